@@ -1,0 +1,134 @@
+// What a command is made of, and how its words are read and its help written.
+
+import { parseArgs } from "node:util";
+import { OperatorError } from "../errors.ts";
+
+export interface Option {
+  /** What stands behind the option: `NAME`; none for a switch. */
+  readonly value?: string;
+  readonly help: string;
+  readonly isRequired?: boolean;
+}
+
+export type Options = Readonly<Record<string, Option>>;
+
+/** What a command did: an object for `--json`, and lines for a person. */
+export interface Outcome {
+  readonly json: Readonly<Record<string, unknown>>;
+  readonly lines: readonly string[];
+}
+
+export interface Command {
+  /** Its words: `key create`. */
+  readonly name: string;
+  readonly summary: string;
+  readonly options: Options;
+  /** What must stand behind its words: `["ID"]`. */
+  readonly positionals?: readonly string[];
+  /** Answers with what it did, or with nothing where it goes on working. */
+  run(given: Given): Promise<Outcome | undefined>;
+}
+
+/** The options and positionals of a call. */
+export class Given {
+  readonly #options: Readonly<Record<string, string | boolean | undefined>>;
+  readonly positionals: readonly string[];
+
+  constructor(
+    options: Readonly<Record<string, string | boolean | undefined>>,
+    positionals: readonly string[],
+  ) {
+    this.#options = options;
+    this.positionals = positionals;
+  }
+
+  text(name: string): string | undefined {
+    const value = this.#options[name];
+    return typeof value === "string" ? value : undefined;
+  }
+
+  /** The value of an option that the command requires. */
+  required(name: string): string {
+    const value = this.text(name)?.trim();
+    if (value) return value;
+    throw new OperatorError(`--${name} is missing; see --help`);
+  }
+
+  number(name: string): number | undefined {
+    const value = this.text(name);
+    if (value === undefined) return undefined;
+    if (/^[1-9]\d{0,8}$/.test(value)) return Number(value);
+    throw new OperatorError(`--${name} is '${value}'; it must be a whole number above 0`);
+  }
+
+  /** The parts of a value separated by commas. */
+  list(name: string): string[] {
+    return this.required(name)
+      .split(",")
+      .map((part) => part.trim())
+      .filter((part) => part !== "");
+  }
+
+  isSet(name: string): boolean {
+    return this.#options[name] === true;
+  }
+}
+
+const common: Options = {
+  json: { help: "print one JSON object" },
+  help: { help: "show this help" },
+};
+
+/** @throws OperatorError for an unknown option or a missing word */
+export function parseCall(command: Command, words: readonly string[]): Given {
+  const options = Object.fromEntries(
+    Object.entries({ ...command.options, ...common }).map(([name, { value }]) => [
+      name,
+      { type: value ? ("string" as const) : ("boolean" as const) },
+    ]),
+  );
+  try {
+    const { values, positionals } = parseArgs({ args: [...words], options, allowPositionals: true });
+    const expected = command.positionals ?? [];
+    if (!values.help && positionals.length !== expected.length) {
+      throw new Error(
+        expected.length === 0 ? `'${positionals[0]}' is not expected` : `${expected.join(" ")} is missing`,
+      );
+    }
+    // Without `multiple`, every value is a text or a boolean.
+    return new Given(values as Record<string, string | boolean | undefined>, positionals);
+  } catch (error) {
+    throw new OperatorError(
+      `${(error as Error).message.split(". ")[0]}; see: portico ${command.name} --help`,
+    );
+  }
+}
+
+/** The help of one command. */
+export function helpOf(command: Command): string {
+  const rows = Object.entries({ ...command.options, ...common }).map(
+    ([name, { value, help, isRequired }]) => {
+      const left = `--${name}${value ? ` ${value}` : ""}`;
+      return `  ${left.padEnd(26)} ${help}${isRequired ? " (required)" : ""}`;
+    },
+  );
+  const words = [command.name, ...(command.positionals ?? []), "[options]"].join(" ");
+  return [`portico ${words}`, "", command.summary, "", ...rows].join("\n");
+}
+
+/** The help of all commands. */
+export function helpOfAll(commands: readonly Command[]): string {
+  const rows = commands.map((command) => {
+    const words = [command.name, ...(command.positionals ?? [])].join(" ");
+    return `  ${words.padEnd(18)} ${command.summary}`;
+  });
+  return [
+    "portico COMMAND [options]",
+    "",
+    "The front door of an API: serves the resources that portico.config.ts declares.",
+    "",
+    ...rows,
+    "",
+    "portico COMMAND --help shows the options of a command. Settings come from the environment: see docs/settings.md.",
+  ].join("\n");
+}

@@ -1,0 +1,93 @@
+// portico serve
+
+import type { AddressInfo } from "node:net";
+import type { FastifyInstance } from "fastify";
+import { Engine } from "../../engine/engine.ts";
+import { OperatorError } from "../../errors.ts";
+import { createLog, flushLog, type Logger } from "../../http/log.ts";
+import { buildServer } from "../../http/server.ts";
+import { Authenticator } from "../../identity/authenticate.ts";
+import { CursorCodec } from "../../plan/cursor.ts";
+import { migrate } from "../../store/migrate.ts";
+import { openStore } from "../../store/open.ts";
+import type { Store } from "../../store/store.ts";
+import { type Assembly, assemble } from "../assemble.ts";
+import type { Command } from "../command.ts";
+import { fillSandbox, greeting } from "../first-start.ts";
+import { secretsFor } from "../secret.ts";
+import type { Settings } from "../settings.ts";
+
+/** How long requests that are under way may take after SIGTERM. */
+const patienceMs = 10_000;
+
+export const serve: Command = {
+  name: "serve",
+  summary: "Serve the API until SIGTERM or SIGINT.",
+  options: {},
+  async run() {
+    const assembly = await assemble();
+    const { app, model, settings } = assembly;
+    const store = await openStore(settings.databaseUrl);
+    try {
+      await prepare(store, assembly);
+      const engine = new Engine(model, store);
+      const isSandbox = settings.mode === "sandbox";
+      const key = isSandbox ? await fillSandbox(app, engine, store) : undefined;
+      const log = createLog(settings.logLevel);
+      const server = await buildServer({
+        engine,
+        database: store.database,
+        authenticator: new Authenticator(store, isSandbox ? "test" : "live"),
+        cursors: new CursorCodec(secretsFor(settings)),
+        log,
+        publicUrl: settings.publicUrl,
+        isTimed: settings.isTimed,
+      });
+      await listen(server, settings);
+      stopOnSignal(server, store, log);
+      const { port } = server.server.address() as AddressInfo;
+      const url = settings.port === 0 ? `http://${settings.host}:${port}` : settings.publicUrl;
+      if (key !== undefined) process.stdout.write(greeting(app, engine, url, key));
+      log.info({ url, mode: settings.mode, database: store.dialect.name }, "listening");
+      return undefined;
+    } catch (error) {
+      await store.database.close();
+      throw error;
+    }
+  },
+};
+
+/** A sandbox migrates by itself; in live mode somebody decides when. */
+async function prepare(store: Store, { tables, settings }: Assembly): Promise<void> {
+  const statements = await migrate(store, tables, settings.mode === "live");
+  if (settings.mode === "sandbox" || statements.length === 0) return;
+  throw new OperatorError(
+    `the database lacks ${statements.length} changes; look at them with portico migrate --dry-run, then run portico migrate`,
+  );
+}
+
+async function listen(server: FastifyInstance, { host, port }: Settings): Promise<void> {
+  try {
+    await server.listen({ host, port });
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "EADDRINUSE")
+      throw new OperatorError(`port ${port} on ${host} is taken; set PORT to another one`);
+    throw new OperatorError(`cannot listen on ${host}:${port}: ${(error as Error).message}`);
+  }
+}
+
+/** Stops accepting, finishes what is under way, flushes, exits 0. A second signal ends the process at once. */
+function stopOnSignal(server: FastifyInstance, store: Store, log: Logger): void {
+  const stop = async (signal: string): Promise<void> => {
+    log.info({ signal }, "stopping");
+    const impatient = setTimeout(() => server.server.closeAllConnections(), patienceMs);
+    await server.close();
+    clearTimeout(impatient);
+    await store.database.close();
+    log.info("stopped");
+    await flushLog(log);
+    process.exit(0);
+  };
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => void stop(signal));
+}

@@ -1,0 +1,34 @@
+// Makes a user with a password, both or neither.
+
+import type { RecordOf } from "../declare/record.ts";
+import type { Engine } from "../engine/engine.ts";
+import { OperatorError } from "../errors.ts";
+import { hashPassword, passwordLength, setPassword } from "../identity/password.ts";
+import { systemCaller } from "../identity/system-caller.ts";
+import { users } from "../identity/user.ts";
+import type { Store } from "../store/store.ts";
+
+export interface NewUser {
+  readonly email: string;
+  readonly name: string;
+  readonly password: string;
+}
+
+/** @throws OperatorError for a password out of bounds, Problem for a faulty or taken address */
+export async function createUser(
+  engine: Engine,
+  store: Store,
+  tenantId: string,
+  { email, name, password }: NewUser,
+): Promise<RecordOf<typeof users>> {
+  const { min, max } = passwordLength;
+  if (password.length < min || password.length > max) {
+    throw new OperatorError(`the password must have ${min} to ${max} characters`);
+  }
+  const hash = await hashPassword(password);
+  return engine.together(systemCaller(engine.model, tenantId), async (rows, session) => {
+    const user = await rows.create(users, { email, name });
+    await setPassword(store, session, { tenantId, userId: user.id }, hash);
+    return user;
+  });
+}

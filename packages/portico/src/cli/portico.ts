@@ -1,0 +1,55 @@
+#!/usr/bin/env node
+// The command line: finds the command, runs it, prints what it did. An error is one line and exit 1.
+
+import { OperatorError, Problem } from "../errors.ts";
+import { type Command, helpOf, helpOfAll, type Outcome, parseCall } from "./command.ts";
+import { keyCreate, keyList, keyRevoke } from "./commands/key.ts";
+import { migrateCommand } from "./commands/migrate.ts";
+import { serve } from "./commands/serve.ts";
+import { tenantCreate } from "./commands/tenant.ts";
+import { userCreate } from "./commands/user.ts";
+
+const commands: readonly Command[] = [
+  serve,
+  migrateCommand,
+  tenantCreate,
+  userCreate,
+  keyCreate,
+  keyList,
+  keyRevoke,
+];
+
+async function main(words: readonly string[]): Promise<void> {
+  const command = commands.find(({ name }) => name.split(" ").every((word, place) => words[place] === word));
+  if (!command) {
+    const isHelp = words.length === 0 || ["--help", "-h", "help"].includes(words[0]!);
+    if (isHelp) return print(helpOfAll(commands));
+    throw new OperatorError(`there is no command '${words.slice(0, 2).join(" ")}'; see: portico --help`);
+  }
+  const given = parseCall(command, words.slice(command.name.split(" ").length));
+  if (given.isSet("help")) return print(helpOf(command));
+  for (const [name, { isRequired }] of Object.entries(command.options)) if (isRequired) given.required(name);
+  const outcome = await command.run(given);
+  if (outcome) print(textOf(outcome, given.isSet("json")));
+}
+
+function textOf({ json, lines }: Outcome, isJson: boolean): string {
+  return isJson ? JSON.stringify(json) : lines.join("\n");
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+try {
+  await main(process.argv.slice(2));
+} catch (error) {
+  process.stderr.write(`portico: ${messageOf(error)}\n`);
+  process.exitCode = 1;
+}
+
+/** What a person can act on is one line; anything else is a fault of ours, and its place helps to find it. */
+function messageOf(error: unknown): string {
+  if (error instanceof OperatorError || error instanceof Problem) return error.message;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

@@ -1,0 +1,77 @@
+// Settings come from the environment; `portico.config.ts` may give other defaults. A wrong value stops the start.
+
+import { OperatorError } from "../errors.ts";
+import { type LogLevel, logLevels } from "../http/log.ts";
+
+export interface Settings {
+  readonly mode: "sandbox" | "live";
+  readonly host: string;
+  readonly port: number;
+  readonly databaseUrl: string;
+  /** {base_url}, without a slash at its end. */
+  readonly publicUrl: string;
+  /** The values of PORTICO_SECRET, newest first; undefined where the sandbox is to make one. */
+  readonly secrets: readonly string[] | undefined;
+  readonly logLevel: LogLevel;
+  readonly isTimed: boolean;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+const shortestSecret = 32;
+
+/** @throws OperatorError naming the variable, what it holds and what it may hold */
+export function readSettings(environment: Environment, defaults: Environment = {}): Settings {
+  const value = (name: string, standard: string): string => environment[name] || (defaults[name] ?? standard);
+  const mode = oneOf("PORTICO_MODE", value("PORTICO_MODE", "sandbox"), ["sandbox", "live"] as const);
+  const host = value("HOST", "127.0.0.1");
+  const port = portNumber(value("PORT", "3000"));
+  const secrets = secretsOf(value("PORTICO_SECRET", ""));
+  if (mode === "live" && !secrets) {
+    throw new OperatorError(
+      `PORTICO_SECRET is missing; live mode needs ${shortestSecret} random characters or more`,
+    );
+  }
+  return {
+    mode,
+    host,
+    port,
+    databaseUrl: value("DATABASE_URL", "file:./data/portico.db"),
+    publicUrl: httpUrl("PUBLIC_URL", value("PUBLIC_URL", `http://${urlHost(host)}:${port}`)),
+    secrets,
+    logLevel: oneOf("LOG_LEVEL", value("LOG_LEVEL", "info"), logLevels),
+    isTimed: oneOf("PORTICO_TIMING", value("PORTICO_TIMING", "0"), ["0", "1"] as const) === "1",
+  };
+}
+
+function oneOf<const Choice extends string>(name: string, value: string, choices: readonly Choice[]): Choice {
+  const found = choices.find((choice) => choice === value);
+  if (found !== undefined) return found;
+  throw new OperatorError(`${name} is '${value}'; it must be one of ${choices.join(", ")}`);
+}
+
+function portNumber(value: string): number {
+  const port = Number(value);
+  if (/^\d+$/.test(value) && port <= 65_535) return port;
+  throw new OperatorError(`PORT is '${value}'; it must be a number from 0 to 65535`);
+}
+
+function httpUrl(name: string, value: string): string {
+  const url = URL.parse(value);
+  if (url && /^https?:$/.test(url.protocol) && url.search === "" && url.hash === "")
+    return value.replace(/\/+$/, "");
+  throw new OperatorError(`${name} is '${value}'; it must be an http or https URL without query`);
+}
+
+function urlHost(host: string): string {
+  return host.includes(":") ? `[${host}]` : host;
+}
+
+function secretsOf(value: string): readonly string[] | undefined {
+  if (value === "") return undefined;
+  const secrets = value.split(",").map((secret) => secret.trim());
+  if (secrets.length <= 2 && secrets.every((secret) => secret.length >= shortestSecret)) return secrets;
+  throw new OperatorError(
+    `PORTICO_SECRET must be one value, or two separated by a comma, of ${shortestSecret} characters or more each`,
+  );
+}

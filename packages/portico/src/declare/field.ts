@@ -1,0 +1,163 @@
+// The kinds of fields that a declaration can hold. A field is data: what may stand in it, and whether
+// a caller must give it. The type parameters carry the same facts to the compiler.
+
+import type { Resource } from "./resource.ts";
+
+/** Whether a caller must give a field: always, only if they wish to, possibly as null, or never. */
+export type Presence = "required" | "defaulted" | "optional" | "readOnly" | "internal";
+
+interface Options {
+  /** May be left out and may be null. */
+  readonly optional?: boolean;
+  /** Given by hooks only; callers read it, and are told `read_only` when they send it. */
+  readonly readOnly?: boolean;
+  /** Given by hooks only and never part of an answer. */
+  readonly internal?: boolean;
+  /** One line for the documentation. */
+  readonly description?: string;
+  /** Marks the field as on its way out: requests that name it are answered with `Deprecation`. */
+  readonly deprecated?: Deprecation;
+}
+
+/** When something was deprecated and, if known, when it will be gone; both ISO dates. RFC 9745, RFC 8594. */
+export interface Deprecation {
+  readonly since: string;
+  readonly sunset?: string;
+}
+
+/** A constant, or what is worked out from the other fields of the input, for example a slug from a name. */
+type Default<Value> = Value | ((input: Readonly<Record<string, unknown>>) => Value);
+
+export interface TextOptions extends Options {
+  /** Fewest and most characters (Unicode code points). */
+  readonly min?: number;
+  readonly max?: number;
+  readonly default?: Default<string>;
+  /** No two rows of a tenant, or of all tenants, hold the same text. */
+  readonly unique?: boolean | "all tenants";
+  readonly format?: "email" | "uri";
+  /** A regular expression that the whole text must match. */
+  readonly pattern?: RegExp;
+}
+export interface NumberOptions extends Options {
+  readonly min?: number;
+  readonly max?: number;
+  readonly default?: Default<number>;
+}
+export interface BooleanOptions extends Options {
+  readonly default?: Default<boolean>;
+}
+export interface TimestampOptions extends Options {
+  /** An ISO 8601 date and time, or `"now"`. */
+  readonly default?: string;
+}
+export interface ChoiceOptions<Value extends string> extends Options {
+  readonly default?: Value;
+}
+export interface JsonOptions extends Options {
+  readonly default?: Default<unknown>;
+}
+export interface IdOptions extends Options {
+  readonly unique?: boolean;
+}
+export interface BelongsToOptions extends Options {
+  /** `"caller"`: the user in whose name the request comes. */
+  readonly default?: "caller";
+}
+
+export type FieldShape =
+  | { readonly kind: "text"; readonly options: TextOptions }
+  | { readonly kind: "integer"; readonly options: NumberOptions }
+  | { readonly kind: "number"; readonly options: NumberOptions }
+  | { readonly kind: "boolean"; readonly options: BooleanOptions }
+  | { readonly kind: "timestamp"; readonly options: TimestampOptions }
+  | { readonly kind: "choice"; readonly options: ChoiceOptions<string>; readonly choices: readonly string[] }
+  | { readonly kind: "json"; readonly options: JsonOptions }
+  | { readonly kind: "id"; readonly options: IdOptions }
+  | { readonly kind: "belongsTo"; readonly options: BelongsToOptions; readonly target: () => Resource };
+
+declare const carried: unique symbol;
+
+/** A field whose values are of type `Value`. The symbol exists for the compiler only. */
+export type Field<Value = unknown, Given extends Presence = Presence, Kind extends string = string> = Extract<
+  FieldShape,
+  { kind: Kind }
+> & { readonly [carried]?: readonly [Value, Given] };
+
+type PresenceOf<O> = O extends { internal: true }
+  ? "internal"
+  : O extends { readOnly: true }
+    ? "readOnly"
+    : O extends { optional: true }
+      ? "optional"
+      : O extends { default: unknown }
+        ? "defaulted"
+        : "required";
+
+type ValueOf<Value, O> = O extends { optional: true } ? Value | null : Value;
+
+/** Text. `text({ min: 1, max: 200 })` */
+export function text<const O extends TextOptions>(
+  options?: O,
+): Field<ValueOf<string, O>, PresenceOf<O>, "text"> {
+  return Object.freeze({ kind: "text", options: options ?? {} });
+}
+
+/** A whole number that JavaScript holds exactly. `integer({ min: 0, default: 0 })` */
+export function integer<const O extends NumberOptions>(
+  options?: O,
+): Field<ValueOf<number, O>, PresenceOf<O>, "integer"> {
+  return Object.freeze({ kind: "integer", options: options ?? {} });
+}
+
+/** A number with double precision. `number({ min: 0 })` */
+export function number<const O extends NumberOptions>(
+  options?: O,
+): Field<ValueOf<number, O>, PresenceOf<O>, "number"> {
+  return Object.freeze({ kind: "number", options: options ?? {} });
+}
+
+/** True or false. `boolean({ default: false })` */
+export function boolean<const O extends BooleanOptions>(
+  options?: O,
+): Field<ValueOf<boolean, O>, PresenceOf<O>, "boolean"> {
+  return Object.freeze({ kind: "boolean", options: options ?? {} });
+}
+
+/** A moment, kept in UTC to the millisecond: `2026-11-21T09:30:00.000Z`. `timestamp({ optional: true })` */
+export function timestamp<const O extends TimestampOptions>(
+  options?: O,
+): Field<ValueOf<string, O>, PresenceOf<O>, "timestamp"> {
+  return Object.freeze({ kind: "timestamp", options: options ?? {} });
+}
+
+/** One of a few words. `choice(["draft", "published"], { default: "draft" })` */
+export function choice<const Value extends string, const O extends ChoiceOptions<Value>>(
+  choices: readonly Value[],
+  options?: O,
+): Field<ValueOf<Value, O>, PresenceOf<O>, "choice"> {
+  return Object.freeze({ kind: "choice", options: options ?? {}, choices });
+}
+
+/** Any JSON value, stored and returned as it is. `json({ default: {} })` */
+export function json<const O extends JsonOptions>(
+  options?: O,
+): Field<ValueOf<unknown, O>, PresenceOf<O>, "json"> {
+  return Object.freeze({ kind: "json", options: options ?? {} });
+}
+
+/** An identifier from elsewhere: 1 to 255 characters without spaces. `id({ optional: true })` */
+export function id<const O extends IdOptions>(options?: O): Field<ValueOf<string, O>, PresenceOf<O>, "id"> {
+  return Object.freeze({ kind: "id", options: options ?? {} });
+}
+
+/**
+ * A reference to another resource: `author: belongsTo(() => users)` is `authorId` in REST and `author { ... }`
+ * in GraphQL. Two resources that refer to each other need the type written once: `(): Resource => posts`.
+ */
+export function belongsTo<const O extends BelongsToOptions>(
+  target: () => Resource,
+  options?: O,
+): Field<ValueOf<string, O>, PresenceOf<O>, "belongsTo"> {
+  return Object.freeze({ kind: "belongsTo", options: options ?? {}, target });
+}

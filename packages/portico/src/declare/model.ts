@@ -1,0 +1,207 @@
+// The model: all declarations together, checked, with every name worked out, frozen at start. Everything
+// after it (schemas, tables, statements, routes) derives from the model and never looks at a declaration.
+
+import { OperatorError } from "../errors.ts";
+import type { App } from "./app.ts";
+import type { Caller } from "./caller.ts";
+import { checkDeclaration, checkModel } from "./check.ts";
+import type { Deprecation, FieldShape } from "./field.ts";
+import { kebabCase, plural, snakeCase } from "./naming.ts";
+import type { LooseHooks, Resource, RowFilter } from "./resource.ts";
+import { type BodySchemas, bodySchemas } from "./schema.ts";
+
+/** A field as rows have it: `author: belongsTo(...)` is the attribute `authorId` in the column `author_id`. */
+export interface Attribute {
+  readonly name: string;
+  readonly column: string;
+  readonly field: FieldShape;
+  readonly isNullable: boolean;
+  /** Callers may not give it: the server, a hook or the path does. */
+  readonly isReadOnly: boolean;
+  /** Never part of an answer. */
+  readonly isInternal: boolean;
+  readonly unique: "in tenant" | "all tenants" | undefined;
+  readonly deprecated: Deprecation | undefined;
+  /** The resource it refers to, and the name under which that row can be selected: `author`. */
+  readonly reference: { readonly name: string; readonly target: ResourceModel } | undefined;
+}
+
+export interface ResourceModel {
+  readonly name: string;
+  readonly plural: string;
+  /** The last part of its collection's path: `api-keys`. */
+  readonly segment: string;
+  readonly table: string;
+  readonly idPrefix: string;
+  readonly description: string | undefined;
+  /** In the order in which rows show them: id, parent, fields, createdAt, updatedAt. */
+  readonly attributes: readonly Attribute[];
+  readonly attribute: ReadonlyMap<string, Attribute>;
+  readonly references: readonly Attribute[];
+  /** The attribute that holds the parent's id, for a resource that stands under another. */
+  readonly parent: Attribute | undefined;
+  /** Attribute name -> whether ranges are allowed beside equality. */
+  readonly filters: ReadonlyMap<string, { readonly attribute: Attribute; readonly hasRange: boolean }>;
+  readonly sorts: ReadonlyMap<string, Attribute>;
+  readonly search: readonly Attribute[];
+  readonly scopes: { readonly read: string; readonly write: string };
+  readonly version: string;
+  /** Whether doors lead to it; the others are the server's own affair. */
+  readonly isServed: boolean;
+  readonly paging: "cursor" | "page";
+  readonly policy: ((caller: Caller) => RowFilter | undefined) | undefined;
+  readonly hooks: LooseHooks;
+  readonly deprecated: Deprecation | undefined;
+  readonly schemas: BodySchemas;
+}
+
+export interface Model {
+  readonly name: string;
+  readonly version: string;
+  readonly resources: readonly ResourceModel[];
+  readonly resource: ReadonlyMap<string, ResourceModel>;
+  /** Every scope that a credential can hold. */
+  readonly scopes: readonly string[];
+}
+
+/** The sort of a list that names none: newest first. */
+export const defaultSort = "createdAt";
+
+/**
+ * Checks the declarations of an app together with the server's own and freezes them into the model.
+ * @throws OperatorError with one line that names resource, field and remedy.
+ */
+export function buildModel(app: App, ownResources: readonly Resource[]): Model {
+  const declared = [...new Set([...ownResources, ...app.resources])];
+  const byName = new Map<string, Draft>();
+  for (const resource of declared) {
+    if (byName.has(resource.name)) {
+      throw new OperatorError(`resource ${resource.name}: two resources have this name; rename one`);
+    }
+    checkDeclaration(resource);
+    byName.set(resource.name, draft(resource, app.version));
+  }
+  for (const resource of declared) addAttributes(resource, byName);
+  for (const resource of declared) addWhitelists(resource, byName.get(resource.name)!);
+
+  const resources = [...byName.values()].map((each) => Object.freeze(each));
+  const scopes = [...new Set(resources.flatMap((each) => [each.scopes.read, each.scopes.write]))];
+  const model = { name: app.name, version: app.version, resources, resource: byName, scopes };
+  checkModel(model);
+  return Object.freeze(model);
+}
+
+type Draft = { -readonly [Key in keyof ResourceModel]: ResourceModel[Key] };
+
+function draft({ name, declaration }: Resource, currentVersion: string): Draft {
+  const several = declaration.plural ?? plural(name);
+  const scopeName = kebabCase(several);
+  return {
+    name,
+    plural: several,
+    segment: kebabCase(several),
+    table: snakeCase(several),
+    idPrefix: snakeCase(name),
+    description: declaration.description,
+    attributes: [],
+    attribute: new Map(),
+    references: [],
+    parent: undefined,
+    filters: new Map(),
+    sorts: new Map(),
+    search: [],
+    scopes: declaration.scopes ?? { read: `${scopeName}:read`, write: `${scopeName}:write` },
+    version: declaration.version ?? currentVersion,
+    isServed: declaration.served ?? true,
+    paging: declaration.paging ?? "cursor",
+    policy: declaration.policy,
+    hooks: declaration.hooks ?? {},
+    deprecated: declaration.deprecated,
+    schemas: { create: {}, replace: {}, change: {} },
+  };
+}
+
+const serverGiven = { isNullable: false, isReadOnly: true, isInternal: false, unique: undefined } as const;
+
+function addAttributes({ name, declaration }: Resource, drafts: ReadonlyMap<string, Draft>): void {
+  const model = drafts.get(name)!;
+  const modelOf = (target: Resource | undefined, field: string): ResourceModel => {
+    const found = target && drafts.get(target.name);
+    if (found) return found;
+    throw new OperatorError(
+      `resource ${name}, ${field}: refers to ${target?.name ?? "nothing"}, which the app does not list; add it to resources`,
+    );
+  };
+  const given = (
+    attributeName: string,
+    field: FieldShape,
+    reference?: Attribute["reference"],
+  ): Attribute => ({
+    ...serverGiven,
+    name: attributeName,
+    column: snakeCase(attributeName),
+    field,
+    deprecated: undefined,
+    reference,
+  });
+
+  if (declaration.under) {
+    const target = modelOf(declaration.under, "under");
+    const field: FieldShape = { kind: "belongsTo", options: {}, target: () => declaration.under! };
+    model.parent = given(`${target.name}Id`, field, { name: target.name, target });
+  }
+  const declared = Object.entries(declaration.fields).map(([fieldName, field]): Attribute => {
+    const attributeName = field.kind === "belongsTo" ? `${fieldName}Id` : fieldName;
+    return {
+      name: attributeName,
+      column: snakeCase(attributeName),
+      field,
+      isNullable: field.options.optional === true,
+      isReadOnly: field.options.readOnly === true || field.options.internal === true,
+      isInternal: field.options.internal === true,
+      unique: uniqueness(field),
+      deprecated: field.options.deprecated,
+      reference:
+        field.kind === "belongsTo"
+          ? { name: fieldName, target: modelOf(field.target(), fieldName) }
+          : undefined,
+    };
+  });
+  model.attributes = [
+    given("id", { kind: "id", options: {} }),
+    ...(model.parent ? [model.parent] : []),
+    ...declared,
+    given("createdAt", { kind: "timestamp", options: {} }),
+    given("updatedAt", { kind: "timestamp", options: {} }),
+  ].map((each) => Object.freeze(each));
+  model.parent = model.attributes.find((each) => each.name === model.parent?.name);
+  model.attribute = new Map(model.attributes.map((each) => [each.name, each]));
+  model.references = model.attributes.filter((each) => each.reference);
+  model.schemas = bodySchemas(model);
+}
+
+function uniqueness({ options }: FieldShape): Attribute["unique"] {
+  if (!("unique" in options) || !options.unique) return undefined;
+  return options.unique === "all tenants" ? "all tenants" : "in tenant";
+}
+
+function addWhitelists({ name, declaration }: Resource, model: Draft): void {
+  const attributeNamed = (attributeName: string, list: string): Attribute => {
+    const found = model.attribute.get(attributeName);
+    if (found && !found.isInternal) return found;
+    throw new OperatorError(
+      `resource ${name}, ${list}: there is no field ${attributeName}; use one of ${[...model.attribute.keys()].join(", ")}`,
+    );
+  };
+  model.filters = new Map(
+    (declaration.filter ?? []).map((entry) => {
+      const hasRange = typeof entry !== "string";
+      const attribute = attributeNamed(hasRange ? entry.range : entry, "filter");
+      return [attribute.name, { attribute, hasRange }];
+    }),
+  );
+  model.sorts = new Map(
+    [defaultSort, ...(declaration.sort ?? [])].map((each) => [each, attributeNamed(each, "sort")]),
+  );
+  model.search = (declaration.search ?? []).map((each) => attributeNamed(each, "search"));
+}

@@ -1,0 +1,18 @@
+// How the names of a declaration are written elsewhere: tables and columns, paths, plurals.
+
+/** `apiKey` -> `api_key` */
+export function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** `apiKeys` -> `api-keys` */
+export function kebabCase(name: string): string {
+  return snakeCase(name).replaceAll("_", "-");
+}
+
+/** `category` -> `categories`, `box` -> `boxes`, `post` -> `posts` */
+export function plural(name: string): string {
+  if (/[^aeiou]y$/.test(name)) return `${name.slice(0, -1)}ies`;
+  if (/(s|x|z|ch|sh)$/.test(name)) return `${name}es`;
+  return `${name}s`;
+}

@@ -1,0 +1,134 @@
+// What a user writes: one object for each resource, from which everything else is derived.
+
+import type { Caller } from "./caller.ts";
+import type { Deprecation, FieldShape } from "./field.ts";
+import type { ChangesOf, Fields, InputOf, ParentOf, RecordOf } from "./record.ts";
+
+/** Equality on each named field; several values mean any of them. Becomes part of the SQL. */
+export type RowFilter = Readonly<Record<string, string | number | boolean | readonly string[]>>;
+
+/** A filter that also takes `createdAt[gte|gt|lte|lt]=`. */
+export interface Range {
+  readonly range: string;
+}
+
+/** Declares `field[gte|gt|lte|lt]=` beside `field=`. `filter: ["status", range("createdAt")]` */
+export function range<const Name extends string>(name: Name): { readonly range: Name } {
+  return { range: name };
+}
+
+/** The operations a hook may use; they run in the same transaction and see the caller's tenant only. */
+export interface Rows {
+  get<R extends Resource>(resource: R, id: string): Promise<RecordOf<R> | undefined>;
+  create<R extends Resource>(resource: R, input: InputOf<R> & ParentOf<R>): Promise<RecordOf<R>>;
+  change<R extends Resource>(resource: R, id: string, changes: ChangesOf<R>): Promise<RecordOf<R>>;
+  remove(resource: Resource, id: string): Promise<void>;
+}
+
+export interface HookContext {
+  readonly caller: Caller;
+  /** The moment of this write, as it will stand in `createdAt` or `updatedAt`. */
+  readonly now: string;
+  readonly rows: Rows;
+}
+
+type Awaitable<T> = T | Promise<T>;
+
+/**
+ * What happens around a write, inside its transaction: a hook that throws undoes it. `before` hooks may
+ * return other values to be written. PUT counts as a change. While a hook waits, SQLite's writer waits
+ * with it, so a hook must not wait for anything but `context.rows`.
+ */
+export interface Hooks<Row, Input, Changes> {
+  readonly before?: {
+    create?(input: Input, context: HookContext): Awaitable<Partial<Row> | undefined>;
+    change?(
+      changes: Changes,
+      context: HookContext & { readonly current: Row },
+    ): Awaitable<Partial<Row> | undefined>;
+    remove?(context: HookContext & { readonly current: Row }): Awaitable<void>;
+  };
+  readonly after?: {
+    create?(row: Row, context: HookContext): Awaitable<void>;
+    change?(row: Row, context: HookContext & { readonly previous: Row }): Awaitable<void>;
+    remove?(row: Row, context: HookContext): Awaitable<void>;
+  };
+}
+
+export interface Declaration<F extends Fields = Fields, Under = unknown> {
+  readonly fields: F;
+  /** The plural in camelCase, where adding an `s` is wrong: `people`. */
+  readonly plural?: string;
+  /** The resource that this one stands under: `/posts/{id}/comments`. Removed together with it. */
+  readonly under?: Under;
+  /** Fields that callers may filter by. Each is backed by an index for every declared sort. */
+  readonly filter?: readonly (RowName<F, Under> | { readonly range: RowName<F, Under> })[];
+  /** Fields that callers may sort by; `createdAt` when left out. */
+  readonly sort?: readonly RowName<F, Under>[];
+  /** Text fields that `q` looks into. */
+  readonly search?: readonly (keyof F & string)[];
+  /** Scopes, by default `<plural>:read` and `<plural>:write`. */
+  readonly scopes?: { readonly read: string; readonly write: string };
+  /** The version whose path it is served under, by default the current one. */
+  readonly version?: string;
+  /** `cursor` (the default) or `page` with `page` and `perPage`. */
+  readonly paging?: "cursor" | "page";
+  /** Rows that a caller may see and change; undefined means all of the tenant's. */
+  readonly policy?: (caller: Caller) => RowFilter | undefined;
+  readonly hooks?: Hooks<RowOf<F, Under>, InputFor<F>, Partial<InputFor<F>>>;
+  /** `false` keeps it from every door: only hooks and the server itself read and write it. */
+  readonly served?: boolean;
+  readonly description?: string;
+  readonly deprecated?: Deprecation;
+}
+
+type RowOf<F extends Fields, Under> = RecordOf<Resource<string, F, Under>>;
+type InputFor<F extends Fields> = InputOf<Resource<string, F, undefined>>;
+type RowName<F extends Fields, Under> = keyof RowOf<F, Under> & string;
+
+/** A declared resource. Its type carries name and fields, so that records and inputs are inferred. */
+export interface Resource<Name extends string = string, F extends Fields = Fields, Under = unknown> {
+  readonly name: Name;
+  readonly fields: F;
+  readonly under?: Under;
+  /** The declaration, less exactly typed: the model reads it, checks it and derives the rest. */
+  readonly declaration: LooseDeclaration;
+}
+
+/** A declaration whose field names are plain text: what the model is made from. */
+export interface LooseDeclaration
+  extends Omit<Declaration, "fields" | "under" | "filter" | "sort" | "search" | "hooks"> {
+  readonly fields: Readonly<Record<string, FieldShape>>;
+  readonly under?: Resource | undefined;
+  readonly filter?: readonly (string | Range)[];
+  readonly sort?: readonly string[];
+  readonly search?: readonly string[];
+  readonly hooks?: LooseHooks;
+}
+export type LooseHooks = Hooks<Record<string, unknown>, Record<string, unknown>, Record<string, unknown>>;
+
+/**
+ * Declares a resource. The name is the singular in camelCase: `post` is served at `/posts`,
+ * `apiKey` at `/api-keys`.
+ *
+ * @example
+ * const posts = resource("post", {
+ *   fields: { title: text({ min: 1, max: 200 }), status: choice(["draft", "published"], { default: "draft" }) },
+ *   filter: ["status"],
+ *   sort: ["createdAt", "title"],
+ *   search: ["title"],
+ * });
+ */
+export function resource<
+  const Name extends string,
+  F extends Fields,
+  Under extends Resource | undefined = undefined,
+>(name: Name, declaration: Declaration<F, Under>): Resource<Name, F, Under> {
+  return Object.freeze({
+    name,
+    fields: declaration.fields,
+    under: declaration.under as Under,
+    // The exact types were checked at this call; from here on names are looked up in the model.
+    declaration: Object.freeze({ ...declaration }) as unknown as LooseDeclaration,
+  });
+}

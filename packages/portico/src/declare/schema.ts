@@ -1,0 +1,96 @@
+// JSON Schema (draft 2020-12 vocabulary that Ajv's default dialect shares) of the bodies that create,
+// replace and change a row. The same schemas validate requests and, later, stand in the OpenAPI document.
+
+import type { FieldShape } from "./field.ts";
+import type { Attribute, ResourceModel } from "./model.ts";
+
+export type JsonSchema = { readonly [keyword: string]: unknown };
+
+export interface BodySchemas {
+  readonly create: JsonSchema;
+  readonly replace: JsonSchema;
+  readonly change: JsonSchema;
+}
+
+type Described = Pick<ResourceModel, "attributes" | "name">;
+
+/** The schemas of all three bodies. Create and replace ask for every field without a default; change for none. */
+export function bodySchemas(resource: Described): BodySchemas {
+  const whole = bodySchema(
+    resource,
+    (attribute) => !attribute.isNullable && !("default" in attribute.field.options),
+  );
+  return { create: whole, replace: whole, change: bodySchema(resource, () => false) };
+}
+
+function bodySchema({ attributes }: Described, isRequired: (attribute: Attribute) => boolean): JsonSchema {
+  const writable = attributes.filter((attribute) => !attribute.isReadOnly);
+  return {
+    type: "object",
+    properties: Object.fromEntries(writable.map((attribute) => [attribute.name, attributeSchema(attribute)])),
+    required: writable.filter(isRequired).map((attribute) => attribute.name),
+    additionalProperties: false,
+  };
+}
+
+/** The schema of one attribute's value. */
+export function attributeSchema({ field, isNullable }: Attribute): JsonSchema {
+  const described: { [keyword: string]: unknown } = {
+    ...valueSchema(field),
+    ...(field.options.description && { description: field.options.description }),
+    ...(field.options.deprecated && { deprecated: true }),
+  };
+  if (!isNullable || field.kind === "json") return described;
+  const { type, enum: choices, ...rest } = described;
+  return { ...rest, type: [type, "null"], ...(choices ? { enum: [...(choices as string[]), null] } : {}) };
+}
+
+function valueSchema(field: FieldShape): { [keyword: string]: unknown } {
+  switch (field.kind) {
+    case "text": {
+      const { min, max, format, pattern, default: standard } = field.options;
+      return compact({
+        type: "string",
+        minLength: min,
+        maxLength: max,
+        format,
+        pattern: pattern && `^(?:${pattern.source})$`,
+        default: constant(standard),
+      });
+    }
+    case "integer":
+      return compact({
+        type: "integer",
+        minimum: field.options.min ?? Number.MIN_SAFE_INTEGER,
+        maximum: field.options.max ?? Number.MAX_SAFE_INTEGER,
+        default: constant(field.options.default),
+      });
+    case "number":
+      return compact({
+        type: "number",
+        minimum: field.options.min,
+        maximum: field.options.max,
+        default: constant(field.options.default),
+      });
+    case "boolean":
+      return compact({ type: "boolean", default: constant(field.options.default) });
+    case "timestamp":
+      return { type: "string", format: "date-time" };
+    case "choice":
+      return compact({ type: "string", enum: field.choices, default: field.options.default });
+    case "json":
+      return compact({ default: constant(field.options.default) });
+    case "id":
+      return { type: "string", minLength: 1, maxLength: 255, pattern: "^\\S+$" };
+    case "belongsTo":
+      return { type: "string", minLength: 1, maxLength: 255 };
+  }
+}
+
+function constant(standard: unknown): unknown {
+  return typeof standard === "function" ? undefined : standard;
+}
+
+function compact(schema: { [keyword: string]: unknown }): { [keyword: string]: unknown } {
+  return Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,60 @@
+// Who may do what: the scope of an operation, and the rows that a policy leaves to a caller.
+
+import type { Caller } from "../declare/caller.ts";
+import type { ResourceModel } from "../declare/model.ts";
+import type { RowFilter } from "../declare/resource.ts";
+import { Problem } from "../errors.ts";
+import type { Condition, Nested, Selection, Value } from "../plan/read.ts";
+import { select } from "../plan/selection.ts";
+import type { RowValues } from "../plan/write.ts";
+
+/** @throws Problem `insufficient_scope` naming the scope that is missing (RFC 6750, section 3.1) */
+export function requireScope(caller: Caller, scope: string): void {
+  if (caller.scopes.has(scope)) return;
+  throw new Problem(
+    "insufficient_scope",
+    `This operation needs the scope ${scope}, which the credential lacks.`,
+    [],
+    {
+      "WWW-Authenticate": `Bearer error="insufficient_scope", scope="${scope}"`,
+    },
+  );
+}
+
+/** What the policy of a resource adds to every read and write of a caller. */
+export function policyConditions(caller: Caller, resource: ResourceModel): readonly Condition[] {
+  const filter = resource.policy?.(caller);
+  return filter ? conditionsOf(resource, filter) : none;
+}
+
+const none: readonly Condition[] = Object.freeze([]);
+
+function conditionsOf(resource: ResourceModel, filter: RowFilter): Condition[] {
+  return Object.entries(filter).map(([name, value]) => {
+    const attribute = resource.attribute.get(name);
+    if (!attribute) throw new Error(`the policy of ${resource.name} names ${name}, which is no field of it`);
+    const values = Array.isArray(value) ? (value as readonly Value[]) : [value as Value];
+    return { attribute, operator: "in", values };
+  });
+}
+
+/** Whether a row meets conditions of equality, as those of a policy are. */
+export function meets(conditions: readonly Condition[], row: RowValues): boolean {
+  // A value of a filtered attribute is never an object.
+  return conditions.every(({ attribute, values }) => values.includes(row[attribute.name] as Value));
+}
+
+/** A selection whose nested rows the caller may read, each held to the policy of its resource. */
+export function authorisedSelection(caller: Caller, selection: Selection): Selection {
+  if (selection.nested.length === 0) return selection;
+  const nested = selection.nested.map((each): Nested => {
+    const { target } = each.reference.reference!;
+    requireScope(caller, target.scopes.read);
+    return {
+      reference: each.reference,
+      selection: authorisedSelection(caller, each.selection),
+      conditions: [...each.conditions, ...policyConditions(caller, target)],
+    };
+  });
+  return select(selection.attributes, nested);
+}

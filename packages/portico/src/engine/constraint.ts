@@ -1,0 +1,65 @@
+// A constraint of the database that a write broke, told in the words of the API.
+
+import type { ResourceModel } from "../declare/model.ts";
+import { type Detail, fault, Problem } from "../errors.ts";
+import { wholeRow } from "../plan/selection.ts";
+import type { RowValues } from "../plan/write.ts";
+import { ConstraintError } from "../store/database.ts";
+import type { Store } from "../store/store.ts";
+
+/**
+ * What to answer for an error of an insert or update. Which reference led nowhere is looked up afterwards, so
+ * that writes that succeed pay nothing for it.
+ */
+export async function explainWrite(
+  error: unknown,
+  store: Store,
+  resource: ResourceModel,
+  tenantId: string,
+  values: RowValues,
+): Promise<unknown> {
+  if (!(error instanceof ConstraintError)) return error;
+  if (error.kind === "unique") return duplicate(resource, error.columns);
+  for (const { name, reference } of resource.references) {
+    const id = values[name];
+    if (typeof id !== "string") continue;
+    const { target } = reference!;
+    const row = await store.get(tenantId, {
+      resource: target,
+      selection: wholeRow(target),
+      id,
+      conditions: [],
+    });
+    if (row !== undefined) continue;
+    if (name === resource.parent?.name)
+      return new Problem("not_found", `There is no ${target.name} with this id.`);
+    return fault(name, "reference", `${name} refers to no ${target.name}.`);
+  }
+  return new Problem("conflict", "What the request refers to was removed meanwhile. Try again.");
+}
+
+function duplicate(resource: ResourceModel, columns: readonly string[]): Problem {
+  const names = resource.attributes.filter(({ column }) => columns.includes(column)).map(({ name }) => name);
+  const details = names.map((field): Detail => ({ field, issue: "duplicate" }));
+  return new Problem(
+    "conflict",
+    `There is a ${resource.name} with the same ${names.join(" and ")} already.`,
+    details,
+  );
+}
+
+/** What to answer for an error of a delete. */
+export function explainRemoval(error: unknown, resource: ResourceModel): unknown {
+  if (!(error instanceof ConstraintError)) return error;
+  return new Problem(
+    "conflict",
+    `The ${resource.name} is still referred to. Remove what refers to it first.`,
+  );
+}
+
+/** What to answer for an error of a write inside another one's transaction, where nothing can be looked up. */
+export function explainInner(error: unknown, resource: ResourceModel): unknown {
+  if (!(error instanceof ConstraintError)) return error;
+  if (error.kind === "unique") return duplicate(resource, error.columns);
+  return new Problem("conflict", `The ${resource.name} refers to something that is not there.`);
+}

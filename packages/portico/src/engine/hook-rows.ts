@@ -1,0 +1,35 @@
+// What hooks use to read and write other rows in their own transaction.
+
+import type { Model, ResourceModel } from "../declare/model.ts";
+import type { Resource, Rows } from "../declare/resource.ts";
+
+/** The operations of the engine inside a transaction, with rows as JSON text. */
+interface TextRows {
+  get(resource: ResourceModel, id: string): Promise<string | undefined>;
+  create(resource: ResourceModel, body: unknown, parentId: string | undefined): Promise<string>;
+  change(resource: ResourceModel, id: string, body: unknown): Promise<string>;
+  remove(resource: ResourceModel, id: string): Promise<void>;
+}
+
+/** `Rows` as hooks see them: by declaration, with parsed rows. */
+export function hookRows(model: Model, rows: TextRows): Rows {
+  const modelOf = ({ name }: Resource): ResourceModel => {
+    const found = model.resource.get(name);
+    if (found) return found;
+    throw new Error(`a hook asks for the resource ${name}, which the app does not list`);
+  };
+  // The types of rows follow from the declarations that the model was made from.
+  return {
+    get: async (resource, id) => {
+      const text = await rows.get(modelOf(resource), id);
+      return text === undefined ? undefined : JSON.parse(text);
+    },
+    create: async (resource, input) => {
+      const target = modelOf(resource);
+      const { [target.parent?.name ?? ""]: parentId, ...body } = input as Record<string, unknown>;
+      return JSON.parse(await rows.create(target, body, parentId as string | undefined));
+    },
+    change: async (resource, id, changes) => JSON.parse(await rows.change(modelOf(resource), id, changes)),
+    remove: (resource, id) => rows.remove(modelOf(resource), id),
+  };
+}

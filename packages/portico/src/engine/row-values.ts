@@ -1,0 +1,85 @@
+// From a checked body to the values of a row: defaults, moments in UTC, merged JSON.
+
+import type { Caller } from "../declare/caller.ts";
+import type { Attribute, ResourceModel } from "../declare/model.ts";
+import { fault } from "../errors.ts";
+import type { RowValues } from "../plan/write.ts";
+import { mergePatch } from "./merge-patch.ts";
+
+type Values = Record<string, unknown>;
+
+/** The body with the defaults that are worked out from it: they are validated together. */
+export function withDerivedDefaults(resource: ResourceModel, body: RowValues): RowValues | undefined {
+  const derived = resource.attributes.filter(
+    (attribute) => typeof constantDefault(attribute) === "function" && body[attribute.name] === undefined,
+  );
+  if (derived.length === 0) return undefined;
+  const filled: Values = { ...body };
+  for (const attribute of derived) {
+    const derive = constantDefault(attribute) as (input: RowValues) => unknown;
+    filled[attribute.name] = derive(body);
+  }
+  return filled;
+}
+
+function constantDefault({ field }: Attribute): unknown {
+  return "default" in field.options ? field.options.default : undefined;
+}
+
+/** Every value of a row that a body describes as a whole (POST, PUT), but for what the server gives. */
+export function wholeValues(resource: ResourceModel, body: RowValues, caller: Caller, now: string): Values {
+  const values: Values = {};
+  for (const attribute of resource.attributes) {
+    if (attribute.isReadOnly && !("default" in attribute.field.options)) continue;
+    const given = body[attribute.name];
+    values[attribute.name] =
+      given === undefined ? defaultValue(attribute, caller, now) : normalised(attribute, given);
+  }
+  return values;
+}
+
+function defaultValue(attribute: Attribute, caller: Caller, now: string): unknown {
+  const { field, name } = attribute;
+  const standard = constantDefault(attribute);
+  if (field.kind === "belongsTo" && standard === "caller") {
+    if (caller.userId !== undefined) return caller.userId;
+    throw fault(name, "required", `${name} is required, because the credential belongs to no user.`);
+  }
+  if (field.kind === "timestamp" && standard === "now") return now;
+  return normalised(attribute, standard ?? null);
+}
+
+/** The values that a partial body (PATCH) changes. Members of `json` fields are merged (RFC 7396). */
+export function changedValues(resource: ResourceModel, body: RowValues, current: RowValues): Values {
+  const values: Values = {};
+  for (const [name, given] of Object.entries(body)) {
+    const attribute = resource.attribute.get(name)!;
+    values[name] =
+      attribute.field.kind === "json" ? mergePatch(current[name], given) : normalised(attribute, given);
+  }
+  return values;
+}
+
+function normalised({ field, name }: Attribute, value: unknown): unknown {
+  if (field.kind !== "timestamp" || value === null) return value;
+  return moment(String(value)) ?? refuseMoment(name);
+}
+
+function refuseMoment(name: string): never {
+  throw fault(name, "format", `${name} must be an ISO 8601 date and time between the years 1 and 9999.`);
+}
+
+/** A date and time in UTC with milliseconds, or undefined where it is none or out of range. */
+export function moment(text: string): string | undefined {
+  const time = Date.parse(text);
+  if (Number.isNaN(time)) return undefined;
+  const written = new Date(time).toISOString();
+  return /^\d{4}-/.test(written) && !written.startsWith("0000") ? written : undefined;
+}
+
+/** Where a searched field changes, the update needs all of them to make the search words anew. */
+export function withSearched(resource: ResourceModel, changes: RowValues, row: RowValues): RowValues {
+  if (!resource.search.some(({ name }) => name in changes)) return changes;
+  const searched = Object.fromEntries(resource.search.map(({ name }) => [name, row[name]]));
+  return { ...searched, ...changes };
+}

@@ -1,0 +1,138 @@
+// Bodies are held against the JSON Schema of their resource. Every fault of a body is told at once.
+
+import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
+import formats from "ajv-formats";
+import type { Model, ResourceModel } from "../declare/model.ts";
+import type { BodySchemas } from "../declare/schema.ts";
+import { type Detail, type Issue, Problem } from "../errors.ts";
+
+/** Deepest nesting of a JSON body. */
+export const deepestJson = 32;
+/** Faults told of one body; more would only make the answer long. */
+const mostDetails = 100;
+/** Faults spelled out in the message. */
+const mostInMessage = 5;
+
+type Body = Record<string, unknown>;
+
+export class BodyValidator {
+  readonly #validators = new Map<ResourceModel, Record<keyof BodySchemas, ValidateFunction<Body>>>();
+
+  constructor(model: Model) {
+    const ajv = new Ajv({
+      allErrors: true,
+      strict: true,
+      allowUnionTypes: true,
+      ownProperties: true,
+      useDefaults: false,
+    });
+    // The package is CommonJS; its function is the default export's default.
+    (formats as unknown as typeof formats.default)(ajv, ["email", "uri", "date-time"]);
+    for (const resource of model.resources) {
+      this.#validators.set(resource, {
+        create: ajv.compile<Body>(resource.schemas.create),
+        replace: ajv.compile<Body>(resource.schemas.replace),
+        change: ajv.compile<Body>(resource.schemas.change),
+      });
+    }
+  }
+
+  /**
+   * The body, known to fit.
+   * @throws Problem `validation_error` with one detail for each fault
+   */
+  check(resource: ResourceModel, operation: keyof BodySchemas, body: unknown): Body {
+    const validate = this.#validators.get(resource)![operation];
+    const faults = [...textFaults(body)];
+    if (!validate(body)) faults.push(...validate.errors!.map((error) => faultOf(resource, error)));
+    if (faults.length === 0) return body as Body;
+    throw validationProblem(faults);
+  }
+}
+
+export interface Fault extends Detail {
+  /** What is wrong, as the rest of a sentence that begins with the field: "must be text". */
+  readonly text: string;
+}
+
+/** One problem for many faults, the first of which stand in the message. */
+export function validationProblem(faults: readonly Fault[]): Problem {
+  const unique = [...new Map(faults.map((fault) => [`${fault.field} ${fault.issue}`, fault])).values()];
+  const sentences = unique
+    .slice(0, mostInMessage)
+    .map(({ field, text }) => `${field || "The body"} ${text}.`);
+  const more = unique.length > mostInMessage ? [`And ${unique.length - mostInMessage} more.`] : [];
+  const details = unique.slice(0, mostDetails).map(({ field, issue }) => ({ field, issue }));
+  return new Problem("validation_error", [...sentences, ...more].join(" "), details);
+}
+
+const issues: Readonly<Record<string, Issue>> = {
+  required: "required",
+  type: "type",
+  minLength: "min",
+  minimum: "min",
+  maxLength: "max",
+  maximum: "max",
+  format: "format",
+  pattern: "format",
+  enum: "choice",
+};
+
+function faultOf(resource: ResourceModel, error: ErrorObject): Fault {
+  if (error.keyword === "additionalProperties")
+    return unknownField(resource, error.params.additionalProperty);
+  const place = error.instancePath.slice(1).replaceAll("/", ".");
+  const field = error.keyword === "required" ? error.params.missingProperty : place;
+  return { field, issue: issues[error.keyword] ?? "format", text: textOf(error) };
+}
+
+function unknownField(resource: ResourceModel, field: string): Fault {
+  const attribute = resource.attribute.get(field);
+  if (attribute && !attribute.isInternal)
+    return { field, issue: "read_only", text: "is set by the server and cannot be given" };
+  return { field: field.slice(0, 100), issue: "unknown", text: `is not a field of ${resource.name}` };
+}
+
+function textOf({ keyword, params, message }: ErrorObject): string {
+  switch (keyword) {
+    case "required":
+      return "is required";
+    case "type":
+      return `must be ${[params.type].flat().join(" or ")}`;
+    case "minLength":
+      return `must have at least ${params.limit} characters`;
+    case "maxLength":
+      return `must have at most ${params.limit} characters`;
+    case "enum":
+      return `must be one of ${params.allowedValues.join(", ")}`;
+    case "format":
+      return `must be a valid ${params.format}`;
+    case "pattern":
+      return `must match ${params.pattern}`;
+    default:
+      return message ?? "is not valid";
+  }
+}
+
+/** Texts that a database cannot hold: lone surrogates (no UTF-8) and the character U+0000. */
+function* textFaults(value: unknown, path: readonly string[] = []): Generator<Fault> {
+  if (typeof value === "string") {
+    if (!isStorable(value))
+      yield { field: path.join("."), issue: "format", text: "holds a character that cannot be stored" };
+    return;
+  }
+  if (typeof value !== "object" || value === null) return;
+  if (path.length >= deepestJson) {
+    throw new Problem("malformed_request", `The body is nested more than ${deepestJson} levels deep.`);
+  }
+  for (const [key, inner] of Object.entries(value)) {
+    if (!isStorable(key))
+      yield { field: path.join("."), issue: "format", text: "has a name that cannot be stored" };
+    yield* textFaults(inner, [...path, key]);
+  }
+}
+
+/** Whether a text is well-formed Unicode without U+0000. */
+export function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes("\0");
+}

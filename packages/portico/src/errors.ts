@@ -1,0 +1,94 @@
+// Every error that Portico can answer stands here: its code, its HTTP status and what it means.
+// It is thrown where it is known and turned into a response in one place (http/answer-error.ts).
+
+/** Code -> HTTP status and the message used where the thrower has nothing more precise to say. */
+export const catalogue = {
+  malformed_request: [400, "The request is malformed."],
+  invalid_cursor: [400, "The cursor is not valid for this request. Start again without a cursor."],
+  credential_in_query: [400, "Credentials are not accepted in the query string. Send them in a header."],
+  authentication_required: [401, "Send an API key: 'Authorization: Bearer <key>' or 'X-API-Key: <key>'."],
+  invalid_credential: [401, "The credential is unknown, expired or revoked."],
+  wrong_environment: [401, "The credential belongs to another environment."],
+  insufficient_scope: [403, "The credential lacks the scope that this operation needs."],
+  forbidden: [403, "The credential may not do this."],
+  not_found: [404, "There is no such resource."],
+  method_not_allowed: [405, "The method is not allowed here."],
+  not_acceptable: [406, "This resource is available as application/json only."],
+  request_timeout: [408, "The request was not received in time. Send it again."],
+  conflict: [409, "The request conflicts with the present state."],
+  precondition_failed: [412, "The resource has changed since it was read. Read it again, then repeat."],
+  payload_too_large: [413, "The body is larger than 1 MiB."],
+  unsupported_media_type: [415, "Send the body as application/json."],
+  validation_error: [422, "The request has faults; see details."],
+  rate_limited: [429, "Too many requests. Wait for the seconds in Retry-After."],
+  headers_too_large: [431, "The request line and headers are larger than 16 KiB."],
+  internal_error: [500, "Something went wrong on our side."],
+  unavailable: [503, "The service is briefly unavailable. Try again."],
+} as const satisfies Record<string, readonly [status: number, message: string]>;
+
+export type ErrorCode = keyof typeof catalogue;
+
+/** What is wrong with one field, in one word that a form can act on. */
+export type Issue =
+  | "required"
+  | "unknown"
+  | "type"
+  | "min"
+  | "max"
+  | "format"
+  | "choice"
+  | "duplicate"
+  | "reference"
+  | "read_only";
+
+export interface Detail {
+  /** The field or parameter, nested ones as `meta.colour`; empty for the body as a whole. */
+  readonly field: string;
+  readonly issue: Issue;
+}
+
+/**
+ * An answer that is not a success.
+ *
+ * @example
+ * throw new Problem("conflict", "The project still has deployments. Remove them first.");
+ */
+export class Problem extends Error {
+  readonly code: ErrorCode;
+  readonly details: readonly Detail[];
+  /** Response headers that belong to this error, for example `Allow` or `Retry-After`. */
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    code: ErrorCode,
+    message: string = catalogue[code][1],
+    details: readonly Detail[] = [],
+    headers: Readonly<Record<string, string>> = {},
+    cause?: unknown,
+  ) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = "Problem";
+    this.code = code;
+    this.details = details;
+    this.headers = headers;
+  }
+
+  get status(): number {
+    return catalogue[this.code][0];
+  }
+
+  /** The one error shape, as JSON text: `{"error": {"code", "message", "details"}}`. */
+  toText(): string {
+    return JSON.stringify({ error: { code: this.code, message: this.message, details: this.details } });
+  }
+}
+
+/** A validation error about a single field. */
+export function fault(field: string, issue: Issue, message: string): Problem {
+  return new Problem("validation_error", message, [{ field, issue }]);
+}
+
+/** A mistake of the person who declares, configures or runs Portico: one line, exit 1, no stack. */
+export class OperatorError extends Error {
+  override readonly name = "OperatorError";
+}

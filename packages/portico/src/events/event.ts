@@ -1,0 +1,84 @@
+// Events: what happened, recorded in the same transaction as the write that caused it.
+
+import { sql } from "kysely";
+import type { ResourceModel } from "../declare/model.ts";
+import { newId } from "../plan/id.ts";
+import type { Session, Statement } from "../store/database.ts";
+import type { Column, Table } from "../store/schema.ts";
+import { compile, slot } from "../store/statement.ts";
+import type { Store } from "../store/store.ts";
+
+export interface Event {
+  readonly tenantId: string;
+  readonly resource: ResourceModel;
+  readonly action: "created" | "changed" | "removed";
+  readonly rowId: string;
+  /** The row after the write (before it, where it was removed), as JSON text. */
+  readonly row: string;
+  readonly credentialId: string;
+  readonly at: string;
+}
+
+const column = (name: string, type: Column["type"]): Column => ({
+  name,
+  type,
+  isNullable: false,
+  fill: undefined,
+  from: "events",
+});
+
+/** `sequence` is the order in which events of one resource are read again. */
+export const eventsTable: Table = {
+  name: "events",
+  columns: [
+    column("sequence", "sequence"),
+    column("id", "text"),
+    column("tenant_id", "text"),
+    column("resource", "text"),
+    column("kind", "text"),
+    column("row_id", "text"),
+    column("row", "json"),
+    column("credential_id", "text"),
+    column("created_at", "timestamp"),
+  ],
+  primaryKey: ["sequence"],
+  indexes: [
+    {
+      name: "portico_events_resource_sequence",
+      columns: ["tenant_id", "resource", "sequence"].map((name) => ({ name, isNullable: false })),
+      isUnique: false,
+    },
+  ],
+  foreignKeys: [],
+  isSearched: false,
+};
+
+/** Writes events with the statement that fits the store's database. */
+export class EventRecorder {
+  readonly #insert: Statement<Event>;
+
+  constructor(store: Store) {
+    const values = [
+      slot(() => newId("event")),
+      slot((event: Event) => event.tenantId),
+      slot((event: Event) => event.resource.name),
+      slot((event: Event) => `${event.resource.name}.${event.action}`),
+      slot((event: Event) => event.rowId),
+      slot((event: Event) => event.row),
+      slot((event: Event) => event.credentialId),
+      slot((event: Event) => event.at),
+    ];
+    const names = eventsTable.columns
+      .filter(({ type }) => type !== "sequence")
+      .map(({ name }) => sql.ref(name));
+    this.#insert = compile(
+      store.dialect.builder,
+      sql`insert into events (${sql.join(names)}) values (${sql.join(values)})`,
+    );
+  }
+
+  /** Records an event in the transaction of `session`. */
+  async record(session: Session, event: Event): Promise<void> {
+    await session.query(this.#insert, event);
+  }
+}

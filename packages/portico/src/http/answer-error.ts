@@ -1,0 +1,61 @@
+// The one place where an error becomes a response, whatever raised it: the router, the body parser, a door, a crash.
+
+import type { Socket } from "node:net";
+import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
+import { type ErrorCode, Problem } from "../errors.ts";
+
+const errorType = "application/json; charset=utf-8";
+
+/** Errors of Fastify that are the caller's. */
+const frameworkErrors: Readonly<Record<string, readonly [ErrorCode, string?]>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: ["payload_too_large"],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ["unsupported_media_type"],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
+    "malformed_request",
+    "The body is not as long as Content-Length says.",
+  ],
+  FST_ERR_CTP_EMPTY_JSON_BODY: ["malformed_request", "The body is not JSON."],
+  FST_ERR_BAD_URL: ["malformed_request", "The path has broken percent-encoding."],
+};
+
+/** What an error is to the caller. An unexpected one says nothing of itself. */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  const { code = "", statusCode = 500 } = (error ?? {}) as Partial<FastifyError>;
+  const known = frameworkErrors[code];
+  if (known) return new Problem(known[0], known[1]);
+  return new Problem(statusCode >= 400 && statusCode < 500 ? "malformed_request" : "internal_error");
+}
+
+/** Answers with the error, and logs it where it is not the caller's. */
+export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const problem = problemOf(error);
+  if (problem.status >= 500) {
+    request.log.error({ requestId: request.id, err: problem.cause ?? error }, "request failed");
+  }
+  if (problem.code === "unavailable") reply.header("Retry-After", "1");
+  reply
+    .code(problem.status)
+    .headers({ ...problem.headers })
+    .header("Content-Type", errorType)
+    .send(problem.toText());
+}
+
+const socketErrors: Readonly<Record<string, ErrorCode>> = {
+  HPE_HEADER_OVERFLOW: "headers_too_large",
+  ERR_HTTP_REQUEST_TIMEOUT: "request_timeout",
+};
+
+/** Answers on a connection whose request could not be read, and closes it. */
+export function answerUnreadable(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const problem = new Problem(socketErrors[error.code ?? ""] ?? "malformed_request");
+  const body = problem.toText();
+  socket.end(
+    `HTTP/1.1 ${problem.status} ${problem.code}\r\nContent-Type: ${errorType}\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}

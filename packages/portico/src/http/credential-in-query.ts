@@ -1,0 +1,24 @@
+// Credentials in the query end up in logs and histories, so they are refused, also beside a good header.
+
+import { Problem } from "../errors.ts";
+
+const names = /[?&](?:api[_-]?key|x-api-key|access_token|authorization|client_secret)(?:=|&|$)/i;
+const values = /\b[sp]k_(?:test|live)_[\w-]{8,}/;
+
+/** @throws Problem `credential_in_query` where a parameter of the request target looks like a credential */
+export function refuseCredentialInQuery(target: string): void {
+  const start = target.indexOf("?");
+  if (start < 0) return;
+  const query = target.slice(start);
+  const decoded = query.includes("%") ? decodedLoosely(query) : query;
+  if (names.test(decoded) || values.test(decoded)) throw new Problem("credential_in_query");
+}
+
+function decodedLoosely(query: string): string {
+  try {
+    return decodeURIComponent(query);
+  } catch {
+    // The door will refuse the broken encoding; what stands there as it is has been looked at.
+    return query;
+  }
+}

@@ -1,0 +1,20 @@
+// `/healthz` says that the process answers, `/readyz` that its database does too.
+
+import type { FastifyInstance } from "fastify";
+import { Problem } from "../errors.ts";
+import type { Database, Statement } from "../store/database.ts";
+
+const ping: Statement<undefined> = { sql: "select 1", bind: () => [] };
+
+export function registerHealth(server: FastifyInstance, database: Database): void {
+  server.get("/healthz", async () => ({ status: "ok" }));
+  server.get("/readyz", async (request) => {
+    try {
+      await database.query(ping, undefined);
+    } catch (error) {
+      request.log.error({ requestId: request.id, err: error }, "the database does not answer");
+      throw new Problem("unavailable", "The database does not answer.");
+    }
+    return { status: "ok" };
+  });
+}

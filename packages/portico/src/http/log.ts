@@ -1,0 +1,33 @@
+// Logs: JSON lines, pretty on a terminal. Whatever a line is made of, credentials do not leave in it.
+
+import { type DestinationStream, type Logger, pino } from "pino";
+import pretty from "pino-pretty";
+
+export type { Logger } from "pino";
+
+export const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** API keys, bearer tokens and JSON Web Tokens, wherever they stand in a line. */
+const credentials = /\b(?:sk|pk)_(?:test|live)_[\w-]+|\bBearer\s+[\w.~+/-]+=*|\beyJ[\w-]+\.[\w-]+\.[\w-]*/gi;
+
+/** A line without credentials: `sk_test_[redacted]` tells of what kind one was. */
+export function redacted(line: string): string {
+  return line.replace(
+    credentials,
+    (found) => `${/^(?:\w\w_\w+?_|\w+)/.exec(found)?.[0].slice(0, 8)}[redacted]`,
+  );
+}
+
+/** Lines are gathered and written together; `flush` writes what is left. */
+export function createLog(level: LogLevel, stream: NodeJS.WriteStream = process.stdout): Logger {
+  const destination: DestinationStream = stream.isTTY
+    ? pretty({ colorize: true, ignore: "pid,hostname", sync: true })
+    : pino.destination({ fd: 1, sync: false, minLength: 4096, periodicFlush: 250 });
+  return pino({ level, base: undefined, hooks: { streamWrite: redacted } }, destination);
+}
+
+/** Writes what is still held back. */
+export async function flushLog(log: Logger): Promise<void> {
+  await new Promise<void>((resolve) => log.flush(() => resolve()));
+}

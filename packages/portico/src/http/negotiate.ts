@@ -1,0 +1,42 @@
+// Media types: what a caller accepts and what it sends.
+
+import { isUtf8 } from "node:buffer";
+import type { FastifyInstance } from "fastify";
+import Negotiator from "negotiator";
+import { Problem } from "../errors.ts";
+
+/** Values of `Accept` that were judged before; callers send few different ones. */
+const mostRemembered = 1_000;
+const judged = new Map<string, boolean>();
+
+/** @throws Problem `not_acceptable` where JSON is none of what the caller accepts (RFC 9110, section 12.5.1) */
+export function requireJsonAccepted(accept: string | undefined): void {
+  if (accept === undefined || accept === "*/*" || accept === "application/json") return;
+  let isAccepted = judged.get(accept);
+  if (isAccepted === undefined) {
+    isAccepted = new Negotiator({ headers: { accept } }).mediaType(["application/json"]) !== undefined;
+    if (judged.size >= mostRemembered) judged.clear();
+    judged.set(accept, isAccepted);
+  }
+  if (!isAccepted) throw new Problem("not_acceptable");
+}
+
+/** JSON is the only kind of body; `application/merge-patch+json` (RFC 7396) names what PATCH does with it. */
+export function acceptJsonBodies(server: FastifyInstance): void {
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser(
+    ["application/json", "application/merge-patch+json"],
+    { parseAs: "buffer" },
+    async (_request: unknown, body: Buffer) => parseJson(body),
+  );
+}
+
+function parseJson(body: Buffer): unknown {
+  if (!isUtf8(body)) throw new Problem("malformed_request", "The body is not UTF-8.");
+  try {
+    // JSON.parse makes a member called __proto__ an ordinary one; the schema then refuses it by name.
+    return JSON.parse(body.toString());
+  } catch {
+    throw new Problem("malformed_request", "The body is not JSON.");
+  }
+}

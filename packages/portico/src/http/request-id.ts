@@ -1,0 +1,11 @@
+// Every request has an id, the caller's own where it is sane; answers and log lines carry it.
+
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+
+const sane = /^[\w.-]{1,128}$/;
+
+export function requestId({ headers }: Pick<IncomingMessage, "headers">): string {
+  const given = headers["x-request-id"];
+  return typeof given === "string" && sane.test(given) ? given : randomUUID();
+}

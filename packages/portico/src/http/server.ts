@@ -1,0 +1,126 @@
+// The building that the doors stand in: request ids, logs, sizes, media types, identity, errors, time-outs.
+
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from "fastify";
+import type { Caller } from "../declare/caller.ts";
+import type { Engine } from "../engine/engine.ts";
+import { Problem } from "../errors.ts";
+import type { Authenticator } from "../identity/authenticate.ts";
+import type { CursorCodec } from "../plan/cursor.ts";
+import { registerRest } from "../rest/routes.ts";
+import type { Database } from "../store/database.ts";
+import { answerError, answerUnreadable } from "./answer-error.ts";
+import { refuseCredentialInQuery } from "./credential-in-query.ts";
+import { registerHealth } from "./health.ts";
+import { watchMethods } from "./methods.ts";
+import { acceptJsonBodies, requireJsonAccepted } from "./negotiate.ts";
+import { requestId } from "./request-id.ts";
+import { reportTiming, startTiming } from "./timing.ts";
+
+export interface Building {
+  readonly engine: Engine;
+  readonly database: Database;
+  readonly authenticator: Authenticator;
+  readonly cursors: CursorCodec;
+  readonly log: FastifyBaseLogger;
+  /** {base_url} of the specification, without a slash at its end. */
+  readonly publicUrl: string;
+  /** Whether answers tell the time that each stage took. */
+  readonly isTimed: boolean;
+}
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Who sends the request; known in every route of a door. */
+    caller: Caller | undefined;
+  }
+}
+
+const bodyLimitBytes = 1024 * 1024;
+const headerLimitBytes = 16 * 1024;
+/** How long a caller may take to send the headers, and the whole request. */
+const headersTimeoutMs = 10_000;
+const requestTimeoutMs = 30_000;
+/** Longer than the minute for which load balancers keep idle connections. */
+const keepAliveTimeoutMs = 72_000;
+
+/** The server, with every route; it listens when told to. */
+export async function buildServer(building: Building): Promise<FastifyInstance> {
+  const server = Fastify({
+    loggerInstance: building.log,
+    disableRequestLogging: true,
+    bodyLimit: bodyLimitBytes,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    forceCloseConnections: "idle",
+    return503OnClosing: false,
+    requestIdHeader: false,
+    genReqId: requestId,
+    http: {
+      headersTimeout: headersTimeoutMs,
+      connectionsCheckingInterval: 2_000,
+      maxHeaderSize: headerLimitBytes,
+    },
+    clientErrorHandler: answerUnreadable,
+    frameworkErrors: answerError,
+  });
+  server.decorateRequest("caller", undefined);
+  server.setErrorHandler(answerError);
+  server.setNotFoundHandler(() => {
+    throw new Problem("not_found", "There is nothing at this path.");
+  });
+
+  acceptJsonBodies(server);
+  const completeMethods = watchMethods(server);
+  if (building.isTimed) startTiming(server);
+  server.addHook("onRequest", (request, reply, done) => {
+    reply.header("X-Request-Id", request.id);
+    requireJsonAccepted(request.headers.accept);
+    done();
+  });
+  logRequests(server);
+  registerHealth(server, building.database);
+  await server.register(async (doors) => registerDoors(doors, building));
+  completeMethods();
+  if (building.isTimed) reportTiming(server);
+  return server;
+}
+
+/** Whoever comes through a door has shown who they are. */
+function registerDoors(
+  doors: FastifyInstance,
+  { engine, cursors, authenticator, publicUrl }: Building,
+): void {
+  doors.addHook("onRequest", async (request) => {
+    refuseCredentialInQuery(request.url);
+    request.caller = await authenticator.caller(request.headers);
+  });
+  const basePath = new URL(publicUrl).pathname.replace(/\/$/, "");
+  registerRest(doors, { engine, cursors, basePath, callerOf });
+}
+
+function callerOf({ caller }: FastifyRequest): Caller {
+  if (caller) return caller;
+  throw new Problem("authentication_required");
+}
+
+/** One line for each request: who, what, how long. Never bodies, headers or queries. */
+function logRequests(server: FastifyInstance): void {
+  server.addHook("onResponse", (request, reply, done) => {
+    const { caller } = request;
+    const query = request.url.indexOf("?");
+    request.log.info(
+      {
+        requestId: request.id,
+        method: request.method,
+        route: request.routeOptions.url,
+        path: query < 0 ? request.url : request.url.slice(0, query),
+        status: reply.statusCode,
+        durationMs: Math.round(reply.elapsedTime * 1000) / 1000,
+        keyId: caller?.credentialId,
+        tenantId: caller?.tenantId,
+      },
+      "request",
+    );
+    done();
+  });
+}

@@ -1,0 +1,70 @@
+// From the headers of a request to its caller. The order of the checks is the specification's: environment,
+// prefix, state, hash in constant time; the scope is checked by the engine.
+
+import { timingSafeEqual } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+import type { Caller } from "../declare/caller.ts";
+import { Problem } from "../errors.ts";
+import type { Store } from "../store/store.ts";
+import { type Environment, keyHash, keyPattern, prefixLength } from "./api-key.ts";
+import { KeyLookup } from "./key-lookup.ts";
+
+export class Authenticator {
+  readonly #keys: KeyLookup;
+  readonly #environment: Environment;
+
+  constructor(store: Store, environment: Environment) {
+    this.#keys = new KeyLookup(store);
+    this.#environment = environment;
+  }
+
+  /** Who sends a request with these headers. @throws Problem 400 or 401 */
+  async caller(headers: IncomingHttpHeaders): Promise<Caller> {
+    const presented = presentedCredential(headers);
+    const environment = keyPattern.exec(presented)?.[2];
+    if (environment === undefined) throw invalidCredential();
+    if (environment !== this.#environment) throw wrongEnvironment(this.#environment);
+
+    const record = await this.#keys.find(presented.slice(0, prefixLength));
+    if (!record || record.isRevoked || record.expiresAt <= Date.now()) throw invalidCredential();
+    if (!timingSafeEqual(Buffer.from(keyHash(presented)), Buffer.from(record.keyHash)))
+      throw invalidCredential();
+    return {
+      tenantId: record.tenantId,
+      userId: record.ownerId,
+      credentialId: record.id,
+      // A publishable key tells whose account it is, and opens nothing.
+      scopes: record.type === "secret" ? record.scopes : noScopes,
+    };
+  }
+}
+
+const noScopes: ReadonlySet<string> = new Set();
+
+function presentedCredential({ authorization, "x-api-key": apiKey }: IncomingHttpHeaders): string {
+  if (authorization !== undefined && apiKey !== undefined) {
+    throw new Problem("malformed_request", "Send one credential: either Authorization or X-API-Key.");
+  }
+  if (apiKey !== undefined) return String(apiKey);
+  if (authorization === undefined) throw new Problem("authentication_required", undefined, [], challenge());
+  // RFC 6750, section 2.1; the name of the scheme is case-insensitive (RFC 9110, section 11.1).
+  const [scheme, credential] = [authorization.slice(0, 7), authorization.slice(7)];
+  if (scheme.toLowerCase() !== "bearer ") throw invalidCredential();
+  return credential.trim();
+}
+
+function challenge(error?: string): Record<string, string> {
+  return { "WWW-Authenticate": error ? `Bearer error="${error}"` : "Bearer" };
+}
+
+function invalidCredential(): Problem {
+  return new Problem("invalid_credential", undefined, [], challenge("invalid_token"));
+}
+
+function wrongEnvironment(environment: Environment): Problem {
+  const message =
+    environment === "live"
+      ? "This is the live API, and the key belongs to the sandbox. Use a key that begins with sk_live_."
+      : "This is the sandbox, and the key belongs to the live API. Use a key that begins with sk_test_.";
+  return new Problem("wrong_environment", message, [], challenge("invalid_token"));
+}

@@ -1,0 +1,65 @@
+// Passwords of users: argon2id with the parameters that OWASP names first (19 MiB, 2 passes, 1 lane), kept
+// beside the users and never part of a user's row.
+
+import { argon2, randomBytes } from "node:crypto";
+import { promisify } from "node:util";
+import { sql } from "kysely";
+import type { Session } from "../store/database.ts";
+import type { Table } from "../store/schema.ts";
+import { compile, slot } from "../store/statement.ts";
+import type { Store } from "../store/store.ts";
+
+const memoryKiB = 19_456;
+const passes = 2;
+const parallelism = 1;
+const tagLength = 32;
+
+/** Shortest and longest password that is taken (NIST SP 800-63B asks for 8 and at least 64). */
+export const passwordLength = { min: 8, max: 256 } as const;
+
+export const passwordsTable: Table = {
+  name: "passwords",
+  columns: ["tenant_id", "user_id", "hash", "updated_at"].map((name) => ({
+    name,
+    type: name === "updated_at" ? "timestamp" : "text",
+    isNullable: false,
+    fill: undefined,
+    from: "passwords",
+  })),
+  primaryKey: ["tenant_id", "user_id"],
+  indexes: [],
+  foreignKeys: [{ column: "user_id", table: "users", onDelete: "cascade" }],
+  isSearched: false,
+};
+
+/** The hash of a password in PHC form: `$argon2id$v=19$m=19456,t=2,p=1$<salt>$<tag>`. */
+export async function hashPassword(password: string): Promise<string> {
+  const nonce = randomBytes(16);
+  const tag = await promisify(argon2)("argon2id", {
+    message: Buffer.from(password.normalize("NFKC")),
+    nonce,
+    parallelism,
+    tagLength,
+    memory: memoryKiB,
+    passes,
+  });
+  const text = (bytes: Buffer): string => bytes.toString("base64").replaceAll("=", "");
+  return `$argon2id$v=19$m=${memoryKiB},t=${passes},p=${parallelism}$${text(nonce)}$${text(tag)}`;
+}
+
+/** Gives a user their first password, in the transaction of `session`. */
+export async function setPassword(
+  store: Store,
+  session: Session,
+  user: { readonly tenantId: string; readonly userId: string },
+  hash: string,
+): Promise<void> {
+  const values = [user.tenantId, user.userId, hash, new Date().toISOString()].map((value) =>
+    slot(() => value),
+  );
+  const insert = compile(
+    store.dialect.builder,
+    sql`insert into passwords (tenant_id, user_id, hash, updated_at) values (${sql.join(values)})`,
+  );
+  await session.query(insert, undefined);
+}

@@ -1,0 +1,29 @@
+// The public API of Portico: what a project needs to declare and serve its resources.
+
+export { type App, app } from "./declare/app.ts";
+export type { Caller } from "./declare/caller.ts";
+export {
+  belongsTo,
+  boolean,
+  choice,
+  type Deprecation,
+  id,
+  integer,
+  json,
+  number,
+  text,
+  timestamp,
+} from "./declare/field.ts";
+export type { ChangesOf, InputOf, RecordOf } from "./declare/record.ts";
+export {
+  type Declaration,
+  type HookContext,
+  type Hooks,
+  type Resource,
+  type RowFilter,
+  type Rows,
+  range,
+  resource,
+} from "./declare/resource.ts";
+export { type Detail, type ErrorCode, Problem } from "./errors.ts";
+export { users } from "./identity/user.ts";

@@ -1,0 +1,101 @@
+// Cursors: the sort values of a row, bound by HMAC-SHA-256 to the tenant, collection, sort, filter and search
+// they were made for. A token says where, not in which direction: it serves both.
+
+import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from "node:crypto";
+import type { Attribute } from "../declare/model.ts";
+import { Problem } from "../errors.ts";
+import { isId } from "./id.ts";
+import type { Condition, Position, Sort, Value } from "./read.ts";
+
+/** What a cursor belongs to. A token of one list is refused on another. */
+export interface ListIdentity {
+  readonly tenantId: string;
+  /** The collection as a path: `posts`, `posts/post_01k.../comments`. */
+  readonly collection: string;
+  readonly sort: Sort;
+  readonly conditions: readonly Condition[];
+  readonly words: readonly string[];
+}
+
+const macBytes = 16;
+const longestToken = 4096;
+
+export class CursorCodec {
+  /** The first key signs; all of them are accepted, so that a secret can be replaced. */
+  readonly #keys: readonly KeyObject[];
+
+  /** @param secrets the values of PORTICO_SECRET, newest first */
+  constructor(secrets: readonly string[]) {
+    this.#keys = secrets.map((secret) =>
+      createSecretKey(Buffer.from(hkdfSync("sha256", secret, "", "portico cursor", 32))),
+    );
+  }
+
+  /** The token of a row: base64url of `{"createdAt": "...", "id": "...", "mac": "..."}`. */
+  encode(list: string, sort: Sort, position: Position): string {
+    const mac = this.#mac(this.#keys[0]!, list, position).toString("base64url");
+    const payload = { [sort.attribute.name]: position.value, id: position.id, mac };
+    return Buffer.from(JSON.stringify(payload)).toString("base64url");
+  }
+
+  /** @throws Problem `invalid_cursor` for a token that is malformed, altered, or of another list. */
+  decode(list: string, sort: Sort, token: string): Position {
+    const payload = parsePayload(token);
+    const value = payload?.[sort.attribute.name];
+    if (!payload || !isSortValue(sort.attribute, value) || !isId(payload.id) || payload.mac.length !== 22) {
+      throw new Problem("invalid_cursor");
+    }
+    const position = { value, id: payload.id };
+    const mac = Buffer.from(payload.mac, "base64url");
+    if (mac.length !== macBytes) throw new Problem("invalid_cursor");
+    for (const key of this.#keys) {
+      if (timingSafeEqual(this.#mac(key, list, position), mac)) return position;
+    }
+    throw new Problem("invalid_cursor");
+  }
+
+  #mac(key: KeyObject, list: string, position: Position): Buffer {
+    const signed = JSON.stringify([list, position.value, position.id]);
+    return createHmac("sha256", key).update(signed).digest().subarray(0, macBytes);
+  }
+}
+
+/** The text that a list's cursors are bound to. The order of conditions, and of values within one, is no difference. */
+export function listKey({ tenantId, collection, sort, conditions, words }: ListIdentity): string {
+  const filter = conditions
+    .map(({ attribute, operator, values }) =>
+      JSON.stringify([attribute.name, operator, ...[...values].sort()]),
+    )
+    .sort();
+  return JSON.stringify([tenantId, collection, sort.attribute.name, sort.isDescending, filter, words]);
+}
+
+type Payload = { readonly id: string; readonly mac: string } & Readonly<Record<string, unknown>>;
+
+function parsePayload(token: string): Payload | undefined {
+  if (token.length > longestToken || !/^[\w-]+$/.test(token)) return undefined;
+  try {
+    const payload: unknown = JSON.parse(Buffer.from(token, "base64url").toString());
+    if (typeof payload !== "object" || payload === null) return undefined;
+    const { id, mac } = payload as Record<string, unknown>;
+    // The two members were just seen to be texts; the others stay unknown.
+    return typeof id === "string" && typeof mac === "string" ? (payload as Payload) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isSortValue(attribute: Attribute, value: unknown): value is Value {
+  if (value === null) return attribute.isNullable;
+  switch (attribute.field.kind) {
+    case "integer":
+    case "number":
+      return typeof value === "number";
+    case "boolean":
+      return typeof value === "boolean";
+    case "timestamp":
+      return typeof value === "string" && !Number.isNaN(Date.parse(value));
+    default:
+      return typeof value === "string";
+  }
+}

@@ -1,0 +1,86 @@
+// What a request asks for, free of any protocol. REST query strings and GraphQL selections become the same
+// `Read`; the store compiles it once per shape. Plans hold values, never SQL.
+
+import type { Attribute, ResourceModel } from "../declare/model.ts";
+
+/** A value as columns hold it; timestamps are ISO texts. */
+export type Value = string | number | boolean | null;
+
+/** The attributes to be answered with, and rows of other resources inside them. */
+export interface Selection {
+  readonly attributes: readonly Attribute[];
+  readonly nested: readonly Nested[];
+  /** Tells two selections of one resource apart: the compiled statement is kept under it. */
+  readonly key: string;
+}
+
+/** The row that a reference leads to: `author { name }`. */
+export interface Nested {
+  readonly reference: Attribute;
+  readonly selection: Selection;
+  /** What the row must meet to be shown; it is null otherwise. */
+  readonly conditions: readonly Condition[];
+}
+
+export type Operator = "in" | "gte" | "gt" | "lte" | "lt";
+
+/** A condition on one attribute: `in` holds for any of its values, the others have exactly one. */
+export interface Condition {
+  readonly attribute: Attribute;
+  readonly operator: Operator;
+  readonly values: readonly Value[];
+}
+
+/** The `id` always comes last and in the same direction, so that the order is total. */
+export interface Sort {
+  readonly attribute: Attribute;
+  readonly isDescending: boolean;
+}
+
+/** A place between two rows of a sorted collection. */
+export interface Position {
+  readonly value: Value;
+  readonly id: string;
+}
+
+/** The rows after (or, backward, before) a position; from the first (or last) row on where there is none. */
+export interface CursorPage {
+  readonly style: "cursor";
+  readonly limit: number;
+  readonly position: Position | undefined;
+  readonly isBackward: boolean;
+}
+
+/** Page `number`, counted from 1, of `limit` rows. */
+export interface NumberedPage {
+  readonly style: "page";
+  readonly limit: number;
+  readonly number: number;
+}
+
+/** A page of a collection. */
+export interface Read {
+  readonly resource: ResourceModel;
+  readonly selection: Selection;
+  readonly conditions: readonly Condition[];
+  /** Every word must begin a word of a searched field. */
+  readonly words: readonly string[];
+  readonly sort: Sort;
+  readonly page: CursorPage | NumberedPage;
+}
+
+/** One row by its id. */
+export interface ReadOne {
+  readonly resource: ResourceModel;
+  readonly selection: Selection;
+  readonly id: string;
+  readonly conditions: readonly Condition[];
+}
+
+/** What tells two lists of conditions apart but for their values. */
+export function conditionShape(conditions: readonly Condition[]): string {
+  let shape = "";
+  for (const { attribute, operator, values } of conditions)
+    shape += `${attribute.name} ${operator}${values.length},`;
+  return shape;
+}

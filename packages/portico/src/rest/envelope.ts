@@ -1,0 +1,86 @@
+// The envelope of a collection and the links beside it. The rows are the store's text; nothing is parsed.
+
+import type { CursorCodec } from "../plan/cursor.ts";
+import type { Page } from "../plan/page.ts";
+import type { Position } from "../plan/read.ts";
+import type { ParsedList } from "./parse-list.ts";
+
+export interface Envelope {
+  readonly text: string;
+  /** The value of `Link` (RFC 8288), where there is another page. */
+  readonly link: string | undefined;
+}
+
+/**
+ * `{"data": [...], "pagination": {...}}`. A page has a `prevCursor` when it has rows; `hasMore` speaks of the
+ * direction in which it was read.
+ *
+ * @param target the request target that the links repeat with other cursors, `/posts?limit=5`
+ */
+export function envelope(list: ParsedList, page: Page, cursors: CursorCodec, target: string): Envelope {
+  return list.read.page.style === "page"
+    ? numberedEnvelope(list.read.page.number, page, target)
+    : cursorEnvelope(list, page, cursors, target);
+}
+
+function cursorEnvelope(
+  { read, key }: ParsedList,
+  page: Page,
+  cursors: CursorCodec,
+  target: string,
+): Envelope {
+  // `envelope` calls this for pages by cursor only.
+  const { isBackward, position } = read.page as Extract<typeof read.page, { style: "cursor" }>;
+  const token = (at: Position | undefined): string | undefined => at && cursors.encode(key, read.sort, at);
+  // Going backward, there are rows after the page: those that the cursor came from.
+  const next = (isBackward ? position !== undefined : page.hasMore) ? token(page.last) : undefined;
+  const previous = token(page.first);
+  const hasPrevious = isBackward ? page.hasMore : position !== undefined;
+  const links = [
+    ...(next ? [link(target, { cursor: next, direction: undefined }, "next")] : []),
+    ...(hasPrevious && previous ? [link(target, { cursor: previous, direction: "backward" }, "prev")] : []),
+  ];
+  // Tokens are base64url, which JSON writes as it is.
+  const nextText = next === undefined ? "null" : `"${next}"`;
+  const previousText = previous === undefined ? "" : `,"prevCursor":"${previous}"`;
+  return {
+    text: `{"data":${page.rows},"pagination":{"nextCursor":${nextText},"hasMore":${page.hasMore}${previousText}}}`,
+    link: links.length > 0 ? links.join(", ") : undefined,
+  };
+}
+
+function numberedEnvelope(number: number, page: Page, target: string): Envelope {
+  const links = [
+    ...(page.hasMore ? [link(target, { page: String(number + 1) }, "next")] : []),
+    ...(number > 1 ? [link(target, { page: String(number - 1) }, "prev")] : []),
+  ];
+  return {
+    text: `{"data":${page.rows},"pagination":{"nextCursor":null,"hasMore":${page.hasMore},"total":${page.total}}}`,
+    link: links.length > 0 ? links.join(", ") : undefined,
+  };
+}
+
+function link(
+  target: string,
+  changes: Readonly<Record<string, string | undefined>>,
+  relation: string,
+): string {
+  const start = target.indexOf("?");
+  const path = start < 0 ? target : target.slice(0, start);
+  const kept =
+    start < 0
+      ? []
+      : target
+          .slice(start + 1)
+          .split("&")
+          .filter((part) => !(nameOf(part) in changes));
+  const added = Object.entries(changes).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${value}`],
+  );
+  return `<${path}?${[...kept, ...added].filter((part) => part !== "").join("&")}>; rel="${relation}"`;
+}
+
+function nameOf(part: string): string {
+  const equals = part.indexOf("=");
+  return equals < 0 ? part : part.slice(0, equals);
+}

@@ -1,0 +1,65 @@
+// Field selection: `fields=id,title,author.name`. A dot leads into the row that a reference points to.
+
+import type { Attribute, ResourceModel } from "../declare/model.ts";
+import type { Fault } from "../engine/validate.ts";
+import type { Nested, Selection } from "../plan/read.ts";
+import { select, wholeRow } from "../plan/selection.ts";
+
+/** References followed one after another. */
+const deepestFields = 3;
+
+/**
+ * The selection that `fields` asks for, in the order of the declaration; the id is always in it. Unknown
+ * names are added to `faults`.
+ */
+export function parseFields(resource: ResourceModel, text: string, faults: Fault[]): Selection {
+  const names = text.split(",").map((name) => name.trim());
+  return selectionOf(
+    resource,
+    names.map((name) => name.split(".")),
+    faults,
+    [],
+  );
+}
+
+function selectionOf(
+  resource: ResourceModel,
+  paths: readonly (readonly string[])[],
+  faults: Fault[],
+  above: readonly string[],
+): Selection {
+  const chosen = new Set<Attribute>([resource.attribute.get("id")!]);
+  const inner = new Map<Attribute, string[][]>();
+  for (const [name = "", ...rest] of paths) {
+    const reference = resource.references.find((attribute) => attribute.reference!.name === name);
+    if (rest.length > 0 && reference && above.length < deepestFields) {
+      inner.set(reference, [...(inner.get(reference) ?? []), rest]);
+      continue;
+    }
+    const attribute = resource.attribute.get(name);
+    if (rest.length === 0 && attribute && !attribute.isInternal) chosen.add(attribute);
+    else faults.push(unknownName([...above, name, ...rest].join("."), resource));
+  }
+  const nested = [...inner].map(
+    ([reference, rest]): Nested => ({
+      reference,
+      selection: selectionOf(reference.reference!.target, rest, faults, [
+        ...above,
+        reference.reference!.name,
+      ]),
+      conditions: [],
+    }),
+  );
+  return select(
+    wholeRow(resource).attributes.filter((attribute) => chosen.has(attribute)),
+    nested,
+  );
+}
+
+function unknownName(name: string, resource: ResourceModel): Fault {
+  return {
+    field: "fields",
+    issue: "unknown",
+    text: `names ${name.slice(0, 100)}, which ${resource.name} does not have`,
+  };
+}

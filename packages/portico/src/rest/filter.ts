@@ -1,0 +1,72 @@
+// Filters of a collection: `status=draft`, several values meaning any of them, `createdAt[gte]=...`.
+
+import type { Attribute, ResourceModel } from "../declare/model.ts";
+import { moment } from "../engine/row-values.ts";
+import { type Fault, isStorable } from "../engine/validate.ts";
+import type { Condition, Operator, Value } from "../plan/read.ts";
+
+/** Values of one filter. */
+const mostValues = 50;
+
+const bracketed = /^(\w+)\[(gte|gt|lte|lt)\]$/;
+
+/**
+ * The condition that a parameter stands for, or undefined where it is no filter of the resource. What is wrong
+ * with its values is added to `faults`.
+ */
+export function parseFilter(
+  resource: ResourceModel,
+  parameter: string,
+  values: readonly string[],
+  faults: Fault[],
+): Condition | undefined {
+  const range = bracketed.exec(parameter);
+  const filter = resource.filters.get(range ? range[1]! : parameter);
+  if (!filter || (range && !filter.hasRange)) return undefined;
+  const { attribute } = filter;
+  // The pattern has just these operators.
+  const operator = (range?.[2] as Operator | undefined) ?? "in";
+  const most = operator === "in" ? mostValues : 1;
+  if (values.length > most) {
+    const issue = operator === "in" ? "max" : "duplicate";
+    faults.push({
+      field: parameter,
+      issue,
+      text: `is given more than ${most === 1 ? "once" : `${most} times`}`,
+    });
+  }
+  const parsed = [...new Set(values)]
+    .slice(0, most)
+    .map((value) => parseValue(attribute, parameter, value, faults));
+  return { attribute, operator, values: parsed };
+}
+
+function parseValue({ field }: Attribute, parameter: string, text: string, faults: Fault[]): Value {
+  const refuse = (issue: Fault["issue"], remedy: string): null => {
+    faults.push({ field: parameter, issue, text: remedy });
+    return null;
+  };
+  switch (field.kind) {
+    case "integer": {
+      const value = Number(text);
+      return /^-?\d+$/.test(text) && Number.isSafeInteger(value)
+        ? value
+        : refuse("type", "must be a whole number");
+    }
+    case "number": {
+      const value = Number(text);
+      const isNumber = text.trim() !== "" && Number.isFinite(value);
+      return isNumber ? value : refuse("type", "must be a number");
+    }
+    case "boolean":
+      return text === "true" || text === "false" ? text === "true" : refuse("type", "must be true or false");
+    case "timestamp":
+      return moment(text) ?? refuse("format", "must be an ISO 8601 date and time");
+    case "choice":
+      return field.choices.includes(text)
+        ? text
+        : refuse("choice", `must be one of ${field.choices.join(", ")}`);
+    default:
+      return isStorable(text) ? text : refuse("format", "holds a character that no field can hold");
+  }
+}

@@ -1,0 +1,157 @@
+// The query of a collection becomes a `Read`. An unknown parameter is a fault, never ignored: a misspelt filter
+// must not answer with everything.
+
+import type { ResourceModel } from "../declare/model.ts";
+import { defaultSort } from "../declare/model.ts";
+import { type Fault, validationProblem } from "../engine/validate.ts";
+import { type CursorCodec, listKey } from "../plan/cursor.ts";
+import { defaultLimit, largestLimit } from "../plan/page.ts";
+import type { Condition, CursorPage, NumberedPage, Read, Selection, Sort } from "../plan/read.ts";
+import { wholeRow } from "../plan/selection.ts";
+import { wordsOf } from "../plan/words.ts";
+import { parseFields } from "./fields.ts";
+import { parseFilter } from "./filter.ts";
+import type { Query } from "./query.ts";
+
+/** Which list is asked for, beside its query. */
+export interface ListTarget {
+  readonly resource: ResourceModel;
+  readonly tenantId: string;
+  /** The row that the list stands under. */
+  readonly parentId: string | undefined;
+}
+
+export interface ParsedList {
+  readonly read: Read;
+  /** What cursors of this list are bound to. */
+  readonly key: string;
+}
+
+/** @throws Problem `validation_error` with every fault of the query, or `invalid_cursor` */
+export function parseList(
+  { resource, tenantId, parentId }: ListTarget,
+  query: Query,
+  cursors: CursorCodec,
+): ParsedList {
+  const faults: Fault[] = [];
+  const single = new Map<string, string>();
+  const conditions: Condition[] = parentId === undefined ? [] : [below(resource, parentId)];
+  for (const [name, values] of query) {
+    const isSingle = isParameter(resource, name);
+    if (isSingle) single.set(name, values[0]!);
+    if (isSingle && values.length > 1)
+      faults.push({ field: name, issue: "duplicate", text: "is given more than once" });
+    if (isSingle) continue;
+    const condition = parseFilter(resource, name, values, faults);
+    if (condition) conditions.push(condition);
+    else faults.push(unknownParameter(resource, name));
+  }
+  const sort = parseSort(resource, single.get("sort"), faults);
+  const selection = parseSelection(resource, single.get("fields"), faults);
+  const words = wordsOf(single.get("q") ?? "");
+  const isBackward = parseDirection(single.get("direction"), faults);
+  const number = parsePageNumber(single.get("page"), faults);
+  if (faults.length > 0) throw validationProblem(faults);
+
+  const collection = parentId === undefined ? resource.segment : `${parentId}/${resource.segment}`;
+  const key = listKey({ tenantId, collection, sort, conditions, words });
+  const limit = parseLimit(single.get("limit") ?? single.get("perPage"));
+  const token = single.get("cursor");
+  const position = token === undefined ? undefined : cursors.decode(key, sort, token);
+  const page: CursorPage | NumberedPage =
+    resource.paging === "page"
+      ? { style: "page", limit, number }
+      : { style: "cursor", limit, position, isBackward };
+  return { read: { resource, selection, conditions, words, sort, page }, key };
+}
+
+/** The selection of a single row's query: `fields` is its only parameter. */
+export function parseOne(resource: ResourceModel, query: Query): Selection {
+  if (query.size === 0) return wholeRow(resource);
+  const faults: Fault[] = [];
+  for (const [name, values] of query) {
+    if (name !== "fields")
+      faults.push({ field: name, issue: "unknown", text: "is no parameter of a single resource" });
+    else if (values.length > 1)
+      faults.push({ field: name, issue: "duplicate", text: "is given more than once" });
+  }
+  const selection = parseSelection(resource, query.get("fields")?.[0], faults);
+  if (faults.length > 0) throw validationProblem(faults);
+  return selection;
+}
+
+/** Writes have no parameters. */
+export function refuseParameters(query: Query): void {
+  if (query.size === 0) return;
+  const faults = [...query.keys()].map((name): Fault => {
+    return { field: name.slice(0, 100), issue: "unknown", text: "is no parameter of this method" };
+  });
+  throw validationProblem(faults);
+}
+
+const commonParameters = new Set(["sort", "fields", "limit"]);
+const cursorParameters = new Set(["cursor", "direction"]);
+const pageParameters = new Set(["page", "perPage"]);
+
+function isParameter({ paging, search }: ResourceModel, name: string): boolean {
+  if (commonParameters.has(name)) return true;
+  if (name === "q") return search.length > 0;
+  return paging === "page" ? pageParameters.has(name) : cursorParameters.has(name);
+}
+
+function unknownParameter({ paging, segment }: ResourceModel, name: string): Fault {
+  const field = name.slice(0, 100);
+  if (cursorParameters.has(name) || pageParameters.has(name)) {
+    const style = paging === "page" ? "page and perPage" : "cursor and limit";
+    return { field, issue: "unknown", text: `does not belong to ${segment}, which are paged with ${style}` };
+  }
+  return { field, issue: "unknown", text: `is no parameter or filter of ${segment}` };
+}
+
+function below(resource: ResourceModel, parentId: string): Condition {
+  return { attribute: resource.parent!, operator: "in", values: [parentId] };
+}
+
+function parseSort(resource: ResourceModel, text: string | undefined, faults: Fault[]): Sort {
+  const isDescending = text === undefined || text.startsWith("-");
+  const name = text === undefined ? defaultSort : text.replace(/^-/, "");
+  const attribute = resource.sorts.get(name);
+  if (attribute) return { attribute, isDescending };
+  const choices = [...resource.sorts.keys()].join(", ");
+  faults.push({
+    field: "sort",
+    issue: "choice",
+    text: `must be one of ${choices}, with - before it for descending`,
+  });
+  return { attribute: resource.sorts.get(defaultSort)!, isDescending };
+}
+
+function parseSelection(resource: ResourceModel, text: string | undefined, faults: Fault[]): Selection {
+  return text === undefined ? wholeRow(resource) : parseFields(resource, text, faults);
+}
+
+function parseDirection(text: string | undefined, faults: Fault[]): boolean {
+  if (text !== undefined && text !== "forward" && text !== "backward") {
+    faults.push({ field: "direction", issue: "choice", text: "must be forward or backward" });
+  }
+  return text === "backward";
+}
+
+/** An unusable limit is replaced by the default, a larger one by the largest. */
+function parseLimit(text: string | undefined): number {
+  const limit = text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : 0;
+  return limit < 1 ? defaultLimit : Math.min(limit, largestLimit);
+}
+
+/** Pages are counted through from the first, so their number is bounded. */
+const largestPage = 100_000;
+
+function parsePageNumber(text: string | undefined, faults: Fault[]): number {
+  if (text === undefined) return 1;
+  const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isNaN(number)) faults.push({ field: "page", issue: "type", text: "must be a whole number" });
+  if (number < 1) faults.push({ field: "page", issue: "min", text: "counts from 1" });
+  if (number > largestPage)
+    faults.push({ field: "page", issue: "max", text: `must be at most ${largestPage}` });
+  return number;
+}

@@ -1,0 +1,42 @@
+// Query strings, taken apart strictly: what is not well-formed is an error of the caller, never guessed at.
+
+import { Problem } from "../errors.ts";
+
+/** Parameters in one request; a filter with many values is one for each. */
+const mostParameters = 100;
+
+/** Every parameter with its values, in the order in which they stand. */
+export type Query = ReadonlyMap<string, readonly string[]>;
+
+const empty: Query = new Map();
+
+/** The query of a request target, `/posts?status=draft&limit=5`. @throws Problem `malformed_request` */
+export function parseQuery(target: string): Query {
+  const start = target.indexOf("?");
+  if (start < 0 || start === target.length - 1) return empty;
+  const query = new Map<string, string[]>();
+  const parts = target.slice(start + 1).split("&", mostParameters + 1);
+  if (parts.length > mostParameters) {
+    throw new Problem("malformed_request", `The query has more than ${mostParameters} parameters.`);
+  }
+  for (const part of parts) {
+    if (part === "") continue;
+    const equals = part.indexOf("=");
+    const name = decoded(equals < 0 ? part : part.slice(0, equals));
+    const value = equals < 0 ? "" : decoded(part.slice(equals + 1));
+    const values = query.get(name);
+    if (values) values.push(value);
+    else query.set(name, [value]);
+  }
+  return query;
+}
+
+/** Percent-decoding as forms write it (WHATWG URL, section 5.1): `+` is a space. */
+function decoded(text: string): string {
+  if (!/[%+]/.test(text)) return text;
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    throw new Problem("malformed_request", "The query has broken percent-encoding.");
+  }
+}

@@ -1,0 +1,134 @@
+// The REST door: paths and query strings become plans, rows become answers.
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Caller } from "../declare/caller.ts";
+import type { ResourceModel } from "../declare/model.ts";
+import type { Engine, Written } from "../engine/engine.ts";
+import type { CursorCodec } from "../plan/cursor.ts";
+import { entityTag, isUnchanged, writePrecondition } from "./conditional.ts";
+import { deprecationHeaders, namesInQuery } from "./deprecation.ts";
+import { envelope } from "./envelope.ts";
+import { parseList, parseOne, refuseParameters } from "./parse-list.ts";
+import { parseQuery } from "./query.ts";
+
+export interface RestDoor {
+  readonly engine: Engine;
+  readonly cursors: CursorCodec;
+  /** What stands before every path of a link, where the server is reached below a folder: `/api`. */
+  readonly basePath: string;
+  readonly callerOf: (request: FastifyRequest) => Caller;
+}
+
+type Params = { readonly id: string; readonly parentId?: string };
+type Request = FastifyRequest<{ Params: Params }>;
+
+export function registerRest(server: FastifyInstance, door: RestDoor): void {
+  for (const resource of door.engine.model.resources.filter((each) => each.isServed)) {
+    for (const version of versionsOf(door, resource)) {
+      const collection = `${version}${collectionPath(resource)}`;
+      const item = `${version}/${resource.segment}/:id`;
+      const handle = new ResourceHandlers(door, resource, `${door.basePath}${version}/${resource.segment}`);
+      server.get(collection, handle.list);
+      server.post(collection, handle.create);
+      server.get(item, handle.get);
+      server.put(item, handle.replace);
+      server.patch(item, handle.change);
+      server.delete(item, handle.remove);
+    }
+  }
+}
+
+/** A resource stands under its version; without a version in the path, the current one is meant. */
+function versionsOf({ engine }: RestDoor, { version }: ResourceModel): string[] {
+  return version === engine.model.version ? ["", `/${version}`] : [`/${version}`];
+}
+
+function collectionPath({ segment, parent }: ResourceModel): string {
+  return parent ? `/${parent.reference!.target.segment}/:parentId/${segment}` : `/${segment}`;
+}
+
+const jsonType = "application/json; charset=utf-8";
+
+class ResourceHandlers {
+  readonly #door: RestDoor;
+  readonly #resource: ResourceModel;
+  readonly #path: string;
+  readonly #mayBeDeprecated: boolean;
+
+  constructor(door: RestDoor, resource: ResourceModel, path: string) {
+    this.#door = door;
+    this.#resource = resource;
+    this.#path = path;
+    this.#mayBeDeprecated =
+      resource.deprecated !== undefined || resource.attributes.some((attribute) => attribute.deprecated);
+  }
+
+  list = async (request: Request, reply: FastifyReply): Promise<FastifyReply> => {
+    const { engine, cursors, basePath, callerOf } = this.#door;
+    const caller = callerOf(request);
+    const query = parseQuery(request.url);
+    const target = { resource: this.#resource, tenantId: caller.tenantId, parentId: request.params.parentId };
+    const list = parseList(target, query, cursors);
+    const page = await engine.list(caller, list.read);
+    const { text, link } = envelope(list, page, cursors, `${basePath}${request.url}`);
+    if (link !== undefined) reply.header("Link", link);
+    if (this.#mayBeDeprecated) this.#announce(reply, namesInQuery(query));
+    return reply.header("Content-Type", jsonType).send(text);
+  };
+
+  get = async (request: Request, reply: FastifyReply): Promise<FastifyReply> => {
+    const query = parseQuery(request.url);
+    const selection = parseOne(this.#resource, query);
+    const read = { resource: this.#resource, selection, id: request.params.id, conditions: [] };
+    const text = await this.#door.engine.get(this.#door.callerOf(request), read);
+    const tag = entityTag(text);
+    reply.header("ETag", tag);
+    if (this.#mayBeDeprecated) this.#announce(reply, namesInQuery(query));
+    if (isUnchanged(request.headers, tag)) return reply.code(304).send();
+    return reply.header("Content-Type", jsonType).send(text);
+  };
+
+  create = async (request: Request, reply: FastifyReply): Promise<FastifyReply> => {
+    refuseParameters(parseQuery(request.url));
+    const caller = this.#door.callerOf(request);
+    const row = await this.#door.engine.create(caller, this.#resource, request.body, request.params.parentId);
+    reply.code(201).header("Location", `${this.#path}/${row.id}`);
+    return this.#sendRow(request, reply, row);
+  };
+
+  replace = async (request: Request, reply: FastifyReply): Promise<FastifyReply> => {
+    refuseParameters(parseQuery(request.url));
+    const { id } = request.params;
+    const precondition = writePrecondition(request.headers);
+    const caller = this.#door.callerOf(request);
+    const row = await this.#door.engine.replace(caller, this.#resource, id, request.body, precondition);
+    return this.#sendRow(request, reply, row);
+  };
+
+  change = async (request: Request, reply: FastifyReply): Promise<FastifyReply> => {
+    refuseParameters(parseQuery(request.url));
+    const { id } = request.params;
+    const precondition = writePrecondition(request.headers);
+    const caller = this.#door.callerOf(request);
+    const row = await this.#door.engine.change(caller, this.#resource, id, request.body, precondition);
+    return this.#sendRow(request, reply, row);
+  };
+
+  remove = async (request: Request, reply: FastifyReply): Promise<FastifyReply> => {
+    refuseParameters(parseQuery(request.url));
+    const precondition = writePrecondition(request.headers);
+    const caller = this.#door.callerOf(request);
+    await this.#door.engine.remove(caller, this.#resource, request.params.id, precondition);
+    if (this.#mayBeDeprecated) this.#announce(reply, []);
+    return reply.code(204).send();
+  };
+
+  #sendRow(request: Request, reply: FastifyReply, { text }: Written): FastifyReply {
+    if (this.#mayBeDeprecated) this.#announce(reply, Object.keys(request.body ?? {}));
+    return reply.header("ETag", entityTag(text)).header("Content-Type", jsonType).send(text);
+  }
+
+  #announce(reply: FastifyReply, named: Iterable<string>): void {
+    reply.headers({ ...deprecationHeaders(this.#resource, named) });
+  }
+}

@@ -1,0 +1,320 @@
+// A `Read` becomes one SQL statement in which the database builds the JSON of every row. It is compiled once
+// for each shape - which fields, filters, sort and direction - and bound to new values on every call.
+
+import { type RawBuilder, sql } from "kysely";
+import type { Attribute } from "../declare/model.ts";
+import {
+  type Condition,
+  conditionShape,
+  type Nested,
+  type Read,
+  type ReadOne,
+  type Selection,
+  type Value,
+} from "../plan/read.ts";
+import type { Statement } from "./database.ts";
+import type { Dialect } from "./dialect.ts";
+import { compile, slot } from "./statement.ts";
+
+/** The values that a compiled read is bound to. */
+export interface ReadInput<Plan> {
+  readonly tenantId: string;
+  readonly read: Plan;
+}
+
+/** Stands between two rows of a page. JSON text never holds a line break outside this place. */
+export const rowSeparator = ",\n";
+
+/** With more values than this, `in` is one condition instead of one branch for each value. */
+const mostBranches = 20;
+
+type Expression = RawBuilder<unknown>;
+
+/** The row with an id, as JSON text, or no row. */
+export function compileGet(
+  dialect: Dialect,
+  read: ReadOne,
+  isLocked: boolean,
+): Statement<ReadInput<ReadOne>> {
+  const { resource } = read;
+  return compile(
+    dialect.builder,
+    sql`select ${rowJson(dialect, "r", read.selection)} from ${sql.table(resource.table)} as r
+      where ${sql.join(
+        [
+          sql`r.tenant_id = ${slot(({ tenantId }: ReadInput<ReadOne>) => tenantId)}`,
+          sql`r.id = ${slot(({ read }: ReadInput<ReadOne>) => read.id)}`,
+          ...conditionsOf(dialect, "r", read.conditions),
+        ],
+        sql` and `,
+      )}${isLocked ? dialect.lockRow : sql``}`,
+  );
+}
+
+/** What a compiled list answers: rows as text, the sort values of each (where the text lacks them), their number, the total. */
+export type ListColumns = readonly [
+  text: string | null,
+  keys: string | null,
+  count: number | string,
+  total: number | string | null,
+];
+
+/** Whether the text of a row shows the values that a cursor needs. */
+export function showsSort(read: Read): boolean {
+  return read.selection.attributes.some(({ name }) => name === read.sort.attribute.name);
+}
+
+/** How many rows to ask for: one more than the page, to see whether there are more. */
+export function rowsAsked({ page }: Read): number {
+  return page.style === "cursor" ? page.limit + 1 : page.limit;
+}
+
+/** A page of rows. Its columns are `ListColumns`. */
+export function compileList(dialect: Dialect, read: Read): Statement<ReadInput<Read>> {
+  const { attribute } = read.sort;
+  const branches = branchesOf(dialect, read);
+  const isMerged = branches.length > 1;
+  const isBackward = read.page.style === "cursor" && read.page.isBackward;
+  const natural = orderBy(dialect, read, read.sort.isDescending);
+  const keys = dialect.listJson([
+    dialect.memberJson(attribute, sql.ref(`r.${attribute.column}`)),
+    sql.ref("r.id"),
+  ]);
+  return compile(
+    dialect.builder,
+    sql`select ${sql.join([
+      dialect.concatenated(
+        rowJson(dialect, "r", read.selection),
+        rowSeparator,
+        isMerged || isBackward ? natural : undefined,
+      ),
+      showsSort(read)
+        ? sql`null`
+        : dialect.concatenated(keys, rowSeparator, isMerged || isBackward ? natural : undefined),
+      sql`count(*)`,
+      read.page.style === "page"
+        ? sql`(select count(*) from ${source(read)} where ${matching(dialect, read)})`
+        : sql`null`,
+    ])} from ${isMerged ? merged(dialect, read, branches) : sql`(${branches[0]})`} as r`,
+  );
+}
+
+/** Rows from several ranges of an index, each already limited, put into one order. */
+function merged(dialect: Dialect, read: Read, branches: readonly Expression[]): Expression {
+  const all = sql.join(
+    branches.map((branch) => sql`select * from (${branch}) as b`),
+    sql` union all `,
+  );
+  return sql`(select * from (${all}) as r order by ${orderBy(dialect, read, isTraversedDescending(read))} limit ${limit(dialect, read)})`;
+}
+
+/**
+ * The ranges of the index in which the page lies. Mostly there is one. Nulls lie in a range of their own, and
+ * each value of a filter with several values has its own, because only within one are rows in order.
+ */
+function branchesOf(dialect: Dialect, read: Read): Expression[] {
+  const split = read.conditions.find(
+    ({ operator, values }) => operator === "in" && values.length > 1 && values.length <= mostBranches,
+  );
+  const others = read.conditions.filter((condition) => condition !== split);
+  const common = [
+    ...searchOf(dialect, read),
+    ...conditionsOf(dialect, "r", read.conditions, { some: others }),
+  ];
+  const splitParts = split ? split.values.map((_, index) => [oneValue(dialect, read, split, index)]) : [[]];
+  return splitParts.flatMap((part) =>
+    rangesOf(dialect, read).map((range) => branch(dialect, read, [...part, ...common, ...range])),
+  );
+}
+
+function oneValue(dialect: Dialect, read: Read, condition: Condition, index: number): Expression {
+  const { attribute } = condition;
+  const value = boundValue(dialect, attribute, ownConditions, read.conditions.indexOf(condition), index);
+  return sql`${sql.ref(`r.${attribute.column}`)} = ${value}`;
+}
+
+function branch(dialect: Dialect, read: Read, conditions: readonly Expression[]): Expression {
+  const order = orderBy(dialect, read, isTraversedDescending(read));
+  const offset =
+    read.page.style === "page"
+      ? sql` offset ${slot(({ read: { page } }: ReadInput<Read>) => (page.style === "page" ? (page.number - 1) * page.limit : 0))}`
+      : sql``;
+  return sql`select ${columns(read)} from ${source(read)} where ${sql.join([tenant(), ...conditions], sql` and `)}
+    order by ${order} limit ${limit(dialect, read)}${offset}`;
+}
+
+/** The conditions under which rows lie beyond the position of the page; one list for each range. */
+function rangesOf(dialect: Dialect, { sort, page }: Read): Expression[][] {
+  if (page.style === "page" || !page.position) return [[]];
+  const isDescending = sort.isDescending !== page.isBackward;
+  const column = sql.ref(`r.${sort.attribute.column}`);
+  const value = slot((input: ReadInput<Read>) => dialect.encode(sort.attribute, positionOf(input).value));
+  const rowId = slot((input: ReadInput<Read>) => positionOf(input).id);
+  const beyond = sql.raw(isDescending ? "<" : ">");
+  // Nulls count as smallest: they come first upwards and last downwards.
+  if (page.position.value === null) {
+    const restOfNulls = [sql`${column} is null`, sql`r.id ${beyond} ${rowId}`];
+    return isDescending ? [restOfNulls] : [restOfNulls, [sql`${column} is not null`]];
+  }
+  const beyondPosition = [sql`(${column}, r.id) ${beyond} (${value}, ${rowId})`];
+  return sort.attribute.isNullable && isDescending
+    ? [beyondPosition, [sql`${column} is null`]]
+    : [beyondPosition];
+}
+
+function positionOf({ read: { page } }: ReadInput<Read>): { value: Value; id: string } {
+  if (page.style === "cursor" && page.position) return page.position;
+  throw new Error("a statement for a position was bound to a read without one");
+}
+
+function isTraversedDescending({ sort, page }: Read): boolean {
+  return sort.isDescending !== (page.style === "cursor" && page.isBackward);
+}
+
+function orderBy(dialect: Dialect, { sort: { attribute } }: Read, isDescending: boolean): Expression {
+  const column = sql.ref(`r.${attribute.column}`);
+  return sql`${dialect.order(column, isDescending, attribute.isNullable)}, ${dialect.order(sql.ref("r.id"), isDescending, false)}`;
+}
+
+function limit(dialect: Dialect, read: Read): Expression {
+  return dialect.limit(
+    rowsAsked(read),
+    slot((input: ReadInput<Read>) => rowsAsked(input.read)),
+  );
+}
+
+function source({ resource }: Read): Expression {
+  return sql`${sql.table(resource.table)} as r`;
+}
+
+function tenant(): Expression {
+  return sql`r.tenant_id = ${slot(({ tenantId }: ReadInput<unknown>) => tenantId)}`;
+}
+
+function matching(dialect: Dialect, read: Read): Expression {
+  return sql.join(
+    [tenant(), ...searchOf(dialect, read), ...conditionsOf(dialect, "r", read.conditions)],
+    sql` and `,
+  );
+}
+
+function searchOf(dialect: Dialect, { resource, words }: Read): Expression[] {
+  if (words.length === 0) return [];
+  const text = slot(({ tenantId, read }: ReadInput<Read>) => dialect.searchText(tenantId, read.words));
+  return [dialect.matches(resource, text)];
+}
+
+/** Where a call's input holds the list of conditions whose values are bound. */
+type ConditionsOfInput = (
+  input: ReadInput<{ selection: Selection; conditions: readonly Condition[] }>,
+) => readonly Condition[];
+
+const ownConditions: ConditionsOfInput = ({ read }) => read.conditions;
+
+/** Conditions as SQL: those of `some`, whose values stand at the same places of `all`. */
+function conditionsOf(
+  dialect: Dialect,
+  alias: string,
+  all: readonly Condition[],
+  { some = all, held = ownConditions }: { some?: readonly Condition[]; held?: ConditionsOfInput } = {},
+): Expression[] {
+  return some.map((condition) => {
+    const { attribute, operator, values } = condition;
+    const bound = values.map((_, index) =>
+      boundValue(dialect, attribute, held, all.indexOf(condition), index),
+    );
+    const column = sql.ref(`${alias}.${attribute.column}`);
+    if (operator !== "in") return sql`${column} ${sql.raw(comparisons[operator])} ${bound[0]}`;
+    return bound.length === 1 ? sql`${column} = ${bound[0]}` : sql`${column} in (${sql.join(bound)})`;
+  });
+}
+
+const comparisons = { gte: ">=", gt: ">", lte: "<=", lt: "<" } as const;
+
+function boundValue(
+  dialect: Dialect,
+  attribute: Attribute,
+  held: ConditionsOfInput,
+  place: number,
+  index: number,
+): Expression {
+  return slot((input: Parameters<ConditionsOfInput>[0]) =>
+    dialect.encode(attribute, held(input)[place]!.values[index]),
+  );
+}
+
+/** The columns that the JSON of a row, its order and its references need. */
+function columns({ selection, sort }: Read): Expression {
+  const needed: readonly Attribute[] = [
+    ...selection.attributes,
+    ...selection.nested.map((nested) => nested.reference),
+    sort.attribute,
+  ];
+  const names = new Set(["id", ...needed.map((attribute) => attribute.column)]);
+  return sql.join([...names].map((name) => sql.ref(`r.${name}`)));
+}
+
+/** Where a call's input holds a selection. */
+type SelectionOfInput = (input: Parameters<ConditionsOfInput>[0]) => Selection;
+
+const ownSelection: SelectionOfInput = ({ read }) => read.selection;
+
+/** The JSON of the row `alias` - of the row being written, where there is none - with the rows it refers to inside. */
+export function rowJson(
+  dialect: Dialect,
+  alias: string | undefined,
+  selection: Selection,
+  held: SelectionOfInput = ownSelection,
+): RawBuilder<string> {
+  const column = (name: string): Expression => sql.ref(alias ? `${alias}.${name}` : name);
+  return dialect.rowJson([
+    ...selection.attributes.map(
+      (attribute) => [attribute.name, dialect.memberJson(attribute, column(attribute.column))] as const,
+    ),
+    ...selection.nested.map((nested, place) => {
+      const row = referredRow(
+        dialect,
+        nested,
+        `${alias}_${place}`,
+        column(nested.reference.column),
+        (input) => held(input).nested[place]!,
+      );
+      return [nested.reference.reference!.name, row] as const;
+    }),
+  ]);
+}
+
+function referredRow(
+  dialect: Dialect,
+  { reference, selection, conditions }: Nested,
+  alias: string,
+  id: Expression,
+  held: (input: Parameters<ConditionsOfInput>[0]) => Nested,
+): Expression {
+  const { target } = reference.reference!;
+  const row = rowJson(dialect, alias, selection, (input) => held(input).selection);
+  const matching = [
+    sql`${sql.ref(`${alias}.tenant_id`)} = ${slot(({ tenantId }: ReadInput<unknown>) => tenantId)}`,
+    sql`${sql.ref(`${alias}.id`)} = ${id}`,
+    ...conditionsOf(dialect, alias, conditions, { held: (input) => held(input).conditions }),
+  ];
+  return dialect.nestedJson(
+    sql`select ${row} from ${sql.table(target.table)} as ${sql.ref(alias)} where ${sql.join(matching, sql` and `)}`,
+  );
+}
+
+/** What tells two reads of one resource apart for the compiler; reads of one shape share a statement. */
+export function listShape(dialect: Dialect, read: Read): string {
+  const { selection, sort, page, words } = read;
+  const conditions = conditionShape(read.conditions);
+  const limitText = dialect.name === "postgres" ? rowsAsked(read) : "";
+  const pageText =
+    page.style === "page" ? "page" : `${page.isBackward ? "<" : ">"}${positionShape(page.position?.value)}`;
+  const sortText = `${sort.isDescending ? "-" : ""}${sort.attribute.name}`;
+  return `${read.resource.name}|${selection.key}|${conditions}|${words.length > 0 ? "q" : ""}|${sortText}|${pageText}|${limitText}`;
+}
+
+function positionShape(value: Value | undefined): string {
+  if (value === undefined) return "";
+  return value === null ? "null" : "value";
+}

@@ -1,0 +1,78 @@
+// Inserts, updates and deletes. Each answers with the row as it now stands (or last stood), as JSON text.
+
+import { sql } from "kysely";
+import type { Attribute, ResourceModel } from "../declare/model.ts";
+import { wholeRow } from "../plan/selection.ts";
+import { wordsOf } from "../plan/words.ts";
+import type { Delete, Insert, RowValues, Update } from "../plan/write.ts";
+import { rowJson } from "./compile-read.ts";
+import type { Statement } from "./database.ts";
+import type { Dialect } from "./dialect.ts";
+import { compile, slot } from "./statement.ts";
+
+export function compileInsert(dialect: Dialect, resource: ResourceModel): Statement<Insert> {
+  const names = ["tenant_id", ...resource.attributes.map((attribute) => attribute.column)];
+  const values = [
+    slot(({ tenantId }: Insert) => tenantId),
+    ...resource.attributes.map((attribute) => valueSlot(dialect, attribute)),
+  ];
+  if (resource.search.length > 0) {
+    names.push("search_words");
+    values.push(slot(({ tenantId, values: row }: Insert) => searchWords(resource, tenantId, row)));
+  }
+  return compile(
+    dialect.builder,
+    sql`insert into ${sql.table(resource.table)} (${sql.join(names.map((name) => sql.ref(name)))})
+      values (${sql.join(values)}) returning ${rowJson(dialect, undefined, wholeRow(resource))}`,
+  );
+}
+
+/**
+ * Sets the attributes named; where a searched one is among them, the values of all searched ones must be given
+ * in `Update.values`.
+ */
+export function compileUpdate(
+  dialect: Dialect,
+  resource: ResourceModel,
+  attributes: readonly Attribute[],
+): Statement<Update> {
+  const assignments = attributes.map(
+    (attribute) => sql`${sql.ref(attribute.column)} = ${valueSlot(dialect, attribute)}`,
+  );
+  if (attributes.some((attribute) => resource.search.includes(attribute))) {
+    assignments.push(
+      sql`search_words = ${slot(({ tenantId, values }: Update) => searchWords(resource, tenantId, values))}`,
+    );
+  }
+  return compile(
+    dialect.builder,
+    sql`update ${sql.table(resource.table)} set ${sql.join(assignments)} where ${target()}
+      returning ${rowJson(dialect, undefined, wholeRow(resource))}`,
+  );
+}
+
+export function compileDelete(dialect: Dialect, resource: ResourceModel): Statement<Delete> {
+  return compile(
+    dialect.builder,
+    sql`delete from ${sql.table(resource.table)} where ${target()}
+      returning ${rowJson(dialect, undefined, wholeRow(resource))}`,
+  );
+}
+
+function target() {
+  const tenantId = slot((write: Update | Delete) => write.tenantId);
+  return sql`tenant_id = ${tenantId} and id = ${slot((write: Update | Delete) => write.id)}`;
+}
+
+function valueSlot(dialect: Dialect, attribute: Attribute) {
+  return slot(({ values }: Insert | Update) => dialect.encode(attribute, values[attribute.name]));
+}
+
+/**
+ * The text that the search index is made of: the tenant, marked so that no search word can meet it, and the
+ * words of every searched field.
+ */
+function searchWords(resource: ResourceModel, tenantId: string, values: RowValues): string {
+  const words = wordsOf(resource.search.map(({ name }) => values[name] ?? "").join(" "));
+  return [`=${tenantId}`, ...words].join(" ");
+}

@@ -1,0 +1,42 @@
+// What the store asks of a database: run statements that were compiled before, alone or in a transaction.
+
+/** SQL text and, for each of its parameters, how the value is taken from the input of a call. */
+export interface Statement<Input> {
+  readonly sql: string;
+  readonly bind: (input: Input) => unknown[];
+}
+
+/** A row as a list of columns, in the order of the statement. */
+export type ColumnValues = readonly unknown[];
+
+/** Where statements run: outside a transaction, or inside one. */
+export interface Session {
+  query<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]>;
+}
+
+export interface Database extends Session {
+  /** Whether a statement crosses a network, so that it pays to share one. */
+  readonly isRemote: boolean;
+  /**
+   * Runs `work` in a transaction. What it returns is handed on only after the commit is on disk; when it
+   * throws, nothing that it did remains.
+   */
+  transaction<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  /** Runs SQL text that is not worth keeping: migrations and settings. */
+  run(sql: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A constraint that a write broke. */
+export class ConstraintError extends Error {
+  override readonly name = "ConstraintError";
+  readonly kind: "unique" | "reference";
+  /** The columns of the unique index; empty where the database does not say. */
+  readonly columns: readonly string[];
+
+  constructor(kind: "unique" | "reference", columns: readonly string[], cause: unknown) {
+    super(`${kind} constraint`, { cause });
+    this.kind = kind;
+    this.columns = columns;
+  }
+}

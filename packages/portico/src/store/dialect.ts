@@ -1,0 +1,39 @@
+// Where SQLite and PostgreSQL differ. Everything else of a statement is the same for both.
+
+import type { Kysely, RawBuilder } from "kysely";
+import type { Attribute, ResourceModel } from "../declare/model.ts";
+import type { ColumnType } from "./schema.ts";
+import type { Tables } from "./statement.ts";
+
+export interface Dialect {
+  readonly name: "sqlite" | "postgres";
+  readonly builder: Kysely<Tables>;
+  /** How a column type is written in `create table`. */
+  readonly columnType: Readonly<Record<ColumnType, string>>;
+  /** JSON of one row from the names and JSON-ready expressions of its members. */
+  rowJson(members: readonly (readonly [name: string, expression: RawBuilder<unknown>])[]): RawBuilder<string>;
+  /** A subquery that answers with one row's JSON, as a member of another row. */
+  nestedJson(query: RawBuilder<unknown>): RawBuilder<unknown>;
+  /** A column as a member of a row's JSON. */
+  memberJson(attribute: Attribute, column: RawBuilder<unknown>): RawBuilder<unknown>;
+  /** JSON of a list of values, as text. */
+  listJson(values: readonly RawBuilder<unknown>[]): RawBuilder<string>;
+  /** The texts of many rows as one, in the given order where the rows do not come in order. */
+  concatenated(
+    text: RawBuilder<string>,
+    separator: string,
+    order: RawBuilder<unknown> | undefined,
+  ): RawBuilder<string>;
+  /** `asc` or `desc` with nulls counted as smallest. */
+  order(column: RawBuilder<unknown>, isDescending: boolean, isNullable: boolean): RawBuilder<unknown>;
+  /** Whether a row of `r` has all the words of a search text. */
+  matches(resource: ResourceModel, searchText: RawBuilder<unknown>): RawBuilder<boolean>;
+  /** The search text of words, of a tenant's rows. */
+  searchText(tenantId: string, words: readonly string[]): string;
+  /** The row limit: a parameter, or a part of the text where the planner must know it. */
+  limit(count: number, parameter: RawBuilder<unknown>): RawBuilder<unknown>;
+  /** A value as the driver takes it. */
+  encode(attribute: Attribute, value: unknown): unknown;
+  /** Appended to a read inside a transaction that goes on to write the row. */
+  readonly lockRow: RawBuilder<unknown>;
+}

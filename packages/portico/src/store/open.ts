@@ -1,0 +1,32 @@
+// Opens the database that DATABASE_URL names.
+
+import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { OperatorError } from "../errors.ts";
+import { checkPostgres, PostgresDatabase } from "./postgres/database.ts";
+import { postgresDialect } from "./postgres/dialect.ts";
+import { SqliteDatabase } from "./sqlite/database.ts";
+import { sqliteDialect } from "./sqlite/dialect.ts";
+import { Store } from "./store.ts";
+
+/**
+ * @param url `file:./data/portico.db` or `postgres://user:password@host/database`
+ * @throws OperatorError where the database is missing or cannot be reached
+ */
+export async function openStore(url: string): Promise<Store> {
+  const file = databaseFile(url);
+  if (file !== undefined) return new Store(sqliteDialect, new SqliteDatabase(file));
+  const database = new PostgresDatabase(url);
+  await checkPostgres(database, url);
+  return new Store(postgresDialect, database);
+}
+
+/** The path of an embedded database, or undefined for a PostgreSQL server. */
+export function databaseFile(url: string): string | undefined {
+  if (/^postgres(ql)?:\/\//.test(url)) return undefined;
+  if (url.startsWith("file:///")) return fileURLToPath(url);
+  if (url.startsWith("file:") && url.length > "file:".length) return resolve(url.slice("file:".length));
+  throw new OperatorError(
+    `DATABASE_URL is ${url.slice(0, 20)}; write file:PATH or postgres://USER:PASSWORD@HOST/NAME`,
+  );
+}

@@ -1,0 +1,127 @@
+// PostgreSQL through postgres.js: statements are prepared and pipelined over a few connections.
+
+import postgres from "postgres";
+import { OperatorError, Problem } from "../../errors.ts";
+import {
+  type ColumnValues,
+  ConstraintError,
+  type Database,
+  type Session,
+  type Statement,
+} from "../database.ts";
+
+/**
+ * Connections. A few suffice: statements are pipelined, and each connection is a process of the server.
+ * Transactions hold one for three round trips.
+ */
+const connections = 10;
+/**
+ * Shapes that are prepared on the server, which keeps each for the life of a connection. Callers can make
+ * shapes without end (`fields`, filters); later ones are planned on each use instead.
+ */
+const mostPrepared = 400;
+/** A statement that takes longer than this is ended by the server. */
+const statementTimeoutMs = 15_000;
+
+type Sql = postgres.Sql | postgres.TransactionSql;
+
+export class PostgresDatabase implements Database {
+  readonly isRemote = true;
+  readonly #sql: postgres.Sql;
+  readonly #prepared = new Set<string>();
+
+  constructor(url: string) {
+    this.#sql = postgres(url, {
+      max: connections,
+      connect_timeout: 5,
+      max_lifetime: 60 * 30,
+      onnotice: () => {},
+      connection: { application_name: "portico", TimeZone: "UTC", statement_timeout: statementTimeoutMs },
+      types: {
+        // JSON comes and goes as text: it is written and read by others.
+        json: { to: 114, from: [114], serialize: (text: string) => text, parse: (text: string) => text },
+      },
+    });
+  }
+
+  async query<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
+    return this.#query(this.#sql, statement, input);
+  }
+
+  async transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    try {
+      const result = await this.#sql.begin((sql) =>
+        work({ query: (statement, input) => this.#query(sql, statement, input) }),
+      );
+      // `begin` answers with what `work` answered with, unless that is a list of queries, which it never is.
+      return result as T;
+    } catch (error) {
+      throw translated(error);
+    }
+  }
+
+  async run(text: string): Promise<void> {
+    try {
+      await this.#sql.unsafe(text).simple();
+    } catch (error) {
+      throw translated(error);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#sql.end({ timeout: 5 });
+  }
+
+  async #query<Input>(sql: Sql, statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
+    const isPrepared = this.#prepared.has(statement.sql) || this.#prepared.size < mostPrepared;
+    if (isPrepared) this.#prepared.add(statement.sql);
+    try {
+      // The slots of a statement bind to values that the driver knows how to write.
+      const values = statement.bind(input) as postgres.ParameterOrJSON<never>[];
+      return await sql.unsafe(statement.sql, values, { prepare: isPrepared }).values();
+    } catch (error) {
+      throw translated(error);
+    }
+  }
+}
+
+/** Checks that the database answers, so that the start can fail with one line. */
+export async function checkPostgres(database: PostgresDatabase, url: string): Promise<void> {
+  try {
+    await database.run("select 1");
+  } catch (error) {
+    await database.close();
+    const cause = error instanceof Problem ? error.cause : error;
+    throw new OperatorError(`the database ${withoutPassword(url)} cannot be reached: ${messageOf(cause)}`);
+  }
+}
+
+function withoutPassword(url: string): string {
+  const parsed = URL.parse(url);
+  return parsed ? `${parsed.protocol}//${parsed.host}${parsed.pathname}` : "in DATABASE_URL";
+}
+
+/** SQLSTATE codes (PostgreSQL, appendix A) and connection faults as errors of the store. */
+function translated(error: unknown): unknown {
+  if (!(error instanceof Error) || !("code" in error)) return error;
+  const { code } = error;
+  if (code === "23503") return new ConstraintError("reference", [], error);
+  if (code === "23505") return new ConstraintError("unique", columnsOf(error), error);
+  return isUnavailable(String(code)) ? new Problem("unavailable", undefined, [], {}, error) : error;
+}
+
+/** `Key (tenant_id, email)=(...) already exists.` */
+function columnsOf(error: Error): string[] {
+  const detail = "detail" in error ? String(error.detail) : "";
+  return /^Key \(([^)]*)\)=/.exec(detail)?.[1]?.split(", ") ?? [];
+}
+
+/** Lost or refused connections, deadlocks, exhausted resources, time-outs, shutdown. */
+function isUnavailable(code: string): boolean {
+  return /^(08|40|53|57|58|CONNECT|CONNECTION|E[A-Z]+$)/.test(code);
+}
+
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.message || ("code" in error ? String(error.code) : error.name);
+}

@@ -1,0 +1,51 @@
+// PostgreSQL's side of a statement.
+
+import { sql } from "kysely";
+import type { Dialect } from "../dialect.ts";
+import { postgresBuilder } from "../statement.ts";
+
+export const postgresDialect: Dialect = {
+  name: "postgres",
+  builder: postgresBuilder,
+  columnType: {
+    // Both databases compare text byte by byte, so that both sort alike.
+    text: 'text collate "C"',
+    integer: "bigint",
+    number: "double precision",
+    boolean: "boolean",
+    timestamp: "timestamptz(3)",
+    // Not jsonb, which would reorder the keys that a caller sent.
+    json: "json",
+    sequence: "bigint generated always as identity",
+  },
+  // A row of named columns is turned into JSON a third faster than json_build_object does it, without spaces.
+  rowJson: (members) =>
+    sql`(select row_to_json(q)::text from (select ${sql.join(
+      members.map(([name, expression]) => sql`${expression} as ${sql.ref(name)}`),
+    )}) q)`,
+  nestedJson: (query) => sql`(${query})::json`,
+  memberJson: ({ field }, column) =>
+    field.kind === "timestamp"
+      ? sql`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+      : column,
+  listJson: (values) => sql`json_build_array(${sql.join(values)})::text`,
+  concatenated: (text, separator, order) =>
+    order
+      ? sql`string_agg(${text}, ${sql.lit(separator)} order by ${order})`
+      : sql`string_agg(${text}, ${sql.lit(separator)})`,
+  order: (column, isDescending, isNullable) => {
+    if (!isNullable) return sql`${column} ${sql.raw(isDescending ? "desc" : "asc")}`;
+    return sql`${column} ${sql.raw(isDescending ? "desc nulls last" : "asc nulls first")}`;
+  },
+  matches: (_resource, searchText) =>
+    sql`array_to_tsvector(string_to_array(r.search_words, ' ')) @@ ${searchText}::tsquery`,
+  searchText: (tenantId, words) => [`'=${tenantId}'`, ...words.map((word) => `'${word}':*`)].join(" & "),
+  // A generic plan for an unknown limit expects a tenth of the table and prefers to sort it.
+  limit: (count) => sql.lit(count),
+  encode: ({ field }, value) => {
+    if (value === undefined) return null;
+    if (field.kind === "json") return JSON.stringify(value);
+    return value;
+  },
+  lockRow: sql` for update`,
+};

@@ -1,0 +1,110 @@
+// Tables in PostgreSQL.
+
+import { type RawBuilder, sql } from "kysely";
+import type { Session } from "../database.ts";
+import { columnDefinition, createIndex, foreignKeyDefinition } from "../migrate.ts";
+import { type Column, type ColumnType, indexPrefix, type Table } from "../schema.ts";
+import type { ExistingTable, TableDialect } from "../tables.ts";
+import { postgresDialect } from "./dialect.ts";
+
+/** Any number: the key of the advisory lock under which migrations run. */
+const migrationLock = 7_016_400;
+
+const typeNames: Readonly<Record<string, ColumnType>> = {
+  text: "text",
+  bigint: "integer",
+  "double precision": "number",
+  boolean: "boolean",
+  "timestamp with time zone": "timestamp",
+  json: "json",
+};
+
+export const postgresTables: TableDialect = {
+  before: [],
+  after: [],
+  nullsFirst: sql` nulls first`,
+
+  async lock(session) {
+    await session.query({ sql: `select pg_advisory_xact_lock(${migrationLock})`, bind: () => [] }, undefined);
+  },
+
+  async existing(session) {
+    const tables = new Map<
+      string,
+      { columns: Map<string, { type: string; isNullable: boolean }>; indexes: Set<string> }
+    >();
+    const columns = await rows(
+      session,
+      `select c.table_name, c.column_name, case when c.is_identity = 'YES' then 'sequence' else c.data_type end, c.is_nullable
+       from information_schema.columns c where c.table_schema = current_schema()`,
+    );
+    for (const [table, column, type, isNullable] of columns) {
+      const found = tables.get(table!) ?? { columns: new Map(), indexes: new Set() };
+      found.columns.set(column!, { type: typeNames[type!] ?? type!, isNullable: isNullable === "YES" });
+      tables.set(table!, found);
+    }
+    const indexes = await rows(
+      session,
+      "select tablename, indexname from pg_indexes where schemaname = current_schema()",
+    );
+    for (const [table, index] of indexes) tables.get(table!)?.indexes.add(index!);
+    return tables satisfies Map<string, ExistingTable>;
+  },
+
+  create(table) {
+    const lines = [
+      ...table.columns.map((column) => columnDefinition(postgresDialect.columnType[column.type], column)),
+      sql`primary key (${sql.join(table.primaryKey.map((name) => sql.ref(name)))})`,
+      ...table.foreignKeys.map(foreignKeyDefinition),
+    ];
+    return [
+      sql`create table ${sql.table(table.name)} (${sql.join(lines)})`,
+      ...table.indexes.map((index) => createIndex(postgresTables, table, index)),
+      ...searchIndex(table),
+    ];
+  },
+
+  addColumns(table, columns) {
+    return columns.flatMap((column) => {
+      const foreignKey = table.foreignKeys.find((each) => each.column === column.name);
+      return [
+        ...addColumn(table, column),
+        ...(foreignKey
+          ? [sql`alter table ${sql.table(table.name)} add ${foreignKeyDefinition(foreignKey)}`]
+          : []),
+      ];
+    });
+  },
+
+  search(table, existing) {
+    const name = searchIndexName(table);
+    if (table.isSearched === existing.indexes.has(name)) return [];
+    return table.isSearched ? searchIndex(table) : [sql`drop index ${sql.ref(name)}`];
+  },
+};
+
+/** The default only fills the rows that stand already; new ones bring every value. */
+function addColumn(table: Table, column: Column): RawBuilder<unknown>[] {
+  const definition = columnDefinition(postgresDialect.columnType[column.type], column);
+  if (column.fill === undefined) return [sql`alter table ${sql.table(table.name)} add column ${definition}`];
+  return [
+    sql`alter table ${sql.table(table.name)} add column ${definition} default ${sql.lit(column.fill)}`,
+    sql`alter table ${sql.table(table.name)} alter column ${sql.ref(column.name)} drop default`,
+  ];
+}
+
+function searchIndexName(table: Table): string {
+  return `${indexPrefix}${table.name}_search`;
+}
+
+function searchIndex(table: Table): RawBuilder<unknown>[] {
+  if (!table.isSearched) return [];
+  return [
+    sql`create index ${sql.ref(searchIndexName(table))} on ${sql.table(table.name)} using gin (array_to_tsvector(string_to_array(search_words, ' ')))`,
+  ];
+}
+
+async function rows(session: Session, text: string): Promise<readonly (readonly string[])[]> {
+  // Every column of these catalogue queries is a text.
+  return (await session.query({ sql: text, bind: () => [] }, undefined)) as readonly (readonly string[])[];
+}

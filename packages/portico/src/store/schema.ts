@@ -1,0 +1,161 @@
+// The tables that a model asks for. Every index starts with the tenant; every declared filter has an index for
+// every declared sort, so that a page is a walk along an index however it is filtered.
+
+import { hash } from "node:crypto";
+import type { Attribute, Model, ResourceModel } from "../declare/model.ts";
+
+export type ColumnType = "text" | "integer" | "number" | "boolean" | "timestamp" | "json" | "sequence";
+
+export interface Column {
+  readonly name: string;
+  readonly type: ColumnType;
+  readonly isNullable: boolean;
+  /** What rows that stand already are given when the column is added: a constant. */
+  readonly fill: string | number | boolean | undefined;
+  /** The declaration it comes from, for messages. */
+  readonly from: string;
+}
+
+export interface Index {
+  readonly name: string;
+  readonly columns: readonly { readonly name: string; readonly isNullable: boolean }[];
+  readonly isUnique: boolean;
+}
+
+export interface ForeignKey {
+  readonly column: string;
+  readonly table: string;
+  readonly onDelete: "cascade" | "restrict";
+}
+
+export interface Table {
+  readonly name: string;
+  readonly columns: readonly Column[];
+  readonly primaryKey: readonly string[];
+  readonly indexes: readonly Index[];
+  readonly foreignKeys: readonly ForeignKey[];
+  /** Whether it has search words and an index over them. */
+  readonly isSearched: boolean;
+}
+
+/** The longest name that PostgreSQL keeps whole. */
+const longestIdentifier = 63;
+
+/** The table of a resource's search index in SQLite. */
+export function searchTable(resource: Pick<ResourceModel, "table">): string {
+  return `${resource.table}_search`;
+}
+
+/** All tables: the model's, and those that parts of the server own. Parents come before children. */
+export function tablesOf(model: Model, ownTables: readonly Table[]): Table[] {
+  const [referring, plain] = [true, false].map((refers) =>
+    ownTables.filter((table) => table.foreignKeys.length > 0 === refers),
+  );
+  return [...plain!, ...parentsFirst(model.resources).map(resourceTable), ...referring!];
+}
+
+function parentsFirst(resources: readonly ResourceModel[]): ResourceModel[] {
+  const ordered = new Set<ResourceModel>();
+  const visit = (resource: ResourceModel, path: ReadonlySet<ResourceModel>): void => {
+    if (path.has(resource)) return;
+    for (const { reference } of resource.references) visit(reference!.target, new Set([...path, resource]));
+    ordered.add(resource);
+  };
+  for (const resource of resources) visit(resource, new Set());
+  return [...ordered];
+}
+
+function resourceTable(resource: ResourceModel): Table {
+  const column = (name: string, type: ColumnType): Column => ({
+    name,
+    type,
+    isNullable: false,
+    fill: undefined,
+    from: `resource ${resource.name}`,
+  });
+  return {
+    name: resource.table,
+    columns: [
+      column("tenant_id", "text"),
+      ...resource.attributes.map((attribute) => attributeColumn(resource, attribute)),
+      ...(resource.search.length > 0 ? [column("search_words", "text")] : []),
+    ],
+    primaryKey: ["tenant_id", "id"],
+    indexes: resourceIndexes(resource),
+    foreignKeys: resource.references.map((attribute) => ({
+      column: attribute.column,
+      table: attribute.reference!.target.table,
+      onDelete: attribute === resource.parent ? "cascade" : "restrict",
+    })),
+    isSearched: resource.search.length > 0,
+  };
+}
+
+function attributeColumn(resource: ResourceModel, { name, column, field, isNullable }: Attribute): Column {
+  const standard = "default" in field.options ? field.options.default : undefined;
+  return {
+    name: column,
+    type: columnTypes[field.kind],
+    isNullable,
+    fill: fillOf(field.kind, standard),
+    from: `resource ${resource.name}, field ${name}`,
+  };
+}
+
+const columnTypes = {
+  id: "text",
+  text: "text",
+  choice: "text",
+  belongsTo: "text",
+  integer: "integer",
+  number: "number",
+  boolean: "boolean",
+  timestamp: "timestamp",
+  json: "json",
+} as const;
+
+function fillOf(kind: Attribute["field"]["kind"], standard: unknown): Column["fill"] {
+  if (kind === "belongsTo" || typeof standard === "function" || standard === undefined) return undefined;
+  if (kind === "json") return JSON.stringify(standard);
+  if (kind === "timestamp")
+    return (standard === "now" ? new Date() : new Date(String(standard))).toISOString();
+  // Of the other kinds a constant default is a text, a number or a boolean.
+  return standard as string | number | boolean;
+}
+
+function resourceIndexes(resource: ResourceModel): Index[] {
+  const found = new Map<string, Index>();
+  const add = (attributes: readonly Attribute[], unique?: Attribute["unique"]): void => {
+    const columns = [...new Set(attributes)].map(({ column, isNullable }) => ({ name: column, isNullable }));
+    const isUnique = unique !== undefined;
+    const name = indexName(resource.table, columns, isUnique);
+    const tenant = unique === "all tenants" ? [] : [{ name: "tenant_id", isNullable: false }];
+    found.set(name, { name, columns: [...tenant, ...columns], isUnique });
+  };
+  const id = resource.attribute.get("id")!;
+  const parent = resource.parent ? [resource.parent] : [];
+  for (const sort of resource.sorts.values()) {
+    add([...parent, sort, id]);
+    for (const { attribute } of resource.filters.values()) add([...parent, attribute, sort, id]);
+  }
+  for (const attribute of resource.attributes) if (attribute.unique) add([attribute], attribute.unique);
+  for (const attribute of resource.references) {
+    const isIndexed = [...found.values()].some((index) => index.columns[1]?.name === attribute.column);
+    if (!isIndexed) add([attribute, id]);
+  }
+  return [...found.values()];
+}
+
+/** Indexes of the model are known by this beginning; others belong to somebody else. */
+export const indexPrefix = "portico_";
+
+function indexName(table: string, columns: readonly { name: string }[], isUnique: boolean): string {
+  const names = columns.map((column) => column.name).join("_");
+  return identifier(`${indexPrefix}${isUnique ? "unique_" : ""}${table}_${names}`);
+}
+
+/** Names that PostgreSQL would cut are cut here, with a hash that keeps them apart. */
+function identifier(name: string): string {
+  if (name.length <= longestIdentifier) return name;
+  return `${name.slice(0, longestIdentifier - 9)}_${hash("sha256", name, "hex").slice(0, 8)}`;
+}

@@ -1,0 +1,48 @@
+// SQLite's side of a statement.
+
+import { sql } from "kysely";
+import type { Dialect } from "../dialect.ts";
+import { searchTable } from "../schema.ts";
+import { sqliteBuilder } from "../statement.ts";
+
+export const sqliteDialect: Dialect = {
+  name: "sqlite",
+  builder: sqliteBuilder,
+  // SQLite goes by the last part of these names; the whole of them tells a migration what a column holds.
+  columnType: {
+    text: "text",
+    integer: "integer",
+    number: "real",
+    boolean: "boolean_integer",
+    timestamp: "timestamp_text",
+    json: "json_text",
+    sequence: "integer",
+  },
+  rowJson: (members) =>
+    sql`json_object(${sql.join(members.map(([name, expression]) => sql`${sql.lit(name)}, ${expression}`))})`,
+  // The text of json_object stays marked as JSON on its way through a scalar subquery.
+  nestedJson: (query) => sql`(${query})`,
+  memberJson: ({ field }, column) => {
+    if (field.kind === "boolean") return sql`json(case ${column} when 1 then 'true' when 0 then 'false' end)`;
+    return field.kind === "json" ? sql`json(${column})` : column;
+  },
+  listJson: (values) => sql`json_array(${sql.join(values)})`,
+  concatenated: (text, separator, order) =>
+    order
+      ? sql`group_concat(${text}, ${sql.lit(separator)} order by ${order})`
+      : sql`group_concat(${text}, ${sql.lit(separator)})`,
+  // SQLite counts null as smallest by itself.
+  order: (column, isDescending) => sql`${column} ${sql.raw(isDescending ? "desc" : "asc")}`,
+  matches: (resource, searchText) => {
+    const index = sql.table(searchTable(resource));
+    return sql`r.row_no in (select rowid from ${index} where ${index} match ${searchText})`;
+  },
+  searchText: (tenantId, words) => [`"=${tenantId}"`, ...words.map((word) => `"${word}"*`)].join(" AND "),
+  limit: (_count, parameter) => parameter,
+  encode: ({ field }, value) => {
+    if (value === undefined) return null;
+    if (field.kind === "json") return JSON.stringify(value);
+    return typeof value === "boolean" ? Number(value) : value;
+  },
+  lockRow: sql``,
+};

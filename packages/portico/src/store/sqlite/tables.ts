@@ -1,0 +1,161 @@
+// Tables in SQLite. Each has a row number of its own beside its id: rows are kept in that order, and the search
+// index refers to it.
+
+import { type RawBuilder, sql } from "kysely";
+import type { Session } from "../database.ts";
+import { columnDefinition, createIndex, foreignKeyDefinition } from "../migrate.ts";
+import { type Column, searchTable, type Table } from "../schema.ts";
+import type { ExistingTable, TableDialect } from "../tables.ts";
+import { sqliteDialect } from "./dialect.ts";
+
+const rowNumber = "row_no";
+
+const typeNames = new Map<string, string>([
+  ...Object.entries(sqliteDialect.columnType).map(([type, name]) => [name, type] as const),
+  ["integer", "integer"],
+]);
+
+export const sqliteTables: TableDialect = {
+  // A table that is made anew must not take the rows that refer to it along when the old one is dropped.
+  before: ["pragma foreign_keys = off"],
+  after: ["pragma foreign_keys = on"],
+  nullsFirst: sql``,
+
+  // The writer's transaction holds the only write lock already.
+  async lock() {},
+
+  async existing(session) {
+    const tables = new Map<
+      string,
+      { columns: Map<string, { type: string; isNullable: boolean }>; indexes: Set<string> }
+    >();
+    const columns = await rows(
+      session,
+      `select t.name, c.name, case c.pk when 0 then lower(c.type) else 'sequence' end, c."notnull" or c.pk
+       from sqlite_schema t, pragma_table_info(t.name) c where t.type = 'table' and c.name <> '${rowNumber}'`,
+    );
+    for (const [table, column, type, isNotNull] of columns) {
+      const found = tables.get(table as string) ?? { columns: new Map(), indexes: new Set() };
+      found.columns.set(column as string, {
+        type: typeNames.get(type as string) ?? String(type),
+        isNullable: isNotNull === 0,
+      });
+      tables.set(table as string, found);
+    }
+    const others = await rows(
+      session,
+      "select tbl_name, name from sqlite_schema where type in ('index', 'trigger')",
+    );
+    for (const [table, name] of others) tables.get(table as string)?.indexes.add(name as string);
+    return tables satisfies Map<string, ExistingTable>;
+  },
+
+  create(table) {
+    return [createTable(table, table.name), ...createAround(table)];
+  },
+
+  addColumns(table, columns) {
+    const isPlain = columns.every((column) => !table.foreignKeys.some((each) => each.column === column.name));
+    return isPlain ? columns.flatMap((column) => addColumn(table, column)) : rebuild(table, columns);
+  },
+
+  search(table, existing) {
+    const isThere = existing.indexes.has(triggerName(table, "insert"));
+    if (table.isSearched === isThere) return [];
+    return table.isSearched ? createSearch(table) : dropSearch(table);
+  },
+};
+
+function definition(column: Column): RawBuilder<unknown> {
+  return columnDefinition(sqliteDialect.columnType[column.type], column);
+}
+
+function createTable(table: Table, name: string): RawBuilder<unknown> {
+  const ownNumber = table.columns.find((column) => column.type === "sequence");
+  const lines = [
+    ...(ownNumber ? [] : [sql`${sql.ref(rowNumber)} integer primary key`]),
+    ...table.columns.map((column) =>
+      column === ownNumber
+        ? sql`${sql.ref(column.name)} integer primary key autoincrement`
+        : definition(column),
+    ),
+    ...(ownNumber ? [] : [sql`unique (${sql.join(table.primaryKey.map((each) => sql.ref(each)))})`]),
+    ...table.foreignKeys.map(foreignKeyDefinition),
+  ];
+  return sql`create table ${sql.table(name)} (${sql.join(lines)})`;
+}
+
+function createAround(table: Table): RawBuilder<unknown>[] {
+  return [
+    ...table.indexes.map((index) => createIndex(sqliteTables, table, index)),
+    ...(table.isSearched ? createSearch(table) : []),
+  ];
+}
+
+function addColumn(table: Table, column: Column): RawBuilder<unknown>[] {
+  const name = sql.ref(column.name);
+  const optional = definition({ ...column, isNullable: true });
+  const steps = [sql`alter table ${sql.table(table.name)} add column ${optional}`];
+  if (column.fill !== undefined) {
+    const fill = typeof column.fill === "boolean" ? Number(column.fill) : column.fill;
+    steps.push(sql`update ${sql.table(table.name)} set ${name} = ${sql.lit(fill)}`);
+  }
+  if (!column.isNullable)
+    steps.push(sql`alter table ${sql.table(table.name)} alter column ${name} set not null`);
+  return steps;
+}
+
+/** SQLite cannot add a reference to a table, so the table is made anew and its rows are copied. */
+function rebuild(table: Table, added: readonly Column[]): RawBuilder<unknown>[] {
+  const next = `${table.name}_next`;
+  const kept = [
+    rowNumber,
+    ...table.columns.filter((column) => !added.includes(column)).map((column) => column.name),
+  ];
+  const filled = added.filter((column) => column.fill !== undefined);
+  const names = [...kept, ...filled.map((column) => column.name)].map((name) => sql.ref(name));
+  const values = [
+    ...kept.map((name) => sql.ref(name)),
+    ...filled.map((column) => sql.lit(typeof column.fill === "boolean" ? Number(column.fill) : column.fill)),
+  ];
+  return [
+    createTable(table, next),
+    sql`insert into ${sql.table(next)} (${sql.join(names)}) select ${sql.join(values)} from ${sql.table(table.name)}`,
+    ...(table.isSearched ? [sql`drop table if exists ${sql.table(searchTable({ table: table.name }))}`] : []),
+    sql`drop table ${sql.table(table.name)}`,
+    sql`alter table ${sql.table(next)} rename to ${sql.table(table.name)}`,
+    ...createAround(table),
+  ];
+}
+
+function triggerName(table: Table, event: string): string {
+  return `${table.name}_search_${event}`;
+}
+
+/**
+ * The search index: FTS5 without a copy of the text. The words were cut by `plan/words.ts`, so only the space
+ * separates them: to the `ascii` tokenizer every other script is a letter, and `=` marks the tenant.
+ */
+function createSearch(table: Table): RawBuilder<unknown>[] {
+  const index = sql.table(searchTable({ table: table.name }));
+  const source = sql.table(table.name);
+  const trigger = (event: string): RawBuilder<unknown> => sql.ref(triggerName(table, event));
+  return [
+    sql`create virtual table ${index} using fts5(words, content='', contentless_delete=1, detail=none, tokenize="ascii tokenchars '=_'")`,
+    sql`insert into ${index} (rowid, words) select row_no, search_words from ${source}`,
+    sql`create trigger ${trigger("insert")} after insert on ${source} begin insert into ${index} (rowid, words) values (new.row_no, new.search_words); end`,
+    sql`create trigger ${trigger("update")} after update of search_words on ${source} begin update ${index} set words = new.search_words where rowid = new.row_no; end`,
+    sql`create trigger ${trigger("delete")} after delete on ${source} begin delete from ${index} where rowid = old.row_no; end`,
+  ];
+}
+
+function dropSearch(table: Table): RawBuilder<unknown>[] {
+  return [
+    ...["insert", "update", "delete"].map((event) => sql`drop trigger ${sql.ref(triggerName(table, event))}`),
+    sql`drop table ${sql.table(searchTable({ table: table.name }))}`,
+  ];
+}
+
+async function rows(session: Session, text: string): Promise<readonly (readonly unknown[])[]> {
+  return session.query({ sql: text, bind: () => [] }, undefined);
+}

@@ -1,0 +1,106 @@
+// The one writer of SQLite. All writes that are waiting when it starts share one transaction and one flush to
+// disk; each stands under a savepoint of its own, so that one that fails takes no other with it.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { Problem } from "../../errors.ts";
+import type { Session } from "../database.ts";
+import type { SqliteConnection } from "./database.ts";
+
+/** Writes of one group; more wait for the next, so that no answer is held up for long. */
+const largestGroup = 256;
+/** How long to wait for another process that holds the write lock. */
+const patienceMs = 5_000;
+const retryAfterMs = 5;
+
+interface Job {
+  readonly work: (session: Session) => Promise<unknown>;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+export class GroupedWriter {
+  readonly #connection: SqliteConnection;
+  #waiting: Job[] = [];
+  #running: Promise<void> | undefined;
+
+  constructor(connection: SqliteConnection) {
+    this.#connection = connection;
+  }
+
+  /** Runs `work` in the next group and answers after its commit. */
+  write<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      // The value that `work` answers with is the one that is resolved.
+      this.#waiting.push({ work, resolve: resolve as Job["resolve"], reject });
+      this.#running ??= this.#runAll();
+    });
+  }
+
+  /** Runs `work` between two groups, outside a transaction. */
+  async alone(work: (connection: SqliteConnection) => void): Promise<void> {
+    while (this.#running) await this.#running;
+    work(this.#connection);
+  }
+
+  /** Finishes what is waiting, moves the write-ahead log into the database and closes it. */
+  async close(): Promise<void> {
+    await this.alone(({ native }) => {
+      native.exec("pragma wal_checkpoint(truncate)");
+      native.close();
+    });
+  }
+
+  async #runAll(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      // The rest of this tick may bring more writes for the group.
+      await new Promise(setImmediate);
+      await this.#runGroup(this.#waiting.splice(0, largestGroup));
+    }
+    this.#running = undefined;
+  }
+
+  async #runGroup(group: readonly Job[]): Promise<void> {
+    const done: { job: Job; value: unknown }[] = [];
+    try {
+      await this.#begin();
+      for (const job of group) {
+        const outcome = await this.#runJob(job);
+        if (outcome) done.push({ job, value: outcome.value });
+      }
+      this.#connection.all("commit");
+    } catch (error) {
+      if (this.#connection.native.isTransaction) this.#connection.all("rollback");
+      for (const job of group) job.reject(error);
+      return;
+    }
+    for (const { job, value } of done) job.resolve(value);
+  }
+
+  /** @throws when the failure has undone the whole transaction, as a full disk does */
+  async #runJob(job: Job): Promise<{ value: unknown } | undefined> {
+    this.#connection.all("savepoint write");
+    try {
+      const value = await job.work(this.#connection);
+      this.#connection.all("release write");
+      return { value };
+    } catch (error) {
+      if (!this.#connection.native.isTransaction) throw error;
+      this.#connection.all("rollback to write");
+      this.#connection.all("release write");
+      job.reject(error);
+      return undefined;
+    }
+  }
+
+  async #begin(): Promise<void> {
+    for (const until = Date.now() + patienceMs; ; await sleep(retryAfterMs)) {
+      try {
+        this.#connection.all("begin immediate");
+        return;
+      } catch (error) {
+        const isBusy = error instanceof Problem && error.code === "unavailable";
+        if (!isBusy || Date.now() > until) throw error;
+      }
+    }
+  }
+}

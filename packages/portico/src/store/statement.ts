@@ -1,0 +1,58 @@
+// Statements are built by Kysely once per shape. A `Slot` stands where a value will be bound: it says how
+// to take that value from the input of a call, so that the same compiled text serves every request.
+
+import {
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type RawBuilder,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  sql,
+} from "kysely";
+import type { Statement } from "./database.ts";
+
+class Slot<Input> {
+  readonly read: (input: Input) => unknown;
+  constructor(read: (input: Input) => unknown) {
+    this.read = read;
+  }
+}
+
+/** A parameter whose value is taken from a call's input. `` sql`id = ${slot((read: ReadOne) => read.id)}` `` */
+export function slot<Input>(read: (input: Input) => unknown): RawBuilder<unknown> {
+  return sql`${new Slot(read)}`;
+}
+
+/** Any table and column: names come from the model, which is checked at start. */
+export type Tables = Record<string, Record<string, unknown>>;
+
+export const sqliteBuilder = new Kysely<Tables>({
+  dialect: {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  },
+});
+
+export const postgresBuilder = new Kysely<Tables>({
+  dialect: {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  },
+});
+
+/** Compiles a query whose parameters are slots or constants. */
+export function compile<Input>(builder: Kysely<Tables>, query: RawBuilder<unknown>): Statement<Input> {
+  const { sql: text, parameters } = query.compile(builder);
+  const readers = parameters.map((parameter) =>
+    parameter instanceof Slot ? (parameter.read as (input: Input) => unknown) : () => parameter,
+  );
+  return Object.freeze({ sql: text, bind: (input: Input) => readers.map((read) => read(input)) });
+}

@@ -1,0 +1,175 @@
+// The store: plans in, JSON text out. It compiles each shape of a plan once and keeps the statement.
+
+import type { Attribute, ResourceModel } from "../declare/model.ts";
+import type { Page } from "../plan/page.ts";
+import { conditionShape, type Position, type Read, type ReadOne, type Value } from "../plan/read.ts";
+import type { Delete, Insert, RowValues, Update } from "../plan/write.ts";
+import { BoundedMap } from "./bounded-map.ts";
+import {
+  compileGet,
+  compileList,
+  type ListColumns,
+  listShape,
+  type ReadInput,
+  rowSeparator,
+  showsSort,
+} from "./compile-read.ts";
+import { compileDelete, compileInsert, compileUpdate } from "./compile-write.ts";
+import type { Database, Session, Statement } from "./database.ts";
+import type { Dialect } from "./dialect.ts";
+
+/** Compiled statements kept; each is a few kilobytes of text and closures. */
+const mostShapes = 2_000;
+
+export class Store {
+  readonly dialect: Dialect;
+  readonly database: Database;
+  readonly #lists = new BoundedMap<string, Statement<ReadInput<Read>>>(mostShapes);
+  readonly #gets = new BoundedMap<string, Statement<ReadInput<ReadOne>>>(mostShapes);
+  readonly #updates = new BoundedMap<string, Statement<Update>>(mostShapes);
+  readonly #inserts = new Map<ResourceModel, Statement<Insert>>();
+  readonly #deletes = new Map<ResourceModel, Statement<Delete>>();
+
+  constructor(dialect: Dialect, database: Database) {
+    this.dialect = dialect;
+    this.database = database;
+  }
+
+  /** A page of a tenant's rows. */
+  async list(tenantId: string, read: Read, session: Session = this.database): Promise<Page> {
+    const statement = kept(this.#lists, listShape(this.dialect, read), () => compileList(this.dialect, read));
+    const [columns] = await session.query(statement, { tenantId, read });
+    // The statement has these four columns.
+    return pageOf(read, columns as unknown as ListColumns);
+  }
+
+  /** A row as JSON text, or undefined where the tenant has none with this id that meets the conditions. */
+  async get(tenantId: string, read: ReadOne, session: Session = this.database): Promise<string | undefined> {
+    const isLocked = session !== this.database;
+    const shape = `${read.resource.name}|${read.selection.key}|${conditionShape(read.conditions)}|${isLocked}`;
+    const statement = kept(this.#gets, shape, () => compileGet(this.dialect, read, isLocked));
+    const [row] = await session.query(statement, { tenantId, read });
+    return row?.[0] as string | undefined;
+  }
+
+  /** Runs `work` in a transaction; what it answers with is on disk when it comes back. */
+  transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return this.database.transaction(work);
+  }
+
+  /** Adds a row and answers with its JSON text. */
+  async insert(session: Session, insert: Insert): Promise<string> {
+    const statement = kept(this.#inserts, insert.resource, () =>
+      compileInsert(this.dialect, insert.resource),
+    );
+    const [row] = await session.query(statement, insert);
+    return row![0] as string;
+  }
+
+  /** Changes a row and answers with its JSON text, or undefined where there is none. */
+  async update(session: Session, update: Update): Promise<string | undefined> {
+    const changed = changedAttributes(update.resource, update.values);
+    const shape = `${update.resource.name}|${changed.map(({ name }) => name).join(",")}`;
+    const statement = kept(this.#updates, shape, () => compileUpdate(this.dialect, update.resource, changed));
+    const [row] = await session.query(statement, update);
+    return row?.[0] as string | undefined;
+  }
+
+  /** Removes a row and answers with its last JSON text, or undefined where there was none. */
+  async delete(session: Session, removal: Delete): Promise<string | undefined> {
+    const { resource } = removal;
+    const statement = kept(this.#deletes, resource, () => compileDelete(this.dialect, resource));
+    const [row] = await session.query(statement, removal);
+    return row?.[0] as string | undefined;
+  }
+}
+
+function changedAttributes(resource: ResourceModel, values: RowValues): Attribute[] {
+  return resource.attributes.filter(({ name }) => Object.hasOwn(values, name));
+}
+
+function kept<Key, Value>(
+  map: { get(key: Key): Value | undefined; set(key: Key, value: Value): unknown },
+  key: Key,
+  make: () => Value,
+): Value {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  map.set(key, made);
+  return made;
+}
+
+/** Cuts the surplus row, which only tells that there are more, and finds the places where the page begins and ends. */
+function pageOf(read: Read, [text, keys, count, total]: ListColumns): Page {
+  const { page } = read;
+  const found = Number(count);
+  if (found === 0) {
+    return {
+      rows: "[]",
+      count: 0,
+      hasMore: false,
+      first: undefined,
+      last: undefined,
+      total: numberOf(total),
+    };
+  }
+  if (page.style === "page") {
+    const hasMore = page.number * page.limit < Number(total);
+    return {
+      rows: `[${text}]`,
+      count: found,
+      hasMore,
+      first: undefined,
+      last: undefined,
+      total: Number(total),
+    };
+  }
+  const hasMore = found > page.limit;
+  const cut = (all: string): string => {
+    if (!hasMore) return all;
+    return page.isBackward
+      ? all.slice(all.indexOf(rowSeparator) + rowSeparator.length)
+      : all.slice(0, all.lastIndexOf(rowSeparator));
+  };
+  const rows = cut(text!);
+  const ends = showsSort(read) ? rowEnds(read, rows) : keyEnds(cut(keys!));
+  return { rows: `[${rows}]`, count: Math.min(found, page.limit), hasMore, ...ends, total: undefined };
+}
+
+function numberOf(total: number | string | null): number | undefined {
+  return total === null ? undefined : Number(total);
+}
+
+interface Ends {
+  readonly first: Position;
+  readonly last: Position;
+}
+
+/** Only the first and the last row of a page are parsed. */
+function rowEnds({ sort }: Read, rows: string): Ends {
+  const position = (row: string): Position => {
+    // The text was made by the database from the selection, which shows both.
+    const parsed = JSON.parse(row) as Record<string, Value> & { id: string };
+    return { value: parsed[sort.attribute.name]!, id: parsed.id };
+  };
+  return { first: position(firstOf(rows)), last: position(lastOf(rows)) };
+}
+
+function keyEnds(keys: string): Ends {
+  const position = (key: string): Position => {
+    const [value, id] = JSON.parse(key) as [Value, string];
+    return { value, id };
+  };
+  return { first: position(firstOf(keys)), last: position(lastOf(keys)) };
+}
+
+function firstOf(texts: string): string {
+  const end = texts.indexOf(rowSeparator);
+  return end < 0 ? texts : texts.slice(0, end);
+}
+
+function lastOf(texts: string): string {
+  const end = texts.lastIndexOf(rowSeparator);
+  return end < 0 ? texts : texts.slice(end + rowSeparator.length);
+}

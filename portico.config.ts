@@ -1,0 +1,12 @@
+import { app } from "portico";
+import { comments } from "./service/comments.ts";
+import { deployments } from "./service/deployments.ts";
+import { posts } from "./service/posts.ts";
+import { projects } from "./service/projects.ts";
+import { sample } from "./service/sample.ts";
+
+export default app({
+  name: "Portico",
+  resources: [posts, comments, projects, deployments],
+  sample,
+});

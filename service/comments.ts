@@ -1,0 +1,11 @@
+import { belongsTo, resource, text, users } from "portico";
+import { posts } from "./posts.ts";
+
+export const comments = resource("comment", {
+  under: posts,
+  fields: {
+    body: text({ min: 1, max: 10_000 }),
+    author: belongsTo(() => users, { default: "caller" }),
+  },
+  filter: ["authorId"],
+});
