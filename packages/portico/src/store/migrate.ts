@@ -4,10 +4,13 @@
 import { type RawBuilder, sql } from "kysely";
 import { OperatorError } from "../errors.ts";
 import type { Session } from "./database.ts";
-import { type Column, type ForeignKey, type Index, indexPrefix, type Table } from "./schema.ts";
+import { createIndex } from "./definition.ts";
+import { postgresTables } from "./postgres/tables.ts";
+import { indexPrefix, type Table } from "./schema.ts";
+import { sqliteTables } from "./sqlite/tables.ts";
 import { compile } from "./statement.ts";
 import type { Store } from "./store.ts";
-import { dialectTables, type ExistingTable, type TableDialect } from "./tables.ts";
+import type { ExistingTable, TableDialect } from "./tables.ts";
 
 /**
  * Brings the database to the schema of `tables`.
@@ -15,7 +18,7 @@ import { dialectTables, type ExistingTable, type TableDialect } from "./tables.t
  * @throws OperatorError for a change that could lose data
  */
 export async function migrate(store: Store, tables: readonly Table[], isDryRun = false): Promise<string[]> {
-  const dialect = dialectTables(store.dialect);
+  const dialect = store.dialect.name === "sqlite" ? sqliteTables : postgresTables;
   const textOf = (query: RawBuilder<unknown>): string => compile(store.dialect.builder, query).sql;
   const plan = async (session: Session): Promise<string[]> => {
     const existing = await dialect.existing(session);
@@ -107,24 +110,6 @@ function indexSteps(dialect: TableDialect, table: Table, existing: ExistingTable
     ...stale.filter((name) => !name.endsWith("_search")).map((name) => sql`drop index ${sql.ref(name)}`),
     ...missing.map((index) => createIndex(dialect, table, index)),
   ];
-}
-
-/** `create index`, with nulls counted as smallest where PostgreSQL must be told. */
-export function createIndex(dialect: TableDialect, table: Table, index: Index): RawBuilder<unknown> {
-  const columns = index.columns.map((column) =>
-    column.isNullable ? sql`${sql.ref(column.name)}${dialect.nullsFirst}` : sql.ref(column.name),
-  );
-  return sql`create ${sql.raw(index.isUnique ? "unique " : "")}index ${sql.ref(index.name)} on ${sql.table(table.name)} (${sql.join(columns)})`;
-}
-
-/** A column as it stands in `create table`. */
-export function columnDefinition(typeName: string, column: Column): RawBuilder<unknown> {
-  return sql`${sql.ref(column.name)} ${sql.raw(typeName)}${sql.raw(column.isNullable ? "" : " not null")}`;
-}
-
-/** A reference within the tenant: a row cannot refer to another tenant's, whatever the code above does. */
-export function foreignKeyDefinition({ column, table, onDelete }: ForeignKey): RawBuilder<unknown> {
-  return sql`foreign key (tenant_id, ${sql.ref(column)}) references ${sql.table(table)} (tenant_id, id) on delete ${sql.raw(onDelete)}`;
 }
 
 function quoted(name: string): string {

@@ -2,10 +2,7 @@
 
 import type { RawBuilder } from "kysely";
 import type { Session } from "./database.ts";
-import type { Dialect } from "./dialect.ts";
-import { postgresTables } from "./postgres/tables.ts";
 import type { Column, ColumnType, Table } from "./schema.ts";
-import { sqliteTables } from "./sqlite/tables.ts";
 
 export interface ExistingTable {
   /** The type is the text of the database where it is none that Portico makes. */
@@ -30,8 +27,4 @@ export interface TableDialect {
   search(table: Table, existing: ExistingTable): RawBuilder<unknown>[];
   /** Written behind a column of an index that may hold null. */
   readonly nullsFirst: RawBuilder<unknown>;
-}
-
-export function dialectTables(dialect: Dialect): TableDialect {
-  return dialect.name === "sqlite" ? sqliteTables : postgresTables;
 }

@@ -3,7 +3,7 @@
 
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
-import { columnDefinition, createIndex, foreignKeyDefinition } from "../migrate.ts";
+import { columnDefinition, createIndex, foreignKeyDefinition } from "../definition.ts";
 import { type Column, searchTable, type Table } from "../schema.ts";
 import type { ExistingTable, TableDialect } from "../tables.ts";
 import { sqliteDialect } from "./dialect.ts";

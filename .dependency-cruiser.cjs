@@ -1,0 +1,111 @@
+// The one-way imports of the tree, lowest layer first; `npm run check:imports` holds them.
+// A layer imports itself and what is listed for it, nothing else.
+
+const source = "packages/portico/src";
+
+const layers = {
+  declare: [],
+  plan: ["declare"],
+  store: ["plan", "declare"],
+  // Siblings: what two of them share moves below both.
+  identity: ["store", "plan", "declare"],
+  limits: ["store", "plan", "declare"],
+  events: ["store", "plan", "declare"],
+  engine: ["identity", "limits", "events", "store", "plan", "declare"],
+  // Doors speak in plans to the engine; none knows another, nor where rows are kept.
+  rest: ["engine", "plan", "declare"],
+  graphql: ["engine", "plan", "declare"],
+  oauth: ["engine", "identity", "plan", "declare"],
+  http: ["rest", "graphql", "oauth", "engine", "identity", "limits", "events", "store", "plan", "declare"],
+};
+
+/** A layer may import itself, what is listed for it, and the catalogue of errors, which lies below all. */
+const oneWay = Object.entries(layers).map(([layer, below]) => ({
+  name: `one-way-${layer}`,
+  comment: `${layer}/ imports only ${[...below, "errors.ts"].join(", ")}.`,
+  severity: "error",
+  from: { path: `^${source}/${layer}/` },
+  to: { path: `^${source}/`, pathNot: `^${source}/(?:(?:${[layer, ...below].join("|")})/|errors\\.ts$)` },
+}));
+
+module.exports = {
+  forbidden: [
+    ...oneWay,
+    {
+      name: "errors-lowest",
+      comment: "errors.ts lies below everything.",
+      severity: "error",
+      from: { path: `^${source}/errors\\.ts$` },
+      to: { path: "." },
+    },
+    {
+      name: "public-api-exports",
+      comment: "index.ts only hands on what projects declare with.",
+      severity: "error",
+      from: { path: `^${source}/index\\.ts$` },
+      to: { pathNot: `^${source}/(?:declare/|errors\\.ts$|identity/user\\.ts$)` },
+    },
+    {
+      name: "no-import-of-index",
+      comment: "Inside, what is needed is imported from where it is, not from the public API.",
+      severity: "error",
+      from: { path: `^${source}/` },
+      to: { path: `^${source}/index\\.ts$` },
+    },
+    {
+      name: "service-uses-public-api",
+      comment: "service/ and portico.config.ts are written as any project would be.",
+      severity: "error",
+      from: { path: "^(?:service/|portico\\.config\\.ts$)" },
+      to: { pathNot: `^(?:service/|${source}/index\\.ts$)` },
+    },
+    {
+      name: "server-stands-alone",
+      comment: "The server knows nothing of the service it runs, of its tests or of its measurements.",
+      severity: "error",
+      from: { path: `^${source}/` },
+      to: { path: "^(?:service/|bench/|portico\\.config\\.ts$|packages/[^/]+/test/)" },
+    },
+    {
+      name: "no-circular",
+      comment: "Types may refer to each other; code that runs may not.",
+      severity: "error",
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } },
+    },
+    {
+      name: "no-orphan",
+      comment: "A file that nothing imports is a program or dead weight.",
+      severity: "error",
+      from: { orphan: true, pathNot: ["\\.test\\.ts$", "\\.d\\.ts$", "^bench/"] },
+      to: {},
+    },
+    {
+      name: "not-unreachable",
+      comment: "Every file of src is reached from the command line or the public API.",
+      severity: "error",
+      from: { path: `^${source}/(?:cli/portico|index)\\.ts$` },
+      to: { path: `^${source}/`, pathNot: `^${source}/(?:cli/portico|index)\\.ts$`, reachable: false },
+    },
+    {
+      name: "only-own-dependencies",
+      comment: "The server imports packages of its own package.json, none of the development ones.",
+      severity: "error",
+      from: { path: `^${source}/` },
+      to: { dependencyTypes: ["npm-dev", "npm-optional", "npm-peer", "npm-no-pkg", "npm-unknown"] },
+    },
+    {
+      name: "resolvable",
+      comment: "Every import leads somewhere.",
+      severity: "error",
+      from: {},
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    // It reads TypeScript as it stands, type imports included.
+    parser: "swc",
+    doNotFollow: { path: "node_modules" },
+    enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "default"] },
+  },
+};
