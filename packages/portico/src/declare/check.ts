@@ -3,6 +3,7 @@
 import { OperatorError } from "../errors.ts";
 import type { FieldShape } from "./field.ts";
 import type { Attribute, Model, ResourceModel } from "./model.ts";
+import { moment } from "./moment.ts";
 import type { Resource } from "./resource.ts";
 
 /** Query parameters that have a meaning of their own, so that no field may be called so. */
@@ -43,14 +44,13 @@ function checkField(shape: FieldShape, refuse: (remedy: string) => never): void 
     refuse("has a default and is optional; remove one of the two");
   if ("min" in options && "max" in options && options.min! > options.max!) refuse("min is larger than max");
   if (shape.kind === "choice") checkChoices(shape, refuse);
-  if (shape.kind === "timestamp" && Number.isNaN(Date.parse(momentOf(shape.options.default ?? "now")))) {
-    refuse("the default is no ISO 8601 date and time");
-  }
+  if (shape.kind === "timestamp" && !isMoment(shape.options.default ?? "now"))
+    refuse("the default is no ISO 8601 date and time; write it as 2027-01-31T09:00:00Z, or as now");
   checkDeprecation(options.deprecated, refuse);
 }
 
-function momentOf(standard: string): string {
-  return standard === "now" ? new Date().toISOString() : standard;
+function isMoment(standard: string): boolean {
+  return standard === "now" || moment(standard) !== undefined;
 }
 
 function checkChoices(

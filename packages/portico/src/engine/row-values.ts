@@ -2,6 +2,7 @@
 
 import type { Caller } from "../declare/caller.ts";
 import type { Attribute, ResourceModel } from "../declare/model.ts";
+import { moment } from "../declare/moment.ts";
 import { fault } from "../errors.ts";
 import type { RowValues } from "../plan/write.ts";
 import { mergePatch } from "./merge-patch.ts";
@@ -67,14 +68,6 @@ function normalised({ field, name }: Attribute, value: unknown): unknown {
 
 function refuseMoment(name: string): never {
   throw fault(name, "format", `${name} must be an ISO 8601 date and time between the years 1 and 9999.`);
-}
-
-/** A date and time in UTC with milliseconds, or undefined where it is none or out of range. */
-export function moment(text: string): string | undefined {
-  const time = Date.parse(text);
-  if (Number.isNaN(time)) return undefined;
-  const written = new Date(time).toISOString();
-  return /^\d{4}-/.test(written) && !written.startsWith("0000") ? written : undefined;
 }
 
 /** Where a searched field changes, the update needs all of them to make the search words anew. */

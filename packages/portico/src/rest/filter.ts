@@ -1,7 +1,7 @@
 // Filters of a collection: `status=draft`, several values meaning any of them, `createdAt[gte]=...`.
 
 import type { Attribute, ResourceModel } from "../declare/model.ts";
-import { moment } from "../engine/row-values.ts";
+import { moment } from "../declare/moment.ts";
 import { type Fault, isStorable } from "../engine/validate.ts";
 import type { Condition, Operator, Value } from "../plan/read.ts";
 
