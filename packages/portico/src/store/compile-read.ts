@@ -110,12 +110,16 @@ function merged(dialect: Dialect, read: Read, branches: readonly Expression[]): 
 
 /**
  * The ranges of the index in which the page lies. Mostly there is one. Nulls lie in a range of their own, and
- * each value of a filter with several values has its own, because only within one are rows in order.
+ * each value of a filter with several values has its own, because only within one are rows in order. Numbered
+ * pages have one range only: rows are counted through all of them together.
  */
 function branchesOf(dialect: Dialect, read: Read): Expression[] {
-  const split = read.conditions.find(
-    ({ operator, values }) => operator === "in" && values.length > 1 && values.length <= mostBranches,
-  );
+  const split =
+    read.page.style === "cursor"
+      ? read.conditions.find(
+          ({ operator, values }) => operator === "in" && values.length > 1 && values.length <= mostBranches,
+        )
+      : undefined;
   const others = read.conditions.filter((condition) => condition !== split);
   const common = [
     ...searchOf(dialect, read),

@@ -105,7 +105,7 @@ function withoutPassword(url: string): string {
 function translated(error: unknown): unknown {
   if (!(error instanceof Error) || !("code" in error)) return error;
   const { code } = error;
-  if (code === "23503") return new ConstraintError("reference", [], error);
+  if (code === "23503" || code === "23001") return new ConstraintError("reference", [], error);
   if (code === "23505") return new ConstraintError("unique", columnsOf(error), error);
   return isUnavailable(String(code)) ? new Problem("unavailable", undefined, [], {}, error) : error;
 }

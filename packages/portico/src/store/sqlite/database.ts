@@ -92,11 +92,14 @@ export class SqliteDatabase implements Database {
 const constraintUnique = 2067;
 const constraintPrimaryKey = 1555;
 const constraintForeignKey = 787;
+/** `on delete restrict` works as a trigger. */
+const constraintTrigger = 1811;
 
 /** Extended result codes of SQLite (sqlite.org/rescode.html) as errors of the store. */
 function translated(error: unknown): unknown {
   if (!isSqliteError(error)) return error;
-  if (error.errcode === constraintForeignKey) return new ConstraintError("reference", [], error);
+  if (error.errcode === constraintForeignKey || error.errcode === constraintTrigger)
+    return new ConstraintError("reference", [], error);
   if (error.errcode === constraintUnique || error.errcode === constraintPrimaryKey) {
     // "UNIQUE constraint failed: users.tenant_id, users.email"
     const columns = error.message.split(": ").at(-1)!.split(", ");
