@@ -37,6 +37,8 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   reply
     .code(problem.status)
     .headers({ ...problem.headers })
+    // A request that no route was found for has not come past the hook that says it.
+    .header("X-Request-Id", request.id)
     .header("Content-Type", errorType)
     .send(problem.toText());
 }
