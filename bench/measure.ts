@@ -1,0 +1,227 @@
+// Measures one database from filling it to removing it.
+
+import { join } from "node:path";
+import { runChild } from "./child.ts";
+import type { Filled } from "./fill.ts";
+import { type Answer, LimitServer } from "./limit.ts";
+import { type Driven, type Load, type LoadTool, loadTool } from "./load.ts";
+import { median } from "./median.ts";
+import type { DatabaseName, Options } from "./options.ts";
+import { makePlace } from "./place.ts";
+import { environmentFor, PorticoServer, projectFolder } from "./portico-server.ts";
+import { createRow, findDeepPage, keyHeader, mixedLoad, type Row, readRows } from "./rows.ts";
+
+/** Medians of all rounds. */
+export interface MeasuredRow {
+  readonly name: string;
+  readonly answerBytes: number;
+  readonly requestsPerSecond: number;
+  readonly p99Ms: number;
+  readonly limitRequestsPerSecond: number;
+  readonly limitP99Ms: number;
+  /** What Portico reaches of the limit: the median of the ratios that the rounds had. */
+  readonly ofLimitPercent: number;
+  readonly floorPercent?: number;
+  readonly ofRow?: { readonly name: string; readonly percent: number; readonly floorPercent: number };
+}
+
+export interface Measured {
+  readonly database: DatabaseName;
+  readonly tool: string;
+  readonly rows: readonly MeasuredRow[];
+  readonly startUpMs: number;
+  /** Undefined where the system does not tell. */
+  readonly memory: {
+    readonly atStartMegabytes: number | undefined;
+    readonly megabytes: number | undefined;
+    readonly requests: number;
+  };
+}
+
+export type Tell = (line: string) => void;
+
+const program = join(import.meta.dirname, "fill.ts");
+const fillTimeoutMs = 30 * 60_000;
+const starts = 5;
+const warmUpSeconds = 1;
+const requestsForMemory = 200_000;
+const mostMinutesForMemory = 5;
+
+export async function measure(database: DatabaseName, options: Options, tell: Tell): Promise<Measured> {
+  const place = await makePlace(database);
+  try {
+    const tool = loadTool(options, place.folder);
+    tell(`${database}: filling`);
+    const filled = await fill(place.databaseUrl, options.posts);
+    const start = (): Promise<PorticoServer> =>
+      PorticoServer.start(place.databaseUrl, `/posts/${filled.ids[0]}`, keyHeader(filled.key));
+    tell(`${database}: starting ${starts} times`);
+    const startUpMs = await startUpTime(start);
+    const rows = await measureRows(start, filled, tool, options, (line) => tell(`${database}: ${line}`));
+    tell(`${database}: memory after ${requestsForMemory} requests`);
+    const memory = await measureMemory(start, filled, tool);
+    return { database, tool: tool.name, rows, startUpMs, memory };
+  } finally {
+    await place.remove();
+  }
+}
+
+async function fill(databaseUrl: string, posts: number): Promise<Filled> {
+  const output = await runChild(process.execPath, [program, String(posts)], {
+    cwd: projectFolder,
+    env: environmentFor(databaseUrl),
+    timeoutMs: fillTimeoutMs,
+  });
+  return JSON.parse(output);
+}
+
+type Start = () => Promise<PorticoServer>;
+
+async function startUpTime(start: Start): Promise<number> {
+  const times: number[] = [];
+  while (times.length < starts) {
+    const server = await start();
+    times.push(server.startUpMs);
+    await server.stop();
+  }
+  return median(times);
+}
+
+async function measureRows(
+  start: Start,
+  filled: Filled,
+  tool: LoadTool,
+  options: Options,
+  tell: Tell,
+): Promise<MeasuredRow[]> {
+  const portico = await start();
+  try {
+    const limit = await LimitServer.start();
+    try {
+      tell("walking to page 2,500");
+      const reads = readRows(filled, await findDeepPage(portico.url, filled.key));
+      const duel = new Duel(portico, limit, tool, options, tell);
+      // Creates come last: what they leave behind must not slow the reads of the rounds that follow.
+      return [...(await duel.fight("reads", reads)), ...(await duel.fight("creates", [createRow(filled)]))];
+    } finally {
+      await limit.stop();
+    }
+  } finally {
+    await portico.stop();
+  }
+}
+
+/** Both servers on the same row, in turn. */
+interface Round {
+  readonly portico: Driven;
+  readonly limit: Driven;
+}
+
+class Duel {
+  readonly #portico: PorticoServer;
+  readonly #limit: LimitServer;
+  readonly #tool: LoadTool;
+  readonly #options: Options;
+  readonly #tell: Tell;
+
+  constructor(portico: PorticoServer, limit: LimitServer, tool: LoadTool, options: Options, tell: Tell) {
+    this.#portico = portico;
+    this.#limit = limit;
+    this.#tool = tool;
+    this.#options = options;
+    this.#tell = tell;
+  }
+
+  /** Rounds over all rows, so that a slow minute of the machine meets every row and both servers. */
+  async fight(title: string, rows: readonly Row[]): Promise<MeasuredRow[]> {
+    const { rounds, seconds } = this.#options;
+    const answers = await Promise.all(rows.map(({ load }) => answerOf(this.#portico.url, load)));
+    const results = rows.map((): Round[] => []);
+    for (let round = 0; round <= rounds; round += 1) {
+      const isWarmUp = round === 0;
+      this.#tell(`${title}: ${isWarmUp ? "warming up" : `round ${round} of ${rounds}`}`);
+      for (const [place, { load }] of rows.entries()) {
+        await this.#limit.answerWith(answers[place]!);
+        const both = await this.#drive(load, isWarmUp ? warmUpSeconds : seconds, round % 2 === 0);
+        if (!isWarmUp) results[place]!.push(both);
+      }
+    }
+    return rows.map((row, place) => summary(row, answers[place]!, results, rows, place));
+  }
+
+  async #drive(load: Load, seconds: number, isLimitFirst: boolean): Promise<Round> {
+    const drive = (url: string): Promise<Driven> => this.#tool.drive(url, load, seconds);
+    if (isLimitFirst) {
+      const limit = await drive(this.#limit.url);
+      return { limit, portico: await drive(this.#portico.url) };
+    }
+    return { portico: await drive(this.#portico.url), limit: await drive(this.#limit.url) };
+  }
+}
+
+function summary(
+  { name, floorPercent, floorOfRow }: Row,
+  { body }: Answer,
+  results: readonly (readonly Round[])[],
+  rows: readonly Row[],
+  place: number,
+): MeasuredRow {
+  const rounds = results[place]!;
+  const speeds = rounds.map(({ portico }) => portico.requestsPerSecond);
+  const limits = rounds.map(({ limit }) => limit.requestsPerSecond);
+  const others = results[rows.findIndex((row) => row.name === floorOfRow?.of)];
+  return {
+    name,
+    answerBytes: Buffer.byteLength(body),
+    requestsPerSecond: median(speeds),
+    p99Ms: median(rounds.map(({ portico }) => portico.p99Ms)),
+    limitRequestsPerSecond: median(limits),
+    limitP99Ms: median(rounds.map(({ limit }) => limit.p99Ms)),
+    ofLimitPercent: percent(speeds, limits),
+    ...(floorPercent !== undefined && { floorPercent }),
+    ...(floorOfRow &&
+      others && {
+        ofRow: {
+          name: floorOfRow.of,
+          percent: percent(
+            speeds,
+            others.map(({ portico }) => portico.requestsPerSecond),
+          ),
+          floorPercent: floorOfRow.percent,
+        },
+      }),
+  };
+}
+
+function percent(parts: readonly number[], wholes: readonly number[]): number {
+  return median(parts.map((part, place) => (100 * part) / wholes[place]!));
+}
+
+/** What Portico answers to the first request of a load. */
+async function answerOf(url: string, { method, paths, headers, body }: Load): Promise<Answer> {
+  const answer = await fetch(url + paths[0], {
+    method,
+    headers,
+    signal: AbortSignal.timeout(10_000),
+    ...(body !== "" && { body }),
+  });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${method} ${paths[0]} was answered with ${answer.status}: ${text}`);
+  return { status: answer.status, contentType: answer.headers.get("content-type") ?? "", body: text };
+}
+
+async function measureMemory(start: Start, filled: Filled, tool: LoadTool): Promise<Measured["memory"]> {
+  const server = await start();
+  try {
+    const atStartMegabytes = server.memoryMegabytes;
+    const load = mixedLoad(filled);
+    const until = performance.now() + mostMinutesForMemory * 60_000;
+    let requests = 0;
+    while (requests < requestsForMemory && performance.now() < until) {
+      requests += (await tool.drive(server.url, load, 5)).requests;
+    }
+    return { atStartMegabytes, megabytes: server.memoryMegabytes, requests };
+  } finally {
+    await server.stop();
+  }
+}

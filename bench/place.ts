@@ -1,0 +1,61 @@
+// Where a bench works: a folder for its files, and an empty database that is gone when it has ended.
+
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import postgres from "postgres";
+import type { DatabaseName } from "./options.ts";
+
+export interface Place {
+  readonly folder: string;
+  readonly databaseUrl: string;
+  remove(): Promise<void>;
+}
+
+export async function makePlace(database: DatabaseName): Promise<Place> {
+  const folder = mkdtempSync(join(tmpdir(), "portico-bench-"));
+  const removeFolder = (): void => rmSync(folder, { recursive: true, force: true });
+  if (database === "sqlite") {
+    return { folder, databaseUrl: `file:${join(folder, "portico.db")}`, remove: async () => removeFolder() };
+  }
+  try {
+    const schema = await makeSchema(process.env.BENCH_DATABASE_URL!);
+    const remove = async (): Promise<void> => {
+      removeFolder();
+      await schema.drop();
+    };
+    return { folder, databaseUrl: schema.url, remove };
+  } catch (error) {
+    removeFolder();
+    throw error;
+  }
+}
+
+interface Schema {
+  /** Connections to this URL see the schema and nothing else. */
+  readonly url: string;
+  drop(): Promise<void>;
+}
+
+async function makeSchema(server: string): Promise<Schema> {
+  const url = URL.parse(server);
+  if (!url || !/^postgres(ql)?:$/.test(url.protocol)) {
+    throw new Error("BENCH_DATABASE_URL must be postgres://USER:PASSWORD@HOST/NAME");
+  }
+  const name = `portico_bench_${randomBytes(6).toString("hex")}`;
+  await runStatement(server, `create schema ${name}`);
+  url.searchParams.set("search_path", name);
+  return { url: url.href, drop: () => runStatement(server, `drop schema ${name} cascade`) };
+}
+
+async function runStatement(server: string, statement: string): Promise<void> {
+  const sql = postgres(server, { max: 1, connect_timeout: 10, onnotice: () => {} });
+  try {
+    await sql.unsafe(statement);
+  } catch (error) {
+    throw new Error(`BENCH_DATABASE_URL: ${statement}: ${(error as Error).message}`);
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+}

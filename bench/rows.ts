@@ -1,0 +1,73 @@
+// What is measured: the requests of each row, and the floor that is promised for it.
+
+import type { Filled } from "./fill.ts";
+import type { Load } from "./load.ts";
+import { postOf } from "./post.ts";
+
+export interface Row {
+  readonly name: string;
+  readonly load: Load;
+  /** Of the limit, in percent. */
+  readonly floorPercent?: number;
+  /** Of the row `of`, in percent. */
+  readonly floorOfRow?: { readonly of: string; readonly percent: number };
+}
+
+const pageSize = 20;
+const deepPage = 2_500;
+const firstPage = `/posts?limit=${pageSize}`;
+
+export function keyHeader(key: string): Record<string, string> {
+  return { Authorization: `Bearer ${key}` };
+}
+
+/** @param deepPath what `deepPath` found */
+export function readRows({ key, ids }: Filled, deepPath: string): Row[] {
+  const get = (paths: readonly string[]): Load => ({
+    method: "GET",
+    paths,
+    headers: keyHeader(key),
+    body: "",
+  });
+  return [
+    { name: "post by id", load: get(ids.map((id) => `/posts/${id}`)), floorPercent: 35 },
+    { name: "page of 20 newest", load: get([firstPage]), floorPercent: 22 },
+    {
+      name: "page 2,500 by cursor",
+      load: get([deepPath]),
+      floorOfRow: { of: "page of 20 newest", percent: 90 },
+    },
+    { name: "filtered page of 20", load: get([`${firstPage}&status=published`]) },
+  ];
+}
+
+export function createRow({ key }: Filled): Row {
+  const headers = { ...keyHeader(key), "Content-Type": "application/json" };
+  return {
+    name: "create",
+    load: { method: "POST", paths: ["/posts"], headers, body: JSON.stringify(postOf(1)) },
+  };
+}
+
+/** Posts by id and pages, one after the other. */
+export function mixedLoad({ key, ids }: Filled): Load {
+  return {
+    method: "GET",
+    paths: ids.slice(0, 10_000).flatMap((id) => [`/posts/${id}`, firstPage]),
+    headers: keyHeader(key),
+    body: "",
+  };
+}
+
+/** Walks from page to page as a client does. @returns the path of page 2,500 */
+export async function findDeepPage(url: string, key: string): Promise<string> {
+  let path = firstPage;
+  for (let page = 1; page < deepPage; page += 1) {
+    const answer = await fetch(url + path, { headers: keyHeader(key), signal: AbortSignal.timeout(10_000) });
+    const { pagination } = (await answer.json()) as { pagination?: { nextCursor: string | null } };
+    if (!pagination?.nextCursor)
+      throw new Error(`page ${page} answered ${answer.status} and has no next page`);
+    path = `${firstPage}&cursor=${pagination.nextCursor}`;
+  }
+  return path;
+}
