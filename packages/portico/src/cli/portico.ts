@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 // The command line: finds the command, runs it, prints what it did. An error is one line and exit 1.
 
 import { OperatorError, Problem } from "../errors.ts";

@@ -53,6 +53,8 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
     keepAliveTimeout: keepAliveTimeoutMs,
     forceCloseConnections: "idle",
     return503OnClosing: false,
+    // The lines of a request name it themselves; a logger for each would cost as much as the lines.
+    childLoggerFactory: (logger) => logger,
     requestIdHeader: false,
     genReqId: requestId,
     http: {

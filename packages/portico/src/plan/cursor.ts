@@ -1,6 +1,7 @@
 // Cursors: the sort values of a row, bound by HMAC-SHA-256 to the tenant, collection, sort, filter and search
 // they were made for. A token says where, not in which direction: it serves both.
 
+import { isAscii } from "node:buffer";
 import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from "node:crypto";
 import type { Attribute } from "../declare/model.ts";
 import { Problem } from "../errors.ts";
@@ -17,7 +18,8 @@ export interface ListIdentity {
   readonly words: readonly string[];
 }
 
-const macBytes = 16;
+/** 22 characters of base64url are 132 bits. */
+const macLength = 22;
 const longestToken = 4096;
 
 export class CursorCodec {
@@ -31,10 +33,10 @@ export class CursorCodec {
     );
   }
 
-  /** The token of a row: base64url of `{"createdAt": "...", "id": "...", "mac": "..."}`. */
+  /** The token of a row: base64url of `{"createdAt": "...", "id": "...", "_mac": "..."}`; no field is called so. */
   encode(list: string, sort: Sort, position: Position): string {
-    const mac = this.#mac(this.#keys[0]!, list, position).toString("base64url");
-    const payload = { [sort.attribute.name]: position.value, id: position.id, mac };
+    const mac = macOf(this.#keys[0]!, list, position);
+    const payload = { [sort.attribute.name]: position.value, id: position.id, _mac: mac };
     return Buffer.from(JSON.stringify(payload)).toString("base64url");
   }
 
@@ -42,22 +44,27 @@ export class CursorCodec {
   decode(list: string, sort: Sort, token: string): Position {
     const payload = parsePayload(token);
     const value = payload?.[sort.attribute.name];
-    if (!payload || !isSortValue(sort.attribute, value) || !isId(payload.id) || payload.mac.length !== 22) {
+    if (!payload || !isSortValue(sort.attribute, value) || !isId(payload.id))
       throw new Problem("invalid_cursor");
-    }
     const position = { value, id: payload.id };
-    const mac = Buffer.from(payload.mac, "base64url");
-    if (mac.length !== macBytes) throw new Problem("invalid_cursor");
     for (const key of this.#keys) {
-      if (timingSafeEqual(this.#mac(key, list, position), mac)) return position;
+      if (isSame(macOf(key, list, position), payload._mac)) return position;
     }
     throw new Problem("invalid_cursor");
   }
+}
 
-  #mac(key: KeyObject, list: string, position: Position): Buffer {
-    const signed = JSON.stringify([list, position.value, position.id]);
-    return createHmac("sha256", key).update(signed).digest().subarray(0, macBytes);
-  }
+function macOf(key: KeyObject, list: string, position: Position): string {
+  const signed = JSON.stringify([list, position.value, position.id]);
+  return createHmac("sha256", key).update(signed).digest("base64url").slice(0, macLength);
+}
+
+function isSame(mac: string, given: string): boolean {
+  return (
+    given.length === macLength &&
+    isAscii(Buffer.from(given)) &&
+    timingSafeEqual(Buffer.from(mac), Buffer.from(given))
+  );
 }
 
 /** The text that a list's cursors are bound to. The order of conditions, and of values within one, is no difference. */
@@ -70,14 +77,14 @@ export function listKey({ tenantId, collection, sort, conditions, words }: ListI
   return JSON.stringify([tenantId, collection, sort.attribute.name, sort.isDescending, filter, words]);
 }
 
-type Payload = { readonly id: string; readonly mac: string } & Readonly<Record<string, unknown>>;
+type Payload = { readonly id: string; readonly _mac: string } & Readonly<Record<string, unknown>>;
 
 function parsePayload(token: string): Payload | undefined {
   if (token.length > longestToken || !/^[\w-]+$/.test(token)) return undefined;
   try {
     const payload: unknown = JSON.parse(Buffer.from(token, "base64url").toString());
     if (typeof payload !== "object" || payload === null) return undefined;
-    const { id, mac } = payload as Record<string, unknown>;
+    const { id, _mac: mac } = payload as Record<string, unknown>;
     // The two members were just seen to be texts; the others stay unknown.
     return typeof id === "string" && typeof mac === "string" ? (payload as Payload) : undefined;
   } catch {
