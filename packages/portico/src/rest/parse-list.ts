@@ -139,7 +139,7 @@ function parseDirection(text: string | undefined, faults: Fault[]): boolean {
 
 /** An unusable limit is replaced by the default, a larger one by the largest. */
 function parseLimit(text: string | undefined): number {
-  const limit = text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : 0;
+  const limit = text !== undefined && /^\d+$/.test(text) ? Number(text) : 0;
   return limit < 1 ? defaultLimit : Math.min(limit, largestLimit);
 }
 
@@ -148,7 +148,7 @@ const largestPage = 100_000;
 
 function parsePageNumber(text: string | undefined, faults: Fault[]): number {
   if (text === undefined) return 1;
-  const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (Number.isNaN(number)) faults.push({ field: "page", issue: "type", text: "must be a whole number" });
   if (number < 1) faults.push({ field: "page", issue: "min", text: "counts from 1" });
   if (number > largestPage)

@@ -93,10 +93,23 @@ export function compileList(dialect: Dialect, read: Read): Statement<ReadInput<R
         : dialect.concatenated(keys, rowSeparator, isMerged || isBackward ? natural : undefined),
       sql`count(*)`,
       read.page.style === "page"
-        ? sql`(select count(*) from ${source(read)} where ${matching(dialect, read)})`
+        ? sql`(select count(*) from ${source(dialect, read)} where ${matching(dialect, read)})`
         : sql`null`,
     ])} from ${isMerged ? merged(dialect, read, branches) : sql`(${branches[0]})`} as r`,
+    mayScan(read),
   );
+}
+
+/**
+ * Whether the page is more than a walk along one index: words and numbered pages count rows, and only one
+ * condition beside the parent's is part of an index.
+ */
+function mayScan({ conditions, words, page, sort, resource }: Read): boolean {
+  const others = conditions.filter(({ attribute }) => attribute !== resource.parent);
+  const isIndexed = others.every(({ attribute, operator, values }) =>
+    operator === "in" ? values.length <= mostBranches : attribute === sort.attribute,
+  );
+  return words.length > 0 || page.style === "page" || others.length > 1 || !isIndexed;
 }
 
 /** Rows from several ranges of an index, each already limited, put into one order. */
@@ -143,7 +156,7 @@ function branch(dialect: Dialect, read: Read, conditions: readonly Expression[])
     read.page.style === "page"
       ? sql` offset ${slot(({ read: { page } }: ReadInput<Read>) => (page.style === "page" ? (page.number - 1) * page.limit : 0))}`
       : sql``;
-  return sql`select ${columns(read)} from ${source(read)} where ${sql.join([tenant(), ...conditions], sql` and `)}
+  return sql`select ${columns(read)} from ${source(dialect, read)} where ${sql.join([tenant(), ...conditions], sql` and `)}
     order by ${order} limit ${limit(dialect, read)}${offset}`;
 }
 
@@ -187,8 +200,8 @@ function limit(dialect: Dialect, read: Read): Expression {
   );
 }
 
-function source({ resource }: Read): Expression {
-  return sql`${sql.table(resource.table)} as r`;
+function source(dialect: Dialect, { resource, words }: Read): Expression {
+  return words.length > 0 ? dialect.searched(resource) : sql`${sql.table(resource.table)} as r`;
 }
 
 function tenant(): Expression {

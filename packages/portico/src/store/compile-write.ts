@@ -8,6 +8,7 @@ import type { Delete, Insert, RowValues, Update } from "../plan/write.ts";
 import { rowJson } from "./compile-read.ts";
 import type { Statement } from "./database.ts";
 import type { Dialect } from "./dialect.ts";
+import { taggedWord } from "./search-word.ts";
 import { compile, slot } from "./statement.ts";
 
 export function compileInsert(dialect: Dialect, resource: ResourceModel): Statement<Insert> {
@@ -68,11 +69,8 @@ function valueSlot(dialect: Dialect, attribute: Attribute) {
   return slot(({ values }: Insert | Update) => dialect.encode(attribute, values[attribute.name]));
 }
 
-/**
- * The text that the search index is made of: the tenant, marked so that no search word can meet it, and the
- * words of every searched field.
- */
+/** The text that the search index is made of: the words of every searched field. */
 function searchWords(resource: ResourceModel, tenantId: string, values: RowValues): string {
   const words = wordsOf(resource.search.map(({ name }) => values[name] ?? "").join(" "));
-  return [`=${tenantId}`, ...words].join(" ");
+  return words.map((word) => taggedWord(tenantId, word)).join(" ");
 }

@@ -4,6 +4,8 @@
 export interface Statement<Input> {
   readonly sql: string;
   readonly bind: (input: Input) => unknown[];
+  /** Whether it may look at many more rows than it answers with, and so must not hold up others. */
+  readonly mayScan?: boolean;
 }
 
 /** A row as a list of columns, in the order of the statement. */

@@ -26,9 +26,11 @@ export interface Dialect {
   ): RawBuilder<string>;
   /** `asc` or `desc` with nulls counted as smallest. */
   order(column: RawBuilder<unknown>, isDescending: boolean, isNullable: boolean): RawBuilder<unknown>;
+  /** Where the rows `r` of a search come from. */
+  searched(resource: ResourceModel): RawBuilder<unknown>;
   /** Whether a row of `r` has all the words of a search text. */
   matches(resource: ResourceModel, searchText: RawBuilder<unknown>): RawBuilder<boolean>;
-  /** The search text of words, of a tenant's rows. */
+  /** The search text for rows of a tenant with all of these words. */
   searchText(tenantId: string, words: readonly string[]): string;
   /** The row limit: a parameter, or a part of the text where the planner must know it. */
   limit(count: number, parameter: RawBuilder<unknown>): RawBuilder<unknown>;

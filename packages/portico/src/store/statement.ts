@@ -49,10 +49,14 @@ export const postgresBuilder = new Kysely<Tables>({
 });
 
 /** Compiles a query whose parameters are slots or constants. */
-export function compile<Input>(builder: Kysely<Tables>, query: RawBuilder<unknown>): Statement<Input> {
+export function compile<Input>(
+  builder: Kysely<Tables>,
+  query: RawBuilder<unknown>,
+  mayScan = false,
+): Statement<Input> {
   const { sql: text, parameters } = query.compile(builder);
   const readers = parameters.map((parameter) =>
     parameter instanceof Slot ? (parameter.read as (input: Input) => unknown) : () => parameter,
   );
-  return Object.freeze({ sql: text, bind: (input: Input) => readers.map((read) => read(input)) });
+  return Object.freeze({ sql: text, bind: (input: Input) => readers.map((read) => read(input)), mayScan });
 }

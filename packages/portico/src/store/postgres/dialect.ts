@@ -2,6 +2,7 @@
 
 import { sql } from "kysely";
 import type { Dialect } from "../dialect.ts";
+import { taggedWord } from "../search-word.ts";
 import { postgresBuilder } from "../statement.ts";
 
 export const postgresDialect: Dialect = {
@@ -37,9 +38,10 @@ export const postgresDialect: Dialect = {
     if (!isNullable) return sql`${column} ${sql.raw(isDescending ? "desc" : "asc")}`;
     return sql`${column} ${sql.raw(isDescending ? "desc nulls last" : "asc nulls first")}`;
   },
+  searched: (resource) => sql`${sql.table(resource.table)} as r`,
   matches: (_resource, searchText) =>
     sql`array_to_tsvector(string_to_array(r.search_words, ' ')) @@ ${searchText}::tsquery`,
-  searchText: (tenantId, words) => [`'=${tenantId}'`, ...words.map((word) => `'${word}':*`)].join(" & "),
+  searchText: (tenantId, words) => words.map((word) => `'${taggedWord(tenantId, word)}':*`).join(" & "),
   // A generic plan for an unknown limit expects a tenth of the table and prefers to sort it.
   limit: (count) => sql.lit(count),
   encode: ({ field }, value) => {

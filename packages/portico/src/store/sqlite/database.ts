@@ -1,64 +1,19 @@
-// SQLite: one connection reads, one writes. Reads answer at once; writes wait for the end of the tick and are
-// committed together by `writer.ts`.
+// SQLite: one connection reads, one writes. Reads answer at once, but for those that may take long, which a
+// thread answers; writes wait for the end of the tick and are committed together by `writer.ts`.
 
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
-import { OperatorError, Problem } from "../../errors.ts";
-import { BoundedMap } from "../bounded-map.ts";
-import {
-  type ColumnValues,
-  ConstraintError,
-  type Database,
-  type Session,
-  type Statement,
-} from "../database.ts";
+import { OperatorError } from "../../errors.ts";
+import type { ColumnValues, Database, Session, Statement } from "../database.ts";
+import { BackgroundReader } from "./background-reader.ts";
+import { SqliteConnection } from "./connection.ts";
 import { GroupedWriter } from "./writer.ts";
-
-/** Prepared statements kept for each connection; a statement is a few kilobytes. */
-const mostPrepared = 500;
-
-/** A connection whose statements are prepared once. */
-export class SqliteConnection implements Session {
-  readonly native: DatabaseSync;
-  readonly #prepared = new BoundedMap<string, StatementSync>(mostPrepared);
-
-  constructor(file: string, busyTimeoutMs: number) {
-    this.native = new DatabaseSync(file, { timeout: busyTimeoutMs });
-    this.native.exec("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on");
-  }
-
-  async query<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
-    return this.all(statement.sql, statement.bind(input) as SQLInputValue[]);
-  }
-
-  /**
-   * All rows. Never `.get()` or `.run()` for statements that answer with rows: they leave the statement open,
-   * and an open statement keeps the write-ahead log from being cut.
-   */
-  all(text: string, values: readonly SQLInputValue[] = []): readonly ColumnValues[] {
-    try {
-      // With setReturnArrays every row is an array.
-      return this.#prepare(text).all(...values) as unknown as ColumnValues[];
-    } catch (error) {
-      throw translated(error);
-    }
-  }
-
-  #prepare(text: string): StatementSync {
-    const known = this.#prepared.get(text);
-    if (known) return known;
-    const made = this.native.prepare(text);
-    made.setReturnArrays(true);
-    this.#prepared.set(text, made);
-    return made;
-  }
-}
 
 export class SqliteDatabase implements Database {
   readonly isRemote = false;
   readonly #reader: SqliteConnection;
   readonly #writer: GroupedWriter;
+  readonly #background: BackgroundReader;
 
   /** @param file path of the database; it and its folder are made where they are missing */
   constructor(file: string) {
@@ -69,9 +24,11 @@ export class SqliteDatabase implements Database {
     } catch (error) {
       throw new OperatorError(`the database file ${file} cannot be opened: ${messageOf(error)}`);
     }
+    this.#background = new BackgroundReader(file);
   }
 
   async query<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
+    if (statement.mayScan) return this.#background.query(statement.sql, statement.bind(input));
     return this.#reader.query(statement, input);
   }
 
@@ -84,40 +41,10 @@ export class SqliteDatabase implements Database {
   }
 
   async close(): Promise<void> {
+    await this.#background.close();
     await this.#writer.close();
     this.#reader.native.close();
   }
-}
-
-const constraintUnique = 2067;
-const constraintPrimaryKey = 1555;
-const constraintForeignKey = 787;
-/** `on delete restrict` works as a trigger. */
-const constraintTrigger = 1811;
-
-/** Extended result codes of SQLite (sqlite.org/rescode.html) as errors of the store. */
-function translated(error: unknown): unknown {
-  if (!isSqliteError(error)) return error;
-  if (error.errcode === constraintForeignKey || error.errcode === constraintTrigger)
-    return new ConstraintError("reference", [], error);
-  if (error.errcode === constraintUnique || error.errcode === constraintPrimaryKey) {
-    // "UNIQUE constraint failed: users.tenant_id, users.email"
-    const columns = error.message.split(": ").at(-1)!.split(", ");
-    return new ConstraintError(
-      "unique",
-      columns.map((column) => column.split(".").at(-1)!),
-      error,
-    );
-  }
-  const code = error.errcode & 0xff;
-  return unavailableCodes.has(code) ? new Problem("unavailable", undefined, [], {}, error) : error;
-}
-
-/** busy, locked, read-only, input/output, corrupt, full, cannot open: nothing that a caller could change. */
-const unavailableCodes = new Set([5, 6, 8, 10, 11, 13, 14]);
-
-function isSqliteError(error: unknown): error is Error & { errcode: number } {
-  return error instanceof Error && "errcode" in error && typeof error.errcode === "number";
 }
 
 function messageOf(error: unknown): string {

@@ -3,6 +3,7 @@
 import { sql } from "kysely";
 import type { Dialect } from "../dialect.ts";
 import { searchTable } from "../schema.ts";
+import { taggedWord } from "../search-word.ts";
 import { sqliteBuilder } from "../statement.ts";
 
 export const sqliteDialect: Dialect = {
@@ -33,11 +34,14 @@ export const sqliteDialect: Dialect = {
       : sql`group_concat(${text}, ${sql.lit(separator)})`,
   // SQLite counts null as smallest by itself.
   order: (column, isDescending) => sql`${column} ${sql.raw(isDescending ? "desc" : "asc")}`,
+  // The cross join makes SQLite begin with the words; it would rather walk all rows in order and look for each.
+  searched: (resource) =>
+    sql`${sql.table(searchTable(resource))} cross join ${sql.table(resource.table)} as r`,
   matches: (resource, searchText) => {
     const index = sql.table(searchTable(resource));
-    return sql`r.row_no in (select rowid from ${index} where ${index} match ${searchText})`;
+    return sql`${index} match ${searchText} and r.row_no = ${index}.rowid`;
   },
-  searchText: (tenantId, words) => [`"=${tenantId}"`, ...words.map((word) => `"${word}"*`)].join(" AND "),
+  searchText: (tenantId, words) => words.map((word) => `"${taggedWord(tenantId, word)}"*`).join(" AND "),
   // SQLite looks at the value of a bare limit while it plans, and so plans anew on every call: twice the time of a page.
   limit: (_count, parameter) => sql`cast(${parameter} as integer)`,
   encode: ({ field }, value) => {

@@ -134,14 +134,14 @@ function triggerName(table: Table, event: string): string {
 
 /**
  * The search index: FTS5 without a copy of the text. The words were cut by `plan/words.ts`, so only the space
- * separates them: to the `ascii` tokenizer every other script is a letter, and `=` marks the tenant.
+ * separates them: to the `ascii` tokenizer every character of another script is a letter.
  */
 function createSearch(table: Table): RawBuilder<unknown>[] {
   const index = sql.table(searchTable({ table: table.name }));
   const source = sql.table(table.name);
   const trigger = (event: string): RawBuilder<unknown> => sql.ref(triggerName(table, event));
   return [
-    sql`create virtual table ${index} using fts5(words, content='', contentless_delete=1, detail=none, tokenize="ascii tokenchars '=_'")`,
+    sql`create virtual table ${index} using fts5(words, content='', contentless_delete=1, detail=none, tokenize="ascii")`,
     sql`insert into ${index} (rowid, words) select row_no, search_words from ${source}`,
     sql`create trigger ${trigger("insert")} after insert on ${source} begin insert into ${index} (rowid, words) values (new.row_no, new.search_words); end`,
     sql`create trigger ${trigger("update")} after update of search_words on ${source} begin update ${index} set words = new.search_words where rowid = new.row_no; end`,

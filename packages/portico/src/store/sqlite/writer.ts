@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Problem } from "../../errors.ts";
 import type { Session } from "../database.ts";
-import type { SqliteConnection } from "./database.ts";
+import type { SqliteConnection } from "./connection.ts";
 
 /** Writes of one group; more wait for the next, so that no answer is held up for long. */
 const largestGroup = 256;

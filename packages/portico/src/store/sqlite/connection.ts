@@ -1,0 +1,77 @@
+// One connection to a SQLite file: settings, prepared statements, errors in the words of the store.
+
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { Problem } from "../../errors.ts";
+import { BoundedMap } from "../bounded-map.ts";
+import { type ColumnValues, ConstraintError, type Session, type Statement } from "../database.ts";
+
+/** Prepared statements kept for each connection; a statement is a few kilobytes. */
+const mostPrepared = 500;
+
+/** A connection whose statements are prepared once. */
+export class SqliteConnection implements Session {
+  readonly native: DatabaseSync;
+  readonly #prepared = new BoundedMap<string, StatementSync>(mostPrepared);
+
+  constructor(file: string, busyTimeoutMs: number) {
+    this.native = new DatabaseSync(file, { timeout: busyTimeoutMs });
+    this.native.exec("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on");
+  }
+
+  async query<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
+    return this.all(statement.sql, statement.bind(input) as SQLInputValue[]);
+  }
+
+  /**
+   * All rows. Never `.get()` or `.run()` for statements that answer with rows: they leave the statement open,
+   * and an open statement keeps the write-ahead log from being cut.
+   */
+  all(text: string, values: readonly SQLInputValue[] = []): readonly ColumnValues[] {
+    try {
+      // With setReturnArrays every row is an array.
+      return this.#prepare(text).all(...values) as unknown as ColumnValues[];
+    } catch (error) {
+      throw translated(error);
+    }
+  }
+
+  #prepare(text: string): StatementSync {
+    const known = this.#prepared.get(text);
+    if (known) return known;
+    const made = this.native.prepare(text);
+    made.setReturnArrays(true);
+    this.#prepared.set(text, made);
+    return made;
+  }
+}
+
+const constraintUnique = 2067;
+const constraintPrimaryKey = 1555;
+const constraintForeignKey = 787;
+/** `on delete restrict` works as a trigger. */
+const constraintTrigger = 1811;
+
+/** Extended result codes of SQLite (sqlite.org/rescode.html) as errors of the store. */
+function translated(error: unknown): unknown {
+  if (!isSqliteError(error)) return error;
+  if (error.errcode === constraintForeignKey || error.errcode === constraintTrigger)
+    return new ConstraintError("reference", [], error);
+  if (error.errcode === constraintUnique || error.errcode === constraintPrimaryKey) {
+    // "UNIQUE constraint failed: users.tenant_id, users.email"
+    const columns = error.message.split(": ").at(-1)!.split(", ");
+    return new ConstraintError(
+      "unique",
+      columns.map((column) => column.split(".").at(-1)!),
+      error,
+    );
+  }
+  const code = error.errcode & 0xff;
+  return unavailableCodes.has(code) ? new Problem("unavailable", undefined, [], {}, error) : error;
+}
+
+/** busy, locked, read-only, input/output, corrupt, full, cannot open: nothing that a caller could change. */
+const unavailableCodes = new Set([5, 6, 8, 10, 11, 13, 14]);
+
+function isSqliteError(error: unknown): error is Error & { errcode: number } {
+  return error instanceof Error && "errcode" in error && typeof error.errcode === "number";
+}
