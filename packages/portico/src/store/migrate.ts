@@ -3,7 +3,7 @@
 
 import { type RawBuilder, sql } from "kysely";
 import { OperatorError } from "../errors.ts";
-import type { Session } from "./database.ts";
+import { ConstraintError, type Session } from "./database.ts";
 import { createIndex } from "./definition.ts";
 import { postgresTables } from "./postgres/tables.ts";
 import { indexPrefix, type Table } from "./schema.ts";
@@ -35,11 +35,21 @@ export async function migrate(store: Store, tables: readonly Table[], isDryRun =
       await dialect.lock(session);
       // Another process may have migrated while this one waited for the lock.
       const steps = await plan(session);
-      for (const text of steps) await session.query({ sql: text, bind: () => [] }, undefined);
+      for (const text of steps) await runStep(session, text);
       return steps;
     });
   } finally {
     for (const text of dialect.after) await store.database.run(text);
+  }
+}
+
+async function runStep(session: Session, text: string): Promise<void> {
+  try {
+    await session.query({ sql: text, bind: () => [] }, undefined);
+  } catch (error) {
+    if (!(error instanceof ConstraintError)) throw error;
+    const shared = error.columns.filter((column) => column !== "tenant_id").join(" and ");
+    throw new OperatorError(`rows share the same ${shared}; change them first, because this failed: ${text}`);
   }
 }
 
@@ -65,6 +75,8 @@ async function tableSteps(
       `${column.from}: the rows of ${table.name} need a value for it; give it a default or make it optional`,
     );
   }
+  const rebuilt = dialect.rebuild(table, added);
+  if (rebuilt) return rebuilt;
   const relaxed = table.columns.filter(
     (column) => column.isNullable && existing.columns.get(column.name)?.isNullable === false,
   );

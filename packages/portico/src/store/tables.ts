@@ -23,6 +23,8 @@ export interface TableDialect {
   /** A table with its indexes. */
   create(table: Table): RawBuilder<unknown>[];
   addColumns(table: Table, columns: readonly Column[]): RawBuilder<unknown>[];
+  /** The table made anew, with its indexes, where the columns cannot be added to it as it stands. */
+  rebuild(table: Table, columns: readonly Column[]): RawBuilder<unknown>[] | undefined;
   /** The search index of a table that is there, if it lacks it or should not have it. */
   search(table: Table, existing: ExistingTable): RawBuilder<unknown>[];
   /** Written behind a column of an index that may hold null. */

@@ -76,6 +76,8 @@ export const postgresTables: TableDialect = {
     });
   },
 
+  rebuild: () => undefined,
+
   search(table, existing) {
     const name = searchIndexName(table);
     if (table.isSearched === existing.indexes.has(name)) return [];

@@ -55,8 +55,12 @@ export const sqliteTables: TableDialect = {
   },
 
   addColumns(table, columns) {
-    const isPlain = columns.every((column) => !table.foreignKeys.some((each) => each.column === column.name));
-    return isPlain ? columns.flatMap((column) => addColumn(table, column)) : rebuild(table, columns);
+    return columns.flatMap((column) => addColumn(table, column));
+  },
+
+  rebuild(table, columns) {
+    const isReference = columns.some(({ name }) => table.foreignKeys.some((each) => each.column === name));
+    return isReference ? rebuild(table, columns) : undefined;
   },
 
   search(table, existing) {
