@@ -1,9 +1,4 @@
-// The tool that drives a server: wrk where it is installed, autocannon otherwise.
-
-import { spawnSync } from "node:child_process";
-import { AutocannonTool } from "./load-autocannon.ts";
-import { WrkTool } from "./load-wrk.ts";
-import type { Options } from "./options.ts";
+// What drives a server: the requests, the tool that sends them, and what it counted.
 
 /** Requests that are sent as fast as they are answered, each for one of `paths` at random. */
 export interface Load {
@@ -23,14 +18,6 @@ export interface LoadTool {
   readonly name: string;
   /** @throws Error where an answer is not 2xx or a connection breaks */
   drive(url: string, load: Load, seconds: number): Promise<Driven>;
-}
-
-/** @param folder where the tool may put files */
-export function loadTool({ tool, connections }: Options, folder: string): LoadTool {
-  const isInstalled = tool !== "autocannon" && spawnSync("wrk", ["--version"]).error === undefined;
-  if (isInstalled) return new WrkTool(connections, folder);
-  if (tool === "wrk") throw new Error("wrk is not installed; leave --tool out to use autocannon");
-  return new AutocannonTool(connections);
 }
 
 /** What a tool counted, checked. */
