@@ -16,7 +16,13 @@ import type { Store } from "../store/store.ts";
 import { authorisedSelection, meets, policyConditions, requireScope } from "./authorise.ts";
 import { explainInner, explainRemoval, explainWrite } from "./constraint.ts";
 import { hookRows } from "./hook-rows.ts";
-import { changedValues, wholeValues, withDerivedDefaults, withSearched } from "./row-values.ts";
+import {
+  changedValues,
+  replacedValues,
+  wholeValues,
+  withDerivedDefaults,
+  withSearched,
+} from "./row-values.ts";
 import { BodyValidator } from "./validate.ts";
 
 /** A row that was written. */
@@ -82,7 +88,8 @@ export class Engine {
   ): Promise<Written> {
     requireScope(caller, resource.scopes.write);
     const input = this.#wholeBody(resource, "replace", body);
-    const values = (_current: RowValues, now: string): RowValues => wholeValues(resource, input, caller, now);
+    const values = (_current: RowValues, now: string): RowValues =>
+      replacedValues(resource, input, caller, now);
     return this.#writing(caller, resource, (session, attempted) =>
       this.#update(session, caller, resource, id, values, attempted, precondition),
     );

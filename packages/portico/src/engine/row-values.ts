@@ -27,7 +27,7 @@ function constantDefault({ field }: Attribute): unknown {
   return "default" in field.options ? field.options.default : undefined;
 }
 
-/** Every value of a row that a body describes as a whole (POST, PUT), but for what the server gives. */
+/** Every value of a row that a body describes as a whole, but for what the server gives. */
 export function wholeValues(resource: ResourceModel, body: RowValues, caller: Caller, now: string): Values {
   const values: Values = {};
   for (const attribute of resource.attributes) {
@@ -36,6 +36,18 @@ export function wholeValues(resource: ResourceModel, body: RowValues, caller: Ca
     values[attribute.name] =
       given === undefined ? defaultValue(attribute, caller, now) : normalised(attribute, given);
   }
+  return values;
+}
+
+/** The values that a whole new body (PUT) puts in the place of a row's; what callers may not give stays. */
+export function replacedValues(
+  resource: ResourceModel,
+  body: RowValues,
+  caller: Caller,
+  now: string,
+): Values {
+  const values = wholeValues(resource, body, caller, now);
+  for (const { name, isReadOnly } of resource.attributes) if (isReadOnly) delete values[name];
   return values;
 }
 
