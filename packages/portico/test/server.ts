@@ -11,7 +11,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
 
 export const projectFolder = resolve(import.meta.dirname, "../../..");
-const program = resolve(projectFolder, "packages/portico/bin/portico.js");
+export const program = resolve(projectFolder, "packages/portico/bin/portico.js");
 
 export type DatabaseName = "sqlite" | "postgres";
 
