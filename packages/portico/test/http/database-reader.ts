@@ -8,8 +8,8 @@ export interface DatabaseReader {
   rows(sql: string): Promise<unknown[][]>;
   /** What the database finds wrong with itself. */
   faults(): Promise<unknown[][]>;
-  /** Changes whenever somebody else has written; undefined where the database does not tell. */
-  version(): number | undefined;
+  /** Changes whenever somebody else may have written. */
+  version(): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ function sqliteReader(file: string): DatabaseReader {
       ...rows("pragma integrity_check").filter(([finding]) => finding !== "ok"),
       ...rows("pragma foreign_key_check"),
     ],
-    version: () => rows("pragma data_version", watcher)[0]![0] as number,
+    version: async () => String(rows("pragma data_version", watcher)[0]![0]),
     close: async () => watcher.close(),
   };
 }
@@ -49,7 +49,9 @@ function postgresReader(url: string): DatabaseReader {
   return {
     rows: async (text) => [...(await sql.unsafe(text).values())],
     faults: async () => [],
-    version: () => undefined,
+    // The number that the next transaction which writes will have.
+    version: async () =>
+      String(await sql.unsafe("select pg_snapshot_xmax(pg_current_snapshot())::text").values()),
     close: () => sql.end(),
   };
 }
