@@ -8,15 +8,14 @@ export type { Logger } from "pino";
 export const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** API keys, bearer tokens and JSON Web Tokens, wherever they stand in a line. */
-const credentials = /\b(?:sk|pk)_(?:test|live)_[\w-]+|\bBearer\s+[\w.~+/-]+=*|\beyJ[\w-]+\.[\w-]+\.[\w-]*/gi;
+/** API keys, bearer tokens and JSON Web Tokens, wherever they stand in a line; the first group tells which. */
+const credentials = /((?:sk|pk)_(?:test|live)_|[Bb]earer\s+|eyJ)[\w.~+/=-]+/g;
+/** What every credential has in it: a line without these is not searched further. */
+const marks = ["k_test_", "k_live_", "earer", "eyJ"];
 
 /** A line without credentials: `sk_test_[redacted]` tells of what kind one was. */
 export function redacted(line: string): string {
-  return line.replace(
-    credentials,
-    (found) => `${/^(?:\w\w_\w+?_|\w+)/.exec(found)?.[0].slice(0, 8)}[redacted]`,
-  );
+  return marks.some((mark) => line.includes(mark)) ? line.replace(credentials, "$1[redacted]") : line;
 }
 
 /** Lines are gathered and written together; `flush` writes what is left. */

@@ -1,5 +1,5 @@
-// Finds the record behind a key's prefix, always as the database has it now: a key that was revoked a moment
-// ago, by whichever process, is revoked here too. Across a network, the requests of one tick share one query.
+// Finds the record behind a key's prefix as the database has it now: a key that was revoked a moment ago, by
+// whichever process, is revoked here too. Requests that were received together share one look.
 
 import { sql } from "kysely";
 import { BoundedMap } from "../store/bounded-map.ts";
@@ -24,14 +24,21 @@ export interface KeyRecord {
 /** Distinct lists of scopes kept parsed. */
 const mostScopeLists = 1_000;
 
-type Waiting = { readonly prefixes: Set<string>; readonly found: Promise<ReadonlyMap<string, KeyRecord>> };
+type Found = KeyRecord | undefined;
+
+interface Batch {
+  readonly prefixes: string[];
+  readonly records: Promise<ReadonlyMap<string, KeyRecord>>;
+}
 
 export class KeyLookup {
   readonly #store: Store;
   readonly #one: Statement<string>;
   readonly #many: Statement<readonly string[]>;
   readonly #scopes = new BoundedMap<string, ReadonlySet<string>>(mostScopeLists);
-  #waiting: Waiting | undefined;
+  /** What was asked for since the event loop last looked at its sockets. */
+  #together = new Map<string, Promise<Found>>();
+  #batch: Batch | undefined;
 
   constructor(store: Store) {
     this.#store = store;
@@ -47,27 +54,40 @@ export class KeyLookup {
   }
 
   /** The record of the key that begins with these twelve characters. */
-  async find(prefix: string): Promise<KeyRecord | undefined> {
-    if (this.#store.database.isRemote) return (await this.#findTogether(prefix)).get(prefix);
+  find(prefix: string): Promise<Found> {
+    const asked = this.#together.get(prefix);
+    if (asked) return asked;
+    if (this.#together.size === 0) setImmediate(() => this.#forget());
+    const found = this.#store.database.isRemote ? this.#findWithOthers(prefix) : this.#findNow(prefix);
+    this.#together.set(prefix, found);
+    return found;
+  }
+
+  /** Requests that are received from here on look anew: they may come after a revocation. */
+  #forget(): void {
+    this.#together = new Map();
+  }
+
+  async #findNow(prefix: string): Promise<Found> {
     const [row] = await this.#store.database.query(this.#one, prefix);
     return row && this.#record(row);
   }
 
-  #findTogether(prefix: string): Promise<ReadonlyMap<string, KeyRecord>> {
-    this.#waiting ??= this.#startWaiting();
-    this.#waiting.prefixes.add(prefix);
-    return this.#waiting.found;
+  /** Across a network, the keys of all requests that were received together are one query. */
+  async #findWithOthers(prefix: string): Promise<Found> {
+    this.#batch ??= this.#startBatch();
+    this.#batch.prefixes.push(prefix);
+    return (await this.#batch.records).get(prefix);
   }
 
-  #startWaiting(): Waiting {
-    const prefixes = new Set<string>();
-    const found = new Promise((resolve) => setImmediate(resolve)).then(async () => {
-      // Whoever asks from here on waits for the next query: this one may not see what was just revoked.
-      this.#waiting = undefined;
-      const rows = await this.#store.database.query(this.#many, [...prefixes]);
+  #startBatch(): Batch {
+    const prefixes: string[] = [];
+    const records = new Promise((resolve) => setImmediate(resolve)).then(async () => {
+      this.#batch = undefined;
+      const rows = await this.#store.database.query(this.#many, prefixes);
       return new Map(rows.map((row) => [row[0] as string, this.#record(row)]));
     });
-    return { prefixes, found };
+    return { prefixes, records };
   }
 
   #record(row: ColumnValues): KeyRecord {

@@ -5,6 +5,7 @@ const longestWord = 64;
 
 /** The distinct words of a text. `"Déjà vu, 2×"` -> `["deja", "vu", "2"]` */
 export function wordsOf(text: string): string[] {
+  if (text === "") return [];
   const plain = text
     .normalize("NFKD")
     .replace(/\p{M}+/gu, "")

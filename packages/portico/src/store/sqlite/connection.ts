@@ -8,6 +8,9 @@ import { type ColumnValues, ConstraintError, type Session, type Statement } from
 /** Prepared statements kept for each connection; a statement is a few kilobytes. */
 const mostPrepared = 500;
 
+/** Pages that each connection keeps; the operating system's cache is behind it, a system call away. */
+const cacheKiB = 8 * 1024;
+
 /** A connection whose statements are prepared once. */
 export class SqliteConnection implements Session {
   readonly native: DatabaseSync;
@@ -15,7 +18,9 @@ export class SqliteConnection implements Session {
 
   constructor(file: string, busyTimeoutMs: number) {
     this.native = new DatabaseSync(file, { timeout: busyTimeoutMs });
-    this.native.exec("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on");
+    this.native.exec(
+      `pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on; pragma cache_size = -${cacheKiB}`,
+    );
   }
 
   async query<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
