@@ -50,7 +50,7 @@ export const eventsTable: Table = {
     },
   ],
   foreignKeys: [],
-  isSearched: false,
+  search: undefined,
 };
 
 /** Writes events with the statement that fits the store's database. */

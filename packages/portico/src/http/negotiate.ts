@@ -7,6 +7,8 @@ import { Problem } from "../errors.ts";
 
 /** Values of `Accept` that were judged before; callers send few different ones. */
 const mostRemembered = 1_000;
+/** JSON has no parameter that changes it (RFC 8259, section 11), but callers name its encoding. */
+const served = ["application/json", "application/json; charset=utf-8"];
 const judged = new Map<string, boolean>();
 
 /** @throws Problem `not_acceptable` where JSON is none of what the caller accepts (RFC 9110, section 12.5.1) */
@@ -14,7 +16,7 @@ export function requireJsonAccepted(accept: string | undefined): void {
   if (accept === undefined || accept === "*/*" || accept === "application/json") return;
   let isAccepted = judged.get(accept);
   if (isAccepted === undefined) {
-    isAccepted = new Negotiator({ headers: { accept } }).mediaType(["application/json"]) !== undefined;
+    isAccepted = new Negotiator({ headers: { accept } }).mediaType(served) !== undefined;
     if (judged.size >= mostRemembered) judged.clear();
     judged.set(accept, isAccepted);
   }

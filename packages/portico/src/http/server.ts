@@ -61,6 +61,8 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
       headersTimeout: headersTimeoutMs,
       connectionsCheckingInterval: 2_000,
       maxHeaderSize: headerLimitBytes,
+      // Node would answer without a body; `requireHost` says what is wrong.
+      requireHostHeader: false,
     },
     clientErrorHandler: answerUnreadable,
     frameworkErrors: answerError,
@@ -76,15 +78,24 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
   if (building.isTimed) startTiming(server);
   server.addHook("onRequest", (request, reply, done) => {
     reply.header("X-Request-Id", request.id);
+    requireHost(request);
     requireJsonAccepted(request.headers.accept);
     done();
   });
+  // An expectation that is not known may be passed over (RFC 9110, section 10.1.1).
+  server.server.on("checkExpectation", (request, response) => server.routing(request, response));
   logRequests(server);
   registerHealth(server, building.database);
   await server.register(async (doors) => registerDoors(doors, building));
   completeMethods();
   if (building.isTimed) reportTiming(server);
   return server;
+}
+
+/** RFC 9112, section 3.2 */
+function requireHost({ raw }: FastifyRequest): void {
+  if (raw.headers.host !== undefined || raw.httpVersion !== "1.1") return;
+  throw new Problem("malformed_request", "The header Host is missing.");
 }
 
 /** Whoever comes through a door has shown who they are. */

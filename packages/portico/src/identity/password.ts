@@ -29,7 +29,7 @@ export const passwordsTable: Table = {
   primaryKey: ["tenant_id", "user_id"],
   indexes: [],
   foreignKeys: [{ column: "user_id", table: "users", onDelete: "cascade" }],
-  isSearched: false,
+  search: undefined,
 };
 
 /** The hash of a password in PHC form: `$argon2id$v=19$m=19456,t=2,p=1$<salt>$<tag>`. */

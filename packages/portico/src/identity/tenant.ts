@@ -24,7 +24,7 @@ export const tenantsTable: Table = {
   primaryKey: ["id"],
   indexes: [],
   foreignKeys: [],
-  isSearched: false,
+  search: undefined,
 };
 
 export async function createTenant(store: Store, name: string): Promise<Tenant> {

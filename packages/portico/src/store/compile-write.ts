@@ -3,12 +3,12 @@
 import { sql } from "kysely";
 import type { Attribute, ResourceModel } from "../declare/model.ts";
 import { wholeRow } from "../plan/selection.ts";
-import { wordsOf } from "../plan/words.ts";
 import type { Delete, Insert, RowValues, Update } from "../plan/write.ts";
 import { rowJson } from "./compile-read.ts";
 import type { Statement } from "./database.ts";
 import type { Dialect } from "./dialect.ts";
-import { taggedWord } from "./search-word.ts";
+import { searchColumn } from "./schema.ts";
+import { searchText } from "./search-word.ts";
 import { compile, slot } from "./statement.ts";
 
 export function compileInsert(dialect: Dialect, resource: ResourceModel): Statement<Insert> {
@@ -18,7 +18,7 @@ export function compileInsert(dialect: Dialect, resource: ResourceModel): Statem
     ...resource.attributes.map((attribute) => valueSlot(dialect, attribute)),
   ];
   if (resource.search.length > 0) {
-    names.push("search_words");
+    names.push(searchColumn);
     values.push(slot(({ tenantId, values: row }: Insert) => searchWords(resource, tenantId, row)));
   }
   return compile(
@@ -42,7 +42,7 @@ export function compileUpdate(
   );
   if (attributes.some((attribute) => resource.search.includes(attribute))) {
     assignments.push(
-      sql`search_words = ${slot(({ tenantId, values }: Update) => searchWords(resource, tenantId, values))}`,
+      sql`${sql.ref(searchColumn)} = ${slot(({ tenantId, values }: Update) => searchWords(resource, tenantId, values))}`,
     );
   }
   return compile(
@@ -69,8 +69,9 @@ function valueSlot(dialect: Dialect, attribute: Attribute) {
   return slot(({ values }: Insert | Update) => dialect.encode(attribute, values[attribute.name]));
 }
 
-/** The text that the search index is made of: the words of every searched field. */
 function searchWords(resource: ResourceModel, tenantId: string, values: RowValues): string {
-  const words = wordsOf(resource.search.map(({ name }) => values[name] ?? "").join(" "));
-  return words.map((word) => taggedWord(tenantId, word)).join(" ");
+  return searchText(
+    tenantId,
+    resource.search.map(({ name }) => values[name]),
+  );
 }

@@ -5,8 +5,10 @@ import { type RawBuilder, sql } from "kysely";
 import { OperatorError } from "../errors.ts";
 import { ConstraintError, type Session } from "./database.ts";
 import { createIndex } from "./definition.ts";
+import type { Dialect } from "./dialect.ts";
 import { postgresTables } from "./postgres/tables.ts";
-import { indexPrefix, type Table } from "./schema.ts";
+import { refillSearch } from "./refill-search.ts";
+import { type Column, indexPrefix, searchColumn, type Table } from "./schema.ts";
 import { sqliteTables } from "./sqlite/tables.ts";
 import { compile } from "./statement.ts";
 import type { Store } from "./store.ts";
@@ -19,15 +21,17 @@ import type { ExistingTable, TableDialect } from "./tables.ts";
  */
 export async function migrate(store: Store, tables: readonly Table[], isDryRun = false): Promise<string[]> {
   const dialect = store.dialect.name === "sqlite" ? sqliteTables : postgresTables;
-  const textOf = (query: RawBuilder<unknown>): string => compile(store.dialect.builder, query).sql;
-  const plan = async (session: Session): Promise<string[]> => {
+  const plan = async (session: Session): Promise<Step[]> => {
     const existing = await dialect.existing(session);
-    const steps: RawBuilder<unknown>[] = [];
-    for (const table of tables)
-      steps.push(...(await tableSteps(session, dialect, table, existing.get(table.name))));
-    return steps.map(textOf);
+    const steps: Step[] = [];
+    for (const table of tables) {
+      steps.push(...(await tableSteps(session, store.dialect, dialect, table, existing.get(table.name))));
+    }
+    return steps;
   };
-  if (isDryRun || (await plan(store.database)).length === 0) return plan(store.database);
+  const texts = (steps: readonly Step[]): string[] => steps.map((step) => step.text);
+  const planned = await plan(store.database);
+  if (isDryRun || planned.length === 0) return texts(planned);
 
   for (const text of dialect.before) await store.database.run(text);
   try {
@@ -35,15 +39,26 @@ export async function migrate(store: Store, tables: readonly Table[], isDryRun =
       await dialect.lock(session);
       // Another process may have migrated while this one waited for the lock.
       const steps = await plan(session);
-      for (const text of steps) await runStep(session, text);
-      return steps;
+      for (const step of steps) await step.run(session);
+      return texts(steps);
     });
   } finally {
     for (const text of dialect.after) await store.database.run(text);
   }
 }
 
-async function runStep(session: Session, text: string): Promise<void> {
+/** A part of a migration: SQL, or work on rows that only Portico can do. */
+interface Step {
+  readonly text: string;
+  run(session: Session): Promise<unknown>;
+}
+
+function sqlStep(dialect: Dialect, query: RawBuilder<unknown>): Step {
+  const { sql: text } = compile(dialect.builder, query);
+  return { text, run: (session) => runSql(session, text) };
+}
+
+async function runSql(session: Session, text: string): Promise<void> {
   try {
     await session.query({ sql: text, bind: () => [] }, undefined);
   } catch (error) {
@@ -55,40 +70,66 @@ async function runStep(session: Session, text: string): Promise<void> {
 
 async function tableSteps(
   session: Session,
-  dialect: TableDialect,
+  dialect: Dialect,
+  tables: TableDialect,
   table: Table,
   existing: ExistingTable | undefined,
-): Promise<RawBuilder<unknown>[]> {
-  if (!existing) return dialect.create(table);
+): Promise<Step[]> {
+  const steps = (queries: readonly RawBuilder<unknown>[]): Step[] =>
+    queries.map((query) => sqlStep(dialect, query));
+  if (!existing) return steps([...tables.create(table), ...(table.search ? tables.createSearch(table) : [])]);
   refuseLosses(table, existing);
   const added = table.columns.filter((column) => !existing.columns.has(column.name));
-  const isEmpty = async (): Promise<boolean> => {
-    const rows = await session.query(
-      { sql: `select 1 from ${quoted(table.name)} limit 1`, bind: () => [] },
-      undefined,
-    );
-    return rows.length === 0;
-  };
-  for (const column of added) {
-    if (column.isNullable || column.fill !== undefined || (await isEmpty())) continue;
-    throw new OperatorError(
-      `${column.from}: the rows of ${table.name} need a value for it; give it a default or make it optional`,
-    );
-  }
-  const rebuilt = dialect.rebuild(table, added);
-  if (rebuilt) return rebuilt;
-  const relaxed = table.columns.filter(
-    (column) => column.isNullable && existing.columns.get(column.name)?.isNullable === false,
-  );
+  await refuseMissingValues(session, table, added);
+  const rebuilt = tables.rebuild(table, added);
+  const isSearchKept = !rebuilt && hasSearchOf(table, existing);
+  const isSearchDropped = !table.search && existing.columns.has(searchColumn);
   return [
-    ...dialect.addColumns(table, added),
-    ...relaxed.map(
-      (column) =>
-        sql`alter table ${sql.table(table.name)} alter column ${sql.ref(column.name)} drop not null`,
+    ...(isSearchKept ? [] : steps(tables.dropSearch(table, existing))),
+    ...steps(
+      rebuilt ?? [
+        ...tables.addColumns(table, added),
+        ...relaxSteps(table, existing),
+        ...indexSteps(tables, table, existing),
+      ],
     ),
-    ...indexSteps(dialect, table, existing),
-    ...dialect.search(table, existing),
+    ...(isSearchKept || !table.search
+      ? []
+      : [refillStep(dialect, table, table.search.columns), ...steps(tables.createSearch(table))]),
+    ...(isSearchDropped
+      ? steps([sql`alter table ${sql.table(table.name)} drop column ${sql.ref(searchColumn)}`])
+      : []),
   ];
+}
+
+function hasSearchOf({ search }: Table, { searches }: ExistingTable): boolean {
+  return search ? searches.has(search.index) : searches.size === 0;
+}
+
+async function refuseMissingValues(session: Session, table: Table, added: readonly Column[]): Promise<void> {
+  const lacking = added.find((column) => !column.isNullable && column.fill === undefined);
+  if (!lacking) return;
+  const rows = await session.query(
+    { sql: `select 1 from "${table.name}" limit 1`, bind: () => [] },
+    undefined,
+  );
+  if (rows.length === 0) return;
+  throw new OperatorError(
+    `${lacking.from}: the rows of ${table.name} need a value for it; give it a default or make it optional`,
+  );
+}
+
+function relaxSteps(table: Table, existing: ExistingTable): RawBuilder<unknown>[] {
+  return table.columns
+    .filter((column) => column.isNullable && existing.columns.get(column.name)?.isNullable === false)
+    .map(({ name }) => sql`alter table ${sql.table(table.name)} alter column ${sql.ref(name)} drop not null`);
+}
+
+function refillStep(dialect: Dialect, table: Table, columns: readonly string[]): Step {
+  return {
+    text: `-- the search words of ${table.name} are made anew from ${columns.join(", ")}`,
+    run: (session) => refillSearch(dialect, session, table, columns),
+  };
 }
 
 function refuseLosses(table: Table, existing: ExistingTable): void {
@@ -96,6 +137,7 @@ function refuseLosses(table: Table, existing: ExistingTable): void {
   for (const [name, { type, isNullable }] of existing.columns) {
     const column = declared.get(name);
     const place = `${table.name}.${name}`;
+    if (!column && name === searchColumn) continue;
     if (!column) {
       throw new OperatorError(
         `the column ${place} is no longer declared, and dropping it loses data; declare it again, or run by hand: alter table ${table.name} drop column ${name}`,
@@ -119,11 +161,7 @@ function indexSteps(dialect: TableDialect, table: Table, existing: ExistingTable
   const stale = [...existing.indexes].filter((name) => name.startsWith(indexPrefix) && !wanted.has(name));
   const missing = table.indexes.filter((index) => !existing.indexes.has(index.name));
   return [
-    ...stale.filter((name) => !name.endsWith("_search")).map((name) => sql`drop index ${sql.ref(name)}`),
+    ...stale.map((name) => sql`drop index ${sql.ref(name)}`),
     ...missing.map((index) => createIndex(dialect, table, index)),
   ];
-}
-
-function quoted(name: string): string {
-  return `"${name}"`;
 }

@@ -34,16 +34,19 @@ export interface Table {
   readonly primaryKey: readonly string[];
   readonly indexes: readonly Index[];
   readonly foreignKeys: readonly ForeignKey[];
-  /** Whether it has search words and an index over them. */
-  readonly isSearched: boolean;
+  /** The index over the words of these columns; none where nothing is searched. */
+  readonly search: { readonly index: string; readonly columns: readonly string[] } | undefined;
 }
 
 /** The longest name that PostgreSQL keeps whole. */
 const longestIdentifier = 63;
 
-/** The table of a resource's search index in SQLite. */
-export function searchTable(resource: Pick<ResourceModel, "table">): string {
-  return `${resource.table}_search`;
+/** The column that holds the words of the searched ones. */
+export const searchColumn = "search_words";
+
+/** The table of a search index in SQLite. */
+export function searchTable(table: string): string {
+  return `${table}_search`;
 }
 
 /** All tables: the model's, and those that parts of the server own. Parents come before children. */
@@ -78,7 +81,7 @@ function resourceTable(resource: ResourceModel): Table {
     columns: [
       column("tenant_id", "text"),
       ...resource.attributes.map((attribute) => attributeColumn(resource, attribute)),
-      ...(resource.search.length > 0 ? [column("search_words", "text")] : []),
+      ...(resource.search.length > 0 ? [{ ...column(searchColumn, "text"), fill: "" }] : []),
     ],
     primaryKey: ["tenant_id", "id"],
     indexes: resourceIndexes(resource),
@@ -87,7 +90,17 @@ function resourceTable(resource: ResourceModel): Table {
       table: attribute.reference!.target.table,
       onDelete: attribute === resource.parent ? "cascade" : "restrict",
     })),
-    isSearched: resource.search.length > 0,
+    search: searchOf(resource),
+  };
+}
+
+/** Its name tells which columns it covers, so that it is made anew when the declaration names others. */
+function searchOf({ table, search }: ResourceModel): Table["search"] {
+  if (search.length === 0) return undefined;
+  const columns = search.map(({ column }) => column);
+  return {
+    index: `${indexPrefix}${searchTable(table)}_${hash("sha256", columns.join(), "hex").slice(0, 8)}`,
+    columns,
   };
 }
 

@@ -11,6 +11,15 @@ export interface ExistingTable {
     { readonly type: ColumnType | (string & {}); readonly isNullable: boolean }
   >;
   readonly indexes: ReadonlySet<string>;
+  /** Search indexes, under whatever names the database keeps them. */
+  readonly searches: ReadonlySet<string>;
+}
+
+/** An existing table while its catalogue is being read. */
+export class FoundTable implements ExistingTable {
+  readonly columns = new Map<string, { type: string; isNullable: boolean }>();
+  readonly indexes = new Set<string>();
+  readonly searches = new Set<string>();
 }
 
 export interface TableDialect {
@@ -20,13 +29,15 @@ export interface TableDialect {
   /** Keeps other processes from migrating at the same time. */
   lock(session: Session): Promise<void>;
   existing(session: Session): Promise<Map<string, ExistingTable>>;
-  /** A table with its indexes. */
+  /** A table with its indexes, but for that of its search. */
   create(table: Table): RawBuilder<unknown>[];
   addColumns(table: Table, columns: readonly Column[]): RawBuilder<unknown>[];
-  /** The table made anew, with its indexes, where the columns cannot be added to it as it stands. */
+  /** The table made anew, with its indexes but for that of its search, where the columns cannot be added to it as it stands. */
   rebuild(table: Table, columns: readonly Column[]): RawBuilder<unknown>[] | undefined;
-  /** The search index of a table that is there, if it lacks it or should not have it. */
-  search(table: Table, existing: ExistingTable): RawBuilder<unknown>[];
+  /** The search index, from the words that stand in the table. */
+  createSearch(table: Table): RawBuilder<unknown>[];
+  /** Removes what is left of search indexes that the table should not have. */
+  dropSearch(table: Table, existing: ExistingTable): RawBuilder<unknown>[];
   /** Written behind a column of an index that may hold null. */
   readonly nullsFirst: RawBuilder<unknown>;
 }

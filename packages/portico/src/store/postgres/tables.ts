@@ -3,8 +3,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
 import { columnDefinition, createIndex, foreignKeyDefinition } from "../definition.ts";
-import { type Column, type ColumnType, indexPrefix, type Table } from "../schema.ts";
-import type { ExistingTable, TableDialect } from "../tables.ts";
+import { type Column, type ColumnType, indexPrefix, searchColumn, type Table } from "../schema.ts";
+import { FoundTable, type TableDialect } from "../tables.ts";
 import { postgresDialect } from "./dialect.ts";
 
 /** Any number: the key of the advisory lock under which migrations run. */
@@ -19,27 +19,29 @@ const typeNames: Readonly<Record<string, ColumnType>> = {
   json: "json",
 };
 
+/** How `schema.ts` names search indexes. */
+const searchName = new RegExp(`^${indexPrefix}.*_search_[0-9a-f]{8}$`);
+
 export const postgresTables: TableDialect = {
   before: [],
   after: [],
   nullsFirst: sql` nulls first`,
 
   async lock(session) {
-    await session.query({ sql: `select pg_advisory_xact_lock(${migrationLock})`, bind: () => [] }, undefined);
+    await rows(session, `select pg_advisory_xact_lock(${migrationLock})`);
+    // An index of a large table takes longer than any request may.
+    await rows(session, "set local statement_timeout = 0");
   },
 
   async existing(session) {
-    const tables = new Map<
-      string,
-      { columns: Map<string, { type: string; isNullable: boolean }>; indexes: Set<string> }
-    >();
+    const tables = new Map<string, FoundTable>();
     const columns = await rows(
       session,
       `select c.table_name, c.column_name, case when c.is_identity = 'YES' then 'sequence' else c.data_type end, c.is_nullable
        from information_schema.columns c where c.table_schema = current_schema()`,
     );
     for (const [table, column, type, isNullable] of columns) {
-      const found = tables.get(table!) ?? { columns: new Map(), indexes: new Set() };
+      const found = tables.get(table!) ?? new FoundTable();
       found.columns.set(column!, { type: typeNames[type!] ?? type!, isNullable: isNullable === "YES" });
       tables.set(table!, found);
     }
@@ -47,8 +49,11 @@ export const postgresTables: TableDialect = {
       session,
       "select tablename, indexname from pg_indexes where schemaname = current_schema()",
     );
-    for (const [table, index] of indexes) tables.get(table!)?.indexes.add(index!);
-    return tables satisfies Map<string, ExistingTable>;
+    for (const [table, index] of indexes) {
+      const found = tables.get(table!);
+      (searchName.test(index!) ? found?.searches : found?.indexes)?.add(index!);
+    }
+    return tables;
   },
 
   create(table) {
@@ -60,7 +65,6 @@ export const postgresTables: TableDialect = {
     return [
       sql`create table ${sql.table(table.name)} (${sql.join(lines)})`,
       ...table.indexes.map((index) => createIndex(postgresTables, table, index)),
-      ...searchIndex(table),
     ];
   },
 
@@ -78,10 +82,15 @@ export const postgresTables: TableDialect = {
 
   rebuild: () => undefined,
 
-  search(table, existing) {
-    const name = searchIndexName(table);
-    if (table.isSearched === existing.indexes.has(name)) return [];
-    return table.isSearched ? searchIndex(table) : [sql`drop index ${sql.ref(name)}`];
+  createSearch(table) {
+    const words = sql`array_to_tsvector(string_to_array(${sql.ref(searchColumn)}, ' '))`;
+    return [
+      sql`create index ${sql.ref(table.search!.index)} on ${sql.table(table.name)} using gin (${words})`,
+    ];
+  },
+
+  dropSearch(_table, existing) {
+    return [...existing.searches].map((name) => sql`drop index ${sql.ref(name)}`);
   },
 };
 
@@ -92,17 +101,6 @@ function addColumn(table: Table, column: Column): RawBuilder<unknown>[] {
   return [
     sql`alter table ${sql.table(table.name)} add column ${definition} default ${sql.lit(column.fill)}`,
     sql`alter table ${sql.table(table.name)} alter column ${sql.ref(column.name)} drop default`,
-  ];
-}
-
-function searchIndexName(table: Table): string {
-  return `${indexPrefix}${table.name}_search`;
-}
-
-function searchIndex(table: Table): RawBuilder<unknown>[] {
-  if (!table.isSearched) return [];
-  return [
-    sql`create index ${sql.ref(searchIndexName(table))} on ${sql.table(table.name)} using gin (array_to_tsvector(string_to_array(search_words, ' ')))`,
   ];
 }
 

@@ -36,9 +36,9 @@ export const sqliteDialect: Dialect = {
   order: (column, isDescending) => sql`${column} ${sql.raw(isDescending ? "desc" : "asc")}`,
   // The cross join makes SQLite begin with the words; it would rather walk all rows in order and look for each.
   searched: (resource) =>
-    sql`${sql.table(searchTable(resource))} cross join ${sql.table(resource.table)} as r`,
+    sql`${sql.table(searchTable(resource.table))} cross join ${sql.table(resource.table)} as r`,
   matches: (resource, searchText) => {
-    const index = sql.table(searchTable(resource));
+    const index = sql.table(searchTable(resource.table));
     return sql`${index} match ${searchText} and r.row_no = ${index}.rowid`;
   },
   searchText: (tenantId, words) => words.map((word) => `"${taggedWord(tenantId, word)}"*`).join(" AND "),

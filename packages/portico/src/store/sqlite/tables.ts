@@ -4,8 +4,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
 import { columnDefinition, createIndex, foreignKeyDefinition } from "../definition.ts";
-import { type Column, searchTable, type Table } from "../schema.ts";
-import type { ExistingTable, TableDialect } from "../tables.ts";
+import { type Column, indexPrefix, searchColumn, searchTable, type Table } from "../schema.ts";
+import { FoundTable, type TableDialect } from "../tables.ts";
 import { sqliteDialect } from "./dialect.ts";
 
 const rowNumber = "row_no";
@@ -25,17 +25,14 @@ export const sqliteTables: TableDialect = {
   async lock() {},
 
   async existing(session) {
-    const tables = new Map<
-      string,
-      { columns: Map<string, { type: string; isNullable: boolean }>; indexes: Set<string> }
-    >();
+    const tables = new Map<string, FoundTable>();
     const columns = await rows(
       session,
       `select t.name, c.name, case c.pk when 0 then lower(c.type) else 'sequence' end, c."notnull" or c.pk
        from sqlite_schema t, pragma_table_info(t.name) c where t.type = 'table' and c.name <> '${rowNumber}'`,
     );
     for (const [table, column, type, isNotNull] of columns) {
-      const found = tables.get(table as string) ?? { columns: new Map(), indexes: new Set() };
+      const found = tables.get(table as string) ?? new FoundTable();
       found.columns.set(column as string, {
         type: typeNames.get(type as string) ?? String(type),
         isNullable: isNotNull === 0,
@@ -44,14 +41,17 @@ export const sqliteTables: TableDialect = {
     }
     const others = await rows(
       session,
-      "select tbl_name, name from sqlite_schema where type in ('index', 'trigger')",
+      "select tbl_name, name, type from sqlite_schema where type in ('index', 'trigger')",
     );
-    for (const [table, name] of others) tables.get(table as string)?.indexes.add(name as string);
-    return tables satisfies Map<string, ExistingTable>;
+    for (const [table, name, type] of others) {
+      const found = tables.get(table as string);
+      (type === "trigger" ? found?.searches : found?.indexes)?.add(name as string);
+    }
+    return tables;
   },
 
   create(table) {
-    return [createTable(table, table.name), ...createAround(table)];
+    return [createTable(table, table.name), ...createIndexes(table)];
   },
 
   addColumns(table, columns) {
@@ -63,10 +63,31 @@ export const sqliteTables: TableDialect = {
     return isReference ? rebuild(table, columns) : undefined;
   },
 
-  search(table, existing) {
-    const isThere = existing.indexes.has(triggerName(table, "insert"));
-    if (table.isSearched === isThere) return [];
-    return table.isSearched ? createSearch(table) : dropSearch(table);
+  /**
+   * FTS5 without a copy of the text. The words were cut by `plan/words.ts`, so only the space separates them: to
+   * the `ascii` tokenizer every character of another script is a letter.
+   */
+  createSearch(table) {
+    const index = sql.table(searchTable(table.name));
+    const source = sql.table(table.name);
+    const words = sql.ref(searchColumn);
+    const trigger = (event: string): RawBuilder<unknown> => sql.ref(`${table.search!.index}_${event}`);
+    return [
+      sql`create virtual table ${index} using fts5(words, content='', contentless_delete=1, detail=none, tokenize="ascii")`,
+      sql`insert into ${index} (rowid, words) select row_no, ${words} from ${source}`,
+      sql`create trigger ${trigger("delete")} after delete on ${source} begin delete from ${index} where rowid = old.row_no; end`,
+      sql`create trigger ${trigger("update")} after update of ${words} on ${source} begin update ${index} set words = new.${words} where rowid = new.row_no; end`,
+      sql`create trigger ${sql.ref(table.search!.index)} after insert on ${source} begin insert into ${index} (rowid, words) values (new.row_no, new.${words}); end`,
+    ];
+  },
+
+  dropSearch(table, existing) {
+    const triggers = [...existing.searches].filter((name) => name.startsWith(indexPrefix));
+    if (triggers.length === 0) return [];
+    return [
+      ...triggers.map((name) => sql`drop trigger ${sql.ref(name)}`),
+      sql`drop table ${sql.table(searchTable(table.name))}`,
+    ];
   },
 };
 
@@ -89,11 +110,8 @@ function createTable(table: Table, name: string): RawBuilder<unknown> {
   return sql`create table ${sql.table(name)} (${sql.join(lines)})`;
 }
 
-function createAround(table: Table): RawBuilder<unknown>[] {
-  return [
-    ...table.indexes.map((index) => createIndex(sqliteTables, table, index)),
-    ...(table.isSearched ? createSearch(table) : []),
-  ];
+function createIndexes(table: Table): RawBuilder<unknown>[] {
+  return table.indexes.map((index) => createIndex(sqliteTables, table, index));
 }
 
 function addColumn(table: Table, column: Column): RawBuilder<unknown>[] {
@@ -125,38 +143,9 @@ function rebuild(table: Table, added: readonly Column[]): RawBuilder<unknown>[] 
   return [
     createTable(table, next),
     sql`insert into ${sql.table(next)} (${sql.join(names)}) select ${sql.join(values)} from ${sql.table(table.name)}`,
-    ...(table.isSearched ? [sql`drop table if exists ${sql.table(searchTable({ table: table.name }))}`] : []),
     sql`drop table ${sql.table(table.name)}`,
     sql`alter table ${sql.table(next)} rename to ${sql.table(table.name)}`,
-    ...createAround(table),
-  ];
-}
-
-function triggerName(table: Table, event: string): string {
-  return `${table.name}_search_${event}`;
-}
-
-/**
- * The search index: FTS5 without a copy of the text. The words were cut by `plan/words.ts`, so only the space
- * separates them: to the `ascii` tokenizer every character of another script is a letter.
- */
-function createSearch(table: Table): RawBuilder<unknown>[] {
-  const index = sql.table(searchTable({ table: table.name }));
-  const source = sql.table(table.name);
-  const trigger = (event: string): RawBuilder<unknown> => sql.ref(triggerName(table, event));
-  return [
-    sql`create virtual table ${index} using fts5(words, content='', contentless_delete=1, detail=none, tokenize="ascii")`,
-    sql`insert into ${index} (rowid, words) select row_no, search_words from ${source}`,
-    sql`create trigger ${trigger("insert")} after insert on ${source} begin insert into ${index} (rowid, words) values (new.row_no, new.search_words); end`,
-    sql`create trigger ${trigger("update")} after update of search_words on ${source} begin update ${index} set words = new.search_words where rowid = new.row_no; end`,
-    sql`create trigger ${trigger("delete")} after delete on ${source} begin delete from ${index} where rowid = old.row_no; end`,
-  ];
-}
-
-function dropSearch(table: Table): RawBuilder<unknown>[] {
-  return [
-    ...["insert", "update", "delete"].map((event) => sql`drop trigger ${sql.ref(triggerName(table, event))}`),
-    sql`drop table ${sql.table(searchTable({ table: table.name }))}`,
+    ...createIndexes(table),
   ];
 }
 

@@ -1,0 +1,75 @@
+// A declaration that begins to search, searches other fields, or stops: the rows that stand already follow.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { app } from "../../src/declare/app.ts";
+import { text } from "../../src/declare/field.ts";
+import { buildModel, type Model } from "../../src/declare/model.ts";
+import { resource } from "../../src/declare/resource.ts";
+import { newId } from "../../src/plan/id.ts";
+import { wholeRow } from "../../src/plan/selection.ts";
+import { migrate } from "../../src/store/migrate.ts";
+import { openStore } from "../../src/store/open.ts";
+import { tablesOf } from "../../src/store/schema.ts";
+import type { Store } from "../../src/store/store.ts";
+import { makePlace, onEachDatabase } from "../server.ts";
+
+const tenantId = newId("tenant");
+
+onEachDatabase("search as a declaration changes", (database) => {
+  test("rows are found by the fields that are searched now, and writes go on", async () => {
+    const place = await makePlace(database);
+    const store = await openStore(place.databaseUrl);
+    try {
+      const plain = modelOf([]);
+      await migrate(store, tablesOf(plain, []));
+      await insert(store, plain, "Engine", "weaves");
+
+      const byTitle = modelOf(["title"]);
+      await migrate(store, tablesOf(byTitle, []));
+      assert.deepEqual(await found(store, byTitle, "engine"), ["Engine"]);
+      assert.deepEqual(await found(store, byTitle, "weaves"), []);
+      await insert(store, byTitle, "Loom", "weaves too");
+
+      const byBoth = modelOf(["title", "body"]);
+      await migrate(store, tablesOf(byBoth, []));
+      assert.deepEqual(await found(store, byBoth, "weaves"), ["Engine", "Loom"]);
+      await insert(store, byBoth, "Shuttle", "weaves as well");
+      assert.deepEqual(await found(store, byBoth, "wea"), ["Engine", "Loom", "Shuttle"]);
+      assert.deepEqual(await migrate(store, tablesOf(byBoth, [])), []);
+
+      await migrate(store, tablesOf(plain, []));
+      await insert(store, plain, "Bobbin", "");
+      assert.deepEqual(await migrate(store, tablesOf(plain, [])), []);
+    } finally {
+      await store.database.close();
+      await place.remove();
+    }
+  });
+});
+
+function modelOf(search: ("title" | "body")[]): Model {
+  const notes = resource("note", { fields: { title: text({ max: 200 }), body: text({ max: 200 }) }, search });
+  return buildModel(app({ name: "Notes", resources: [notes] }), []);
+}
+
+async function insert(store: Store, model: Model, title: string, body: string): Promise<void> {
+  const now = new Date().toISOString();
+  const values = { id: newId("note"), title, body, createdAt: now, updatedAt: now };
+  await store.transaction((session) =>
+    store.insert(session, { resource: model.resource.get("note")!, tenantId, values }),
+  );
+}
+
+async function found(store: Store, model: Model, word: string): Promise<string[]> {
+  const note = model.resource.get("note")!;
+  const page = await store.list(tenantId, {
+    resource: note,
+    selection: wholeRow(note),
+    conditions: [],
+    words: [word],
+    sort: { attribute: note.attribute.get("createdAt")!, isDescending: false },
+    page: { style: "cursor", limit: 10, position: undefined, isBackward: false },
+  });
+  return JSON.parse(page.rows).map((row: { title: string }) => row.title);
+}
