@@ -1,0 +1,114 @@
+// The SQL of a few reads, as text: one statement each, whose shape is seen when it changes.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import service from "../../../../portico.config.ts";
+import { buildModel } from "../../src/declare/model.ts";
+import { users } from "../../src/identity/user.ts";
+import type { Read } from "../../src/plan/read.ts";
+import { select, wholeRow } from "../../src/plan/selection.ts";
+import { compileGet, compileList } from "../../src/store/compile-read.ts";
+import type { Dialect } from "../../src/store/dialect.ts";
+import { postgresDialect } from "../../src/store/postgres/dialect.ts";
+import { sqliteDialect } from "../../src/store/sqlite/dialect.ts";
+
+const model = buildModel(service, [users]);
+const posts = model.resource.get("post")!;
+const people = model.resource.get("user")!;
+const attribute = (name: string) => posts.attribute.get(name)!;
+const brief = select([attribute("id"), attribute("title")], []);
+
+const newest: Read = {
+  resource: posts,
+  selection: brief,
+  conditions: [],
+  words: [],
+  sort: { attribute: attribute("createdAt"), isDescending: true },
+  page: { style: "cursor", limit: 20, position: undefined, isBackward: false },
+};
+const deep: Read = {
+  ...newest,
+  conditions: [{ attribute: attribute("status"), operator: "in", values: ["draft"] }],
+  sort: { attribute: attribute("title"), isDescending: false },
+  page: {
+    style: "cursor",
+    limit: 20,
+    position: { value: "M", id: "post_01k00000000000000000000000" },
+    isBackward: false,
+  },
+};
+const nested = select(
+  [attribute("id")],
+  [
+    {
+      reference: attribute("authorId"),
+      selection: select([people.attribute.get("name")!], []),
+      conditions: [],
+    },
+  ],
+);
+
+const reads = {
+  "a row": (dialect: Dialect) =>
+    compileGet(dialect, { resource: posts, selection: wholeRow(posts), id: "x", conditions: [] }, false),
+  "the first page": (dialect: Dialect) => compileList(dialect, newest),
+  "a deep page of a filtered list": (dialect: Dialect) => compileList(dialect, deep),
+  "a row with the row it refers to": (dialect: Dialect) =>
+    compileGet(dialect, { resource: posts, selection: nested, id: "x", conditions: [] }, false),
+};
+
+const moment = (name: string): string =>
+  `to_char(${name} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+const expected: Readonly<Record<Dialect["name"], Readonly<Record<keyof typeof reads, string>>>> = {
+  sqlite: {
+    "a row": `select json_object('id', "r"."id", 'title', "r"."title", 'body', "r"."body", 'status', "r"."status",
+      'authorId', "r"."author_id", 'createdAt', "r"."created_at", 'updatedAt', "r"."updated_at")
+      from "posts" as r where r.tenant_id = ? and r.id = ?`,
+    "the first page": `select group_concat(json_object('id', "r"."id", 'title', "r"."title"), ', '),
+      group_concat(json_array("r"."created_at", "r"."id"), ', '), count(*), null
+      from (select "r"."id", "r"."title", "r"."created_at" from "posts" as r where r.tenant_id = ?
+      order by "r"."created_at" desc, "r"."id" desc limit cast(? as integer)) as r`,
+    "a deep page of a filtered list": `select group_concat(json_object('id', "r"."id", 'title', "r"."title"), ', '),
+      null, count(*), null
+      from (select "r"."id", "r"."title" from "posts" as r where r.tenant_id = ? and "r"."status" = ?
+      and ("r"."title", r.id) > (?, ?) order by "r"."title" asc, "r"."id" asc limit cast(? as integer)) as r`,
+    "a row with the row it refers to": `select json_object('id', "r"."id", 'author',
+      (select json_object('name', "r_0"."name") from "users" as "r_0"
+      where "r_0"."tenant_id" = ? and "r_0"."id" = "r"."author_id")) from "posts" as r where r.tenant_id = ? and r.id = ?`,
+  },
+  postgres: {
+    "a row": `select (select row_to_json(q)::text from (select "r"."id" as "id", "r"."title" as "title",
+      "r"."body" as "body", "r"."status" as "status", "r"."author_id" as "authorId",
+      ${moment('"r"."created_at"')} as "createdAt", ${moment('"r"."updated_at"')} as "updatedAt") q)
+      from "posts" as r where r.tenant_id = $1 and r.id = $2`,
+    "the first page": `select
+      string_agg((select row_to_json(q)::text from (select "r"."id" as "id", "r"."title" as "title") q), ', '),
+      string_agg(json_build_array(${moment('"r"."created_at"')}, "r"."id")::text, ', '), count(*), null
+      from (select "r"."id", "r"."title", "r"."created_at" from "posts" as r where r.tenant_id = $1
+      order by "r"."created_at" desc, "r"."id" desc limit 21) as r`,
+    "a deep page of a filtered list": `select
+      string_agg((select row_to_json(q)::text from (select "r"."id" as "id", "r"."title" as "title") q), ', '),
+      null, count(*), null
+      from (select "r"."id", "r"."title" from "posts" as r where r.tenant_id = $1 and "r"."status" = $2
+      and ("r"."title", r.id) > ($3, $4) order by "r"."title" asc, "r"."id" asc limit 21) as r`,
+    "a row with the row it refers to": `select (select row_to_json(q)::text from (select "r"."id" as "id",
+      (select (select row_to_json(q)::text from (select "r_0"."name" as "name") q) from "users" as "r_0"
+      where "r_0"."tenant_id" = $1 and "r_0"."id" = "r"."author_id")::json as "author") q)
+      from "posts" as r where r.tenant_id = $2 and r.id = $3`,
+  },
+};
+
+for (const dialect of [sqliteDialect, postgresDialect]) {
+  for (const [name, statementOf] of Object.entries(reads)) {
+    test(`${name} (${dialect.name})`, () => {
+      // The reads and what is expected of them have the same names.
+      const text = expected[dialect.name][name as keyof typeof reads];
+      assert.equal(onOneLine(statementOf(dialect).sql), onOneLine(text));
+    });
+  }
+}
+
+function onOneLine(text: string): string {
+  return text.replace(/\s+/g, " ");
+}

@@ -1,0 +1,70 @@
+// SQLite's write-ahead log is cut while reads and writes go on; otherwise it grows without end and slows both down.
+
+import assert from "node:assert/strict";
+import { statSync } from "node:fs";
+import { after, before, test } from "node:test";
+import service from "../../../../portico.config.ts";
+import { buildModel } from "../../src/declare/model.ts";
+import { Engine } from "../../src/engine/engine.ts";
+import { eventsTable } from "../../src/events/event.ts";
+import { systemCaller } from "../../src/identity/system-caller.ts";
+import { createTenant, tenantsTable } from "../../src/identity/tenant.ts";
+import { users } from "../../src/identity/user.ts";
+import type { Read } from "../../src/plan/read.ts";
+import { wholeRow } from "../../src/plan/selection.ts";
+import { migrate } from "../../src/store/migrate.ts";
+import { databaseFile, openStore } from "../../src/store/open.ts";
+import { tablesOf } from "../../src/store/schema.ts";
+import type { Store } from "../../src/store/store.ts";
+import { makePlace, type Place } from "../server.ts";
+
+const inserts = 20_000;
+const insertsAtOnce = 50;
+/** SQLite cuts the log at 4 MB; a group of writes may go on from there, and a read may hold it for a while. */
+const mostBytes = 16 * 1024 * 1024;
+
+const model = buildModel(service, [users]);
+const projects = model.resource.get("project")!;
+
+let place: Place;
+let store: Store;
+before(async () => {
+  place = await makePlace("sqlite");
+  store = await openStore(place.databaseUrl);
+  await migrate(store, tablesOf(model, [tenantsTable, eventsTable]));
+});
+after(async () => {
+  await store?.database.close();
+  await place?.remove();
+});
+
+test(`the log stays small over ${inserts} creates with reads among them`, async () => {
+  const tenant = await createTenant(store, "Writer");
+  const caller = systemCaller(model, tenant.id);
+  const engine = new Engine(model, store);
+  const newest: Read = {
+    resource: projects,
+    selection: wholeRow(projects),
+    conditions: [],
+    words: [],
+    sort: { attribute: projects.sorts.get("createdAt")!, isDescending: true },
+    page: { style: "cursor", limit: 20, position: undefined, isBackward: false },
+  };
+  const logFile = `${databaseFile(place.databaseUrl)}-wal`;
+  let largest = 0;
+  for (let made = 0; made < inserts; made += insertsAtOnce) {
+    const name = `${"a".repeat(180)} `;
+    const creates = Array.from({ length: insertsAtOnce }, (_, number) =>
+      engine.create(caller, projects, { name: `${name}${made + number}`, slug: `slug-${made + number}` }),
+    );
+    const reads = Array.from({ length: 5 }, () => engine.list(caller, newest));
+    await Promise.all([...creates, ...reads]);
+    largest = Math.max(largest, statSync(logFile).size);
+  }
+  assert.ok(largest < mostBytes, `the log grew to ${largest} bytes`);
+  const [row] = await store.database.query(
+    { sql: "select count(*) from projects", bind: () => [] },
+    undefined,
+  );
+  assert.equal(row![0], inserts);
+});
