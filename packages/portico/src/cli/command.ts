@@ -63,10 +63,12 @@ export class Given {
 
   /** The parts of a value separated by commas. */
   list(name: string): string[] {
-    return this.required(name)
+    const parts = this.required(name)
       .split(",")
       .map((part) => part.trim())
       .filter((part) => part !== "");
+    if (parts.length > 0) return parts;
+    throw new OperatorError(`--${name} is missing; see --help`);
   }
 
   isSet(name: string): boolean {

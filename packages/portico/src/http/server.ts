@@ -14,6 +14,7 @@ import { registerHealth } from "./health.ts";
 import { watchMethods } from "./methods.ts";
 import { acceptJsonBodies, requireJsonAccepted } from "./negotiate.ts";
 import { requestId } from "./request-id.ts";
+import { logRequests } from "./request-log.ts";
 import { reportTiming, startTiming } from "./timing.ts";
 
 export interface Building {
@@ -114,26 +115,4 @@ function registerDoors(
 function callerOf({ caller }: FastifyRequest): Caller {
   if (caller) return caller;
   throw new Problem("authentication_required");
-}
-
-/** One line for each request: who, what, how long. Never bodies, headers or queries. */
-function logRequests(server: FastifyInstance): void {
-  server.addHook("onResponse", (request, reply, done) => {
-    const { caller } = request;
-    const query = request.url.indexOf("?");
-    request.log.info(
-      {
-        requestId: request.id,
-        method: request.method,
-        route: request.routeOptions.url,
-        path: query < 0 ? request.url : request.url.slice(0, query),
-        status: reply.statusCode,
-        durationMs: Math.round(reply.elapsedTime * 1000) / 1000,
-        keyId: caller?.credentialId,
-        tenantId: caller?.tenantId,
-      },
-      "request",
-    );
-    done();
-  });
 }

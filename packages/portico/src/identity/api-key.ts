@@ -3,6 +3,7 @@
 import { hash, randomBytes } from "node:crypto";
 import { belongsTo, choice, integer, json, text, timestamp } from "../declare/field.ts";
 import type { Model } from "../declare/model.ts";
+import { moment } from "../declare/moment.ts";
 import { resource } from "../declare/resource.ts";
 import { OperatorError } from "../errors.ts";
 import { newId } from "../plan/id.ts";
@@ -70,7 +71,7 @@ export function drawKey(type: KeyType, environment: Environment): string {
 
 /**
  * Makes a key. This is the only time that the whole key is seen.
- * @throws OperatorError for an unknown scope or a lifetime out of bounds
+ * @throws OperatorError for an unknown scope, a name that is too long or a lifetime out of bounds
  */
 export async function createKey(
   store: Store,
@@ -82,6 +83,9 @@ export async function createKey(
     if (model.scopes.includes(scope)) continue;
     throw new OperatorError(`there is no scope ${scope}; use some of ${model.scopes.join(", ")}`);
   }
+  const longestName = apiKeys.fields.name.options.max!;
+  if (wanted.name.length > longestName)
+    throw new OperatorError(`the name of a key has ${longestName} characters at most`);
   const now = new Date();
   const expiresAt = expiryOf(wanted.expiresAt, now);
   const id = newId("api_key");
@@ -116,7 +120,7 @@ export async function createKey(
 
 function expiryOf(given: string | undefined, now: Date): string {
   if (given === undefined) return new Date(now.getTime() + standardLifetimeMs).toISOString();
-  const at = Date.parse(given);
+  const at = Date.parse(moment(given) ?? "");
   if (Number.isNaN(at)) throw new OperatorError(`--expires-at ${given} is no ISO 8601 date`);
   if (at <= now.getTime()) throw new OperatorError(`--expires-at ${given} has passed`);
   if (at > now.getTime() + longestLifetimeMs) throw new OperatorError("a key lives two years at most");

@@ -1,5 +1,7 @@
 // What the store asks of a database: run statements that were compiled before, alone or in a transaction.
 
+import { Problem } from "../errors.ts";
+
 /** SQL text and, for each of its parameters, how the value is taken from the input of a call. */
 export interface Statement<Input> {
   readonly sql: string;
@@ -27,6 +29,34 @@ export interface Database extends Session {
   /** Runs SQL text that is not worth keeping: migrations and settings. */
   run(sql: string): Promise<void>;
   close(): Promise<void>;
+}
+
+/** Longest time that the work of one transaction may take; a hook that waits for ever must not stop all others. */
+const longestWorkMs = 10_000;
+
+/**
+ * Runs the work of one transaction on its session. When the work is over, or takes too long, the session is
+ * closed: what a hook forgot to wait for cannot slip into the transaction of somebody else.
+ */
+export async function workWithin<T>(session: Session, work: (session: Session) => Promise<T>): Promise<T> {
+  let isOver = false;
+  const guarded: Session = {
+    query(statement, input) {
+      if (isOver)
+        throw new Error("an operation came after its transaction ended; await every operation of a hook");
+      return session.query(statement, input);
+    },
+  };
+  let timer: NodeJS.Timeout | undefined;
+  const tooLong = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Problem("unavailable", "The write took too long.")), longestWorkMs);
+  });
+  try {
+    return await Promise.race([work(guarded), tooLong]);
+  } finally {
+    isOver = true;
+    clearTimeout(timer);
+  }
 }
 
 /** A constraint that a write broke. */

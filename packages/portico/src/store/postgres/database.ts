@@ -8,6 +8,7 @@ import {
   type Database,
   type Session,
   type Statement,
+  workWithin,
 } from "../database.ts";
 
 /**
@@ -51,7 +52,7 @@ export class PostgresDatabase implements Database {
   async transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
     try {
       const result = await this.#sql.begin((sql) =>
-        work({ query: (statement, input) => this.#query(sql, statement, input) }),
+        workWithin({ query: (statement, input) => this.#query(sql, statement, input) }, work),
       );
       // `begin` answers with what `work` answered with, unless that is a list of queries, which it never is.
       return result as T;

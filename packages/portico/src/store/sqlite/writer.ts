@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { Problem } from "../../errors.ts";
-import type { Session } from "../database.ts";
+import { type Session, workWithin } from "../database.ts";
 import type { SqliteConnection } from "./connection.ts";
 
 /** Writes of one group; more wait for the next, so that no answer is held up for long. */
@@ -80,7 +80,7 @@ export class GroupedWriter {
   async #runJob(job: Job): Promise<{ value: unknown } | undefined> {
     this.#connection.all("savepoint write");
     try {
-      const value = await job.work(this.#connection);
+      const value = await workWithin(this.#connection, job.work);
       this.#connection.all("release write");
       return { value };
     } catch (error) {
