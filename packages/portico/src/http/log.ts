@@ -22,7 +22,7 @@ export function redacted(line: string): string {
 export function createLog(level: LogLevel, stream: NodeJS.WriteStream = process.stdout): Logger {
   const destination: DestinationStream = stream.isTTY
     ? pretty({ colorize: true, ignore: "pid,hostname", sync: true })
-    : pino.destination({ fd: 1, sync: false, minLength: 32 * 1024, periodicFlush: 250 });
+    : pino.destination({ fd: 1, sync: false, minLength: 16_000, periodicFlush: 250 });
   return pino({ level, base: undefined, hooks: { streamWrite: redacted } }, destination);
 }
 
