@@ -1,0 +1,200 @@
+// What the databases make of every page that the declarations allow: a walk along one index, never a scan or a sort
+// of the table.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import postgres from "postgres";
+import service from "../../../../portico.config.ts";
+import { buildModel, type Model, type ResourceModel } from "../../src/declare/model.ts";
+import { eventsTable } from "../../src/events/event.ts";
+import { apiKeys } from "../../src/identity/api-key.ts";
+import { passwordsTable } from "../../src/identity/password.ts";
+import { tenantsTable } from "../../src/identity/tenant.ts";
+import { users } from "../../src/identity/user.ts";
+import { compileList } from "../../src/store/compile-read.ts";
+import { migrate } from "../../src/store/migrate.ts";
+import { openStore } from "../../src/store/open.ts";
+import { tablesOf } from "../../src/store/schema.ts";
+import type { Store } from "../../src/store/store.ts";
+import library from "../fixtures/library/portico.config.ts";
+import { makePlace, onEachDatabase, type Place } from "../server.ts";
+import { everyRead, type NamedRead } from "./every-read.ts";
+
+const apps = { service, library };
+const tenantId = "tenant 1";
+/** Enough for a planner to prefer an index. */
+const rowsPerTable = 12_000;
+
+for (const [appName, app] of Object.entries(apps)) {
+  const model = buildModel(app, [users, apiKeys]);
+
+  onEachDatabase(`query plans of the ${appName}`, (database) => {
+    let place: Place;
+    let store: Store;
+    before(async () => {
+      place = await makePlace(database);
+      store = await openStore(place.databaseUrl);
+      await migrate(store, tablesOf(model, [tenantsTable, passwordsTable, eventsTable]));
+    });
+    after(async () => {
+      await store?.database.close();
+      await place?.remove();
+    });
+
+    test("every index of a resource begins with the tenant, but for those of keys unique to all", async () => {
+      for (const resource of model.resources) {
+        const columns = await firstColumns(store, resource);
+        assert.ok(columns.length > 1);
+        const global = resource.attributes
+          .filter(({ unique }) => unique === "all tenants")
+          .map(({ column }) => column);
+        assert.deepEqual(
+          columns.filter((column) => column !== "tenant_id"),
+          global,
+          resource.name,
+        );
+      }
+    });
+
+    const explain = database === "sqlite" ? explainInSqlite : explainInPostgres;
+    test("every page walks along an index that begins with tenant and filter", () =>
+      explain(place, store, model));
+  });
+}
+
+/** The first column of every index of a resource's table. */
+async function firstColumns(store: Store, { table }: ResourceModel): Promise<unknown[]> {
+  const text =
+    store.dialect.name === "sqlite"
+      ? `select c.name from pragma_index_list('${table}') i, pragma_index_info(i.name) c where c.seqno = 0`
+      : `select (regexp_match(indexdef, 'USING btree \\((\\w+)'))[1] from pg_indexes
+         where tablename = '${table}' and indexdef not like '%USING gin%'`;
+  const rows = await store.database.query({ sql: text, bind: () => [] }, undefined);
+  return rows.map(([column]) => column);
+}
+
+async function explainInSqlite(_place: Place, store: Store, model: Model): Promise<void> {
+  for (const { name, read, filter, isMerged } of everyRead(model)) {
+    const statement = compileList(store.dialect, read);
+    const explained = { sql: `explain query plan ${statement.sql}`, bind: statement.bind };
+    const plan = (await store.database.query(explained, { tenantId, read })).map((row) => String(row[3]));
+    const told = `${name}\n${plan.join("\n")}`;
+    const searches = plan.filter((line) => /^SEARCH r USING (COVERING )?INDEX portico_/.test(line));
+    // Scans are of what the searches found, one for each subquery; a scan of an index or table has no search.
+    assert.equal(searches.length, (isMerged ? 2 : 1) + (read.page.style === "page" ? 1 : 0), told);
+    assert.ok(!plan.some((line) => /^SCAN .* USING/.test(line)), told);
+    if (!isMerged) assert.ok(!plan.includes("USE TEMP B-TREE FOR ORDER BY"), told);
+    for (const line of searches) {
+      assert.match(line, /\(tenant_id=\?/, told);
+      if (filter && filter !== read.sort.attribute) assert.ok(line.includes(`${filter.column}=?`), told);
+    }
+    // Filtered by what it is sorted by, the list is that of one value and the walk begins at its first row.
+    const isOfOneValue = filter === read.sort.attribute || isUnique(filter);
+    if (read.page.style === "cursor" && read.page.position && !isOfOneValue) {
+      assert.ok(
+        searches.some((line) => /[<>]|=\? AND id/.test(line)),
+        told,
+      );
+    }
+  }
+}
+
+/** Of what is unique there is one row, which needs no order. */
+function isUnique(filter: NamedRead["filter"]): boolean {
+  return filter?.unique !== undefined;
+}
+
+interface PlanNode {
+  readonly "Node Type": string;
+  readonly "Index Name"?: string;
+  readonly "Index Cond"?: string;
+  readonly Plans?: readonly PlanNode[];
+}
+
+async function explainInPostgres({ databaseUrl }: Place, store: Store, model: Model): Promise<void> {
+  const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} });
+  try {
+    await fill(sql, model);
+    for (const { name, read, filter, isMerged } of everyRead(model)) {
+      const statement = compileList(store.dialect, read);
+      // A statement is planned for its values at first, and later once for all values.
+      const plans = [
+        await sql.unsafe(
+          `explain (format json) ${statement.sql}`,
+          statement.bind({ tenantId, read }) as postgres.ParameterOrJSON<never>[],
+        ),
+        await sql.unsafe(`explain (generic_plan, format json) ${statement.sql}`).simple(),
+      ];
+      for (const [row] of plans) {
+        const nodes = nodesOf(row!["QUERY PLAN"][0].Plan);
+        const told = `${name}\n${JSON.stringify(nodes.map(({ Plans, ...node }) => node["Index Name"] ?? node["Node Type"]))}`;
+        const below = nodes.filter((node) => node["Node Type"] === "Limit").flatMap(nodesOf);
+        // The total of numbered pages counts through all rows of the tenant, in whichever way.
+        const pageNodes = read.page.style === "page" ? below : nodes;
+        assert.ok(!pageNodes.some((node) => node["Node Type"] === "Seq Scan"), told);
+        if (isMerged || isUnique(filter)) continue;
+        assert.ok(!below.some((node) => node["Node Type"].endsWith("Sort")), told);
+        const walks = below.filter((node) => node["Index Name"] !== undefined);
+        assert.equal(walks.length, 1, told);
+        // Of a filter that half of the rows pass, the planner may as well walk along the sort alone.
+        assert.match(walks[0]!["Index Cond"] ?? "", /tenant_id = /, told);
+      }
+    }
+  } finally {
+    await sql.end();
+  }
+}
+
+function nodesOf(node: PlanNode): PlanNode[] {
+  return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+}
+
+/**
+ * Rows of three tenants, of which every filter leaves more than a few pages: of a handful of rows a planner rightly
+ * prefers to sort all. The values are among those that the reads ask for.
+ */
+async function fill(sql: postgres.Sql, model: Model): Promise<void> {
+  // Whether what rows refer to is there is no matter for a plan.
+  await sql.unsafe("set session_replication_role = replica");
+  for (const { table, attributes, search } of model.resources) {
+    const values = attributes.map(({ column, field, isNullable, unique }, place) => {
+      const value = valueExpression(column, field, unique !== undefined, (most) => drawn(most, place + 1));
+      return isNullable ? `case when ${drawn(3, -place)} = 0 then null else ${value} end` : value;
+    });
+    const searchWords =
+      search.length > 0 ? { name: ", search_words", value: ", 'word ' || n" } : { name: "", value: "" };
+    await sql.unsafe(`insert into ${table} (tenant_id, ${attributes.map(({ column }) => `"${column}"`).join(", ")}${searchWords.name})
+      select 'tenant ' || n % 3, ${values.join(", ")}${searchWords.value} from generate_series(1, ${rowsPerTable}) n`);
+    await sql.unsafe(`analyze ${table}`);
+  }
+}
+
+/** A number below `most` that goes by the row, and for each place by another rule. */
+function drawn(most: number, place: number): string {
+  return `abs(hashint4(n + ${place * 100_000}) % ${most})`;
+}
+
+function valueExpression(
+  column: string,
+  field: ResourceModel["attributes"][number]["field"],
+  isUnique: boolean,
+  draw: (most: number) => string,
+): string {
+  if (column === "id") return "'row_' || lpad(n::text, 8, '0')";
+  if (isUnique) return "'value ' || n";
+  switch (field.kind) {
+    case "integer":
+    case "number":
+      return `4 + ${draw(2)}`;
+    case "boolean":
+      return `${draw(2)} = 0`;
+    case "timestamp":
+      return `timestamptz '2026-01-01' + ${draw(2)} * interval '7 seconds'`;
+    case "choice":
+      return `(array['${field.choices.join("','")}'])[1 + ${draw(field.choices.length)}]`;
+    case "json":
+      return "'[]'";
+    default:
+      return `'value ' || 4 + ${draw(2)}`;
+  }
+}
