@@ -1,6 +1,6 @@
 // Starts Portico as a user would, as a process of its own, and speaks to it over HTTP only.
 
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -91,7 +91,9 @@ export async function portico(
   words: readonly string[],
   { env = {}, cwd = projectFolder }: { env?: Environment; cwd?: string } = {},
 ): Promise<CommandResult> {
-  const child = start(words, { DATABASE_URL: place.databaseUrl, ...env }, cwd);
+  // A command that hangs is an answer too: the code is null then.
+  const limits = { timeout: 20_000, killSignal: "SIGKILL" } as const;
+  const child = start(words, { DATABASE_URL: place.databaseUrl, ...env }, cwd, limits);
   let stdout = "";
   let stderr = "";
   child.stdout?.on("data", (chunk) => (stdout += chunk));
@@ -172,9 +174,9 @@ export class Portico {
     };
   }
 
-  /** SIGTERM; answers with the exit code. */
-  async stop(): Promise<number | null> {
-    return this.#end("SIGTERM");
+  /** Asks the process to end; answers with the exit code. */
+  async stop(signal: "SIGTERM" | "SIGINT" = "SIGTERM"): Promise<number | null> {
+    return this.#end(signal);
   }
 
   /** SIGKILL: what a crash or a power cut looks like. */
@@ -191,11 +193,17 @@ export class Portico {
   }
 }
 
-function start(words: readonly string[], env: Environment, cwd: string): ChildProcess {
+function start(
+  words: readonly string[],
+  env: Environment,
+  cwd: string,
+  limits: Pick<SpawnOptions, "timeout" | "killSignal"> = {},
+): ChildProcess {
   const { PATH = "", HOME = "" } = process.env;
   return spawn(process.execPath, [program, ...words], {
     cwd,
     env: { PATH, HOME, NODE_NO_WARNINGS: "0", ...env },
     stdio: ["ignore", "pipe", "pipe"],
+    ...limits,
   });
 }

@@ -16,9 +16,17 @@ import { Store } from "./store.ts";
 export async function openStore(url: string): Promise<Store> {
   const file = databaseFile(url);
   if (file !== undefined) return new Store(sqliteDialect, new SqliteDatabase(file));
-  const database = new PostgresDatabase(url);
+  const database = postgresDatabase(url);
   await checkPostgres(database, url);
   return new Store(postgresDialect, database);
+}
+
+function postgresDatabase(url: string): PostgresDatabase {
+  try {
+    return new PostgresDatabase(url);
+  } catch {
+    throw new OperatorError("DATABASE_URL is no URL; write postgres://USER:PASSWORD@HOST/NAME");
+  }
 }
 
 /** The path of an embedded database, or undefined for a PostgreSQL server. */

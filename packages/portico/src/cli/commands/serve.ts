@@ -19,6 +19,8 @@ import type { Settings } from "../settings.ts";
 
 /** How long requests that are under way may take after SIGTERM. */
 const patienceMs = 10_000;
+const closeIdleEveryMs = 20;
+const signals = ["SIGTERM", "SIGINT"] as const;
 
 export const serve: Command = {
   name: "serve",
@@ -32,7 +34,6 @@ export const serve: Command = {
       await prepare(store, assembly);
       const engine = new Engine(model, store);
       const isSandbox = settings.mode === "sandbox";
-      const key = isSandbox ? await fillSandbox(app, engine, store) : undefined;
       const log = createLog(settings.logLevel);
       const server = await buildServer({
         engine,
@@ -44,6 +45,8 @@ export const serve: Command = {
         isTimed: settings.isTimed,
       });
       await listen(server, settings);
+      // Not before: a key that is made by a start that then fails would never be seen.
+      const key = isSandbox ? await fillSandbox(app, engine, store) : undefined;
       stopOnSignal(server, store, log);
       const { port } = server.server.address() as AddressInfo;
       const url = settings.port === 0 ? `http://${settings.host}:${port}` : settings.publicUrl;
@@ -80,14 +83,18 @@ async function listen(server: FastifyInstance, { host, port }: Settings): Promis
 /** Stops accepting, finishes what is under way, flushes, exits 0. A second signal ends the process at once. */
 function stopOnSignal(server: FastifyInstance, store: Store, log: Logger): void {
   const stop = async (signal: string): Promise<void> => {
+    for (const each of signals) process.off(each, stop);
     log.info({ signal }, "stopping");
     const impatient = setTimeout(() => server.server.closeAllConnections(), patienceMs);
+    // Connections that were busy at first are idle once they are answered.
+    const closing = setInterval(() => server.server.closeIdleConnections(), closeIdleEveryMs);
     await server.close();
+    clearInterval(closing);
     clearTimeout(impatient);
     await store.database.close();
     log.info("stopped");
     await flushLog(log);
     process.exit(0);
   };
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => void stop(signal));
+  for (const each of signals) process.on(each, stop);
 }

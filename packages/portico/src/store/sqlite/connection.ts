@@ -11,15 +11,18 @@ const mostPrepared = 500;
 /** Pages that each connection keeps; the operating system's cache is behind it, a system call away. */
 const cacheKiB = 8 * 1024;
 
+/** How long another process may hold a database that is opened for the first time. */
+const openPatienceMs = 5_000;
+
 /** A connection whose statements are prepared once. */
 export class SqliteConnection implements Session {
   readonly native: DatabaseSync;
   readonly #prepared = new BoundedMap<string, StatementSync>(mostPrepared);
 
   constructor(file: string, busyTimeoutMs: number) {
-    this.native = new DatabaseSync(file, { timeout: busyTimeoutMs });
+    this.native = new DatabaseSync(file, { timeout: openPatienceMs });
     this.native.exec(
-      `pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on; pragma cache_size = -${cacheKiB}`,
+      `pragma journal_mode = wal; pragma busy_timeout = ${busyTimeoutMs}; pragma synchronous = full; pragma foreign_keys = on; pragma cache_size = -${cacheKiB}`,
     );
   }
 
