@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { makePlace, onEachDatabase, type Place, Portico } from "../server.ts";
+import { makePlace, onEachDatabase, type Place, Portico, projectFolder } from "../server.ts";
+import { openReader } from "./database-reader.ts";
 
 onEachDatabase("parallel writes", (database) => {
   let place: Place;
@@ -81,5 +82,36 @@ onEachDatabase("parallel writes", (database) => {
       Array.from({ length: 10 }, () => portico.request(path, { method: "DELETE" })),
     );
     assert.deepEqual(answers.map(({ status }) => status).sort(), [204, ...Array(9).fill(404)]);
+  });
+});
+
+onEachDatabase("parallel writes with a hook that fails", (database) => {
+  test("of 50 creates at once, those that a hook refuses after the insert leave neither row nor event", async () => {
+    const place = await makePlace(database);
+    const portico = await Portico.start(place, {
+      cwd: `${projectFolder}/packages/portico/test/fixtures/library`,
+      env: { PORTICO_SECRET: "a".repeat(32) },
+    });
+    const reader = openReader(place.databaseUrl);
+    try {
+      const names = Array.from({ length: 50 }, (_, place) => (place % 3 === 1 ? "full" : `shelf ${place}`));
+      const answers = await Promise.all(names.map((name) => portico.request("/shelves", { body: { name } })));
+      for (const [place, { status, body }] of answers.entries()) {
+        assert.equal(status, names[place] === "full" ? 409 : 201);
+        if (status === 409) assert.equal(body.error.message, "The shelf is full.");
+      }
+      const standing = names.filter((name) => name !== "full").sort();
+      const rows = await reader.rows("select name from shelves");
+      assert.deepEqual(rows.map(([name]) => name).sort(), standing);
+      const created = "select count(*), count(distinct row_id) from events where kind = 'shelf.created'";
+      assert.deepEqual(
+        (await reader.rows(created)).map((row) => row.map(Number)),
+        [[standing.length, standing.length]],
+      );
+    } finally {
+      await reader.close();
+      await portico.stop();
+      await place.remove();
+    }
   });
 });
