@@ -83,7 +83,7 @@ async function tableSteps(
   await refuseMissingValues(session, table, added);
   const rebuilt = tables.rebuild(table, added);
   const isSearchKept = !rebuilt && hasSearchOf(table, existing);
-  const isSearchDropped = !table.search && existing.columns.has(searchColumn);
+  const isSearchDropped = !rebuilt && !table.search && existing.columns.has(searchColumn);
   return [
     ...(isSearchKept ? [] : steps(tables.dropSearch(table, existing))),
     ...steps(
