@@ -57,7 +57,8 @@ test("README shows what the first start prints", async () => {
   try {
     const server = await Portico.start(place);
     await server.stop();
-    const greeting = server.output.slice(0, server.output.indexOf('\n{"level"')).trim();
+    // The log goes to the same place, when it has a mind to.
+    const greeting = server.output.replaceAll(/^\{"level".*\n/gm, "").trim();
     const real = greeting.replaceAll(server.url, "http://127.0.0.1:3000").replaceAll(server.key, "KEY");
     const shown = blocksOf(readDocument("README.md")).map(({ text }) =>
       text.trim().replaceAll(/sk_test_[\w-]{43}/g, "KEY"),
