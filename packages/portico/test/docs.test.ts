@@ -57,7 +57,7 @@ test("README shows what the first start prints", async () => {
   try {
     const server = await Portico.start(place);
     await server.stop();
-    // The log goes to the same place, when it has a mind to.
+    // Log lines may stand before, behind and between.
     const greeting = server.output.replaceAll(/^\{"level".*\n/gm, "").trim();
     const real = greeting.replaceAll(server.url, "http://127.0.0.1:3000").replaceAll(server.key, "KEY");
     const shown = blocksOf(readDocument("README.md")).map(({ text }) =>
