@@ -18,7 +18,7 @@ export interface Options {
 export const help = `npm run bench -- [options]
 
 Drives Portico and a bare node:http server in turn and prints what Portico reaches of that limit.
-It takes about two minutes for each database. PostgreSQL is measured where BENCH_DATABASE_URL names a
+It takes two to four minutes for each database. PostgreSQL is measured where BENCH_DATABASE_URL names a
 database (postgres://user:password@host/name); the bench works in a schema of its own, and drops it.
 
   --seconds N        how long each server is driven in each round (2)
