@@ -1,0 +1,250 @@
+// Wrong declarations: each stops the start with one line that names resource, field and remedy.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { app } from "../../src/declare/app.ts";
+import {
+  belongsTo,
+  boolean,
+  choice,
+  integer,
+  json,
+  number,
+  text,
+  timestamp,
+} from "../../src/declare/field.ts";
+import { buildModel } from "../../src/declare/model.ts";
+import { type Resource, range, resource } from "../../src/declare/resource.ts";
+import { OperatorError } from "../../src/errors.ts";
+
+/** Declared as in JavaScript, where the compiler refuses nothing. */
+const loosely = resource as unknown as (name: string, declaration: object) => Resource;
+
+const title = text({ max: 100 });
+const elsewhere = resource("elsewhere", { fields: { title } });
+
+const wrong: readonly (readonly [fact: string, resources: readonly Resource[], line: string])[] = [
+  [
+    "a name with a hyphen",
+    [loosely("blog-post", { fields: { title } })],
+    "resource blog-post: write the name as one word in camelCase, for example apiKey",
+  ],
+  [
+    "a name with a capital at its beginning",
+    [loosely("Post", { fields: { title } })],
+    "resource Post: write the name as one word in camelCase, for example apiKey",
+  ],
+  [
+    "a field with an underscore",
+    [loosely("post", { fields: { due_at: title } })],
+    "resource post, field due_at: write the name as one word in camelCase, for example dueAt",
+  ],
+  [
+    "a field that comes by itself",
+    [loosely("post", { fields: { createdAt: timestamp() } })],
+    "resource post, field createdAt: id, createdAt and updatedAt come by themselves; leave it out",
+  ],
+  ...["sort", "limit", "cursor", "direction", "page", "perPage", "fields", "q"].map(
+    (name) =>
+      [
+        `a field called ${name}`,
+        [loosely("post", { fields: { [name]: title } })],
+        `resource post, field ${name}: this name is a query parameter; choose another`,
+      ] as const,
+  ),
+  [
+    "a field that is optional and has a default",
+    [loosely("post", { fields: { body: text({ optional: true, default: "" }) } })],
+    "resource post, field body: has a default and is optional; remove one of the two",
+  ],
+  [
+    "bounds that leave nothing",
+    [loosely("post", { fields: { body: text({ min: 2, max: 1 }) } })],
+    "resource post, field body: min is larger than max",
+  ],
+  [
+    "a choice of nothing",
+    [loosely("post", { fields: { status: choice([]) } })],
+    "resource post, field status: give at least one choice",
+  ],
+  [
+    "a choice that stands there twice",
+    [loosely("post", { fields: { status: choice(["a", "a"]) } })],
+    "resource post, field status: a choice stands there twice; remove one",
+  ],
+  [
+    "a default that is none of the choices",
+    [loosely("post", { fields: { status: choice(["a", "b"], { default: "c" as "a" }) } })],
+    "resource post, field status: the default 'c' is none of the choices; use one of a, b",
+  ],
+  [
+    "a default that is no moment",
+    [loosely("post", { fields: { at: timestamp({ default: "tomorrow" }) } })],
+    "resource post, field at: the default is no ISO 8601 date and time; write it as 2027-01-31T09:00:00Z, or as now",
+  ],
+  [
+    "a default of a moment without its zone",
+    [loosely("post", { fields: { at: timestamp({ default: "2027-01-31T09:00:00" }) } })],
+    "resource post, field at: the default is no ISO 8601 date and time; write it as 2027-01-31T09:00:00Z, or as now",
+  ],
+  [
+    "a deprecation without a date",
+    [loosely("post", { fields: { title: text({ deprecated: { since: "soon" } }) } })],
+    "resource post, field title: deprecated.since and .sunset are ISO dates, 2027-01-31",
+  ],
+  [
+    "an end before its announcement",
+    [loosely("post", { fields: { title }, deprecated: { since: "2027-02-01", sunset: "2027-01-01" } })],
+    "resource post: deprecated.sunset is earlier than deprecated.since; RFC 8594 forbids that",
+  ],
+  [
+    "a scope with a space",
+    [loosely("post", { fields: { title }, scopes: { read: "read posts", write: "posts:write" } })],
+    "resource post: the scope 'read posts' has a character that RFC 6749 does not allow",
+  ],
+  [
+    "two resources of one name",
+    [resource("post", { fields: { title } }), loosely("post", { fields: { body: title } })],
+    "resource post: two resources have this name; rename one",
+  ],
+  [
+    "two resources at one path",
+    [resource("post", { fields: { title } }), resource("article", { fields: { title }, plural: "posts" })],
+    "resource article: its path is taken by post; set plural",
+  ],
+  [
+    "a reference to what the app does not list",
+    [resource("post", { fields: { author: belongsTo(() => elsewhere) } })],
+    "resource post, author: refers to elsewhere, which the app does not list; add it to resources",
+  ],
+  [
+    "a parent that the app does not list",
+    [resource("comment", { under: elsewhere, fields: { title } })],
+    "resource comment, under: refers to elsewhere, which the app does not list; add it to resources",
+  ],
+  [
+    "a reference to nothing",
+    [resource("post", { fields: { author: belongsTo(() => undefined as unknown as Resource) } })],
+    "resource post, author: refers to nothing, which the app does not list; add it to resources",
+  ],
+  [
+    "two fields of one name",
+    [elsewhere, loosely("post", { fields: { author: belongsTo(() => elsewhere), authorId: title } })],
+    "resource post, field authorId: this name stands there twice; rename one",
+  ],
+  [
+    "a field with the name of a reference",
+    [
+      elsewhere,
+      loosely("post", {
+        fields: { author: belongsTo(() => elsewhere), authorId2: title, elsewhere: title },
+        under: elsewhere,
+      }),
+    ],
+    "resource post, field elsewhere: also the name of a reference; rename one",
+  ],
+  [
+    "a filter by what is no field",
+    [loosely("post", { fields: { title }, filter: ["nope"] })],
+    "resource post, filter: there is no field nope; use one of id, title, createdAt, updatedAt",
+  ],
+  [
+    "a range of what is no field",
+    [loosely("post", { fields: { title }, filter: [range("nope")] })],
+    "resource post, filter: there is no field nope; use one of id, title, createdAt, updatedAt",
+  ],
+  [
+    "a sort by what is no field",
+    [loosely("post", { fields: { title }, sort: ["nope"] })],
+    "resource post, sort: there is no field nope; use one of id, title, createdAt, updatedAt",
+  ],
+  [
+    "a sort by JSON",
+    [resource("post", { fields: { meta: json() }, sort: ["meta"] })],
+    "resource post, field meta: JSON cannot be filtered or sorted by; remove it there",
+  ],
+  [
+    "a filter by a text without an end",
+    [resource("post", { fields: { title: text() }, filter: ["title"] })],
+    "resource post, field title: is filtered, sorted or unique, so it needs max: 255 or less",
+  ],
+  [
+    "a unique text without an end",
+    [resource("post", { fields: { title: text({ unique: true }) } })],
+    "resource post, field title: is filtered, sorted or unique, so it needs max: 255 or less",
+  ],
+  [
+    "a search in numbers",
+    [resource("post", { fields: { count: integer() }, search: ["count"] })],
+    "resource post, field count: only text can be searched; remove it from search",
+  ],
+  [
+    "a search in texts without an end",
+    [resource("post", { fields: { body: text() }, search: ["body"] })],
+    "resource post, search: its texts may be Infinity characters long together; set max so that it is 200000 or less",
+  ],
+];
+
+for (const [fact, resources, line] of wrong) {
+  test(`${fact} is refused`, () => {
+    assert.throws(
+      () => buildModel(app({ name: "Wrong", resources }), []),
+      (error) => {
+        assert.ok(error instanceof OperatorError, String(error));
+        assert.equal(error.message, line);
+        return true;
+      },
+    );
+  });
+}
+
+test("what is internal cannot be filtered by", () => {
+  const hidden = loosely("post", { fields: { hash: text({ internal: true, max: 64 }) }, filter: ["hash"] });
+  assert.throws(() => buildModel(app({ name: "Wrong", resources: [hidden] }), []), /there is no field hash/);
+});
+
+test("what is right is frozen into a model with every name worked out", () => {
+  const boxes = resource("storageBox", {
+    fields: {
+      count: integer({ default: 0 }),
+      ratio: number(),
+      isOpen: boolean(),
+      shelf: belongsTo(() => elsewhere),
+    },
+    filter: ["shelfId", range("count")],
+    sort: ["count"],
+  });
+  const model = buildModel(app({ name: "Right", resources: [elsewhere, boxes] }), []);
+  const box = model.resource.get("storageBox")!;
+  assert.ok(Object.isFrozen(model) && Object.isFrozen(box));
+  assert.partialDeepStrictEqual(box, {
+    plural: "storageBoxes",
+    segment: "storage-boxes",
+    table: "storage_boxes",
+    idPrefix: "storage_box",
+    scopes: { read: "storage-boxes:read", write: "storage-boxes:write" },
+    version: "v1",
+    paging: "cursor",
+    isServed: true,
+  });
+  assert.deepEqual(
+    box.attributes.map(({ name, column }) => [name, column]),
+    [
+      ["id", "id"],
+      ["count", "count"],
+      ["ratio", "ratio"],
+      ["isOpen", "is_open"],
+      ["shelfId", "shelf_id"],
+      ["createdAt", "created_at"],
+      ["updatedAt", "updated_at"],
+    ],
+  );
+  assert.deepEqual([...box.sorts.keys()], ["createdAt", "count"]);
+  assert.deepEqual(
+    [...box.filters].map(([name, { hasRange }]) => [name, hasRange]),
+    [
+      ["shelfId", false],
+      ["count", true],
+    ],
+  );
+});
