@@ -66,7 +66,11 @@ export class Problem extends Error {
     headers: Readonly<Record<string, string>> = {},
     cause?: unknown,
   ) {
+    // Where a problem was thrown is of no interest, and a stack costs more than the rest of a refused request.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
     super(message, cause === undefined ? undefined : { cause });
+    Error.stackTraceLimit = stackTraceLimit;
     this.name = "Problem";
     this.code = code;
     this.details = details;

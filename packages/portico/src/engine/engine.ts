@@ -236,7 +236,7 @@ export class Engine {
     if (!isId(id)) notFound(resource);
     const conditions = policyConditions(caller, resource);
     const read = { resource, selection: wholeRow(resource), id, conditions };
-    const text = (await this.#store.get(caller.tenantId, read, session)) ?? notFound(resource);
+    const text = (await this.#store.getLocked(caller.tenantId, read, session)) ?? notFound(resource);
     precondition?.(text);
     return JSON.parse(text);
   }

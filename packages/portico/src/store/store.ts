@@ -45,7 +45,20 @@ export class Store {
 
   /** A row as JSON text, or undefined where the tenant has none with this id that meets the conditions. */
   async get(tenantId: string, read: ReadOne, session: Session = this.database): Promise<string | undefined> {
-    const isLocked = session !== this.database;
+    return this.#get(tenantId, read, session, false);
+  }
+
+  /** The same inside a transaction that goes on to write the row: nobody else writes it until then. */
+  async getLocked(tenantId: string, read: ReadOne, session: Session): Promise<string | undefined> {
+    return this.#get(tenantId, read, session, true);
+  }
+
+  async #get(
+    tenantId: string,
+    read: ReadOne,
+    session: Session,
+    isLocked: boolean,
+  ): Promise<string | undefined> {
     const shape = `${read.resource.name}|${read.selection.key}|${conditionShape(read.conditions)}|${isLocked}`;
     const statement = kept(this.#gets, shape, () => compileGet(this.dialect, read, isLocked));
     const [row] = await session.query(statement, { tenantId, read });
