@@ -105,9 +105,9 @@ onEachDatabase("any request at all", (database) => {
     return encodeURIComponent(text.toWellFormed());
   }
 
-  /** As it is, but for what Node's client does not let out. */
+  /** As it is, but for what no request line can hold; that goes over a raw socket. */
   function unencoded(text: string): string {
-    return text.replace(/[^\u0021-\u00FF]/g, "");
+    return text.replace(/[^\u0021-\u007E]/g, "");
   }
 
   async function send({
