@@ -1,7 +1,7 @@
 // What can be wrong with a declaration. Each fault stops the start with one line: resource, field, remedy.
 
 import { OperatorError } from "../errors.ts";
-import type { FieldShape } from "./field.ts";
+import { type FieldShape, optionNames } from "./field.ts";
 import type { Attribute, Model, ResourceModel } from "./model.ts";
 import { moment } from "./moment.ts";
 import type { Resource } from "./resource.ts";
@@ -40,13 +40,26 @@ export function checkDeclaration({ name, declaration }: Resource): void {
 
 function checkField(shape: FieldShape, refuse: (remedy: string) => never): void {
   const { options } = shape;
+  const known = optionNames[shape.kind];
+  const unknown = Object.keys(options).find((option) => !known.includes(option));
+  if (unknown !== undefined) refuse(`there is no option ${unknown}; use some of ${known.join(", ")}`);
   if (options.optional && "default" in options)
     refuse("has a default and is optional; remove one of the two");
   if ("min" in options && "max" in options && options.min! > options.max!) refuse("min is larger than max");
+  if (!isWithin(options)) refuse("the default lies outside min and max");
   if (shape.kind === "choice") checkChoices(shape, refuse);
   if (shape.kind === "timestamp" && !isMoment(shape.options.default ?? "now"))
     refuse("the default is no ISO 8601 date and time; write it as 2027-01-31T09:00:00Z, or as now");
   checkDeprecation(options.deprecated, refuse);
+}
+
+/** Whether a constant default keeps to the bounds of its own field. */
+function isWithin(options: FieldShape["options"]): boolean {
+  if (!("default" in options) || !("min" in options || "max" in options)) return true;
+  const { default: standard, min = -Infinity, max = Infinity } = options;
+  if (typeof standard !== "number" && typeof standard !== "string") return true;
+  const size = typeof standard === "string" ? [...standard].length : standard;
+  return size >= min && size <= max;
 }
 
 function isMoment(standard: string): boolean {

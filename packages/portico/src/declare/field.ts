@@ -96,37 +96,55 @@ type PresenceOf<O> = O extends { internal: true }
 
 type ValueOf<Value, O> = O extends { optional: true } ? Value | null : Value;
 
+/** Options of a kind and no others: a misspelt one does not compile. */
+type Only<O, Allowed> = O & { readonly [Name in Exclude<keyof O, keyof Allowed>]: never };
+
+const everyKind = ["optional", "readOnly", "internal", "description", "deprecated"];
+
+/** The options of each kind, for those who do not compile before they start. */
+export const optionNames: Readonly<Record<FieldShape["kind"], readonly string[]>> = {
+  text: [...everyKind, "min", "max", "default", "unique", "format", "pattern"],
+  integer: [...everyKind, "min", "max", "default"],
+  number: [...everyKind, "min", "max", "default"],
+  boolean: [...everyKind, "default"],
+  timestamp: [...everyKind, "default"],
+  choice: [...everyKind, "default"],
+  json: [...everyKind, "default"],
+  id: [...everyKind, "unique"],
+  belongsTo: [...everyKind, "default"],
+};
+
 /** Text. `text({ min: 1, max: 200 })` */
 export function text<const O extends TextOptions>(
-  options?: O,
+  options?: Only<O, TextOptions>,
 ): Field<ValueOf<string, O>, PresenceOf<O>, "text"> {
   return Object.freeze({ kind: "text", options: options ?? {} });
 }
 
 /** A whole number that JavaScript holds exactly. `integer({ min: 0, default: 0 })` */
 export function integer<const O extends NumberOptions>(
-  options?: O,
+  options?: Only<O, NumberOptions>,
 ): Field<ValueOf<number, O>, PresenceOf<O>, "integer"> {
   return Object.freeze({ kind: "integer", options: options ?? {} });
 }
 
 /** A number with double precision. `number({ min: 0 })` */
 export function number<const O extends NumberOptions>(
-  options?: O,
+  options?: Only<O, NumberOptions>,
 ): Field<ValueOf<number, O>, PresenceOf<O>, "number"> {
   return Object.freeze({ kind: "number", options: options ?? {} });
 }
 
 /** True or false. `boolean({ default: false })` */
 export function boolean<const O extends BooleanOptions>(
-  options?: O,
+  options?: Only<O, BooleanOptions>,
 ): Field<ValueOf<boolean, O>, PresenceOf<O>, "boolean"> {
   return Object.freeze({ kind: "boolean", options: options ?? {} });
 }
 
 /** A moment, kept in UTC to the millisecond: `2026-11-21T09:30:00.000Z`. `timestamp({ optional: true })` */
 export function timestamp<const O extends TimestampOptions>(
-  options?: O,
+  options?: Only<O, TimestampOptions>,
 ): Field<ValueOf<string, O>, PresenceOf<O>, "timestamp"> {
   return Object.freeze({ kind: "timestamp", options: options ?? {} });
 }
@@ -134,20 +152,22 @@ export function timestamp<const O extends TimestampOptions>(
 /** One of a few words. `choice(["draft", "published"], { default: "draft" })` */
 export function choice<const Value extends string, const O extends ChoiceOptions<Value>>(
   choices: readonly Value[],
-  options?: O,
+  options?: Only<O, ChoiceOptions<Value>>,
 ): Field<ValueOf<Value, O>, PresenceOf<O>, "choice"> {
   return Object.freeze({ kind: "choice", options: options ?? {}, choices });
 }
 
 /** Any JSON value, stored and returned as it is. `json({ default: {} })` */
 export function json<const O extends JsonOptions>(
-  options?: O,
+  options?: Only<O, JsonOptions>,
 ): Field<ValueOf<unknown, O>, PresenceOf<O>, "json"> {
   return Object.freeze({ kind: "json", options: options ?? {} });
 }
 
 /** An identifier from elsewhere: 1 to 255 characters without spaces. `id({ optional: true })` */
-export function id<const O extends IdOptions>(options?: O): Field<ValueOf<string, O>, PresenceOf<O>, "id"> {
+export function id<const O extends IdOptions>(
+  options?: Only<O, IdOptions>,
+): Field<ValueOf<string, O>, PresenceOf<O>, "id"> {
   return Object.freeze({ kind: "id", options: options ?? {} });
 }
 

@@ -98,9 +98,9 @@ function textOf({ keyword, params, message }: ErrorObject): string {
     case "required":
       return "is required";
     case "type":
-      return `must be ${[params.type].flat().join(" or ")}`;
+      return `must be ${[params.type].flat().map(typeName).join(" or ")}`;
     case "minLength":
-      return `must have at least ${params.limit} characters`;
+      return params.limit === 1 ? "must not be empty" : `must have at least ${params.limit} characters`;
     case "maxLength":
       return `must have at most ${params.limit} characters`;
     case "enum":
@@ -112,6 +112,18 @@ function textOf({ keyword, params, message }: ErrorObject): string {
     default:
       return message ?? "is not valid";
   }
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  string: "text",
+  integer: "a whole number",
+  number: "a number",
+  boolean: "true or false",
+  object: "an object",
+};
+
+function typeName(type: string): string {
+  return typeNames[type] ?? type;
 }
 
 /** Texts that a database cannot hold: lone surrogates (no UTF-8) and the character U+0000. */

@@ -79,6 +79,7 @@ async function tableSteps(
     queries.map((query) => sqlStep(dialect, query));
   if (!existing) return steps([...tables.create(table), ...(table.search ? tables.createSearch(table) : [])]);
   refuseLosses(table, existing);
+  refuseOtherReferences(table, existing);
   const added = table.columns.filter((column) => !existing.columns.has(column.name));
   await refuseMissingValues(session, table, added);
   const rebuilt = tables.rebuild(table, added);
@@ -104,6 +105,19 @@ async function tableSteps(
 
 function hasSearchOf({ search }: Table, { searches }: ExistingTable): boolean {
   return search ? searches.has(search.index) : searches.size === 0;
+}
+
+/** What a column refers to is checked on every write; rows that stand already were not checked against another table. */
+function refuseOtherReferences(table: Table, existing: ExistingTable): void {
+  for (const { name, from } of table.columns) {
+    if (!existing.columns.has(name)) continue;
+    const wanted = table.foreignKeys.find(({ column }) => column === name)?.table;
+    const found = existing.references.get(name);
+    if (wanted === found) continue;
+    throw new OperatorError(
+      `${from}: the column ${table.name}.${name} refers to ${found ?? "nothing"}, not to ${wanted ?? "nothing"}; declare a new field and copy the values by hand`,
+    );
+  }
 }
 
 async function refuseMissingValues(session: Session, table: Table, added: readonly Column[]): Promise<void> {

@@ -11,6 +11,8 @@ export interface ExistingTable {
     { readonly type: ColumnType | (string & {}); readonly isNullable: boolean }
   >;
   readonly indexes: ReadonlySet<string>;
+  /** Column -> the table that it refers to. */
+  readonly references: ReadonlyMap<string, string>;
   /** Search indexes, under whatever names the database keeps them. */
   readonly searches: ReadonlySet<string>;
 }
@@ -19,6 +21,7 @@ export interface ExistingTable {
 export class FoundTable implements ExistingTable {
   readonly columns = new Map<string, { type: string; isNullable: boolean }>();
   readonly indexes = new Set<string>();
+  readonly references = new Map<string, string>();
   readonly searches = new Set<string>();
 }
 

@@ -26,7 +26,7 @@ export const serve: Command = {
   name: "serve",
   summary: "Serve the API until SIGTERM or SIGINT.",
   options: {},
-  async run() {
+  async run(given) {
     const assembly = await assemble();
     const { app, model, settings } = assembly;
     const store = await openStore(settings.databaseUrl);
@@ -50,7 +50,8 @@ export const serve: Command = {
       stopOnSignal(server, store, log);
       const { port } = server.server.address() as AddressInfo;
       const url = settings.port === 0 ? `http://${settings.host}:${port}` : settings.publicUrl;
-      if (key !== undefined) process.stdout.write(greeting(app, engine, url, key));
+      const shown = key === undefined ? "" : greeting(app, engine, url, key);
+      process.stdout.write(given.isSet("json") ? `${JSON.stringify({ url, key })}\n` : shown);
       log.info({ url, mode: settings.mode, database: store.dialect.name }, "listening");
       return undefined;
     } catch (error) {

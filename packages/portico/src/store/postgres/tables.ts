@@ -53,6 +53,13 @@ export const postgresTables: TableDialect = {
       const found = tables.get(table!);
       (searchName.test(index!) ? found?.searches : found?.indexes)?.add(index!);
     }
+    const references = await rows(
+      session,
+      `select f.conrelid::regclass::text, a.attname, f.confrelid::regclass::text
+       from pg_constraint f join pg_attribute a on a.attrelid = f.conrelid and a.attnum = any(f.conkey)
+       where f.contype = 'f' and f.connamespace = current_schema()::regnamespace and a.attname <> 'tenant_id'`,
+    );
+    for (const [table, column, target] of references) tables.get(table!)?.references.set(column!, target!);
     return tables;
   },
 

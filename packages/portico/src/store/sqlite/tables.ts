@@ -47,6 +47,14 @@ export const sqliteTables: TableDialect = {
       const found = tables.get(table as string);
       (type === "trigger" ? found?.searches : found?.indexes)?.add(name as string);
     }
+    const references = await rows(
+      session,
+      `select t.name, f."from", f."table" from sqlite_schema t, pragma_foreign_key_list(t.name) f
+       where t.type = 'table' and f."from" <> 'tenant_id'`,
+    );
+    for (const [table, column, target] of references) {
+      tables.get(table as string)?.references.set(column as string, target as string);
+    }
     return tables;
   },
 
