@@ -12,7 +12,7 @@ type Values = Record<string, unknown>;
 /** The body with the defaults that are worked out from it: they are validated together. */
 export function withDerivedDefaults(resource: ResourceModel, body: RowValues): RowValues | undefined {
   const derived = resource.attributes.filter(
-    (attribute) => typeof constantDefault(attribute) === "function" && body[attribute.name] === undefined,
+    (attribute) => typeof constantDefault(attribute) === "function" && givenIn(body, attribute) === undefined,
   );
   if (derived.length === 0) return undefined;
   const filled: Values = { ...body };
@@ -21,6 +21,11 @@ export function withDerivedDefaults(resource: ResourceModel, body: RowValues): R
     filled[attribute.name] = derive(body);
   }
   return filled;
+}
+
+/** What the body itself has: a field may be called `constructor`, which every object inherits. */
+function givenIn(body: RowValues, { name }: Attribute): unknown {
+  return Object.hasOwn(body, name) ? body[name] : undefined;
 }
 
 function constantDefault({ field }: Attribute): unknown {
@@ -32,7 +37,7 @@ export function wholeValues(resource: ResourceModel, body: RowValues, caller: Ca
   const values: Values = {};
   for (const attribute of resource.attributes) {
     if (attribute.isReadOnly && !("default" in attribute.field.options)) continue;
-    const given = body[attribute.name];
+    const given = givenIn(body, attribute);
     values[attribute.name] =
       given === undefined ? defaultValue(attribute, caller, now) : normalised(attribute, given);
   }

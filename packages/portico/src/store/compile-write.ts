@@ -66,7 +66,11 @@ function target() {
 }
 
 function valueSlot(dialect: Dialect, attribute: Attribute) {
-  return slot(({ values }: Insert | Update) => dialect.encode(attribute, values[attribute.name]));
+  const { name } = attribute;
+  // Not what every object inherits, for a field may be called `constructor`.
+  return slot(({ values }: Insert | Update) =>
+    dialect.encode(attribute, Object.hasOwn(values, name) ? values[name] : undefined),
+  );
 }
 
 function searchWords(resource: ResourceModel, tenantId: string, values: RowValues): string {

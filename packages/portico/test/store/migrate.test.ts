@@ -1,0 +1,322 @@
+// Migrations: what adds is done, what could lose data is refused with a line, a dry run only tells.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { app } from "../../src/declare/app.ts";
+import {
+  belongsTo,
+  boolean,
+  choice,
+  integer,
+  json,
+  number,
+  text,
+  timestamp,
+} from "../../src/declare/field.ts";
+import { buildModel, type Model } from "../../src/declare/model.ts";
+import { type Resource, range, resource } from "../../src/declare/resource.ts";
+import { OperatorError } from "../../src/errors.ts";
+import { newId } from "../../src/plan/id.ts";
+import { wholeRow } from "../../src/plan/selection.ts";
+import { migrate } from "../../src/store/migrate.ts";
+import { openStore } from "../../src/store/open.ts";
+import { tablesOf } from "../../src/store/schema.ts";
+import type { Store } from "../../src/store/store.ts";
+import { makePlace, onEachDatabase, type Place } from "../server.ts";
+
+const tenantId = newId("tenant");
+const now = "2026-11-21T09:30:00.000Z";
+
+/** Declared as in JavaScript: each version of a declaration has another type. */
+const loosely = resource as unknown as (name: string, declaration: object) => Resource;
+
+const title = text({ max: 100 });
+const owner = loosely("owner", { fields: { title } });
+/** The first version of the declaration that the tests change. */
+const first = { fields: { title }, sort: ["title"] };
+const changed = (fields: object, more: object = {}): object => ({
+  ...first,
+  ...more,
+  fields: { title, ...fields },
+});
+
+function modelOf(declaration: object): Model {
+  return buildModel(app({ name: "Changing", resources: [owner, loosely("note", declaration)] }), []);
+}
+
+onEachDatabase("migrations", (database) => {
+  /** A database with the first version, and one row where it is wanted. */
+  class Changing {
+    readonly place: Place;
+    readonly store: Store;
+    readonly id: string = newId("note");
+
+    private constructor(place: Place, store: Store) {
+      this.place = place;
+      this.store = store;
+    }
+
+    static async begin(hasRow: boolean): Promise<Changing> {
+      const place = await makePlace(database);
+      const changing = new Changing(place, await openStore(place.databaseUrl));
+      await changing.migrate(first);
+      if (hasRow) await changing.insert("note", { title: "Old" }, changing.id, first);
+      return changing;
+    }
+
+    migrate(declaration: object, isDryRun = false): Promise<string[]> {
+      return migrate(this.store, tablesOf(modelOf(declaration), []), isDryRun);
+    }
+
+    async insert(name: string, values: object, id: string, declaration: object): Promise<void> {
+      const insert = {
+        resource: modelOf(declaration).resource.get(name)!,
+        tenantId,
+        values: { id, createdAt: now, updatedAt: now, ...values },
+      };
+      await this.store.transaction((session) => this.store.insert(session, insert));
+    }
+
+    async row(declaration: object, id = this.id): Promise<Record<string, unknown>> {
+      const note = modelOf(declaration).resource.get("note")!;
+      const read = { resource: note, selection: wholeRow(note), id, conditions: [] };
+      return JSON.parse((await this.store.get(tenantId, read))!);
+    }
+
+    async end(): Promise<void> {
+      await this.store.database.close();
+      await this.place.remove();
+    }
+  }
+  const withChanging = async (hasRow: boolean, use: (changing: Changing) => Promise<void>): Promise<void> => {
+    const changing = await Changing.begin(hasRow);
+    try {
+      await use(changing);
+    } finally {
+      await changing.end();
+    }
+  };
+
+  test("a database that is up to date has nothing to do", () =>
+    withChanging(true, async (changing) => {
+      assert.deepEqual(await changing.migrate(first), []);
+    }));
+
+  const additions: readonly (readonly [fact: string, declaration: object, added: object])[] = [
+    [
+      "a text with a default",
+      changed({ body: text({ max: 50, default: "it's new" }) }),
+      { body: "it's new" },
+    ],
+    ["an optional text", changed({ body: text({ optional: true }) }), { body: null }],
+    ["a number with a default", changed({ ratio: number({ default: 0.5 }) }), { ratio: 0.5 }],
+    ["an integer with a default", changed({ count: integer({ default: -3 }) }), { count: -3 }],
+    ["a boolean that is true", changed({ isOpen: boolean({ default: true }) }), { isOpen: true }],
+    ["a boolean that is false", changed({ isOpen: boolean({ default: false }) }), { isOpen: false }],
+    ["a choice with a default", changed({ kind: choice(["a", "b"], { default: "b" }) }), { kind: "b" }],
+    ["JSON with a default", changed({ meta: json({ default: { a: ["'"] } }) }), { meta: { a: ["'"] } }],
+    [
+      "a moment with a default",
+      changed({ at: timestamp({ default: "2026-01-01T02:00:00+02:00" }) }),
+      { at: "2026-01-01T00:00:00.000Z" },
+    ],
+    [
+      "an optional reference",
+      changed({ owner: belongsTo(() => owner, { optional: true }) }),
+      { ownerId: null },
+    ],
+    [
+      "several fields, a reference among them",
+      changed({ count: integer({ default: 1 }), owner: belongsTo(() => owner, { optional: true }) }),
+      { count: 1, ownerId: null },
+    ],
+  ];
+  for (const [fact, declaration, added] of additions) {
+    test(`${fact} is added, and rows that stand already have it`, () =>
+      withChanging(true, async (changing) => {
+        const told = await changing.migrate(declaration, true);
+        assert.ok(told.length > 0);
+        assert.deepEqual(await changing.row(first), { ...(await changing.row(first)), title: "Old" });
+        const done = await changing.migrate(declaration);
+        assert.deepEqual(done, told, "a dry run tells what is then done");
+        const row = { id: changing.id, title: "Old", ...added, createdAt: now, updatedAt: now };
+        assert.deepEqual(await changing.row(declaration), row);
+        assert.deepEqual(await changing.migrate(declaration), []);
+        const another = newId("note");
+        await changing.insert("note", { title: "New", ...added }, another, declaration);
+        assert.partialDeepStrictEqual(await changing.row(declaration, another), added);
+      }));
+  }
+
+  test("a dry run changes nothing, however often", () =>
+    withChanging(true, async (changing) => {
+      const declaration = changed({ body: text({ default: "" }) });
+      const told = await changing.migrate(declaration, true);
+      assert.deepEqual(await changing.migrate(declaration, true), told);
+      assert.ok(
+        told.some((statement) => /alter table "?notes"? add column "?body"?/i.test(statement)),
+        told.join(),
+      );
+    }));
+
+  test("a field without a default is added while there are no rows", () =>
+    withChanging(false, async (changing) => {
+      const declaration = changed({ body: text(), owner: belongsTo(() => owner) });
+      await changing.migrate(declaration);
+      assert.deepEqual(await changing.migrate(declaration), []);
+    }));
+
+  test("a reference that was added holds: it leads to a row of the tenant or the write fails", () =>
+    withChanging(true, async (changing) => {
+      const declaration = changed({ owner: belongsTo(() => owner, { optional: true }) });
+      await changing.migrate(declaration);
+      const ownerId = newId("owner");
+      await changing.insert("owner", { title: "Owner" }, ownerId, declaration);
+      await changing.insert("note", { title: "Owned", ownerId }, newId("note"), declaration);
+      const lost = { title: "Lost", ownerId: newId("owner") };
+      await assert.rejects(changing.insert("note", lost, newId("note"), declaration));
+    }));
+
+  test("a field that need no longer be given loses its obligation only", () =>
+    withChanging(true, async (changing) => {
+      const declaration = { ...first, fields: { title: text({ max: 100, optional: true }) } };
+      await changing.migrate(declaration);
+      const id = newId("note");
+      await changing.insert("note", { title: null }, id, declaration);
+      assert.equal((await changing.row(declaration, id))["title"], null);
+      assert.equal((await changing.row(declaration))["title"], "Old");
+      assert.deepEqual(await changing.migrate(declaration), []);
+    }));
+
+  test("indexes follow filters and sorts, and go with them", () =>
+    withChanging(true, async (changing) => {
+      const filtered = changed({}, { filter: ["title", range("updatedAt")] });
+      const made = await changing.migrate(filtered);
+      assert.ok(
+        made.length > 0 && made.every((statement) => statement.startsWith("create index")),
+        made.join(),
+      );
+      const dropped = await changing.migrate(first);
+      assert.ok(
+        dropped.length > 0 && dropped.every((statement) => statement.startsWith("drop index")),
+        dropped.join(),
+      );
+      assert.deepEqual(await changing.migrate(first), []);
+    }));
+
+  test("a resource that is added has its table", () =>
+    withChanging(true, async (changing) => {
+      const resources = [owner, loosely("note", first), loosely("tag", { fields: { title } })];
+      const tables = tablesOf(buildModel(app({ name: "Changing", resources }), []), []);
+      await migrate(changing.store, tables);
+      assert.deepEqual(await migrate(changing.store, tables), []);
+    }));
+
+  test("many processes that migrate at once do it once", () =>
+    withChanging(true, async (changing) => {
+      const declaration = changed({ body: text({ default: "" }) });
+      const stores = await Promise.all([1, 2, 3].map(() => openStore(changing.place.databaseUrl)));
+      const tables = tablesOf(modelOf(declaration), []);
+      const done = await Promise.all(stores.map((store) => migrate(store, tables)));
+      assert.equal(done.filter((statements) => statements.length > 0).length, 1);
+      await Promise.all(stores.map((store) => store.database.close()));
+    }));
+
+  const losses: readonly (readonly [fact: string, declaration: object, line: RegExp])[] = [
+    [
+      "a field that is no longer declared",
+      { fields: { other: text({ default: "" }) } },
+      /notes\.title is no longer declared.*alter table notes drop column title/,
+    ],
+    [
+      "a field of another kind",
+      { fields: { title: integer() } },
+      /resource note, field title: .*text, not integer/,
+    ],
+    [
+      "a required field without a default",
+      changed({ body: text() }),
+      /resource note, field body: .*give it a default or make it optional/,
+    ],
+    [
+      "a required reference",
+      changed({ owner: belongsTo(() => owner) }),
+      /resource note, field owner.*: .*give it a default or make it optional/,
+    ],
+  ];
+  for (const [fact, declaration, line] of losses) {
+    test(`${fact} is refused with one line, and nothing is changed`, () =>
+      withChanging(true, async (changing) => {
+        for (const isDryRun of [true, false]) {
+          await assert.rejects(changing.migrate(declaration, isDryRun), (error) => {
+            assert.ok(error instanceof OperatorError, String(error));
+            assert.match(error.message, line);
+            assert.doesNotMatch(error.message, /\n/);
+            return true;
+          });
+        }
+        assert.equal((await changing.row(first))["title"], "Old");
+        assert.deepEqual(await changing.migrate(first), []);
+      }));
+  }
+
+  test("a field that becomes required again is refused, and done once it was done by hand", () =>
+    withChanging(true, async (changing) => {
+      await changing.migrate({ ...first, fields: { title: text({ max: 100, optional: true }) } });
+      let byHand = "";
+      await assert.rejects(changing.migrate(first), (error) => {
+        byHand = /run by hand: (.*)$/.exec((error as Error).message)?.[1] ?? "";
+        return error instanceof OperatorError;
+      });
+      await changing.store.database.run(byHand);
+      assert.deepEqual(await changing.migrate(first), []);
+    }));
+
+  test("a field that was dropped by hand, as the line says, is gone", () =>
+    withChanging(true, async (changing) => {
+      const grown = changed({ body: text({ default: "" }) });
+      await changing.migrate(grown);
+      let byHand = "";
+      await assert.rejects(changing.migrate(first), (error) => {
+        byHand = /run by hand: (.*)$/.exec((error as Error).message)?.[1] ?? "";
+        return error instanceof OperatorError;
+      });
+      await changing.store.database.run(byHand);
+      assert.deepEqual(await changing.migrate(first), []);
+      assert.equal((await changing.row(first))["title"], "Old");
+    }));
+
+  test("rows that share what is to become unique stop the migration with one line", () =>
+    withChanging(true, async (changing) => {
+      await changing.insert("note", { title: "Old" }, newId("note"), first);
+      const unique = { ...first, fields: { title: text({ max: 100, unique: true }) } };
+      await assert.rejects(changing.migrate(unique), (error) => {
+        assert.ok(error instanceof OperatorError, String(error));
+        assert.match(error.message, /title/);
+        return true;
+      });
+      assert.deepEqual(await changing.migrate(first), []);
+    }));
+});
+
+onEachDatabase("a database that others use too", (database) => {
+  let place: Place;
+  let store: Store;
+  before(async () => {
+    place = await makePlace(database);
+    store = await openStore(place.databaseUrl);
+  });
+  after(async () => {
+    await store.database.close();
+    await place.remove();
+  });
+
+  test("tables and indexes that Portico did not make are left alone", async () => {
+    await store.database.run("create table ledger (id integer primary key, amount integer)");
+    await migrate(store, tablesOf(modelOf(first), []));
+    await store.database.run("create index notes_by_hand on notes (created_at)");
+    assert.deepEqual(await migrate(store, tablesOf(modelOf(first), [])), []);
+    await store.database.run("insert into ledger (id, amount) values (1, 2)");
+    await store.database.run("drop index notes_by_hand");
+  });
+});
