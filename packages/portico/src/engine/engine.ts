@@ -162,7 +162,10 @@ export class Engine {
     const now = new Date().toISOString();
     const context = this.#context(session, caller, now);
     const { parent, hooks, idPrefix } = resource;
-    if (parent) await this.#requireParentRow(session, caller, parent.reference!.target, parentId);
+    // Hooks may go on to write the parent. Locked before the insert locks it more weakly, two such inserts wait
+    // for one another's end and not for each other.
+    const isLocked = hooks.before?.create !== undefined || hooks.after?.create !== undefined;
+    if (parent) await this.#requireParentRow(session, caller, parent.reference!.target, parentId, isLocked);
     const values = wholeValues(resource, input, caller, now);
     const hooked = await hooks.before?.create?.(values, context);
     const id = newId(idPrefix);
@@ -274,7 +277,8 @@ export class Engine {
     id: string,
   ): Promise<string | undefined> {
     const read = { resource, selection: wholeRow(resource), id, conditions: [] };
-    return this.#store.get(caller.tenantId, read, session);
+    // A hook decides by what it reads, so that must still hold when it writes.
+    return this.#store.getLocked(caller.tenantId, read, session);
   }
 
   #requirePolicy(caller: Caller, resource: ResourceModel, row: RowValues): void {
@@ -297,10 +301,14 @@ export class Engine {
     caller: Caller,
     parent: ResourceModel,
     id: string | undefined,
+    isLocked = false,
   ): Promise<void> {
     const conditions: readonly Condition[] = policyConditions(caller, parent);
     const read = { resource: parent, selection: wholeRow(parent), id: id ?? "", conditions };
-    const row = isId(read.id) ? await this.#store.get(caller.tenantId, read, session) : undefined;
+    if (!isId(read.id)) notFound(parent);
+    const row = isLocked
+      ? await this.#store.getLocked(caller.tenantId, read, session)
+      : await this.#store.get(caller.tenantId, read, session);
     if (row === undefined) notFound(parent);
   }
 
