@@ -2,9 +2,10 @@
 // they were made for. A token says where, not in which direction: it serves both.
 
 import { isAscii } from "node:buffer";
-import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from "node:crypto";
+import { hkdfSync, timingSafeEqual } from "node:crypto";
 import type { Attribute } from "../declare/model.ts";
 import { Problem } from "../errors.ts";
+import { Hmac } from "./hmac.ts";
 import { isId } from "./id.ts";
 import type { Condition, Position, Sort, Value } from "./read.ts";
 
@@ -24,20 +25,21 @@ const longestToken = 4096;
 
 export class CursorCodec {
   /** The first key signs; all of them are accepted, so that a secret can be replaced. */
-  readonly #keys: readonly KeyObject[];
+  readonly #keys: readonly Hmac[];
 
   /** @param secrets the values of PORTICO_SECRET, newest first */
   constructor(secrets: readonly string[]) {
-    this.#keys = secrets.map((secret) =>
-      createSecretKey(Buffer.from(hkdfSync("sha256", secret, "", "portico cursor", 32))),
-    );
+    this.#keys = secrets.map((secret) => {
+      const key = Buffer.from(hkdfSync("sha256", secret, "", "portico cursor", 32));
+      return new Hmac(key.toString("hex"));
+    });
   }
 
   /** The token of a row: base64url of `{"createdAt": "...", "id": "...", "_mac": "..."}`; no field is called so. */
   encode(list: string, sort: Sort, position: Position): string {
-    const mac = macOf(this.#keys[0]!, list, position);
-    const payload = { [sort.attribute.name]: position.value, id: position.id, _mac: mac };
-    return Buffer.from(JSON.stringify(payload)).toString("base64url");
+    const place = placeText(sort, position);
+    const mac = macOf(this.#keys[0]!, list, place);
+    return Buffer.from(`${place},"_mac":"${mac}"}`).toString("base64url");
   }
 
   /** @throws Problem `invalid_cursor` for a token that is malformed, altered, or of another list. */
@@ -47,16 +49,22 @@ export class CursorCodec {
     if (!payload || !isSortValue(sort.attribute, value) || !isId(payload.id))
       throw new Problem("invalid_cursor");
     const position = { value, id: payload.id };
+    const place = placeText(sort, position);
     for (const key of this.#keys) {
-      if (isSame(macOf(key, list, position), payload._mac)) return position;
+      if (isSame(macOf(key, list, place), payload._mac)) return position;
     }
     throw new Problem("invalid_cursor");
   }
 }
 
-function macOf(key: KeyObject, list: string, position: Position): string {
-  const signed = JSON.stringify([list, position.value, position.id]);
-  return createHmac("sha256", key).update(signed).digest("base64url").slice(0, macLength);
+/** The signed part of a token: `{"createdAt":"...","id":"..."`, to which the signature is added. */
+function placeText({ attribute }: Sort, { value, id }: Position): string {
+  const shown = attribute.name === "id" ? "" : `"${attribute.name}":${JSON.stringify(value)},`;
+  return `{${shown}"id":"${id}"`;
+}
+
+function macOf(key: Hmac, list: string, place: string): string {
+  return key.sign(list + place).slice(0, macLength);
 }
 
 function isSame(mac: string, given: string): boolean {

@@ -23,6 +23,8 @@ export function envelope(list: ParsedList, page: Page, cursors: CursorCodec, tar
     : cursorEnvelope(list, page, cursors, target);
 }
 
+const cursorNames = ["cursor", "direction"];
+
 function cursorEnvelope(
   { read, key }: ParsedList,
   page: Page,
@@ -37,8 +39,10 @@ function cursorEnvelope(
   const previous = token(page.first);
   const hasPrevious = isBackward ? page.hasMore : position !== undefined;
   const links = [
-    ...(next ? [link(target, { cursor: next, direction: undefined }, "next")] : []),
-    ...(hasPrevious && previous ? [link(target, { cursor: previous, direction: "backward" }, "prev")] : []),
+    ...(next ? [link(target, cursorNames, `cursor=${next}`, "next")] : []),
+    ...(hasPrevious && previous
+      ? [link(target, cursorNames, `cursor=${previous}&direction=backward`, "prev")]
+      : []),
   ];
   // Tokens are base64url, which JSON writes as it is.
   const nextText = next === undefined ? "null" : `"${next}"`;
@@ -51,8 +55,8 @@ function cursorEnvelope(
 
 function numberedEnvelope(number: number, page: Page, target: string): Envelope {
   const links = [
-    ...(page.hasMore ? [link(target, { page: String(number + 1) }, "next")] : []),
-    ...(number > 1 ? [link(target, { page: String(number - 1) }, "prev")] : []),
+    ...(page.hasMore ? [link(target, ["page"], `page=${number + 1}`, "next")] : []),
+    ...(number > 1 ? [link(target, ["page"], `page=${number - 1}`, "prev")] : []),
   ];
   return {
     text: `{"data":${page.rows},"pagination":{"nextCursor":null,"hasMore":${page.hasMore},"total":${page.total}}}`,
@@ -60,27 +64,13 @@ function numberedEnvelope(number: number, page: Page, target: string): Envelope 
   };
 }
 
-function link(
-  target: string,
-  changes: Readonly<Record<string, string | undefined>>,
-  relation: string,
-): string {
+/** The target with other parameters: `/posts?limit=5&cursor=...`. Names and tokens need no escaping. */
+function link(target: string, changed: readonly string[], added: string, relation: string): string {
   const start = target.indexOf("?");
-  const path = start < 0 ? target : target.slice(0, start);
-  const kept =
-    start < 0
-      ? []
-      : target
-          .slice(start + 1)
-          .split("&")
-          .filter((part) => !(nameOf(part) in changes));
-  const added = Object.entries(changes).flatMap(([name, value]) =>
-    value === undefined ? [] : [`${name}=${value}`],
-  );
-  return `<${path}?${[...kept, ...added].filter((part) => part !== "").join("&")}>; rel="${relation}"`;
-}
-
-function nameOf(part: string): string {
-  const equals = part.indexOf("=");
-  return equals < 0 ? part : part.slice(0, equals);
+  if (start < 0) return `<${target}?${added}>; rel="${relation}"`;
+  const kept = target
+    .slice(start + 1)
+    .split("&")
+    .filter((part) => part !== "" && !changed.some((name) => part === name || part.startsWith(`${name}=`)));
+  return `<${target.slice(0, start)}?${[...kept, added].join("&")}>; rel="${relation}"`;
 }

@@ -7,11 +7,13 @@ import { OperatorError } from "../../errors.ts";
 import type { ColumnValues, Database, Session, Statement } from "../database.ts";
 import { BackgroundReader } from "./background-reader.ts";
 import { SqliteConnection } from "./connection.ts";
+import { Snapshot } from "./snapshot.ts";
 import { GroupedWriter } from "./writer.ts";
 
 export class SqliteDatabase implements Database {
   readonly isRemote = false;
   readonly #reader: SqliteConnection;
+  readonly #snapshot: Snapshot;
   readonly #writer: GroupedWriter;
   readonly #background: BackgroundReader;
 
@@ -19,8 +21,9 @@ export class SqliteDatabase implements Database {
   constructor(file: string) {
     try {
       mkdirSync(dirname(file), { recursive: true });
-      this.#writer = new GroupedWriter(new SqliteConnection(file, 0));
+      this.#writer = new GroupedWriter(new SqliteConnection(file, 0), () => this.#snapshot.close());
       this.#reader = new SqliteConnection(file, 1_000);
+      this.#snapshot = new Snapshot(this.#reader);
     } catch (error) {
       throw new OperatorError(`the database file ${file} cannot be opened: ${messageOf(error)}`);
     }
@@ -29,6 +32,7 @@ export class SqliteDatabase implements Database {
 
   async query<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
     if (statement.mayScan) return this.#background.query(statement.sql, statement.bind(input));
+    this.#snapshot.open();
     return this.#reader.query(statement, input);
   }
 
@@ -43,6 +47,7 @@ export class SqliteDatabase implements Database {
   async close(): Promise<void> {
     await this.#background.close();
     await this.#writer.close();
+    this.#snapshot.close();
     this.#reader.native.close();
   }
 }

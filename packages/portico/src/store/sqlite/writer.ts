@@ -20,11 +20,13 @@ interface Job {
 
 export class GroupedWriter {
   readonly #connection: SqliteConnection;
+  readonly #afterCommit: () => void;
   #waiting: Job[] = [];
   #running: Promise<void> | undefined;
 
-  constructor(connection: SqliteConnection) {
+  constructor(connection: SqliteConnection, afterCommit: () => void) {
     this.#connection = connection;
+    this.#afterCommit = afterCommit;
   }
 
   /** Runs `work` in the next group and answers after its commit. */
@@ -68,6 +70,7 @@ export class GroupedWriter {
         if (outcome) done.push({ job, value: outcome.value });
       }
       this.#connection.all("commit");
+      this.#afterCommit();
     } catch (error) {
       if (this.#connection.native.isTransaction) this.#connection.all("rollback");
       for (const job of group) job.reject(error);

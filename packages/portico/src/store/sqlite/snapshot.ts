@@ -1,0 +1,28 @@
+// Reads of requests that were received together share one read transaction, and with it the locks and looks at
+// the file that SQLite needs for each: a fifth of the time of a row.
+
+import type { SqliteConnection } from "./connection.ts";
+
+export class Snapshot {
+  readonly #connection: SqliteConnection;
+  #isOpen = false;
+
+  constructor(connection: SqliteConnection) {
+    this.#connection = connection;
+  }
+
+  /** Before a read. It lasts until the event loop looks at its sockets again. */
+  open(): void {
+    if (this.#isOpen) return;
+    this.#connection.all("begin");
+    this.#isOpen = true;
+    setImmediate(() => this.close());
+  }
+
+  /** Also after each commit of this process: a read that follows a write sees it. */
+  close(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#connection.all("commit");
+  }
+}
