@@ -1,7 +1,7 @@
 // The commands of `portico`, beside a running server: what they print, and the one line with which they fail.
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { describe, test } from "node:test";
 import { serve } from "../scenario.ts";
 import { onEachDatabase, portico } from "../server.ts";
 
@@ -67,9 +67,10 @@ test("a call that cannot be understood is one line and exit 1", async () => {
   await Promise.all(calls.map(([call, line]) => expectRefusal(nowhere, call.split(" "), line)));
 });
 
+const words = (call: string): string[] => call.split(" ");
+
 onEachDatabase("commands", (database) => {
   const served = serve(database);
-  const words = (call: string) => call.split(" ");
   const refused = (call: readonly string[], line: RegExp) => expectRefusal(served.place, call, line);
 
   test("--json prints one line with one JSON object", async () => {
@@ -105,24 +106,6 @@ onEachDatabase("commands", (database) => {
     assert.equal((await served.request(`/users/${elsewhere.user.id}`)).status, 404);
   });
 
-  test("user create refuses what is no user", async () => {
-    const user = (email: string, password: string, ...more: string[]) => [
-      "user",
-      "create",
-      "--name",
-      "X",
-      "--email",
-      email,
-      "--password",
-      password,
-      ...more,
-    ];
-    await refused(user("nowhere", "12345678"), /email/);
-    await refused(user("ada@example.com", "12345678"), /email/);
-    await refused(user("x@example.com", "short"), /8 to 256/);
-    await refused(user("x@example.com", "12345678", "--tenant", "tenant_x"), /there is no tenant tenant_x/);
-  });
-
   test("key create prints the key once, and it works at once", async () => {
     const made = await served.command(...words("key create --name K --scopes posts:read,users:read"));
     assert.match(made.key, /^sk_test_[\w-]{43}$/);
@@ -138,31 +121,6 @@ onEachDatabase("commands", (database) => {
   test("the line for a person begins with the key alone, so that a script can take it", async () => {
     const { stdout } = await portico(served.place, words("key create --name K --scopes posts:read"));
     assert.match(stdout, /^sk_test_[\w-]{43}\n/);
-  });
-
-  test("a key lives a year, or as long as is said, two years at most", async () => {
-    const day = 24 * 60 * 60 * 1000;
-    const daysLeft = ({ expiresAt }: { expiresAt: string }) =>
-      Math.round((Date.parse(expiresAt) - Date.now()) / day);
-    const create = words("key create --name K --scopes posts:read");
-    assert.equal(daysLeft(await served.command(...create)), 365);
-    const inDays = (days: number) => new Date(Date.now() + days * day).toISOString();
-    assert.equal(daysLeft(await served.command(...create, "--expires-at", inDays(3))), 3);
-    await refused([...create, "--expires-at", inDays(731)], /two years/);
-    await refused([...create, "--expires-at", inDays(-1)], /has passed/);
-    await refused([...create, "--expires-at", "soon"], /ISO 8601/);
-    await refused([...create, "--expires-at", "1"], /ISO 8601/);
-  });
-
-  test("key create refuses what is no key", async () => {
-    await refused(words("key create --name K --scopes posts:fly"), /there is no scope posts:fly/);
-    await refused(["key", "create", "--name", "K", "--scopes", ""], /--scopes is missing/);
-    await refused(["key", "create", "--name", "K", "--scopes", ","], /scope/);
-    await refused(words("key create --name K --scopes posts:read --type golden"), /--type is 'golden'/);
-    await refused(words("key create --name K --scopes posts:read --rate-limit 0"), /--rate-limit is '0'/);
-    await refused(words("key create --name K --scopes posts:read --tenant x"), /there is no tenant x/);
-    await refused(words("key create --name K --scopes posts:read --user x"), /no user x/);
-    await refused(["key", "create", "--name", "x".repeat(201), "--scopes", "posts:read"], /name/);
   });
 
   test("key list tells the state of each key", async () => {
@@ -188,8 +146,10 @@ onEachDatabase("commands", (database) => {
     const second = await served.command("key", "revoke", id);
     assert.equal(second.key.revokedAt, first.key.revokedAt);
     const { tenant } = await served.command(...words("tenant create --name Other"));
-    await refused(["key", "revoke", id, "--tenant", tenant.id], /there is no key/);
-    await refused(["key", "revoke", "nothing"], /there is no key nothing/);
+    await Promise.all([
+      refused(["key", "revoke", id, "--tenant", tenant.id], /there is no key/),
+      refused(["key", "revoke", "nothing"], /there is no key nothing/),
+    ]);
   });
 
   test("migrate has nothing to do beside a server that runs", async () => {
@@ -197,5 +157,59 @@ onEachDatabase("commands", (database) => {
     assert.deepEqual(statements, []);
     const { stdout } = await portico(served.place, ["migrate"]);
     assert.equal(stdout, "The database is up to date.\n");
+  });
+});
+
+describe("what commands take", () => {
+  const served = serve("sqlite");
+  const refused = (call: readonly string[], line: RegExp) => expectRefusal(served.place, call, line);
+
+  test("user create refuses what is no user", async () => {
+    const user = (email: string, password: string, ...more: string[]) => [
+      "user",
+      "create",
+      "--name",
+      "X",
+      "--email",
+      email,
+      "--password",
+      password,
+      ...more,
+    ];
+    await Promise.all([
+      refused(user("nowhere", "12345678"), /email/),
+      refused(user("ada@example.com", "12345678"), /email/),
+      refused(user("x@example.com", "short"), /8 to 256/),
+      refused(user("x@example.com", "12345678", "--tenant", "tenant_x"), /there is no tenant tenant_x/),
+    ]);
+  });
+
+  test("a key lives a year, or as long as is said, two years at most", async () => {
+    const day = 24 * 60 * 60 * 1000;
+    const daysLeft = ({ expiresAt }: { expiresAt: string }) =>
+      Math.round((Date.parse(expiresAt) - Date.now()) / day);
+    const create = words("key create --name K --scopes posts:read");
+    assert.equal(daysLeft(await served.command(...create)), 365);
+    const inDays = (days: number) => new Date(Date.now() + days * day).toISOString();
+    assert.equal(daysLeft(await served.command(...create, "--expires-at", inDays(3))), 3);
+    await Promise.all([
+      refused([...create, "--expires-at", inDays(731)], /two years/),
+      refused([...create, "--expires-at", inDays(-1)], /has passed/),
+      refused([...create, "--expires-at", "soon"], /ISO 8601/),
+      refused([...create, "--expires-at", "1"], /ISO 8601/),
+    ]);
+  });
+
+  test("key create refuses what is no key", async () => {
+    await Promise.all([
+      refused(words("key create --name K --scopes posts:fly"), /there is no scope posts:fly/),
+      refused(["key", "create", "--name", "K", "--scopes", ""], /--scopes is missing/),
+      refused(["key", "create", "--name", "K", "--scopes", ","], /scope/),
+      refused(words("key create --name K --scopes posts:read --type golden"), /--type is 'golden'/),
+      refused(words("key create --name K --scopes posts:read --rate-limit 0"), /--rate-limit is '0'/),
+      refused(words("key create --name K --scopes posts:read --tenant x"), /there is no tenant x/),
+      refused(words("key create --name K --scopes posts:read --user x"), /no user x/),
+      refused(["key", "create", "--name", "x".repeat(201), "--scopes", "posts:read"], /name/),
+    ]);
   });
 });

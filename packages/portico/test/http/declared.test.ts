@@ -2,14 +2,21 @@
 
 import assert from "node:assert/strict";
 import { resolve } from "node:path";
-import { test } from "node:test";
-import { expectAnswer, runCommand, scenarios, serve } from "../scenario.ts";
+import { before, describe, test } from "node:test";
+import { expectAnswer, runCommand, type Served, scenarios, serve } from "../scenario.ts";
 import { type Answer, onEachDatabase } from "../server.ts";
 
 const cwd = resolve(import.meta.dirname, "../fixtures/workshop");
 
-onEachDatabase("fields of every kind", (database) => {
+onEachDatabase("a declaration of one's own", (database) => {
   const served = serve(database, { cwd });
+  describe("fields of every kind", () => fieldsOfEveryKind(served));
+  describe("hooks", () => hooks(served));
+  describe("policies", () => policies(served));
+  describe("versions and deprecations", () => versionsAndDeprecations(served));
+});
+
+function fieldsOfEveryKind(served: Served): void {
   const tool = (body: object) => served.create("/tools", { name: "Tool", ...body });
   const names = async (query: string): Promise<string> => {
     const { body, text } = await served.request(`/tools?${query}`);
@@ -216,10 +223,9 @@ onEachDatabase("fields of every kind", (database) => {
     await tool({});
     await tool({});
   });
-});
+}
 
-onEachDatabase("hooks", (database) => {
-  const served = serve(database, { cwd });
+function hooks(served: Served): void {
   const tool = async (): Promise<string> => (await served.create("/tools", { name: "Used" })).id;
   const use = (id: string, purpose: string): Promise<Answer> =>
     served.request(`/tools/${id}/uses`, { body: { purpose } });
@@ -269,21 +275,18 @@ onEachDatabase("hooks", (database) => {
     assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 201, 409, 409, 409]);
     assert.equal(await count(id), 3);
   });
-});
+}
 
-onEachDatabase("policies", (database) => {
+function policies(served: Served): void {
   let theirs = "";
   let otherId = "";
-  const served = serve(database, {
-    cwd,
-    prepare: async ({ place }) => {
-      const run = (call: string, ...more: string[]) =>
-        runCommand(place, [...call.split(" "), ...more], { cwd });
-      const { user } = await run("user create --name Mary --email mary@example.com --password 12345678");
-      otherId = user.id;
-      const scopes = "diaries:read,diaries:write,diary-pages:read,diary-pages:write,users:read";
-      theirs = (await run("key create --name Mary --user", otherId, "--scopes", scopes)).key;
-    },
+  before(async () => {
+    const run = (call: string, ...more: string[]) =>
+      runCommand(served.place, [...call.split(" "), ...more], { cwd });
+    const { user } = await run("user create --name Mary --email mary@example.com --password 12345678");
+    otherId = user.id;
+    const scopes = "diaries:read,diaries:write,diary-pages:read,diary-pages:write,users:read";
+    theirs = (await run("key create --name Mary --user", otherId, "--scopes", scopes)).key;
   });
 
   test("another user's row is 404 in every operation, and in no list", async () => {
@@ -328,10 +331,9 @@ onEachDatabase("policies", (database) => {
     const own = await served.request(`/diary-pages/${page.id}?fields=text,diary.text`);
     assert.equal(own.body.diary.text, "private");
   });
-});
+}
 
-onEachDatabase("versions and deprecations", (database) => {
-  const served = serve(database, { cwd });
+function versionsAndDeprecations(served: Served): void {
   const announced = (answer: Answer) => [answer.headers.get("deprecation"), answer.headers.get("sunset")];
   const at = (date: string) => `@${Date.parse(date) / 1000}`;
 
@@ -368,4 +370,4 @@ onEachDatabase("versions and deprecations", (database) => {
     assert.deepEqual(announced(await served.request("/latters?sort=-title")), [since, null]);
     assert.deepEqual(announced(await served.request("/latters?fields=name,colour")), earlier);
   });
-});
+}

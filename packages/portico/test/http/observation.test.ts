@@ -2,15 +2,23 @@
 
 import assert from "node:assert/strict";
 import { readFile, stat } from "node:fs/promises";
-import { test } from "node:test";
+import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { exchange, expectAnswer, parseAnswer, serve } from "../scenario.ts";
+import { exchange, expectAnswer, parseAnswer, type Served, serve } from "../scenario.ts";
 import { makePlace, onEachDatabase, Portico } from "../server.ts";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-onEachDatabase("request ids", (database) => {
-  const served = serve(database);
+onEachDatabase("what can be seen from outside", (database) => {
+  const served = serve(database, { env: { PORTICO_TIMING: "1" } });
+  describe("request ids", () => requestIds(served));
+  describe("timing", () => timing(served));
+  describe("logs", () => logs(served));
+  describe("the greeting", () => greeting(served));
+  describe("health", () => health(served));
+});
+
+function requestIds(served: Served): void {
   const idOf = async (given?: string, path = "/posts") =>
     (
       await served.request(path, given === undefined ? {} : { headers: { "x-request-id": given } })
@@ -46,11 +54,9 @@ onEachDatabase("request ids", (database) => {
       assert.match((await idOf(given)) ?? "", uuid, given);
     }
   });
-});
+}
 
-onEachDatabase("timing", (database) => {
-  const served = serve(database, { env: { PORTICO_TIMING: "1" } });
-
+function timing(served: Served): void {
   test("Server-Timing tells the stages of a request and their sum when it is asked for", async () => {
     for (const path of ["/posts", "/nowhere", "/healthz"]) {
       const header = (await served.request(path)).headers.get("server-timing") ?? "";
@@ -58,10 +64,9 @@ onEachDatabase("timing", (database) => {
       for (const stage of header.split(", ")) assert.match(stage, /^[a-z]+;dur=\d+(?:\.\d+)?$/);
     }
   });
-});
+}
 
-onEachDatabase("logs", (database) => {
-  const served = serve(database);
+function logs(served: Served): void {
   interface Line {
     readonly level: number;
     readonly msg: string;
@@ -137,11 +142,9 @@ onEachDatabase("logs", (database) => {
     assert.ok(greeting.includes(served.portico.key));
     for (const line of lines()) assert.ok(!JSON.stringify(line).includes(served.portico.key));
   });
-});
+}
 
-onEachDatabase("the level of the logs", (database) => {
-  const served = serve(database, { env: { LOG_LEVEL: "info" } });
-
+function greeting(served: Served): void {
   test("the three curl lines of the greeting work when pasted", async () => {
     const found = [
       ...served.portico.output.matchAll(/^ {2}curl '?([^' ]+)'? -H 'Authorization: Bearer (\S+)'$/gm),
@@ -153,11 +156,9 @@ onEachDatabase("the level of the logs", (database) => {
       assert.ok(Array.isArray(((await response.json()) as { data: unknown }).data));
     }
   });
-});
+}
 
-onEachDatabase("health", (database) => {
-  const served = serve(database);
-
+function health(served: Served): void {
   test("the process and its database answer without a key", async () => {
     for (const path of ["/healthz", "/readyz"]) {
       const answer = await served.request(path, { key: null });
@@ -170,7 +171,7 @@ onEachDatabase("health", (database) => {
     const answer = parseAnswer(await exchange(served.url, "GET /healthz HTTP/1.0\r\n\r\n"));
     expectAnswer(answer, { status: 200 });
   });
-});
+}
 
 test("the secret of a sandbox is made once, for its owner's eyes only", async () => {
   const place = await makePlace("sqlite");
