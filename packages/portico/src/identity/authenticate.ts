@@ -12,6 +12,8 @@ import { KeyLookup } from "./key-lookup.ts";
 export class Authenticator {
   readonly #keys: KeyLookup;
   readonly #environment: Environment;
+  /** Credentials of the requests that were received together: each is verified once. */
+  #together = new Map<string, Promise<Caller>>();
 
   constructor(store: Store, environment: Environment) {
     this.#keys = new KeyLookup(store);
@@ -19,16 +21,31 @@ export class Authenticator {
   }
 
   /** Who sends a request with these headers. @throws Problem 400 or 401 */
-  async caller(headers: IncomingHttpHeaders): Promise<Caller> {
+  caller(headers: IncomingHttpHeaders): Promise<Caller> {
     const presented = presentedCredential(headers);
+    const asked = this.#together.get(presented);
+    if (asked) return asked;
+    if (this.#together.size === 0) setImmediate(() => this.#forget());
+    const caller = this.#verify(presented);
+    this.#together.set(presented, caller);
+    return caller;
+  }
+
+  /** Requests that are received from here on look anew: they may come after a revocation. */
+  #forget(): void {
+    this.#together = new Map();
+  }
+
+  async #verify(presented: string): Promise<Caller> {
     const environment = keyPattern.exec(presented)?.[2];
     if (environment === undefined) throw invalidCredential();
     if (environment !== this.#environment) throw wrongEnvironment(this.#environment);
 
     const record = await this.#keys.find(presented.slice(0, prefixLength));
     if (!record || record.isRevoked || record.expiresAt <= Date.now()) throw invalidCredential();
-    if (!timingSafeEqual(Buffer.from(keyHash(presented)), Buffer.from(record.keyHash)))
+    if (!timingSafeEqual(Buffer.from(keyHash(presented)), Buffer.from(record.keyHash))) {
       throw invalidCredential();
+    }
     return {
       tenantId: record.tenantId,
       userId: record.ownerId,

@@ -1,5 +1,5 @@
 // Finds the record behind a key's prefix as the database has it now: a key that was revoked a moment ago, by
-// whichever process, is revoked here too. Requests that were received together share one look.
+// whichever process, is revoked here too. Nothing is kept.
 
 import { sql } from "kysely";
 import { BoundedMap } from "../store/bounded-map.ts";
@@ -24,8 +24,6 @@ export interface KeyRecord {
 /** Distinct lists of scopes kept parsed. */
 const mostScopeLists = 1_000;
 
-type Found = KeyRecord | undefined;
-
 interface Batch {
   readonly prefixes: string[];
   readonly records: Promise<ReadonlyMap<string, KeyRecord>>;
@@ -36,8 +34,6 @@ export class KeyLookup {
   readonly #one: Statement<string>;
   readonly #many: Statement<readonly string[]>;
   readonly #scopes = new BoundedMap<string, ReadonlySet<string>>(mostScopeLists);
-  /** What was asked for since the event loop last looked at its sockets. */
-  #together = new Map<string, Promise<Found>>();
   #batch: Batch | undefined;
 
   constructor(store: Store) {
@@ -54,27 +50,14 @@ export class KeyLookup {
   }
 
   /** The record of the key that begins with these twelve characters. */
-  find(prefix: string): Promise<Found> {
-    const asked = this.#together.get(prefix);
-    if (asked) return asked;
-    if (this.#together.size === 0) setImmediate(() => this.#forget());
-    const found = this.#store.database.isRemote ? this.#findWithOthers(prefix) : this.#findNow(prefix);
-    this.#together.set(prefix, found);
-    return found;
-  }
-
-  /** Requests that are received from here on look anew: they may come after a revocation. */
-  #forget(): void {
-    this.#together = new Map();
-  }
-
-  async #findNow(prefix: string): Promise<Found> {
+  async find(prefix: string): Promise<KeyRecord | undefined> {
+    if (this.#store.database.isRemote) return this.#findWithOthers(prefix);
     const [row] = await this.#store.database.query(this.#one, prefix);
     return row && this.#record(row);
   }
 
   /** Across a network, the keys of all requests that were received together are one query. */
-  async #findWithOthers(prefix: string): Promise<Found> {
+  async #findWithOthers(prefix: string): Promise<KeyRecord | undefined> {
     this.#batch ??= this.#startBatch();
     this.#batch.prefixes.push(prefix);
     return (await this.#batch.records).get(prefix);
