@@ -229,27 +229,26 @@ onEachDatabase("stopping", (database) => {
   });
 });
 
-onEachDatabase("slow senders", (database) => {
-  const place = placed(database);
-
-  test("a caller who never ends its headers is sent away with 408, and others are served meanwhile", async () => {
-    const served = await Portico.start(place());
-    try {
-      const began = Date.now();
-      // The time allowed for headers is 10 s, looked at every 2 s.
-      const slow = Promise.all(
-        Array.from({ length: 20 }, () => exchange(served.url, "GET /posts HTTP/1.1\r\nX-Slow: ", 15_000)),
-      );
-      while (Date.now() - began < 1_000) assert.equal((await served.request("/healthz")).status, 200);
-      for (const received of await slow) {
-        const answer = parseAnswer(received);
-        assert.equal(answer.status, 408);
-        assert.equal(answer.body.error.code, "request_timeout");
-      }
-    } finally {
-      await served.stop();
+// No database has a part in this, and it takes as long as the caller is given.
+test("a caller who never ends its headers is sent away with 408, and others are served meanwhile", async () => {
+  const place = await makePlace("sqlite");
+  const served = await Portico.start(place);
+  try {
+    const began = Date.now();
+    // The time allowed for headers is 10 s, looked at every 2 s.
+    const slow = Promise.all(
+      Array.from({ length: 20 }, () => exchange(served.url, "GET /posts HTTP/1.1\r\nX-Slow: ", 15_000)),
+    );
+    while (Date.now() - began < 1_000) assert.equal((await served.request("/healthz")).status, 200);
+    for (const received of await slow) {
+      const answer = parseAnswer(received);
+      assert.equal(answer.status, 408);
+      assert.equal(answer.body.error.code, "request_timeout");
     }
-  });
+  } finally {
+    await served.stop();
+    await place.remove();
+  }
 });
 
 test("a setting that is wrong is named with what it may be", async () => {

@@ -42,6 +42,8 @@ export class SqliteDatabase implements Database {
 
   async run(text: string): Promise<void> {
     await this.#writer.alone((connection) => connection.native.exec(text));
+    // As after a commit: what is read from here on sees it.
+    this.#snapshot.close();
   }
 
   async close(): Promise<void> {
