@@ -1,5 +1,6 @@
 // PostgreSQL through postgres.js: statements are prepared and pipelined over a few connections.
 
+import { availableParallelism } from "node:os";
 import postgres from "postgres";
 import { OperatorError, Problem } from "../../errors.ts";
 import {
@@ -12,10 +13,11 @@ import {
 } from "../database.ts";
 
 /**
- * Connections. A few suffice: statements are pipelined, and each connection is a process of the server.
- * Transactions hold one for three round trips.
+ * Connections for reads along an index, which are pipelined: the fewer there are, the more statements share a
+ * packet, and more than there are cores do not make them faster. Reads that may take long and transactions,
+ * which hold a connection for several round trips, have others, so that nobody waits behind them.
  */
-const connections = 10;
+const connections = { reading: Math.min(Math.max(availableParallelism() - 1, 1), 4), working: 8 };
 /**
  * Shapes that are prepared on the server, which keeps each for the life of a connection. Callers can make
  * shapes without end (`fields`, filters); later ones are planned on each use instead.
@@ -28,12 +30,12 @@ type Sql = postgres.Sql | postgres.TransactionSql;
 
 export class PostgresDatabase implements Database {
   readonly isRemote = true;
-  readonly #sql: postgres.Sql;
+  readonly #reading: postgres.Sql;
+  readonly #working: postgres.Sql;
   readonly #prepared = new Set<string>();
 
   constructor(url: string) {
-    this.#sql = postgres(url, {
-      max: connections,
+    const options = {
       connect_timeout: 5,
       max_lifetime: 60 * 30,
       onnotice: () => {},
@@ -42,16 +44,18 @@ export class PostgresDatabase implements Database {
         // JSON comes and goes as text: it is written and read by others.
         json: { to: 114, from: [114], serialize: (text: string) => text, parse: (text: string) => text },
       },
-    });
+    };
+    this.#reading = postgres(url, { ...options, max: connections.reading });
+    this.#working = postgres(url, { ...options, max: connections.working });
   }
 
   async query<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
-    return this.#query(this.#sql, statement, input);
+    return this.#query(statement.mayScan ? this.#working : this.#reading, statement, input);
   }
 
   async transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
     try {
-      const result = await this.#sql.begin((sql) =>
+      const result = await this.#working.begin((sql) =>
         workWithin({ query: (statement, input) => this.#query(sql, statement, input) }, work),
       );
       // `begin` answers with what `work` answered with, unless that is a list of queries, which it never is.
@@ -63,14 +67,14 @@ export class PostgresDatabase implements Database {
 
   async run(text: string): Promise<void> {
     try {
-      await this.#sql.unsafe(text).simple();
+      await this.#working.unsafe(text).simple();
     } catch (error) {
       throw translated(error);
     }
   }
 
   async close(): Promise<void> {
-    await this.#sql.end({ timeout: 5 });
+    await Promise.all([this.#reading, this.#working].map((sql) => sql.end({ timeout: 5 })));
   }
 
   async #query<Input>(sql: Sql, statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
