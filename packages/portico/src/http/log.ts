@@ -18,15 +18,36 @@ export function redacted(line: string): string {
   return marks.some((mark) => line.includes(mark)) ? line.replace(credentials, "$1[redacted]") : line;
 }
 
-/** Lines are gathered and written together; `flush` writes what is left. */
-export function createLog(level: LogLevel, stream: NodeJS.WriteStream = process.stdout): Logger {
+/** What a request line tells, beside its level and time. */
+export type RequestLine = Readonly<Record<string, string | number | undefined>>;
+
+export interface Log {
+  readonly logger: Logger;
+  /** Writes the lines of requests, many at once; undefined where the level leaves them out. */
+  readonly writeRequests: ((lines: readonly RequestLine[]) => void) | undefined;
+  /** Writes what is still held back. */
+  flush(): Promise<void>;
+}
+
+/** Lines on standard output. They are gathered and written in pieces of 16 kB, or after a quarter of a second. */
+export function createLog(level: LogLevel, stream: NodeJS.WriteStream = process.stdout): Log {
   const destination: DestinationStream = stream.isTTY
     ? pretty({ colorize: true, ignore: "pid,hostname", sync: true })
     : pino.destination({ fd: 1, sync: false, minLength: 16_000, periodicFlush: 250 });
-  return pino({ level, base: undefined, hooks: { streamWrite: redacted } }, destination);
+  const logger = pino({ level, base: undefined, hooks: { streamWrite: redacted } }, destination);
+  return {
+    logger,
+    writeRequests: logger.isLevelEnabled("info")
+      ? (lines) => destination.write(redacted(requestText(lines)))
+      : undefined,
+    flush: () => new Promise((resolve) => logger.flush(() => resolve())),
+  };
 }
 
-/** Writes what is still held back. */
-export async function flushLog(log: Logger): Promise<void> {
-  await new Promise<void>((resolve) => log.flush(() => resolve()));
+/** The lines as pino would write them, one after another without its work for each. */
+function requestText(lines: readonly RequestLine[]): string {
+  const start = `{"level":${pino.levels.values.info},"time":${Date.now()},`;
+  let text = "";
+  for (const line of lines) text += `${start}${JSON.stringify(line).slice(1, -1)},"msg":"request"}\n`;
+  return text;
 }

@@ -11,6 +11,7 @@ import type { Database } from "../store/database.ts";
 import { answerError, answerUnreadable } from "./answer-error.ts";
 import { refuseCredentialInQuery } from "./credential-in-query.ts";
 import { registerHealth } from "./health.ts";
+import type { Log } from "./log.ts";
 import { watchMethods } from "./methods.ts";
 import { acceptJsonBodies, requireJsonAccepted } from "./negotiate.ts";
 import { requestId } from "./request-id.ts";
@@ -22,7 +23,7 @@ export interface Building {
   readonly database: Database;
   readonly authenticator: Authenticator;
   readonly cursors: CursorCodec;
-  readonly log: FastifyBaseLogger;
+  readonly log: Log;
   /** {base_url} of the specification, without a slash at its end. */
   readonly publicUrl: string;
   /** Whether answers tell the time that each stage took. */
@@ -46,8 +47,10 @@ const keepAliveTimeoutMs = 72_000;
 
 /** The server, with every route; it listens when told to. */
 export async function buildServer(building: Building): Promise<FastifyInstance> {
+  // Fastify's own type for a logger, or it would make one of its types generic.
+  const logger: FastifyBaseLogger = building.log.logger;
   const server = Fastify({
-    loggerInstance: building.log,
+    loggerInstance: logger,
     logController: new Fastify.LogController({ disableRequestLogging: true }),
     bodyLimit: bodyLimitBytes,
     requestTimeout: requestTimeoutMs,
@@ -85,7 +88,7 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
   });
   // An expectation that is not known may be passed over (RFC 9110, section 10.1.1).
   server.server.on("checkExpectation", (request, response) => server.routing(request, response));
-  logRequests(server);
+  logRequests(server, building.log);
   registerHealth(server, building.database);
   await server.register(async (doors) => registerDoors(doors, building));
   completeMethods();

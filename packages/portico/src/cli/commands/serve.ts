@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { Engine } from "../../engine/engine.ts";
 import { OperatorError } from "../../errors.ts";
-import { createLog, flushLog, type Logger } from "../../http/log.ts";
+import { createLog, type Log } from "../../http/log.ts";
 import { buildServer } from "../../http/server.ts";
 import { Authenticator } from "../../identity/authenticate.ts";
 import { CursorCodec } from "../../plan/cursor.ts";
@@ -52,7 +52,7 @@ export const serve: Command = {
       const url = settings.port === 0 ? `http://${settings.host}:${port}` : settings.publicUrl;
       const shown = key === undefined ? "" : greeting(app, engine, url, key);
       process.stdout.write(given.isSet("json") ? `${JSON.stringify({ url, key })}\n` : shown);
-      log.info({ url, mode: settings.mode, database: store.dialect.name }, "listening");
+      log.logger.info({ url, mode: settings.mode, database: store.dialect.name }, "listening");
       return undefined;
     } catch (error) {
       await store.database.close();
@@ -82,10 +82,10 @@ async function listen(server: FastifyInstance, { host, port }: Settings): Promis
 }
 
 /** Stops accepting, finishes what is under way, flushes, exits 0. A second signal ends the process at once. */
-function stopOnSignal(server: FastifyInstance, store: Store, log: Logger): void {
+function stopOnSignal(server: FastifyInstance, store: Store, log: Log): void {
   const stop = async (signal: string): Promise<void> => {
     for (const each of signals) process.off(each, stop);
-    log.info({ signal }, "stopping");
+    log.logger.info({ signal }, "stopping");
     const impatient = setTimeout(() => server.server.closeAllConnections(), patienceMs);
     // Connections that were busy at first are idle once they are answered.
     const closing = setInterval(() => server.server.closeIdleConnections(), closeIdleEveryMs);
@@ -93,8 +93,8 @@ function stopOnSignal(server: FastifyInstance, store: Store, log: Logger): void 
     clearInterval(closing);
     clearTimeout(impatient);
     await store.database.close();
-    log.info("stopped");
-    await flushLog(log);
+    log.logger.info("stopped");
+    await log.flush();
     process.exit(0);
   };
   for (const each of signals) process.on(each, stop);
