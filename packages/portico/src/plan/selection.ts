@@ -9,10 +9,9 @@ const whole = new WeakMap<ResourceModel, Selection>();
 export function wholeRow(resource: ResourceModel): Selection {
   const known = whole.get(resource);
   if (known) return known;
-  const made = select(
-    resource.attributes.filter((attribute) => !attribute.isInternal),
-    [],
-  );
+  const attributes = resource.attributes.filter((attribute) => !attribute.isInternal);
+  // Statements are looked up by the key, so the key of most requests is short.
+  const made: Selection = Object.freeze({ attributes, nested: [], key: "*" });
   whole.set(resource, made);
   return made;
 }

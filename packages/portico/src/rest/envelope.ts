@@ -38,11 +38,10 @@ function cursorEnvelope(
   const next = (isBackward ? position !== undefined : page.hasMore) ? token(page.last) : undefined;
   const previous = token(page.first);
   const hasPrevious = isBackward ? page.hasMore : position !== undefined;
+  const base = targetWithout(target, cursorNames);
   const links = [
-    ...(next ? [link(target, cursorNames, `cursor=${next}`, "next")] : []),
-    ...(hasPrevious && previous
-      ? [link(target, cursorNames, `cursor=${previous}&direction=backward`, "prev")]
-      : []),
+    ...(next ? [`<${base}cursor=${next}>; rel="next"`] : []),
+    ...(hasPrevious && previous ? [`<${base}cursor=${previous}&direction=backward>; rel="prev"`] : []),
   ];
   // Tokens are base64url, which JSON writes as it is.
   const nextText = next === undefined ? "null" : `"${next}"`;
@@ -54,9 +53,10 @@ function cursorEnvelope(
 }
 
 function numberedEnvelope(number: number, page: Page, target: string): Envelope {
+  const base = targetWithout(target, ["page"]);
   const links = [
-    ...(page.hasMore ? [link(target, ["page"], `page=${number + 1}`, "next")] : []),
-    ...(number > 1 ? [link(target, ["page"], `page=${number - 1}`, "prev")] : []),
+    ...(page.hasMore ? [`<${base}page=${number + 1}>; rel="next"`] : []),
+    ...(number > 1 ? [`<${base}page=${number - 1}>; rel="prev"`] : []),
   ];
   return {
     text: `{"data":${page.rows},"pagination":{"nextCursor":null,"hasMore":${page.hasMore},"total":${page.total}}}`,
@@ -64,13 +64,13 @@ function numberedEnvelope(number: number, page: Page, target: string): Envelope 
   };
 }
 
-/** The target with other parameters: `/posts?limit=5&cursor=...`. Names and tokens need no escaping. */
-function link(target: string, changed: readonly string[], added: string, relation: string): string {
+/** The target without some parameters, ready for others: `/posts?limit=5&`. Names and tokens need no escaping. */
+function targetWithout(target: string, names: readonly string[]): string {
   const start = target.indexOf("?");
-  if (start < 0) return `<${target}?${added}>; rel="${relation}"`;
+  if (start < 0) return `${target}?`;
   const kept = target
     .slice(start + 1)
     .split("&")
-    .filter((part) => part !== "" && !changed.some((name) => part === name || part.startsWith(`${name}=`)));
-  return `<${target.slice(0, start)}?${[...kept, added].join("&")}>; rel="${relation}"`;
+    .filter((part) => part !== "" && !names.some((name) => part === name || part.startsWith(`${name}=`)));
+  return `${target.slice(0, start)}?${kept.map((part) => `${part}&`).join("")}`;
 }
