@@ -1,8 +1,16 @@
 #!/usr/bin/env -S node --max-semi-space-size=4
-// Starts the command line. Node keeps the stripped and compiled modules, so that a second start takes half the
-// time and memory; the small young generation keeps a server under load from growing for nothing.
+// Starts the command line. Node keeps the stripped and compiled modules, so that later starts are faster and
+// smaller; the small young generation keeps a server under load from growing for nothing.
 
-import { enableCompileCache } from "node:module";
+import module from "node:module";
 
-enableCompileCache();
+const neededNode = 26;
+
+if (Number.parseInt(process.versions.node, 10) < neededNode) {
+  process.stderr.write(
+    `portico: this is Node ${process.versions.node}; run npm start or npx portico, which use the pinned Node ${neededNode}\n`,
+  );
+  process.exit(1);
+}
+module.enableCompileCache();
 await import("../src/cli/portico.ts");

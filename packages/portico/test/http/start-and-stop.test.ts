@@ -271,6 +271,7 @@ test("a setting that is wrong is named with what it may be", async () => {
     [{ DATABASE_URL: "portico.db" }, /DATABASE_URL/],
     [{ DATABASE_URL: "file:" }, /DATABASE_URL/],
     [{ DATABASE_URL: "file:/dev/null/portico.db" }, /\/dev\/null\/portico\.db cannot be opened/],
+    [{ DATABASE_URL: "file:/proc/none/portico.db" }, /\/proc\/none\/portico\.db cannot be opened/],
     [{ DATABASE_URL: `file:${place.folder}` }, /cannot be opened/],
     [{ DATABASE_URL: "postgres://[/x" }, /DATABASE_URL/],
     [{ DATABASE_URL: "postgres://u:hidden@127.0.0.1:PORT/x" }, /127\.0\.0\.1:\d+\/x cannot be reached/],

@@ -1,12 +1,12 @@
 // SQLite: one connection reads, one writes. Reads answer at once, but for those that may take long, which a
 // thread answers; writes wait for the end of the tick and are committed together by `writer.ts`.
 
-import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { OperatorError } from "../../errors.ts";
 import type { ColumnValues, Database, Session, Statement } from "../database.ts";
 import { BackgroundReader } from "./background-reader.ts";
 import { SqliteConnection } from "./connection.ts";
+import { makeFolder } from "./folder.ts";
 import { Snapshot } from "./snapshot.ts";
 import { GroupedWriter } from "./writer.ts";
 
@@ -20,7 +20,7 @@ export class SqliteDatabase implements Database {
   /** @param file path of the database; it and its folder are made where they are missing */
   constructor(file: string) {
     try {
-      mkdirSync(dirname(file), { recursive: true });
+      makeFolder(dirname(file));
       this.#writer = new GroupedWriter(new SqliteConnection(file, 0), () => this.#snapshot.close());
       this.#reader = new SqliteConnection(file, 1_000);
       this.#snapshot = new Snapshot(this.#reader);
