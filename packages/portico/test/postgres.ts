@@ -23,8 +23,8 @@ export async function globalSetup(): Promise<void> {
     password: "portico",
     persistent: false,
     createPostgresUser: process.getuid?.() === 0,
-    // Not the locale of "C": that texts sort alike on both databases is Portico's doing.
-    initdbFlags: ["--encoding=UTF8", "--locale-provider=builtin", "--locale=C.UTF-8"],
+    // A language's order, not that of bytes: that texts sort as in SQLite is Portico's doing.
+    initdbFlags: ["--encoding=UTF8", "--locale=C", "--locale-provider=icu", "--icu-locale=en-US"],
     postgresFlags: ["-c", "max_connections=300", "-c", "max_prepared_transactions=0"],
     onLog: () => {},
     onError: () => {},

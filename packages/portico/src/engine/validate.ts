@@ -43,7 +43,7 @@ export class BodyValidator {
    */
   check(resource: ResourceModel, operation: keyof BodySchemas, body: unknown): Body {
     const validate = this.#validators.get(resource)![operation];
-    const faults = [...textFaults(body)];
+    const faults = [...unstorableValues(body)];
     if (!validate(body)) faults.push(...validate.errors!.map((error) => faultOf(resource, error)));
     if (faults.length === 0) return body as Body;
     throw validationProblem(faults);
@@ -126,12 +126,15 @@ function typeName(type: string): string {
   return typeNames[type] ?? type;
 }
 
-/** Texts that a database cannot hold: lone surrogates (no UTF-8) and the character U+0000. */
-function* textFaults(value: unknown, path: readonly string[] = []): Generator<Fault> {
+/** Values that a database cannot hold: lone surrogates (no UTF-8), the character U+0000, infinite numbers. */
+function* unstorableValues(value: unknown, path: readonly string[] = []): Generator<Fault> {
   if (typeof value === "string") {
     if (!isStorable(value))
       yield { field: path.join("."), issue: "format", text: "holds a character that cannot be stored" };
     return;
+  }
+  if (typeof value === "number" && !Number.isFinite(value)) {
+    yield { field: path.join("."), issue: "max", text: "is a larger number than can be stored" };
   }
   if (typeof value !== "object" || value === null) return;
   if (path.length >= deepestJson) {
@@ -140,7 +143,7 @@ function* textFaults(value: unknown, path: readonly string[] = []): Generator<Fa
   for (const [key, inner] of Object.entries(value)) {
     if (!isStorable(key))
       yield { field: path.join("."), issue: "format", text: "has a name that cannot be stored" };
-    yield* textFaults(inner, [...path, key]);
+    yield* unstorableValues(inner, [...path, key]);
   }
 }
 

@@ -24,14 +24,11 @@ export function watchMethods(server: FastifyInstance): () => void {
       const allowed = [...methods, "OPTIONS"].join(", ");
       const missing = known.filter((method) => !methods.has(method) && method !== "OPTIONS");
       server.options(url, (_request, reply) => reply.code(204).header("Allow", allowed).send());
-      server.route({
-        url,
-        // Every method of Node has been made known to the server above.
-        method: missing as HTTPMethods[],
-        handler: () => {
-          throw new Problem("method_not_allowed", `Allowed here: ${allowed}.`, [], { Allow: allowed });
-        },
-      });
+      const refuse = async (): Promise<never> => {
+        throw new Problem("method_not_allowed", `Allowed here: ${allowed}.`, [], { Allow: allowed });
+      };
+      // Every method of Node has been made known to the server above. The body of a refused one is not looked at.
+      server.route({ url, method: missing as HTTPMethods[], onRequest: refuse, handler: refuse });
     }
   };
 }

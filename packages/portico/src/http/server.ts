@@ -53,6 +53,8 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
     loggerInstance: logger,
     logController: new Fastify.LogController({ disableRequestLogging: true }),
     bodyLimit: bodyLimitBytes,
+    // The doors take queries apart themselves, strictly and once.
+    routerOptions: { querystringParser: () => ({}) },
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,
     forceCloseConnections: "idle",

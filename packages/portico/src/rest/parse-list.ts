@@ -46,6 +46,9 @@ export function parseList(
     if (condition) conditions.push(condition);
     else faults.push(unknownParameter(resource, name));
   }
+  if (single.has("limit") && single.has("perPage")) {
+    faults.push({ field: "perPage", issue: "duplicate", text: "says the same as limit; give one of them" });
+  }
   const sort = parseSort(resource, single.get("sort"), faults);
   const selection = parseSelection(resource, single.get("fields"), faults);
   const words = wordsOf(single.get("q") ?? "");

@@ -49,6 +49,12 @@ function collectionPath({ segment, parent }: ResourceModel): string {
 
 const jsonType = "application/json; charset=utf-8";
 
+/**
+ * The body, or null where there is none. Not the reply: to a promise it is another one to wait for, for which
+ * Fastify listens to the socket.
+ */
+type Answer = Promise<string | null>;
+
 class ResourceHandlers {
   readonly #door: RestDoor;
   readonly #resource: ResourceModel;
@@ -63,7 +69,7 @@ class ResourceHandlers {
       resource.deprecated !== undefined || resource.attributes.some((attribute) => attribute.deprecated);
   }
 
-  list = async (request: Request, reply: FastifyReply): Promise<FastifyReply> => {
+  list = async (request: Request, reply: FastifyReply): Answer => {
     const { engine, cursors, basePath, callerOf } = this.#door;
     const caller = callerOf(request);
     const query = parseQuery(request.url);
@@ -73,10 +79,11 @@ class ResourceHandlers {
     const { text, link } = envelope(list, page, cursors, `${basePath}${request.url}`);
     if (link !== undefined) reply.header("Link", link);
     if (this.#mayBeDeprecated) this.#announce(reply, namesInQuery(query));
-    return reply.header("Content-Type", jsonType).send(text);
+    reply.header("Content-Type", jsonType);
+    return text;
   };
 
-  get = async (request: Request, reply: FastifyReply): Promise<FastifyReply> => {
+  get = async (request: Request, reply: FastifyReply): Answer => {
     const query = parseQuery(request.url);
     const selection = parseOne(this.#resource, query);
     const read = { resource: this.#resource, selection, id: request.params.id, conditions: [] };
@@ -84,48 +91,54 @@ class ResourceHandlers {
     const tag = entityTag(text);
     reply.header("ETag", tag);
     if (this.#mayBeDeprecated) this.#announce(reply, namesInQuery(query));
-    if (isUnchanged(request.headers, tag)) return reply.code(304).send();
-    return reply.header("Content-Type", jsonType).send(text);
+    if (isUnchanged(request.headers, tag)) {
+      reply.code(304);
+      return null;
+    }
+    reply.header("Content-Type", jsonType);
+    return text;
   };
 
-  create = async (request: Request, reply: FastifyReply): Promise<FastifyReply> => {
+  create = async (request: Request, reply: FastifyReply): Answer => {
     refuseParameters(parseQuery(request.url));
     const caller = this.#door.callerOf(request);
     const row = await this.#door.engine.create(caller, this.#resource, request.body, request.params.parentId);
     reply.code(201).header("Location", `${this.#path}/${row.id}`);
-    return this.#sendRow(request, reply, row);
+    return this.#row(request, reply, row);
   };
 
-  replace = async (request: Request, reply: FastifyReply): Promise<FastifyReply> => {
+  replace = async (request: Request, reply: FastifyReply): Answer => {
     refuseParameters(parseQuery(request.url));
     const { id } = request.params;
     const precondition = writePrecondition(request.headers);
     const caller = this.#door.callerOf(request);
     const row = await this.#door.engine.replace(caller, this.#resource, id, request.body, precondition);
-    return this.#sendRow(request, reply, row);
+    return this.#row(request, reply, row);
   };
 
-  change = async (request: Request, reply: FastifyReply): Promise<FastifyReply> => {
+  change = async (request: Request, reply: FastifyReply): Answer => {
     refuseParameters(parseQuery(request.url));
     const { id } = request.params;
     const precondition = writePrecondition(request.headers);
     const caller = this.#door.callerOf(request);
     const row = await this.#door.engine.change(caller, this.#resource, id, request.body, precondition);
-    return this.#sendRow(request, reply, row);
+    return this.#row(request, reply, row);
   };
 
-  remove = async (request: Request, reply: FastifyReply): Promise<FastifyReply> => {
+  remove = async (request: Request, reply: FastifyReply): Answer => {
     refuseParameters(parseQuery(request.url));
     const precondition = writePrecondition(request.headers);
     const caller = this.#door.callerOf(request);
     await this.#door.engine.remove(caller, this.#resource, request.params.id, precondition);
     if (this.#mayBeDeprecated) this.#announce(reply, []);
-    return reply.code(204).send();
+    reply.code(204);
+    return null;
   };
 
-  #sendRow(request: Request, reply: FastifyReply, { text }: Written): FastifyReply {
+  #row(request: Request, reply: FastifyReply, { text }: Written): string {
     if (this.#mayBeDeprecated) this.#announce(reply, Object.keys(request.body ?? {}));
-    return reply.header("ETag", entityTag(text)).header("Content-Type", jsonType).send(text);
+    reply.header("ETag", entityTag(text)).header("Content-Type", jsonType);
+    return text;
   }
 
   #announce(reply: FastifyReply, named: Iterable<string>): void {

@@ -106,8 +106,11 @@ export function compileList(dialect: Dialect, read: Read): Statement<ReadInput<R
  */
 function mayScan({ conditions, words, page, sort, resource }: Read): boolean {
   const others = conditions.filter(({ attribute }) => attribute !== resource.parent);
+  // Rows that are equal in what they are sorted by are counted through from the first.
   const isIndexed = others.every(({ attribute, operator, values }) =>
-    operator === "in" ? values.length <= mostBranches : attribute === sort.attribute,
+    operator === "in"
+      ? values.length <= mostBranches && attribute !== sort.attribute
+      : attribute === sort.attribute,
   );
   return words.length > 0 || page.style === "page" || others.length > 1 || !isIndexed;
 }

@@ -26,6 +26,9 @@ const mostPrepared = 400;
 /** A statement that takes longer than this is ended by the server. */
 const statementTimeoutMs = 15_000;
 
+/** A transaction that lost against others that ran at the same time is run again so many times. */
+const mostAttempts = 4;
+
 type Sql = postgres.Sql | postgres.TransactionSql;
 
 export class PostgresDatabase implements Database {
@@ -54,14 +57,16 @@ export class PostgresDatabase implements Database {
   }
 
   async transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    try {
-      const result = await this.#working.begin((sql) =>
-        workWithin({ query: (statement, input) => this.#query(sql, statement, input) }, work),
-      );
-      // `begin` answers with what `work` answered with, unless that is a list of queries, which it never is.
-      return result as T;
-    } catch (error) {
-      throw translated(error);
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const result = await this.#working.begin((sql) =>
+          workWithin({ query: (statement, input) => this.#query(sql, statement, input) }, work),
+        );
+        // `begin` answers with what `work` answered with, unless that is a list of queries, which it never is.
+        return result as T;
+      } catch (error) {
+        if (attempt === mostAttempts || !isUndoneByRivals(error)) throw translated(error);
+      }
     }
   }
 
@@ -113,6 +118,12 @@ function translated(error: unknown): unknown {
   if (code === "23503" || code === "23001") return new ConstraintError("reference", [], error);
   if (code === "23505") return new ConstraintError("unique", columnsOf(error), error);
   return isUnavailable(String(code)) ? new Problem("unavailable", undefined, [], {}, error) : error;
+}
+
+/** Deadlocks and serialisation failures: nothing remains of the transaction, and the next try may succeed. */
+function isUndoneByRivals(error: unknown): boolean {
+  const cause = error instanceof Problem ? error.cause : error;
+  return cause instanceof Error && "code" in cause && (cause.code === "40P01" || cause.code === "40001");
 }
 
 /** `Key (tenant_id, email)=(...) already exists.` */
