@@ -2,6 +2,7 @@
 
 import type { App } from "../declare/app.ts";
 import { buildModel, type Model } from "../declare/model.ts";
+import { OperatorError } from "../errors.ts";
 import { eventsTable } from "../events/event.ts";
 import { apiKeys } from "../identity/api-key.ts";
 import { passwordsTable } from "../identity/password.ts";
@@ -28,8 +29,17 @@ export interface Assembly {
 export async function assemble(): Promise<Assembly> {
   const app = await loadApp();
   const settings = readSettings(process.env, app.settings);
-  const model = buildModel(app, ownResources);
+  const model = checkedModel(app);
   return { app, model, settings, tables: tablesOf(model, ownTables) };
+}
+
+function checkedModel(app: App): Model {
+  try {
+    return buildModel(app, ownResources);
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    throw new OperatorError(`the declarations of portico.config.ts are faulty: ${(error as Error).message}`);
+  }
 }
 
 /** Opens the database, does something with it and closes it. */

@@ -2,35 +2,48 @@
 
 import { randomBytes } from "node:crypto";
 import type { App } from "../declare/app.ts";
+import type { Rows } from "../declare/resource.ts";
 import type { Engine } from "../engine/engine.ts";
-import { createKey } from "../identity/api-key.ts";
+import { OperatorError, Problem } from "../errors.ts";
+import { insertKey } from "../identity/api-key.ts";
+import { hashPassword, setPassword } from "../identity/password.ts";
 import { systemCaller } from "../identity/system-caller.ts";
-import { createTenant, hasNoTenant } from "../identity/tenant.ts";
+import { hasNoTenant, insertTenant } from "../identity/tenant.ts";
+import { users } from "../identity/user.ts";
 import type { Store } from "../store/store.ts";
-import { createUser } from "./create-user.ts";
 
 /** Fills an empty sandbox. @returns the key, which is shown this once; undefined where the sandbox is not empty */
 export async function fillSandbox(app: App, engine: Engine, store: Store): Promise<string | undefined> {
   if (!(await hasNoTenant(store))) return undefined;
   const { model } = engine;
-  const tenant = await createTenant(store, "Sandbox");
-  const user = await createUser(engine, store, tenant.id, {
-    email: "ada@example.com",
-    name: "Ada Lovelace",
-    // Nobody needs to know it: a password is set anew by mail.
-    password: randomBytes(24).toString("base64url"),
+  // Nobody needs to know it: a password is set anew by mail.
+  const password = await hashPassword(randomBytes(24).toString("base64url"));
+  return store.transaction(async (session) => {
+    const tenant = await insertTenant(store, session, "Sandbox");
+    const people = engine.rowsWithin(session, systemCaller(model, tenant.id));
+    const user = await people.create(users, { email: "ada@example.com", name: "Ada Lovelace" });
+    await setPassword(store, session, { tenantId: tenant.id, userId: user.id }, password);
+    await addSample(app, engine.rowsWithin(session, systemCaller(model, tenant.id, user.id)));
+    const { key } = await insertKey(store, session, model, {
+      tenantId: tenant.id,
+      ownerId: user.id,
+      name: "First key",
+      scopes: model.scopes,
+      type: "secret",
+      environment: "test",
+    });
+    return key;
   });
-  const caller = systemCaller(model, tenant.id, user.id);
-  await engine.together(caller, async (rows) => app.sample?.(rows));
-  const { key } = await createKey(store, model, {
-    tenantId: tenant.id,
-    ownerId: user.id,
-    name: "First key",
-    scopes: model.scopes,
-    type: "secret",
-    environment: "test",
-  });
-  return key;
+}
+
+async function addSample({ sample }: App, rows: Rows): Promise<void> {
+  try {
+    await sample?.(rows);
+  } catch (error) {
+    if (error instanceof Problem)
+      throw new OperatorError(`the sample of portico.config.ts: ${error.message}`);
+    throw error;
+  }
 }
 
 /** What a person reads at the first start. */
@@ -42,7 +55,7 @@ export function greeting(app: App, engine: Engine, url: string, key: string): st
   const authorization = `-H 'Authorization: Bearer ${key}'`;
   return [
     "",
-    `${app.name} is running at ${url}, in sandbox mode, with sample data.`,
+    `${app.name} is running at ${url}, in sandbox mode${app.sample ? ", with sample data" : ""}.`,
     "",
     "Your key, shown this once only:",
     "",

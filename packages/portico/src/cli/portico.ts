@@ -44,7 +44,8 @@ try {
   await main(process.argv.slice(2));
 } catch (error) {
   process.stderr.write(`portico: ${messageOf(error)}\n`);
-  process.exitCode = 1;
+  // Not the exit code only: a driver that still tries to connect would keep the process alive.
+  process.exit(1);
 }
 
 /** What a person can act on is one line; anything else is a fault of ours, and its place helps to find it. */

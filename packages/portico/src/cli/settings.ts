@@ -27,6 +27,7 @@ export function readSettings(environment: Environment, defaults: Environment = {
   const host = value("HOST", "127.0.0.1");
   const port = portNumber(value("PORT", "3000"));
   const secrets = secretsOf(value("PORTICO_SECRET", ""));
+  refuseFaultyUrls(value);
   if (mode === "live" && !secrets) {
     throw new OperatorError(
       `PORTICO_SECRET is missing; live mode needs ${shortestSecret} random characters or more`,
@@ -42,6 +43,15 @@ export function readSettings(environment: Environment, defaults: Environment = {
     logLevel: oneOf("LOG_LEVEL", value("LOG_LEVEL", "info"), logLevels),
     isTimed: oneOf("PORTICO_TIMING", value("PORTICO_TIMING", "0"), ["0", "1"] as const) === "1",
   };
+}
+
+/** Settings of parts that are still to come: what is written is checked already. */
+function refuseFaultyUrls(value: (name: string, standard: string) => string): void {
+  for (const name of ["AUTH_URL", "SMTP_URL", "REDIS_URL"]) {
+    const url = value(name, "");
+    if (url !== "" && !URL.canParse(url))
+      throw new OperatorError(`${name} is no URL; correct it or leave it out`);
+  }
 }
 
 function oneOf<const Choice extends string>(name: string, value: string, choices: readonly Choice[]): Choice {

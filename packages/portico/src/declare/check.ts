@@ -1,7 +1,7 @@
 // What can be wrong with a declaration. Each fault stops the start with one line: resource, field, remedy.
 
 import { OperatorError } from "../errors.ts";
-import { type FieldShape, optionNames } from "./field.ts";
+import { type FieldShape, optionNames, type TextOptions } from "./field.ts";
 import type { Attribute, Model, ResourceModel } from "./model.ts";
 import { moment } from "./moment.ts";
 import type { Resource } from "./resource.ts";
@@ -24,6 +24,7 @@ export function checkDeclaration({ name, declaration }: Resource): void {
     throw new OperatorError(`resource ${name}${field && `, field ${field}`}: ${remedy}`);
   };
   if (!namePattern.test(name)) refuse("", "write the name as one word in camelCase, for example apiKey");
+  checkOptions(declaration, (remedy) => refuse("", remedy));
   for (const scope of Object.values(declaration.scopes ?? {})) {
     if (!scopePattern.test(scope))
       refuse("", `the scope '${scope}' has a character that RFC 6749 does not allow`);
@@ -38,8 +39,41 @@ export function checkDeclaration({ name, declaration }: Resource): void {
   checkDeprecation(declaration.deprecated, (remedy) => refuse("", remedy));
 }
 
+const declarationOptions = [
+  "fields plural under filter sort search scopes version paging policy hooks served description deprecated",
+].flatMap((names) => names.split(" "));
+
+/** What the compiler would refuse, for those who do not compile before they start. */
+function checkOptions(declaration: Resource["declaration"], refuse: (remedy: string) => never): void {
+  const unknown = Object.keys(declaration).find((option) => !declarationOptions.includes(option));
+  if (unknown !== undefined)
+    refuse(`there is no option ${unknown}; use some of ${declarationOptions.join(", ")}`);
+  const { plural, version, paging = "cursor", scopes, policy, hooks, fields } = declaration;
+  if (typeof fields !== "object" || fields === null)
+    refuse("fields is missing; write fields: { title: text() }");
+  if (plural !== undefined && !namePattern.test(plural)) refuse("write plural as one word in camelCase");
+  if (version !== undefined && !/^v\d{1,4}$/.test(version)) refuse("write version as v1, v2 and so on");
+  if (!["cursor", "page"].includes(paging)) refuse("paging is cursor or page");
+  if (scopes && !(scopes.read && scopes.write)) refuse("scopes needs both read and write");
+  if (policy !== undefined && typeof policy !== "function") refuse("policy is a function of the caller");
+  for (const [time, operations] of Object.entries(hooks ?? {})) {
+    const isKnown = ["before", "after"].includes(time);
+    const wrong = Object.keys(operations ?? {}).find(
+      (name) => !["create", "change", "remove"].includes(name),
+    );
+    if (!isKnown || wrong !== undefined) {
+      refuse(
+        `there is no hook ${time}${isKnown ? `.${wrong}` : ""}; use before or after create, change, remove`,
+      );
+    }
+  }
+}
+
 function checkField(shape: FieldShape, refuse: (remedy: string) => never): void {
   const { options } = shape;
+  if (optionNames[shape.kind] === undefined)
+    refuse("write it with text(), integer(), choice() or another kind");
+  if (shape.kind === "text") checkText(shape.options, refuse);
   const known = optionNames[shape.kind];
   const unknown = Object.keys(options).find((option) => !known.includes(option));
   if (unknown !== undefined) refuse(`there is no option ${unknown}; use some of ${known.join(", ")}`);
@@ -66,6 +100,23 @@ function isMoment(standard: string): boolean {
   return standard === "now" || moment(standard) !== undefined;
 }
 
+function checkText(
+  { min = 0, max = 0, pattern, format }: TextOptions,
+  refuse: (remedy: string) => never,
+): void {
+  for (const bound of [min, max])
+    if (!Number.isInteger(bound) || bound < 0) refuse("min and max count characters");
+  if (format !== undefined && format !== "email" && format !== "uri") refuse("format is email or uri");
+  if (pattern === undefined) return;
+  if (!(pattern instanceof RegExp) || pattern.flags !== "")
+    refuse("pattern is a regular expression without flags");
+  try {
+    new RegExp(pattern.source, "u");
+  } catch {
+    refuse("pattern must be valid with the flag u, as JSON Schema reads it");
+  }
+}
+
 function checkChoices(
   shape: Extract<FieldShape, { kind: "choice" }>,
   refuse: (remedy: string) => never,
@@ -90,6 +141,25 @@ function checkDeprecation(
   if (sunset < since) refuse("deprecated.sunset is earlier than deprecated.since; RFC 8594 forbids that");
 }
 
+/** Tables, columns and paths that the server has for itself. */
+const reservedTables = ["tenants", "passwords", "events"];
+const reservedColumns = ["tenant_id", "row_no", "search_words"];
+const reservedSegments = ["healthz", "readyz", "metrics", "docs", "graphql", "oauth"];
+
+function checkReserved({ name, table, segment, attributes }: ResourceModel): void {
+  if (reservedTables.includes(table) || reservedSegments.includes(segment)) {
+    throw new OperatorError(
+      `resource ${name}: ${segment} is a name of the server's own; set plural, or rename it`,
+    );
+  }
+  const taken = attributes.find(({ column }) => reservedColumns.includes(column));
+  if (taken) {
+    throw new OperatorError(
+      `resource ${name}, field ${taken.name}: this name is the server's own; rename it`,
+    );
+  }
+}
+
 /** Checks what needs the other resources and the derived names. */
 export function checkModel(model: Model): void {
   const segments = new Map<string, string>();
@@ -99,6 +169,7 @@ export function checkModel(model: Model): void {
     if (other)
       throw new OperatorError(`resource ${resource.name}: its path is taken by ${other}; set plural`);
     segments.set(path, resource.name);
+    checkReserved(resource);
     checkAttributeNames(resource);
     checkIndexed(resource);
     checkSearch(resource);

@@ -18,6 +18,8 @@ export interface Attribute {
   readonly isNullable: boolean;
   /** Callers may not give it: the server, a hook or the path does. */
   readonly isReadOnly: boolean;
+  /** Given by the server itself: id, parent, createdAt and updatedAt. */
+  readonly isByServer: boolean;
   /** Never part of an answer. */
   readonly isInternal: boolean;
   readonly unique: "in tenant" | "all tenants" | undefined;
@@ -117,11 +119,17 @@ function draft({ name, declaration }: Resource, currentVersion: string): Draft {
     policy: declaration.policy,
     hooks: declaration.hooks ?? {},
     deprecated: declaration.deprecated,
-    schemas: { create: {}, replace: {}, change: {} },
+    schemas: { create: {}, replace: {}, change: {}, hooked: {} },
   };
 }
 
-const serverGiven = { isNullable: false, isReadOnly: true, isInternal: false, unique: undefined } as const;
+const serverGiven = {
+  isNullable: false,
+  isReadOnly: true,
+  isByServer: true,
+  isInternal: false,
+  unique: undefined,
+} as const;
 
 function addAttributes({ name, declaration }: Resource, drafts: ReadonlyMap<string, Draft>): void {
   const model = drafts.get(name)!;
@@ -158,6 +166,7 @@ function addAttributes({ name, declaration }: Resource, drafts: ReadonlyMap<stri
       field,
       isNullable: field.options.optional === true,
       isReadOnly: field.options.readOnly === true || field.options.internal === true,
+      isByServer: false,
       isInternal: field.options.internal === true,
       unique: uniqueness(field),
       deprecated: field.options.deprecated,

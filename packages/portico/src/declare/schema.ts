@@ -10,25 +10,38 @@ export interface BodySchemas {
   readonly create: JsonSchema;
   readonly replace: JsonSchema;
   readonly change: JsonSchema;
+  /** What hooks may give: the fields that callers may not, too. */
+  readonly hooked: JsonSchema;
 }
 
 type Described = Pick<ResourceModel, "attributes" | "name">;
 
 /** The schemas of all three bodies. Create and replace ask for every field without a default; change for none. */
 export function bodySchemas(resource: Described): BodySchemas {
+  const writable = resource.attributes.filter((attribute) => !attribute.isReadOnly);
+  const declared = resource.attributes.filter(({ isByServer }) => !isByServer);
   const whole = bodySchema(
-    resource,
+    writable,
     (attribute) => !attribute.isNullable && !("default" in attribute.field.options),
   );
-  return { create: whole, replace: whole, change: bodySchema(resource, () => false) };
+  return {
+    create: whole,
+    replace: whole,
+    change: bodySchema(writable, () => false),
+    hooked: bodySchema(declared, () => false),
+  };
 }
 
-function bodySchema({ attributes }: Described, isRequired: (attribute: Attribute) => boolean): JsonSchema {
-  const writable = attributes.filter((attribute) => !attribute.isReadOnly);
+function bodySchema(
+  attributes: readonly Attribute[],
+  isRequired: (attribute: Attribute) => boolean,
+): JsonSchema {
   return {
     type: "object",
-    properties: Object.fromEntries(writable.map((attribute) => [attribute.name, attributeSchema(attribute)])),
-    required: writable.filter(isRequired).map((attribute) => attribute.name),
+    properties: Object.fromEntries(
+      attributes.map((attribute) => [attribute.name, attributeSchema(attribute)]),
+    ),
+    required: attributes.filter(isRequired).map((attribute) => attribute.name),
     additionalProperties: false,
   };
 }

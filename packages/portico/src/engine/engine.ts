@@ -11,13 +11,14 @@ import type { Page } from "../plan/page.ts";
 import type { Condition, Read, ReadOne } from "../plan/read.ts";
 import { wholeRow } from "../plan/selection.ts";
 import type { RowValues } from "../plan/write.ts";
-import type { Session } from "../store/database.ts";
+import type { Session, Statement } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
 import { authorisedSelection, meets, policyConditions, requireScope } from "./authorise.ts";
 import { explainInner, explainRemoval, explainWrite } from "./constraint.ts";
 import { hookRows } from "./hook-rows.ts";
 import {
   changedValues,
+  givenValues,
   replacedValues,
   wholeValues,
   withDerivedDefaults,
@@ -128,8 +129,12 @@ export class Engine {
 
   /** Several operations in one transaction: all of them happen, or none. Scopes are not asked for. */
   async together<T>(caller: Caller, work: (rows: Rows, session: Session) => Promise<T>): Promise<T> {
-    const now = new Date().toISOString();
-    return this.#store.transaction((session) => work(this.#context(session, caller, now).rows, session));
+    return this.#store.transaction((session) => work(this.rowsWithin(session, caller), session));
+  }
+
+  /** The operations of a transaction that is under way, on behalf of a caller. Scopes are not asked for. */
+  rowsWithin(session: Session, caller: Caller): Rows {
+    return this.#context(session, caller, new Date().toISOString()).rows;
   }
 
   #wholeBody(resource: ResourceModel, operation: "create" | "replace", body: unknown): RowValues {
@@ -167,7 +172,7 @@ export class Engine {
     const isLocked = hooks.before?.create !== undefined || hooks.after?.create !== undefined;
     if (parent) await this.#requireParentRow(session, caller, parent.reference!.target, parentId, isLocked);
     const values = wholeValues(resource, input, caller, now);
-    const hooked = await hooks.before?.create?.(values, context);
+    const hooked = this.#hookedValues(resource, await hooks.before?.create?.(values, context));
     const id = newId(idPrefix);
     const row = {
       ...values,
@@ -199,7 +204,10 @@ export class Engine {
     const { hooks } = resource;
     const current = await this.#current(session, caller, resource, id, precondition);
     const changes = { ...changesTo(current, now) };
-    const hooked = await hooks.before?.change?.(changes, { ...context, current });
+    const hooked = this.#hookedValues(
+      resource,
+      await hooks.before?.change?.(changes, { ...context, current }),
+    );
     const values = { ...changes, ...hooked, updatedAt: now };
     const row = { ...current, ...values };
     this.#requirePolicy(caller, resource, row);
@@ -228,6 +236,16 @@ export class Engine {
     await resource.hooks.after?.remove?.(current, context);
   }
 
+  /** What a hook gives keeps to the declaration as well; a fault there is one of the code, not of the caller. */
+  #hookedValues(resource: ResourceModel, given: RowValues | undefined): RowValues {
+    if (given === undefined) return {};
+    try {
+      return givenValues(resource, this.#validator.check(resource, "hooked", given));
+    } catch (error) {
+      throw new Error(`a hook of ${resource.name} gave faulty values: ${(error as Error).message}`);
+    }
+  }
+
   /** The row as it stands, locked until the transaction ends. */
   async #current(
     session: Session,
@@ -250,22 +268,20 @@ export class Engine {
       now,
       rows: hookRows(this.model, {
         get: (resource, id) => this.#rowOrNothing(session, caller, resource, id),
-        create: async (resource, body, parentId) => {
-          const input = this.#wholeBody(resource, "create", body);
-          return explained(
-            resource,
-            this.#insert(session, caller, resource, input, parentId, { values: {} }),
-          );
-        },
-        change: async (resource, id, body) => {
-          const input = this.#validator.check(resource, "change", body);
-          const values = (current: RowValues): RowValues => changedValues(resource, input, current);
-          return explained(
-            resource,
-            this.#update(session, caller, resource, id, values, { values: {} }, undefined),
-          );
-        },
-        remove: (resource, id) => this.#delete(session, caller, resource, id, undefined),
+        create: (resource, body, parentId) =>
+          innerOperation(session, resource, async () => {
+            const input = this.#wholeBody(resource, "create", body);
+            return (await this.#insert(session, caller, resource, input, parentId, { values: {} })).text;
+          }),
+        change: (resource, id, body) =>
+          innerOperation(session, resource, async () => {
+            const input = this.#validator.check(resource, "change", body);
+            const values = (current: RowValues): RowValues => changedValues(resource, input, current);
+            return (await this.#update(session, caller, resource, id, values, { values: {} }, undefined))
+              .text;
+          }),
+        remove: (resource, id) =>
+          innerOperation(session, resource, () => this.#delete(session, caller, resource, id, undefined)),
       }),
     };
   }
@@ -338,10 +354,24 @@ interface Attempt {
   values: RowValues;
 }
 
-async function explained(resource: ResourceModel, writing: Promise<Written>): Promise<string> {
+const savepoint: Statement<undefined> = { sql: "savepoint inner_operation", bind: () => [] };
+const release: Statement<undefined> = { sql: "release savepoint inner_operation", bind: () => [] };
+const rollback: Statement<undefined> = { sql: "rollback to savepoint inner_operation", bind: () => [] };
+
+/** An operation of a hook: where it fails and the hook goes on, nothing of it remains. */
+async function innerOperation<T>(
+  session: Session,
+  resource: ResourceModel,
+  work: () => Promise<T>,
+): Promise<T> {
+  await session.query(savepoint, undefined);
   try {
-    return (await writing).text;
+    const result = await work();
+    await session.query(release, undefined);
+    return result;
   } catch (error) {
+    await session.query(rollback, undefined);
+    await session.query(release, undefined);
     throw explainInner(error, resource);
   }
 }

@@ -78,6 +78,14 @@ export function changedValues(resource: ResourceModel, body: RowValues, current:
   return values;
 }
 
+/** Values as they will stand in the row. */
+export function givenValues(resource: ResourceModel, given: RowValues): Values {
+  const present = Object.entries(given).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(
+    present.map(([name, value]) => [name, normalised(resource.attribute.get(name)!, value)]),
+  );
+}
+
 function normalised({ field, name }: Attribute, value: unknown): unknown {
   if (field.kind !== "timestamp" || value === null) return value;
   return moment(String(value)) ?? refuseMoment(name);

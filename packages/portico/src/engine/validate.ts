@@ -2,9 +2,9 @@
 
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import formats from "ajv-formats";
-import type { Model, ResourceModel } from "../declare/model.ts";
-import type { BodySchemas } from "../declare/schema.ts";
-import { type Detail, type Issue, Problem } from "../errors.ts";
+import type { Attribute, Model, ResourceModel } from "../declare/model.ts";
+import { attributeSchema, type BodySchemas } from "../declare/schema.ts";
+import { type Detail, type Issue, OperatorError, Problem } from "../errors.ts";
 
 /** Deepest nesting of a JSON body. */
 export const deepestJson = 32;
@@ -33,7 +33,9 @@ export class BodyValidator {
         create: ajv.compile<Body>(resource.schemas.create),
         replace: ajv.compile<Body>(resource.schemas.replace),
         change: ajv.compile<Body>(resource.schemas.change),
+        hooked: ajv.compile<Body>(resource.schemas.hooked),
       });
+      for (const attribute of resource.attributes) refuseFaultyDefault(ajv, resource, attribute);
     }
   }
 
@@ -43,11 +45,24 @@ export class BodyValidator {
    */
   check(resource: ResourceModel, operation: keyof BodySchemas, body: unknown): Body {
     const validate = this.#validators.get(resource)![operation];
-    const faults = [...unstorableValues(body)];
-    if (!validate(body)) faults.push(...validate.errors!.map((error) => faultOf(resource, error)));
+    const faults = validate(body) ? [] : validate.errors!.map((error) => faultOf(resource, error));
+    for (const fault of unstorableValues(body)) {
+      if (!faults.some(({ field }) => field === fault.field)) faults.push(fault);
+    }
     if (faults.length === 0) return body as Body;
     throw validationProblem(faults);
   }
+}
+
+/** A constant default must keep to the rules of its own field. */
+function refuseFaultyDefault(ajv: Ajv, { name }: ResourceModel, attribute: Attribute): void {
+  const { field } = attribute;
+  const standard = "default" in field.options ? field.options.default : undefined;
+  if (standard === undefined || typeof standard === "function") return;
+  if (field.kind === "timestamp" || field.kind === "belongsTo") return;
+  if (ajv.validate(attributeSchema(attribute), standard)) return;
+  const fault = textOf(ajv.errors![0]!);
+  throw new OperatorError(`resource ${name}, field ${attribute.name}: its default ${fault}`);
 }
 
 export interface Fault extends Detail {

@@ -14,7 +14,6 @@ const frameworkErrors: Readonly<Record<string, readonly [ErrorCode, string?]>> =
     "malformed_request",
     "The body is not as long as Content-Length says.",
   ],
-  FST_ERR_CTP_EMPTY_JSON_BODY: ["malformed_request", "The body is not JSON."],
   FST_ERR_BAD_URL: ["malformed_request", "The path has broken percent-encoding."],
   // No id is as long as that.
   FST_ERR_MAX_PARAM_LENGTH: ["not_found", "There is nothing at this path."],

@@ -1,4 +1,4 @@
-// API keys: what one looks like, the record that is kept of it, and how one is made, listed and revoked.
+// API keys: what one looks like, the record that is kept of it, and how one is made.
 
 import { hash, randomBytes } from "node:crypto";
 import { belongsTo, choice, integer, json, text, timestamp } from "../declare/field.ts";
@@ -7,7 +7,7 @@ import { moment } from "../declare/moment.ts";
 import { resource } from "../declare/resource.ts";
 import { OperatorError } from "../errors.ts";
 import { newId } from "../plan/id.ts";
-import { ConstraintError } from "../store/database.ts";
+import { ConstraintError, type Session } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
 import { users } from "./user.ts";
 
@@ -69,8 +69,16 @@ export function drawKey(type: KeyType, environment: Environment): string {
   return `${kind}_${environment}_${randomBytes(secretBytes).toString("base64url")}`;
 }
 
+export interface MadeKey {
+  readonly id: string;
+  /** The whole key. This is the only time that it is seen. */
+  readonly key: string;
+  readonly prefix: string;
+  readonly expiresAt: string;
+}
+
 /**
- * Makes a key. This is the only time that the whole key is seen.
+ * Makes a key. A collision of its prefix with another key's draws a new one.
  * @throws OperatorError for an unknown scope, a name that is too long or a lifetime out of bounds
  */
 export async function createKey(
@@ -78,44 +86,56 @@ export async function createKey(
   model: Model,
   wanted: NewKey,
   draw: typeof drawKey = drawKey,
-): Promise<{ id: string; key: string; prefix: string; expiresAt: string }> {
-  for (const scope of wanted.scopes) {
-    if (model.scopes.includes(scope)) continue;
-    throw new OperatorError(`there is no scope ${scope}; use some of ${model.scopes.join(", ")}`);
-  }
-  const longestName = apiKeys.fields.name.options.max!;
-  if (wanted.name.length > longestName)
-    throw new OperatorError(`the name of a key has ${longestName} characters at most`);
-  const now = new Date();
-  const expiresAt = expiryOf(wanted.expiresAt, now);
-  const id = newId("api_key");
+): Promise<MadeKey> {
   for (let draws = 1; ; draws += 1) {
-    const key = draw(wanted.type, wanted.environment);
-    const prefix = key.slice(0, prefixLength);
-    const values = {
-      id,
-      name: wanted.name,
-      type: wanted.type,
-      prefix,
-      keyHash: keyHash(key),
-      scopes: wanted.scopes,
-      rateLimit: wanted.rateLimit ?? null,
-      rateWindowSeconds: wanted.rateWindowSeconds ?? null,
-      expiresAt,
-      revokedAt: null,
-      ownerId: wanted.ownerId,
-      createdAt: now.toISOString(),
-      updatedAt: now.toISOString(),
-    };
     try {
-      const insert = { resource: model.resource.get(apiKeys.name)!, tenantId: wanted.tenantId, values };
-      await store.transaction((session) => store.insert(session, insert));
-      return { id, key, prefix, expiresAt };
+      return await store.transaction((session) => insertKey(store, session, model, wanted, draw));
     } catch (error) {
       const isTaken = error instanceof ConstraintError && error.columns.includes("prefix");
       if (!isTaken || draws === mostDraws) throw error;
     }
   }
+}
+
+/** The same, once, in a transaction that does more. */
+export async function insertKey(
+  store: Store,
+  session: Session,
+  model: Model,
+  wanted: NewKey,
+  draw: typeof drawKey = drawKey,
+): Promise<MadeKey> {
+  for (const scope of wanted.scopes) {
+    if (model.scopes.includes(scope)) continue;
+    throw new OperatorError(`there is no scope ${scope}; use some of ${model.scopes.join(", ")}`);
+  }
+  const longestName = apiKeys.fields.name.options.max!;
+  if (wanted.name.length > longestName) {
+    throw new OperatorError(`the name of a key has ${longestName} characters at most`);
+  }
+  const now = new Date();
+  const expiresAt = expiryOf(wanted.expiresAt, now);
+  const id = newId("api_key");
+  const key = draw(wanted.type, wanted.environment);
+  const prefix = key.slice(0, prefixLength);
+  const values = {
+    id,
+    name: wanted.name,
+    type: wanted.type,
+    prefix,
+    keyHash: keyHash(key),
+    scopes: wanted.scopes,
+    rateLimit: wanted.rateLimit ?? null,
+    rateWindowSeconds: wanted.rateWindowSeconds ?? null,
+    expiresAt,
+    revokedAt: null,
+    ownerId: wanted.ownerId,
+    createdAt: now.toISOString(),
+    updatedAt: now.toISOString(),
+  };
+  const resource = model.resource.get(apiKeys.name)!;
+  await store.insert(session, { resource, tenantId: wanted.tenantId, values });
+  return { id, key, prefix, expiresAt };
 }
 
 function expiryOf(given: string | undefined, now: Date): string {

@@ -3,6 +3,7 @@
 import { sql } from "kysely";
 import { OperatorError } from "../errors.ts";
 import { isId, newId } from "../plan/id.ts";
+import type { Session } from "../store/database.ts";
 import type { Table } from "../store/schema.ts";
 import { compile, slot } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
@@ -28,13 +29,18 @@ export const tenantsTable: Table = {
 };
 
 export async function createTenant(store: Store, name: string): Promise<Tenant> {
+  return store.transaction((session) => insertTenant(store, session, name));
+}
+
+/** The same in a transaction that goes on to fill the tenant. */
+export async function insertTenant(store: Store, session: Session, name: string): Promise<Tenant> {
   const tenant = { id: newId("tenant"), name };
   const values = [tenant.id, tenant.name, new Date().toISOString()].map((value) => slot(() => value));
   const insert = compile(
     store.dialect.builder,
     sql`insert into tenants (id, name, created_at) values (${sql.join(values)})`,
   );
-  await store.transaction((session) => session.query(insert, undefined));
+  await session.query(insert, undefined);
   return tenant;
 }
 

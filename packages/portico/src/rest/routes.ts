@@ -50,10 +50,10 @@ function collectionPath({ segment, parent }: ResourceModel): string {
 const jsonType = "application/json; charset=utf-8";
 
 /**
- * The body, or null where there is none. Not the reply: to a promise it is another one to wait for, for which
- * Fastify listens to the socket.
+ * The body, or the reply where there is none. Not always the reply: to a promise it is another one to wait for,
+ * for which Fastify listens to the socket.
  */
-type Answer = Promise<string | null>;
+type Answer = Promise<string | FastifyReply>;
 
 class ResourceHandlers {
   readonly #door: RestDoor;
@@ -91,10 +91,7 @@ class ResourceHandlers {
     const tag = entityTag(text);
     reply.header("ETag", tag);
     if (this.#mayBeDeprecated) this.#announce(reply, namesInQuery(query));
-    if (isUnchanged(request.headers, tag)) {
-      reply.code(304);
-      return null;
-    }
+    if (isUnchanged(request.headers, tag)) return reply.code(304).send();
     reply.header("Content-Type", jsonType);
     return text;
   };
@@ -131,8 +128,7 @@ class ResourceHandlers {
     const caller = this.#door.callerOf(request);
     await this.#door.engine.remove(caller, this.#resource, request.params.id, precondition);
     if (this.#mayBeDeprecated) this.#announce(reply, []);
-    reply.code(204);
-    return null;
+    return reply.code(204).send();
   };
 
   #row(request: Request, reply: FastifyReply, { text }: Written): string {

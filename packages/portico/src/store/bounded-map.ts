@@ -17,8 +17,4 @@ export class BoundedMap<Key, Value> {
     this.#entries.set(key, value);
     if (this.#entries.size > this.#most) this.#entries.delete(this.#entries.keys().next().value!);
   }
-
-  clear(): void {
-    this.#entries.clear();
-  }
 }

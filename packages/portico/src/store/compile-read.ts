@@ -244,6 +244,7 @@ function conditionsOf(
       boundValue(dialect, attribute, held, all.indexOf(condition), index),
     );
     const column = sql.ref(`${alias}.${attribute.column}`);
+    if (bound.length === 0) return sql`1 = 0`;
     if (operator !== "in") return sql`${column} ${sql.raw(comparisons[operator])} ${bound[0]}`;
     return bound.length === 1 ? sql`${column} = ${bound[0]}` : sql`${column} in (${sql.join(bound)})`;
   });
@@ -331,7 +332,7 @@ export function listShape(dialect: Dialect, read: Read): string {
   const pageText =
     page.style === "page" ? "page" : `${page.isBackward ? "<" : ">"}${positionShape(page.position?.value)}`;
   const sortText = `${sort.isDescending ? "-" : ""}${sort.attribute.name}`;
-  return `${read.resource.name}|${selection.key}|${conditions}|${words.length > 0 ? "q" : ""}|${sortText}|${pageText}|${limitText}`;
+  return `${selection.key}|${conditions}|${words.length > 0 ? "q" : ""}|${sortText}|${pageText}|${limitText}`;
 }
 
 function positionShape(value: Value | undefined): string {

@@ -27,6 +27,10 @@ export async function migrate(store: Store, tables: readonly Table[], isDryRun =
     for (const table of tables) {
       steps.push(...(await tableSteps(session, store.dialect, dialect, table, existing.get(table.name))));
     }
+    for (const table of tables) {
+      const references = dialect.addReferences(table, existing.get(table.name));
+      steps.push(...references.map((query) => sqlStep(store.dialect, query)));
+    }
     return steps;
   };
   const texts = (steps: readonly Step[]): string[] => steps.map((step) => step.text);

@@ -10,8 +10,18 @@ export function taggedWord(tenantId: string, word: string): string {
   return tenantId.slice(-tagLength) + word;
 }
 
+/** PostgreSQL finds no words beyond 1 MiB of a row; both databases leave out what comes after this. */
+const mostBytes = 900_000;
+
 /** The words of the searched values of a row, as `search_words` holds them. */
 export function searchText(tenantId: string, values: readonly unknown[]): string {
-  const words = wordsOf(values.map((value) => value ?? "").join(" "));
-  return words.map((word) => taggedWord(tenantId, word)).join(" ");
+  const kept: string[] = [];
+  let bytes = 0;
+  for (const word of wordsOf(values.map((value) => value ?? "").join(" "))) {
+    const tagged = taggedWord(tenantId, word);
+    bytes += Buffer.byteLength(tagged) + 1;
+    if (bytes > mostBytes) break;
+    kept.push(tagged);
+  }
+  return kept.join(" ");
 }

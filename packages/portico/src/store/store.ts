@@ -18,17 +18,35 @@ import { compileDelete, compileInsert, compileUpdate } from "./compile-write.ts"
 import type { Database, Session, Statement } from "./database.ts";
 import type { Dialect } from "./dialect.ts";
 
-/** Compiled statements kept; each is a few kilobytes of text and closures. */
-const mostShapes = 2_000;
+/** Compiled statements kept for each resource and operation; one is a few kilobytes of text and closures. */
+const mostShapes = 500;
+
+/** Statements by the resource they are for and the shape of the plan. */
+class Statements<Input> {
+  readonly #kept = new WeakMap<ResourceModel, BoundedMap<string, Statement<Input>>>();
+
+  get(resource: ResourceModel, shape: string, make: () => Statement<Input>): Statement<Input> {
+    let ofResource = this.#kept.get(resource);
+    if (!ofResource) {
+      ofResource = new BoundedMap(mostShapes);
+      this.#kept.set(resource, ofResource);
+    }
+    const known = ofResource.get(shape);
+    if (known) return known;
+    const made = make();
+    ofResource.set(shape, made);
+    return made;
+  }
+}
 
 export class Store {
   readonly dialect: Dialect;
   readonly database: Database;
-  readonly #lists = new BoundedMap<string, Statement<ReadInput<Read>>>(mostShapes);
-  readonly #gets = new BoundedMap<string, Statement<ReadInput<ReadOne>>>(mostShapes);
-  readonly #updates = new BoundedMap<string, Statement<Update>>(mostShapes);
-  readonly #inserts = new Map<ResourceModel, Statement<Insert>>();
-  readonly #deletes = new Map<ResourceModel, Statement<Delete>>();
+  readonly #lists = new Statements<ReadInput<Read>>();
+  readonly #gets = new Statements<ReadInput<ReadOne>>();
+  readonly #updates = new Statements<Update>();
+  readonly #inserts = new Statements<Insert>();
+  readonly #deletes = new Statements<Delete>();
 
   constructor(dialect: Dialect, database: Database) {
     this.dialect = dialect;
@@ -37,7 +55,9 @@ export class Store {
 
   /** A page of a tenant's rows. */
   async list(tenantId: string, read: Read, session: Session = this.database): Promise<Page> {
-    const statement = kept(this.#lists, listShape(this.dialect, read), () => compileList(this.dialect, read));
+    const statement = this.#lists.get(read.resource, listShape(this.dialect, read), () =>
+      compileList(this.dialect, read),
+    );
     const [columns] = await session.query(statement, { tenantId, read });
     // The statement has these four columns.
     return pageOf(read, columns as unknown as ListColumns);
@@ -59,8 +79,8 @@ export class Store {
     session: Session,
     isLocked: boolean,
   ): Promise<string | undefined> {
-    const shape = `${read.resource.name}|${read.selection.key}|${conditionShape(read.conditions)}|${isLocked}`;
-    const statement = kept(this.#gets, shape, () => compileGet(this.dialect, read, isLocked));
+    const shape = `${read.selection.key}|${conditionShape(read.conditions)}|${isLocked}`;
+    const statement = this.#gets.get(read.resource, shape, () => compileGet(this.dialect, read, isLocked));
     const [row] = await session.query(statement, { tenantId, read });
     return row?.[0] as string | undefined;
   }
@@ -72,9 +92,8 @@ export class Store {
 
   /** Adds a row and answers with its JSON text. */
   async insert(session: Session, insert: Insert): Promise<string> {
-    const statement = kept(this.#inserts, insert.resource, () =>
-      compileInsert(this.dialect, insert.resource),
-    );
+    const { resource } = insert;
+    const statement = this.#inserts.get(resource, "", () => compileInsert(this.dialect, resource));
     const [row] = await session.query(statement, insert);
     return row![0] as string;
   }
@@ -82,8 +101,10 @@ export class Store {
   /** Changes a row and answers with its JSON text, or undefined where there is none. */
   async update(session: Session, update: Update): Promise<string | undefined> {
     const changed = changedAttributes(update.resource, update.values);
-    const shape = `${update.resource.name}|${changed.map(({ name }) => name).join(",")}`;
-    const statement = kept(this.#updates, shape, () => compileUpdate(this.dialect, update.resource, changed));
+    const shape = changed.map(({ name }) => name).join();
+    const statement = this.#updates.get(update.resource, shape, () =>
+      compileUpdate(this.dialect, update.resource, changed),
+    );
     const [row] = await session.query(statement, update);
     return row?.[0] as string | undefined;
   }
@@ -91,7 +112,7 @@ export class Store {
   /** Removes a row and answers with its last JSON text, or undefined where there was none. */
   async delete(session: Session, removal: Delete): Promise<string | undefined> {
     const { resource } = removal;
-    const statement = kept(this.#deletes, resource, () => compileDelete(this.dialect, resource));
+    const statement = this.#deletes.get(resource, "", () => compileDelete(this.dialect, resource));
     const [row] = await session.query(statement, removal);
     return row?.[0] as string | undefined;
   }
@@ -99,18 +120,6 @@ export class Store {
 
 function changedAttributes(resource: ResourceModel, values: RowValues): Attribute[] {
   return resource.attributes.filter(({ name }) => Object.hasOwn(values, name));
-}
-
-function kept<Key, Value>(
-  map: { get(key: Key): Value | undefined; set(key: Key, value: Value): unknown },
-  key: Key,
-  make: () => Value,
-): Value {
-  const known = map.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  map.set(key, made);
-  return made;
 }
 
 /** Cuts the surplus row, which only tells that there are more, and finds the places where the page begins and ends. */

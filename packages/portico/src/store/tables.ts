@@ -32,6 +32,8 @@ export interface TableDialect {
   /** Keeps other processes from migrating at the same time. */
   lock(session: Session): Promise<void>;
   existing(session: Session): Promise<Map<string, ExistingTable>>;
+  /** References that a table lacks; made when all tables are there, because two may refer to each other. */
+  addReferences(table: Table, existing: ExistingTable | undefined): RawBuilder<unknown>[];
   /** A table with its indexes, but for that of its search. */
   create(table: Table): RawBuilder<unknown>[];
   addColumns(table: Table, columns: readonly Column[]): RawBuilder<unknown>[];

@@ -30,12 +30,13 @@ export const serve: Command = {
     const assembly = await assemble();
     const { app, model, settings } = assembly;
     const store = await openStore(settings.databaseUrl);
+    let server: FastifyInstance | undefined;
     try {
       await prepare(store, assembly);
       const engine = new Engine(model, store);
       const isSandbox = settings.mode === "sandbox";
       const log = createLog(settings.logLevel);
-      const server = await buildServer({
+      server = await buildServer({
         engine,
         database: store.database,
         authenticator: new Authenticator(store, isSandbox ? "test" : "live"),
@@ -55,6 +56,7 @@ export const serve: Command = {
       log.logger.info({ url, mode: settings.mode, database: store.dialect.name }, "listening");
       return undefined;
     } catch (error) {
+      await server?.close();
       await store.database.close();
       throw error;
     }

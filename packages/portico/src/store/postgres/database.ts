@@ -1,6 +1,7 @@
 // PostgreSQL through postgres.js: statements are prepared and pipelined over a few connections.
 
 import { availableParallelism } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
 import { OperatorError, Problem } from "../../errors.ts";
 import {
@@ -23,6 +24,8 @@ const connections = { reading: Math.min(Math.max(availableParallelism() - 1, 1),
  * shapes without end (`fields`, filters); later ones are planned on each use instead.
  */
 const mostPrepared = 400;
+/** The driver tries a host that does not answer again and again; a start gives up. */
+const longestConnectMs = 10_000;
 /** A statement that takes longer than this is ended by the server. */
 const statementTimeoutMs = 15_000;
 
@@ -98,12 +101,19 @@ export class PostgresDatabase implements Database {
 /** Checks that the database answers, so that the start can fail with one line. */
 export async function checkPostgres(database: PostgresDatabase, url: string): Promise<void> {
   try {
-    await database.run("select 1");
+    await Promise.race([
+      database.run("select 1"),
+      sleep(longestConnectMs, undefined, { ref: false }).then(noAnswer),
+    ]);
   } catch (error) {
-    await database.close();
+    void database.close();
     const cause = error instanceof Problem ? error.cause : error;
     throw new OperatorError(`the database ${withoutPassword(url)} cannot be reached: ${messageOf(cause)}`);
   }
+}
+
+function noAnswer(): never {
+  throw new Error(`no answer within ${longestConnectMs / 1000} seconds`);
 }
 
 function withoutPassword(url: string): string {

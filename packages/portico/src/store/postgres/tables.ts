@@ -67,7 +67,6 @@ export const postgresTables: TableDialect = {
     const lines = [
       ...table.columns.map((column) => columnDefinition(postgresDialect.columnType[column.type], column)),
       sql`primary key (${sql.join(table.primaryKey.map((name) => sql.ref(name)))})`,
-      ...table.foreignKeys.map(foreignKeyDefinition),
     ];
     return [
       sql`create table ${sql.table(table.name)} (${sql.join(lines)})`,
@@ -75,16 +74,12 @@ export const postgresTables: TableDialect = {
     ];
   },
 
-  addColumns(table, columns) {
-    return columns.flatMap((column) => {
-      const foreignKey = table.foreignKeys.find((each) => each.column === column.name);
-      return [
-        ...addColumn(table, column),
-        ...(foreignKey
-          ? [sql`alter table ${sql.table(table.name)} add ${foreignKeyDefinition(foreignKey)}`]
-          : []),
-      ];
-    });
+  addColumns: (table, columns) => columns.flatMap((column) => addColumn(table, column)),
+
+  addReferences(table, existing) {
+    return table.foreignKeys
+      .filter(({ column }) => !existing?.references.has(column))
+      .map((foreignKey) => sql`alter table ${sql.table(table.name)} add ${foreignKeyDefinition(foreignKey)}`);
   },
 
   rebuild: () => undefined,

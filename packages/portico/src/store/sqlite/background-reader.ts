@@ -6,7 +6,7 @@ import { Problem } from "../../errors.ts";
 import type { ColumnValues } from "../database.ts";
 
 /** Reads that may wait for their turn; beyond that, more would only be answered too late. */
-const mostWaiting = 100;
+const mostWaiting = 1_000;
 
 interface Waiting {
   readonly resolve: (rows: readonly ColumnValues[]) => void;

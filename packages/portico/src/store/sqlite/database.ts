@@ -21,7 +21,9 @@ export class SqliteDatabase implements Database {
   constructor(file: string) {
     try {
       makeFolder(dirname(file));
-      this.#writer = new GroupedWriter(new SqliteConnection(file, 0), () => this.#snapshot.close());
+      this.#writer = new GroupedWriter(new SqliteConnection(file, 0), () =>
+        this.#snapshot.closeForThisRound(),
+      );
       this.#reader = new SqliteConnection(file, 1_000);
       this.#snapshot = new Snapshot(this.#reader);
     } catch (error) {
@@ -43,7 +45,7 @@ export class SqliteDatabase implements Database {
   async run(text: string): Promise<void> {
     await this.#writer.alone((connection) => connection.native.exec(text));
     // As after a commit: what is read from here on sees it.
-    this.#snapshot.close();
+    this.#snapshot.closeForThisRound();
   }
 
   async close(): Promise<void> {

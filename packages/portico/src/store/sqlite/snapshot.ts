@@ -6,6 +6,7 @@ import type { SqliteConnection } from "./connection.ts";
 export class Snapshot {
   readonly #connection: SqliteConnection;
   #isOpen = false;
+  #isPaused = false;
 
   constructor(connection: SqliteConnection) {
     this.#connection = connection;
@@ -13,13 +14,24 @@ export class Snapshot {
 
   /** Before a read. It lasts until the event loop looks at its sockets again. */
   open(): void {
-    if (this.#isOpen) return;
+    if (this.#isOpen || this.#isPaused) return;
     this.#connection.all("begin");
     this.#isOpen = true;
     setImmediate(() => this.close());
   }
 
-  /** Also after each commit of this process: a read that follows a write sees it. */
+  /**
+   * After each commit of this process: a read that follows a write sees it. None is opened until the next round,
+   * because one that is opened between two rounds would serve requests that are received after it.
+   */
+  closeForThisRound(): void {
+    this.close();
+    this.#isPaused = true;
+    setImmediate(() => {
+      this.#isPaused = false;
+    });
+  }
+
   close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;

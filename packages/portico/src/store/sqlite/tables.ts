@@ -66,6 +66,9 @@ export const sqliteTables: TableDialect = {
     return columns.flatMap((column) => addColumn(table, column));
   },
 
+  // They stand in the statement that makes the table; what they lead to need not be there yet.
+  addReferences: () => [],
+
   rebuild(table, columns) {
     const isReference = columns.some(({ name }) => table.foreignKeys.some((each) => each.column === name));
     return isReference ? rebuild(table, columns) : undefined;

@@ -20,13 +20,13 @@ interface Job {
 
 export class GroupedWriter {
   readonly #connection: SqliteConnection;
-  readonly #afterCommit: () => void;
+  readonly #afterGroup: () => void;
   #waiting: Job[] = [];
   #running: Promise<void> | undefined;
 
-  constructor(connection: SqliteConnection, afterCommit: () => void) {
+  constructor(connection: SqliteConnection, afterGroup: () => void) {
     this.#connection = connection;
-    this.#afterCommit = afterCommit;
+    this.#afterGroup = afterGroup;
   }
 
   /** Runs `work` in the next group and answers after its commit. */
@@ -70,11 +70,12 @@ export class GroupedWriter {
         if (outcome) done.push({ job, value: outcome.value });
       }
       this.#connection.all("commit");
-      this.#afterCommit();
     } catch (error) {
       if (this.#connection.native.isTransaction) this.#connection.all("rollback");
       for (const job of group) job.reject(error);
       return;
+    } finally {
+      this.#afterGroup();
     }
     for (const { job, value } of done) job.resolve(value);
   }
