@@ -11,7 +11,7 @@ import type { Page } from "../plan/page.ts";
 import type { Condition, Read, ReadOne } from "../plan/read.ts";
 import { wholeRow } from "../plan/selection.ts";
 import type { RowValues } from "../plan/write.ts";
-import type { Session, Statement } from "../store/database.ts";
+import type { Session, Transaction } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
 import { authorisedSelection, meets, policyConditions, requireScope } from "./authorise.ts";
 import { explainInner, explainRemoval, explainWrite } from "./constraint.ts";
@@ -128,12 +128,12 @@ export class Engine {
   }
 
   /** Several operations in one transaction: all of them happen, or none. Scopes are not asked for. */
-  async together<T>(caller: Caller, work: (rows: Rows, session: Session) => Promise<T>): Promise<T> {
+  async together<T>(caller: Caller, work: (rows: Rows, session: Transaction) => Promise<T>): Promise<T> {
     return this.#store.transaction((session) => work(this.rowsWithin(session, caller), session));
   }
 
   /** The operations of a transaction that is under way, on behalf of a caller. Scopes are not asked for. */
-  rowsWithin(session: Session, caller: Caller): Rows {
+  rowsWithin(session: Transaction, caller: Caller): Rows {
     return this.#context(session, caller, new Date().toISOString()).rows;
   }
 
@@ -146,7 +146,7 @@ export class Engine {
   async #writing(
     caller: Caller,
     resource: ResourceModel,
-    work: (session: Session, attempted: Attempt) => Promise<Written>,
+    work: (session: Transaction, attempted: Attempt) => Promise<Written>,
   ): Promise<Written> {
     const attempted: Attempt = { values: {} };
     try {
@@ -157,7 +157,7 @@ export class Engine {
   }
 
   async #insert(
-    session: Session,
+    session: Transaction,
     caller: Caller,
     resource: ResourceModel,
     input: RowValues,
@@ -191,7 +191,7 @@ export class Engine {
   }
 
   async #update(
-    session: Session,
+    session: Transaction,
     caller: Caller,
     resource: ResourceModel,
     id: string,
@@ -221,7 +221,7 @@ export class Engine {
   }
 
   async #delete(
-    session: Session,
+    session: Transaction,
     caller: Caller,
     resource: ResourceModel,
     id: string,
@@ -262,26 +262,30 @@ export class Engine {
     return JSON.parse(text);
   }
 
-  #context(session: Session, caller: Caller, now: string): HookContext {
+  #context(session: Transaction, caller: Caller, now: string): HookContext {
     return {
       caller,
       now,
       rows: hookRows(this.model, {
         get: (resource, id) => this.#rowOrNothing(session, caller, resource, id),
         create: (resource, body, parentId) =>
-          innerOperation(session, resource, async () => {
+          innerOperation(session, resource, async (part) => {
             const input = this.#wholeBody(resource, "create", body);
-            return (await this.#insert(session, caller, resource, input, parentId, { values: {} })).text;
+            return (await this.#insert(part, caller, resource, input, parentId, { values: {} })).text;
           }),
         change: (resource, id, body) =>
-          innerOperation(session, resource, async () => {
+          innerOperation(session, resource, async (part) => {
             const input = this.#validator.check(resource, "change", body);
             const values = (current: RowValues): RowValues => changedValues(resource, input, current);
-            return (await this.#update(session, caller, resource, id, values, { values: {} }, undefined))
-              .text;
+            return (await this.#update(part, caller, resource, id, values, { values: {} }, undefined)).text;
           }),
         remove: (resource, id) =>
-          innerOperation(session, resource, () => this.#delete(session, caller, resource, id, undefined)),
+          innerOperation(
+            session,
+            resource,
+            (part) => this.#delete(part, caller, resource, id, undefined),
+            explainRemoval,
+          ),
       }),
     };
   }
@@ -354,25 +358,17 @@ interface Attempt {
   values: RowValues;
 }
 
-const savepoint: Statement<undefined> = { sql: "savepoint inner_operation", bind: () => [] };
-const release: Statement<undefined> = { sql: "release savepoint inner_operation", bind: () => [] };
-const rollback: Statement<undefined> = { sql: "rollback to savepoint inner_operation", bind: () => [] };
-
 /** An operation of a hook: where it fails and the hook goes on, nothing of it remains. */
 async function innerOperation<T>(
-  session: Session,
+  session: Transaction,
   resource: ResourceModel,
-  work: () => Promise<T>,
+  work: (part: Transaction) => Promise<T>,
+  explain = explainInner,
 ): Promise<T> {
-  await session.query(savepoint, undefined);
   try {
-    const result = await work();
-    await session.query(release, undefined);
-    return result;
+    return await session.nested(work);
   } catch (error) {
-    await session.query(rollback, undefined);
-    await session.query(release, undefined);
-    throw explainInner(error, resource);
+    throw explain(error, resource);
   }
 }
 

@@ -18,6 +18,12 @@ export interface Session {
   query<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]>;
 }
 
+/** A transaction that is under way. */
+export interface Transaction extends Session {
+  /** Runs a part of it under a savepoint: when `work` throws, nothing of the part remains and the rest goes on. */
+  nested<T>(work: (part: Transaction) => Promise<T>): Promise<T>;
+}
+
 export interface Database extends Session {
   /** Whether a statement crosses a network, so that it pays to share one. */
   readonly isRemote: boolean;
@@ -25,7 +31,7 @@ export interface Database extends Session {
    * Runs `work` in a transaction. What it returns is handed on only after the commit is on disk; when it
    * throws, nothing that it did remains.
    */
-  transaction<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  transaction<T>(work: (session: Transaction) => Promise<T>): Promise<T>;
   /** Runs SQL text that is not worth keeping: migrations and settings. */
   run(sql: string): Promise<void>;
   close(): Promise<void>;
@@ -38,21 +44,25 @@ const longestWorkMs = 10_000;
  * Runs the work of one transaction on its session. When the work is over, or takes too long, the session is
  * closed: what a hook forgot to wait for cannot slip into the transaction of somebody else.
  */
-export async function workWithin<T>(session: Session, work: (session: Session) => Promise<T>): Promise<T> {
+export async function workWithin<T>(
+  session: Transaction,
+  work: (session: Transaction) => Promise<T>,
+): Promise<T> {
   let isOver = false;
-  const guarded: Session = {
+  const guard = (unguarded: Transaction): Transaction => ({
     query(statement, input) {
       if (isOver)
         throw new Error("an operation came after its transaction ended; await every operation of a hook");
-      return session.query(statement, input);
+      return unguarded.query(statement, input);
     },
-  };
+    nested: (part) => unguarded.nested((inner) => part(guard(inner))),
+  });
   let timer: NodeJS.Timeout | undefined;
   const tooLong = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new Problem("unavailable", "The write took too long.")), longestWorkMs);
   });
   try {
-    return await Promise.race([work(guarded), tooLong]);
+    return await Promise.race([work(guard(session)), tooLong]);
   } finally {
     isOver = true;
     clearTimeout(timer);

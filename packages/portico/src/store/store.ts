@@ -15,7 +15,7 @@ import {
   showsSort,
 } from "./compile-read.ts";
 import { compileDelete, compileInsert, compileUpdate } from "./compile-write.ts";
-import type { Database, Session, Statement } from "./database.ts";
+import type { Database, Session, Statement, Transaction } from "./database.ts";
 import type { Dialect } from "./dialect.ts";
 
 /** Compiled statements kept for each resource and operation; one is a few kilobytes of text and closures. */
@@ -86,7 +86,7 @@ export class Store {
   }
 
   /** Runs `work` in a transaction; what it answers with is on disk when it comes back. */
-  transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  transaction<T>(work: (session: Transaction) => Promise<T>): Promise<T> {
     return this.database.transaction(work);
   }
 

@@ -8,8 +8,8 @@ import {
   type ColumnValues,
   ConstraintError,
   type Database,
-  type Session,
   type Statement,
+  type Transaction,
   workWithin,
 } from "../database.ts";
 
@@ -59,18 +59,25 @@ export class PostgresDatabase implements Database {
     return this.#query(statement.mayScan ? this.#working : this.#reading, statement, input);
   }
 
-  async transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  async transaction<T>(work: (session: Transaction) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const result = await this.#working.begin((sql) =>
-          workWithin({ query: (statement, input) => this.#query(sql, statement, input) }, work),
-        );
+        const result = await this.#working.begin((sql) => workWithin(this.#transactionOn(sql), work));
         // `begin` answers with what `work` answered with, unless that is a list of queries, which it never is.
         return result as T;
       } catch (error) {
         if (attempt === mostAttempts || !isUndoneByRivals(error)) throw translated(error);
       }
     }
+  }
+
+  /** The driver gives up a transaction for any statement that fails, but for those of a savepoint of its own. */
+  #transactionOn(sql: postgres.TransactionSql): Transaction {
+    return {
+      query: (statement, input) => this.#query(sql, statement, input),
+      nested: async <T>(work: (part: Transaction) => Promise<T>) =>
+        (await sql.savepoint((inner) => work(this.#transactionOn(inner)))) as T,
+    };
   }
 
   async run(text: string): Promise<void> {

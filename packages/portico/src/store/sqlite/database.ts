@@ -3,7 +3,7 @@
 
 import { dirname } from "node:path";
 import { OperatorError } from "../../errors.ts";
-import type { ColumnValues, Database, Session, Statement } from "../database.ts";
+import type { ColumnValues, Database, Statement, Transaction } from "../database.ts";
 import { BackgroundReader } from "./background-reader.ts";
 import { SqliteConnection } from "./connection.ts";
 import { makeFolder } from "./folder.ts";
@@ -38,7 +38,7 @@ export class SqliteDatabase implements Database {
     return this.#reader.query(statement, input);
   }
 
-  transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  transaction<T>(work: (session: Transaction) => Promise<T>): Promise<T> {
     return this.#writer.write(work);
   }
 

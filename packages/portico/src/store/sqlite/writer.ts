@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { Problem } from "../../errors.ts";
-import { type Session, workWithin } from "../database.ts";
+import { type Transaction, workWithin } from "../database.ts";
 import type { SqliteConnection } from "./connection.ts";
 
 /** Writes of one group; more wait for the next, so that no answer is held up for long. */
@@ -13,7 +13,7 @@ const patienceMs = 5_000;
 const retryAfterMs = 5;
 
 interface Job {
-  readonly work: (session: Session) => Promise<unknown>;
+  readonly work: (session: Transaction) => Promise<unknown>;
   readonly resolve: (value: unknown) => void;
   readonly reject: (reason: unknown) => void;
 }
@@ -30,7 +30,7 @@ export class GroupedWriter {
   }
 
   /** Runs `work` in the next group and answers after its commit. */
-  write<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  write<T>(work: (session: Transaction) => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       // The value that `work` answers with is the one that is resolved.
       this.#waiting.push({ work, resolve: resolve as Job["resolve"], reject });
@@ -84,7 +84,7 @@ export class GroupedWriter {
   async #runJob(job: Job): Promise<{ value: unknown } | undefined> {
     this.#connection.all("savepoint write");
     try {
-      const value = await workWithin(this.#connection, job.work);
+      const value = await workWithin(transactionOn(this.#connection), job.work);
       this.#connection.all("release write");
       return { value };
     } catch (error) {
@@ -107,4 +107,24 @@ export class GroupedWriter {
       }
     }
   }
+}
+
+function transactionOn(connection: SqliteConnection): Transaction {
+  return {
+    query: (statement, input) => connection.query(statement, input),
+    async nested(work) {
+      connection.all("savepoint part");
+      try {
+        const result = await work(transactionOn(connection));
+        connection.all("release part");
+        return result;
+      } catch (error) {
+        if (connection.native.isTransaction) {
+          connection.all("rollback to part");
+          connection.all("release part");
+        }
+        throw error;
+      }
+    },
+  };
 }
