@@ -5,6 +5,8 @@ import formats from "ajv-formats";
 import type { Attribute, Model, ResourceModel } from "../declare/model.ts";
 import { attributeSchema, type BodySchemas } from "../declare/schema.ts";
 import { type Detail, type Issue, OperatorError, Problem } from "../errors.ts";
+import type { RowValues } from "../plan/write.ts";
+import { withDerivedDefaults } from "./row-values.ts";
 
 /** Deepest nesting of a JSON body. */
 export const deepestJson = 32;
@@ -51,6 +53,13 @@ export class BodyValidator {
     }
     if (faults.length === 0) return body as Body;
     throw validationProblem(faults);
+  }
+
+  /** The same for a body that describes a whole row, with the defaults that are worked out from it. */
+  checkWhole(resource: ResourceModel, operation: "create" | "replace", body: unknown): RowValues {
+    const input = this.check(resource, operation, body);
+    const filled = withDerivedDefaults(resource, input);
+    return filled ? this.check(resource, operation, filled) : input;
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import type { Precondition } from "../engine/engine.ts";
+import type { Precondition } from "../engine/writing.ts";
 import { Problem } from "../errors.ts";
 
 /** The entity tag of a representation: equal for equal bytes only. */

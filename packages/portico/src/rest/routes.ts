@@ -3,7 +3,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Caller } from "../declare/caller.ts";
 import type { ResourceModel } from "../declare/model.ts";
-import type { Engine, Written } from "../engine/engine.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { Written } from "../engine/writing.ts";
 import type { CursorCodec } from "../plan/cursor.ts";
 import { entityTag, isUnchanged, writePrecondition } from "./conditional.ts";
 import { deprecationHeaders, namesInQuery } from "./deprecation.ts";

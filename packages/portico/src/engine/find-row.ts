@@ -1,0 +1,53 @@
+// Rows that must be there for an operation to go on.
+
+import type { Caller } from "../declare/caller.ts";
+import type { ResourceModel } from "../declare/model.ts";
+import { Problem } from "../errors.ts";
+import { isId } from "../plan/id.ts";
+import { wholeRow } from "../plan/selection.ts";
+import type { Session } from "../store/database.ts";
+import type { Store } from "../store/store.ts";
+import { policyConditions } from "./authorise.ts";
+
+export function notFound(resource: ResourceModel): never {
+  throw new Problem("not_found", `There is no ${resource.name} with this id.`);
+}
+
+/**
+ * The row as a caller may see it, locked until the transaction ends, as JSON text.
+ * @throws Problem `not_found`
+ */
+export async function findLocked(
+  store: Store,
+  session: Session,
+  caller: Caller,
+  resource: ResourceModel,
+  id: string,
+): Promise<string> {
+  if (!isId(id)) notFound(resource);
+  const read = {
+    resource,
+    selection: wholeRow(resource),
+    id,
+    conditions: policyConditions(caller, resource),
+  };
+  return (await store.getLocked(caller.tenantId, read, session)) ?? notFound(resource);
+}
+
+/** Makes sure that a caller may see the row under which others stand. @throws Problem `not_found` */
+export async function requireParentRow(
+  store: Store,
+  session: Session,
+  caller: Caller,
+  parent: ResourceModel,
+  id: string,
+): Promise<void> {
+  if (!isId(id)) notFound(parent);
+  const read = {
+    resource: parent,
+    selection: wholeRow(parent),
+    id,
+    conditions: policyConditions(caller, parent),
+  };
+  if ((await store.get(caller.tenantId, read, session)) === undefined) notFound(parent);
+}

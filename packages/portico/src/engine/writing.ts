@@ -1,0 +1,185 @@
+// The writes of one transaction on behalf of one caller: the row, the hooks around it, the event beside it.
+
+import type { Caller } from "../declare/caller.ts";
+import type { Model, ResourceModel } from "../declare/model.ts";
+import type { HookContext, Rows } from "../declare/resource.ts";
+import { Problem } from "../errors.ts";
+import type { Event, EventRecorder } from "../events/event.ts";
+import { newId } from "../plan/id.ts";
+import { wholeRow } from "../plan/selection.ts";
+import type { RowValues } from "../plan/write.ts";
+import type { Transaction } from "../store/database.ts";
+import type { Store } from "../store/store.ts";
+import { meets, policyConditions } from "./authorise.ts";
+import { explainInner, explainRemoval } from "./constraint.ts";
+import { findLocked, notFound, requireParentRow } from "./find-row.ts";
+import { hookRows } from "./hook-rows.ts";
+import { changedValues, givenValues, wholeValues, withSearched } from "./row-values.ts";
+import type { BodyValidator } from "./validate.ts";
+
+/** A row that was written. */
+export interface Written {
+  readonly id: string;
+  /** The row as JSON text. */
+  readonly text: string;
+}
+
+/** Looks at a row as it stands before it is written, and throws where the caller expected another. */
+export type Precondition = (text: string) => void;
+
+/** What every transaction works with. */
+export interface Workplace {
+  readonly model: Model;
+  readonly store: Store;
+  readonly events: EventRecorder;
+  readonly validator: BodyValidator;
+}
+
+export class Writing {
+  readonly #place: Workplace;
+  readonly #session: Transaction;
+  readonly #caller: Caller;
+  readonly #now = new Date().toISOString();
+  /** The row that was to be written, for the explanation of a broken constraint. */
+  attempted: RowValues = {};
+
+  constructor(place: Workplace, session: Transaction, caller: Caller) {
+    this.#place = place;
+    this.#session = session;
+    this.#caller = caller;
+  }
+
+  /** Adds a row from a checked body. */
+  async insert(resource: ResourceModel, input: RowValues, parentId?: string): Promise<Written> {
+    const { parent, hooks, idPrefix } = resource;
+    const { tenantId } = this.#caller;
+    await this.#requireParent(resource, parentId);
+    const values = wholeValues(resource, input, this.#caller, this.#now);
+    const hooked = this.#hookedValues(resource, await hooks.before?.create?.(values, this.#context));
+    const id = newId(idPrefix);
+    const above = parent && { [parent.name]: parentId };
+    const row = { ...values, ...hooked, ...above, id, createdAt: this.#now, updatedAt: this.#now };
+    this.#requirePolicy(resource, row);
+    this.attempted = row;
+    const text = await this.#place.store.insert(this.#session, { resource, tenantId, values: row });
+    await this.#record(resource, "created", { id, text });
+    await hooks.after?.create?.(JSON.parse(text), this.#context);
+    return { id, text };
+  }
+
+  /** Changes a row to what `changesTo` makes of it. */
+  async update(
+    resource: ResourceModel,
+    id: string,
+    changesTo: (current: RowValues, now: string) => RowValues,
+    precondition?: Precondition,
+  ): Promise<Written> {
+    const { hooks } = resource;
+    const { tenantId } = this.#caller;
+    const current = await this.#current(resource, id, precondition);
+    const changes = { ...changesTo(current, this.#now) };
+    const given = await hooks.before?.change?.(changes, { ...this.#context, current });
+    const values = { ...changes, ...this.#hookedValues(resource, given), updatedAt: this.#now };
+    const row = { ...current, ...values };
+    this.#requirePolicy(resource, row);
+    this.attempted = row;
+    const update = { resource, tenantId, id, values: withSearched(resource, values, row) };
+    const text = (await this.#place.store.update(this.#session, update)) ?? notFound(resource);
+    await this.#record(resource, "changed", { id, text });
+    await hooks.after?.change?.(JSON.parse(text), { ...this.#context, previous: current });
+    return { id, text };
+  }
+
+  /** Removes a row and everything under it. */
+  async delete(resource: ResourceModel, id: string, precondition?: Precondition): Promise<void> {
+    const { hooks } = resource;
+    const { tenantId } = this.#caller;
+    const current = await this.#current(resource, id, precondition);
+    await hooks.before?.remove?.({ ...this.#context, current });
+    const text =
+      (await this.#place.store.delete(this.#session, { resource, tenantId, id })) ?? notFound(resource);
+    await this.#record(resource, "removed", { id, text });
+    await hooks.after?.remove?.(current, this.#context);
+  }
+
+  /** The operations that hooks have; each stands under a savepoint of its own. */
+  get rows(): Rows {
+    const { model, store, validator } = this.#place;
+    return hookRows(model, {
+      get: (resource, id) => {
+        const read = { resource, selection: wholeRow(resource), id, conditions: [] };
+        // A hook decides by what it reads, so that must still hold when it writes.
+        return store.getLocked(this.#caller.tenantId, read, this.#session);
+      },
+      create: (resource, body, parentId) =>
+        this.#inner(resource, async (part) => {
+          const input = validator.checkWhole(resource, "create", body);
+          return (await part.insert(resource, input, parentId)).text;
+        }),
+      change: (resource, id, body) =>
+        this.#inner(resource, async (part) => {
+          const input = validator.check(resource, "change", body);
+          return (await part.update(resource, id, (current) => changedValues(resource, input, current))).text;
+        }),
+      remove: (resource, id) => this.#inner(resource, (part) => part.delete(resource, id), explainRemoval),
+    });
+  }
+
+  /** An operation of a hook: where it fails and the hook goes on, nothing of it remains. */
+  async #inner<T>(
+    resource: ResourceModel,
+    work: (part: Writing) => Promise<T>,
+    explain = explainInner,
+  ): Promise<T> {
+    try {
+      return await this.#session.nested((part) => work(new Writing(this.#place, part, this.#caller)));
+    } catch (error) {
+      throw explain(error, resource);
+    }
+  }
+
+  get #context(): HookContext {
+    return { caller: this.#caller, now: this.#now, rows: this.rows };
+  }
+
+  /** The row as it stands, locked until the transaction ends. */
+  async #current(
+    resource: ResourceModel,
+    id: string,
+    precondition: Precondition | undefined,
+  ): Promise<Record<string, unknown>> {
+    const text = await findLocked(this.#place.store, this.#session, this.#caller, resource, id);
+    precondition?.(text);
+    return JSON.parse(text);
+  }
+
+  async #requireParent({ parent, hooks }: ResourceModel, id = ""): Promise<void> {
+    if (!parent) return;
+    const { target } = parent.reference!;
+    // Hooks may go on to write the parent. Locked before the insert locks it more weakly, two such inserts wait
+    // for one another's end and not for each other.
+    const find = hooks.before?.create || hooks.after?.create ? findLocked : requireParentRow;
+    await find(this.#place.store, this.#session, this.#caller, target, id);
+  }
+
+  /** What a hook gives keeps to the declaration as well; a fault there is one of the code, not of the caller. */
+  #hookedValues(resource: ResourceModel, given: RowValues | undefined): RowValues {
+    if (given === undefined) return {};
+    try {
+      return givenValues(resource, this.#place.validator.check(resource, "hooked", given));
+    } catch (error) {
+      throw new Error(`a hook of ${resource.name} gave faulty values: ${(error as Error).message}`);
+    }
+  }
+
+  #requirePolicy(resource: ResourceModel, row: RowValues): void {
+    if (meets(policyConditions(this.#caller, resource), row)) return;
+    throw new Problem("forbidden", `The credential may not write such a ${resource.name}.`);
+  }
+
+  async #record(resource: ResourceModel, action: Event["action"], { id, text }: Written): Promise<void> {
+    const { tenantId, credentialId } = this.#caller;
+    const event = { tenantId, resource, action, rowId: id, row: text, credentialId, at: this.#now };
+    await this.#place.events.record(this.#session, event);
+  }
+}
