@@ -29,6 +29,73 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
     [loosely("blog-post", { fields: { title } })],
     "resource blog-post: write the name as one word in camelCase, for example apiKey",
   ],
+  ...(
+    [
+      [
+        "an option that does not exist",
+        { sorts: ["title"] },
+        "there is no option sorts; use some of fields, plural, under, filter, sort, search, scopes, version, paging, policy, hooks, served, description, deprecated",
+      ],
+      ["another paging", { paging: "offset" }, "paging is cursor or page"],
+      ["one scope of two", { scopes: { read: "a:read" } }, "scopes needs both read and write"],
+      ["a version of two words", { version: "v 2" }, "write version as v1, v2 and so on"],
+      ["a plural with a space", { plural: "blog posts" }, "write plural as one word in camelCase"],
+      ["a policy that is no function", { policy: {} }, "policy is a function of the caller"],
+      [
+        "a hook at another time",
+        { hooks: { during: {} } },
+        "there is no hook during; use before or after create, change, remove",
+      ],
+      [
+        "a hook of another operation",
+        { hooks: { before: { update() {} } } },
+        "there is no hook before.update; use before or after create, change, remove",
+      ],
+      [
+        "a path of the server's own",
+        { plural: "healthz" },
+        "healthz is a name of the server's own; set plural, or rename it",
+      ],
+    ] as const
+  ).map(
+    ([fact, more, line]) =>
+      [fact, [loosely("post", { fields: { title }, ...more })], `resource post: ${line}`] as const,
+  ),
+  ...(
+    [
+      [
+        "a misspelt option",
+        { ...title, options: { mx: 5 } },
+        "there is no option mx; use some of optional, readOnly, internal, description, deprecated, min, max, default, unique, format, pattern",
+      ],
+      ["what is no field", "text", "write it with text(), integer(), choice() or another kind"],
+      ["a negative bound", text({ min: -1 }), "min and max count characters"],
+      ["a pattern with flags", text({ pattern: /a/i }), "pattern is a regular expression without flags"],
+      ["an unknown format", { ...title, options: { format: "url" } }, "format is email or uri"],
+      [
+        "a default beyond its bounds",
+        integer({ max: 5, default: 9 }),
+        "the default lies outside min and max",
+      ],
+    ] as const
+  ).map(
+    ([fact, field, line]) =>
+      [
+        `a field with ${fact}`,
+        [loosely("post", { fields: { colour: field } })],
+        `resource post, field colour: ${line}`,
+      ] as const,
+  ),
+  [
+    "a field with the name of a column of the server's own",
+    [loosely("post", { fields: { tenantId: title } })],
+    "resource post, field tenantId: this name is the server's own; rename it",
+  ],
+  [
+    "a resource with the name of a table of the server's own",
+    [loosely("event", { fields: { title } })],
+    "resource event: events is a name of the server's own; set plural, or rename it",
+  ],
   [
     "a name with a capital at its beginning",
     [loosely("Post", { fields: { title } })],
