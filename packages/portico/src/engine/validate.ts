@@ -9,7 +9,7 @@ import type { RowValues } from "../plan/write.ts";
 import { withDerivedDefaults } from "./row-values.ts";
 
 /** Deepest nesting of a JSON body. */
-export const deepestJson = 32;
+const deepestJson = 32;
 /** Faults told of one body; more would only make the answer long. */
 const mostDetails = 100;
 /** Faults spelled out in the message. */

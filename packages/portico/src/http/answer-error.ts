@@ -20,7 +20,7 @@ const frameworkErrors: Readonly<Record<string, readonly [ErrorCode, string?]>> =
 };
 
 /** What an error is to the caller. An unexpected one says nothing of itself. */
-export function problemOf(error: unknown): Problem {
+function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   const { code = "", statusCode = 500 } = (error ?? {}) as Partial<FastifyError>;
   const known = frameworkErrors[code];

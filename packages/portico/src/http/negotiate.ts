@@ -4,12 +4,12 @@ import { isUtf8 } from "node:buffer";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import Negotiator from "negotiator";
 import { Problem } from "../errors.ts";
+import { BoundedMap } from "../store/bounded-map.ts";
 
-/** Values of `Accept` that were judged before; callers send few different ones. */
-const mostRemembered = 1_000;
 /** JSON has no parameter that changes it (RFC 8259, section 11), but callers name its encoding. */
 const served = ["application/json", "application/json; charset=utf-8"];
-const judged = new Map<string, boolean>();
+/** Values of `Accept` that were judged before; callers send few different ones. */
+const judged = new BoundedMap<string, boolean>(1_000);
 
 /** @throws Problem `not_acceptable` where JSON is none of what the caller accepts (RFC 9110, section 12.5.1) */
 export function requireJsonAccepted(accept: string | undefined): void {
@@ -17,7 +17,6 @@ export function requireJsonAccepted(accept: string | undefined): void {
   let isAccepted = judged.get(accept);
   if (isAccepted === undefined) {
     isAccepted = new Negotiator({ headers: { accept } }).mediaType(served) !== undefined;
-    if (judged.size >= mostRemembered) judged.clear();
     judged.set(accept, isAccepted);
   }
   if (!isAccepted) throw new Problem("not_acceptable");

@@ -64,7 +64,7 @@ export function keyHash(key: string): string {
 }
 
 /** A new key: `sk_test_` and 43 characters. */
-export function drawKey(type: KeyType, environment: Environment): string {
+function drawKey(type: KeyType, environment: Environment): string {
   const kind = type === "secret" ? "sk" : "pk";
   return `${kind}_${environment}_${randomBytes(secretBytes).toString("base64url")}`;
 }

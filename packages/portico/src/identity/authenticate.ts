@@ -1,5 +1,5 @@
-// From the headers of a request to its caller. The order of the checks is the specification's: environment,
-// prefix, state, hash in constant time; the scope is checked by the engine.
+// From the headers of a request to its caller. The environment is seen before any look-up; then the checks come in
+// the specification's order: prefix, state, hash in constant time. The scope is checked by the engine.
 
 import { timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";

@@ -4,7 +4,7 @@ import { sql } from "kysely";
 import type { Model } from "../declare/model.ts";
 import { OperatorError } from "../errors.ts";
 import { wholeRow } from "../plan/selection.ts";
-import { rowJson } from "../store/compile-read.ts";
+import { rowJson } from "../store/compile-row.ts";
 import { compile, slot } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
 import { apiKeys, type KeyStatus, type KeyType, keyStatus } from "./api-key.ts";

@@ -1,34 +1,26 @@
 // A `Read` becomes one SQL statement in which the database builds the JSON of every row. It is compiled once
 // for each shape - which fields, filters, sort and direction - and bound to new values on every call.
 
-import { type RawBuilder, sql } from "kysely";
+import { sql } from "kysely";
 import type { Attribute } from "../declare/model.ts";
+import { type Condition, conditionShape, type Read, type ReadOne, type Value } from "../plan/read.ts";
 import {
-  type Condition,
-  conditionShape,
-  type Nested,
-  type Read,
-  type ReadOne,
-  type Selection,
-  type Value,
-} from "../plan/read.ts";
+  boundValue,
+  conditionsOf,
+  type Expression,
+  ownConditions,
+  type ReadInput,
+  rowJson,
+} from "./compile-row.ts";
 import type { Statement } from "./database.ts";
 import type { Dialect } from "./dialect.ts";
 import { compile, slot } from "./statement.ts";
-
-/** The values that a compiled read is bound to. */
-export interface ReadInput<Plan> {
-  readonly tenantId: string;
-  readonly read: Plan;
-}
 
 /** Stands between two rows of a page. JSON text never holds a line break outside this place. */
 export const rowSeparator = ",\n";
 
 /** With more values than this, `in` is one condition instead of one branch for each value. */
 const mostBranches = 20;
-
-type Expression = RawBuilder<unknown>;
 
 /** The row with an id, as JSON text, or no row. */
 export function compileGet(
@@ -65,7 +57,7 @@ export function showsSort(read: Read): boolean {
 }
 
 /** How many rows to ask for: one more than the page, to see whether there are more. */
-export function rowsAsked({ page }: Read): number {
+function rowsAsked({ page }: Read): number {
   return page.style === "cursor" ? page.limit + 1 : page.limit;
 }
 
@@ -224,46 +216,6 @@ function searchOf(dialect: Dialect, { resource, words }: Read): Expression[] {
   return [dialect.matches(resource, text)];
 }
 
-/** Where a call's input holds the list of conditions whose values are bound. */
-type ConditionsOfInput = (
-  input: ReadInput<{ selection: Selection; conditions: readonly Condition[] }>,
-) => readonly Condition[];
-
-const ownConditions: ConditionsOfInput = ({ read }) => read.conditions;
-
-/** Conditions as SQL: those of `some`, whose values stand at the same places of `all`. */
-function conditionsOf(
-  dialect: Dialect,
-  alias: string,
-  all: readonly Condition[],
-  { some = all, held = ownConditions }: { some?: readonly Condition[]; held?: ConditionsOfInput } = {},
-): Expression[] {
-  return some.map((condition) => {
-    const { attribute, operator, values } = condition;
-    const bound = values.map((_, index) =>
-      boundValue(dialect, attribute, held, all.indexOf(condition), index),
-    );
-    const column = sql.ref(`${alias}.${attribute.column}`);
-    if (bound.length === 0) return sql`1 = 0`;
-    if (operator !== "in") return sql`${column} ${sql.raw(comparisons[operator])} ${bound[0]}`;
-    return bound.length === 1 ? sql`${column} = ${bound[0]}` : sql`${column} in (${sql.join(bound)})`;
-  });
-}
-
-const comparisons = { gte: ">=", gt: ">", lte: "<=", lt: "<" } as const;
-
-function boundValue(
-  dialect: Dialect,
-  attribute: Attribute,
-  held: ConditionsOfInput,
-  place: number,
-  index: number,
-): Expression {
-  return slot((input: Parameters<ConditionsOfInput>[0]) =>
-    dialect.encode(attribute, held(input)[place]!.values[index]),
-  );
-}
-
 /** The columns that the JSON of a row, its order and its references need. */
 function columns({ selection, sort }: Read): Expression {
   const needed: readonly Attribute[] = [
@@ -273,55 +225,6 @@ function columns({ selection, sort }: Read): Expression {
   ];
   const names = new Set(["id", ...needed.map((attribute) => attribute.column)]);
   return sql.join([...names].map((name) => sql.ref(`r.${name}`)));
-}
-
-/** Where a call's input holds a selection. */
-type SelectionOfInput = (input: Parameters<ConditionsOfInput>[0]) => Selection;
-
-const ownSelection: SelectionOfInput = ({ read }) => read.selection;
-
-/** The JSON of the row `alias` - of the row being written, where there is none - with the rows it refers to inside. */
-export function rowJson(
-  dialect: Dialect,
-  alias: string | undefined,
-  selection: Selection,
-  held: SelectionOfInput = ownSelection,
-): RawBuilder<string> {
-  const column = (name: string): Expression => sql.ref(alias ? `${alias}.${name}` : name);
-  return dialect.rowJson([
-    ...selection.attributes.map(
-      (attribute) => [attribute.name, dialect.memberJson(attribute, column(attribute.column))] as const,
-    ),
-    ...selection.nested.map((nested, place) => {
-      const row = referredRow(
-        dialect,
-        nested,
-        `${alias}_${place}`,
-        column(nested.reference.column),
-        (input) => held(input).nested[place]!,
-      );
-      return [nested.reference.reference!.name, row] as const;
-    }),
-  ]);
-}
-
-function referredRow(
-  dialect: Dialect,
-  { reference, selection, conditions }: Nested,
-  alias: string,
-  id: Expression,
-  held: (input: Parameters<ConditionsOfInput>[0]) => Nested,
-): Expression {
-  const { target } = reference.reference!;
-  const row = rowJson(dialect, alias, selection, (input) => held(input).selection);
-  const matching = [
-    sql`${sql.ref(`${alias}.tenant_id`)} = ${slot(({ tenantId }: ReadInput<unknown>) => tenantId)}`,
-    sql`${sql.ref(`${alias}.id`)} = ${id}`,
-    ...conditionsOf(dialect, alias, conditions, { held: (input) => held(input).conditions }),
-  ];
-  return dialect.nestedJson(
-    sql`select ${row} from ${sql.table(target.table)} as ${sql.ref(alias)} where ${sql.join(matching, sql` and `)}`,
-  );
 }
 
 /** What tells two reads of one resource apart for the compiler; reads of one shape share a statement. */

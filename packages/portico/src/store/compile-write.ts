@@ -4,7 +4,7 @@ import { sql } from "kysely";
 import type { Attribute, ResourceModel } from "../declare/model.ts";
 import { wholeRow } from "../plan/selection.ts";
 import type { Delete, Insert, RowValues, Update } from "../plan/write.ts";
-import { rowJson } from "./compile-read.ts";
+import { rowJson } from "./compile-row.ts";
 import type { Statement } from "./database.ts";
 import type { Dialect } from "./dialect.ts";
 import { searchColumn } from "./schema.ts";

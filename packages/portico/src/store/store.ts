@@ -10,10 +10,10 @@ import {
   compileList,
   type ListColumns,
   listShape,
-  type ReadInput,
   rowSeparator,
   showsSort,
 } from "./compile-read.ts";
+import type { ReadInput } from "./compile-row.ts";
 import { compileDelete, compileInsert, compileUpdate } from "./compile-write.ts";
 import type { Database, Session, Statement, Transaction } from "./database.ts";
 import type { Dialect } from "./dialect.ts";
