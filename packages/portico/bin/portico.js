@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=4
+#!/usr/bin/env -S node --max-semi-space-size=8
 // Starts the command line. Node keeps the stripped and compiled modules, so that later starts are faster and
 // smaller; the small young generation keeps a server under load from growing for nothing.
 

@@ -10,6 +10,7 @@ import { registerRest } from "../rest/routes.ts";
 import type { Database } from "../store/database.ts";
 import { answerError, answerUnreadable } from "./answer-error.ts";
 import { refuseCredentialInQuery } from "./credential-in-query.ts";
+import { sendTogether } from "./departure.ts";
 import { registerHealth } from "./health.ts";
 import type { Log } from "./log.ts";
 import { watchMethods } from "./methods.ts";
@@ -95,6 +96,7 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
   await server.register(async (doors) => registerDoors(doors, building));
   completeMethods();
   if (building.isTimed) reportTiming(server);
+  sendTogether(server);
   return server;
 }
 
