@@ -1,7 +1,7 @@
 // A `Read` becomes one SQL statement in which the database builds the JSON of every row. It is compiled once
 // for each shape - which fields, filters, sort and direction - and bound to new values on every call.
 
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Attribute } from "../declare/model.ts";
 import { type Condition, conditionShape, type Read, type ReadOne, type Value } from "../plan/read.ts";
 import {
@@ -63,33 +63,50 @@ function rowsAsked({ page }: Read): number {
 
 /** A page of rows. Its columns are `ListColumns`. */
 export function compileList(dialect: Dialect, read: Read): Statement<ReadInput<Read>> {
-  const { attribute } = read.sort;
-  const branches = branchesOf(dialect, read);
-  const isMerged = branches.length > 1;
+  const shown = showsSort(read) ? rowTexts.slice(0, 1) : rowTexts;
   const isBackward = read.page.style === "cursor" && read.page.isBackward;
-  const natural = orderBy(dialect, read, read.sort.isDescending);
-  const keys = dialect.listJson([
-    dialect.memberJson(attribute, sql.ref(`r.${attribute.column}`)),
-    sql.ref("r.id"),
-  ]);
+  const ranges = rangesOf(dialect, read);
+  const isMerged = ranges.length > 1;
+  const order = isMerged || isBackward ? orderBy(dialect, read, read.sort.isDescending) : undefined;
+  // Rows of one range become text where they are found; those of several only once it is known which are kept.
+  const found = isMerged
+    ? merged(dialect, read, ranges)
+    : sql`(${rangeRows(dialect, read, ranges[0]!, [
+        ...shown.map(({ name, of }) => sql`${of(dialect, read)} as ${sql.ref(name)}`),
+        ...(order ? [sql.join(orderColumns(read))] : []),
+      ])})`;
+  const [text, keys] = shown.map(({ name, of }) =>
+    dialect.concatenated(isMerged ? of(dialect, read) : sql.ref<string>(`r.${name}`), rowSeparator, order),
+  );
+  const total =
+    read.page.style === "page"
+      ? sql`(select count(*) from ${source(dialect, read)} where ${matching(dialect, read)})`
+      : sql`null`;
   return compile(
     dialect.builder,
-    sql`select ${sql.join([
-      dialect.concatenated(
-        rowJson(dialect, "r", read.selection),
-        rowSeparator,
-        isMerged || isBackward ? natural : undefined,
-      ),
-      showsSort(read)
-        ? sql`null`
-        : dialect.concatenated(keys, rowSeparator, isMerged || isBackward ? natural : undefined),
-      sql`count(*)`,
-      read.page.style === "page"
-        ? sql`(select count(*) from ${source(dialect, read)} where ${matching(dialect, read)})`
-        : sql`null`,
-    ])} from ${isMerged ? merged(dialect, read, branches) : sql`(${branches[0]})`} as r`,
+    sql`select ${text}, ${keys ?? sql`null`}, count(*), ${total} from ${found} as r`,
     mayScan(read),
   );
+}
+
+interface RowText {
+  /** Names of what a subquery answers; no column has a space in its name. */
+  readonly name: string;
+  readonly of: (dialect: Dialect, read: Read) => RawBuilder<string>;
+}
+
+/** What a row `r` is written as: its JSON, and where the JSON does not show them, the values that a cursor needs. */
+const rowTexts: readonly RowText[] = [
+  { name: "row text", of: (dialect, read) => rowJson(dialect, "r", read.selection) },
+  {
+    name: "row keys",
+    of: (dialect, { sort: { attribute } }) =>
+      dialect.listJson([dialect.memberJson(attribute, sql.ref(`r.${attribute.column}`)), sql.ref("r.id")]),
+  },
+];
+
+function orderColumns({ sort }: Read): Expression[] {
+  return [...new Set([sort.attribute.column, "id"])].map((name) => sql.ref(`r.${name}`));
 }
 
 /**
@@ -108,20 +125,23 @@ function mayScan({ conditions, words, page, sort, resource }: Read): boolean {
 }
 
 /** Rows from several ranges of an index, each already limited, put into one order. */
-function merged(dialect: Dialect, read: Read, branches: readonly Expression[]): Expression {
+function merged(dialect: Dialect, read: Read, ranges: readonly Range[]): Expression {
   const all = sql.join(
-    branches.map((branch) => sql`select * from (${branch}) as b`),
+    ranges.map((range) => sql`select * from (${rangeRows(dialect, read, range, columns(read))}) as b`),
     sql` union all `,
   );
   return sql`(select * from (${all}) as r order by ${orderBy(dialect, read, isTraversedDescending(read))} limit ${limit(dialect, read)})`;
 }
+
+/** The conditions that the rows of one range of an index meet, beside their tenant's. */
+type Range = readonly Expression[];
 
 /**
  * The ranges of the index in which the page lies. Mostly there is one. Nulls lie in a range of their own, and
  * each value of a filter with several values has its own, because only within one are rows in order. Numbered
  * pages have one range only: rows are counted through all of them together.
  */
-function branchesOf(dialect: Dialect, read: Read): Expression[] {
+function rangesOf(dialect: Dialect, read: Read): Range[] {
   const split =
     read.page.style === "cursor"
       ? read.conditions.find(
@@ -135,7 +155,7 @@ function branchesOf(dialect: Dialect, read: Read): Expression[] {
   ];
   const splitParts = split ? split.values.map((_, index) => [oneValue(dialect, read, split, index)]) : [[]];
   return splitParts.flatMap((part) =>
-    rangesOf(dialect, read).map((range) => branch(dialect, read, [...part, ...common, ...range])),
+    beyondPosition(dialect, read).map((beyond) => [...part, ...common, ...beyond]),
   );
 }
 
@@ -145,18 +165,18 @@ function oneValue(dialect: Dialect, read: Read, condition: Condition, index: num
   return sql`${sql.ref(`r.${attribute.column}`)} = ${value}`;
 }
 
-function branch(dialect: Dialect, read: Read, conditions: readonly Expression[]): Expression {
+function rangeRows(dialect: Dialect, read: Read, range: Range, answered: readonly Expression[]): Expression {
   const order = orderBy(dialect, read, isTraversedDescending(read));
   const offset =
     read.page.style === "page"
       ? sql` offset ${slot(({ read: { page } }: ReadInput<Read>) => (page.style === "page" ? (page.number - 1) * page.limit : 0))}`
       : sql``;
-  return sql`select ${columns(read)} from ${source(dialect, read)} where ${sql.join([tenant(), ...conditions], sql` and `)}
+  return sql`select ${sql.join(answered)} from ${source(dialect, read)} where ${sql.join([tenant(), ...range], sql` and `)}
     order by ${order} limit ${limit(dialect, read)}${offset}`;
 }
 
 /** The conditions under which rows lie beyond the position of the page; one list for each range. */
-function rangesOf(dialect: Dialect, { sort, page }: Read): Expression[][] {
+function beyondPosition(dialect: Dialect, { sort, page }: Read): Range[] {
   if (page.style === "page" || !page.position) return [[]];
   const isDescending = sort.isDescending !== page.isBackward;
   const column = sql.ref(`r.${sort.attribute.column}`);
@@ -168,10 +188,8 @@ function rangesOf(dialect: Dialect, { sort, page }: Read): Expression[][] {
     const restOfNulls = [sql`${column} is null`, sql`r.id ${beyond} ${rowId}`];
     return isDescending ? [restOfNulls] : [restOfNulls, [sql`${column} is not null`]];
   }
-  const beyondPosition = [sql`(${column}, r.id) ${beyond} (${value}, ${rowId})`];
-  return sort.attribute.isNullable && isDescending
-    ? [beyondPosition, [sql`${column} is null`]]
-    : [beyondPosition];
+  const rest = [sql`(${column}, r.id) ${beyond} (${value}, ${rowId})`];
+  return sort.attribute.isNullable && isDescending ? [rest, [sql`${column} is null`]] : [rest];
 }
 
 function positionOf({ read: { page } }: ReadInput<Read>): { value: Value; id: string } {
@@ -217,14 +235,14 @@ function searchOf(dialect: Dialect, { resource, words }: Read): Expression[] {
 }
 
 /** The columns that the JSON of a row, its order and its references need. */
-function columns({ selection, sort }: Read): Expression {
+function columns({ selection, sort }: Read): Expression[] {
   const needed: readonly Attribute[] = [
     ...selection.attributes,
     ...selection.nested.map((nested) => nested.reference),
     sort.attribute,
   ];
   const names = new Set(["id", ...needed.map((attribute) => attribute.column)]);
-  return sql.join([...names].map((name) => sql.ref(`r.${name}`)));
+  return [...names].map((name) => sql.ref(`r.${name}`));
 }
 
 /** What tells two reads of one resource apart for the compiler; reads of one shape share a statement. */

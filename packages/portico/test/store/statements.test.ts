@@ -65,13 +65,13 @@ const expected: Readonly<Record<Dialect["name"], Readonly<Record<keyof typeof re
     "a row": `select json_object('id', "r"."id", 'title', "r"."title", 'body', "r"."body", 'status', "r"."status",
       'authorId', "r"."author_id", 'createdAt', "r"."created_at", 'updatedAt', "r"."updated_at")
       from "posts" as r where r.tenant_id = ? and r.id = ?`,
-    "the first page": `select group_concat(json_object('id', "r"."id", 'title', "r"."title"), ', '),
-      group_concat(json_array("r"."created_at", "r"."id"), ', '), count(*), null
-      from (select "r"."id", "r"."title", "r"."created_at" from "posts" as r where r.tenant_id = ?
+    "the first page": `select group_concat("r"."row text", ', '), group_concat("r"."row keys", ', '), count(*), null
+      from (select json_object('id', "r"."id", 'title', "r"."title") as "row text",
+      json_array("r"."created_at", "r"."id") as "row keys" from "posts" as r where r.tenant_id = ?
       order by "r"."created_at" desc, "r"."id" desc limit cast(? as integer)) as r`,
-    "a deep page of a filtered list": `select group_concat(json_object('id', "r"."id", 'title', "r"."title"), ', '),
-      null, count(*), null
-      from (select "r"."id", "r"."title" from "posts" as r where r.tenant_id = ? and "r"."status" = ?
+    "a deep page of a filtered list": `select group_concat("r"."row text", ', '), null, count(*), null
+      from (select json_object('id', "r"."id", 'title', "r"."title") as "row text"
+      from "posts" as r where r.tenant_id = ? and "r"."status" = ?
       and ("r"."title", r.id) > (?, ?) order by "r"."title" asc, "r"."id" asc limit cast(? as integer)) as r`,
     "a row with the row it refers to": `select json_object('id', "r"."id", 'author',
       (select json_object('name', "r_0"."name") from "users" as "r_0"
@@ -82,15 +82,14 @@ const expected: Readonly<Record<Dialect["name"], Readonly<Record<keyof typeof re
       "r"."body" as "body", "r"."status" as "status", "r"."author_id" as "authorId",
       ${moment('"r"."created_at"')} as "createdAt", ${moment('"r"."updated_at"')} as "updatedAt") q)
       from "posts" as r where r.tenant_id = $1 and r.id = $2`,
-    "the first page": `select
-      string_agg((select row_to_json(q)::text from (select "r"."id" as "id", "r"."title" as "title") q), ', '),
-      string_agg(json_build_array(${moment('"r"."created_at"')}, "r"."id")::text, ', '), count(*), null
-      from (select "r"."id", "r"."title", "r"."created_at" from "posts" as r where r.tenant_id = $1
+    "the first page": `select string_agg("r"."row text", ', '), string_agg("r"."row keys", ', '), count(*), null
+      from (select (select row_to_json(q)::text from (select "r"."id" as "id", "r"."title" as "title") q) as "row text",
+      json_build_array(${moment('"r"."created_at"')}, "r"."id")::text as "row keys"
+      from "posts" as r where r.tenant_id = $1
       order by "r"."created_at" desc, "r"."id" desc limit 21) as r`,
-    "a deep page of a filtered list": `select
-      string_agg((select row_to_json(q)::text from (select "r"."id" as "id", "r"."title" as "title") q), ', '),
-      null, count(*), null
-      from (select "r"."id", "r"."title" from "posts" as r where r.tenant_id = $1 and "r"."status" = $2
+    "a deep page of a filtered list": `select string_agg("r"."row text", ', '), null, count(*), null
+      from (select (select row_to_json(q)::text from (select "r"."id" as "id", "r"."title" as "title") q) as "row text"
+      from "posts" as r where r.tenant_id = $1 and "r"."status" = $2
       and ("r"."title", r.id) > ($3, $4) order by "r"."title" asc, "r"."id" asc limit 21) as r`,
     "a row with the row it refers to": `select (select row_to_json(q)::text from (select "r"."id" as "id",
       (select (select row_to_json(q)::text from (select "r_0"."name" as "name") q) from "users" as "r_0"
