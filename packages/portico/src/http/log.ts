@@ -1,7 +1,6 @@
 // Logs: JSON lines, pretty on a terminal. Whatever a line is made of, credentials do not leave in it.
 
 import { type DestinationStream, type Logger, pino } from "pino";
-import pretty from "pino-pretty";
 
 export type { Logger } from "pino";
 
@@ -30,9 +29,9 @@ export interface Log {
 }
 
 /** Lines on standard output. They are gathered and written in pieces of 16 kB, or after a quarter of a second. */
-export function createLog(level: LogLevel, stream: NodeJS.WriteStream = process.stdout): Log {
-  const destination: DestinationStream = stream.isTTY
-    ? pretty({ colorize: true, ignore: "pid,hostname", sync: true })
+export async function createLog(level: LogLevel): Promise<Log> {
+  const destination = process.stdout.isTTY
+    ? await prettyLines()
     : pino.destination({ fd: 1, sync: false, minLength: 16_000, periodicFlush: 250 });
   const logger = pino({ level, base: undefined, hooks: { streamWrite: redacted } }, destination);
   return {
@@ -42,6 +41,12 @@ export function createLog(level: LogLevel, stream: NodeJS.WriteStream = process.
       : undefined,
     flush: () => new Promise((resolve) => logger.flush(() => resolve())),
   };
+}
+
+/** For a terminal; what is not looked at there is not loaded elsewhere. */
+async function prettyLines(): Promise<DestinationStream> {
+  const { default: pretty } = await import("pino-pretty");
+  return pretty({ colorize: true, ignore: "pid,hostname", sync: true });
 }
 
 /** The lines as pino would write them, one after another without its work for each. */

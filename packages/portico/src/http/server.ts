@@ -76,25 +76,22 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
   });
   server.decorateRequest("caller", undefined);
   server.setErrorHandler(answerError);
-  server.setNotFoundHandler(() => {
-    throw new Problem("not_found", "There is nothing at this path.");
-  });
 
   acceptJsonBodies(server);
-  const completeMethods = watchMethods(server);
+  const answerUnrouted = watchMethods(server);
   if (building.isTimed) startTiming(server);
   server.addHook("onRequest", (request, reply, done) => {
     reply.header("X-Request-Id", request.id);
     requireHost(request);
     requireJsonAccepted(request.headers.accept);
-    done();
+    if (request.is404) answerUnrouted(request, reply);
+    else done();
   });
   // An expectation that is not known may be passed over (RFC 9110, section 10.1.1).
   server.server.on("checkExpectation", (request, response) => server.routing(request, response));
   logRequests(server, building.log);
   registerHealth(server, building.database);
   await server.register(async (doors) => registerDoors(doors, building));
-  completeMethods();
   if (building.isTimed) reportTiming(server);
   sendTogether(server);
   return server;

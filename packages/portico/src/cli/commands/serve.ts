@@ -35,7 +35,7 @@ export const serve: Command = {
       await prepare(store, assembly);
       const engine = new Engine(model, store);
       const isSandbox = settings.mode === "sandbox";
-      const log = createLog(settings.logLevel);
+      const log = await createLog(settings.logLevel);
       server = await buildServer({
         engine,
         database: store.database,
