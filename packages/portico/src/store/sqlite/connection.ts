@@ -9,7 +9,7 @@ import { type ColumnValues, ConstraintError, type Session, type Statement } from
 const mostPrepared = 500;
 
 /** Pages that each connection keeps; the operating system's cache is behind it, a system call away. */
-const cacheKiB = 8 * 1024;
+const cacheKiB = 4 * 1024;
 
 /** How long another process may hold a database that is opened for the first time. */
 const openPatienceMs = 5_000;
