@@ -1,5 +1,6 @@
 // Settings come from the environment; `portico.config.ts` may give other defaults. A wrong value stops the start.
 
+import type { Quota } from "../declare/caller.ts";
 import { OperatorError } from "../errors.ts";
 import { type LogLevel, logLevels } from "../http/log.ts";
 
@@ -12,6 +13,8 @@ export interface Settings {
   readonly publicUrl: string;
   /** The values of PORTICO_SECRET, newest first; undefined where the sandbox is to make one. */
   readonly secrets: readonly string[] | undefined;
+  /** What a key may use that has no quota of its own. */
+  readonly keyQuota: Quota;
   readonly logLevel: LogLevel;
   readonly isTimed: boolean;
 }
@@ -40,6 +43,7 @@ export function readSettings(environment: Environment, defaults: Environment = {
     databaseUrl: value("DATABASE_URL", "file:./data/portico.db"),
     publicUrl: httpUrl("PUBLIC_URL", value("PUBLIC_URL", `http://${urlHost(host)}:${port}`)),
     secrets,
+    keyQuota: quota("PORTICO_KEY_QUOTA", value("PORTICO_KEY_QUOTA", "1000/60")),
     logLevel: oneOf("LOG_LEVEL", value("LOG_LEVEL", "info"), logLevels),
     isTimed: oneOf("PORTICO_TIMING", value("PORTICO_TIMING", "0"), ["0", "1"] as const) === "1",
   };
@@ -58,6 +62,14 @@ function oneOf<const Choice extends string>(name: string, value: string, choices
   const found = choices.find((choice) => choice === value);
   if (found !== undefined) return found;
   throw new OperatorError(`${name} is '${value}'; it must be one of ${choices.join(", ")}`);
+}
+
+/** `1000/60`: requests, and the seconds of the window. */
+function quota(name: string, value: string): Quota {
+  const [, limit, windowSeconds] = /^(\d{1,9})\/(\d{1,6})$/.exec(value) ?? [];
+  if (Number(limit) > 0 && Number(windowSeconds) > 0)
+    return { limit: Number(limit), windowSeconds: Number(windowSeconds) };
+  throw new OperatorError(`${name} is '${value}'; write requests and the seconds of their window: 1000/60`);
 }
 
 function portNumber(value: string): number {

@@ -7,4 +7,14 @@ export interface Caller {
   /** What identifies the caller in quotas and logs: an API key's id, later a client's. */
   readonly credentialId: string;
   readonly scopes: ReadonlySet<string>;
+  /** What the credential may use; undefined where nothing is counted, as for the server itself. */
+  readonly quota?: Quota | undefined;
+  /** The network address that the request came from; none for a command. */
+  readonly address?: string | undefined;
+}
+
+/** So many requests in a window of so many seconds. */
+export interface Quota {
+  readonly limit: number;
+  readonly windowSeconds: number;
 }

@@ -1,7 +1,8 @@
 // API keys: what one looks like, the record that is kept of it, and how one is made.
 
 import { hash, randomBytes } from "node:crypto";
-import { belongsTo, choice, integer, json, text, timestamp } from "../declare/field.ts";
+import type { Quota } from "../declare/caller.ts";
+import { belongsTo, choice, json, text, timestamp } from "../declare/field.ts";
 import type { Model } from "../declare/model.ts";
 import { moment } from "../declare/moment.ts";
 import { resource } from "../declare/resource.ts";
@@ -35,8 +36,7 @@ export const apiKeys = resource("apiKey", {
     prefix: text({ max: prefixLength, readOnly: true, unique: "all tenants" }),
     keyHash: text({ internal: true }),
     scopes: json({ default: [] }),
-    rateLimit: integer({ min: 1, optional: true }),
-    rateWindowSeconds: integer({ min: 1, optional: true }),
+    rateLimit: json({ optional: true }),
     expiresAt: timestamp({ readOnly: true }),
     revokedAt: timestamp({ readOnly: true, optional: true }),
     owner: belongsTo(() => users, { optional: true }),
@@ -54,8 +54,7 @@ export interface NewKey {
   readonly type: KeyType;
   readonly environment: Environment;
   readonly expiresAt?: string | undefined;
-  readonly rateLimit?: number | undefined;
-  readonly rateWindowSeconds?: number | undefined;
+  readonly rateLimit?: Quota | undefined;
 }
 
 /** SHA-256 of a whole key, in hex: the only form in which it is kept. */
@@ -126,7 +125,6 @@ export async function insertKey(
     keyHash: keyHash(key),
     scopes: wanted.scopes,
     rateLimit: wanted.rateLimit ?? null,
-    rateWindowSeconds: wanted.rateWindowSeconds ?? null,
     expiresAt,
     revokedAt: null,
     ownerId: wanted.ownerId,

@@ -3,7 +3,7 @@
 
 import { timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import type { Caller } from "../declare/caller.ts";
+import type { Caller, Quota } from "../declare/caller.ts";
 import { Problem } from "../errors.ts";
 import type { Store } from "../store/store.ts";
 import { type Environment, keyHash, keyPattern, prefixLength } from "./api-key.ts";
@@ -12,15 +12,18 @@ import { KeyLookup } from "./key-lookup.ts";
 export class Authenticator {
   readonly #keys: KeyLookup;
   readonly #environment: Environment;
+  readonly #quota: Quota;
   /** Credentials of the requests that were received together: each is verified once. */
   #together = new Map<string, Promise<Caller>>();
 
-  constructor(store: Store, environment: Environment) {
+  /** @param quota of keys that have none of their own */
+  constructor(store: Store, environment: Environment, quota: Quota) {
     this.#keys = new KeyLookup(store);
     this.#environment = environment;
+    this.#quota = quota;
   }
 
-  /** Who sends a request with these headers. @throws Problem 400 or 401 */
+  /** Who sends a request with these headers, but for the address. @throws Problem 400 or 401 */
   caller(headers: IncomingHttpHeaders): Promise<Caller> {
     const presented = presentedCredential(headers);
     const asked = this.#together.get(presented);
@@ -52,6 +55,7 @@ export class Authenticator {
       credentialId: record.id,
       // A publishable key tells whose account it is, and opens nothing.
       scopes: record.type === "secret" ? record.scopes : noScopes,
+      quota: record.quota ?? this.#quota,
     };
   }
 }

@@ -2,6 +2,7 @@
 // whichever process, is revoked here too. Nothing is kept.
 
 import { sql } from "kysely";
+import type { Quota } from "../declare/caller.ts";
 import { BoundedMap } from "../store/bounded-map.ts";
 import type { ColumnValues, Statement } from "../store/database.ts";
 import { compile, slot } from "../store/statement.ts";
@@ -16,13 +17,33 @@ export interface KeyRecord {
   readonly keyHash: string;
   readonly type: KeyType;
   readonly scopes: ReadonlySet<string>;
+  /** Its own quota; undefined where the standard one holds. */
+  readonly quota: Quota | undefined;
   /** Milliseconds since 1970. */
   readonly expiresAt: number;
   readonly isRevoked: boolean;
 }
 
-/** Distinct lists of scopes kept parsed. */
-const mostScopeLists = 1_000;
+/** Different texts of one column kept parsed; keys share few. */
+const mostParsed = 1_000;
+
+/** What the texts of a column mean, each worked out once. */
+class Parsed<Value> {
+  readonly #kept = new BoundedMap<string, Value>(mostParsed);
+  readonly #parse: (text: string) => Value;
+
+  constructor(parse: (text: string) => Value) {
+    this.#parse = parse;
+  }
+
+  get(text: string): Value {
+    const known = this.#kept.get(text);
+    if (known !== undefined) return known;
+    const made = this.#parse(text);
+    this.#kept.set(text, made);
+    return made;
+  }
+}
 
 interface Batch {
   readonly prefixes: string[];
@@ -33,12 +54,13 @@ export class KeyLookup {
   readonly #store: Store;
   readonly #one: Statement<string>;
   readonly #many: Statement<readonly string[]>;
-  readonly #scopes = new BoundedMap<string, ReadonlySet<string>>(mostScopeLists);
+  readonly #scopes = new Parsed((text): ReadonlySet<string> => new Set(JSON.parse(text) as string[]));
+  readonly #quotas = new Parsed((text): Quota => JSON.parse(text));
   #batch: Batch | undefined;
 
   constructor(store: Store) {
     this.#store = store;
-    const columns = sql`select prefix, id, tenant_id, owner_id, key_hash, type, scopes, expires_at, revoked_at from api_keys`;
+    const columns = sql`select prefix, id, tenant_id, owner_id, key_hash, type, scopes, rate_limit, expires_at, revoked_at from api_keys`;
     this.#one = compile(
       store.dialect.builder,
       sql`${columns} where prefix = ${slot((prefix: string) => prefix)}`,
@@ -75,7 +97,7 @@ export class KeyLookup {
 
   #record(row: ColumnValues): KeyRecord {
     // The columns of the statement above: texts, but for what PostgreSQL's driver turns into dates.
-    const [prefix, id, tenantId, ownerId, keyHash, type, scopes, expiresAt, revokedAt] =
+    const [prefix, id, tenantId, ownerId, keyHash, type, scopes, rateLimit, expiresAt, revokedAt] =
       row as readonly string[];
     return {
       prefix: prefix!,
@@ -84,17 +106,10 @@ export class KeyLookup {
       ownerId: ownerId ?? undefined,
       keyHash: keyHash!,
       type: type as KeyType,
-      scopes: this.#scopeSet(scopes!),
+      scopes: this.#scopes.get(scopes!),
+      quota: rateLimit ? this.#quotas.get(rateLimit) : undefined,
       expiresAt: new Date(expiresAt!).getTime(),
       isRevoked: revokedAt !== null,
     };
-  }
-
-  #scopeSet(text: string): ReadonlySet<string> {
-    const known = this.#scopes.get(text);
-    if (known) return known;
-    const made: ReadonlySet<string> = new Set(JSON.parse(text) as string[]);
-    this.#scopes.set(text, made);
-    return made;
   }
 }

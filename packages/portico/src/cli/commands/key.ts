@@ -1,5 +1,6 @@
 // portico key create, list, revoke
 
+import type { Quota } from "../../declare/caller.ts";
 import { OperatorError } from "../../errors.ts";
 import { createKey, type KeyType } from "../../identity/api-key.ts";
 import { listKeys, revokeKey } from "../../identity/keys.ts";
@@ -35,8 +36,7 @@ export const keyCreate: Command = {
         type: keyType(given.text("type") ?? "secret"),
         environment: settings.mode === "live" ? "live" : "test",
         expiresAt: given.text("expires-at"),
-        rateLimit: given.number("rate-limit"),
-        rateWindowSeconds: given.number("rate-window"),
+        rateLimit: quotaOf(given.number("rate-limit"), given.number("rate-window")),
       });
     });
     const warning = "Store the key now: it is not shown again.";
@@ -46,6 +46,10 @@ export const keyCreate: Command = {
     };
   },
 };
+
+function quotaOf(limit: number | undefined, windowSeconds = 60): Quota | undefined {
+  return limit === undefined ? undefined : { limit, windowSeconds };
+}
 
 function keyType(text: string): KeyType {
   if (text === "secret" || text === "publishable") return text;

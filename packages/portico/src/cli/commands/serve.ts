@@ -39,7 +39,7 @@ export const serve: Command = {
       server = await buildServer({
         engine,
         database: store.database,
-        authenticator: new Authenticator(store, isSandbox ? "test" : "live"),
+        authenticator: new Authenticator(store, isSandbox ? "test" : "live", settings.keyQuota),
         cursors: new CursorCodec(secretsFor(settings)),
         log,
         publicUrl: settings.publicUrl,
