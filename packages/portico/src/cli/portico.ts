@@ -2,7 +2,7 @@
 
 import { OperatorError, Problem } from "../errors.ts";
 import { type Command, helpOf, helpOfAll, type Outcome, parseCall } from "./command.ts";
-import { keyCreate, keyList, keyRevoke } from "./commands/key.ts";
+import { keyChange, keyCreate, keyList, keyRevoke, keyRevokeAll, keyRotate } from "./commands/key.ts";
 import { migrateCommand } from "./commands/migrate.ts";
 import { serve } from "./commands/serve.ts";
 import { tenantCreate } from "./commands/tenant.ts";
@@ -15,7 +15,10 @@ const commands: readonly Command[] = [
   userCreate,
   keyCreate,
   keyList,
+  keyChange,
+  keyRotate,
   keyRevoke,
+  keyRevokeAll,
 ];
 
 async function main(words: readonly string[]): Promise<void> {

@@ -15,6 +15,8 @@ export interface Settings {
   readonly secrets: readonly string[] | undefined;
   /** What a key may use that has no quota of its own. */
   readonly keyQuota: Quota;
+  /** So long before its expiry a key counts as expiring soon. */
+  readonly keyExpiringSoonDays: number;
   readonly logLevel: LogLevel;
   readonly isTimed: boolean;
 }
@@ -44,6 +46,7 @@ export function readSettings(environment: Environment, defaults: Environment = {
     publicUrl: httpUrl("PUBLIC_URL", value("PUBLIC_URL", `http://${urlHost(host)}:${port}`)),
     secrets,
     keyQuota: quota("PORTICO_KEY_QUOTA", value("PORTICO_KEY_QUOTA", "1000/60")),
+    keyExpiringSoonDays: days("PORTICO_KEY_EXPIRING_SOON_DAYS", value("PORTICO_KEY_EXPIRING_SOON_DAYS", "7")),
     logLevel: oneOf("LOG_LEVEL", value("LOG_LEVEL", "info"), logLevels),
     isTimed: oneOf("PORTICO_TIMING", value("PORTICO_TIMING", "0"), ["0", "1"] as const) === "1",
   };
@@ -70,6 +73,11 @@ function quota(name: string, value: string): Quota {
   if (Number(limit) > 0 && Number(windowSeconds) > 0)
     return { limit: Number(limit), windowSeconds: Number(windowSeconds) };
   throw new OperatorError(`${name} is '${value}'; write requests and the seconds of their window: 1000/60`);
+}
+
+function days(name: string, value: string): number {
+  if (/^[1-9]\d{0,3}$/.test(value)) return Number(value);
+  throw new OperatorError(`${name} is '${value}'; it must be a number of days from 1 to 9999`);
 }
 
 function portNumber(value: string): number {

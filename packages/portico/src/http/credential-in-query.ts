@@ -2,8 +2,10 @@
 
 import { Problem } from "../errors.ts";
 
-const names = /[?&](?:api[_-]?key|x-api-key|access_token|authorization|client_secret)(?:=|&|$)/i;
-const values = /\b[sp]k_(?:test|live)_[\w-]{8,}/;
+const names =
+  /[?&](?:(?:x[_-])?api[_-]?key|(?:access|refresh|id|auth)[_-]?token|token|authorization|client[_-]?secret)(?:=|&|$)/i;
+/** Keys, and JSON Web Tokens (RFC 7519), which unlike cursors have two dots. */
+const values = /\b[sp]k_(?:test|live)_[\w-]{8,}|\beyJ[\w-]+\.[\w-]+\.[\w-]/;
 
 /** @throws Problem `credential_in_query` where a parameter of the request target looks like a credential */
 export function refuseCredentialInQuery(target: string): void {

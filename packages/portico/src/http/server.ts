@@ -110,7 +110,7 @@ function registerDoors(
 ): void {
   doors.addHook("onRequest", async (request) => {
     refuseCredentialInQuery(request.url);
-    request.caller = { ...(await authenticator.caller(request.headers)), address: request.ip };
+    request.caller = { ...(await authenticator.caller(request.raw)), address: request.ip };
   });
   const basePath = new URL(publicUrl).pathname.replace(/\/$/, "");
   registerRest(doors, { engine, cursors, basePath, callerOf });

@@ -147,8 +147,8 @@ onEachDatabase("commands", (database) => {
     assert.equal(second.key.revokedAt, first.key.revokedAt);
     const { tenant } = await served.command(...words("tenant create --name Other"));
     await Promise.all([
-      refused(["key", "revoke", id, "--tenant", tenant.id], /there is no key/),
-      refused(["key", "revoke", "nothing"], /there is no key nothing/),
+      refused(["key", "revoke", id, "--tenant", tenant.id], /There is no api key/),
+      refused(["key", "revoke", "nothing"], /There is no api key/),
     ]);
   });
 
@@ -195,17 +195,23 @@ describe("what commands take", () => {
     await Promise.all([
       refused([...create, "--expires-at", inDays(731)], /two years/),
       refused([...create, "--expires-at", inDays(-1)], /has passed/),
-      refused([...create, "--expires-at", "soon"], /ISO 8601/),
-      refused([...create, "--expires-at", "1"], /ISO 8601/),
+      refused([...create, "--expires-at", "soon"], /expiresAt must be a valid date-time/),
+      refused([...create, "--expires-at", "1"], /expiresAt must be a valid date-time/),
     ]);
   });
 
   test("key create refuses what is no key", async () => {
     await Promise.all([
-      refused(words("key create --name K --scopes posts:fly"), /there is no scope posts:fly/),
+      refused(
+        words("key create --name K --scopes posts:fly"),
+        /scopes has posts:fly, which is none of users:read/,
+      ),
       refused(["key", "create", "--name", "K", "--scopes", ""], /--scopes is missing/),
       refused(["key", "create", "--name", "K", "--scopes", ","], /scope/),
-      refused(words("key create --name K --scopes posts:read --type golden"), /--type is 'golden'/),
+      refused(
+        words("key create --name K --scopes posts:read --type golden"),
+        /type must be one of secret, publishable/,
+      ),
       refused(words("key create --name K --scopes posts:read --rate-limit 0"), /--rate-limit is '0'/),
       refused(words("key create --name K --scopes posts:read --tenant x"), /there is no tenant x/),
       refused(words("key create --name K --scopes posts:read --user x"), /no user x/),

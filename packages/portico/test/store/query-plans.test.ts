@@ -7,7 +7,7 @@ import postgres from "postgres";
 import service from "../../../../portico.config.ts";
 import { buildModel, type Model, type ResourceModel } from "../../src/declare/model.ts";
 import { eventsTable } from "../../src/events/event.ts";
-import { apiKeys } from "../../src/identity/api-key.ts";
+import { declareApiKeys } from "../../src/identity/key-resource.ts";
 import { passwordsTable } from "../../src/identity/password.ts";
 import { tenantsTable } from "../../src/identity/tenant.ts";
 import { users } from "../../src/identity/user.ts";
@@ -21,6 +21,9 @@ import { makePlace, onEachDatabase, type Place } from "../server.ts";
 import { everyRead, type NamedRead } from "./every-read.ts";
 
 const apps = { service, library };
+const told = async (): Promise<void> => {};
+const notices = { created: told, rotated: told, revoked: told };
+const apiKeys = declareApiKeys({ environment: "test", expiringSoonDays: 7, notices });
 const tenantId = "tenant 1";
 /** Enough for a planner to prefer an index. */
 const rowsPerTable = 12_000;

@@ -28,7 +28,7 @@ export const serve: Command = {
   options: {},
   async run(given) {
     const assembly = await assemble();
-    const { app, model, settings } = assembly;
+    const { app, model, settings, apiKeys } = assembly;
     const store = await openStore(settings.databaseUrl);
     let server: FastifyInstance | undefined;
     try {
@@ -47,7 +47,7 @@ export const serve: Command = {
       });
       await listen(server, settings);
       // Not before: a key that is made by a start that then fails would never be seen.
-      const key = isSandbox ? await fillSandbox(app, engine, store) : undefined;
+      const key = isSandbox ? await fillSandbox(app, engine, store, apiKeys) : undefined;
       stopOnSignal(server, store, log);
       const { port } = server.server.address() as AddressInfo;
       const url = settings.port === 0 ? `http://${settings.host}:${port}` : settings.publicUrl;
