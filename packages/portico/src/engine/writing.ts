@@ -74,8 +74,9 @@ export class Writing {
     this.attempted = row;
     const text = await this.#place.store.insert(this.#session, { resource, tenantId, values: row });
     await this.#record(resource, "created", { id, text });
-    await hooks.after?.create?.(JSON.parse(text), context);
-    return { id, text, revealed };
+    if (!hooks.after?.create) return { id, text, revealed };
+    await hooks.after.create(JSON.parse(text), context);
+    return { id, text: await this.#written(resource, id, text), revealed };
   }
 
   /** Changes a row to what `changesTo` makes of it. */
@@ -99,8 +100,15 @@ export class Writing {
     const update = { resource, tenantId, id, values: withSearched(resource, values, row) };
     const text = (await this.#place.store.update(this.#session, update)) ?? notFound(resource);
     await this.#record(resource, "changed", { id, text });
-    await hooks.after?.change?.(JSON.parse(text), { ...context, previous: current });
-    return { id, text, revealed };
+    if (!hooks.after?.change) return { id, text, revealed };
+    await hooks.after.change(JSON.parse(text), { ...context, previous: current });
+    return { id, text: await this.#written(resource, id, text), revealed };
+  }
+
+  /** The row after its hook, which may have written it once more. */
+  async #written(resource: ResourceModel, id: string, text: string): Promise<string> {
+    const read = { resource, selection: wholeRow(resource), id, conditions: [] };
+    return (await this.#place.store.get(this.#caller.tenantId, read, this.#session)) ?? text;
   }
 
   /** Runs an action on a row. */

@@ -13,7 +13,9 @@ export function refuseCredentialInQuery(target: string): void {
   if (start < 0) return;
   const query = target.slice(start);
   const decoded = query.includes("%") ? decodedLoosely(query) : query;
-  if (names.test(decoded) || values.test(decoded)) throw new Problem("credential_in_query");
+  // A cursor is long, and the pattern would be tried at each of its characters.
+  const mayHold = decoded.includes("k_test_") || decoded.includes("k_live_") || decoded.includes(".");
+  if (names.test(decoded) || (mayHold && values.test(decoded))) throw new Problem("credential_in_query");
 }
 
 function decodedLoosely(query: string): string {

@@ -71,7 +71,7 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
       // Node would answer without a body; `requireHost` says what is wrong.
       requireHostHeader: false,
     },
-    clientErrorHandler: answerUnreadable,
+    clientErrorHandler: answerUnreadable(building.log.logger),
     frameworkErrors: answerError,
   });
   server.decorateRequest("caller", undefined);

@@ -7,7 +7,7 @@ import type { Above } from "../engine/above.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Written } from "../engine/writing.ts";
 import type { CursorCodec } from "../plan/cursor.ts";
-import { entityTag, isUnchanged, writePrecondition } from "./conditional.ts";
+import { entityTag, isUnchanged, requireMatch, writePrecondition } from "./conditional.ts";
 import { deprecationHeaders, namesInQuery } from "./deprecation.ts";
 import { envelope } from "./envelope.ts";
 import { parseList, parseOne, refuseParameters } from "./parse-list.ts";
@@ -114,6 +114,7 @@ class ResourceHandlers {
     const read = { resource: this.#resource, selection, id: request.params.id, conditions: [] };
     const text = await this.#door.engine.get(this.#door.callerOf(request), read);
     const tag = entityTag(text);
+    requireMatch(request.headers, tag);
     reply.header("ETag", tag);
     if (this.#mayBeDeprecated) this.#announce(reply, namesInQuery(query));
     if (isUnchanged(request.headers, tag)) return reply.code(304).send();

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import packageJson from "../../package.json" with { type: "json" };
 import { serve } from "../scenario.ts";
 import { onEachDatabase, portico } from "../server.ts";
 
@@ -12,7 +13,10 @@ const commands = [
   "user create",
   "key create",
   "key list",
+  "key change",
+  "key rotate",
   "key revoke",
+  "key revoke-all",
 ] as const;
 
 const nowhere = { databaseUrl: "file:/dev/null/portico.db" };
@@ -36,6 +40,21 @@ test("--help of a command needs no database and tells its options", async () => 
   );
 });
 
+test("the first word of several commands lists them", async () => {
+  const { code, stdout, stderr } = await portico(nowhere, ["key"]);
+  assert.deepEqual([code, stderr], [0, ""]);
+  const listed = commands.filter((command) => new RegExp(`^ {2}${command} `, "m").test(stdout));
+  assert.deepEqual(
+    listed,
+    commands.filter((command) => command.startsWith("key ")),
+  );
+});
+
+test("--version tells the version of the package", async () => {
+  const { code, stdout } = await portico(nowhere, ["--version"]);
+  assert.deepEqual([code, stdout], [0, `${packageJson.version}\n`]);
+});
+
 async function expectRefusal(
   place: { readonly databaseUrl: string },
   call: readonly string[],
@@ -50,7 +69,6 @@ async function expectRefusal(
 test("a call that cannot be understood is one line and exit 1", async () => {
   const calls: readonly (readonly [string, RegExp])[] = [
     ["dance", /there is no command 'dance'/],
-    ["key", /there is no command 'key'/],
     ["key dance", /there is no command 'key dance'/],
     ["--version-of-what", /there is no command/],
     ["key create --color red", /--color/],

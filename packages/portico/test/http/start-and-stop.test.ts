@@ -63,6 +63,21 @@ onEachDatabase("starting", (database) => {
     await served.stop();
   });
 
+  test("of two first starts on one database one makes the tenant and the key", async () => {
+    const fresh = await makePlace(database);
+    try {
+      const servers = await Promise.all([Portico.start(fresh), Portico.start(fresh)]);
+      // Whoever comes second may have asked for the tenant before it was there.
+      await Promise.all(servers.map((server) => server.stop()));
+      const keys = servers.map(({ output }) => /sk_test_[\w-]{43}\n/.exec(output)).filter(Boolean);
+      assert.equal(keys.length, 1);
+      const { keys: listed } = await runCommand(fresh, ["key", "list"]);
+      assert.equal(listed.length, 1);
+    } finally {
+      await fresh.remove();
+    }
+  });
+
   test("live mode without a secret is refused", async () => {
     await expectRefusal(place(), { PORTICO_MODE: "live" }, /PORTICO_SECRET is missing/);
   });

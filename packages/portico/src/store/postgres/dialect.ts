@@ -50,4 +50,5 @@ export const postgresDialect: Dialect = {
     return value;
   },
   lockRow: sql` for update`,
+  lockTable: (table) => sql`lock table ${sql.table(table)} in share row exclusive mode`,
 };
