@@ -15,6 +15,8 @@ export interface Settings {
   readonly secrets: readonly string[] | undefined;
   /** What a key may use that has no quota of its own. */
   readonly keyQuota: Quota;
+  /** How many refused credentials an address may show. */
+  readonly failedAuthQuota: Quota;
   readonly logLevel: LogLevel;
   readonly isTimed: boolean;
 }
@@ -44,6 +46,7 @@ export function readSettings(environment: Environment, defaults: Environment = {
     publicUrl: httpUrl("PUBLIC_URL", value("PUBLIC_URL", `http://${urlHost(host)}:${port}`)),
     secrets,
     keyQuota: quota("PORTICO_KEY_QUOTA", value("PORTICO_KEY_QUOTA", "1000/60")),
+    failedAuthQuota: quota("PORTICO_FAILED_AUTH_QUOTA", value("PORTICO_FAILED_AUTH_QUOTA", "300/60")),
     logLevel: oneOf("LOG_LEVEL", value("LOG_LEVEL", "info"), logLevels),
     isTimed: oneOf("PORTICO_TIMING", value("PORTICO_TIMING", "0"), ["0", "1"] as const) === "1",
   };
