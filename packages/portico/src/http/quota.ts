@@ -34,12 +34,15 @@ function announce(reply: FastifyReply, quota: Quota, taken: Taken, done: (error?
   else done(rateLimited(taken));
 }
 
-function rateLimited({ secondsToNext }: Taken): Problem {
-  return new Problem("rate_limited", undefined, [], { "Retry-After": String(secondsToNext) });
+function rateLimited({ secondsToNext }: Taken, message?: string): Problem {
+  return new Problem("rate_limited", message, [], { "Retry-After": String(secondsToNext) });
 }
 
 /** Credentials that were shown and refused; a request without any is not one that guesses. */
 const failures: ReadonlySet<unknown> = new Set(["invalid_credential", "wrong_environment"]);
+
+const tooManyFailures =
+  "Too many credentials from this address were refused. Send a valid one, or wait for the seconds in Retry-After.";
 
 /** What a request is answered that failed to show who sends it: the error, or that there were too many of them. */
 export async function failedAuthentication(
@@ -50,5 +53,5 @@ export async function failedAuthentication(
 ): Promise<unknown> {
   if (!(error instanceof Problem) || !failures.has(error.code)) return error;
   const taken = await quotas.take(networkOf(address), quota);
-  return taken.isAllowed ? error : rateLimited(taken);
+  return taken.isAllowed ? error : rateLimited(taken, tooManyFailures);
 }

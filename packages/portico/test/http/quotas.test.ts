@@ -220,7 +220,11 @@ function failedAuthentication(served: Served): void {
 
   test("credentials that are refused are counted for the address, whatever they look like", async () => {
     for (const headers of wrong) expectAnswer(await fail(headers), { status: 401 });
-    for (const headers of wrong) expectLimited(await fail(headers), 3_600);
+    for (const headers of wrong) {
+      const answer = await fail(headers);
+      expectLimited(answer, 3_600);
+      expectAnswer(answer, { status: 429, message: /from this address/, headers: { ratelimit: null } });
+    }
   });
 
   test("the address is that of the connection, whatever a header says", async () => {
