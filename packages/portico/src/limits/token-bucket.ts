@@ -48,8 +48,8 @@ export class TokenBuckets implements Quotas {
     const now = Math.floor(this.#now());
     const bucket = this.#buckets.get(key) ?? this.#add(key, quota, now);
     if (bucket.quota !== quota) adopt(bucket, quota, now);
-    const { limit, windowSeconds } = quota;
-    const token = windowSeconds * 1000;
+    const { limit } = quota;
+    const token = partsOf(quota);
     const capacity = limit * token;
     const missing = missingAt(bucket, now);
     const wanted = missing + cost * token;
@@ -89,6 +89,11 @@ export class TokenBuckets implements Quotas {
   }
 }
 
+/** Of one token. */
+function partsOf({ windowSeconds }: Quota): number {
+  return windowSeconds * 1000;
+}
+
 /** Parts that are missing now. */
 function missingAt({ missing, at, quota }: Bucket, now: number): number {
   return Math.max(0, missing - (now - at) * quota.limit);
@@ -96,9 +101,9 @@ function missingAt({ missing, at, quota }: Bucket, now: number): number {
 
 /** A bucket whose quota is another one now is as full as it was, in proportion. */
 function adopt(bucket: Bucket, quota: Quota, now: number): void {
-  const before = bucket.quota.limit * bucket.quota.windowSeconds;
-  const after = quota.limit * quota.windowSeconds;
-  bucket.missing = Math.ceil(missingAt(bucket, now) * (after / before));
+  const before = bucket.quota.limit * partsOf(bucket.quota);
+  const after = quota.limit * partsOf(quota);
+  bucket.missing = Math.min(after, Math.ceil(missingAt(bucket, now) * (after / before)));
   bucket.at = now;
   bucket.quota = quota;
 }

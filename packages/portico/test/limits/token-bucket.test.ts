@@ -145,6 +145,19 @@ describe("a bucket", () => {
     assert.equal(buckets.take("one", { limit: 1_000, windowSeconds: 1 }).remaining, 398);
   });
 
+  test("never has less than nothing, whatever its quota is changed to", () => {
+    fc.assert(
+      fc.property(quota, fc.array(quota, { minLength: 1 }), (first, others) => {
+        const buckets = new TokenBuckets(new Clock().now);
+        buckets.take("one", first, first.limit);
+        for (const other of others) {
+          const { isAllowed, remaining, secondsToFull } = buckets.take("one", other);
+          assert.deepEqual([isAllowed, remaining, secondsToFull], [false, 0, other.windowSeconds]);
+        }
+      }),
+    );
+  });
+
   test("holds the largest quotas that can be set", () => {
     const clock = new Clock();
     const buckets = new TokenBuckets(clock.now);
