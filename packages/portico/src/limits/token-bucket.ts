@@ -1,10 +1,11 @@
 // Quotas in the memory of this process: a bucket of `limit` tokens for each key, which `windowSeconds` refill.
 //
 // Memory is bounded. A bucket that is full again is as good as none and is forgotten, so that about as many are kept
-// as there are calls in the time in which one token comes back: 6,000 where 30,000 addresses fail in a second and
-// have 300 tokens in 60 s. Long windows can take it to `mostBuckets`. From there on each new key displaces a bucket,
-// of the next sixteen the one that is full soonest: to get an empty bucket back before its time, somebody would
-// have to empty the fifteen beside it, so displacing wins at most a sixteenth of what is spent on it.
+// as calls come while one token comes back: 6,000 where 30,000 addresses fail in a second and have 300 tokens in 60 s.
+// `mostBuckets` takes windows that are long for their limit: with these it would be 500,000 calls a second. From there
+// on each new key displaces a bucket, of the next sixteen the one that is full soonest. So many addresses that call
+// once displace each other, and not one that has used up its tokens; that one is full before its time only where the
+// fifteen beside it are as empty. Addresses displace no key's bucket: they are counted in a store of their own.
 
 import type { Quota } from "../declare/caller.ts";
 import type { Quotas, Taken } from "./quota.ts";
@@ -29,14 +30,12 @@ interface Bucket {
 export class TokenBuckets implements Quotas {
   readonly #buckets = new Map<string, Bucket>();
   readonly #now: () => number;
-  readonly #most: number;
   /** Goes round all buckets, a little with each new one. */
   #lap = this.#buckets.entries();
 
   /** @param now a clock in milliseconds that never goes back */
-  constructor(now: () => number = () => performance.now(), most: number = mostBuckets) {
+  constructor(now: () => number = () => performance.now()) {
     this.#now = now;
-    this.#most = most;
   }
 
   /** How many buckets are kept. */
@@ -74,7 +73,7 @@ export class TokenBuckets implements Quotas {
   #makeRoom(now: number): void {
     let soonest: string | undefined;
     let soonestMs = Number.POSITIVE_INFINITY;
-    for (let left = this.#buckets.size < this.#most ? looks : looksWhenFull; left > 0; left -= 1) {
+    for (let left = this.#buckets.size < mostBuckets ? looks : looksWhenFull; left > 0; left -= 1) {
       const { value: entry } = this.#lap.next();
       if (!entry) {
         this.#lap = this.#buckets.entries();
@@ -85,7 +84,7 @@ export class TokenBuckets implements Quotas {
       if (ms === 0) this.#buckets.delete(key);
       if (ms < soonestMs) [soonest, soonestMs] = [key, ms];
     }
-    if (soonest !== undefined && this.#buckets.size >= this.#most) this.#buckets.delete(soonest);
+    if (soonest !== undefined && this.#buckets.size >= mostBuckets) this.#buckets.delete(soonest);
   }
 }
 
