@@ -17,6 +17,8 @@ export interface Settings {
   readonly keyQuota: Quota;
   /** So long before its expiry a key counts as expiring soon. */
   readonly keyExpiringSoonDays: number;
+  /** How many refused credentials an address may show. */
+  readonly failedAuthQuota: Quota;
   readonly logLevel: LogLevel;
   readonly isTimed: boolean;
 }
@@ -47,6 +49,7 @@ export function readSettings(environment: Environment, defaults: Environment = {
     secrets,
     keyQuota: quota("PORTICO_KEY_QUOTA", value("PORTICO_KEY_QUOTA", "1000/60")),
     keyExpiringSoonDays: days("PORTICO_KEY_EXPIRING_SOON_DAYS", value("PORTICO_KEY_EXPIRING_SOON_DAYS", "7")),
+    failedAuthQuota: quota("PORTICO_FAILED_AUTH_QUOTA", value("PORTICO_FAILED_AUTH_QUOTA", "300/60")),
     logLevel: oneOf("LOG_LEVEL", value("LOG_LEVEL", "info"), logLevels),
     isTimed: oneOf("PORTICO_TIMING", value("PORTICO_TIMING", "0"), ["0", "1"] as const) === "1",
   };

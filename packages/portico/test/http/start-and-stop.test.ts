@@ -282,6 +282,8 @@ test("a setting that is wrong is named with what it may be", async () => {
     [{ PORTICO_SECRET: [secret, secret, secret].join() }, /PORTICO_SECRET.*two/],
     [{ LOG_LEVEL: "loud" }, /LOG_LEVEL is 'loud'/],
     [{ PORTICO_TIMING: "yes" }, /PORTICO_TIMING is 'yes'/],
+    [{ PORTICO_KEY_QUOTA: "1000" }, /PORTICO_KEY_QUOTA is '1000'.*1000\/60/],
+    [{ PORTICO_FAILED_AUTH_QUOTA: "0/60" }, /PORTICO_FAILED_AUTH_QUOTA is '0\/60'/],
     [{ DATABASE_URL: "mysql://localhost/x" }, /DATABASE_URL.*file:PATH or postgres:/],
     [{ DATABASE_URL: "portico.db" }, /DATABASE_URL/],
     [{ DATABASE_URL: "file:" }, /DATABASE_URL/],

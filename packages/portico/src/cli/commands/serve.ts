@@ -7,6 +7,7 @@ import { OperatorError } from "../../errors.ts";
 import { createLog, type Log } from "../../http/log.ts";
 import { buildServer } from "../../http/server.ts";
 import { Authenticator } from "../../identity/authenticate.ts";
+import { TokenBuckets } from "../../limits/token-bucket.ts";
 import { CursorCodec } from "../../plan/cursor.ts";
 import { migrate } from "../../store/migrate.ts";
 import { openStore } from "../../store/open.ts";
@@ -40,6 +41,11 @@ export const serve: Command = {
         engine,
         database: store.database,
         authenticator: new Authenticator(store, isSandbox ? "test" : "live", settings.keyQuota),
+        quotas: {
+          ofKeys: new TokenBuckets(),
+          ofAddresses: new TokenBuckets(),
+          failedAuth: settings.failedAuthQuota,
+        },
         cursors: new CursorCodec(secretsFor(settings)),
         log,
         publicUrl: settings.publicUrl,
