@@ -50,4 +50,5 @@ export const postgresDialect: Dialect = {
     return value;
   },
   lockRow: sql` for update`,
+  lockFreeRows: sql` for update skip locked`,
 };

@@ -50,4 +50,5 @@ export const sqliteDialect: Dialect = {
     return typeof value === "boolean" ? Number(value) : value;
   },
   lockRow: sql``,
+  lockFreeRows: sql``,
 };
