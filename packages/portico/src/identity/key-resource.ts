@@ -61,6 +61,8 @@ const keyFields = (expiringSoonDays: number) => ({
   owner: belongsTo(() => users, { optional: true, fixed: true, whenRemoved: "remove" }),
   expiresAt: timestamp({ optional: true, fixed: true }),
   revokedAt: timestamp({ readOnly: true, optional: true }),
+  /** When its owner was told that it expires. */
+  expiryNoticeAt: timestamp({ internal: true, optional: true }),
   lastUsedAt: timestamp({ readOnly: true, optional: true }),
   rotatedFromId: id({ readOnly: true, optional: true, description: "The key that this one replaces." }),
 });
