@@ -3,6 +3,7 @@
 import { OperatorError, Problem } from "../errors.ts";
 import { type Command, helpOf, helpOfAll, type Outcome, parseCall } from "./command.ts";
 import { keyChange, keyCreate, keyList, keyRevoke, keyRevokeAll, keyRotate } from "./commands/key.ts";
+import { mailList, mailShow } from "./commands/mail.ts";
 import { migrateCommand } from "./commands/migrate.ts";
 import { serve } from "./commands/serve.ts";
 import { tenantCreate } from "./commands/tenant.ts";
@@ -19,6 +20,8 @@ const commands: readonly Command[] = [
   keyRotate,
   keyRevoke,
   keyRevokeAll,
+  mailList,
+  mailShow,
 ];
 
 async function main(words: readonly string[]): Promise<void> {

@@ -146,7 +146,9 @@ async function rotate(
     rotatedFromId: current.id,
   });
   const expiresAt = overlapEnd(current.expiresAt, overlapSeconds, context.now);
-  const old = await context.rows.change(apiKeys, current.id, { expiresAt });
+  // Its owner is told now when it ends, and not once more before.
+  const changes = { expiresAt, expiryNoticeAt: context.now };
+  const old = await context.rows.change(apiKeys, current.id, changes);
   await notices.rotated(told(old), told(replacement), context);
   return replacement;
 }

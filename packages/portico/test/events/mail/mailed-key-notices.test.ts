@@ -4,13 +4,12 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Caller } from "../../../src/declare/caller.ts";
 import { MailedKeyNotices } from "../../../src/events/mail/mailed-key-notices.ts";
-import { apiKeys, createKey } from "../../../src/identity/api-key.ts";
 import type { KeyNotices } from "../../../src/identity/key-notices.ts";
 import { systemCaller } from "../../../src/identity/system-caller.ts";
 import { createTenant } from "../../../src/identity/tenant.ts";
 import { users } from "../../../src/identity/user.ts";
 import { onEachDatabase } from "../../server.ts";
-import { Mailing, model } from "./sending.ts";
+import { apiKeys, Mailing, model } from "./sending.ts";
 
 const now = "2026-11-21T09:30:00.000Z";
 const prefix = "sk_test_AH-f";
@@ -44,7 +43,7 @@ onEachDatabase("notices about keys", (database) => {
     address: "192.0.2.7",
   });
   const within = (caller: Caller, work: (context: Parameters<KeyNotices["created"]>[1]) => Promise<void>) =>
-    mailing.engine.together(caller, (rows) => work({ caller, now, rows }));
+    mailing.engine.together(caller, (rows) => work({ caller, now, rows, reveal() {} }));
   /** The mails since the last time. */
   const mails = async () => {
     const rows = await mailing.run(
@@ -63,13 +62,13 @@ onEachDatabase("notices about keys", (database) => {
 
   before(async () => {
     mailing = await Mailing.begin(database);
-    const { tenantId, store, engine } = mailing;
+    const { engine } = mailing;
     ada = await engine.together(
       command(),
       async (rows) => (await rows.create(users, { name: "Ada", email: "ada@example.com" })).id,
     );
-    const wanted = { tenantId, ownerId: ada, name: "Admin", scopes: [], type: "secret", environment: "test" };
-    adminKey = await createKey(store, model, wanted as Parameters<typeof createKey>[2]);
+    const body = { name: "Admin", scopes: ["users:read"], ownerId: ada };
+    adminKey = await engine.together(command(), (rows) => rows.create(apiKeys, body));
   });
   after(() => mailing?.end());
 

@@ -9,8 +9,8 @@ import { mailIndexes, mails } from "../../../src/events/mail/mail.ts";
 import { Outbox } from "../../../src/events/mail/outbox.ts";
 import { MailSender } from "../../../src/events/mail/sender.ts";
 import { openTransport } from "../../../src/events/mail/transport.ts";
-import { apiKeys } from "../../../src/identity/api-key.ts";
 import { expiryIndexes } from "../../../src/identity/expiry-watch.ts";
+import { declareApiKeys } from "../../../src/identity/key-resource.ts";
 import { passwordsTable } from "../../../src/identity/password.ts";
 import { systemCaller } from "../../../src/identity/system-caller.ts";
 import { createTenant, tenantsTable } from "../../../src/identity/tenant.ts";
@@ -21,6 +21,12 @@ import { tablesOf } from "../../../src/store/schema.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { type DatabaseName, makePlace, type Place } from "../../server.ts";
 
+const untold = async (): Promise<void> => {};
+export const apiKeys = declareApiKeys({
+  environment: "test",
+  expiringSoonDays: 7,
+  notices: { created: untold, rotated: untold, revoked: untold },
+});
 export const model = buildModel(app({ name: "Mailing", resources: [] }), [users, apiKeys, mails]);
 
 export interface MailRow {
