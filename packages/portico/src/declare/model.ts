@@ -7,7 +7,7 @@ import type { Caller } from "./caller.ts";
 import { checkDeclaration, checkModel } from "./check.ts";
 import type { Deprecation, FieldShape } from "./field.ts";
 import { kebabCase, plural, snakeCase } from "./naming.ts";
-import type { LooseHooks, Resource, RowFilter } from "./resource.ts";
+import { type LooseHooks, type Operation, operations, type Resource, type RowFilter } from "./resource.ts";
 import { type BodySchemas, bodySchemas } from "./schema.ts";
 
 /** A field as rows have it: `author: belongsTo(...)` is the attribute `authorId` in the column `author_id`. */
@@ -50,6 +50,8 @@ export interface ResourceModel {
   readonly version: string;
   /** Whether doors lead to it; the others are the server's own affair. */
   readonly isServed: boolean;
+  /** What doors offer of it. */
+  readonly operations: ReadonlySet<Operation>;
   readonly paging: "cursor" | "page";
   readonly policy: ((caller: Caller) => RowFilter | undefined) | undefined;
   readonly hooks: LooseHooks;
@@ -115,6 +117,7 @@ function draft({ name, declaration }: Resource, currentVersion: string): Draft {
     scopes: declaration.scopes ?? { read: `${scopeName}:read`, write: `${scopeName}:write` },
     version: declaration.version ?? currentVersion,
     isServed: declaration.served ?? true,
+    operations: new Set(declaration.operations ?? operations),
     paging: declaration.paging ?? "cursor",
     policy: declaration.policy,
     hooks: declaration.hooks ?? {},

@@ -29,12 +29,13 @@ export function registerRest(server: FastifyInstance, door: RestDoor): void {
       const collection = `${version}${collectionPath(resource)}`;
       const item = `${version}/${resource.segment}/:id`;
       const handle = new ResourceHandlers(door, resource, `${door.basePath}${version}/${resource.segment}`);
-      server.get(collection, handle.list);
-      server.post(collection, handle.create);
-      server.get(item, handle.get);
-      server.put(item, handle.replace);
-      server.patch(item, handle.change);
-      server.delete(item, handle.remove);
+      const { operations } = resource;
+      if (operations.has("list")) server.get(collection, handle.list);
+      if (operations.has("create")) server.post(collection, handle.create);
+      if (operations.has("get")) server.get(item, handle.get);
+      if (operations.has("replace")) server.put(item, handle.replace);
+      if (operations.has("change")) server.patch(item, handle.change);
+      if (operations.has("remove")) server.delete(item, handle.remove);
     }
   }
 }
