@@ -4,7 +4,9 @@ import type { App } from "../declare/app.ts";
 import { buildModel, type Model } from "../declare/model.ts";
 import { OperatorError } from "../errors.ts";
 import { eventsTable } from "../events/event.ts";
+import { requestLogs } from "../events/request-log.ts";
 import { apiKeys } from "../identity/api-key.ts";
+import { keyUsageTable } from "../identity/key-uses.ts";
 import { passwordsTable } from "../identity/password.ts";
 import { tenantsTable } from "../identity/tenant.ts";
 import { users } from "../identity/user.ts";
@@ -15,8 +17,8 @@ import { loadApp } from "./config.ts";
 import { readSettings, type Settings } from "./settings.ts";
 
 /** Resources and scopes of the server itself. */
-const ownResources = [users, apiKeys];
-const ownTables = [tenantsTable, passwordsTable, eventsTable];
+const ownResources = [users, apiKeys, requestLogs];
+const ownTables = [tenantsTable, passwordsTable, eventsTable, keyUsageTable];
 
 export interface Assembly {
   readonly app: App;

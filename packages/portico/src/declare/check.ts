@@ -142,7 +142,7 @@ function checkDeprecation(
 }
 
 /** Tables, columns and paths that the server has for itself. */
-const reservedTables = ["tenants", "passwords", "events"];
+const reservedTables = ["tenants", "passwords", "events", "key_usage"];
 const reservedColumns = ["tenant_id", "row_no", "search_words"];
 const reservedSegments = ["healthz", "readyz", "metrics", "docs", "graphql", "oauth"];
 

@@ -39,6 +39,7 @@ export const apiKeys = resource("apiKey", {
     rateLimit: json({ optional: true }),
     expiresAt: timestamp({ readOnly: true }),
     revokedAt: timestamp({ readOnly: true, optional: true }),
+    lastUsedAt: timestamp({ readOnly: true, optional: true }),
     owner: belongsTo(() => users, { optional: true }),
   },
   filter: ["ownerId"],

@@ -14,6 +14,7 @@ import type { Store } from "../../store/store.ts";
 import { type Assembly, assemble } from "../assemble.ts";
 import type { Command } from "../command.ts";
 import { fillSandbox, greeting } from "../first-start.ts";
+import { type Recording, recordingOf } from "../recording.ts";
 import { secretsFor } from "../secret.ts";
 import type { Settings } from "../settings.ts";
 
@@ -36,19 +37,22 @@ export const serve: Command = {
       const engine = new Engine(model, store);
       const isSandbox = settings.mode === "sandbox";
       const log = await createLog(settings.logLevel);
+      const recording = recordingOf(store, model, settings, log.logger);
       server = await buildServer({
         engine,
         database: store.database,
         authenticator: new Authenticator(store, isSandbox ? "test" : "live", settings.keyQuota),
         cursors: new CursorCodec(secretsFor(settings)),
         log,
+        recorders: recording.recorders,
         publicUrl: settings.publicUrl,
         isTimed: settings.isTimed,
       });
       await listen(server, settings);
       // Not before: a key that is made by a start that then fails would never be seen.
       const key = isSandbox ? await fillSandbox(app, engine, store) : undefined;
-      stopOnSignal(server, store, log);
+      recording.start();
+      stopOnSignal(server, recording, store, log);
       const { port } = server.server.address() as AddressInfo;
       const url = settings.port === 0 ? `http://${settings.host}:${port}` : settings.publicUrl;
       const shown = key === undefined ? "" : greeting(app, engine, url, key);
@@ -84,7 +88,7 @@ async function listen(server: FastifyInstance, { host, port }: Settings): Promis
 }
 
 /** Stops accepting, finishes what is under way, flushes, exits 0. A second signal ends the process at once. */
-function stopOnSignal(server: FastifyInstance, store: Store, log: Log): void {
+function stopOnSignal(server: FastifyInstance, recording: Recording, store: Store, log: Log): void {
   const stop = async (signal: string): Promise<void> => {
     for (const each of signals) process.off(each, stop);
     log.logger.info({ signal }, "stopping");
@@ -94,6 +98,7 @@ function stopOnSignal(server: FastifyInstance, store: Store, log: Log): void {
     await server.close();
     clearInterval(closing);
     clearTimeout(impatient);
+    await recording.stop();
     await store.database.close();
     log.logger.info("stopped");
     await log.flush();
