@@ -3,6 +3,8 @@
 import { OperatorError, Problem } from "../errors.ts";
 import { type Command, helpOf, helpOfAll, type Outcome, parseCall } from "./command.ts";
 import { keyCreate, keyList, keyRevoke } from "./commands/key.ts";
+import { keyUsage } from "./commands/key-usage.ts";
+import { logList } from "./commands/log.ts";
 import { migrateCommand } from "./commands/migrate.ts";
 import { serve } from "./commands/serve.ts";
 import { tenantCreate } from "./commands/tenant.ts";
@@ -16,6 +18,8 @@ const commands: readonly Command[] = [
   keyCreate,
   keyList,
   keyRevoke,
+  keyUsage,
+  logList,
 ];
 
 async function main(words: readonly string[]): Promise<void> {

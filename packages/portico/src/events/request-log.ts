@@ -7,9 +7,8 @@ import { id, integer, number, text } from "../declare/field.ts";
 import type { ResourceModel } from "../declare/model.ts";
 import { range, resource } from "../declare/resource.ts";
 import { newId } from "../plan/id.ts";
-import type { Statement } from "../store/database.ts";
 import type { Dialect } from "../store/dialect.ts";
-import { type ColumnRow, compileInsertRows } from "../store/insert-rows.ts";
+import { type ColumnRow, compileInsertRows, type WriteRows } from "../store/many-rows.ts";
 import type { Expiry } from "../store/purge.ts";
 import { columnsOf } from "../store/schema.ts";
 import type { Store } from "../store/store.ts";
@@ -43,8 +42,12 @@ export interface LoggedRequest {
   readonly caller: Caller | undefined;
 }
 
-/** Rows kept of one second, the first ones; the others are only counted. */
-const mostInSecond = 1_000;
+/**
+ * Rows that may come at once, and in each second where more come for long; the others are only counted. Of a server
+ * that is used as usual everything is kept, and one at its limit does not spend its time on its log.
+ */
+const mostAtOnce = 1_000;
+const mostEachSecond = 250;
 /** Rows kept in memory while the database does not take them. */
 const mostWaiting = 5_000;
 const rowsOfPiece = 250;
@@ -71,12 +74,12 @@ export function requestLogExpiry({ name }: Dialect, days: number): Expiry {
 }
 
 export class RequestLog implements Gathering {
-  readonly #insert: Statement<readonly ColumnRow[]>;
+  readonly #insert: WriteRows;
   readonly #idPrefix: string;
   readonly #report: Report;
   #waiting: Entry[] = [];
-  #second = 0;
-  #keptOfSecond = 0;
+  #room = mostAtOnce;
+  #roomAt = 0;
   #leftOut = 0;
   #reportedAt = 0;
 
@@ -89,9 +92,9 @@ export class RequestLog implements Gathering {
 
   /** @param at when they were answered, in milliseconds since 1970 */
   add(requests: readonly LoggedRequest[], at: number): void {
-    const second = Math.floor(at / 1000);
-    if (second !== this.#second) this.#keptOfSecond = 0;
-    this.#second = second;
+    const seconds = Math.max(at - this.#roomAt, 0) / 1000;
+    this.#room = Math.min(this.#room + seconds * mostEachSecond, mostAtOnce);
+    this.#roomAt = at;
     for (const request of requests) {
       if (request.caller && request.route !== undefined) this.#keep({ request, caller: request.caller, at });
     }
@@ -105,20 +108,18 @@ export class RequestLog implements Gathering {
   }
 
   #keep(entry: Entry): void {
-    if (this.#keptOfSecond === mostInSecond || this.#waiting.length >= mostWaiting) {
+    if (this.#room < 1 || this.#waiting.length >= mostWaiting) {
       this.#leftOut += 1;
       return;
     }
-    this.#keptOfSecond += 1;
+    this.#room -= 1;
     this.#waiting.push(entry);
   }
 
   #piece(entries: readonly Entry[]): Piece {
+    const rows = entries.map((entry) => this.#row(entry));
     return {
-      write: async (session) => {
-        const rows = entries.map((entry) => this.#row(entry));
-        await session.query(this.#insert, rows);
-      },
+      write: (session) => this.#insert(session, rows),
       giveBack: () => {
         this.#waiting.push(...entries);
       },
@@ -142,7 +143,7 @@ export class RequestLog implements Gathering {
   }
 
   #tellLeftOut(at: number): void {
-    this.#report("the request log leaves requests out: it keeps the first 1,000 of a second", {
+    this.#report(`the request log leaves requests out: it keeps ${mostEachSecond} a second`, {
       leftOut: this.#leftOut,
     });
     this.#leftOut = 0;

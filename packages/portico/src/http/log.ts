@@ -19,7 +19,7 @@ export function redacted(line: string): string {
 
 export interface Log {
   readonly logger: Logger;
-  /** Writes lines of the level `info` that were made elsewhere; undefined where they are left out. */
+  /** Writes lines of the level `info` that were made, and `redacted`, elsewhere; undefined where they are left out. */
   readonly writeLines: ((lines: string) => void) | undefined;
   /** Writes what is still held back. */
   flush(): Promise<void>;
@@ -33,7 +33,7 @@ export async function createLog(level: LogLevel): Promise<Log> {
   const logger = pino({ level, base: undefined, hooks: { streamWrite: redacted } }, destination);
   return {
     logger,
-    writeLines: logger.isLevelEnabled("info") ? (lines) => destination.write(redacted(lines)) : undefined,
+    writeLines: logger.isLevelEnabled("info") ? (lines) => destination.write(lines) : undefined,
     flush: () => new Promise((resolve) => logger.flush(() => resolve())),
   };
 }

@@ -5,7 +5,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { pino } from "pino";
 import type { Caller } from "../declare/caller.ts";
-import type { Log } from "./log.ts";
+import { type Log, redacted } from "./log.ts";
 
 /** A request that was answered. */
 export interface AnsweredRequest {
@@ -39,7 +39,7 @@ export function recordRequests(
     waiting = [];
     if (requests.length === 0) return;
     const now = Date.now();
-    writeLines?.(linesOf(requests, now));
+    if (writeLines) for (const some of pieces(requests)) writeLines(linesOf(some, now));
     for (const recorder of recorders) recorder.add(requests, now);
   };
   server.addHook("onResponse", (request, reply, done) => {
@@ -66,37 +66,49 @@ function linesOf(requests: readonly AnsweredRequest[], now: number): string {
   const start = `{"level":${pino.levels.values.info},"time":${now}`;
   let lines = "";
   for (const request of requests) {
-    lines += `${start}${requestMembers(request)},"msg":"request"}\n`;
-    if (request.caller) lines += `${start}${useMembers(request, request.caller)},"msg":"api_key.used"}\n`;
+    const requestId = redacted(JSON.stringify(request.requestId));
+    const route = routeMember(request.route);
+    lines += `${start}${requestMembers(request, requestId, route)},"msg":"request"}\n`;
+    if (request.caller)
+      lines += `${start}${useMembers(request.caller, requestId, route)},"msg":"api_key.used"}\n`;
   }
   return lines;
 }
 
-/** Ids, methods and numbers are written as they are: the server made them, or knows them. */
-function requestMembers({
-  requestId,
-  method,
-  route,
-  url,
-  status,
-  durationMs,
-  caller,
-}: AnsweredRequest): string {
-  const query = url.indexOf("?");
-  const path = JSON.stringify(query < 0 ? url : url.slice(0, query));
-  const whose = caller ? `,"keyId":"${caller.credentialId}","tenantId":"${caller.tenantId}"` : "";
-  return `,"requestId":${JSON.stringify(requestId)},"method":"${method}"${routeMember(route)},"path":${path},"status":${status},"durationMs":${durationMs}${whose}`;
+/** Longer texts than these make are no faster to write, and take their memory elsewhere than on the heap. */
+const requestsOfText = 100;
+
+function* pieces(requests: readonly AnsweredRequest[]): Generator<readonly AnsweredRequest[]> {
+  for (let start = 0; start < requests.length; start += requestsOfText)
+    yield requests.slice(start, start + requestsOfText);
 }
 
-function useMembers(
-  { requestId, route }: AnsweredRequest,
-  { credentialId, userId, address }: Caller,
+/** What the server made or knows is written as it is; what callers gave is searched for credentials. */
+function requestMembers(
+  { method, url, status, durationMs, caller }: AnsweredRequest,
+  requestId: string,
+  route: string,
 ): string {
+  const query = url.indexOf("?");
+  const path = redacted(JSON.stringify(query < 0 ? url : url.slice(0, query)));
+  const whose = caller ? `,"keyId":"${caller.credentialId}","tenantId":"${caller.tenantId}"` : "";
+  return `,"requestId":${requestId},"method":"${method}"${route},"path":${path},"status":${status},"durationMs":${durationMs}${whose}`;
+}
+
+function useMembers({ credentialId, userId, address }: Caller, requestId: string, route: string): string {
   const owner = userId === undefined ? "" : `,"ownerId":"${userId}"`;
   const ip = address === undefined ? "" : `,"ip":${JSON.stringify(address)}`;
-  return `,"keyId":"${credentialId}"${owner}${routeMember(route)}${ip},"requestId":${JSON.stringify(requestId)}`;
+  return `,"keyId":"${credentialId}"${owner}${route}${ip},"requestId":${requestId}`;
 }
 
+/** There are as many routes as the server has. */
+const routeMembers = new Map<string | undefined, string>([[undefined, ""]]);
+
 function routeMember(route: string | undefined): string {
-  return route === undefined ? "" : `,"route":${JSON.stringify(route)}`;
+  let member = routeMembers.get(route);
+  if (member === undefined) {
+    member = `,"route":${JSON.stringify(route)}`;
+    routeMembers.set(route, member);
+  }
+  return member;
 }

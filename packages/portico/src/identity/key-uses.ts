@@ -3,10 +3,9 @@
 
 import { sql } from "kysely";
 import type { Caller } from "../declare/caller.ts";
-import { boundRows, compileInsertRows } from "../store/insert-rows.ts";
+import { compileInsertRows, compileManyRows } from "../store/many-rows.ts";
 import type { Expiry } from "../store/purge.ts";
 import type { Column, Table } from "../store/schema.ts";
-import { compile } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
 import { Tally } from "../store/tally.ts";
 import type { Gathering, Report } from "../store/write-behind.ts";
@@ -94,7 +93,7 @@ export class KeyUses {
       rowOf: ({ tenantId, keyId, minute, route, statusClass, count }) => {
         return { tenant_id: tenantId, key_id: keyId, minute, route, status_class: statusClass, count };
       },
-      statement: compileInsertRows(
+      write: compileInsertRows(
         dialect,
         keyUsageTable.name,
         keyUsageTable.columns,
@@ -110,9 +109,10 @@ export class KeyUses {
         return { tenant_id: tenantId, id: keyId, used_at: new Date(at).toISOString() };
       },
       // Neither a change that anybody made nor an event: `updatedAt` stays.
-      statement: compile(
-        dialect.builder,
-        sql`update api_keys set last_used_at = n.used_at from ${boundRows(dialect, lastUseColumns)} as n
+      write: compileManyRows(
+        dialect,
+        lastUseColumns,
+        (rows) => sql`update api_keys set last_used_at = n.used_at from ${rows} as n
           where api_keys.tenant_id = n.tenant_id and api_keys.id = n.id
             and (api_keys.last_used_at is null or api_keys.last_used_at < n.used_at)`,
       ),

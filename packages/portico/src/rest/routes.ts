@@ -9,6 +9,7 @@ import type { CursorCodec } from "../plan/cursor.ts";
 import { entityTag, isUnchanged, writePrecondition } from "./conditional.ts";
 import { deprecationHeaders, namesInQuery } from "./deprecation.ts";
 import { envelope } from "./envelope.ts";
+import { registerKeyUsage } from "./key-usage.ts";
 import { parseList, parseOne, refuseParameters } from "./parse-list.ts";
 import { parseQuery } from "./query.ts";
 
@@ -38,6 +39,7 @@ export function registerRest(server: FastifyInstance, door: RestDoor): void {
       if (operations.has("remove")) server.delete(item, handle.remove);
     }
   }
+  registerKeyUsage(server, door, versionsOf(door, door.engine.keyUsage.keys));
 }
 
 /** A resource stands under its version; without a version in the path, the current one is meant. */

@@ -2,7 +2,7 @@
 
 import type { Kysely, RawBuilder } from "kysely";
 import type { Attribute, ResourceModel } from "../declare/model.ts";
-import type { Column, ColumnType } from "./schema.ts";
+import type { ColumnType } from "./schema.ts";
 import type { Tables } from "./statement.ts";
 
 export interface Dialect {
@@ -36,8 +36,6 @@ export interface Dialect {
   limit(count: number, parameter: RawBuilder<unknown>): RawBuilder<unknown>;
   /** A value as the driver takes it. */
   encode(attribute: Attribute, value: unknown): unknown;
-  /** The rows of a subquery, from JSON text: a list of objects whose members are called as the columns. */
-  rowsOf(columns: readonly Pick<Column, "name" | "type">[], json: RawBuilder<unknown>): RawBuilder<unknown>;
   /** Where a row lies: the shortest way to it inside one statement. */
   readonly rowPlace: RawBuilder<unknown>;
   /** Appended to a read inside a transaction that goes on to write the row. */

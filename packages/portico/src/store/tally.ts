@@ -1,7 +1,6 @@
 // Rows that add up in memory until they are written: one entry for each name, however often it is met.
 
-import type { Statement } from "./database.ts";
-import type { ColumnRow } from "./insert-rows.ts";
+import type { ColumnRow, WriteRows } from "./many-rows.ts";
 import type { Gathering, Piece } from "./write-behind.ts";
 
 /** Entries kept in memory; beyond that, only those that are there already add up. */
@@ -14,8 +13,7 @@ export interface TallyOptions<Entry> {
   /** Adds what an entry holds to the one of the same name. */
   readonly merge: (known: Entry, more: Entry) => void;
   readonly rowOf: (entry: Entry) => ColumnRow;
-  /** Writes the rows of some entries. */
-  readonly statement: Statement<readonly ColumnRow[]>;
+  readonly write: WriteRows;
 }
 
 type Named<Entry> = readonly [name: string, entry: Entry];
@@ -51,12 +49,10 @@ export class Tally<Entry> implements Gathering {
   }
 
   #piece(some: readonly Named<Entry>[]): Piece {
-    const { statement, rowOf } = this.#options;
+    const { write, rowOf } = this.#options;
+    const rows = some.map(([, entry]) => rowOf(entry));
     return {
-      write: async (session) => {
-        const rows = some.map(([, entry]) => rowOf(entry));
-        await session.query(statement, rows);
-      },
+      write: (session) => write(session, rows),
       giveBack: () => {
         for (const [name, entry] of some) this.add(name, entry);
       },

@@ -5,22 +5,20 @@ import type { Dialect } from "../dialect.ts";
 import { taggedWord } from "../search-word.ts";
 import { postgresBuilder } from "../statement.ts";
 
-const columnType: Dialect["columnType"] = {
-  // Both databases compare text byte by byte, so that both sort alike.
-  text: 'text collate "C"',
-  integer: "bigint",
-  number: "double precision",
-  boolean: "boolean",
-  timestamp: "timestamptz(3)",
-  // Not jsonb, which would reorder the keys that a caller sent.
-  json: "json",
-  sequence: "bigint generated always as identity",
-};
-
 export const postgresDialect: Dialect = {
   name: "postgres",
   builder: postgresBuilder,
-  columnType,
+  columnType: {
+    // Both databases compare text byte by byte, so that both sort alike.
+    text: 'text collate "C"',
+    integer: "bigint",
+    number: "double precision",
+    boolean: "boolean",
+    timestamp: "timestamptz(3)",
+    // Not jsonb, which would reorder the keys that a caller sent.
+    json: "json",
+    sequence: "bigint generated always as identity",
+  },
   // A row of named columns is turned into JSON a third faster than json_build_object does it, without spaces.
   rowJson: (members) =>
     sql`(select row_to_json(q)::text from (select ${sql.join(
@@ -51,10 +49,6 @@ export const postgresDialect: Dialect = {
     if (field.kind === "json") return JSON.stringify(value);
     return value;
   },
-  rowsOf: (columns, json) =>
-    sql`(select * from json_to_recordset(${json}::json) as r (${sql.join(
-      columns.map(({ name, type }) => sql`${sql.ref(name)} ${sql.raw(columnType[type])}`),
-    )}))`,
   rowPlace: sql`ctid`,
   lockRow: sql` for update`,
 };

@@ -49,10 +49,6 @@ export const sqliteDialect: Dialect = {
     if (field.kind === "json") return JSON.stringify(value);
     return typeof value === "boolean" ? Number(value) : value;
   },
-  rowsOf: (columns, json) =>
-    sql`(select ${sql.join(
-      columns.map(({ name }) => sql`value ->> ${sql.lit(name)} as ${sql.ref(name)}`),
-    )} from json_each(${json}))`,
   rowPlace: sql`row_no`,
   lockRow: sql``,
 };
