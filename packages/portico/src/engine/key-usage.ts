@@ -128,7 +128,7 @@ function parseAsked(asked: AskedUsage): { readonly step: Step } & Pick<Range, "f
   if (faults.length === 0 && first >= end)
     faults.push({ field: "from", issue: "max", text: "must be earlier than to" });
   const covered = Math.ceil((end - first) / steps[step]);
-  if (covered > mostSteps) faults.push(tooMuch(`${covered} of them`));
+  if (faults.length === 0 && covered > mostSteps) faults.push(tooMuch(`${covered} of them`));
   if (faults.length > 0) throw validationProblem(faults);
   return { step, first, end };
 }

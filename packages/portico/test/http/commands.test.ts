@@ -13,6 +13,8 @@ const commands = [
   "key create",
   "key list",
   "key revoke",
+  "key usage",
+  "log list",
 ] as const;
 
 const nowhere = { databaseUrl: "file:/dev/null/portico.db" };
@@ -58,6 +60,7 @@ test("a call that cannot be understood is one line and exit 1", async () => {
     ["key create --name", /--name/],
     ["key create --name x", /--scopes is missing/],
     ["key revoke", /ID is missing/],
+    ["key usage", /ID is missing/],
     ["key list extra", /'extra' is not expected/],
     ["tenant create", /--name is missing/],
     ["user create --name x --email x@example.com", /--password is missing/],
@@ -81,6 +84,7 @@ onEachDatabase("commands", (database) => {
       "user create --name U --email u@example.com --password 12345678",
       "key create --name K --scopes posts:read",
       "key list",
+      "log list",
     ];
     for (const call of calls) {
       const { code, stdout, stderr } = await portico(served.place, [...words(call), "--json"]);
