@@ -15,6 +15,8 @@ export interface Row {
 
 const pageSize = 20;
 const deepPage = 2_500;
+/** No key: those who guess look like it. */
+const unknownKey = `sk_live_${"-".repeat(43)}`;
 const firstPage = `/posts?limit=${pageSize}`;
 
 export function keyHeader(key: string): Record<string, string> {
@@ -24,6 +26,7 @@ export function keyHeader(key: string): Record<string, string> {
 /** @param deepPath what `deepPath` found */
 export function readRows({ key, ids }: Filled, deepPath: string): Row[] {
   const get = (paths: readonly string[]): Load => ({
+    status: 200,
     method: "GET",
     paths,
     headers: keyHeader(key),
@@ -38,6 +41,11 @@ export function readRows({ key, ids }: Filled, deepPath: string): Row[] {
       floorOfRow: { of: "page of 20 newest", percent: 90 },
     },
     { name: "filtered page of 20", load: get([`${firstPage}&status=published`]) },
+    {
+      name: "401 for an unknown key",
+      load: { ...get([`/posts/${ids[0]}`]), status: 401, headers: keyHeader(unknownKey) },
+      floorPercent: 50,
+    },
   ];
 }
 
@@ -45,13 +53,14 @@ export function createRow({ key }: Filled): Row {
   const headers = { ...keyHeader(key), "Content-Type": "application/json" };
   return {
     name: "create",
-    load: { method: "POST", paths: ["/posts"], headers, body: JSON.stringify(postOf(1)) },
+    load: { status: 201, method: "POST", paths: ["/posts"], headers, body: JSON.stringify(postOf(1)) },
   };
 }
 
 /** Posts by id and pages, one after the other. */
 export function mixedLoad({ key, ids }: Filled): Load {
   return {
+    status: 200,
     method: "GET",
     paths: ids.slice(0, 10_000).flatMap((id) => [`/posts/${id}`, firstPage]),
     headers: keyHeader(key),

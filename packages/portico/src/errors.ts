@@ -47,6 +47,12 @@ export interface Detail {
   readonly issue: Issue;
 }
 
+/** A fault of a body or query, told together with all others. */
+export interface Fault extends Detail {
+  /** What is wrong, as the rest of a sentence that begins with the field: "must be text". */
+  readonly text: string;
+}
+
 /**
  * An answer that is not a success.
  *

@@ -2,10 +2,11 @@
 
 import type { App } from "../declare/app.ts";
 import { buildModel, type Model } from "../declare/model.ts";
+import type { Resource } from "../declare/resource.ts";
 import { OperatorError } from "../errors.ts";
 import { eventsTable } from "../events/event.ts";
 import { requestLogs } from "../events/request-log.ts";
-import { apiKeys } from "../identity/api-key.ts";
+import { type ApiKeys, declareApiKeys } from "../identity/key-resource.ts";
 import { keyUsageTable } from "../identity/key-uses.ts";
 import { passwordsTable } from "../identity/password.ts";
 import { tenantsTable } from "../identity/tenant.ts";
@@ -16,8 +17,7 @@ import type { Store } from "../store/store.ts";
 import { loadApp } from "./config.ts";
 import { readSettings, type Settings } from "./settings.ts";
 
-/** Resources and scopes of the server itself. */
-const ownResources = [users, apiKeys, requestLogs];
+/** Tables of the server itself that belong to no resource. */
 const ownTables = [tenantsTable, passwordsTable, eventsTable, keyUsageTable];
 
 export interface Assembly {
@@ -25,17 +25,23 @@ export interface Assembly {
   readonly model: Model;
   readonly settings: Settings;
   readonly tables: readonly Table[];
+  readonly apiKeys: ApiKeys;
 }
 
 /** Reads the project in this folder and its settings, and checks both. */
 export async function assemble(): Promise<Assembly> {
   const app = await loadApp();
   const settings = readSettings(process.env, app.settings);
-  const model = checkedModel(app);
-  return { app, model, settings, tables: tablesOf(model, ownTables) };
+  const apiKeys = declareApiKeys({
+    environment: settings.mode === "live" ? "live" : "test",
+    expiringSoonDays: settings.keyExpiringSoonDays,
+    notices: { created: async () => {}, rotated: async () => {}, revoked: async () => {} },
+  });
+  const model = checkedModel(app, [users, apiKeys, requestLogs]);
+  return { app, model, settings, tables: tablesOf(model, ownTables), apiKeys };
 }
 
-function checkedModel(app: App): Model {
+function checkedModel(app: App, ownResources: readonly Resource[]): Model {
   try {
     return buildModel(app, ownResources);
   } catch (error) {

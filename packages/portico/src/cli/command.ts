@@ -61,6 +61,11 @@ export class Given {
     throw new OperatorError(`--${name} is '${value}'; it must be a whole number above 0`);
   }
 
+  /** A whole number, also 0. */
+  wholeNumber(name: string): number | undefined {
+    return this.text(name) === "0" ? 0 : this.number(name);
+  }
+
   /** The parts of a value separated by commas. */
   list(name: string): string[] {
     const parts = this.required(name)

@@ -15,6 +15,10 @@ export interface Settings {
   readonly secrets: readonly string[] | undefined;
   /** What a key may use that has no quota of its own. */
   readonly keyQuota: Quota;
+  /** So long before its expiry a key counts as expiring soon. */
+  readonly keyExpiringSoonDays: number;
+  /** How many refused credentials an address may show. */
+  readonly failedAuthQuota: Quota;
   /** How long the counts of key uses are kept. */
   readonly usageDays: number;
   /** How long rows of the request log are kept; with 0 there are none. */
@@ -26,8 +30,6 @@ export interface Settings {
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const shortestSecret = 32;
-/** Ten years. */
-const mostDays = 3_650;
 
 /** @throws OperatorError naming the variable, what it holds and what it may hold */
 export function readSettings(environment: Environment, defaults: Environment = {}): Settings {
@@ -50,7 +52,9 @@ export function readSettings(environment: Environment, defaults: Environment = {
     publicUrl: httpUrl("PUBLIC_URL", value("PUBLIC_URL", `http://${urlHost(host)}:${port}`)),
     secrets,
     keyQuota: quota("PORTICO_KEY_QUOTA", value("PORTICO_KEY_QUOTA", "1000/60")),
-    usageDays: days("PORTICO_USAGE_DAYS", value("PORTICO_USAGE_DAYS", "90"), 1),
+    keyExpiringSoonDays: days("PORTICO_KEY_EXPIRING_SOON_DAYS", value("PORTICO_KEY_EXPIRING_SOON_DAYS", "7")),
+    failedAuthQuota: quota("PORTICO_FAILED_AUTH_QUOTA", value("PORTICO_FAILED_AUTH_QUOTA", "300/60")),
+    usageDays: days("PORTICO_USAGE_DAYS", value("PORTICO_USAGE_DAYS", "90")),
     requestLogDays: days("PORTICO_REQUEST_LOG_DAYS", value("PORTICO_REQUEST_LOG_DAYS", "7"), 0),
     logLevel: oneOf("LOG_LEVEL", value("LOG_LEVEL", "info"), logLevels),
     isTimed: oneOf("PORTICO_TIMING", value("PORTICO_TIMING", "0"), ["0", "1"] as const) === "1",
@@ -80,10 +84,10 @@ function quota(name: string, value: string): Quota {
   throw new OperatorError(`${name} is '${value}'; write requests and the seconds of their window: 1000/60`);
 }
 
-function days(name: string, value: string, fewest: number): number {
+function days(name: string, value: string, fewest = 1): number {
   const count = Number(value);
-  if (/^\d+$/.test(value) && count >= fewest && count <= mostDays) return count;
-  throw new OperatorError(`${name} is '${value}'; it must be a number of days from ${fewest} to ${mostDays}`);
+  if (/^\d{1,4}$/.test(value) && count >= fewest) return count;
+  throw new OperatorError(`${name} is '${value}'; it must be a number of days from ${fewest} to 9999`);
 }
 
 function portNumber(value: string): number {

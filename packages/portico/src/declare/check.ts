@@ -40,7 +40,7 @@ export function checkDeclaration({ name, declaration }: Resource): void {
 }
 
 const declarationOptions = [
-  "fields plural under filter sort search scopes version paging policy hooks served operations description deprecated",
+  "fields plural under filter sort search scopes version paging policy hooks check removal actions alsoUnder served operations description deprecated",
 ].flatMap((names) => names.split(" "));
 
 /** What the compiler would refuse, for those who do not compile before they start. */
@@ -199,6 +199,12 @@ function checkIndexed(resource: ResourceModel): void {
     ...resource.sorts.values(),
     ...resource.attributes.filter((attribute) => attribute.unique),
   ];
+  const sortedByState = [...resource.sorts.values()].find(({ field }) => field.kind === "state");
+  if (sortedByState) {
+    throw new OperatorError(
+      `resource ${resource.name}, field ${sortedByState.name}: a state changes by itself; sort by its timestamp`,
+    );
+  }
   for (const { name, field } of indexed) {
     if (field.kind === "json") {
       throw new OperatorError(

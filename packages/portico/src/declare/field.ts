@@ -2,6 +2,7 @@
 // a caller must give it. The type parameters carry the same facts to the compiler.
 
 import type { Resource } from "./resource.ts";
+import type { JsonSchema } from "./schema.ts";
 
 /** Whether a caller must give a field: always, only if they wish to, possibly as null, or never. */
 export type Presence = "required" | "defaulted" | "optional" | "readOnly" | "internal";
@@ -13,6 +14,8 @@ interface Options {
   readonly readOnly?: boolean;
   /** Given by hooks only and never part of an answer. */
   readonly internal?: boolean;
+  /** Given when the row is made and never changed: later, callers are told `read_only`. */
+  readonly fixed?: boolean;
   /** One line for the documentation. */
   readonly description?: string;
   /** Marks the field as on its way out: requests that name it are answered with `Deprecation`. */
@@ -56,6 +59,18 @@ export interface ChoiceOptions<Value extends string> extends Options {
 }
 export interface JsonOptions extends Options {
   readonly default?: Default<unknown>;
+  /** JSON Schema that every value keeps to. */
+  readonly schema?: JsonSchema;
+}
+export interface StateOptions extends Options {
+  readonly readOnly: true;
+}
+
+/** A state that begins at the moment in a timestamp field, or so many seconds before it. */
+export interface StateRule<State extends string = string> {
+  readonly state: State;
+  readonly from: string;
+  readonly secondsBefore?: number;
 }
 export interface IdOptions extends Options {
   readonly unique?: boolean;
@@ -63,6 +78,8 @@ export interface IdOptions extends Options {
 export interface BelongsToOptions extends Options {
   /** `"caller"`: the user in whose name the request comes. */
   readonly default?: "caller";
+  /** `"remove"`: the row goes with the one it refers to, through its own hooks. Otherwise that one cannot go. */
+  readonly whenRemoved?: "remove";
 }
 
 export type FieldShape =
@@ -74,6 +91,13 @@ export type FieldShape =
   | { readonly kind: "choice"; readonly options: ChoiceOptions<string>; readonly choices: readonly string[] }
   | { readonly kind: "json"; readonly options: JsonOptions }
   | { readonly kind: "id"; readonly options: IdOptions }
+  | {
+      readonly kind: "state";
+      readonly options: StateOptions;
+      /** In the order in which they are looked at; the last one has no rule. */
+      readonly choices: readonly string[];
+      readonly rules: readonly StateRule[];
+    }
   | { readonly kind: "belongsTo"; readonly options: BelongsToOptions; readonly target: () => Resource };
 
 declare const carried: unique symbol;
@@ -99,7 +123,7 @@ type ValueOf<Value, O> = O extends { optional: true } ? Value | null : Value;
 /** Options of a kind and no others: a misspelt one does not compile. */
 type Only<O, Allowed> = O & { readonly [Name in Exclude<keyof O, keyof Allowed>]: never };
 
-const everyKind = ["optional", "readOnly", "internal", "description", "deprecated"];
+const everyKind = ["optional", "readOnly", "internal", "fixed", "description", "deprecated"];
 
 /** The options of each kind, for those who do not compile before they start. */
 export const optionNames: Readonly<Record<FieldShape["kind"], readonly string[]>> = {
@@ -109,9 +133,10 @@ export const optionNames: Readonly<Record<FieldShape["kind"], readonly string[]>
   boolean: [...everyKind, "default"],
   timestamp: [...everyKind, "default"],
   choice: [...everyKind, "default"],
-  json: [...everyKind, "default"],
+  json: [...everyKind, "default", "schema"],
   id: [...everyKind, "unique"],
-  belongsTo: [...everyKind, "default"],
+  state: ["readOnly", "description", "deprecated"],
+  belongsTo: [...everyKind, "default", "whenRemoved"],
 };
 
 /** Text. `text({ min: 1, max: 200 })` */
@@ -157,11 +182,30 @@ export function choice<const Value extends string, const O extends ChoiceOptions
   return Object.freeze({ kind: "choice", options: options ?? {}, choices });
 }
 
-/** Any JSON value, stored and returned as it is. `json({ default: {} })` */
+/** Any JSON value, stored and returned as it is, or one that keeps to a schema. `json({ default: {} })` */
 export function json<const O extends JsonOptions>(
   options?: Only<O, JsonOptions>,
 ): Field<ValueOf<unknown, O>, PresenceOf<O>, "json"> {
   return Object.freeze({ kind: "json", options: options ?? {} });
+}
+
+/**
+ * What the times in a row's other fields make of it now: the state of the first rule whose moment has come, or
+ * `otherwise`. It is worked out in every answer and kept nowhere.
+ *
+ * @example
+ * status: state("active", [
+ *   { state: "revoked", from: "revokedAt" },
+ *   { state: "expired", from: "expiresAt" },
+ *   { state: "expiring_soon", from: "expiresAt", secondsBefore: 7 * 86_400 },
+ * ])
+ */
+export function state<const State extends string, const Otherwise extends string>(
+  otherwise: Otherwise,
+  rules: readonly StateRule<State>[],
+): Field<State | Otherwise, "readOnly", "state"> {
+  const choices = [...rules.map((rule) => rule.state), otherwise];
+  return Object.freeze({ kind: "state", options: { readOnly: true as const }, choices, rules });
 }
 
 /** An identifier from elsewhere: 1 to 255 characters without spaces. `id({ optional: true })` */

@@ -6,8 +6,16 @@ import type { App } from "./app.ts";
 import type { Caller } from "./caller.ts";
 import { checkDeclaration, checkModel } from "./check.ts";
 import type { Deprecation, FieldShape } from "./field.ts";
-import { kebabCase, plural, snakeCase } from "./naming.ts";
-import { type LooseHooks, type Operation, operations, type Resource, type RowFilter } from "./resource.ts";
+import { kebabCase, plural, snakeCase, spaced } from "./naming.ts";
+import {
+  type LooseAction,
+  type LooseDeclaration,
+  type LooseHooks,
+  type Operation,
+  operations,
+  type Resource,
+  type RowFilter,
+} from "./resource.ts";
 import { type BodySchemas, bodySchemas } from "./schema.ts";
 
 /** A field as rows have it: `author: belongsTo(...)` is the attribute `authorId` in the column `author_id`. */
@@ -18,8 +26,12 @@ export interface Attribute {
   readonly isNullable: boolean;
   /** Callers may not give it: the server, a hook or the path does. */
   readonly isReadOnly: boolean;
-  /** Given by the server itself: id, parent, createdAt and updatedAt. */
+  /** Callers may give it when the row is made, and not later. */
+  readonly isFixed: boolean;
+  /** Given by the server itself: id, parent, states, createdAt and updatedAt. */
   readonly isByServer: boolean;
+  /** What a state is worked out from; it has no column then. */
+  readonly moments: readonly Moment[] | undefined;
   /** Never part of an answer. */
   readonly isInternal: boolean;
   readonly unique: "in tenant" | "all tenants" | undefined;
@@ -28,8 +40,23 @@ export interface Attribute {
   readonly reference: { readonly name: string; readonly target: ResourceModel } | undefined;
 }
 
-export interface ResourceModel {
+/** A state, and the moment at which it begins: that of an attribute, less some seconds. */
+export interface Moment {
+  readonly state: string;
+  readonly from: Attribute;
+  readonly secondsBefore: number;
+}
+
+/** What bodies are held against. */
+export interface Described {
   readonly name: string;
+  readonly attributes: readonly Attribute[];
+  readonly attribute: ReadonlyMap<string, Attribute>;
+}
+
+export interface ResourceModel extends Described {
+  /** Its name in messages: `api key`. */
+  readonly title: string;
   readonly plural: string;
   /** The last part of its collection's path: `api-keys`. */
   readonly segment: string;
@@ -38,7 +65,6 @@ export interface ResourceModel {
   readonly description: string | undefined;
   /** In the order in which rows show them: id, parent, fields, createdAt, updatedAt. */
   readonly attributes: readonly Attribute[];
-  readonly attribute: ReadonlyMap<string, Attribute>;
   readonly references: readonly Attribute[];
   /** The attribute that holds the parent's id, for a resource that stands under another. */
   readonly parent: Attribute | undefined;
@@ -55,8 +81,20 @@ export interface ResourceModel {
   readonly paging: "cursor" | "page";
   readonly policy: ((caller: Caller) => RowFilter | undefined) | undefined;
   readonly hooks: LooseHooks;
+  readonly check: LooseDeclaration["check"];
+  /** The attribute whose moment DELETE sets, where the row stays. */
+  readonly removalMark: Attribute | undefined;
+  /** Last part of the path -> what POST does there. */
+  readonly actions: ReadonlyMap<string, ActionModel>;
+  /** What its collection also stands under: rows that it refers to, or the tenant. */
+  readonly alsoUnder: readonly (Attribute | "tenant")[];
   readonly deprecated: Deprecation | undefined;
   readonly schemas: BodySchemas;
+}
+
+/** What a body says to an action, described like a resource. */
+export interface ActionModel extends Described {
+  readonly run: LooseAction["run"];
 }
 
 export interface Model {
@@ -102,6 +140,7 @@ function draft({ name, declaration }: Resource, currentVersion: string): Draft {
   const scopeName = kebabCase(several);
   return {
     name,
+    title: spaced(name),
     plural: several,
     segment: kebabCase(several),
     table: snakeCase(several),
@@ -121,6 +160,10 @@ function draft({ name, declaration }: Resource, currentVersion: string): Draft {
     paging: declaration.paging ?? "cursor",
     policy: declaration.policy,
     hooks: declaration.hooks ?? {},
+    check: declaration.check,
+    removalMark: undefined,
+    actions: new Map(),
+    alsoUnder: [],
     deprecated: declaration.deprecated,
     schemas: { create: {}, replace: {}, change: {}, hooked: {} },
   };
@@ -129,8 +172,10 @@ function draft({ name, declaration }: Resource, currentVersion: string): Draft {
 const serverGiven = {
   isNullable: false,
   isReadOnly: true,
+  isFixed: false,
   isByServer: true,
   isInternal: false,
+  moments: undefined,
   unique: undefined,
 } as const;
 
@@ -161,35 +206,64 @@ function addAttributes({ name, declaration }: Resource, drafts: ReadonlyMap<stri
     const field: FieldShape = { kind: "belongsTo", options: {}, target: () => declaration.under! };
     model.parent = given(`${target.name}Id`, field, { name: target.name, target });
   }
-  const declared = Object.entries(declaration.fields).map(([fieldName, field]): Attribute => {
-    const attributeName = field.kind === "belongsTo" ? `${fieldName}Id` : fieldName;
-    return {
-      name: attributeName,
-      column: snakeCase(attributeName),
-      field,
-      isNullable: field.options.optional === true,
-      isReadOnly: field.options.readOnly === true || field.options.internal === true,
-      isByServer: false,
-      isInternal: field.options.internal === true,
-      unique: uniqueness(field),
-      deprecated: field.options.deprecated,
-      reference:
-        field.kind === "belongsTo"
-          ? { name: fieldName, target: modelOf(field.target(), fieldName) }
-          : undefined,
-    };
-  });
+  const declared = Object.entries(declaration.fields).map(([fieldName, field]) =>
+    attributeOf(fieldName, field, modelOf),
+  );
   model.attributes = [
     given("id", { kind: "id", options: {} }),
     ...(model.parent ? [model.parent] : []),
     ...declared,
     given("createdAt", { kind: "timestamp", options: {} }),
     given("updatedAt", { kind: "timestamp", options: {} }),
-  ].map((each) => Object.freeze(each));
+  ].map((each, _, all) => Object.freeze(withMoments(each, all)));
   model.parent = model.attributes.find((each) => each.name === model.parent?.name);
   model.attribute = new Map(model.attributes.map((each) => [each.name, each]));
   model.references = model.attributes.filter((each) => each.reference);
   model.schemas = bodySchemas(model);
+  model.actions = new Map(
+    Object.entries(declaration.actions ?? {}).map(([segment, { input, run }]) => {
+      const attributes = Object.entries(input).map(([field, shape]) => attributeOf(field, shape, modelOf));
+      const attribute = new Map(attributes.map((each) => [each.name, each]));
+      return [segment, { name: segment, attributes, attribute, run }];
+    }),
+  );
+}
+
+function attributeOf(
+  fieldName: string,
+  field: FieldShape,
+  modelOf: (target: Resource | undefined, field: string) => ResourceModel,
+): Attribute {
+  const name = field.kind === "belongsTo" ? `${fieldName}Id` : fieldName;
+  const { optional, readOnly, internal, fixed, deprecated } = field.options;
+  return {
+    name,
+    column: snakeCase(name),
+    field,
+    isNullable: optional === true,
+    isReadOnly: readOnly === true || internal === true,
+    isFixed: fixed === true,
+    isByServer: field.kind === "state",
+    isInternal: internal === true,
+    moments: undefined,
+    unique: uniqueness(field),
+    deprecated,
+    reference:
+      field.kind === "belongsTo"
+        ? { name: fieldName, target: modelOf(field.target(), fieldName) }
+        : undefined,
+  };
+}
+
+/** A state knows the attributes that it is worked out from. */
+function withMoments(attribute: Attribute, all: readonly Attribute[]): Attribute {
+  if (attribute.field.kind !== "state") return attribute;
+  const moments = attribute.field.rules.map(({ state, from, secondsBefore = 0 }): Moment => {
+    const found = all.find(({ name, field }) => name === from && field.kind === "timestamp");
+    if (found) return { state, from: found, secondsBefore };
+    throw new OperatorError(`field ${attribute.name}: ${from} is no timestamp; name a timestamp field`);
+  });
+  return { ...attribute, moments };
 }
 
 function uniqueness({ options }: FieldShape): Attribute["unique"] {
@@ -215,5 +289,10 @@ function addWhitelists({ name, declaration }: Resource, model: Draft): void {
   model.sorts = new Map(
     [defaultSort, ...(declaration.sort ?? [])].map((each) => [each, attributeNamed(each, "sort")]),
   );
+  model.alsoUnder = (declaration.alsoUnder ?? []).map((each) =>
+    each === "tenant" ? each : attributeNamed(`${each}Id`, "alsoUnder"),
+  );
+  const mark = declaration.removal?.marks;
+  model.removalMark = mark === undefined ? undefined : attributeNamed(mark, "removal");
   model.search = (declaration.search ?? []).map((each) => attributeNamed(each, "search"));
 }

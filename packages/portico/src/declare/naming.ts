@@ -10,6 +10,11 @@ export function kebabCase(name: string): string {
   return snakeCase(name).replaceAll("_", "-");
 }
 
+/** `apiKey` -> `api key`, as messages name it */
+export function spaced(name: string): string {
+  return snakeCase(name).replaceAll("_", " ");
+}
+
 /** `category` -> `categories`, `box` -> `boxes`, `post` -> `posts` */
 export function plural(name: string): string {
   if (/[^aeiou]y$/.test(name)) return `${name.slice(0, -1)}ies`;

@@ -39,5 +39,8 @@ export type InputOf<R extends Resource> = Flat<
   Given<R["fields"], "required"> & Partial<Given<R["fields"], "defaulted" | "optional">>
 >;
 
+/** What hooks give, and callers only read. */
+export type ByServerOf<R extends Resource> = Partial<Given<R["fields"], "readOnly" | "internal">>;
+
 /** What a caller gives to change a row. */
 export type ChangesOf<R extends Resource> = Partial<InputOf<R>>;

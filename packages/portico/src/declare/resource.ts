@@ -1,8 +1,9 @@
 // What a user writes: one object for each resource, from which everything else is derived.
 
+import type { Fault } from "../errors.ts";
 import type { Caller } from "./caller.ts";
 import type { Deprecation, FieldShape } from "./field.ts";
-import type { ChangesOf, Fields, InputOf, ParentOf, RecordOf } from "./record.ts";
+import type { ByServerOf, ChangesOf, Fields, InputOf, ParentOf, RecordOf } from "./record.ts";
 
 /** Equality on each named field; several values mean any of them. Becomes part of the SQL. */
 export type RowFilter = Readonly<Record<string, string | number | boolean | readonly string[]>>;
@@ -20,8 +21,15 @@ export function range<const Name extends string>(name: Name): { readonly range: 
 /** The operations a hook may use; they run in the same transaction and see the caller's tenant only. */
 export interface Rows {
   get<R extends Resource>(resource: R, id: string): Promise<RecordOf<R> | undefined>;
-  create<R extends Resource>(resource: R, input: InputOf<R> & ParentOf<R>): Promise<RecordOf<R>>;
-  change<R extends Resource>(resource: R, id: string, changes: ChangesOf<R>): Promise<RecordOf<R>>;
+  create<R extends Resource>(
+    resource: R,
+    input: InputOf<R> & ParentOf<R> & ByServerOf<R>,
+  ): Promise<RecordOf<R>>;
+  change<R extends Resource>(
+    resource: R,
+    id: string,
+    changes: ChangesOf<R> & ByServerOf<R>,
+  ): Promise<RecordOf<R>>;
   remove(resource: Resource, id: string): Promise<void>;
 }
 
@@ -30,6 +38,29 @@ export interface HookContext {
   /** The moment of this write, as it will stand in `createdAt` or `updatedAt`. */
   readonly now: string;
   readonly rows: Rows;
+  /** Adds members to the answer of this write, which are kept nowhere: a new key, shown this once. */
+  readonly reveal: (members: Readonly<Record<string, unknown>>) => void;
+}
+
+/** What `check` is told beside the body. */
+export interface CheckContext {
+  /** `create` and `replace` describe a whole row, `change` what changes. */
+  readonly operation: "create" | "replace" | "change";
+  readonly now: string;
+  /** Every scope that a credential can hold. */
+  readonly scopes: readonly string[];
+}
+
+/** What POST does at `/posts/{id}/SEGMENT`: a noun, such as `rotations`. */
+export interface Action<Row, F extends Fields = Fields> {
+  /** What its body may say. */
+  readonly input: F;
+  /** Runs in a transaction, with the row locked; the row that it answers with is that of 201. */
+  run(
+    current: Row,
+    input: Readonly<Record<string, unknown>>,
+    context: HookContext,
+  ): Promise<Readonly<Record<string, unknown>> & { readonly id: string }>;
 }
 
 type Awaitable<T> = T | Promise<T>;
@@ -39,13 +70,13 @@ type Awaitable<T> = T | Promise<T>;
  * return other values to be written. PUT counts as a change. While a hook waits, SQLite's writer waits
  * with it, so a hook must not wait for anything but `context.rows`.
  */
-export interface Hooks<Row, Input, Changes> {
+export interface Hooks<Row, Input, Changes, ByServer = unknown> {
   readonly before?: {
-    create?(input: Input, context: HookContext): Awaitable<Partial<Row> | undefined>;
+    create?(input: Input, context: HookContext): Awaitable<(Partial<Row> & ByServer) | undefined>;
     change?(
       changes: Changes,
       context: HookContext & { readonly current: Row },
-    ): Awaitable<Partial<Row> | undefined>;
+    ): Awaitable<(Partial<Row> & ByServer) | undefined>;
     remove?(context: HookContext & { readonly current: Row }): Awaitable<void>;
   };
   readonly after?: {
@@ -79,7 +110,17 @@ export interface Declaration<F extends Fields = Fields, Under = unknown> {
   readonly paging?: "cursor" | "page";
   /** Rows that a caller may see and change; undefined means all of the tenant's. */
   readonly policy?: (caller: Caller) => RowFilter | undefined;
-  readonly hooks?: Hooks<RowOf<F, Under>, InputFor<F>, Partial<InputFor<F>>>;
+  readonly hooks?: Hooks<RowOf<F, Under>, InputFor<F>, Partial<InputFor<F>>, ByServerFor<F>>;
+  /** Faults of a body that no schema can tell; members that have faults already are left out of it. */
+  readonly check?: (input: Partial<InputFor<F>>, context: CheckContext) => readonly Fault[];
+  /** DELETE keeps the row and sets this timestamp; what is marked already stays as it is. */
+  readonly removal?: { readonly marks: keyof F & string };
+  readonly actions?: Readonly<Record<string, Action<RowOf<F, Under>>>>;
+  /**
+   * References below whose rows the collection also stands, to be read and removed as a whole: `owner` makes
+   * `/users/{id}/api-keys`. `tenant` stands for the caller's own.
+   */
+  readonly alsoUnder?: readonly ((keyof F & string) | "tenant")[];
   /** `false` keeps it from every door: only hooks and the server itself read and write it. */
   readonly served?: boolean;
   /** What doors offer of it, where that is not everything: `["list", "get"]` is read-only. */
@@ -90,6 +131,7 @@ export interface Declaration<F extends Fields = Fields, Under = unknown> {
 
 type RowOf<F extends Fields, Under> = RecordOf<Resource<string, F, Under>>;
 type InputFor<F extends Fields> = InputOf<Resource<string, F, undefined>>;
+type ByServerFor<F extends Fields> = ByServerOf<Resource<string, F, undefined>>;
 type RowName<F extends Fields, Under> = keyof RowOf<F, Under> & string;
 
 /** A declared resource. Its type carries name and fields, so that records and inputs are inferred. */
@@ -103,14 +145,31 @@ export interface Resource<Name extends string = string, F extends Fields = Field
 
 /** A declaration whose field names are plain text: what the model is made from. */
 export interface LooseDeclaration
-  extends Omit<Declaration, "fields" | "under" | "filter" | "sort" | "search" | "hooks"> {
+  extends Omit<
+    Declaration,
+    | "fields"
+    | "under"
+    | "filter"
+    | "sort"
+    | "search"
+    | "hooks"
+    | "check"
+    | "removal"
+    | "actions"
+    | "alsoUnder"
+  > {
   readonly fields: Readonly<Record<string, FieldShape>>;
   readonly under?: Resource | undefined;
   readonly filter?: readonly (string | Range)[];
   readonly sort?: readonly string[];
   readonly search?: readonly string[];
   readonly hooks?: LooseHooks;
+  readonly check?: (input: Readonly<Record<string, unknown>>, context: CheckContext) => readonly Fault[];
+  readonly removal?: { readonly marks: string };
+  readonly actions?: Readonly<Record<string, LooseAction>>;
+  readonly alsoUnder?: readonly string[];
 }
+export type LooseAction = Action<Record<string, unknown>>;
 export type LooseHooks = Hooks<Record<string, unknown>, Record<string, unknown>, Record<string, unknown>>;
 
 /**

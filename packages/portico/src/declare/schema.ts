@@ -14,20 +14,19 @@ export interface BodySchemas {
   readonly hooked: JsonSchema;
 }
 
-type Described = Pick<ResourceModel, "attributes" | "name">;
+type Described = Pick<ResourceModel, "attributes">;
 
 /** The schemas of all three bodies. Create and replace ask for every field without a default; change for none. */
 export function bodySchemas(resource: Described): BodySchemas {
   const writable = resource.attributes.filter((attribute) => !attribute.isReadOnly);
+  const changeable = writable.filter((attribute) => !attribute.isFixed);
   const declared = resource.attributes.filter(({ isByServer }) => !isByServer);
-  const whole = bodySchema(
-    writable,
-    (attribute) => !attribute.isNullable && !("default" in attribute.field.options),
-  );
+  const isRequired = ({ isNullable, field }: Attribute): boolean =>
+    !isNullable && !("default" in field.options);
   return {
-    create: whole,
-    replace: whole,
-    change: bodySchema(writable, () => false),
+    create: bodySchema(writable, isRequired),
+    replace: bodySchema(changeable, isRequired),
+    change: bodySchema(changeable, () => false, patchSchema),
     hooked: bodySchema(declared, () => false),
   };
 }
@@ -35,15 +34,24 @@ export function bodySchemas(resource: Described): BodySchemas {
 function bodySchema(
   attributes: readonly Attribute[],
   isRequired: (attribute: Attribute) => boolean,
+  schemaOf: (attribute: Attribute) => JsonSchema = attributeSchema,
 ): JsonSchema {
   return {
     type: "object",
-    properties: Object.fromEntries(
-      attributes.map((attribute) => [attribute.name, attributeSchema(attribute)]),
-    ),
+    properties: Object.fromEntries(attributes.map((attribute) => [attribute.name, schemaOf(attribute)])),
     required: attributes.filter(isRequired).map((attribute) => attribute.name),
     additionalProperties: false,
   };
+}
+
+/** Of an object that is merged with what is there, only the whole can be held against its schema. */
+export function isMerged({ field }: Attribute): boolean {
+  return field.kind === "json" && field.options.schema?.type === "object";
+}
+
+function patchSchema(attribute: Attribute): JsonSchema {
+  const whole = attributeSchema(attribute);
+  return isMerged(attribute) ? { type: whole.type } : whole;
 }
 
 /** The schema of one attribute's value. */
@@ -53,7 +61,7 @@ export function attributeSchema({ field, isNullable }: Attribute): JsonSchema {
     ...(field.options.description && { description: field.options.description }),
     ...(field.options.deprecated && { deprecated: true }),
   };
-  if (!isNullable || field.kind === "json") return described;
+  if (!isNullable || described.type === undefined) return described;
   const { type, enum: choices, ...rest } = described;
   return { ...rest, type: [type, "null"], ...(choices ? { enum: [...(choices as string[]), null] } : {}) };
 }
@@ -92,7 +100,9 @@ function valueSchema(field: FieldShape): { [keyword: string]: unknown } {
     case "choice":
       return compact({ type: "string", enum: field.choices, default: field.options.default });
     case "json":
-      return compact({ default: constant(field.options.default) });
+      return compact({ ...field.options.schema, default: constant(field.options.default) });
+    case "state":
+      return { type: "string", enum: field.choices };
     case "id":
       return { type: "string", minLength: 1, maxLength: 255, pattern: "^\\S+$" };
     case "belongsTo":

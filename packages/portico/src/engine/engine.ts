@@ -2,7 +2,7 @@
 // door comes through here, so that authorisation, validation, hooks and events are in one place.
 
 import type { Caller } from "../declare/caller.ts";
-import type { Model, ResourceModel } from "../declare/model.ts";
+import type { ActionModel, Model, ResourceModel } from "../declare/model.ts";
 import type { Rows } from "../declare/resource.ts";
 import { EventRecorder } from "../events/event.ts";
 import { isId } from "../plan/id.ts";
@@ -10,8 +10,9 @@ import type { Page } from "../plan/page.ts";
 import type { Read, ReadOne } from "../plan/read.ts";
 import type { Transaction } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
+import { type Above, aboveConditions, requireAbove } from "./above.ts";
 import { authorisedSelection, policyConditions, requireScope } from "./authorise.ts";
-import { explainRemoval, explainWrite } from "./constraint.ts";
+import { explainRemoval, explainWrite, redrawn } from "./constraint.ts";
 import { notFound, requireParentRow } from "./find-row.ts";
 import { KeyUsage } from "./key-usage.ts";
 import { changedValues, replacedValues } from "./row-values.ts";
@@ -33,9 +34,10 @@ export class Engine {
     this.#place = { model, store, events: new EventRecorder(store), validator: this.#validator };
   }
 
-  /** A page of the rows that a caller may see. */
-  async list(caller: Caller, read: Read): Promise<Page> {
+  /** A page of the rows that a caller may see; `above` is what the collection stands under beside its parent. */
+  async list(caller: Caller, read: Read, above?: Above): Promise<Page> {
     requireScope(caller, read.resource.scopes.read);
+    if (above) await requireAbove(this.#store, caller, above);
     const selection = authorisedSelection(caller, read.selection);
     const conditions = [...read.conditions, ...policyConditions(caller, read.resource)];
     const page = await this.#store.list(caller.tenantId, { ...read, selection, conditions });
@@ -87,7 +89,12 @@ export class Engine {
     requireScope(caller, resource.scopes.write);
     const input = this.#validator.check(resource, "change", body);
     return this.#write(caller, resource, (writing) =>
-      writing.update(resource, id, (current) => changedValues(resource, input, current), precondition),
+      writing.update(
+        resource,
+        id,
+        (current) => this.#validator.checkMerged(resource, changedValues(resource, input, current)),
+        precondition,
+      ),
     );
   }
 
@@ -99,13 +106,28 @@ export class Engine {
     precondition?: Precondition,
   ): Promise<void> {
     requireScope(caller, resource.scopes.write);
-    try {
-      await this.#store.transaction((session) =>
-        new Writing(this.#place, session, caller).delete(resource, id, precondition),
-      );
-    } catch (error) {
-      throw explainRemoval(error, resource);
-    }
+    await this.#remove(caller, resource, (writing) => writing.delete(resource, id, precondition));
+  }
+
+  /** Removes all rows of a collection that stands under another row, or under the tenant. */
+  async removeAll(caller: Caller, resource: ResourceModel, above: Above): Promise<void> {
+    requireScope(caller, resource.scopes.write);
+    await requireAbove(this.#store, caller, above);
+    const conditions = [...aboveConditions(above), ...policyConditions(caller, resource)];
+    await this.#remove(caller, resource, (writing) => writing.deleteAll(resource, conditions));
+  }
+
+  /** Runs an action on a row; what it answers with is a row as well. */
+  async act(
+    caller: Caller,
+    resource: ResourceModel,
+    id: string,
+    action: ActionModel,
+    body: unknown,
+  ): Promise<Written> {
+    requireScope(caller, resource.scopes.write);
+    const input = this.#validator.checkAction(action, body);
+    return this.#write(caller, resource, (writing) => writing.act(resource, id, action, input));
   }
 
   /** Several operations in one transaction: all of them happen, or none. Scopes are not asked for. */
@@ -125,12 +147,26 @@ export class Engine {
   ): Promise<Written> {
     let writing: Writing | undefined;
     try {
-      return await this.#store.transaction((session) => {
-        writing = new Writing(this.#place, session, caller);
-        return work(writing);
-      });
+      return await redrawn(resource, () =>
+        this.#store.transaction((session) => {
+          writing = new Writing(this.#place, session, caller);
+          return work(writing);
+        }),
+      );
     } catch (error) {
       throw await explainWrite(error, this.#store, resource, caller.tenantId, writing?.attempted ?? {});
+    }
+  }
+
+  async #remove(
+    caller: Caller,
+    resource: ResourceModel,
+    work: (writing: Writing) => Promise<void>,
+  ): Promise<void> {
+    try {
+      await this.#store.transaction((session) => work(new Writing(this.#place, session, caller)));
+    } catch (error) {
+      throw explainRemoval(error, resource);
     }
   }
 

@@ -10,7 +10,7 @@ import type { Store } from "../store/store.ts";
 import { policyConditions } from "./authorise.ts";
 
 export function notFound(resource: ResourceModel): never {
-  throw new Problem("not_found", `There is no ${resource.name} with this id.`);
+  throw new Problem("not_found", `There is no ${resource.title} with this id.`);
 }
 
 /**

@@ -2,11 +2,12 @@
 
 import type { Model, ResourceModel } from "../declare/model.ts";
 import type { Resource, Rows } from "../declare/resource.ts";
+import type { Written } from "./writing.ts";
 
 /** The operations of the engine inside a transaction, with rows as JSON text. */
 interface TextRows {
   get(resource: ResourceModel, id: string): Promise<string | undefined>;
-  create(resource: ResourceModel, body: unknown, parentId: string | undefined): Promise<string>;
+  create(resource: ResourceModel, body: unknown, parentId: string | undefined): Promise<Written>;
   change(resource: ResourceModel, id: string, body: unknown): Promise<string>;
   remove(resource: ResourceModel, id: string): Promise<void>;
 }
@@ -27,7 +28,8 @@ export function hookRows(model: Model, rows: TextRows): Rows {
     create: async (resource, input) => {
       const target = modelOf(resource);
       const { [target.parent?.name ?? ""]: parentId, ...body } = input as Record<string, unknown>;
-      return JSON.parse(await rows.create(target, body, parentId as string | undefined));
+      const { text, revealed } = await rows.create(target, body, parentId as string | undefined);
+      return { ...JSON.parse(text), ...revealed };
     },
     change: async (resource, id, changes) => JSON.parse(await rows.change(modelOf(resource), id, changes)),
     remove: (resource, id) => rows.remove(modelOf(resource), id),

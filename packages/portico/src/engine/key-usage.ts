@@ -5,16 +5,14 @@ import { sql } from "kysely";
 import type { Caller } from "../declare/caller.ts";
 import type { Model, ResourceModel } from "../declare/model.ts";
 import { moment } from "../declare/moment.ts";
-import { apiKeys } from "../identity/api-key.ts";
+import type { Fault } from "../errors.ts";
 import { minuteOf } from "../identity/key-uses.ts";
-import { isId } from "../plan/id.ts";
-import { wholeRow } from "../plan/selection.ts";
 import type { Statement } from "../store/database.ts";
 import { compile, slot } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
-import { policyConditions, requireScope } from "./authorise.ts";
-import { notFound } from "./find-row.ts";
-import { type Fault, validationProblem } from "./validate.ts";
+import { requireScope } from "./authorise.ts";
+import { requireParentRow } from "./find-row.ts";
+import { validationProblem } from "./validate.ts";
 
 /** Minutes of each step. */
 const steps = { minute: 1, hour: 60, day: 24 * 60 } as const;
@@ -69,7 +67,7 @@ export class KeyUsage {
 
   /** The resource whose rows have a usage. */
   get keys(): ResourceModel {
-    return this.#model.resource.get(apiKeys.name)!;
+    return this.#model.resource.get("apiKey")!;
   }
 
   /**
@@ -79,7 +77,7 @@ export class KeyUsage {
   async read(caller: Caller, keyId: string, asked: AskedUsage): Promise<UsageCount[]> {
     requireScope(caller, this.keys.scopes.read);
     const { step, first, end } = parseAsked(asked);
-    await this.#requireKey(caller, keyId);
+    await requireParentRow(this.#store, this.#store.database, caller, this.keys, keyId);
     const range = { tenantId: caller.tenantId, keyId, first, end };
     const rows = await this.#store.database.query(this.#statements[step], range);
     if (rows.length > mostRows) throw validationProblem([tooMuch(`more than ${mostRows} counts`)]);
@@ -93,14 +91,6 @@ export class KeyUsage {
         count: Number(count),
       };
     });
-  }
-
-  async #requireKey(caller: Caller, id: string): Promise<void> {
-    const { keys } = this;
-    const conditions = policyConditions(caller, keys);
-    const read = { resource: keys, selection: wholeRow(keys), id, conditions };
-    const key = isId(id) ? await this.#store.get(caller.tenantId, read) : undefined;
-    if (key === undefined) notFound(keys);
   }
 }
 

@@ -1,7 +1,7 @@
 // From a checked body to the values of a row: defaults, moments in UTC, merged JSON.
 
 import type { Caller } from "../declare/caller.ts";
-import type { Attribute, ResourceModel } from "../declare/model.ts";
+import type { Attribute, Described, ResourceModel } from "../declare/model.ts";
 import { moment } from "../declare/moment.ts";
 import { fault } from "../errors.ts";
 import type { RowValues } from "../plan/write.ts";
@@ -28,6 +28,12 @@ function givenIn(body: RowValues, { name }: Attribute): unknown {
   return Object.hasOwn(body, name) ? body[name] : undefined;
 }
 
+/** The body with the constant defaults of what it leaves out. */
+export function withConstantDefaults({ attributes }: Described, body: Values): Values {
+  const standards = attributes.map((attribute) => [attribute.name, constantDefault(attribute)] as const);
+  return { ...Object.fromEntries(standards.filter(([, standard]) => standard !== undefined)), ...body };
+}
+
 function constantDefault({ field }: Attribute): unknown {
   return "default" in field.options ? field.options.default : undefined;
 }
@@ -52,7 +58,8 @@ export function replacedValues(
   now: string,
 ): Values {
   const values = wholeValues(resource, body, caller, now);
-  for (const { name, isReadOnly } of resource.attributes) if (isReadOnly) delete values[name];
+  for (const { name, isReadOnly, isFixed } of resource.attributes)
+    if (isReadOnly || isFixed) delete values[name];
   return values;
 }
 
@@ -76,6 +83,18 @@ export function changedValues(resource: ResourceModel, body: RowValues, current:
       attribute.field.kind === "json" ? mergePatch(current[name], given) : normalised(attribute, given);
   }
   return values;
+}
+
+/** What a caller might give, and what only the server and its hooks may. */
+export function partsOf(resource: ResourceModel, body: unknown): [input: unknown, byServer: RowValues] {
+  if (typeof body !== "object" || body === null) return [body, {}];
+  const isByServer = ([name]: [string, unknown]): boolean =>
+    resource.attribute.get(name)?.isReadOnly === true;
+  const members = Object.entries(body);
+  return [
+    Object.fromEntries(members.filter((member) => !isByServer(member))),
+    Object.fromEntries(members.filter(isByServer)),
+  ];
 }
 
 /** Values as they will stand in the row. */

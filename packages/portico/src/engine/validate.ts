@@ -2,11 +2,11 @@
 
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import formats from "ajv-formats";
-import type { Attribute, Model, ResourceModel } from "../declare/model.ts";
-import { attributeSchema, type BodySchemas } from "../declare/schema.ts";
-import { type Detail, type Issue, OperatorError, Problem } from "../errors.ts";
+import type { ActionModel, Attribute, Described, Model, ResourceModel } from "../declare/model.ts";
+import { attributeSchema, type BodySchemas, bodySchemas, isMerged } from "../declare/schema.ts";
+import { type Fault, type Issue, OperatorError, Problem } from "../errors.ts";
 import type { RowValues } from "../plan/write.ts";
-import { withDerivedDefaults } from "./row-values.ts";
+import { withConstantDefaults, withDerivedDefaults } from "./row-values.ts";
 
 /** Deepest nesting of a JSON body. */
 const deepestJson = 32;
@@ -18,7 +18,9 @@ const mostInMessage = 5;
 type Body = Record<string, unknown>;
 
 export class BodyValidator {
+  readonly #model: Model;
   readonly #validators = new Map<ResourceModel, Record<keyof BodySchemas, ValidateFunction<Body>>>();
+  readonly #actions = new Map<ActionModel, ValidateFunction<Body>>();
 
   constructor(model: Model) {
     const ajv = new Ajv({
@@ -30,6 +32,7 @@ export class BodyValidator {
     });
     // The package is CommonJS; its function is the default export's default.
     (formats as unknown as typeof formats.default)(ajv, ["email", "uri", "date-time"]);
+    this.#model = model;
     for (const resource of model.resources) {
       this.#validators.set(resource, {
         create: ajv.compile<Body>(resource.schemas.create),
@@ -38,6 +41,9 @@ export class BodyValidator {
         hooked: ajv.compile<Body>(resource.schemas.hooked),
       });
       for (const attribute of resource.attributes) refuseFaultyDefault(ajv, resource, attribute);
+      for (const action of resource.actions.values()) {
+        this.#actions.set(action, ajv.compile<Body>(bodySchemas(action).create));
+      }
     }
   }
 
@@ -46,13 +52,39 @@ export class BodyValidator {
    * @throws Problem `validation_error` with one detail for each fault
    */
   check(resource: ResourceModel, operation: keyof BodySchemas, body: unknown): Body {
-    const validate = this.#validators.get(resource)![operation];
-    const faults = validate(body) ? [] : validate.errors!.map((error) => faultOf(resource, error));
-    for (const fault of unstorableValues(body)) {
-      if (!faults.some(({ field }) => field === fault.field)) faults.push(fault);
-    }
+    const faults = faultsOf(resource, this.#validators.get(resource)![operation], body);
+    if (operation !== "hooked") faults.push(...this.#otherFaults(resource, operation, body, faults));
     if (faults.length === 0) return body as Body;
     throw validationProblem(faults);
+  }
+
+  /** The changes, whose JSON objects have been merged with those of the row. */
+  checkMerged<V extends RowValues>(resource: ResourceModel, changes: V): V {
+    const merged = resource.attributes.filter((each) => isMerged(each) && changes[each.name]);
+    if (merged.length > 0)
+      this.check(resource, "hooked", Object.fromEntries(merged.map(({ name }) => [name, changes[name]])));
+    return changes;
+  }
+
+  /** What an action is told; a body may be left out where nothing in it is required. */
+  checkAction(action: ActionModel, body: unknown): Body {
+    const faults = faultsOf(action, this.#actions.get(action)!, body ?? {});
+    if (faults.length > 0) throw validationProblem(faults);
+    return withConstantDefaults(action, (body ?? {}) as Body);
+  }
+
+  /** The faults that the declaration itself finds in those members that have none yet. */
+  #otherFaults(
+    resource: ResourceModel,
+    operation: "create" | "replace" | "change",
+    body: unknown,
+    faults: readonly Fault[],
+  ): readonly Fault[] {
+    if (!resource.check || faults.some(({ field }) => field === "")) return [];
+    const faulty = new Set(faults.map(({ field }) => field.split(".")[0]));
+    const sound = Object.entries(body as Body).filter(([name]) => !faulty.has(name));
+    const context = { operation, now: new Date().toISOString(), scopes: this.#model.scopes };
+    return resource.check(Object.fromEntries(sound), context).filter(({ field }) => !faulty.has(field));
   }
 
   /** The same for a body that describes a whole row, with the defaults that are worked out from it. */
@@ -61,6 +93,14 @@ export class BodyValidator {
     const filled = withDerivedDefaults(resource, input);
     return filled ? this.check(resource, operation, filled) : input;
   }
+}
+
+function faultsOf(described: Described, validate: ValidateFunction<Body>, body: unknown): Fault[] {
+  const faults = validate(body) ? [] : validate.errors!.map((error) => faultOf(described, error));
+  for (const fault of unstorableValues(body)) {
+    if (!faults.some(({ field }) => field === fault.field)) faults.push(fault);
+  }
+  return faults;
 }
 
 /** A constant default must keep to the rules of its own field. */
@@ -72,11 +112,6 @@ function refuseFaultyDefault(ajv: Ajv, { name }: ResourceModel, attribute: Attri
   if (ajv.validate(attributeSchema(attribute), standard)) return;
   const fault = textOf(ajv.errors![0]!);
   throw new OperatorError(`resource ${name}, field ${attribute.name}: its default ${fault}`);
-}
-
-export interface Fault extends Detail {
-  /** What is wrong, as the rest of a sentence that begins with the field: "must be text". */
-  readonly text: string;
 }
 
 /** One problem for many faults, the first of which stand in the message. */
@@ -100,21 +135,25 @@ const issues: Readonly<Record<string, Issue>> = {
   format: "format",
   pattern: "format",
   enum: "choice",
+  minItems: "min",
+  maxItems: "max",
+  uniqueItems: "duplicate",
 };
 
-function faultOf(resource: ResourceModel, error: ErrorObject): Fault {
-  if (error.keyword === "additionalProperties")
-    return unknownField(resource, error.params.additionalProperty);
+function faultOf(described: Described, error: ErrorObject): Fault {
   const place = error.instancePath.slice(1).replaceAll("/", ".");
-  const field = error.keyword === "required" ? error.params.missingProperty : place;
+  const named = error.params.additionalProperty ?? error.params.missingProperty;
+  const field = named === undefined ? place : [place, named].filter(Boolean).join(".");
+  if (error.keyword === "additionalProperties") return unknownField(described, field);
   return { field, issue: issues[error.keyword] ?? "format", text: textOf(error) };
 }
 
-function unknownField(resource: ResourceModel, field: string): Fault {
-  const attribute = resource.attribute.get(field);
-  if (attribute && !attribute.isInternal)
+function unknownField({ attribute, name }: Described, field: string): Fault {
+  const known = attribute.get(field);
+  if (known?.isFixed) return { field, issue: "read_only", text: "is given once and cannot be changed" };
+  if (known && !known.isInternal)
     return { field, issue: "read_only", text: "is set by the server and cannot be given" };
-  return { field: field.slice(0, 100), issue: "unknown", text: `is not a field of ${resource.name}` };
+  return { field: field.slice(0, 100), issue: "unknown", text: `is not a field of ${name}` };
 }
 
 function textOf({ keyword, params, message }: ErrorObject): string {
@@ -129,6 +168,8 @@ function textOf({ keyword, params, message }: ErrorObject): string {
       return `must have at most ${params.limit} characters`;
     case "enum":
       return `must be one of ${params.allowedValues.join(", ")}`;
+    case "uniqueItems":
+      return "holds the same value twice";
     case "format":
       return `must be a valid ${params.format}`;
     case "pattern":
@@ -144,6 +185,7 @@ const typeNames: Readonly<Record<string, string>> = {
   number: "a number",
   boolean: "true or false",
   object: "an object",
+  array: "a list",
 };
 
 function typeName(type: string): string {

@@ -1,20 +1,22 @@
 // The writes of one transaction on behalf of one caller: the row, the hooks around it, the event beside it.
 
 import type { Caller } from "../declare/caller.ts";
-import type { Model, ResourceModel } from "../declare/model.ts";
+import type { ActionModel, Model, ResourceModel } from "../declare/model.ts";
 import type { HookContext, Rows } from "../declare/resource.ts";
 import { Problem } from "../errors.ts";
 import type { Event, EventRecorder } from "../events/event.ts";
 import { newId } from "../plan/id.ts";
+import type { Condition } from "../plan/read.ts";
 import { wholeRow } from "../plan/selection.ts";
 import type { RowValues } from "../plan/write.ts";
 import type { Transaction } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
 import { meets, policyConditions } from "./authorise.ts";
-import { explainInner, explainRemoval } from "./constraint.ts";
+import { explainInner, explainRemoval, redrawn } from "./constraint.ts";
+import { dependentsOf, rowIds } from "./dependents.ts";
 import { findLocked, notFound, requireParentRow } from "./find-row.ts";
 import { hookRows } from "./hook-rows.ts";
-import { changedValues, givenValues, wholeValues, withSearched } from "./row-values.ts";
+import { changedValues, givenValues, partsOf, wholeValues, withSearched } from "./row-values.ts";
 import type { BodyValidator } from "./validate.ts";
 
 /** A row that was written. */
@@ -22,6 +24,8 @@ export interface Written {
   readonly id: string;
   /** The row as JSON text. */
   readonly text: string;
+  /** Members that only the answer of this write shows. */
+  readonly revealed?: Readonly<Record<string, unknown>>;
 }
 
 /** Looks at a row as it stands before it is written, and throws where the caller expected another. */
@@ -49,13 +53,20 @@ export class Writing {
     this.#caller = caller;
   }
 
-  /** Adds a row from a checked body. */
-  async insert(resource: ResourceModel, input: RowValues, parentId?: string): Promise<Written> {
+  /** Adds a row from a checked body, and from what only hooks may give. */
+  async insert(
+    resource: ResourceModel,
+    input: RowValues,
+    parentId?: string,
+    byServer: RowValues = {},
+  ): Promise<Written> {
     const { parent, hooks, idPrefix } = resource;
     const { tenantId } = this.#caller;
     await this.#requireParent(resource, parentId);
-    const values = wholeValues(resource, input, this.#caller, this.#now);
-    const hooked = this.#hookedValues(resource, await hooks.before?.create?.(values, this.#context));
+    const values = { ...wholeValues(resource, input, this.#caller, this.#now), ...byServer };
+    const revealed = {};
+    const context = this.#context(revealed);
+    const hooked = this.#hookedValues(resource, await hooks.before?.create?.(values, context));
     const id = newId(idPrefix);
     const above = parent && { [parent.name]: parentId };
     const row = { ...values, ...hooked, ...above, id, createdAt: this.#now, updatedAt: this.#now };
@@ -63,8 +74,9 @@ export class Writing {
     this.attempted = row;
     const text = await this.#place.store.insert(this.#session, { resource, tenantId, values: row });
     await this.#record(resource, "created", { id, text });
-    await hooks.after?.create?.(JSON.parse(text), this.#context);
-    return { id, text };
+    if (!hooks.after?.create) return { id, text, revealed };
+    await hooks.after.create(JSON.parse(text), context);
+    return { id, text: await this.#written(resource, id, text), revealed };
   }
 
   /** Changes a row to what `changesTo` makes of it. */
@@ -78,7 +90,9 @@ export class Writing {
     const { tenantId } = this.#caller;
     const current = await this.#current(resource, id, precondition);
     const changes = { ...changesTo(current, this.#now) };
-    const given = await hooks.before?.change?.(changes, { ...this.#context, current });
+    const revealed = {};
+    const context = this.#context(revealed);
+    const given = await hooks.before?.change?.(changes, { ...context, current });
     const values = { ...changes, ...this.#hookedValues(resource, given), updatedAt: this.#now };
     const row = { ...current, ...values };
     this.#requirePolicy(resource, row);
@@ -86,20 +100,66 @@ export class Writing {
     const update = { resource, tenantId, id, values: withSearched(resource, values, row) };
     const text = (await this.#place.store.update(this.#session, update)) ?? notFound(resource);
     await this.#record(resource, "changed", { id, text });
-    await hooks.after?.change?.(JSON.parse(text), { ...this.#context, previous: current });
-    return { id, text };
+    if (!hooks.after?.change) return { id, text, revealed };
+    await hooks.after.change(JSON.parse(text), { ...context, previous: current });
+    return { id, text: await this.#written(resource, id, text), revealed };
   }
 
-  /** Removes a row and everything under it. */
+  /** The row after its hook, which may have written it once more. */
+  async #written(resource: ResourceModel, id: string, text: string): Promise<string> {
+    const read = { resource, selection: wholeRow(resource), id, conditions: [] };
+    return (await this.#place.store.get(this.#caller.tenantId, read, this.#session)) ?? text;
+  }
+
+  /** Runs an action on a row. */
+  async act(resource: ResourceModel, id: string, action: ActionModel, input: RowValues): Promise<Written> {
+    const current = await this.#current(resource, id, undefined);
+    const revealed = {};
+    const row = await action.run(current, input, this.#context(revealed));
+    return { id: row.id, text: JSON.stringify(row), revealed };
+  }
+
+  /** Removes a row and everything under it, or marks it as removed. */
   async delete(resource: ResourceModel, id: string, precondition?: Precondition): Promise<void> {
-    const { hooks } = resource;
+    const { hooks, removalMark } = resource;
     const { tenantId } = this.#caller;
     const current = await this.#current(resource, id, precondition);
-    await hooks.before?.remove?.({ ...this.#context, current });
-    const text =
-      (await this.#place.store.delete(this.#session, { resource, tenantId, id })) ?? notFound(resource);
-    await this.#record(resource, "removed", { id, text });
-    await hooks.after?.remove?.(current, this.#context);
+    if (removalMark && current[removalMark.name] !== null) return;
+    const context = this.#context({});
+    await hooks.before?.remove?.({ ...context, current });
+    await this.#deleteDependents(resource, id);
+    const row = { resource, tenantId, id };
+    const text = removalMark
+      ? await this.#place.store.update(this.#session, {
+          ...row,
+          values: { [removalMark.name]: this.#now, updatedAt: this.#now },
+        })
+      : await this.#place.store.delete(this.#session, row);
+    await this.#record(resource, "removed", { id, text: text ?? notFound(resource) });
+    await hooks.after?.remove?.(removalMark ? JSON.parse(text!) : current, context);
+  }
+
+  /** Removes all rows that meet the conditions. */
+  async deleteAll(resource: ResourceModel, conditions: readonly Condition[]): Promise<void> {
+    const { store } = this.#place;
+    for await (const id of rowIds(store, this.#session, this.#caller.tenantId, resource, conditions)) {
+      await this.delete(resource, id);
+    }
+  }
+
+  /** Rows that go together with the one they refer to. Those that are only marked let go of it. */
+  async #deleteDependents(resource: ResourceModel, id: string): Promise<void> {
+    const { model, store } = this.#place;
+    const { tenantId } = this.#caller;
+    for (const [dependent, attribute] of dependentsOf(model, resource)) {
+      const condition: Condition = { attribute, operator: "in", values: [id] };
+      for await (const each of rowIds(store, this.#session, tenantId, dependent, [condition])) {
+        await this.delete(dependent, each);
+        if (!dependent.removalMark) continue;
+        const values = { [attribute.name]: null };
+        await store.update(this.#session, { resource: dependent, tenantId, id: each, values });
+      }
+    }
   }
 
   /** The operations that hooks have; each stands under a savepoint of its own. */
@@ -113,13 +173,16 @@ export class Writing {
       },
       create: (resource, body, parentId) =>
         this.#inner(resource, async (part) => {
-          const input = validator.checkWhole(resource, "create", body);
-          return (await part.insert(resource, input, parentId)).text;
+          const [input, byServer] = partsOf(resource, body);
+          const own = this.#hookedValues(resource, byServer);
+          return part.insert(resource, validator.checkWhole(resource, "create", input), parentId, own);
         }),
       change: (resource, id, body) =>
         this.#inner(resource, async (part) => {
-          const input = validator.check(resource, "change", body);
-          return (await part.update(resource, id, (current) => changedValues(resource, input, current))).text;
+          const input = validator.check(resource, "hooked", body);
+          const changes = (current: RowValues): RowValues =>
+            validator.checkMerged(resource, changedValues(resource, input, current));
+          return (await part.update(resource, id, changes)).text;
         }),
       remove: (resource, id) => this.#inner(resource, (part) => part.delete(resource, id), explainRemoval),
     });
@@ -132,14 +195,18 @@ export class Writing {
     explain = explainInner,
   ): Promise<T> {
     try {
-      return await this.#session.nested((part) => work(new Writing(this.#place, part, this.#caller)));
+      return await redrawn(resource, () =>
+        this.#session.nested((part) => work(new Writing(this.#place, part, this.#caller))),
+      );
     } catch (error) {
       throw explain(error, resource);
     }
   }
 
-  get #context(): HookContext {
-    return { caller: this.#caller, now: this.#now, rows: this.rows };
+  /** @param revealed where members that a hook reveals are put */
+  #context(revealed: Record<string, unknown>): HookContext {
+    const reveal: HookContext["reveal"] = (members) => void Object.assign(revealed, members);
+    return { caller: this.#caller, now: this.#now, rows: this.rows, reveal };
   }
 
   /** The row as it stands, locked until the transaction ends. */
@@ -174,7 +241,7 @@ export class Writing {
 
   #requirePolicy(resource: ResourceModel, row: RowValues): void {
     if (meets(policyConditions(this.#caller, resource), row)) return;
-    throw new Problem("forbidden", `The credential may not write such a ${resource.name}.`);
+    throw new Problem("forbidden", `The credential may not write such a ${resource.title}.`);
   }
 
   async #record(resource: ResourceModel, action: Event["action"], { id, text }: Written): Promise<void> {

@@ -6,6 +6,13 @@ import Negotiator from "negotiator";
 import { Problem } from "../errors.ts";
 import { BoundedMap } from "../store/bounded-map.ts";
 
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** Whether a request may come without a body that another one would have. */
+    needsNoBody?: boolean;
+  }
+}
+
 /** JSON has no parameter that changes it (RFC 8259, section 11), but callers name its encoding. */
 const served = ["application/json", "application/json; charset=utf-8"];
 /** Values of `Accept` that were judged before; callers send few different ones. */
@@ -28,10 +35,20 @@ export function acceptJsonBodies(server: FastifyInstance): void {
   server.addContentTypeParser(
     ["application/json", "application/merge-patch+json"],
     { parseAs: "buffer" },
-    // Some clients name a type for every request; a method that needs no body may come without one.
-    async ({ method }: FastifyRequest, body: Buffer) =>
-      body.length === 0 && method === "DELETE" ? undefined : parseJson(body),
+    // Some clients name a type for every request; one that needs no body may come without.
+    async ({ method, headers, routeOptions }: FastifyRequest, body: Buffer) => {
+      requirePlain(headers["content-encoding"]);
+      const needsNone = method === "DELETE" || routeOptions.config.needsNoBody;
+      return body.length === 0 && needsNone ? undefined : parseJson(body);
+    },
   );
+}
+
+/** Bodies are small, so none needs to be compressed (RFC 9110, section 15.5.16). */
+function requirePlain(encoding: string | undefined): void {
+  if (encoding === undefined || encoding.toLowerCase() === "identity") return;
+  const headers = { "Accept-Encoding": "identity" };
+  throw new Problem("unsupported_media_type", "Send the body without Content-Encoding.", [], headers);
 }
 
 function parseJson(body: Buffer): unknown {

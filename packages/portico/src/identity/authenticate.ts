@@ -2,12 +2,13 @@
 // the specification's order: prefix, state, hash in constant time. The scope is checked by the engine.
 
 import { timingSafeEqual } from "node:crypto";
-import type { IncomingHttpHeaders } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { Caller, Quota } from "../declare/caller.ts";
 import { Problem } from "../errors.ts";
 import type { Store } from "../store/store.ts";
 import { type Environment, keyHash, keyPattern, prefixLength } from "./api-key.ts";
 import { KeyLookup } from "./key-lookup.ts";
+import { challenge, invalidCredential, presentedCredential } from "./presented-credential.ts";
 
 export class Authenticator {
   readonly #keys: KeyLookup;
@@ -24,8 +25,8 @@ export class Authenticator {
   }
 
   /** Who sends a request with these headers, but for the address. @throws Problem 400 or 401 */
-  caller(headers: IncomingHttpHeaders): Promise<Caller> {
-    const presented = presentedCredential(headers);
+  caller(request: Pick<IncomingMessage, "headers" | "rawHeaders">): Promise<Caller> {
+    const presented = presentedCredential(request);
     const asked = this.#together.get(presented);
     if (asked) return asked;
     if (this.#together.size === 0) setImmediate(() => this.#forget());
@@ -45,10 +46,13 @@ export class Authenticator {
     if (environment !== this.#environment) throw wrongEnvironment(this.#environment);
 
     const record = await this.#keys.find(presented.slice(0, prefixLength));
+    // The hash is taken and compared whatever the record says, so that all refusals take the same time.
+    const isSame = timingSafeEqual(
+      Buffer.from(keyHash(presented)),
+      Buffer.from(record?.keyHash ?? hashOfNoKey),
+    );
     if (!record || record.isRevoked || record.expiresAt <= Date.now()) throw invalidCredential();
-    if (!timingSafeEqual(Buffer.from(keyHash(presented)), Buffer.from(record.keyHash))) {
-      throw invalidCredential();
-    }
+    if (!isSame) throw invalidCredential();
     return {
       tenantId: record.tenantId,
       userId: record.ownerId,
@@ -60,27 +64,8 @@ export class Authenticator {
   }
 }
 
+const hashOfNoKey = keyHash("");
 const noScopes: ReadonlySet<string> = new Set();
-
-function presentedCredential({ authorization, "x-api-key": apiKey }: IncomingHttpHeaders): string {
-  if (authorization !== undefined && apiKey !== undefined) {
-    throw new Problem("malformed_request", "Send one credential: either Authorization or X-API-Key.");
-  }
-  if (apiKey !== undefined) return String(apiKey);
-  if (authorization === undefined) throw new Problem("authentication_required", undefined, [], challenge());
-  // RFC 6750, section 2.1; the name of the scheme is case-insensitive (RFC 9110, section 11.1).
-  const [scheme, credential] = [authorization.slice(0, 7), authorization.slice(7)];
-  if (scheme.toLowerCase() !== "bearer ") throw invalidCredential();
-  return credential.trim();
-}
-
-function challenge(error?: string): Record<string, string> {
-  return { "WWW-Authenticate": error ? `Bearer error="${error}"` : "Bearer" };
-}
-
-function invalidCredential(): Problem {
-  return new Problem("invalid_credential", undefined, [], challenge("invalid_token"));
-}
 
 function wrongEnvironment(environment: Environment): Problem {
   const message =

@@ -1,7 +1,7 @@
 // Field selection: `fields=id,title,author.name`. A dot leads into the row that a reference points to.
 
 import type { Attribute, ResourceModel } from "../declare/model.ts";
-import type { Fault } from "../engine/validate.ts";
+import type { Fault } from "../errors.ts";
 import type { Nested, Selection } from "../plan/read.ts";
 import { select, wholeRow } from "../plan/selection.ts";
 

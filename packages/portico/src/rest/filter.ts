@@ -2,7 +2,8 @@
 
 import type { Attribute, ResourceModel } from "../declare/model.ts";
 import { moment } from "../declare/moment.ts";
-import { type Fault, isStorable } from "../engine/validate.ts";
+import { isStorable } from "../engine/validate.ts";
+import type { Fault } from "../errors.ts";
 import type { Condition, Operator, Value } from "../plan/read.ts";
 
 /** Values of one filter. */
@@ -63,6 +64,7 @@ function parseValue({ field }: Attribute, parameter: string, text: string, fault
     case "timestamp":
       return moment(text) ?? refuse("format", "must be an ISO 8601 date and time");
     case "choice":
+    case "state":
       return field.choices.includes(text)
         ? text
         : refuse("choice", `must be one of ${field.choices.join(", ")}`);

@@ -2,7 +2,8 @@
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { AskedUsage } from "../engine/key-usage.ts";
-import { type Fault, validationProblem } from "../engine/validate.ts";
+import { validationProblem } from "../engine/validate.ts";
+import type { Fault } from "../errors.ts";
 import { parseQuery, type Query } from "./query.ts";
 import type { RestDoor } from "./routes.ts";
 

@@ -3,7 +3,9 @@
 
 import type { ResourceModel } from "../declare/model.ts";
 import { defaultSort } from "../declare/model.ts";
-import { type Fault, validationProblem } from "../engine/validate.ts";
+import { type Above, aboveConditions } from "../engine/above.ts";
+import { validationProblem } from "../engine/validate.ts";
+import type { Fault } from "../errors.ts";
 import { type CursorCodec, listKey } from "../plan/cursor.ts";
 import { defaultLimit, largestLimit } from "../plan/page.ts";
 import type { Condition, CursorPage, NumberedPage, Read, Selection, Sort } from "../plan/read.ts";
@@ -19,6 +21,8 @@ export interface ListTarget {
   readonly tenantId: string;
   /** The row that the list stands under. */
   readonly parentId: string | undefined;
+  /** What it stands under beside that. */
+  readonly above?: Above | undefined;
 }
 
 export interface ParsedList {
@@ -29,13 +33,16 @@ export interface ParsedList {
 
 /** @throws Problem `validation_error` with every fault of the query, or `invalid_cursor` */
 export function parseList(
-  { resource, tenantId, parentId }: ListTarget,
+  { resource, tenantId, parentId, above }: ListTarget,
   query: Query,
   cursors: CursorCodec,
 ): ParsedList {
   const faults: Fault[] = [];
   const single = new Map<string, string>();
-  const conditions: Condition[] = parentId === undefined ? [] : [below(resource, parentId)];
+  const conditions: Condition[] = [
+    ...(parentId === undefined ? [] : [below(resource, parentId)]),
+    ...(above ? aboveConditions(above) : []),
+  ];
   for (const [name, values] of query) {
     const isSingle = isParameter(resource, name);
     if (isSingle) single.set(name, values[0]!);
@@ -56,7 +63,8 @@ export function parseList(
   const number = parsePageNumber(single.get("page"), faults);
   if (faults.length > 0) throw validationProblem(faults);
 
-  const collection = parentId === undefined ? resource.segment : `${parentId}/${resource.segment}`;
+  const aboveId = parentId ?? above?.id;
+  const collection = aboveId === undefined ? resource.segment : `${aboveId}/${resource.segment}`;
   const key = listKey({ tenantId, collection, sort, conditions, words });
   const limit = parseLimit(single.get("limit") ?? single.get("perPage"));
   const token = single.get("cursor");

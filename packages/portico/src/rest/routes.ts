@@ -2,11 +2,12 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Caller } from "../declare/caller.ts";
-import type { ResourceModel } from "../declare/model.ts";
+import type { ActionModel, ResourceModel } from "../declare/model.ts";
+import type { Above } from "../engine/above.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Written } from "../engine/writing.ts";
 import type { CursorCodec } from "../plan/cursor.ts";
-import { entityTag, isUnchanged, writePrecondition } from "./conditional.ts";
+import { entityTag, isUnchanged, requireMatch, writePrecondition } from "./conditional.ts";
 import { deprecationHeaders, namesInQuery } from "./deprecation.ts";
 import { envelope } from "./envelope.ts";
 import { registerKeyUsage } from "./key-usage.ts";
@@ -37,6 +38,14 @@ export function registerRest(server: FastifyInstance, door: RestDoor): void {
       if (operations.has("replace")) server.put(item, handle.replace);
       if (operations.has("change")) server.patch(item, handle.change);
       if (operations.has("remove")) server.delete(item, handle.remove);
+      for (const [segment, action] of resource.actions) {
+        server.post(`${item}/${segment}`, { config: { needsNoBody: true } }, handle.act(action));
+      }
+      for (const by of resource.alsoUnder) {
+        const above = `${version}/${by === "tenant" ? "tenants" : by.reference!.target.segment}`;
+        server.get(`${above}/:id/${resource.segment}`, handle.listUnder(by));
+        server.delete(`${above}/:id/${resource.segment}`, handle.removeUnder(by));
+      }
     }
   }
   registerKeyUsage(server, door, versionsOf(door, door.engine.keyUsage.keys));
@@ -59,6 +68,12 @@ const jsonType = "application/json; charset=utf-8";
  */
 type Answer = Promise<string | FastifyReply>;
 
+/** The row, with what only this answer shows at its end. */
+function answerText({ text, revealed }: Written): string {
+  const more = JSON.stringify(revealed ?? {});
+  return more === "{}" ? text : `${text.slice(0, -1)},${more.slice(1)}`;
+}
+
 class ResourceHandlers {
   readonly #door: RestDoor;
   readonly #resource: ResourceModel;
@@ -73,19 +88,28 @@ class ResourceHandlers {
       resource.deprecated !== undefined || resource.attributes.some((attribute) => attribute.deprecated);
   }
 
-  list = async (request: Request, reply: FastifyReply): Answer => {
+  list = async (request: Request, reply: FastifyReply): Answer => this.#list(request, reply);
+
+  /** The list below a row that its rows refer to, or below the tenant. */
+  listUnder =
+    (by: Above["by"]) =>
+    async (request: Request, reply: FastifyReply): Answer =>
+      this.#list(request, reply, { by, id: request.params.id });
+
+  async #list(request: Request, reply: FastifyReply, above?: Above): Promise<string> {
     const { engine, cursors, basePath, callerOf } = this.#door;
     const caller = callerOf(request);
     const query = parseQuery(request.url);
-    const target = { resource: this.#resource, tenantId: caller.tenantId, parentId: request.params.parentId };
+    const { parentId } = request.params;
+    const target = { resource: this.#resource, tenantId: caller.tenantId, parentId, above };
     const list = parseList(target, query, cursors);
-    const page = await engine.list(caller, list.read);
+    const page = await engine.list(caller, list.read, above);
     const { text, link } = envelope(list, page, cursors, `${basePath}${request.url}`);
     if (link !== undefined) reply.header("Link", link);
     if (this.#mayBeDeprecated) this.#announce(reply, namesInQuery(query));
     reply.header("Content-Type", jsonType);
     return text;
-  };
+  }
 
   get = async (request: Request, reply: FastifyReply): Answer => {
     const query = parseQuery(request.url);
@@ -93,6 +117,7 @@ class ResourceHandlers {
     const read = { resource: this.#resource, selection, id: request.params.id, conditions: [] };
     const text = await this.#door.engine.get(this.#door.callerOf(request), read);
     const tag = entityTag(text);
+    requireMatch(request.headers, tag);
     reply.header("ETag", tag);
     if (this.#mayBeDeprecated) this.#announce(reply, namesInQuery(query));
     if (isUnchanged(request.headers, tag)) return reply.code(304).send();
@@ -135,10 +160,30 @@ class ResourceHandlers {
     return reply.code(204).send();
   };
 
-  #row(request: Request, reply: FastifyReply, { text }: Written): string {
+  removeUnder =
+    (by: Above["by"]) =>
+    async (request: Request, reply: FastifyReply): Answer => {
+      refuseParameters(parseQuery(request.url));
+      const caller = this.#door.callerOf(request);
+      await this.#door.engine.removeAll(caller, this.#resource, { by, id: request.params.id });
+      return reply.code(204).send();
+    };
+
+  act =
+    (action: ActionModel) =>
+    async (request: Request, reply: FastifyReply): Answer => {
+      refuseParameters(parseQuery(request.url));
+      const caller = this.#door.callerOf(request);
+      const { id } = request.params;
+      const row = await this.#door.engine.act(caller, this.#resource, id, action, request.body);
+      reply.code(201).header("Location", `${this.#path}/${row.id}`).header("Content-Type", jsonType);
+      return answerText(row);
+    };
+
+  #row(request: Request, reply: FastifyReply, written: Written): string {
     if (this.#mayBeDeprecated) this.#announce(reply, Object.keys(request.body ?? {}));
-    reply.header("ETag", entityTag(text)).header("Content-Type", jsonType);
-    return text;
+    reply.header("ETag", entityTag(written.text)).header("Content-Type", jsonType);
+    return answerText(written);
   }
 
   #announce(reply: FastifyReply, named: Iterable<string>): void {

@@ -116,11 +116,12 @@ function orderColumns({ sort }: Read): Expression[] {
 function mayScan({ conditions, words, page, sort, resource }: Read): boolean {
   const others = conditions.filter(({ attribute }) => attribute !== resource.parent);
   // Rows that are equal in what they are sorted by are counted through from the first.
-  const isIndexed = others.every(({ attribute, operator, values }) =>
-    operator === "in"
-      ? values.length <= mostBranches && attribute !== sort.attribute
-      : attribute === sort.attribute,
-  );
+  const isIndexed =
+    others.every(({ attribute, operator, values }) =>
+      operator === "in"
+        ? values.length <= mostBranches && attribute !== sort.attribute
+        : attribute === sort.attribute,
+    ) && !others.some(({ attribute }) => attribute.moments);
   return words.length > 0 || page.style === "page" || others.length > 1 || !isIndexed;
 }
 
@@ -145,7 +146,8 @@ function rangesOf(dialect: Dialect, read: Read): Range[] {
   const split =
     read.page.style === "cursor"
       ? read.conditions.find(
-          ({ operator, values }) => operator === "in" && values.length > 1 && values.length <= mostBranches,
+          ({ attribute, operator, values }) =>
+            operator === "in" && values.length > 1 && values.length <= mostBranches && !attribute.moments,
         )
       : undefined;
   const others = read.conditions.filter((condition) => condition !== split);
@@ -237,7 +239,7 @@ function searchOf(dialect: Dialect, { resource, words }: Read): Expression[] {
 /** The columns that the JSON of a row, its order and its references need. */
 function columns({ selection, sort }: Read): Expression[] {
   const needed: readonly Attribute[] = [
-    ...selection.attributes,
+    ...selection.attributes.flatMap((each) => each.moments?.map(({ from }) => from) ?? [each]),
     ...selection.nested.map((nested) => nested.reference),
     sort.attribute,
   ];

@@ -34,11 +34,26 @@ export function conditionsOf(
     const bound = values.map((_, index) =>
       boundValue(dialect, attribute, held, all.indexOf(condition), index),
     );
-    const column = sql.ref(`${alias}.${attribute.column}`);
+    const column = attributeValue(dialect, alias, attribute);
     if (bound.length === 0) return sql`1 = 0`;
     if (operator !== "in") return sql`${column} ${sql.raw(comparisons[operator])} ${bound[0]}`;
     return bound.length === 1 ? sql`${column} = ${bound[0]}` : sql`${column} in (${sql.join(bound)})`;
   });
+}
+
+/** The column of an attribute in the row `alias`, or what a state is worked out from at the moment of the call. */
+export function attributeValue(
+  dialect: Dialect,
+  alias: string | undefined,
+  { column, moments, field }: Attribute,
+): Expression {
+  const columnOf = (name: string): Expression => sql.ref(alias ? `${alias}.${name}` : name);
+  if (!moments || field.kind !== "state") return columnOf(column);
+  const cases = moments.map(({ state, from, secondsBefore }) => {
+    const until = slot(() => dialect.encode(from, new Date(Date.now() + secondsBefore * 1000).toISOString()));
+    return sql`when ${columnOf(from.column)} <= ${until} then ${sql.lit(state)}`;
+  });
+  return sql`case ${sql.join(cases, sql` `)} else ${sql.lit(field.choices.at(-1))} end`;
 }
 
 const comparisons = { gte: ">=", gt: ">", lte: "<=", lt: "<" } as const;
@@ -69,7 +84,8 @@ export function rowJson(
   const column = (name: string): Expression => sql.ref(alias ? `${alias}.${name}` : name);
   return dialect.rowJson([
     ...selection.attributes.map(
-      (attribute) => [attribute.name, dialect.memberJson(attribute, column(attribute.column))] as const,
+      (attribute) =>
+        [attribute.name, dialect.memberJson(attribute, attributeValue(dialect, alias, attribute))] as const,
     ),
     ...selection.nested.map((nested, place) => {
       const row = referredRow(

@@ -7,15 +7,16 @@ import type { Delete, Insert, RowValues, Update } from "../plan/write.ts";
 import { rowJson } from "./compile-row.ts";
 import type { Statement } from "./database.ts";
 import type { Dialect } from "./dialect.ts";
-import { searchColumn } from "./schema.ts";
+import { searchColumn, storedAttributes } from "./schema.ts";
 import { searchText } from "./search-word.ts";
 import { compile, slot } from "./statement.ts";
 
 export function compileInsert(dialect: Dialect, resource: ResourceModel): Statement<Insert> {
-  const names = ["tenant_id", ...resource.attributes.map((attribute) => attribute.column)];
+  const stored = storedAttributes(resource);
+  const names = ["tenant_id", ...stored.map((attribute) => attribute.column)];
   const values = [
     slot(({ tenantId }: Insert) => tenantId),
-    ...resource.attributes.map((attribute) => valueSlot(dialect, attribute)),
+    ...stored.map((attribute) => valueSlot(dialect, attribute)),
   ];
   if (resource.search.length > 0) {
     names.push(searchColumn);

@@ -40,4 +40,6 @@ export interface Dialect {
   readonly rowPlace: RawBuilder<unknown>;
   /** Appended to a read inside a transaction that goes on to write the row. */
   readonly lockRow: RawBuilder<unknown>;
+  /** Keeps all others from writing to a table until the transaction ends; undefined where there is one writer anyway. */
+  lockTable(table: string): RawBuilder<unknown> | undefined;
 }

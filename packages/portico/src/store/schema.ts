@@ -79,7 +79,7 @@ export function columnsOf(resource: ResourceModel): Column[] {
   });
   return [
     column("tenant_id", "text"),
-    ...resource.attributes.map((attribute) => attributeColumn(resource, attribute)),
+    ...storedAttributes(resource).map((attribute) => attributeColumn(resource, attribute)),
     ...(resource.search.length > 0 ? [{ ...column(searchColumn, "text"), fill: "" }] : []),
   ];
 }
@@ -120,11 +120,17 @@ function attributeColumn(resource: ResourceModel, { name, column, field, isNulla
   };
 }
 
+/** A state has no column: it is worked out. */
+export function storedAttributes({ attributes }: ResourceModel): readonly Attribute[] {
+  return attributes.filter(({ moments }) => !moments);
+}
+
 const columnTypes = {
   id: "text",
   text: "text",
   choice: "text",
   belongsTo: "text",
+  state: "text",
   integer: "integer",
   number: "number",
   boolean: "boolean",
@@ -154,7 +160,8 @@ function resourceIndexes(resource: ResourceModel): Index[] {
   const parent = resource.parent ? [resource.parent] : [];
   for (const sort of resource.sorts.values()) {
     add([...parent, sort, id]);
-    for (const { attribute } of resource.filters.values()) add([...parent, attribute, sort, id]);
+    for (const { attribute } of resource.filters.values())
+      if (!attribute.moments) add([...parent, attribute, sort, id]);
   }
   for (const attribute of resource.attributes) if (attribute.unique) add([attribute], attribute.unique);
   for (const attribute of resource.references) {

@@ -34,7 +34,7 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
       [
         "an option that does not exist",
         { sorts: ["title"] },
-        "there is no option sorts; use some of fields, plural, under, filter, sort, search, scopes, version, paging, policy, hooks, served, operations, description, deprecated",
+        "there is no option sorts; use some of fields, plural, under, filter, sort, search, scopes, version, paging, policy, hooks, check, removal, actions, alsoUnder, served, operations, description, deprecated",
       ],
       ["another paging", { paging: "offset" }, "paging is cursor or page"],
       ["one scope of two", { scopes: { read: "a:read" } }, "scopes needs both read and write"],
@@ -76,7 +76,7 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
       [
         "a misspelt option",
         { ...title, options: { mx: 5 } },
-        "there is no option mx; use some of optional, readOnly, internal, description, deprecated, min, max, default, unique, format, pattern",
+        "there is no option mx; use some of optional, readOnly, internal, fixed, description, deprecated, min, max, default, unique, format, pattern",
       ],
       ["what is no field", "text", "write it with text(), integer(), choice() or another kind"],
       ["a negative bound", text({ min: -1 }), "min and max count characters"],

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import packageJson from "../../package.json" with { type: "json" };
 import { serve } from "../scenario.ts";
 import { onEachDatabase, portico } from "../server.ts";
 
@@ -12,7 +13,10 @@ const commands = [
   "user create",
   "key create",
   "key list",
+  "key change",
+  "key rotate",
   "key revoke",
+  "key revoke-all",
   "key usage",
   "log list",
 ] as const;
@@ -38,6 +42,21 @@ test("--help of a command needs no database and tells its options", async () => 
   );
 });
 
+test("the first word of several commands lists them", async () => {
+  const { code, stdout, stderr } = await portico(nowhere, ["key"]);
+  assert.deepEqual([code, stderr], [0, ""]);
+  const listed = commands.filter((command) => new RegExp(`^ {2}${command} `, "m").test(stdout));
+  assert.deepEqual(
+    listed,
+    commands.filter((command) => command.startsWith("key ")),
+  );
+});
+
+test("--version tells the version of the package", async () => {
+  const { code, stdout } = await portico(nowhere, ["--version"]);
+  assert.deepEqual([code, stdout], [0, `${packageJson.version}\n`]);
+});
+
 async function expectRefusal(
   place: { readonly databaseUrl: string },
   call: readonly string[],
@@ -52,7 +71,6 @@ async function expectRefusal(
 test("a call that cannot be understood is one line and exit 1", async () => {
   const calls: readonly (readonly [string, RegExp])[] = [
     ["dance", /there is no command 'dance'/],
-    ["key", /there is no command 'key'/],
     ["key dance", /there is no command 'key dance'/],
     ["--version-of-what", /there is no command/],
     ["key create --color red", /--color/],
@@ -151,8 +169,8 @@ onEachDatabase("commands", (database) => {
     assert.equal(second.key.revokedAt, first.key.revokedAt);
     const { tenant } = await served.command(...words("tenant create --name Other"));
     await Promise.all([
-      refused(["key", "revoke", id, "--tenant", tenant.id], /there is no key/),
-      refused(["key", "revoke", "nothing"], /there is no key nothing/),
+      refused(["key", "revoke", id, "--tenant", tenant.id], /There is no api key/),
+      refused(["key", "revoke", "nothing"], /There is no api key/),
     ]);
   });
 
@@ -199,17 +217,23 @@ describe("what commands take", () => {
     await Promise.all([
       refused([...create, "--expires-at", inDays(731)], /two years/),
       refused([...create, "--expires-at", inDays(-1)], /has passed/),
-      refused([...create, "--expires-at", "soon"], /ISO 8601/),
-      refused([...create, "--expires-at", "1"], /ISO 8601/),
+      refused([...create, "--expires-at", "soon"], /expiresAt must be a valid date-time/),
+      refused([...create, "--expires-at", "1"], /expiresAt must be a valid date-time/),
     ]);
   });
 
   test("key create refuses what is no key", async () => {
     await Promise.all([
-      refused(words("key create --name K --scopes posts:fly"), /there is no scope posts:fly/),
+      refused(
+        words("key create --name K --scopes posts:fly"),
+        /scopes has posts:fly, which is none of users:read/,
+      ),
       refused(["key", "create", "--name", "K", "--scopes", ""], /--scopes is missing/),
       refused(["key", "create", "--name", "K", "--scopes", ","], /scope/),
-      refused(words("key create --name K --scopes posts:read --type golden"), /--type is 'golden'/),
+      refused(
+        words("key create --name K --scopes posts:read --type golden"),
+        /type must be one of secret, publishable/,
+      ),
       refused(words("key create --name K --scopes posts:read --rate-limit 0"), /--rate-limit is '0'/),
       refused(words("key create --name K --scopes posts:read --tenant x"), /there is no tenant x/),
       refused(words("key create --name K --scopes posts:read --user x"), /no user x/),

@@ -387,5 +387,6 @@ function versionsAndDeprecations(served: Served): void {
     assert.deepEqual(announced(await served.request("/latters")), [null, null]);
     assert.deepEqual(announced(await served.request("/latters?sort=-title")), [since, null]);
     assert.deepEqual(announced(await served.request("/latters?fields=name,colour")), earlier);
+    assert.deepEqual(announced(await served.request("/latters?fields=name,%20colour")), earlier);
   });
 }

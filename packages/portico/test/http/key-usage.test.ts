@@ -221,7 +221,7 @@ onEachDatabase("uses of keys", (database) => {
     assert.deepEqual(totals(usage), ["2xx /posts 2"]);
     const { tenant } = await served.command("tenant", "create", "--name", "Other");
     const calls: readonly (readonly [string[], RegExp])[] = [
-      [["--tenant", tenant.id], /There is no apiKey with this id/],
+      [["--tenant", tenant.id], /There is no .*key with this id/],
       [["--step", "week"], /step must be one of minute, hour, day/],
       [["--from", "soon"], /from must be an ISO 8601 date and time/],
     ];

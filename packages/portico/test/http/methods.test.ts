@@ -118,7 +118,7 @@ onEachDatabase("methods", (database) => {
       "/",
       "//posts",
       "/posts/a/b",
-      "/api-keys",
+      "/events",
     ]) {
       expectAnswer(await served.request(path), { status: 404, code: "not_found" });
     }

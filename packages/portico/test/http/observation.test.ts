@@ -111,6 +111,14 @@ function logs(served: Served): void {
     assert.partialDeepStrictEqual(await lineOf("refused"), { status: 401, method: "GET" });
   });
 
+  test("a request that cannot be read has one, which its line tells", async () => {
+    const { headers } = parseAnswer(await exchange(served.url, "GET / HTTP/1.1\r\nHost\r\n\r\n"));
+    const id = headers.get("x-request-id") ?? "";
+    assert.match(id, uuid);
+    const line = await lineOf(id);
+    assert.equal(line.status, 400);
+  });
+
   test("a body is in no line", async () => {
     await served.request("/posts", { body: { title: "Confidential" }, headers: { "x-request-id": "body" } });
     await lineOf("body");

@@ -47,7 +47,9 @@ function below({ parent }: ResourceModel): Condition[] {
 
 /** No filter, each filter by equality, and a range of what the list is sorted by. */
 function filtersOf({ filters }: ResourceModel, sort: Attribute): (Condition | undefined)[] {
-  const equal = [...filters.values()].map(
+  // A state is worked out from row to row: no index has it.
+  const indexed = [...filters.values()].filter(({ attribute }) => !attribute.moments);
+  const equal = indexed.map(
     ({ attribute }): Condition => ({ attribute, operator: "in", values: [anyValue(attribute)] }),
   );
   const ranges = filters.get(sort.name)?.hasRange

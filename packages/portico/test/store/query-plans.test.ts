@@ -8,20 +8,23 @@ import service from "../../../../portico.config.ts";
 import { buildModel, type Model, type ResourceModel } from "../../src/declare/model.ts";
 import { eventsTable } from "../../src/events/event.ts";
 import { requestLogs } from "../../src/events/request-log.ts";
-import { apiKeys } from "../../src/identity/api-key.ts";
+import { declareApiKeys } from "../../src/identity/key-resource.ts";
 import { passwordsTable } from "../../src/identity/password.ts";
 import { tenantsTable } from "../../src/identity/tenant.ts";
 import { users } from "../../src/identity/user.ts";
 import { compileList } from "../../src/store/compile-read.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { openStore } from "../../src/store/open.ts";
-import { tablesOf } from "../../src/store/schema.ts";
+import { storedAttributes, tablesOf } from "../../src/store/schema.ts";
 import type { Store } from "../../src/store/store.ts";
 import library from "../fixtures/library/portico.config.ts";
 import { makePlace, onEachDatabase, type Place } from "../server.ts";
 import { everyRead, type NamedRead } from "./every-read.ts";
 
 const apps = { service, library };
+const told = async (): Promise<void> => {};
+const notices = { created: told, rotated: told, revoked: told };
+const apiKeys = declareApiKeys({ environment: "test", expiringSoonDays: 7, notices });
 const tenantId = "tenant 1";
 /** Enough for a planner to prefer an index. */
 const rowsPerTable = 12_000;
@@ -157,7 +160,9 @@ function nodesOf(node: PlanNode): PlanNode[] {
 async function fill(sql: postgres.Sql, model: Model): Promise<void> {
   // Whether what rows refer to is there is no matter for a plan.
   await sql.unsafe("set session_replication_role = replica");
-  for (const { table, attributes, search } of model.resources) {
+  for (const resource of model.resources) {
+    const { table, search } = resource;
+    const attributes = storedAttributes(resource);
     const values = attributes.map(({ column, field, isNullable, unique }, place) => {
       const value = valueExpression(column, field, unique !== undefined, (most) => drawn(most, place + 1));
       return isNullable ? `case when ${drawn(3, -place)} = 0 then null else ${value} end` : value;
@@ -194,7 +199,7 @@ function valueExpression(
     case "choice":
       return `(array['${field.choices.join("','")}'])[1 + ${draw(field.choices.length)}]`;
     case "json":
-      return "'[]'";
+      return "'[]'::json";
     default:
       return `'value ' || 4 + ${draw(2)}`;
   }

@@ -6,7 +6,6 @@ import { test } from "node:test";
 import { app } from "../../src/declare/app.ts";
 import { buildModel } from "../../src/declare/model.ts";
 import { RequestLog, requestLogs } from "../../src/events/request-log.ts";
-import { apiKeys } from "../../src/identity/api-key.ts";
 import { KeyUses } from "../../src/identity/key-uses.ts";
 import { users } from "../../src/identity/user.ts";
 import type { Database, Session, Statement, Transaction } from "../../src/store/database.ts";
@@ -14,7 +13,7 @@ import { sqliteDialect } from "../../src/store/sqlite/dialect.ts";
 import { Store } from "../../src/store/store.ts";
 import { type Report, WriteBehind } from "../../src/store/write-behind.ts";
 
-const model = buildModel(app({ name: "Written behind", resources: [] }), [users, apiKeys, requestLogs]);
+const model = buildModel(app({ name: "Written behind", resources: [] }), [users, requestLogs]);
 
 /** Takes what is written, or fails as a database does that is gone. */
 class FakeDatabase implements Database {

@@ -1,14 +1,46 @@
-// portico key create, list, revoke
+// portico key create, list, change, rotate, revoke
 
-import type { Quota } from "../../declare/caller.ts";
+import type { Caller, Quota } from "../../declare/caller.ts";
+import type { ResourceModel } from "../../declare/model.ts";
+import { Engine } from "../../engine/engine.ts";
+import type { Written } from "../../engine/writing.ts";
 import { OperatorError } from "../../errors.ts";
-import { createKey, type KeyType } from "../../identity/api-key.ts";
-import { listKeys, revokeKey } from "../../identity/keys.ts";
+import { keyWarning } from "../../identity/key-resource.ts";
+import { listKeys } from "../../identity/keys.ts";
+import { systemCaller } from "../../identity/system-caller.ts";
 import { findTenant, findUser } from "../../identity/tenant.ts";
+import { wholeRow } from "../../plan/selection.ts";
 import { assemble, withStore } from "../assemble.ts";
-import type { Command } from "../command.ts";
+import type { Command, Given, Outcome } from "../command.ts";
 
 const tenantOption = { value: "ID", help: "the first tenant, when left out" };
+const quotaOptions = {
+  "rate-limit": { value: "N", help: "requests in a window" },
+  "rate-window": { value: "SECONDS", help: "length of the window; 60, when left out" },
+};
+
+/** What a command about keys works with. */
+interface KeyWork {
+  readonly engine: Engine;
+  readonly keys: ResourceModel;
+  /** The server itself, in the name of the tenant that --tenant names. */
+  readonly caller: Caller;
+  readonly ownerOf: (user: string | undefined) => Promise<string | null>;
+}
+
+async function withKeys<T>(given: Given, work: (place: KeyWork) => Promise<T>): Promise<T> {
+  const assembly = await assemble();
+  const { model } = assembly;
+  return withStore(assembly, async (store) => {
+    const tenant = await findTenant(store, given.text("tenant"));
+    return work({
+      engine: new Engine(model, store),
+      keys: model.resource.get("apiKey")!,
+      caller: systemCaller(model, tenant.id),
+      ownerOf: (user) => findUser(store, tenant.id, user),
+    });
+  });
+}
 
 export const keyCreate: Command = {
   name: "key create",
@@ -20,41 +52,22 @@ export const keyCreate: Command = {
     tenant: tenantOption,
     user: { value: "ID", help: "its owner; the tenant's first user, when left out" },
     "expires-at": { value: "DATE", help: "ISO 8601; one year from now, when left out; two at most" },
-    "rate-limit": { value: "N", help: "requests in a window" },
-    "rate-window": { value: "SECONDS", help: "length of the window" },
+    ...quotaOptions,
   },
-  async run(given) {
-    const assembly = await assemble();
-    const { model, settings } = assembly;
-    const made = await withStore(assembly, async (store) => {
-      const tenant = await findTenant(store, given.text("tenant"));
-      return createKey(store, model, {
-        tenantId: tenant.id,
-        ownerId: await findUser(store, tenant.id, given.text("user")),
+  run: (given) =>
+    withKeys(given, async ({ engine, keys, caller, ownerOf }) => {
+      const ownerId = await ownerOf(given.text("user"));
+      const written = await engine.create(caller, keys, {
         name: given.required("name"),
         scopes: given.list("scopes"),
-        type: keyType(given.text("type") ?? "secret"),
-        environment: settings.mode === "live" ? "live" : "test",
-        expiresAt: given.text("expires-at"),
-        rateLimit: quotaOf(given.number("rate-limit"), given.number("rate-window")),
+        ...optional("type", given.text("type")),
+        ...optional("expiresAt", given.text("expires-at")),
+        ...optional("rateLimit", quotaOf(given)),
+        ...optional("ownerId", ownerId ?? undefined),
       });
-    });
-    const warning = "Store the key now: it is not shown again.";
-    return {
-      json: { ...made, name: given.required("name"), scopes: given.list("scopes"), warning },
-      lines: [made.key, "", `${warning} Its id is ${made.id}; it expires on ${made.expiresAt}.`],
-    };
-  },
+      return shownOnce(written);
+    }),
 };
-
-function quotaOf(limit: number | undefined, windowSeconds = 60): Quota | undefined {
-  return limit === undefined ? undefined : { limit, windowSeconds };
-}
-
-function keyType(text: string): KeyType {
-  if (text === "secret" || text === "publishable") return text;
-  throw new OperatorError(`--type is '${text}'; it must be secret or publishable`);
-}
 
 export const keyList: Command = {
   name: "key list",
@@ -68,7 +81,7 @@ export const keyList: Command = {
     });
     const rows = keys.map(
       ({ id, prefix, status, expiresAt, name, scopes }) =>
-        `${id}  ${prefix}…  ${status.padEnd(13)}  until ${expiresAt.slice(0, 10)}  ${name}  [${scopes.join(" ")}]`,
+        `${id}  ${prefix}…  ${status.padEnd(13)}  until ${expiresAt?.slice(0, 10)}  ${name}  ${JSON.stringify(scopes)}`,
     );
     return {
       json: { keys },
@@ -77,20 +90,98 @@ export const keyList: Command = {
   },
 };
 
+export const keyChange: Command = {
+  name: "key change",
+  summary: "Change the name, the scopes or the quota of a key.",
+  options: {
+    name: { value: "NAME", help: "its new label" },
+    scopes: { value: "A,B", help: "what it may do from now on" },
+    tenant: tenantOption,
+    ...quotaOptions,
+  },
+  positionals: ["ID"],
+  run: (given) =>
+    withKeys(given, async ({ engine, keys, caller }) => {
+      const changes = {
+        ...optional("name", given.text("name")),
+        ...optional("scopes", given.text("scopes") === undefined ? undefined : given.list("scopes")),
+        ...optional("rateLimit", quotaOf(given)),
+      };
+      if (Object.keys(changes).length === 0)
+        throw new OperatorError("nothing is to be changed; give --name, --scopes or --rate-limit");
+      const key = JSON.parse((await engine.change(caller, keys, given.positionals[0]!, changes)).text);
+      return { json: { key }, lines: [`The key ${key.name} (${key.prefix}…) is changed.`] };
+    }),
+};
+
+export const keyRotate: Command = {
+  name: "key rotate",
+  summary: "Make a replacement for a key and print it, this once only; the old key ends after the overlap.",
+  options: {
+    overlap: { value: "SECONDS", help: "how long the old key stays valid; a day, when left out" },
+    tenant: tenantOption,
+  },
+  positionals: ["ID"],
+  run: (given) =>
+    withKeys(given, async ({ engine, keys, caller }) => {
+      const rotations = keys.actions.get("rotations")!;
+      const body = optional("overlapSeconds", given.wholeNumber("overlap"));
+      return shownOnce(await engine.act(caller, keys, given.positionals[0]!, rotations, body));
+    }),
+};
+
 export const keyRevoke: Command = {
   name: "key revoke",
   summary: "Revoke a key; the next request with it is refused.",
   options: { tenant: tenantOption },
   positionals: ["ID"],
-  async run(given) {
-    const assembly = await assemble();
-    const key = await withStore(assembly, async (store) => {
-      const tenant = await findTenant(store, given.text("tenant"));
-      return revokeKey(store, assembly.model, tenant.id, given.positionals[0]!);
-    });
-    return {
-      json: { key },
-      lines: [`The key ${key.name} (${key.prefix}…) is revoked since ${key.revokedAt}.`],
-    };
-  },
+  run: (given) =>
+    withKeys(given, async ({ engine, keys, caller }) => {
+      const [id = ""] = given.positionals;
+      await engine.remove(caller, keys, id);
+      const key = JSON.parse(await engine.get(caller, { ...wholeKey(keys), id }));
+      return {
+        json: { key },
+        lines: [`The key ${key.name} (${key.prefix}…) is revoked since ${key.revokedAt}.`],
+      };
+    }),
 };
+
+export const keyRevokeAll: Command = {
+  name: "key revoke-all",
+  summary: "Revoke every key of a user, or of the tenant.",
+  options: { user: { value: "ID", help: "this user's keys only" }, tenant: tenantOption },
+  run: (given) =>
+    withKeys(given, async ({ engine, keys, caller }) => {
+      const user = given.text("user");
+      const owner = keys.attribute.get("ownerId")!;
+      const above =
+        user === undefined ? ({ by: "tenant", id: caller.tenantId } as const) : { by: owner, id: user };
+      await engine.removeAll(caller, keys, above);
+      const whose = user === undefined ? `the tenant ${caller.tenantId}` : `the user ${user}`;
+      return { json: { above: above.id }, lines: [`Every key of ${whose} is revoked.`] };
+    }),
+};
+
+function wholeKey(keys: ResourceModel) {
+  return { resource: keys, selection: wholeRow(keys), conditions: [] };
+}
+
+/** A key that was made just now: it is printed, and never again. */
+function shownOnce({ text, revealed }: Written): Outcome {
+  const made = { ...JSON.parse(text), ...revealed };
+  return {
+    json: made,
+    lines: [made.key, "", `${keyWarning} Its id is ${made.id}; it expires on ${made.expiresAt}.`],
+  };
+}
+
+function quotaOf(given: Given): Quota | undefined {
+  const limit = given.number("rate-limit");
+  return limit === undefined ? undefined : { limit, windowSeconds: given.number("rate-window") ?? 60 };
+}
+
+/** A member of a body, where there is a value for it. */
+function optional(name: string, value: unknown): Record<string, unknown> {
+  return value === undefined ? {} : { [name]: value };
+}

@@ -7,6 +7,7 @@ import { OperatorError } from "../../errors.ts";
 import { createLog, type Log } from "../../http/log.ts";
 import { buildServer } from "../../http/server.ts";
 import { Authenticator } from "../../identity/authenticate.ts";
+import { TokenBuckets } from "../../limits/token-bucket.ts";
 import { CursorCodec } from "../../plan/cursor.ts";
 import { migrate } from "../../store/migrate.ts";
 import { openStore } from "../../store/open.ts";
@@ -29,7 +30,7 @@ export const serve: Command = {
   options: {},
   async run(given) {
     const assembly = await assemble();
-    const { app, model, settings } = assembly;
+    const { app, model, settings, apiKeys } = assembly;
     const store = await openStore(settings.databaseUrl);
     let server: FastifyInstance | undefined;
     try {
@@ -42,6 +43,11 @@ export const serve: Command = {
         engine,
         database: store.database,
         authenticator: new Authenticator(store, isSandbox ? "test" : "live", settings.keyQuota),
+        quotas: {
+          ofKeys: new TokenBuckets(),
+          ofAddresses: new TokenBuckets(),
+          failedAuth: settings.failedAuthQuota,
+        },
         cursors: new CursorCodec(secretsFor(settings)),
         log,
         recorders: recording.recorders,
@@ -50,7 +56,7 @@ export const serve: Command = {
       });
       await listen(server, settings);
       // Not before: a key that is made by a start that then fails would never be seen.
-      const key = isSandbox ? await fillSandbox(app, engine, store) : undefined;
+      const key = isSandbox ? await fillSandbox(app, engine, store, apiKeys) : undefined;
       recording.start();
       stopOnSignal(server, recording, store, log);
       const { port } = server.server.address() as AddressInfo;

@@ -51,4 +51,5 @@ export const postgresDialect: Dialect = {
   },
   rowPlace: sql`ctid`,
   lockRow: sql` for update`,
+  lockTable: (table) => sql`lock table ${sql.table(table)} in share row exclusive mode`,
 };

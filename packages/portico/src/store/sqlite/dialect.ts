@@ -51,4 +51,5 @@ export const sqliteDialect: Dialect = {
   },
   rowPlace: sql`row_no`,
   lockRow: sql``,
+  lockTable: () => undefined,
 };

@@ -1,0 +1,24 @@
+// What a collection stands under beside its own parent: a row that its rows refer to, or the caller's tenant.
+
+import type { Caller } from "../declare/caller.ts";
+import type { Attribute } from "../declare/model.ts";
+import { Problem } from "../errors.ts";
+import type { Condition } from "../plan/read.ts";
+import type { Store } from "../store/store.ts";
+import { requireParentRow } from "./find-row.ts";
+
+export interface Above {
+  readonly by: Attribute | "tenant";
+  readonly id: string;
+}
+
+/** The tenant is part of every statement anyway. */
+export function aboveConditions({ by, id }: Above): readonly Condition[] {
+  return by === "tenant" ? [] : [{ attribute: by, operator: "in", values: [id] }];
+}
+
+/** @throws Problem `not_found` where the caller cannot see it */
+export async function requireAbove(store: Store, caller: Caller, { by, id }: Above): Promise<void> {
+  if (by !== "tenant") return requireParentRow(store, store.database, caller, by.reference!.target, id);
+  if (id !== caller.tenantId) throw new Problem("not_found", "There is no tenant with this id.");
+}

@@ -1,0 +1,43 @@
+// Many rows at once: those that go together with another, and those that a condition names.
+
+import type { Attribute, Model, ResourceModel } from "../declare/model.ts";
+import { defaultSort } from "../declare/model.ts";
+import type { Condition, Position } from "../plan/read.ts";
+import { select } from "../plan/selection.ts";
+import type { Session } from "../store/database.ts";
+import type { Store } from "../store/store.ts";
+
+const rowsAtOnce = 100;
+
+/** The references by which rows of other resources go together with a row of this one. */
+export function dependentsOf(model: Model, resource: ResourceModel): [ResourceModel, Attribute][] {
+  return model.resources.flatMap((each) =>
+    each.references
+      .filter(({ field, reference }) => {
+        const goesAlong = field.kind === "belongsTo" && field.options.whenRemoved === "remove";
+        return goesAlong && reference!.target === resource;
+      })
+      .map((attribute): [ResourceModel, Attribute] => [each, attribute]),
+  );
+}
+
+/** The ids of all rows that meet the conditions, oldest first; they may be removed on the way. */
+export async function* rowIds(
+  store: Store,
+  session: Session,
+  tenantId: string,
+  resource: ResourceModel,
+  conditions: readonly Condition[],
+): AsyncGenerator<string> {
+  const sort = { attribute: resource.sorts.get(defaultSort)!, isDescending: false };
+  const selection = select([resource.attribute.get("id")!], []);
+  let position: Position | undefined;
+  for (;;) {
+    const page = { style: "cursor", limit: rowsAtOnce, position, isBackward: false } as const;
+    const read = { resource, selection, conditions, words: [], sort, page };
+    const found = await store.list(tenantId, read, session);
+    for (const { id } of JSON.parse(found.rows) as { id: string }[]) yield id;
+    if (!found.hasMore) return;
+    position = found.last;
+  }
+}

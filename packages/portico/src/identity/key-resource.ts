@@ -1,0 +1,166 @@
+// API keys as a resource: the record that is kept of each, how one is made, replaced and revoked.
+
+import type { Quota } from "../declare/caller.ts";
+import { belongsTo, choice, id, integer, json, state, text, timestamp } from "../declare/field.ts";
+import type { RecordOf } from "../declare/record.ts";
+import { type HookContext, type Resource, resource } from "../declare/resource.ts";
+import { type DrawKey, drawKey, type Environment, keyHash, prefixLength } from "./api-key.ts";
+import type { KeyNotices, ToldKey } from "./key-notices.ts";
+import {
+  keyFaults,
+  overlapEnd,
+  replacementExpiry,
+  requireMintable,
+  requireUsable,
+  standardExpiry,
+} from "./key-rules.ts";
+import { users } from "./user.ts";
+
+export interface KeyOptions {
+  readonly environment: Environment;
+  /** So long before its expiry a key is `expiring_soon`. */
+  readonly expiringSoonDays: number;
+  readonly notices: KeyNotices;
+  readonly draw?: DrawKey;
+}
+
+export const keyWarning = "Store the key now: it is not shown again.";
+
+const secondsOfDay = 86_400;
+const longestOverlapDays = 30;
+
+const quotaSchema = {
+  type: "object",
+  properties: {
+    limit: { type: "integer", minimum: 1, maximum: 1_000_000_000 },
+    windowSeconds: { type: "integer", minimum: 1, maximum: secondsOfDay, default: 60 },
+  },
+  required: ["limit"],
+  additionalProperties: false,
+};
+
+const scopesSchema = {
+  type: "array",
+  items: { type: "string", minLength: 1, maxLength: 100 },
+  uniqueItems: true,
+  maxItems: 100,
+};
+
+const keyFields = (expiringSoonDays: number) => ({
+  name: text({ min: 1, max: 200, description: "A label for its owner." }),
+  prefix: text({ max: prefixLength, readOnly: true, unique: "all tenants" }),
+  keyHash: text({ internal: true }),
+  type: choice(["secret", "publishable"], { default: "secret", fixed: true }),
+  scopes: json({ default: [], schema: scopesSchema }),
+  rateLimit: json({ optional: true, schema: quotaSchema }),
+  status: state("active", [
+    { state: "revoked", from: "revokedAt" },
+    { state: "expired", from: "expiresAt" },
+    { state: "expiring_soon", from: "expiresAt", secondsBefore: expiringSoonDays * secondsOfDay },
+  ]),
+  owner: belongsTo(() => users, { optional: true, fixed: true, whenRemoved: "remove" }),
+  expiresAt: timestamp({ optional: true, fixed: true }),
+  revokedAt: timestamp({ readOnly: true, optional: true }),
+  lastUsedAt: timestamp({ readOnly: true, optional: true }),
+  rotatedFromId: id({ readOnly: true, optional: true, description: "The key that this one replaces." }),
+});
+
+/** The server's own resource for keys. */
+export type ApiKeys = Resource<"apiKey", ReturnType<typeof keyFields>, undefined>;
+type KeyRow = RecordOf<ApiKeys>;
+
+export function declareApiKeys({
+  environment,
+  expiringSoonDays,
+  notices,
+  draw = drawKey,
+}: KeyOptions): ApiKeys {
+  const apiKeys: ApiKeys = resource("apiKey", {
+    fields: keyFields(expiringSoonDays),
+    version: "v1",
+    scopes: { read: "keys:read", write: "keys:manage" },
+    filter: ["status", "ownerId"],
+    alsoUnder: ["owner", "tenant"],
+    removal: { marks: "revokedAt" },
+    check: keyFaults,
+    hooks: {
+      before: {
+        create(input, { caller, now, reveal }) {
+          requireMintable(scopesOf(input), caller);
+          const key = draw(input.type ?? "secret", environment);
+          reveal({ key, warning: keyWarning });
+          return {
+            prefix: key.slice(0, prefixLength),
+            keyHash: keyHash(key),
+            rateLimit: quotaOf(input.rateLimit),
+            ownerId: input.ownerId ?? caller.userId ?? null,
+            expiresAt: input.expiresAt ?? standardExpiry(now),
+          };
+        },
+        change(changes, { caller, current }) {
+          requireUsable(current);
+          requireMintable(scopesOf(changes), caller);
+          return { rateLimit: quotaOf(changes.rateLimit) };
+        },
+      },
+      after: {
+        // Of a replacement its owner hears together with the key that it replaces.
+        create: async (key, context) =>
+          key.rotatedFromId === null ? notices.created(told(key), context) : undefined,
+        remove: (key, context) => notices.revoked(told(key), context),
+      },
+    },
+    actions: {
+      rotations: {
+        input: {
+          overlapSeconds: integer({
+            min: 0,
+            max: longestOverlapDays * secondsOfDay,
+            default: secondsOfDay,
+            description: "How long the old key stays valid.",
+          }),
+        },
+        run: (current, { overlapSeconds }, context) =>
+          rotate(apiKeys, notices, current, Number(overlapSeconds), context),
+      },
+    },
+  });
+  return apiKeys;
+}
+
+/** A replacement with the same name, scopes and quota; the old key goes on for the overlap. */
+async function rotate(
+  apiKeys: ApiKeys,
+  notices: KeyNotices,
+  current: KeyRow,
+  overlapSeconds: number,
+  context: HookContext,
+): Promise<KeyRow> {
+  requireUsable(current);
+  const { name, type, scopes, rateLimit, ownerId } = current;
+  const replacement = await context.rows.create(apiKeys, {
+    ...{ name, type, scopes, rateLimit, ownerId },
+    expiresAt: replacementExpiry(current, context.now),
+    rotatedFromId: current.id,
+  });
+  const expiresAt = overlapEnd(current.expiresAt, overlapSeconds, context.now);
+  const old = await context.rows.change(apiKeys, current.id, { expiresAt });
+  await notices.rotated(told(old), told(replacement), context);
+  return replacement;
+}
+
+function told({ id, name, prefix, scopes, expiresAt, ownerId }: KeyRow): ToldKey {
+  return { id, name, prefix, scopes: scopesOf({ scopes }), expiresAt, ownerId };
+}
+
+/** The schema of the field has seen that it is a list of texts. */
+function scopesOf({ scopes }: { readonly scopes?: unknown }): readonly string[] {
+  return (scopes ?? []) as readonly string[];
+}
+
+/** A quota as it is kept, with its window; the schema of the field has seen the rest. */
+function quotaOf(given: unknown): Quota | null | undefined {
+  if (given === undefined || given === null) return given;
+  const { limit, windowSeconds = 60 } = given as { limit: number; windowSeconds?: number };
+  return { limit, windowSeconds };
+}

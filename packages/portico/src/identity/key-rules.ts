@@ -1,0 +1,84 @@
+// What may stand in the record of a key, beyond the schemas of its fields.
+
+import type { Caller } from "../declare/caller.ts";
+import type { CheckContext } from "../declare/resource.ts";
+import { type Fault, Problem } from "../errors.ts";
+
+const dayMs = 86_400_000;
+const standardLifetimeMs = 365 * dayMs;
+const longestLifetimeMs = 2 * standardLifetimeMs;
+
+type Given = { readonly scopes?: unknown; readonly type?: unknown; readonly expiresAt?: unknown };
+
+/** Faults of a body of whose members the schemas approve. */
+export function keyFaults(given: Given, { operation, now, scopes: known }: CheckContext): readonly Fault[] {
+  return [...scopeFaults(given, operation, known), ...expiryFaults(given.expiresAt, Date.parse(now))];
+}
+
+function* scopeFaults(
+  { scopes, type }: Given,
+  operation: CheckContext["operation"],
+  known: readonly string[],
+): Generator<Fault> {
+  if (scopes === undefined) {
+    if (operation !== "change" && type !== "publishable") {
+      yield { field: "scopes", issue: "required", text: 'is required: a list such as ["posts:read"]' };
+    }
+    return;
+  }
+  // The schema has seen that it is a list of texts.
+  const unknown = (scopes as string[]).filter((scope) => !known.includes(scope));
+  if (unknown.length > 0) {
+    const text = `has ${unknown.join(", ")}, which is none of ${known.join(", ")}`;
+    yield { field: "scopes", issue: "choice", text };
+  }
+}
+
+function* expiryFaults(expiresAt: unknown, now: number): Generator<Fault> {
+  if (typeof expiresAt !== "string") return;
+  const left = Date.parse(expiresAt) - now;
+  if (left <= 0) yield { field: "expiresAt", issue: "min", text: "has passed" };
+  if (left > longestLifetimeMs)
+    yield { field: "expiresAt", issue: "max", text: "is more than two years from now" };
+}
+
+/** When a key expires for which nothing is said. */
+export function standardExpiry(now: string): string {
+  return momentAfter(now, standardLifetimeMs);
+}
+
+/** A replacement lives as long as the key did that it replaces. */
+export function replacementExpiry(
+  old: { readonly createdAt: string; readonly expiresAt: string | null },
+  now: string,
+): string {
+  const lifetime = Date.parse(old.expiresAt ?? standardExpiry(old.createdAt)) - Date.parse(old.createdAt);
+  return momentAfter(now, Math.min(lifetime, longestLifetimeMs));
+}
+
+/** When a key that is replaced expires: after the overlap, and not later than it would have. */
+export function overlapEnd(expiresAt: string | null, overlapSeconds: number, now: string): string {
+  const end = momentAfter(now, overlapSeconds * 1000);
+  return expiresAt !== null && expiresAt < end ? expiresAt : end;
+}
+
+function momentAfter(now: string, milliseconds: number): string {
+  return new Date(Date.parse(now) + milliseconds).toISOString();
+}
+
+/** No key comes to more than the one that makes or changes it. @throws Problem `insufficient_scope` */
+export function requireMintable(scopes: readonly string[], caller: Caller): void {
+  const lacking = scopes.find((scope) => !caller.scopes.has(scope));
+  if (lacking === undefined) return;
+  throw new Problem(
+    "insufficient_scope",
+    `The credential lacks the scope ${lacking}, so it cannot give it to a key.`,
+    [{ field: "scopes", issue: "choice" }],
+  );
+}
+
+/** @throws Problem `conflict` */
+export function requireUsable({ status }: { readonly status: string }): void {
+  if (status !== "revoked" && status !== "expired") return;
+  throw new Problem("conflict", `The key is ${status}. Make a new one with POST /v1/api-keys.`);
+}

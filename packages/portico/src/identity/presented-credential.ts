@@ -1,0 +1,43 @@
+// The one credential that the headers of a request present.
+
+import type { IncomingMessage } from "node:http";
+import { Problem } from "../errors.ts";
+
+/** @throws Problem 400 where there are several, 401 where there is none */
+export function presentedCredential({
+  headers,
+  rawHeaders,
+}: Pick<IncomingMessage, "headers" | "rawHeaders">): string {
+  const { authorization, "x-api-key": apiKey } = headers;
+  if (authorization !== undefined && (apiKey !== undefined || isRepeated(rawHeaders))) {
+    throw new Problem("malformed_request", "Send one credential: either Authorization or X-API-Key, once.");
+  }
+  // Sent twice, X-API-Key is a list, which is no key.
+  if (apiKey !== undefined) return String(apiKey);
+  if (authorization === undefined) throw new Problem("authentication_required", undefined, [], challenge());
+  // RFC 6750, section 2.1; the name of the scheme is case-insensitive (RFC 9110, section 11.1).
+  const [scheme, credential] = [authorization.slice(0, 7), authorization.slice(7)];
+  if (scheme.toLowerCase() !== "bearer ") throw invalidCredential();
+  return credential.trim();
+}
+
+const nameLength = "authorization".length;
+
+/** Node keeps the first of several Authorization headers; the list of names and values has them all. */
+function isRepeated(rawHeaders: readonly string[]): boolean {
+  let count = 0;
+  for (let place = 0; place < rawHeaders.length; place += 2) {
+    const name = rawHeaders[place]!;
+    if (name.length === nameLength && name.toLowerCase() === "authorization") count += 1;
+  }
+  return count > 1;
+}
+
+/** What `WWW-Authenticate` says (RFC 6750, section 3). */
+export function challenge(error?: string): Record<string, string> {
+  return { "WWW-Authenticate": error ? `Bearer error="${error}"` : "Bearer" };
+}
+
+export function invalidCredential(): Problem {
+  return new Problem("invalid_credential", undefined, [], challenge("invalid_token"));
+}
