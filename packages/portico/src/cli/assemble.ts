@@ -6,8 +6,10 @@ import type { Resource } from "../declare/resource.ts";
 import { OperatorError } from "../errors.ts";
 import { eventsTable } from "../events/event.ts";
 import { mailIndexes, mails } from "../events/mail/mail.ts";
+import { requestLogs } from "../events/request-log.ts";
 import { expiryIndexes } from "../identity/expiry-watch.ts";
 import { type ApiKeys, declareApiKeys } from "../identity/key-resource.ts";
+import { keyUsageTable } from "../identity/key-uses.ts";
 import { passwordsTable } from "../identity/password.ts";
 import { tenantsTable } from "../identity/tenant.ts";
 import { users } from "../identity/user.ts";
@@ -19,7 +21,7 @@ import { keyNotices } from "./notices.ts";
 import { readSettings, type Settings } from "./settings.ts";
 
 /** Tables of the server itself that belong to no resource. */
-const ownTables = [tenantsTable, passwordsTable, eventsTable];
+const ownTables = [tenantsTable, passwordsTable, eventsTable, keyUsageTable];
 const ownIndexes = [...mailIndexes, ...expiryIndexes];
 
 export interface Assembly {
@@ -39,7 +41,7 @@ export async function assemble(): Promise<Assembly> {
     expiringSoonDays: settings.keyExpiringSoonDays,
     notices: keyNotices(app, settings, () => apiKeys),
   });
-  const model = checkedModel(app, [users, apiKeys, mails]);
+  const model = checkedModel(app, [users, apiKeys, requestLogs, mails]);
   return { app, model, settings, tables: tablesOf(model, ownTables, ownIndexes), apiKeys };
 }
 

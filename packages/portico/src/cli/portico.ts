@@ -4,6 +4,8 @@ import packageJson from "../../package.json" with { type: "json" };
 import { OperatorError, Problem } from "../errors.ts";
 import { type Command, helpOf, helpOfAll, type Outcome, parseCall } from "./command.ts";
 import { keyChange, keyCreate, keyList, keyRevoke, keyRevokeAll, keyRotate } from "./commands/key.ts";
+import { keyUsage } from "./commands/key-usage.ts";
+import { logList } from "./commands/log.ts";
 import { mailList, mailShow } from "./commands/mail.ts";
 import { migrateCommand } from "./commands/migrate.ts";
 import { serve } from "./commands/serve.ts";
@@ -23,6 +25,8 @@ const commands: readonly Command[] = [
   keyRotate,
   keyRevoke,
   keyRevokeAll,
+  keyUsage,
+  logList,
   mailList,
   mailShow,
 ];

@@ -25,6 +25,10 @@ export interface Settings {
   readonly mailFrom: { readonly name: string; readonly address: string } | undefined;
   /** How long mails are kept that wait for nothing any more. */
   readonly mailDays: number;
+  /** How long the counts of key uses are kept. */
+  readonly usageDays: number;
+  /** How long rows of the request log are kept; with 0 there are none. */
+  readonly requestLogDays: number;
   readonly logLevel: LogLevel;
   readonly isTimed: boolean;
 }
@@ -59,6 +63,8 @@ export function readSettings(environment: Environment, defaults: Environment = {
     smtpUrl: smtpUrl(value("SMTP_URL", "")),
     mailFrom: mailAddress("MAIL_FROM", value("MAIL_FROM", "")),
     mailDays: days("PORTICO_MAIL_DAYS", value("PORTICO_MAIL_DAYS", "30")),
+    usageDays: days("PORTICO_USAGE_DAYS", value("PORTICO_USAGE_DAYS", "90")),
+    requestLogDays: days("PORTICO_REQUEST_LOG_DAYS", value("PORTICO_REQUEST_LOG_DAYS", "7"), 0),
     logLevel: oneOf("LOG_LEVEL", value("LOG_LEVEL", "info"), logLevels),
     isTimed: oneOf("PORTICO_TIMING", value("PORTICO_TIMING", "0"), ["0", "1"] as const) === "1",
   };
@@ -109,9 +115,10 @@ function mailAddress(name: string, value: string): Settings["mailFrom"] {
   throw new OperatorError(`${name} is '${value}'; write Name <name@example.com>, or the address alone`);
 }
 
-function days(name: string, value: string): number {
-  if (/^[1-9]\d{0,3}$/.test(value)) return Number(value);
-  throw new OperatorError(`${name} is '${value}'; it must be a number of days from 1 to 9999`);
+function days(name: string, value: string, fewest = 1): number {
+  const count = Number(value);
+  if (/^\d{1,4}$/.test(value) && count >= fewest) return count;
+  throw new OperatorError(`${name} is '${value}'; it must be a number of days from ${fewest} to 9999`);
 }
 
 function portNumber(value: string): number {

@@ -4,7 +4,7 @@ import { OperatorError } from "../errors.ts";
 import { type FieldShape, optionNames, type TextOptions } from "./field.ts";
 import type { Attribute, Model, ResourceModel } from "./model.ts";
 import { moment } from "./moment.ts";
-import type { Resource } from "./resource.ts";
+import { operations as everyOperation, type Resource } from "./resource.ts";
 
 /** Query parameters that have a meaning of their own, so that no field may be called so. */
 const reservedParameters = ["sort", "limit", "cursor", "direction", "page", "perPage", "fields", "q"];
@@ -40,7 +40,7 @@ export function checkDeclaration({ name, declaration }: Resource): void {
 }
 
 const declarationOptions = [
-  "fields plural under filter sort search scopes version paging policy hooks check removal actions alsoUnder served recorded description deprecated",
+  "fields plural under filter sort search scopes version paging policy hooks check removal actions alsoUnder served operations recorded description deprecated",
 ].flatMap((names) => names.split(" "));
 
 /** What the compiler would refuse, for those who do not compile before they start. */
@@ -48,7 +48,7 @@ function checkOptions(declaration: Resource["declaration"], refuse: (remedy: str
   const unknown = Object.keys(declaration).find((option) => !declarationOptions.includes(option));
   if (unknown !== undefined)
     refuse(`there is no option ${unknown}; use some of ${declarationOptions.join(", ")}`);
-  const { plural, version, paging = "cursor", scopes, policy, hooks, fields } = declaration;
+  const { plural, version, paging = "cursor", scopes, policy, hooks, fields, operations } = declaration;
   if (typeof fields !== "object" || fields === null)
     refuse("fields is missing; write fields: { title: text() }");
   if (plural !== undefined && !namePattern.test(plural)) refuse("write plural as one word in camelCase");
@@ -56,11 +56,11 @@ function checkOptions(declaration: Resource["declaration"], refuse: (remedy: str
   if (!["cursor", "page"].includes(paging)) refuse("paging is cursor or page");
   if (scopes && !(scopes.read && scopes.write)) refuse("scopes needs both read and write");
   if (policy !== undefined && typeof policy !== "function") refuse("policy is a function of the caller");
-  for (const [time, operations] of Object.entries(hooks ?? {})) {
+  if (operations && !(operations.length > 0 && operations.every((each) => everyOperation.includes(each))))
+    refuse(`operations is a list of some of ${everyOperation.join(", ")}`);
+  for (const [time, hooked] of Object.entries(hooks ?? {})) {
     const isKnown = ["before", "after"].includes(time);
-    const wrong = Object.keys(operations ?? {}).find(
-      (name) => !["create", "change", "remove"].includes(name),
-    );
+    const wrong = Object.keys(hooked ?? {}).find((name) => !["create", "change", "remove"].includes(name));
     if (!isKnown || wrong !== undefined) {
       refuse(
         `there is no hook ${time}${isKnown ? `.${wrong}` : ""}; use before or after create, change, remove`,
@@ -142,7 +142,7 @@ function checkDeprecation(
 }
 
 /** Tables, columns and paths that the server has for itself. */
-const reservedTables = ["tenants", "passwords", "events"];
+const reservedTables = ["tenants", "passwords", "events", "key_usage"];
 const reservedColumns = ["tenant_id", "row_no", "search_words"];
 const reservedSegments = ["healthz", "readyz", "metrics", "docs", "graphql", "oauth"];
 

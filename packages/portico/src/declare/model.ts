@@ -7,7 +7,15 @@ import type { Caller } from "./caller.ts";
 import { checkDeclaration, checkModel } from "./check.ts";
 import type { Deprecation, FieldShape } from "./field.ts";
 import { kebabCase, plural, snakeCase, spaced } from "./naming.ts";
-import type { LooseAction, LooseDeclaration, LooseHooks, Resource, RowFilter } from "./resource.ts";
+import {
+  type LooseAction,
+  type LooseDeclaration,
+  type LooseHooks,
+  type Operation,
+  operations,
+  type Resource,
+  type RowFilter,
+} from "./resource.ts";
 import { type BodySchemas, bodySchemas } from "./schema.ts";
 
 /** A field as rows have it: `author: belongsTo(...)` is the attribute `authorId` in the column `author_id`. */
@@ -70,6 +78,8 @@ export interface ResourceModel extends Described {
   readonly isServed: boolean;
   /** Whether its writes are recorded as events. */
   readonly isRecorded: boolean;
+  /** What doors offer of it. */
+  readonly operations: ReadonlySet<Operation>;
   readonly paging: "cursor" | "page";
   readonly policy: ((caller: Caller) => RowFilter | undefined) | undefined;
   readonly hooks: LooseHooks;
@@ -158,6 +168,7 @@ function draft({ name, declaration }: Resource, currentVersion: string): Draft {
     version: declaration.version ?? currentVersion,
     isServed: declaration.served ?? true,
     isRecorded: declaration.recorded ?? true,
+    operations: new Set(declaration.operations ?? operations),
     paging: declaration.paging ?? "cursor",
     policy: declaration.policy,
     hooks: declaration.hooks ?? {},

@@ -18,7 +18,7 @@ import { watchMethods } from "./methods.ts";
 import { acceptJsonBodies, requireJsonAccepted } from "./negotiate.ts";
 import { countRequests, failedAuthentication } from "./quota.ts";
 import { requestId } from "./request-id.ts";
-import { logRequests } from "./request-log.ts";
+import { type RequestRecorder, recordRequests } from "./request-log.ts";
 import { reportTiming, startTiming } from "./timing.ts";
 
 export interface Building {
@@ -28,6 +28,8 @@ export interface Building {
   readonly cursors: CursorCodec;
   readonly quotas: CountedQuotas;
   readonly log: Log;
+  /** Those who keep something of each request that was answered. */
+  readonly recorders: readonly RequestRecorder[];
   /** {base_url} of the specification, without a slash at its end. */
   readonly publicUrl: string;
   /** Whether answers tell the time that each stage took. */
@@ -103,7 +105,7 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
   });
   // An expectation that is not known may be passed over (RFC 9110, section 10.1.1).
   server.server.on("checkExpectation", (request, response) => server.routing(request, response));
-  logRequests(server, building.log);
+  recordRequests(server, building.log, building.recorders);
   registerHealth(server, building.database);
   await server.register(async (doors) => registerDoors(doors, building));
   if (building.isTimed) reportTiming(server);

@@ -10,6 +10,7 @@ import type { CursorCodec } from "../plan/cursor.ts";
 import { entityTag, isUnchanged, requireMatch, writePrecondition } from "./conditional.ts";
 import { deprecationHeaders, namesInQuery } from "./deprecation.ts";
 import { envelope } from "./envelope.ts";
+import { registerKeyUsage } from "./key-usage.ts";
 import { parseList, parseOne, refuseParameters } from "./parse-list.ts";
 import { parseQuery } from "./query.ts";
 
@@ -30,12 +31,13 @@ export function registerRest(server: FastifyInstance, door: RestDoor): void {
       const collection = `${version}${collectionPath(resource)}`;
       const item = `${version}/${resource.segment}/:id`;
       const handle = new ResourceHandlers(door, resource, `${door.basePath}${version}/${resource.segment}`);
-      server.get(collection, handle.list);
-      server.post(collection, handle.create);
-      server.get(item, handle.get);
-      server.put(item, handle.replace);
-      server.patch(item, handle.change);
-      server.delete(item, handle.remove);
+      const { operations } = resource;
+      if (operations.has("list")) server.get(collection, handle.list);
+      if (operations.has("create")) server.post(collection, handle.create);
+      if (operations.has("get")) server.get(item, handle.get);
+      if (operations.has("replace")) server.put(item, handle.replace);
+      if (operations.has("change")) server.patch(item, handle.change);
+      if (operations.has("remove")) server.delete(item, handle.remove);
       for (const [segment, action] of resource.actions) {
         server.post(`${item}/${segment}`, { config: { needsNoBody: true } }, handle.act(action));
       }
@@ -46,6 +48,7 @@ export function registerRest(server: FastifyInstance, door: RestDoor): void {
       }
     }
   }
+  registerKeyUsage(server, door, versionsOf(door, door.engine.keyUsage.keys));
 }
 
 /** A resource stands under its version; without a version in the path, the current one is meant. */

@@ -36,6 +36,8 @@ export interface Dialect {
   limit(count: number, parameter: RawBuilder<unknown>): RawBuilder<unknown>;
   /** A value as the driver takes it. */
   encode(attribute: Attribute, value: unknown): unknown;
+  /** Where a row lies: the shortest way to it inside one statement. */
+  readonly rowPlace: RawBuilder<unknown>;
   /** Appended to a read inside a transaction that goes on to write the row. */
   readonly lockRow: RawBuilder<unknown>;
   /** The same for rows that several processes share out: those that another one holds are left to it. */

@@ -84,7 +84,8 @@ function parentsFirst(resources: readonly ResourceModel[]): ResourceModel[] {
   return [...ordered];
 }
 
-function resourceTable(resource: ResourceModel): Table {
+/** The columns of a resource's table. */
+export function columnsOf(resource: ResourceModel): Column[] {
   const column = (name: string, type: ColumnType): Column => ({
     name,
     type,
@@ -92,13 +93,17 @@ function resourceTable(resource: ResourceModel): Table {
     fill: undefined,
     from: `resource ${resource.name}`,
   });
+  return [
+    column("tenant_id", "text"),
+    ...storedAttributes(resource).map((attribute) => attributeColumn(resource, attribute)),
+    ...(resource.search.length > 0 ? [{ ...column(searchColumn, "text"), fill: "" }] : []),
+  ];
+}
+
+function resourceTable(resource: ResourceModel): Table {
   return {
     name: resource.table,
-    columns: [
-      column("tenant_id", "text"),
-      ...storedAttributes(resource).map((attribute) => attributeColumn(resource, attribute)),
-      ...(resource.search.length > 0 ? [{ ...column(searchColumn, "text"), fill: "" }] : []),
-    ],
+    columns: columnsOf(resource),
     primaryKey: ["tenant_id", "id"],
     indexes: resourceIndexes(resource),
     foreignKeys: resource.references.map((attribute) => ({

@@ -19,6 +19,8 @@ const commands = [
   "key revoke-all",
   "mail list",
   "mail show",
+  "key usage",
+  "log list",
 ] as const;
 
 const nowhere = { databaseUrl: "file:/dev/null/portico.db" };
@@ -80,6 +82,7 @@ test("a call that cannot be understood is one line and exit 1", async () => {
     ["key revoke", /ID is missing/],
     ["mail show", /ID is missing/],
     ["mail list --limit 0", /--limit is '0'/],
+    ["key usage", /ID is missing/],
     ["key list extra", /'extra' is not expected/],
     ["tenant create", /--name is missing/],
     ["user create --name x --email x@example.com", /--password is missing/],
@@ -104,6 +107,7 @@ onEachDatabase("commands", (database) => {
       "key create --name K --scopes posts:read",
       "key list",
       "mail list",
+      "log list",
     ];
     for (const call of calls) {
       const { code, stdout, stderr } = await portico(served.place, [...words(call), "--json"]);

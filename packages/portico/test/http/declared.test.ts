@@ -13,6 +13,7 @@ onEachDatabase("a declaration of one's own", (database) => {
   describe("fields of every kind", () => fieldsOfEveryKind(served));
   describe("hooks", () => hooks(served));
   describe("policies", () => policies(served));
+  describe("operations", () => operations(served));
   describe("versions and deprecations", () => versionsAndDeprecations(served));
 });
 
@@ -330,6 +331,23 @@ function policies(served: Served): void {
     assert.equal(body.diary, null);
     const own = await served.request(`/diary-pages/${page.id}?fields=text,diary.text`);
     assert.equal(own.body.diary.text, "private");
+  });
+}
+
+function operations(served: Served): void {
+  test("an operation that is not declared is 405, and the others work", async () => {
+    const { id } = await served.create("/receipts", { total: "12.50" });
+    const path = `/receipts/${id}`;
+    expectAnswer(await served.request(path), { status: 200, body: { total: "12.50" } });
+    expectAnswer(await served.request("/receipts"), { status: 200 });
+    for (const method of ["PUT", "PATCH", "DELETE"]) {
+      const refused = await served.request(path, { method, body: { total: "0" } });
+      expectAnswer(refused, {
+        status: 405,
+        code: "method_not_allowed",
+        headers: { allow: "GET, HEAD, OPTIONS" },
+      });
+    }
   });
 }
 

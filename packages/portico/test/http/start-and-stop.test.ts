@@ -287,6 +287,8 @@ test("a setting that is wrong is named with what it may be", async () => {
     [{ PORTICO_SECRET: `${secret},short` }, /PORTICO_SECRET.*32/],
     [{ PORTICO_SECRET: [secret, secret, secret].join() }, /PORTICO_SECRET.*two/],
     [{ LOG_LEVEL: "loud" }, /LOG_LEVEL is 'loud'/],
+    [{ PORTICO_USAGE_DAYS: "0" }, /PORTICO_USAGE_DAYS is '0'.*from 1 to 9999/],
+    [{ PORTICO_REQUEST_LOG_DAYS: "week" }, /PORTICO_REQUEST_LOG_DAYS is 'week'.*from 0 to 9999/],
     [{ PORTICO_TIMING: "yes" }, /PORTICO_TIMING is 'yes'/],
     [{ PORTICO_KEY_QUOTA: "1000" }, /PORTICO_KEY_QUOTA is '1000'.*1000\/60/],
     [{ PORTICO_FAILED_AUTH_QUOTA: "0/60" }, /PORTICO_FAILED_AUTH_QUOTA is '0\/60'/],

@@ -7,6 +7,7 @@ import postgres from "postgres";
 import service from "../../../../portico.config.ts";
 import { buildModel, type Model, type ResourceModel } from "../../src/declare/model.ts";
 import { eventsTable } from "../../src/events/event.ts";
+import { requestLogs } from "../../src/events/request-log.ts";
 import { declareApiKeys } from "../../src/identity/key-resource.ts";
 import { passwordsTable } from "../../src/identity/password.ts";
 import { tenantsTable } from "../../src/identity/tenant.ts";
@@ -29,7 +30,7 @@ const tenantId = "tenant 1";
 const rowsPerTable = 12_000;
 
 for (const [appName, app] of Object.entries(apps)) {
-  const model = buildModel(app, [users, apiKeys]);
+  const model = buildModel(app, [users, apiKeys, requestLogs]);
 
   onEachDatabase(`query plans of the ${appName}`, (database) => {
     let place: Place;

@@ -16,6 +16,7 @@ import { type Assembly, assemble } from "../assemble.ts";
 import { type Background, startBackground } from "../background.ts";
 import type { Command } from "../command.ts";
 import { fillSandbox, greeting } from "../first-start.ts";
+import { type Recording, recordingOf } from "../recording.ts";
 import { secretsFor } from "../secret.ts";
 import type { Settings } from "../settings.ts";
 
@@ -38,6 +39,7 @@ export const serve: Command = {
       const engine = new Engine(model, store);
       const isSandbox = settings.mode === "sandbox";
       const log = await createLog(settings.logLevel);
+      const recording = recordingOf(store, model, settings, log.logger);
       server = await buildServer({
         engine,
         database: store.database,
@@ -49,14 +51,16 @@ export const serve: Command = {
         },
         cursors: new CursorCodec(secretsFor(settings)),
         log,
+        recorders: recording.recorders,
         publicUrl: settings.publicUrl,
         isTimed: settings.isTimed,
       });
       await listen(server, settings);
       // Not before: a key that is made by a start that then fails would never be seen.
       const key = isSandbox ? await fillSandbox(app, engine, store, apiKeys) : undefined;
+      recording.start();
       const background = await startBackground(assembly, store, log.logger);
-      stopOnSignal(server, background, store, log);
+      stopOnSignal(server, { background, recording }, store, log);
       const { port } = server.server.address() as AddressInfo;
       const url = settings.port === 0 ? `http://${settings.host}:${port}` : settings.publicUrl;
       const shown = key === undefined ? "" : greeting(app, engine, url, key);
@@ -92,7 +96,12 @@ async function listen(server: FastifyInstance, { host, port }: Settings): Promis
 }
 
 /** Stops accepting, finishes what is under way, flushes, exits 0. A second signal ends the process at once. */
-function stopOnSignal(server: FastifyInstance, background: Background, store: Store, log: Log): void {
+function stopOnSignal(
+  server: FastifyInstance,
+  { background, recording }: { background: Background; recording: Recording },
+  store: Store,
+  log: Log,
+): void {
   const stop = async (signal: string): Promise<void> => {
     for (const each of signals) process.off(each, stop);
     log.logger.info({ signal }, "stopping");
@@ -102,6 +111,7 @@ function stopOnSignal(server: FastifyInstance, background: Background, store: St
     await Promise.all([server.close(), background.stop()]);
     clearInterval(closing);
     clearTimeout(impatient);
+    await recording.stop();
     await store.database.close();
     log.logger.info("stopped");
     await log.flush();

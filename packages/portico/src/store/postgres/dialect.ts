@@ -49,6 +49,7 @@ export const postgresDialect: Dialect = {
     if (field.kind === "json") return JSON.stringify(value);
     return value;
   },
+  rowPlace: sql`ctid`,
   lockRow: sql` for update`,
   lockTable: (table) => sql`lock table ${sql.table(table)} in share row exclusive mode`,
   lockFreeRows: sql` for update skip locked`,
