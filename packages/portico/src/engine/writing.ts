@@ -43,16 +43,18 @@ export class Writing {
   readonly #place: Workplace;
   readonly #session: Transaction;
   readonly #caller: Caller;
-  readonly #now = new Date().toISOString();
+  /** The moment of everything that is written together. */
+  readonly #now: string;
   /** Rows whose removal has begun: those that refer to each other are not removed in turn without end. */
   readonly #removing = new Set<string>();
   /** The row that was to be written, for the explanation of a broken constraint. */
   attempted: RowValues = {};
 
-  constructor(place: Workplace, session: Transaction, caller: Caller) {
+  constructor(place: Workplace, session: Transaction, caller: Caller, now = new Date().toISOString()) {
     this.#place = place;
     this.#session = session;
     this.#caller = caller;
+    this.#now = now;
   }
 
   /** Adds a row from a checked body, and from what only hooks may give. */
@@ -204,7 +206,7 @@ export class Writing {
   ): Promise<T> {
     try {
       return await redrawn(resource, () =>
-        this.#session.nested((part) => work(new Writing(this.#place, part, this.#caller))),
+        this.#session.nested((part) => work(new Writing(this.#place, part, this.#caller, this.#now))),
       );
     } catch (error) {
       throw explain(error, resource);
