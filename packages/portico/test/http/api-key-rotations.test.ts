@@ -97,7 +97,12 @@ onEachDatabase("rotation of an API key", (database) => {
   });
 
   test("a body may be left out, also with a type or a length of 0", async () => {
-    for (const headers of [{}, { "content-type": "application/json" }, { "content-length": "0" }]) {
+    const headersOf: readonly Record<string, string>[] = [
+      {},
+      { "content-type": "application/json" },
+      { "content-length": "0" },
+    ];
+    for (const headers of headersOf) {
       const { id } = await makeKey(served);
       expectAnswer(await rotate(id, undefined, { headers }), { status: 201 });
     }
@@ -153,47 +158,29 @@ onEachDatabase("rotation of an API key", (database) => {
     expectAnswer(await rotate(id, {}, { key }), { status: 401 });
   });
 
-  test("a publishable key has a publishable replacement, and a key without owner one without", async () => {
+  test("a publishable key has a publishable replacement", async () => {
     const { id } = await makeKey(served, { type: "publishable" });
     assert.match((await rotate(id)).body.key, /^pk_test_/);
-    const user = await served.create("/users", { name: "Gone", email: "gone@example.com" });
-    const owned = await makeKey(served, { ownerId: user.id });
-    assert.equal((await rotate(owned.id)).body.ownerId, user.id);
+  });
+
+  test("the replacement has the owner of the old key, also where that is nobody and the caller somebody", async () => {
+    const user = await served.create("/users", { name: "Grace", email: "grace@example.com" });
+    assert.equal((await rotate((await makeKey(served, { ownerId: user.id })).id)).body.ownerId, user.id);
+    const { tenant } = await served.command("tenant", "create", "--name", "Empty");
+    const scopes = ["keys:manage", "users:write"];
+    const words = ["--name", "Nobody's", "--scopes", scopes.join(), "--tenant", tenant.id];
+    const nobodys = await served.command("key", "create", ...words);
+    assert.equal(nobodys.ownerId, null);
+    const first = { name: "First", email: "first@example.com" };
+    const { id: ownerId } = await served.create("/users", first, { key: nobodys.key });
+    const { key } = await makeKey(served, { scopes, ownerId }, { key: nobodys.key });
+    assert.equal((await rotate(nobodys.id, {}, { key })).body.ownerId, null);
+  });
+
+  test("a key of another tenant is 404", async () => {
     const theirs = await makeTenant(served.place, "keys:manage,keys:read");
-    await served.command(
-      "user",
-      "create",
-      "--name",
-      "B",
-      "--email",
-      "b@example.com",
-      "--password",
-      "12345678",
-      "--tenant",
-      theirs.id,
-    );
-    const { tenant } = await served.command("tenant", "create", "--name", "Nobody");
-    const words = [
-      "--name",
-      "Lonely",
-      "--scopes",
-      "keys:manage,keys:read,users:write",
-      "--tenant",
-      tenant.id,
-    ];
-    const lonely = await served.command("key", "create", ...words);
-    assert.equal(lonely.ownerId, null);
-    const person = await served.create(
-      "/users",
-      { name: "First", email: "f@example.com" },
-      { key: lonely.key },
-    );
-    const owners = await served.create(
-      "/v1/api-keys",
-      { name: "x", scopes: ["keys:manage", "keys:read", "users:write"], ownerId: person.id },
-      { key: lonely.key },
-    );
-    assert.equal((await rotate(lonely.id, {}, { key: owners.key })).body.ownerId, null);
+    const { id } = await makeKey(served);
     expectAnswer(await rotate(id, {}, { key: theirs.key }), { status: 404 });
+    assert.equal((await readKey(served, id)).rotatedToId, null);
   });
 });
