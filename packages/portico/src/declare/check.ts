@@ -1,6 +1,13 @@
 // What can be wrong with a declaration. Each fault stops the start with one line: resource, field, remedy.
 
 import { OperatorError } from "../errors.ts";
+import {
+  checkBehaviour,
+  checkBehaviourOf,
+  checkInputField,
+  checkJson,
+  checkState,
+} from "./check-behaviour.ts";
 import { type FieldShape, optionNames, type TextOptions } from "./field.ts";
 import type { Attribute, Model, ResourceModel } from "./model.ts";
 import { moment } from "./moment.ts";
@@ -35,6 +42,16 @@ export function checkDeclaration({ name, declaration }: Resource): void {
       refuse(field, "id, createdAt and updatedAt come by themselves; leave it out");
     if (reservedParameters.includes(field)) refuse(field, "this name is a query parameter; choose another");
     checkField(shape, (remedy) => refuse(field, remedy));
+  }
+  checkBehaviour(declaration, (remedy) => refuse("", remedy));
+  for (const [segment, { input }] of Object.entries(declaration.actions ?? {})) {
+    for (const [field, shape] of Object.entries(input)) {
+      const place = `${segment}.${field}`;
+      if (!namePattern.test(field))
+        refuse(place, "write the name as one word in camelCase, for example dueAt");
+      checkField(shape, (remedy) => refuse(place, remedy));
+      checkInputField(shape, (remedy) => refuse(place, remedy));
+    }
   }
   checkDeprecation(declaration.deprecated, (remedy) => refuse("", remedy));
 }
@@ -81,7 +98,13 @@ function checkField(shape: FieldShape, refuse: (remedy: string) => never): void 
     refuse("has a default and is optional; remove one of the two");
   if ("min" in options && "max" in options && options.min! > options.max!) refuse("min is larger than max");
   if (!isWithin(options)) refuse("the default lies outside min and max");
+  if (options.fixed && (options.readOnly || options.internal))
+    refuse("is given by hooks only, so it cannot be fixed; remove one of the two");
+  if ((options.readOnly || options.internal) && "default" in options && typeof options.default === "function")
+    refuse("is given by hooks only, so its default is a constant; work the value out in a hook");
   if (shape.kind === "choice") checkChoices(shape, refuse);
+  if (shape.kind === "state") checkState(shape, refuse);
+  if (shape.kind === "json") checkJson(shape, refuse);
   if (shape.kind === "timestamp" && !isMoment(shape.options.default ?? "now"))
     refuse("the default is no ISO 8601 date and time; write it as 2027-01-31T09:00:00Z, or as now");
   checkDeprecation(options.deprecated, refuse);
@@ -174,6 +197,7 @@ export function checkModel(model: Model): void {
     checkIndexed(resource);
     checkSearch(resource);
   }
+  checkBehaviourOf(model);
 }
 
 function checkAttributeNames(resource: ResourceModel): void {

@@ -227,7 +227,7 @@ function addAttributes({ name, declaration }: Resource, drafts: ReadonlyMap<stri
     ...declared,
     given("createdAt", { kind: "timestamp", options: {} }),
     given("updatedAt", { kind: "timestamp", options: {} }),
-  ].map((each, _, all) => Object.freeze(withMoments(each, all)));
+  ].map((each, _, all) => Object.freeze(withMoments(name, each, all)));
   model.parent = model.attributes.find((each) => each.name === model.parent?.name);
   model.attribute = new Map(model.attributes.map((each) => [each.name, each]));
   model.references = model.attributes.filter((each) => each.reference);
@@ -268,12 +268,14 @@ function attributeOf(
 }
 
 /** A state knows the attributes that it is worked out from. */
-function withMoments(attribute: Attribute, all: readonly Attribute[]): Attribute {
+function withMoments(resource: string, attribute: Attribute, all: readonly Attribute[]): Attribute {
   if (attribute.field.kind !== "state") return attribute;
   const moments = attribute.field.rules.map(({ state, from, secondsBefore = 0 }): Moment => {
     const found = all.find(({ name, field }) => name === from && field.kind === "timestamp");
     if (found) return { state, from: found, secondsBefore };
-    throw new OperatorError(`field ${attribute.name}: ${from} is no timestamp; name a timestamp field`);
+    throw new OperatorError(
+      `resource ${resource}, field ${attribute.name}: ${from} is no timestamp; name a timestamp field`,
+    );
   });
   return { ...attribute, moments };
 }
@@ -301,9 +303,13 @@ function addWhitelists({ name, declaration }: Resource, model: Draft): void {
   model.sorts = new Map(
     [defaultSort, ...(declaration.sort ?? [])].map((each) => [each, attributeNamed(each, "sort")]),
   );
-  model.alsoUnder = (declaration.alsoUnder ?? []).map((each) =>
-    each === "tenant" ? each : attributeNamed(`${each}Id`, "alsoUnder"),
-  );
+  model.alsoUnder = (declaration.alsoUnder ?? []).map((each) => {
+    const found = model.references.find(({ reference }) => reference!.name === each);
+    if (each === "tenant" || found) return found ?? "tenant";
+    throw new OperatorError(
+      `resource ${name}, alsoUnder: ${each} is no reference; name a belongsTo, or tenant`,
+    );
+  });
   const mark = declaration.removal?.marks;
   model.removalMark = mark === undefined ? undefined : attributeNamed(mark, "removal");
   model.search = (declaration.search ?? []).map((each) => attributeNamed(each, "search"));

@@ -166,6 +166,7 @@ class ResourceHandlers {
       refuseParameters(parseQuery(request.url));
       const caller = this.#door.callerOf(request);
       await this.#door.engine.removeAll(caller, this.#resource, { by, id: request.params.id });
+      if (this.#mayBeDeprecated) this.#announce(reply, []);
       return reply.code(204).send();
     };
 
@@ -177,6 +178,7 @@ class ResourceHandlers {
       const { id } = request.params;
       const row = await this.#door.engine.act(caller, this.#resource, id, action, request.body);
       reply.code(201).header("Location", `${this.#path}/${row.id}`).header("Content-Type", jsonType);
+      if (this.#mayBeDeprecated) this.#announce(reply, []);
       return answerText(row);
     };
 
