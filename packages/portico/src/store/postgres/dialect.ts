@@ -50,7 +50,9 @@ export const postgresDialect: Dialect = {
     return value;
   },
   rowPlace: sql`ctid`,
-  lockRow: sql` for update`,
+  // Not `for update`: rows that refer to this one are inserted meanwhile, and two transactions that each did so
+  // and then read it would wait for each other.
+  lockRow: sql` for no key update`,
   lockTable: (table) => sql`lock table ${sql.table(table)} in share row exclusive mode`,
   lockFreeRows: sql` for update skip locked`,
 };
