@@ -191,6 +191,8 @@ const kinds = {
   cursor: /\beyJ[\w-]{40,}/,
   uuid: /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}\b/,
   tag: /"[\w-]{22}"/,
+  // Written up to a second after the use.
+  use: /(?<="lastUsedAt": )(?:null|"[^"]*")/,
   moment: /\b\d{4}-\d\d-\d\dT[\d:.]+Z/,
   date: /\b20\d\d-\d\d-\d\d\b/,
   duration: /\bdur=[\d.]+/,
@@ -202,7 +204,7 @@ const anyToken = new RegExp(
     .join("|"),
   "g",
 );
-const alike = new Set(["moment", "date", "duration", "seconds"]);
+const alike = new Set(["use", "moment", "date", "duration", "seconds"]);
 
 /** Which shown id, cursor or tag stands for which real one. */
 class Tokens {

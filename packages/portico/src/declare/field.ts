@@ -16,6 +16,8 @@ interface Options {
   readonly internal?: boolean;
   /** Given when the row is made and never changed: later, callers are told `read_only`. */
   readonly fixed?: boolean;
+  /** Written beside all changes, such as a last use: entity tags pass over it. */
+  readonly untagged?: boolean;
   /** One line for the documentation. */
   readonly description?: string;
   /** Marks the field as on its way out: requests that name it are answered with `Deprecation`. */
@@ -123,7 +125,7 @@ type ValueOf<Value, O> = O extends { optional: true } ? Value | null : Value;
 /** Options of a kind and no others: a misspelt one does not compile. */
 type Only<O, Allowed> = O & { readonly [Name in Exclude<keyof O, keyof Allowed>]: never };
 
-const everyKind = ["optional", "readOnly", "internal", "fixed", "description", "deprecated"];
+const everyKind = ["optional", "readOnly", "internal", "fixed", "untagged", "description", "deprecated"];
 
 /** The options of each kind, for those who do not compile before they start. */
 export const optionNames: Readonly<Record<FieldShape["kind"], readonly string[]>> = {

@@ -66,6 +66,8 @@ export interface ResourceModel extends Described {
   /** In the order in which rows show them: id, parent, fields, createdAt, updatedAt. */
   readonly attributes: readonly Attribute[];
   readonly references: readonly Attribute[];
+  /** Names of what entity tags pass over. */
+  readonly untagged: readonly string[];
   /** The attribute that holds the parent's id, for a resource that stands under another. */
   readonly parent: Attribute | undefined;
   /** Attribute name -> whether ranges are allowed beside equality. */
@@ -160,6 +162,7 @@ function draft({ name, declaration }: Resource, currentVersion: string): Draft {
     attributes: [],
     attribute: new Map(),
     references: [],
+    untagged: [],
     parent: undefined,
     filters: new Map(),
     sorts: new Map(),
@@ -231,6 +234,7 @@ function addAttributes({ name, declaration }: Resource, drafts: ReadonlyMap<stri
   model.parent = model.attributes.find((each) => each.name === model.parent?.name);
   model.attribute = new Map(model.attributes.map((each) => [each.name, each]));
   model.references = model.attributes.filter((each) => each.reference);
+  model.untagged = model.attributes.filter(({ field }) => field.options.untagged).map(({ name }) => name);
   model.schemas = bodySchemas(model);
   model.actions = new Map(
     Object.entries(declaration.actions ?? {}).map(([segment, { input, run }]) => {

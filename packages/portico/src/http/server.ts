@@ -12,6 +12,7 @@ import type { Database } from "../store/database.ts";
 import { answerError, answerUnreadable } from "./answer-error.ts";
 import { refuseCredentialInQuery } from "./credential-in-query.ts";
 import { sendTogether } from "./departure.ts";
+import { answerHalfClosed } from "./half-closed.ts";
 import { registerHealth } from "./health.ts";
 import type { Log } from "./log.ts";
 import { watchMethods } from "./methods.ts";
@@ -87,9 +88,7 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
     clientErrorHandler: answerUnreadable(building.log.logger),
     frameworkErrors: answerError,
   });
-  // A caller who sends no more may still listen: without this, Node hangs up before an answer that takes a moment.
-  // Node's types leave the property out.
-  Object.assign(server.server, { httpAllowHalfOpen: true });
+  answerHalfClosed(server.server);
   server.decorateRequest("caller", undefined);
   server.setErrorHandler(answerError);
 

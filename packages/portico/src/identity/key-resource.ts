@@ -63,7 +63,7 @@ const keyFields = (expiringSoonDays: number) => ({
   revokedAt: timestamp({ readOnly: true, optional: true }),
   /** When its owner was told that it expires. */
   expiryNoticeAt: timestamp({ internal: true, optional: true }),
-  lastUsedAt: timestamp({ readOnly: true, optional: true }),
+  lastUsedAt: timestamp({ readOnly: true, optional: true, untagged: true }),
   rotatedFromId: id({ readOnly: true, optional: true, description: "The key that this one replaces." }),
   rotatedToId: id({ readOnly: true, optional: true, description: "The key that replaces this one." }),
 });

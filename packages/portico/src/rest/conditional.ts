@@ -2,12 +2,19 @@
 
 import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
+import type { ResourceModel } from "../declare/model.ts";
 import type { Precondition } from "../engine/writing.ts";
 import { Problem } from "../errors.ts";
 
-/** The entity tag of a representation: equal for equal bytes only. */
-export function entityTag(text: string): string {
-  return `"${hash("sha256", text, "base64url").slice(0, 22)}"`;
+/** The entity tag of a row: equal for equal bytes only, but for what is written beside all changes. */
+export function entityTag({ untagged }: ResourceModel, text: string): string {
+  const tagged = untagged.length === 0 ? text : textWithout(untagged, text);
+  return `"${hash("sha256", tagged, "base64url").slice(0, 22)}"`;
+}
+
+function textWithout(names: readonly string[], text: string): string {
+  const members = Object.entries(JSON.parse(text) as Record<string, unknown>);
+  return JSON.stringify(members.filter(([name]) => !names.includes(name)));
 }
 
 /** Whether the caller has this representation already, so that 304 says enough (section 13.1.2). */
@@ -24,12 +31,15 @@ export function requireMatch(headers: IncomingHttpHeaders, tag: string): void {
 }
 
 /** What `If-Match` and `If-None-Match` ask of the row before it is written; undefined where they ask nothing. */
-export function writePrecondition(headers: IncomingHttpHeaders): Precondition | undefined {
+export function writePrecondition(
+  resource: ResourceModel,
+  headers: IncomingHttpHeaders,
+): Precondition | undefined {
   const match = headers["if-match"];
   const noneMatch = headers["if-none-match"];
   if (match === undefined && noneMatch === undefined) return undefined;
   return (text) => {
-    const tag = entityTag(text);
+    const tag = entityTag(resource, text);
     const isMet =
       (match === undefined || holds(match, tag, false)) &&
       (noneMatch === undefined || !holds(noneMatch, tag, true));

@@ -116,7 +116,7 @@ class ResourceHandlers {
     const selection = parseOne(this.#resource, query);
     const read = { resource: this.#resource, selection, id: request.params.id, conditions: [] };
     const text = await this.#door.engine.get(this.#door.callerOf(request), read);
-    const tag = entityTag(text);
+    const tag = entityTag(this.#resource, text);
     requireMatch(request.headers, tag);
     reply.header("ETag", tag);
     if (this.#mayBeDeprecated) this.#announce(reply, namesInQuery(query));
@@ -136,7 +136,7 @@ class ResourceHandlers {
   replace = async (request: Request, reply: FastifyReply): Answer => {
     refuseParameters(parseQuery(request.url));
     const { id } = request.params;
-    const precondition = writePrecondition(request.headers);
+    const precondition = writePrecondition(this.#resource, request.headers);
     const caller = this.#door.callerOf(request);
     const row = await this.#door.engine.replace(caller, this.#resource, id, request.body, precondition);
     return this.#row(request, reply, row);
@@ -145,7 +145,7 @@ class ResourceHandlers {
   change = async (request: Request, reply: FastifyReply): Answer => {
     refuseParameters(parseQuery(request.url));
     const { id } = request.params;
-    const precondition = writePrecondition(request.headers);
+    const precondition = writePrecondition(this.#resource, request.headers);
     const caller = this.#door.callerOf(request);
     const row = await this.#door.engine.change(caller, this.#resource, id, request.body, precondition);
     return this.#row(request, reply, row);
@@ -153,7 +153,7 @@ class ResourceHandlers {
 
   remove = async (request: Request, reply: FastifyReply): Answer => {
     refuseParameters(parseQuery(request.url));
-    const precondition = writePrecondition(request.headers);
+    const precondition = writePrecondition(this.#resource, request.headers);
     const caller = this.#door.callerOf(request);
     await this.#door.engine.remove(caller, this.#resource, request.params.id, precondition);
     if (this.#mayBeDeprecated) this.#announce(reply, []);
@@ -184,7 +184,7 @@ class ResourceHandlers {
 
   #row(request: Request, reply: FastifyReply, written: Written): string {
     if (this.#mayBeDeprecated) this.#announce(reply, Object.keys(request.body ?? {}));
-    reply.header("ETag", entityTag(written.text)).header("Content-Type", jsonType);
+    reply.header("ETag", entityTag(this.#resource, written.text)).header("Content-Type", jsonType);
     return answerText(written);
   }
 

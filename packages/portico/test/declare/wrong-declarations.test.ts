@@ -76,7 +76,7 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
       [
         "a misspelt option",
         { ...title, options: { mx: 5 } },
-        "there is no option mx; use some of optional, readOnly, internal, fixed, description, deprecated, min, max, default, unique, format, pattern",
+        "there is no option mx; use some of optional, readOnly, internal, fixed, untagged, description, deprecated, min, max, default, unique, format, pattern",
       ],
       ["what is no field", "text", "write it with text(), integer(), choice() or another kind"],
       ["a negative bound", text({ min: -1 }), "min and max count characters"],
