@@ -54,12 +54,6 @@ const rowsOfPiece = 250;
 /** What was left out is told so often. */
 const reportEveryMs = 60_000;
 
-interface Entry {
-  readonly request: LoggedRequest;
-  readonly caller: Caller;
-  readonly at: number;
-}
-
 /** Rows that are older than so many days. */
 export function requestLogExpiry({ name }: Dialect, days: number): Expiry {
   // Rows lie in the order of their tenants; SQLite would begin with all rows if it were not told.
@@ -77,7 +71,7 @@ export class RequestLog implements Gathering {
   readonly #insert: WriteRows;
   readonly #idPrefix: string;
   readonly #report: Report;
-  #waiting: Entry[] = [];
+  #waiting: ColumnRow[] = [];
   #room = mostAtOnce;
   #roomAt = 0;
   #leftOut = 0;
@@ -85,7 +79,13 @@ export class RequestLog implements Gathering {
 
   /** @param report is told how many requests were left out */
   constructor({ dialect }: Store, resource: ResourceModel, report: Report) {
-    this.#insert = compileInsertRows(dialect, resource.table, columnsOf(resource));
+    // Rows that a lost connection leaves in doubt are written once more.
+    this.#insert = compileInsertRows(
+      dialect,
+      resource.table,
+      columnsOf(resource),
+      sql`on conflict do nothing`,
+    );
     this.#idPrefix = resource.idPrefix;
     this.#report = report;
   }
@@ -95,9 +95,8 @@ export class RequestLog implements Gathering {
     const seconds = Math.max(at - this.#roomAt, 0) / 1000;
     this.#room = Math.min(this.#room + seconds * mostEachSecond, mostAtOnce);
     this.#roomAt = at;
-    for (const request of requests) {
-      if (request.caller && request.route !== undefined) this.#keep({ request, caller: request.caller, at });
-    }
+    const moment = new Date(at).toISOString();
+    for (const request of requests) if (request.caller) this.#keep(request, request.caller, moment);
     if (this.#leftOut > 0 && at >= this.#reportedAt + reportEveryMs) this.#tellLeftOut(at);
   }
 
@@ -107,38 +106,33 @@ export class RequestLog implements Gathering {
     return pieces;
   }
 
-  #keep(entry: Entry): void {
+  #keep(request: LoggedRequest, caller: Caller, moment: string): void {
+    if (request.route === undefined) return;
     if (this.#room < 1 || this.#waiting.length >= mostWaiting) {
       this.#leftOut += 1;
       return;
     }
     this.#room -= 1;
-    this.#waiting.push(entry);
-  }
-
-  #piece(entries: readonly Entry[]): Piece {
-    const rows = entries.map((entry) => this.#row(entry));
-    return {
-      write: (session) => this.#insert(session, rows),
-      giveBack: () => {
-        this.#waiting.push(...entries);
-      },
-    };
-  }
-
-  #row({ request, caller, at }: Entry): ColumnRow {
-    const moment = new Date(at).toISOString();
-    return {
+    this.#waiting.push({
       tenant_id: caller.tenantId,
       id: newId(this.#idPrefix),
       method: request.method,
-      route: request.route!,
+      route: request.route,
       status: request.status,
       duration_ms: request.durationMs,
       key_id: caller.credentialId,
       request_id: request.requestId,
       created_at: moment,
       updated_at: moment,
+    });
+  }
+
+  #piece(rows: readonly ColumnRow[]): Piece {
+    return {
+      write: (session) => this.#insert(session, rows),
+      giveBack: () => {
+        this.#waiting.push(...rows);
+      },
     };
   }
 

@@ -147,7 +147,8 @@ function logs(served: Served): void {
   });
 
   test("the sandbox's key is shown once, in the greeting, and in no line", () => {
-    const greeting = served.portico.output.slice(0, served.portico.output.indexOf('{"level"'));
+    // On a busy machine a line may stand before it.
+    const greeting = served.portico.output.replaceAll(/^\{"level".*\n/gm, "");
     assert.ok(greeting.includes(served.portico.key));
     for (const line of lines()) assert.ok(!JSON.stringify(line).includes(served.portico.key));
   });
