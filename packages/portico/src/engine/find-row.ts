@@ -6,6 +6,7 @@ import { Problem } from "../errors.ts";
 import { isId } from "../plan/id.ts";
 import { wholeRow } from "../plan/selection.ts";
 import type { Session } from "../store/database.ts";
+import type { Lock } from "../store/dialect.ts";
 import type { Store } from "../store/store.ts";
 import { policyConditions } from "./authorise.ts";
 
@@ -23,6 +24,7 @@ export async function findLocked(
   caller: Caller,
   resource: ResourceModel,
   id: string,
+  lock: Lock,
 ): Promise<string> {
   if (!isId(id)) notFound(resource);
   const read = {
@@ -31,7 +33,7 @@ export async function findLocked(
     id,
     conditions: policyConditions(caller, resource),
   };
-  return (await store.getLocked(caller.tenantId, read, session)) ?? notFound(resource);
+  return (await store.getLocked(caller.tenantId, read, session, lock)) ?? notFound(resource);
 }
 
 /** Makes sure that a caller may see the row under which others stand. @throws Problem `not_found` */

@@ -10,6 +10,7 @@ import type { Condition } from "../plan/read.ts";
 import { wholeRow } from "../plan/selection.ts";
 import type { RowValues } from "../plan/write.ts";
 import type { Transaction } from "../store/database.ts";
+import type { Lock } from "../store/dialect.ts";
 import type { Store } from "../store/store.ts";
 import { meets, policyConditions } from "./authorise.ts";
 import { explainInner, explainRemoval, redrawn } from "./constraint.ts";
@@ -126,7 +127,7 @@ export class Writing {
 
   /** Removes a row and everything under it, or marks it as removed. */
   async delete(resource: ResourceModel, id: string, precondition?: Precondition): Promise<void> {
-    await this.#delete(resource, id, await this.#current(resource, id, precondition));
+    await this.#delete(resource, id, await this.#current(resource, id, precondition, "removal"));
   }
 
   async #delete(resource: ResourceModel, id: string, current: Record<string, unknown>): Promise<void> {
@@ -160,7 +161,7 @@ export class Writing {
   async #deleteListed(resource: ResourceModel, id: string, conditions: readonly Condition[]): Promise<void> {
     if (this.#removing.has(id)) return;
     const read = { resource, selection: wholeRow(resource), id, conditions };
-    const text = await this.#place.store.getLocked(this.#caller.tenantId, read, this.#session);
+    const text = await this.#place.store.getLocked(this.#caller.tenantId, read, this.#session, "removal");
     if (text !== undefined) await this.#delete(resource, id, JSON.parse(text));
   }
 
@@ -187,7 +188,7 @@ export class Writing {
       get: (resource, id) => {
         const read = { resource, selection: wholeRow(resource), id, conditions: [] };
         // A hook decides by what it reads, so that must still hold when it writes.
-        return store.getLocked(this.#caller.tenantId, read, this.#session);
+        return store.getLocked(this.#caller.tenantId, read, this.#session, "change");
       },
       create: (resource, body, parentId) =>
         this.#inner(resource, async (part) => {
@@ -232,8 +233,9 @@ export class Writing {
     resource: ResourceModel,
     id: string,
     precondition: Precondition | undefined,
+    lock: Lock = "change",
   ): Promise<Record<string, unknown>> {
-    const text = await findLocked(this.#place.store, this.#session, this.#caller, resource, id);
+    const text = await findLocked(this.#place.store, this.#session, this.#caller, resource, id, lock);
     precondition?.(text);
     return JSON.parse(text);
   }
@@ -241,10 +243,11 @@ export class Writing {
   async #requireParent({ parent, hooks }: ResourceModel, id = ""): Promise<void> {
     if (!parent) return;
     const { target } = parent.reference!;
-    // Hooks may go on to write the parent. Locked before the insert locks it more weakly, two such inserts wait
-    // for one another's end and not for each other.
-    const find = hooks.before?.create || hooks.after?.create ? findLocked : requireParentRow;
-    await find(this.#place.store, this.#session, this.#caller, target, id);
+    const { store } = this.#place;
+    if (!hooks.before?.create && !hooks.after?.create)
+      return requireParentRow(store, this.#session, this.#caller, target, id);
+    // Hooks may go on to write the parent: what is found here must still hold then.
+    await findLocked(store, this.#session, this.#caller, target, id, "change");
   }
 
   /** What a hook gives keeps to the declaration as well; a fault there is one of the code, not of the caller. */

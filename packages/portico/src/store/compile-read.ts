@@ -13,7 +13,7 @@ import {
   rowJson,
 } from "./compile-row.ts";
 import type { Statement } from "./database.ts";
-import type { Dialect } from "./dialect.ts";
+import type { Dialect, Lock } from "./dialect.ts";
 import { compile, slot } from "./statement.ts";
 
 /** Stands between two rows of a page. JSON text never holds a line break outside this place. */
@@ -26,7 +26,7 @@ const mostBranches = 20;
 export function compileGet(
   dialect: Dialect,
   read: ReadOne,
-  isLocked: boolean,
+  lock: Lock | undefined,
 ): Statement<ReadInput<ReadOne>> {
   const { resource } = read;
   return compile(
@@ -39,7 +39,7 @@ export function compileGet(
           ...conditionsOf(dialect, "r", read.conditions),
         ],
         sql` and `,
-      )}${isLocked ? dialect.lockRow : sql``}`,
+      )}${lock ? dialect.locks[lock] : sql``}`,
   );
 }
 

@@ -5,6 +5,9 @@ import type { Attribute, ResourceModel } from "../declare/model.ts";
 import type { ColumnType } from "./schema.ts";
 import type { Tables } from "./statement.ts";
 
+/** What a row is kept from others for. */
+export type Lock = "change" | "removal";
+
 export interface Dialect {
   readonly name: "sqlite" | "postgres";
   readonly builder: Kysely<Tables>;
@@ -38,8 +41,8 @@ export interface Dialect {
   encode(attribute: Attribute, value: unknown): unknown;
   /** Where a row lies: the shortest way to it inside one statement. */
   readonly rowPlace: RawBuilder<unknown>;
-  /** Appended to a read inside a transaction that goes on to write the row. */
-  readonly lockRow: RawBuilder<unknown>;
+  /** Written behind a query for a row that the transaction goes on to write: nobody else writes it until then. */
+  readonly locks: Readonly<Record<Lock, RawBuilder<unknown>>>;
   /** The same for rows that several processes share out: those that another one holds are left to it. */
   readonly lockFreeRows: RawBuilder<unknown>;
   /** Keeps all others from writing to a table until the transaction ends; undefined where there is one writer anyway. */

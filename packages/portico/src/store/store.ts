@@ -16,7 +16,7 @@ import {
 import type { ReadInput } from "./compile-row.ts";
 import { compileDelete, compileInsert, compileUpdate } from "./compile-write.ts";
 import type { Database, Session, Statement, Transaction } from "./database.ts";
-import type { Dialect } from "./dialect.ts";
+import type { Dialect, Lock } from "./dialect.ts";
 
 /** Compiled statements kept for each resource and operation; one is a few kilobytes of text and closures. */
 const mostShapes = 500;
@@ -65,22 +65,27 @@ export class Store {
 
   /** A row as JSON text, or undefined where the tenant has none with this id that meets the conditions. */
   async get(tenantId: string, read: ReadOne, session: Session = this.database): Promise<string | undefined> {
-    return this.#get(tenantId, read, session, false);
+    return this.#get(tenantId, read, session, undefined);
   }
 
   /** The same inside a transaction that goes on to write the row: nobody else writes it until then. */
-  async getLocked(tenantId: string, read: ReadOne, session: Session): Promise<string | undefined> {
-    return this.#get(tenantId, read, session, true);
+  async getLocked(
+    tenantId: string,
+    read: ReadOne,
+    session: Session,
+    lock: Lock,
+  ): Promise<string | undefined> {
+    return this.#get(tenantId, read, session, lock);
   }
 
   async #get(
     tenantId: string,
     read: ReadOne,
     session: Session,
-    isLocked: boolean,
+    lock: Lock | undefined,
   ): Promise<string | undefined> {
-    const shape = `${read.selection.key}|${conditionShape(read.conditions)}|${isLocked}`;
-    const statement = this.#gets.get(read.resource, shape, () => compileGet(this.dialect, read, isLocked));
+    const shape = `${read.selection.key}|${conditionShape(read.conditions)}|${lock}`;
+    const statement = this.#gets.get(read.resource, shape, () => compileGet(this.dialect, read, lock));
     const [row] = await session.query(statement, { tenantId, read });
     return row?.[0] as string | undefined;
   }

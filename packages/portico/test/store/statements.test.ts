@@ -50,11 +50,11 @@ const nested = select(
 
 const reads = {
   "a row": (dialect: Dialect) =>
-    compileGet(dialect, { resource: posts, selection: wholeRow(posts), id: "x", conditions: [] }, false),
+    compileGet(dialect, { resource: posts, selection: wholeRow(posts), id: "x", conditions: [] }, undefined),
   "the first page": (dialect: Dialect) => compileList(dialect, newest),
   "a deep page of a filtered list": (dialect: Dialect) => compileList(dialect, deep),
   "a row with the row it refers to": (dialect: Dialect) =>
-    compileGet(dialect, { resource: posts, selection: nested, id: "x", conditions: [] }, false),
+    compileGet(dialect, { resource: posts, selection: nested, id: "x", conditions: [] }, undefined),
 };
 
 const moment = (name: string): string =>

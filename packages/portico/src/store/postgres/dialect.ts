@@ -50,9 +50,9 @@ export const postgresDialect: Dialect = {
     return value;
   },
   rowPlace: sql`ctid`,
-  // Not `for update`: rows that refer to this one are inserted meanwhile, and two transactions that each did so
-  // and then read it would wait for each other.
-  lockRow: sql` for no key update`,
+  // Rows that refer to one may be added while it is changed, and not while it is removed. Were the first lock as
+  // strong as the second, two transactions that each did so and then read it would wait for each other.
+  locks: { change: sql` for no key update`, removal: sql` for update` },
   lockTable: (table) => sql`lock table ${sql.table(table)} in share row exclusive mode`,
   lockFreeRows: sql` for update skip locked`,
 };

@@ -50,7 +50,7 @@ export const sqliteDialect: Dialect = {
     return typeof value === "boolean" ? Number(value) : value;
   },
   rowPlace: sql`row_no`,
-  lockRow: sql``,
+  locks: { change: sql``, removal: sql`` },
   lockTable: () => undefined,
   lockFreeRows: sql``,
 };
