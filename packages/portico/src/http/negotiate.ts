@@ -4,7 +4,7 @@ import { isUtf8 } from "node:buffer";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import Negotiator from "negotiator";
 import { Problem } from "../errors.ts";
-import { BoundedMap } from "../store/bounded-map.ts";
+import { BoundedMap } from "../plan/bounded-map.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
