@@ -2,6 +2,7 @@
 
 import type { Quota } from "../declare/caller.ts";
 import { OperatorError } from "../errors.ts";
+import { type GraphqlLimits, standardLimits } from "../graphql/limits.ts";
 import { type LogLevel, logLevels } from "../http/log.ts";
 
 export interface Settings {
@@ -17,6 +18,7 @@ export interface Settings {
   readonly keyQuota: Quota;
   /** So long before its expiry a key counts as expiring soon. */
   readonly keyExpiringSoonDays: number;
+  readonly graphqlLimits: GraphqlLimits;
   readonly logLevel: LogLevel;
   readonly isTimed: boolean;
 }
@@ -47,6 +49,7 @@ export function readSettings(environment: Environment, defaults: Environment = {
     secrets,
     keyQuota: quota("PORTICO_KEY_QUOTA", value("PORTICO_KEY_QUOTA", "1000/60")),
     keyExpiringSoonDays: days("PORTICO_KEY_EXPIRING_SOON_DAYS", value("PORTICO_KEY_EXPIRING_SOON_DAYS", "7")),
+    graphqlLimits: graphqlLimits(value),
     logLevel: oneOf("LOG_LEVEL", value("LOG_LEVEL", "info"), logLevels),
     isTimed: oneOf("PORTICO_TIMING", value("PORTICO_TIMING", "0"), ["0", "1"] as const) === "1",
   };
@@ -78,6 +81,22 @@ function quota(name: string, value: string): Quota {
 function days(name: string, value: string): number {
   if (/^[1-9]\d{0,3}$/.test(value)) return Number(value);
   throw new OperatorError(`${name} is '${value}'; it must be a number of days from 1 to 9999`);
+}
+
+/** How much one GraphQL operation may ask for. */
+function graphqlLimits(value: (name: string, standard: string) => string): GraphqlLimits {
+  const { depth, cost, fields, tokens } = standardLimits;
+  return {
+    depth: bound("PORTICO_GRAPHQL_DEPTH", value("PORTICO_GRAPHQL_DEPTH", String(depth))),
+    cost: bound("PORTICO_GRAPHQL_COST", value("PORTICO_GRAPHQL_COST", String(cost))),
+    fields: bound("PORTICO_GRAPHQL_FIELDS", value("PORTICO_GRAPHQL_FIELDS", String(fields))),
+    tokens: bound("PORTICO_GRAPHQL_TOKENS", value("PORTICO_GRAPHQL_TOKENS", String(tokens))),
+  };
+}
+
+function bound(name: string, value: string): number {
+  if (/^[1-9]\d{0,7}$/.test(value)) return Number(value);
+  throw new OperatorError(`${name} is '${value}'; it must be a whole number from 1 to 99999999`);
 }
 
 function portNumber(value: string): number {

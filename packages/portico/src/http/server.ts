@@ -4,6 +4,8 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequ
 import type { Caller } from "../declare/caller.ts";
 import type { Engine } from "../engine/engine.ts";
 import { Problem } from "../errors.ts";
+import { registerGraphql } from "../graphql/door.ts";
+import type { GraphqlLimits } from "../graphql/limits.ts";
 import type { Authenticator } from "../identity/authenticate.ts";
 import type { CursorCodec } from "../plan/cursor.ts";
 import { registerRest } from "../rest/routes.ts";
@@ -14,7 +16,7 @@ import { sendTogether } from "./departure.ts";
 import { registerHealth } from "./health.ts";
 import type { Log } from "./log.ts";
 import { watchMethods } from "./methods.ts";
-import { acceptJsonBodies, requireJsonAccepted } from "./negotiate.ts";
+import { acceptJsonBodies, requireAccepted } from "./negotiate.ts";
 import { requestId } from "./request-id.ts";
 import { logRequests } from "./request-log.ts";
 import { reportTiming, startTiming } from "./timing.ts";
@@ -25,6 +27,7 @@ export interface Building {
   readonly authenticator: Authenticator;
   readonly cursors: CursorCodec;
   readonly log: Log;
+  readonly graphqlLimits: GraphqlLimits;
   /** {base_url} of the specification, without a slash at its end. */
   readonly publicUrl: string;
   /** Whether answers tell the time that each stage took. */
@@ -83,7 +86,7 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
   server.addHook("onRequest", (request, reply, done) => {
     reply.header("X-Request-Id", request.id);
     requireHost(request);
-    requireJsonAccepted(request.headers.accept);
+    requireAccepted(request);
     if (request.is404) answerUnrouted(request, reply);
     else done();
   });
@@ -106,7 +109,7 @@ function requireHost({ raw }: FastifyRequest): void {
 /** Whoever comes through a door has shown who they are. */
 function registerDoors(
   doors: FastifyInstance,
-  { engine, cursors, authenticator, publicUrl }: Building,
+  { engine, cursors, authenticator, publicUrl, graphqlLimits }: Building,
 ): void {
   doors.addHook("onRequest", async (request) => {
     refuseCredentialInQuery(request.url);
@@ -114,6 +117,7 @@ function registerDoors(
   });
   const basePath = new URL(publicUrl).pathname.replace(/\/$/, "");
   registerRest(doors, { engine, cursors, basePath, callerOf });
+  registerGraphql(doors, { engine, cursors, limits: graphqlLimits, callerOf });
 }
 
 function callerOf({ caller }: FastifyRequest): Caller {

@@ -42,6 +42,7 @@ export const serve: Command = {
         authenticator: new Authenticator(store, isSandbox ? "test" : "live", settings.keyQuota),
         cursors: new CursorCodec(secretsFor(settings)),
         log,
+        graphqlLimits: settings.graphqlLimits,
         publicUrl: settings.publicUrl,
         isTimed: settings.isTimed,
       });
