@@ -4,6 +4,7 @@ import { OperatorError, Problem } from "../errors.ts";
 import { type Command, helpOf, helpOfAll, type Outcome, parseCall } from "./command.ts";
 import { keyChange, keyCreate, keyList, keyRevoke, keyRevokeAll, keyRotate } from "./commands/key.ts";
 import { migrateCommand } from "./commands/migrate.ts";
+import { schemaCommand } from "./commands/schema.ts";
 import { serve } from "./commands/serve.ts";
 import { tenantCreate } from "./commands/tenant.ts";
 import { userCreate } from "./commands/user.ts";
@@ -11,6 +12,7 @@ import { userCreate } from "./commands/user.ts";
 const commands: readonly Command[] = [
   serve,
   migrateCommand,
+  schemaCommand,
   tenantCreate,
   userCreate,
   keyCreate,

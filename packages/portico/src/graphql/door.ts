@@ -8,6 +8,7 @@ import { Problem } from "../errors.ts";
 import type { CursorCodec } from "../plan/cursor.ts";
 import { Answerer, type GraphqlAnswer, refused } from "./answer.ts";
 import { failureOf } from "./failure.ts";
+import { graphiqlPage } from "./graphiql.ts";
 import type { GraphqlLimits } from "./limits.ts";
 import { type GraphqlRequest, requestOfBody, requestOfTarget } from "./request.ts";
 import { buildApi } from "./schema.ts";
@@ -16,6 +17,8 @@ export interface GraphqlDoor {
   readonly engine: Engine;
   readonly cursors: CursorCodec;
   readonly limits: GraphqlLimits;
+  /** What stands before every path where the server is reached below a folder: `/api`. */
+  readonly basePath: string;
   readonly callerOf: (request: FastifyRequest) => Caller;
 }
 
@@ -23,18 +26,24 @@ export const graphqlPath = "/graphql";
 
 const jsonType = "application/json";
 const graphqlType = "application/graphql-response+json";
-/** What answers are available as; the first one where a caller accepts both alike. */
-export const graphqlTypes = [jsonType, graphqlType];
+const pageType = "text/html";
+/** The first one counts where a caller accepts several alike. */
+const answerTypes = [jsonType, graphqlType];
+const pageOrAnswerTypes = [...answerTypes, pageType];
 
 export function registerGraphql(server: FastifyInstance, door: GraphqlDoor): void {
-  const { engine, cursors, limits, callerOf } = door;
+  const { engine, cursors, limits, basePath, callerOf } = door;
   const answerer = new Answerer({ api: buildApi(engine.model), engine, cursors, limits });
-  const config = { mediaTypes: graphqlTypes };
 
-  server.get(graphqlPath, { config }, async (request, reply) =>
-    respond(request, reply, () => requestOfTarget(request.url), true),
-  );
-  server.post(graphqlPath, { config }, async (request, reply) =>
+  // A browser that opens the path shows no credential yet; the page asks its user for one.
+  const getConfig = { mediaTypes: pageOrAnswerTypes, isOpenTo: asksForPage };
+  server.get(graphqlPath, { config: getConfig }, async (request, reply) => {
+    if (!asksForPage(request)) return respond(request, reply, () => requestOfTarget(request.url), true);
+    const { html, headers } = await graphiqlPage(`${basePath}${graphqlPath}`);
+    reply.headers({ ...headers });
+    return html;
+  });
+  server.post(graphqlPath, { config: { mediaTypes: answerTypes } }, async (request, reply) =>
     respond(request, reply, () => requestOfBody(request.body), false),
   );
 
@@ -73,7 +82,7 @@ function send(
   const type = typeFor(request.headers.accept);
   // Clients of plain JSON are told by `errors` alone (section 6.4.1); those of the other type by the status as well.
   if (isUnreadable || (!answer.hasData && type === graphqlType)) reply.code(statusOf(answer));
-  reply.header("Content-Type", `${type}; charset=utf-8`);
+  reply.header("Content-Type", `${type}; charset=utf-8`).header("Vary", "Accept");
   return answer.text;
 }
 
@@ -83,7 +92,12 @@ function statusOf({ failures }: GraphqlAnswer): number {
   return problem.code === "validation_error" ? 400 : problem.status;
 }
 
+function asksForPage({ headers: { accept } }: FastifyRequest): boolean {
+  if (accept === undefined || !accept.includes(pageType)) return false;
+  return new Negotiator({ headers: { accept } }).mediaType(pageOrAnswerTypes) === pageType;
+}
+
 function typeFor(accept: string | undefined): string {
   if (accept === undefined || accept === "*/*" || accept === jsonType) return jsonType;
-  return new Negotiator({ headers: { accept } }).mediaType(graphqlTypes) ?? jsonType;
+  return new Negotiator({ headers: { accept } }).mediaType(answerTypes) ?? jsonType;
 }

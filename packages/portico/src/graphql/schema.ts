@@ -13,6 +13,7 @@ import {
   GraphQLNonNull,
   GraphQLObjectType,
   GraphQLSchema,
+  type GraphQLSchemaConfig,
   GraphQLString,
   GraphQLUnionType,
   validateSchema,
@@ -56,16 +57,26 @@ export function buildApi(model: Model): Api {
     return { resource, row, connection: connectionType(resource, row), pageArguments };
   });
   const searched = resources.filter(({ search, parent }) => search.length > 0 && !parent);
-  const schema = new GraphQLSchema({
+  const schema = checkedSchema({
     query: queryType(types, searched, rows),
     mutation: mutationType(types, attributeTypes),
     types: [...rows.values()],
   });
-  const [mistake] = validateSchema(schema);
-  if (mistake)
-    throw new OperatorError(`the GraphQL schema of the declarations is faulty: ${mistake.message}`);
   const resourceOf = new Map(types.map(({ row, resource }) => [row, resource]));
   return { schema, resourceOf, typeOf: rows, searched };
+}
+
+function checkedSchema(config: GraphQLSchemaConfig): GraphQLSchema {
+  try {
+    const schema = new GraphQLSchema(config);
+    const [mistake] = validateSchema(schema);
+    if (!mistake) return schema;
+    throw mistake;
+  } catch (error) {
+    throw new OperatorError(
+      `the declarations make no GraphQL schema: ${(error as Error).message} Rename a resource or field.`,
+    );
+  }
 }
 
 const requiredId = new GraphQLNonNull(GraphQLID);

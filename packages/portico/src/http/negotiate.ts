@@ -12,6 +12,8 @@ declare module "fastify" {
     needsNoBody?: boolean;
     /** What the route answers with, where it is more than JSON. */
     mediaTypes?: readonly string[];
+    /** Which requests of a door's route need no credential. */
+    isOpenTo?: (request: FastifyRequest) => boolean;
   }
 }
 

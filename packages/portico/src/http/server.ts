@@ -113,11 +113,12 @@ function registerDoors(
 ): void {
   doors.addHook("onRequest", async (request) => {
     refuseCredentialInQuery(request.url);
+    if (request.routeOptions.config.isOpenTo?.(request)) return;
     request.caller = { ...(await authenticator.caller(request.raw)), address: request.ip };
   });
   const basePath = new URL(publicUrl).pathname.replace(/\/$/, "");
   registerRest(doors, { engine, cursors, basePath, callerOf });
-  registerGraphql(doors, { engine, cursors, limits: graphqlLimits, callerOf });
+  registerGraphql(doors, { engine, cursors, limits: graphqlLimits, basePath, callerOf });
 }
 
 function callerOf({ caller }: FastifyRequest): Caller {
