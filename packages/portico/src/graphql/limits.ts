@@ -1,11 +1,6 @@
 // How much a caller may ask for. Each bound is checked before the work that it bounds.
 
-import type {
-  DocumentNode,
-  FragmentDefinitionNode,
-  OperationDefinitionNode,
-  SelectionSetNode,
-} from "graphql";
+import type { DocumentNode, FragmentDefinitionNode, SelectionSetNode } from "graphql";
 import { Problem } from "../errors.ts";
 import { connectionLimit, limitOf } from "./list-arguments.ts";
 import type { Inside, Selected } from "./selected.ts";
@@ -35,67 +30,93 @@ export function requireWithin(bound: keyof GraphqlLimits, value: number, limits:
 
 const names = { tokens: "tokens:", fields: "fields:", depth: "a depth of", cost: "a cost of" };
 
+/**
+ * How often one name may stand in one place: validation compares each of them with each other. Fragments that are
+ * opened beside each other are compared as well.
+ */
+const mostRepeats = 50;
+const mostSpreads = 100;
+
 interface Extent {
   readonly fields: number;
   readonly depth: number;
+  /** How often each name stands at the top of it. */
+  readonly names: ReadonlyMap<string, number>;
 }
 
 /**
  * Holds each operation of a document against the limits of fields and depth, before it is validated: what is too
  * large is not worth that. Each fragment is looked at once, so that fragments within fragments take no longer.
+ *
+ * @throws Problem `validation_error`
  */
 export function requireBoundedDocument(document: DocumentNode, limits: GraphqlLimits): void {
-  const fragments = new Map<string, FragmentDefinitionNode>();
-  const operations: OperationDefinitionNode[] = [];
-  for (const definition of document.definitions) {
-    if (definition.kind === "FragmentDefinition") fragments.set(definition.name.value, definition);
-    if (definition.kind === "OperationDefinition") operations.push(definition);
+  const survey = new Survey(document, limits);
+  for (const definition of document.definitions)
+    if ("selectionSet" in definition)
+      requireWithin("depth", survey.extentOf(definition.selectionSet).depth, limits);
+}
+
+class Survey {
+  readonly #limits: GraphqlLimits;
+  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  readonly #known = new Map<string, Extent>();
+
+  constructor({ definitions }: DocumentNode, limits: GraphqlLimits) {
+    this.#limits = limits;
+    this.#fragments = new Map(
+      definitions.flatMap((each) => (each.kind === "FragmentDefinition" ? [[each.name.value, each]] : [])),
+    );
   }
-  const known = new Map<string, Extent>();
-  for (const each of [...operations, ...fragments.values()]) {
-    const { fields, depth } = extentOf(each.selectionSet, fragments, known);
-    requireWithin("fields", fields, limits);
-    requireWithin("depth", depth, limits);
+
+  extentOf({ selections }: SelectionSetNode): Extent {
+    let fields = 0;
+    let depth = 0;
+    const names = new Map<string, number>();
+    const spreads = selections.filter(({ kind }) => kind === "FragmentSpread").length;
+    requireFew(spreads, mostSpreads, "Fragments stand");
+    for (const selection of selections) {
+      const inner = this.#inside(selection);
+      const isField = selection.kind === "Field";
+      // Introspection is bounded by a rule of its own, and as deep as this by nature.
+      const isIntrospection = isField && selection.name.value.startsWith("__");
+      fields += (isField ? 1 : 0) + inner.fields;
+      depth = Math.max(depth, isIntrospection ? 1 : (isField ? 1 : 0) + inner.depth);
+      requireWithin("fields", fields, this.#limits);
+      if (isField) addName(names, (selection.alias ?? selection.name).value, 1);
+      else for (const [name, times] of inner.names) addName(names, name, times);
+    }
+    return { fields, depth, names };
+  }
+
+  #inside(selection: SelectionSetNode["selections"][number]): Extent {
+    if (selection.kind !== "FragmentSpread")
+      return selection.selectionSet ? this.extentOf(selection.selectionSet) : nothing;
+    const name = selection.name.value;
+    const known = this.#known.get(name);
+    if (known) return known;
+    // While it is looked at, a fragment counts as empty: validation refuses those that go in circles.
+    this.#known.set(name, nothing);
+    const fragment = this.#fragments.get(name);
+    const extent = fragment ? this.extentOf(fragment.selectionSet) : nothing;
+    this.#known.set(name, extent);
+    return extent;
   }
 }
 
-function extentOf(
-  { selections }: SelectionSetNode,
-  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
-  known: Map<string, Extent>,
-): Extent {
-  let fields = 0;
-  let depth = 0;
-  for (const selection of selections) {
-    const inner = innerExtent(selection, fragments, known);
-    const own = selection.kind === "Field" ? 1 : 0;
-    // Introspection is bounded by a rule of its own, and as deep as this by nature.
-    const isIntrospection = selection.kind === "Field" && selection.name.value.startsWith("__");
-    fields += own + inner.fields;
-    depth = Math.max(depth, isIntrospection ? 1 : own + inner.depth);
-  }
-  return { fields, depth };
+const nothing: Extent = { fields: 0, depth: 0, names: new Map() };
+
+function addName(names: Map<string, number>, name: string, times: number): void {
+  const all = (names.get(name) ?? 0) + times;
+  requireFew(all, mostRepeats, `${name.slice(0, 100)} stands`);
+  names.set(name, all);
 }
 
-function innerExtent(
-  selection: SelectionSetNode["selections"][number],
-  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
-  known: Map<string, Extent>,
-): Extent {
-  if (selection.kind !== "FragmentSpread")
-    return selection.selectionSet ? extentOf(selection.selectionSet, fragments, known) : nothing;
-  const name = selection.name.value;
-  const found = known.get(name);
-  if (found) return found;
-  // While it is looked at, a fragment counts as empty: validation refuses those that go in circles.
-  known.set(name, nothing);
-  const fragment = fragments.get(name);
-  const extent = fragment ? extentOf(fragment.selectionSet, fragments, known) : nothing;
-  known.set(name, extent);
-  return extent;
+function requireFew(count: number, most: number, what: string): void {
+  if (count <= most) return;
+  const message = `${what} ${count} times or more in one place; the limit is ${most}.`;
+  throw new Problem("validation_error", message, [{ field: "fields", issue: "max" }]);
 }
-
-const nothing: Extent = { fields: 0, depth: 0 };
 
 /** The most rows that the fields could answer with: lists count as full. */
 export function costOf(fields: readonly Selected[]): number {

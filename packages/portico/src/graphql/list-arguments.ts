@@ -63,7 +63,7 @@ export function planPage(
     isBackward,
     isEveryPlaceTold,
   };
-  const conditions = [...above, ...filterConditions(resource, filter ?? {})];
+  const conditions = [...above, ...filterConditions(resource, filter ?? noFilter)];
   const read = { resource, selection, conditions, words: [], sort: sort ?? newestFirst(resource), page };
   const collection = above[0] ? `${above[0].values[0]}/${resource.segment}` : resource.segment;
   return { read, token: (isBackward ? before : after) ?? undefined, collection };
@@ -94,6 +94,9 @@ function requireOneWay(name: string, other: string, one: unknown, another: unkno
 
 /** Values of one filter. */
 const mostValues = 50;
+
+/** Without a prototype, as arguments are: a field may be called `constructor`. */
+const noFilter: Given = Object.freeze(Object.create(null));
 
 function filterConditions(resource: ResourceModel, filter: Given): Condition[] {
   const conditions: Condition[] = [];
