@@ -38,7 +38,23 @@ export function readRows({ key, ids }: Filled, deepPath: string): Row[] {
       floorOfRow: { of: "page of 20 newest", percent: 90 },
     },
     { name: "filtered page of 20", load: get([`${firstPage}&status=published`]) },
+    { name: "GraphQL: 20 posts", load: graphqlLoad(key, flatQuery) },
+    { name: "GraphQL: 20 posts, nested", load: graphqlLoad(key, nestedQuery) },
   ];
+}
+
+/** Two fields of each post, and three levels of rows. */
+export const flatQuery = "{ posts(limit: 20) { id title } }";
+export const nestedQuery =
+  "{ posts(limit: 20) { id title author { id name posts(first: 5) { id title } } } }";
+
+export function graphqlLoad(key: string, query: string): Load {
+  return {
+    method: "POST",
+    paths: ["/graphql"],
+    headers: { ...keyHeader(key), "Content-Type": "application/json" },
+    body: JSON.stringify({ query }),
+  };
 }
 
 export function createRow({ key }: Filled): Row {
