@@ -12,7 +12,8 @@ import {
   orderBy,
   ownConditions,
   type ReadInput,
-  rowJson,
+  type RowParts,
+  rowParts,
 } from "./compile-row.ts";
 import type { Statement } from "./database.ts";
 import type { Dialect } from "./dialect.ts";
@@ -35,9 +36,10 @@ export function compileGet(
   isLocked: boolean,
 ): Statement<ReadInput<ReadOne>> {
   const { resource } = read;
+  const { json, joins } = rowParts(dialect, "r", read.selection);
   return compile(
     dialect.builder,
-    sql`select ${rowJson(dialect, "r", read.selection)} from ${sql.table(resource.table)} as r
+    sql`select ${json} from ${sql.table(resource.table)} as r${joins}
       where ${sql.join(
         [
           sql`r.tenant_id = ${slot(({ tenantId }: ReadInput<ReadOne>) => tenantId)}`,
@@ -86,22 +88,25 @@ export function compileList(dialect: Dialect, read: Read): Statement<ReadInput<R
   const isMerged = ranges.length > 1;
   const order = isMerged || isBackward ? orderBy(dialect, "r", read.sort, read.sort.isDescending) : undefined;
   // Rows of one range become text where they are found; those of several only once it is known which are kept.
+  const parts = rowParts(dialect, "r", read.selection);
+  const answered = [
+    ...shown.map(({ name, of }) => sql`${of(dialect, read, parts)} as ${sql.ref(name)}`),
+    ...(order ? [sql.join(orderColumns(read))] : []),
+  ];
   const found = isMerged
-    ? merged(dialect, read, ranges)
-    : sql`(${rangeRows(dialect, read, ranges[0]!, [
-        ...shown.map(({ name, of }) => sql`${of(dialect, read)} as ${sql.ref(name)}`),
-        ...(order ? [sql.join(orderColumns(read))] : []),
-      ])})`;
-  const [text, keys] = shown.map(({ name, of }) =>
-    dialect.concatenated(isMerged ? of(dialect, read) : sql.ref<string>(`r.${name}`), rowSeparator, order),
-  );
+    ? sql`${merged(dialect, read, ranges)} as r${parts.joins}`
+    : sql`(${rangeRows(dialect, read, ranges[0]!, answered, parts.joins)}) as r`;
+  const [text, keys] = shown.map(({ name, of }) => {
+    const one = isMerged ? of(dialect, read, parts) : sql.ref<string>(`r.${name}`);
+    return dialect.concatenated(one, rowSeparator, order);
+  });
   const total =
     read.page.style === "page"
       ? sql`(select count(*) from ${source(dialect, read)} where ${matching(dialect, read)})`
       : sql`null`;
   return compile(
     dialect.builder,
-    sql`select ${text}, ${keys ?? sql`null`}, count(*), ${total} from ${found} as r`,
+    sql`select ${text}, ${keys ?? sql`null`}, count(*), ${total} from ${found}`,
     mayScan(read),
   );
 }
@@ -109,12 +114,12 @@ export function compileList(dialect: Dialect, read: Read): Statement<ReadInput<R
 interface RowText {
   /** Names of what a subquery answers; no column has a space in its name. */
   readonly name: string;
-  readonly of: (dialect: Dialect, read: Read) => RawBuilder<string>;
+  readonly of: (dialect: Dialect, read: Read, row: RowParts<string>) => RawBuilder<string>;
 }
 
 /** What a row `r` is written as: its JSON, and where the JSON does not show them, the values that a cursor needs. */
 const rowTexts: readonly RowText[] = [
-  { name: "row text", of: (dialect, read) => rowJson(dialect, "r", read.selection) },
+  { name: "row text", of: (_dialect, _read, { json }) => json },
   {
     name: "row keys",
     of: (dialect, { sort: { attribute } }) =>
@@ -149,7 +154,7 @@ function merged(dialect: Dialect, read: Read, ranges: readonly Range[]): Express
   const all = sql.join(
     ranges.map(
       (range) =>
-        sql`select * from (${rangeRows(dialect, read, range, columnsOf("r", read.selection, [read.sort.attribute]))}) as b`,
+        sql`select * from (${rangeRows(dialect, read, range, columnsOf("r", read.selection, [read.sort.attribute]), sql``)}) as b`,
     ),
     sql` union all `,
   );
@@ -189,13 +194,19 @@ function oneValue(dialect: Dialect, read: Read, condition: Condition, index: num
   return sql`${sql.ref(`r.${attribute.column}`)} = ${value}`;
 }
 
-function rangeRows(dialect: Dialect, read: Read, range: Range, answered: readonly Expression[]): Expression {
+function rangeRows(
+  dialect: Dialect,
+  read: Read,
+  range: Range,
+  answered: readonly Expression[],
+  joins: Expression,
+): Expression {
   const order = orderBy(dialect, "r", read.sort, isTraversedDescending(read));
   const offset =
     read.page.style === "page"
       ? sql` offset ${slot(({ read: { page } }: ReadInput<Read>) => (page.style === "page" ? (page.number - 1) * page.limit : 0))}`
       : sql``;
-  return sql`select ${sql.join(answered)} from ${source(dialect, read)} where ${sql.join([tenant(), ...range], sql` and `)}
+  return sql`select ${sql.join(answered)} from ${source(dialect, read)}${joins} where ${sql.join([tenant(), ...range], sql` and `)}
     order by ${order} limit ${limit(dialect, read)}${offset}`;
 }
 

@@ -75,14 +75,30 @@ type SelectionOfInput = (input: Parameters<ConditionsOfInput>[0]) => Selection;
 
 const ownSelection: SelectionOfInput = ({ read }) => read.selection;
 
-/** The JSON text of the row `alias` - of the row being written, where there is none - with the rows around it inside. */
+/** The JSON of a row, and what must stand beside the row in `from` for it. */
+export interface RowParts<Json = unknown> {
+  readonly json: RawBuilder<Json>;
+  readonly joins: Expression;
+}
+
+/** The JSON text of the row `alias`, with the rows around it inside. */
+export function rowParts(dialect: Dialect, alias: string, selection: Selection): RowParts<string> {
+  const { members, joins } = membersOf(dialect, alias, selection, ownSelection);
+  return { json: dialect.rowJson(members), joins };
+}
+
+/** The same of a row without others inside: of the row being written, where there is no alias. */
 export function rowJson(
   dialect: Dialect,
   alias: string | undefined,
   selection: Selection,
-  held: SelectionOfInput = ownSelection,
 ): RawBuilder<string> {
-  return dialect.rowJson(membersOf(dialect, alias, selection, held));
+  return dialect.rowJson(membersOf(dialect, alias, selection, ownSelection).members);
+}
+
+function rowValue(dialect: Dialect, alias: string, selection: Selection, held: SelectionOfInput): RowParts {
+  const { members, joins } = membersOf(dialect, alias, selection, held);
+  return { json: dialect.rowValue(members), joins };
 }
 
 /** Where a call's input holds a member of some kind. */
@@ -95,27 +111,32 @@ function membersOf(
   alias: string | undefined,
   selection: Selection,
   held: SelectionOfInput,
-): (readonly [string, Expression])[] {
+): { members: (readonly [string, Expression])[]; joins: Expression } {
   const column = (name: string): Expression => sql.ref(alias ? `${alias}.${name}` : name);
-  return selection.members.map((member, place) => {
+  const inner = nextAlias(alias);
+  const joins: Expression[] = [];
+  const expressionOf = (member: Member, place: number): Expression => {
     // A statement is bound to selections of the shape that it was made from.
     const heldMember = (input: Parameters<ConditionsOfInput>[0]) => held(input).members[place] as never;
-    return [member.name, expressionOf(member, heldMember)];
-  });
-
-  function expressionOf(member: Member, heldMember: Held<"row"> & Held<"list">): Expression {
-    const inner = nextAlias(alias);
     switch (member.kind) {
       case "value":
         return dialect.memberJson(member.attribute, attributeValue(dialect, alias, member.attribute));
       case "constant":
         return dialect.constantJson(member.text);
-      case "row":
-        return referredRow(dialect, member, inner, column(member.reference.column), heldMember);
+      case "row": {
+        const id = column(member.reference.column);
+        const { value, join } = referredRow(dialect, member, inner, id, heldMember, `j${place}`);
+        if (join) joins.push(join);
+        return value;
+      }
       case "list":
         return referringRows(dialect, member, inner, column("id"), heldMember);
     }
-  }
+  };
+  const members = selection.members.map(
+    (member, place) => [member.name, expressionOf(member, place)] as const,
+  );
+  return { members, joins: joins.length === 0 ? sql`` : sql.join(joins, sql``) };
 }
 
 /** `r`, then `r_0`, `r_1` and so on by level: what is named twice stands in queries beside each other. */
@@ -130,15 +151,17 @@ function referredRow(
   alias: string,
   id: Expression,
   held: Held<"row">,
-): Expression {
+  name: string,
+): ReturnType<Dialect["referred"]> {
   const { target } = reference.reference!;
-  const row = dialect.rowValue(membersOf(dialect, alias, selection, (input) => held(input).selection));
+  const row = rowValue(dialect, alias, selection, (input) => held(input).selection);
   const matching = [
     isOfTenant(alias),
     sql`${sql.ref(`${alias}.id`)} = ${id}`,
     ...conditionsOf(dialect, alias, conditions, { held: (input) => held(input).conditions }),
   ];
-  return sql`(select ${row} from ${sql.table(target.table)} as ${sql.ref(alias)} where ${sql.join(matching, sql` and `)})`;
+  const from = sql`from ${sql.table(target.table)} as ${sql.ref(alias)}${row.joins} where ${sql.join(matching, sql` and `)}`;
+  return dialect.referred(row.json, from, name);
 }
 
 /**
@@ -152,7 +175,7 @@ function referringRows(
   id: Expression,
   held: Held<"list">,
 ): Expression {
-  const row = dialect.rowValue(membersOf(dialect, alias, selection, (input) => held(input).selection));
+  const row = rowValue(dialect, alias, selection, (input) => held(input).selection);
   const matching = [
     isOfTenant(alias),
     sql`${sql.ref(`${alias}.${reference.column}`)} = ${id}`,
@@ -163,9 +186,9 @@ function referringRows(
     limit,
     slot((input: Parameters<typeof held>[0]) => held(input).limit),
   );
-  return sql`(select ${dialect.rowsJson(row)} from (
+  return sql`(select ${dialect.rowsJson(row.json)} from (
     select ${sql.join(columnsOf(alias, selection))} from ${sql.table(resource.table)} as ${sql.ref(alias)}
-    where ${sql.join(matching, sql` and `)} order by ${order} limit ${most}) as ${sql.ref(alias)})`;
+    where ${sql.join(matching, sql` and `)} order by ${order} limit ${most}) as ${sql.ref(alias)}${row.joins})`;
 }
 
 function isOfTenant(alias: string): Expression {

