@@ -8,7 +8,7 @@ import { type Failure, failureOf } from "./failure.ts";
 import { type GraphqlLimits, requireWithin } from "./limits.ts";
 import { DocumentParser, type ParsedDocument } from "./parsed-document.ts";
 import { PersistedDocuments } from "./persisted-documents.ts";
-import { type Compiled, prepare } from "./prepare.ts";
+import { type Compiled, Preparer } from "./prepare.ts";
 import type { GraphqlRequest } from "./request.ts";
 import { type Outcome, run } from "./run.ts";
 import type { Api } from "./schema.ts";
@@ -33,21 +33,23 @@ export interface AnswererParts {
 export class Answerer {
   readonly #parts: AnswererParts;
   readonly #documents: DocumentParser;
+  readonly #preparer: Preparer;
   readonly #persisted = new PersistedDocuments();
 
   constructor(parts: AnswererParts) {
     this.#parts = parts;
+    this.#preparer = new Preparer(parts.api);
     this.#documents = new DocumentParser(parts.api.schema, parts.limits);
   }
 
   /** @param isReadOnly whether the method of the request forbids mutations */
   async answer(request: GraphqlRequest, caller: Caller, isReadOnly: boolean): Promise<GraphqlAnswer> {
-    const { api, limits } = this.#parts;
+    const { limits } = this.#parts;
     const parsed = this.#documents.parse(this.#persisted.textOf(request));
     if (isFailed(parsed)) return refused(parsed);
     const operation = operationOf(parsed, request.operationName);
     if (isReadOnly && operation.operation !== "query") throw mutationByGet();
-    const prepared = prepare(api, parsed, operation, request.variables);
+    const prepared = this.#preparer.prepare(parsed, operation, request.variables);
     if (isFailed(prepared)) return refused(prepared);
     requireWithin("cost", prepared.cost, limits);
     const missing = missingScopes(caller, prepared.scopes);

@@ -13,27 +13,27 @@ import { Problem } from "../errors.ts";
 import { BoundedMap } from "../plan/bounded-map.ts";
 import { type Failure, failureOf, failureOfDocument } from "./failure.ts";
 import { type GraphqlLimits, requireBoundedDocument } from "./limits.ts";
-import type { Compiled } from "./prepare.ts";
 
 export interface ParsedDocument {
   readonly document: DocumentNode;
   readonly operations: readonly OperationDefinitionNode[];
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
-  /** Operations of it that were compiled, by name and variables. */
-  readonly compiled: BoundedMap<string, Compiled>;
+  /** Tells it apart from all others; undefined where it is not kept. */
+  readonly number: number | undefined;
 }
 
-const mostDocuments = 500;
+/** A character of a document is some hundred bytes once it is parsed. */
+const mostCharacters = 256 * 1024;
 /** Longer documents are parsed whenever they come. */
-const longestKept = 8_192;
-const mostCompiled = 50;
+const longestKept = 16 * 1024;
 /** Of the faults that validation finds. */
 const mostFaults = 20;
 
 export class DocumentParser {
   readonly #schema: GraphQLSchema;
   readonly #limits: GraphqlLimits;
-  readonly #kept = new BoundedMap<string, ParsedDocument>(mostDocuments);
+  readonly #kept = new BoundedMap<string, ParsedDocument>(mostCharacters, (text) => text.length);
+  #count = 0;
 
   constructor(schema: GraphQLSchema, limits: GraphqlLimits) {
     this.#schema = schema;
@@ -45,8 +45,11 @@ export class DocumentParser {
     const known = this.#kept.get(text);
     if (known) return known;
     const found = this.#parseAnew(text);
-    if ("document" in found && text.length <= longestKept) this.#kept.set(text, found);
-    return found;
+    if (!("document" in found) || text.length > longestKept) return found;
+    this.#count += 1;
+    const kept = { ...found, number: this.#count };
+    this.#kept.set(text, kept);
+    return kept;
   }
 
   #parseAnew(text: string): ParsedDocument | readonly Failure[] {
@@ -84,5 +87,5 @@ function parsed(document: DocumentNode): ParsedDocument {
     if (definition.kind === "OperationDefinition") operations.push(definition);
     if (definition.kind === "FragmentDefinition") fragments.set(definition.name.value, definition);
   }
-  return { document, operations, fragments, compiled: new BoundedMap(mostCompiled) };
+  return { document, operations, fragments, number: undefined };
 }

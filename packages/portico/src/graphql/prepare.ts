@@ -2,6 +2,7 @@
 // scopes that it needs.
 
 import { GraphQLError, getVariableValues, type OperationDefinitionNode } from "graphql";
+import { BoundedMap } from "../plan/bounded-map.ts";
 import { type CompiledField, compileFields } from "./compile.ts";
 import { type Failure, failureOfDocument } from "./failure.ts";
 import { costOf } from "./limits.ts";
@@ -17,45 +18,69 @@ export interface Compiled {
   readonly fields: readonly CompiledField[] | undefined;
   readonly cost: number;
   readonly scopes: readonly NeededScope[];
+  /** How many fields it has, in all. */
+  readonly weight: number;
 }
 
+/** Fields of all operations that are kept; one is some hundred bytes. */
+const mostFields = 20_000;
 /** Variables whose text is longer are not worth keeping: they hardly come again. */
 const longestVariables = 1_024;
+const mostFaults = 20;
 
-/** The operation for these variables, or what is wrong with them. */
-export function prepare(
-  api: Api,
-  parsed: ParsedDocument,
-  operation: OperationDefinitionNode,
-  variables: Readonly<Record<string, unknown>>,
-): Compiled | readonly Failure[] {
-  const isFixed = !operation.variableDefinitions?.length;
-  const given = isFixed ? "" : JSON.stringify(variables);
-  const key = `${operation.name?.value ?? ""}${given}`;
-  const known = parsed.compiled.get(key);
-  if (known) return known;
-  const { variableValues, errors } = getVariableValues(
-    api.schema,
-    operation.variableDefinitions ?? [],
-    variables,
-    { maxErrors: 20 },
-  );
-  if (errors) return errors.map((error) => failureOfDocument(error, "validation_error"));
-  try {
-    const input = { api, operation, fragments: parsed.fragments, variables: variableValues };
-    const made = compiled(api, operation, selectedFields(input));
-    const isKept = operation.operation === "query" && given.length <= longestVariables;
-    if (isFixed || isKept) parsed.compiled.set(key, made);
+export class Preparer {
+  readonly #api: Api;
+  readonly #kept = new BoundedMap<string, Compiled>(mostFields, (_key, { weight }) => weight);
+
+  constructor(api: Api) {
+    this.#api = api;
+  }
+
+  /** The operation for these variables, or what is wrong with them. */
+  prepare(
+    parsed: ParsedDocument,
+    operation: OperationDefinitionNode,
+    variables: Readonly<Record<string, unknown>>,
+  ): Compiled | readonly Failure[] {
+    const isFixed = !operation.variableDefinitions?.length;
+    const given = isFixed ? "" : JSON.stringify(variables);
+    const key = `${parsed.number} ${operation.name?.value ?? ""}${given}`;
+    const known = this.#kept.get(key);
+    if (known) return known;
+    const made = this.#prepareAnew(parsed, operation, variables);
+    const mayComeAgain = isFixed || (operation.operation === "query" && given.length <= longestVariables);
+    if ("cost" in made && parsed.number !== undefined && mayComeAgain) this.#kept.set(key, made);
     return made;
-  } catch (error) {
-    // A variable that is null where an argument may not be: of the executor's errors the only one that is found here.
-    if (error instanceof GraphQLError) return [failureOfDocument(error, "validation_error")];
-    throw error;
+  }
+
+  #prepareAnew(
+    { fragments }: ParsedDocument,
+    operation: OperationDefinitionNode,
+    given: Readonly<Record<string, unknown>>,
+  ): Compiled | readonly Failure[] {
+    const api = this.#api;
+    const definitions = operation.variableDefinitions ?? [];
+    const { variableValues: variables, errors } = getVariableValues(api.schema, definitions, given, {
+      maxErrors: mostFaults,
+    });
+    if (errors) return errors.map((error) => failureOfDocument(error, "validation_error"));
+    try {
+      return compiled(api, operation, selectedFields({ api, operation, fragments, variables }));
+    } catch (error) {
+      // A variable that is null where an argument may not be: of the executor's errors the only one that is found here.
+      if (error instanceof GraphQLError) return [failureOfDocument(error, "validation_error")];
+      throw error;
+    }
   }
 }
 
 function compiled(api: Api, operation: OperationDefinitionNode, fields: readonly Selected[]): Compiled {
-  const common = { operation, cost: costOf(fields), scopes: scopesOf(api, fields) };
+  const common = {
+    operation,
+    cost: costOf(fields),
+    scopes: scopesOf(api, fields),
+    weight: 1 + countOf(fields),
+  };
   const rootName = api.schema.getRootType(operation.operation)!.name;
   try {
     return { ...common, fields: compileFields(api, rootName, fields) };
@@ -63,4 +88,10 @@ function compiled(api: Api, operation: OperationDefinitionNode, fields: readonly
     if (error instanceof Uncompiled) return { ...common, fields: undefined };
     throw error;
   }
+}
+
+function countOf(fields: readonly Selected[]): number {
+  let count = fields.length;
+  for (const { inside } of fields) for (const each of inside) count += countOf(each.fields);
+  return count;
 }

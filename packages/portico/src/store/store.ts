@@ -11,8 +11,10 @@ import { compileDelete, compileInsert, compileUpdate } from "./compile-write.ts"
 import type { Database, Session, Statement, Transaction } from "./database.ts";
 import type { Dialect } from "./dialect.ts";
 
-/** Compiled statements kept for each resource and operation; one is a few kilobytes of text and closures. */
+/** Compiled statements kept for each resource and operation; a usual one is a few kilobytes of text and closures. */
 const mostShapes = 500;
+/** Characters of the shape of such a one; longer shapes count as several. */
+const usualShape = 100;
 
 /** Statements by the resource they are for and the shape of the plan. */
 class Statements<Input> {
@@ -21,7 +23,7 @@ class Statements<Input> {
   get(resource: ResourceModel, shape: string, make: () => Statement<Input>): Statement<Input> {
     let ofResource = this.#kept.get(resource);
     if (!ofResource) {
-      ofResource = new BoundedMap(mostShapes);
+      ofResource = new BoundedMap(mostShapes, (text) => Math.ceil(text.length / usualShape) || 1);
       this.#kept.set(resource, ofResource);
     }
     const known = ofResource.get(shape);

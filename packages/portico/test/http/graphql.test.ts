@@ -1,6 +1,7 @@
 // The operations of the GraphQL door: what is asked for is answered, and as REST would.
 
 import assert from "node:assert/strict";
+import { resolve } from "node:path";
 import { describe, test } from "node:test";
 import { ask, dataOf, expectError } from "../graphql/ask.ts";
 import { makeTenant, runCommand, type Served, serve, type Tenant } from "../scenario.ts";
@@ -483,3 +484,89 @@ function scopesAndTenants(served: Served): void {
     assert.deepEqual((await served.request(`/posts/${post.id}`)).body, post);
   });
 }
+
+onEachDatabase("GraphQL over rows with a policy", (database) => {
+  const served = serve(database, { cwd: resolve(import.meta.dirname, "../fixtures/workshop") });
+
+  test("what a policy hides is null where a row refers to it, and left out of lists", async () => {
+    const words = [
+      "user",
+      "create",
+      "--name",
+      "Mary",
+      "--email",
+      "mary@example.com",
+      "--password",
+      "correct horse",
+    ];
+    const options = { cwd: resolve(import.meta.dirname, "../fixtures/workshop") };
+    const { user: mary } = await runCommand(served.place, words, options);
+    const scopes = "diaries:read,diaries:write,diary-pages:read,diary-pages:write,users:read";
+    const named = ["key", "create", "--name", "Hers", "--scopes", scopes, "--user", mary.id];
+    const { key } = await runCommand(served.place, named, options);
+    const made = await dataOf(
+      served,
+      'mutation { createDiary(input: { text: "Hers" }) { id owner { name } } }',
+      { key },
+    );
+    const { id } = made.createDiary;
+    const page = await dataOf(
+      served,
+      `mutation { createDiaryPage(input: { diaryId: "${id}", text: "One" }) { id diary { text } } }`,
+      { key },
+    );
+    assert.deepEqual(page.createDiaryPage.diary, { text: "Hers" });
+    const query = `{ diaryPage(id: "${page.createDiaryPage.id}") { text diary { text } } diaries { text } diary(id: "${id}") { text } }`;
+    const theirs = { diaryPage: { text: "One", diary: null }, diaries: [], diary: null };
+    assert.deepEqual(await dataOf(served, query), theirs);
+    const hers = {
+      diaryPage: { text: "One", diary: { text: "Hers" } },
+      diaries: [{ text: "Hers" }],
+      diary: { text: "Hers" },
+    };
+    assert.deepEqual(await dataOf(served, query, { key }), hers);
+    expectError(await ask(served, `mutation { updateDiary(id: "${id}", input: { text: "Mine" }) { id } }`), {
+      code: "not_found",
+    });
+    expectError(
+      await ask(served, `mutation { createDiary(input: { text: "Hers", ownerId: "${mary.id}" }) { id } }`),
+      {
+        code: "forbidden",
+      },
+    );
+  });
+
+  test("a fault of a hook tells nothing of itself", async () => {
+    const { createTool } = await dataOf(served, 'mutation { createTool(input: { name: "Saw" }) { id } }');
+    const answer = await ask(
+      served,
+      `mutation { createUse(input: { toolId: "${createTool.id}", purpose: "crash" }) { id } }`,
+    );
+    assert.equal(answer.status, 200);
+    expectError(answer, { code: "internal_error", message: /^Something went wrong on our side\.$/ });
+    assert.doesNotMatch(answer.text, /on purpose|stack/);
+    const forbidden = await ask(
+      served,
+      `mutation { createUse(input: { toolId: "${createTool.id}", purpose: "forbidden" }) { id } }`,
+    );
+    expectError(forbidden, { code: "forbidden", message: /Not for this purpose/ });
+  });
+
+  test("fields that are called as what every object has are fields like any other", async () => {
+    const { createOddity } = await dataOf(
+      served,
+      'mutation { createOddity(input: { constructor: "x" }) { constructor toString valueOf hasOwnProperty } }',
+    );
+    assert.deepEqual(Object.entries(createOddity), [
+      ["constructor", "x"],
+      ["toString", "none"],
+      ["valueOf", null],
+      ["hasOwnProperty", false],
+    ]);
+    const { page } = await dataOf(
+      served,
+      '{ page: odditiesConnection(filter: { constructor: ["x"] }, sort: TO_STRING_ASC) { edges { node { constructor } } } }',
+    );
+    assert.deepEqual(page.edges, [{ node: { constructor: "x" } }]);
+  });
+});

@@ -5,8 +5,10 @@ import { Problem } from "../../errors.ts";
 import { BoundedMap } from "../../plan/bounded-map.ts";
 import { type ColumnValues, ConstraintError, type Session, type Statement } from "../database.ts";
 
-/** Prepared statements kept for each connection; a statement is a few kilobytes. */
+/** Prepared statements kept for each connection; a usual one is a few kilobytes. */
 const mostPrepared = 500;
+/** Characters of such a one; longer statements count as several. */
+const usualStatement = 1_000;
 
 /** Pages that each connection keeps; the operating system's cache is behind it, a system call away. */
 const cacheKiB = 4 * 1024;
@@ -17,7 +19,9 @@ const openPatienceMs = 5_000;
 /** A connection whose statements are prepared once. */
 export class SqliteConnection implements Session {
   readonly native: DatabaseSync;
-  readonly #prepared = new BoundedMap<string, StatementSync>(mostPrepared);
+  readonly #prepared = new BoundedMap<string, StatementSync>(mostPrepared, (text) =>
+    Math.ceil(text.length / usualStatement),
+  );
 
   constructor(file: string, busyTimeoutMs: number) {
     this.native = new DatabaseSync(file, { timeout: openPatienceMs });
