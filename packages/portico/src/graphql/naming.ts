@@ -28,8 +28,8 @@ export interface BackwardList {
 }
 
 /**
- * The lists of rows whose references lead to a row: `User.posts`. Only along the parent and declared filters, because
- * those have indexes. A resource that refers twice is told apart: `messagesAsSender`, `messagesAsReader`.
+ * The lists of rows whose references lead to a row: `User.posts`; each reference has an index for its list. A resource
+ * that refers twice is told apart: `lettersAsSender`, `lettersAsReader`.
  */
 export function backwardLists(model: Model, target: ResourceModel): BackwardList[] {
   const taken = new Set(
@@ -39,10 +39,7 @@ export function backwardLists(model: Model, target: ResourceModel): BackwardList
     .filter(({ isServed }) => isServed)
     .flatMap((resource) => {
       const references = resource.references.filter(
-        (each) =>
-          each.reference!.target === target &&
-          !each.isInternal &&
-          (each === resource.parent || resource.filters.has(each.name)),
+        (each) => each.reference!.target === target && !each.isInternal,
       );
       return references.map((reference): BackwardList => {
         const isPlain = references.length === 1 && !taken.has(resource.plural);

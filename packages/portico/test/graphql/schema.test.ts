@@ -108,7 +108,6 @@ test("a reference to rows that a policy may hide is nullable", () => {
 test("a resource that refers twice to the same is listed by the name of each reference", () => {
   const letters = resource("letter", {
     fields: { sender: belongsTo(() => users), reader: belongsTo(() => users) },
-    filter: ["senderId", "readerId"],
   });
   const sdl = sdlOf(letters);
   assert.match(sdl, /lettersAsSender\(first: Int = 10\): \[Letter!\]!/);
