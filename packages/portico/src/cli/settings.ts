@@ -87,6 +87,7 @@ function days(name: string, value: string): number {
 function graphqlLimits(value: (name: string, standard: string) => string): GraphqlLimits {
   const { depth, cost, fields, tokens } = standardLimits;
   return {
+    ...standardLimits,
     depth: bound("PORTICO_GRAPHQL_DEPTH", value("PORTICO_GRAPHQL_DEPTH", String(depth))),
     cost: bound("PORTICO_GRAPHQL_COST", value("PORTICO_GRAPHQL_COST", String(cost))),
     fields: bound("PORTICO_GRAPHQL_FIELDS", value("PORTICO_GRAPHQL_FIELDS", String(fields))),

@@ -52,6 +52,7 @@ export class Answerer {
     const prepared = this.#preparer.prepare(parsed, operation, request.variables);
     if (isFailed(prepared)) return refused(prepared);
     requireWithin("cost", prepared.cost, limits);
+    requireWithin("size", prepared.size, limits);
     const missing = missingScopes(caller, prepared.scopes);
     if (missing.length > 0) return refused(missing.map(({ problem, path }) => failureOf(problem, { path })));
     return this.#run(parsed, prepared, request, caller);

@@ -1,6 +1,7 @@
 // How much a caller may ask for. Each bound is checked before the work that it bounds.
 
 import type { DocumentNode, FragmentDefinitionNode, SelectionSetNode } from "graphql";
+import type { Attribute } from "../declare/model.ts";
 import { Problem } from "../errors.ts";
 import { connectionLimit, limitOf } from "./list-arguments.ts";
 import type { Inside, Selected } from "./selected.ts";
@@ -14,9 +15,17 @@ export interface GraphqlLimits {
   readonly depth: number;
   /** Rows that an operation could answer with. */
   readonly cost: number;
+  /** Characters of the texts in them, were each as long as its declaration allows. */
+  readonly size: number;
 }
 
-export const standardLimits: GraphqlLimits = { tokens: 10_000, fields: 1_000, depth: 15, cost: 25_000 };
+export const standardLimits: GraphqlLimits = {
+  tokens: 10_000,
+  fields: 1_000,
+  depth: 15,
+  cost: 25_000,
+  size: 250_000_000,
+};
 
 /** @throws Problem `validation_error` that names the bound, the value and the limit */
 export function requireWithin(bound: keyof GraphqlLimits, value: number, limits: GraphqlLimits): void {
@@ -28,7 +37,13 @@ export function requireWithin(bound: keyof GraphqlLimits, value: number, limits:
   );
 }
 
-const names = { tokens: "tokens:", fields: "fields:", depth: "a depth of", cost: "a cost of" };
+const names = {
+  tokens: "tokens:",
+  fields: "fields:",
+  depth: "a depth of",
+  cost: "a cost of",
+  size: "a size of",
+};
 
 /**
  * How often one name may stand in one place: validation compares each of them with each other. Fragments that are
@@ -125,15 +140,9 @@ export function costOf(fields: readonly Selected[]): number {
   return cost;
 }
 
-function costOfField({ meaning, arguments: given, inside }: Selected): number {
+function costOfField(selected: Selected): number {
+  const { meaning, inside } = selected;
   switch (meaning?.kind) {
-    case "first":
-    case "search":
-      return limitOf(given.limit) * (1 + largest(inside));
-    case "list":
-      return limitOf(given.first) * (1 + largest(inside));
-    case "page":
-      return connectionLimit(given) * Math.max(1, largest(inside));
     case "one":
     case "row":
     case "node":
@@ -141,14 +150,54 @@ function costOfField({ meaning, arguments: given, inside }: Selected): number {
     case "create":
     case "change":
     case "remove":
-      return 1 + largest(inside);
+      return 1 + largest(inside, costOf);
     case "edges":
-      return largest(inside);
+      return largest(inside, costOf);
+    case "page":
+      return timesOf(selected) * Math.max(1, largest(inside, costOf));
+    case "first":
+    case "list":
+    case "search":
+      return timesOf(selected) * (1 + largest(inside, costOf));
     default:
       return 0;
   }
 }
 
-function largest(inside: readonly Inside[]): number {
-  return Math.max(0, ...inside.map(({ fields }) => costOf(fields)));
+/** How many values a field can have. */
+function timesOf({ meaning, arguments: given }: Selected): number {
+  switch (meaning?.kind) {
+    case "first":
+    case "search":
+      return limitOf(given.limit);
+    case "list":
+      return limitOf(given.first);
+    case "page":
+      return connectionLimit(given);
+    default:
+      return 1;
+  }
+}
+
+function largest(inside: readonly Inside[], measure: (fields: readonly Selected[]) => number): number {
+  return Math.max(0, ...inside.map(({ fields }) => measure(fields)));
+}
+
+/** What a text or JSON counts whose declaration sets no end to it. */
+const endless = 100_000;
+
+/** The characters that the texts of an answer could have. */
+export function sizeOf(fields: readonly Selected[]): number {
+  let size = 0;
+  for (const selected of fields) {
+    const { meaning, inside } = selected;
+    size +=
+      meaning?.kind === "value" ? lengthOf(meaning.attribute) : timesOf(selected) * largest(inside, sizeOf);
+  }
+  return size;
+}
+
+function lengthOf({ field }: Attribute): number {
+  if (field.kind === "json") return endless;
+  return field.kind === "text" ? (field.options.max ?? endless) : 0;
 }

@@ -5,7 +5,7 @@ import { GraphQLError, getVariableValues, type OperationDefinitionNode } from "g
 import { BoundedMap } from "../plan/bounded-map.ts";
 import { type CompiledField, compileFields } from "./compile.ts";
 import { type Failure, failureOfDocument } from "./failure.ts";
-import { costOf } from "./limits.ts";
+import { costOf, sizeOf } from "./limits.ts";
 import type { ParsedDocument } from "./parsed-document.ts";
 import { Uncompiled } from "./row-selection.ts";
 import type { Api } from "./schema.ts";
@@ -17,6 +17,7 @@ export interface Compiled {
   /** Undefined where the reference executor runs it. */
   readonly fields: readonly CompiledField[] | undefined;
   readonly cost: number;
+  readonly size: number;
   readonly scopes: readonly NeededScope[];
   /** How many fields it has, in all. */
   readonly weight: number;
@@ -78,6 +79,7 @@ function compiled(api: Api, operation: OperationDefinitionNode, fields: readonly
   const common = {
     operation,
     cost: costOf(fields),
+    size: sizeOf(fields),
     scopes: scopesOf(api, fields),
     weight: 1 + countOf(fields),
   };

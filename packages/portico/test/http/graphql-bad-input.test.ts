@@ -103,6 +103,12 @@ const documents: readonly Bad[] = [
     details: [{ field: "cost", issue: "max" }],
   },
   {
+    fact: "texts of more than 250 million characters",
+    query: "{ posts(limit: 100) { author { posts(first: 30) { body } } } }",
+    message: /^The operation has a size of 300000000; the limit is 250000000\.$/,
+    details: [{ field: "size", issue: "max" }],
+  },
+  {
     fact: "1,001 aliases",
     query: `{ ${many(1_001, (index) => `a${index}: __typename`)} }`,
     message: /^The operation has fields: 1001; the limit is 1000\.$/,

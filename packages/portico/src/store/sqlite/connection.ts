@@ -13,6 +13,9 @@ const usualStatement = 1_000;
 /** Pages that each connection keeps; the operating system's cache is behind it, a system call away. */
 const cacheKiB = 4 * 1024;
 
+/** What one value may have, a page as text among them: many large rows must not fill the memory. */
+const longestValueBytes = 64 * 1024 * 1024;
+
 /** How long another process may hold a database that is opened for the first time. */
 const openPatienceMs = 5_000;
 
@@ -25,6 +28,7 @@ export class SqliteConnection implements Session {
 
   constructor(file: string, busyTimeoutMs: number) {
     this.native = new DatabaseSync(file, { timeout: openPatienceMs });
+    this.native.limits.length = longestValueBytes;
     this.native.exec(
       `pragma journal_mode = wal; pragma busy_timeout = ${busyTimeoutMs}; pragma synchronous = full; pragma foreign_keys = on; pragma cache_size = -${cacheKiB}`,
     );
@@ -78,8 +82,12 @@ function translated(error: unknown): unknown {
     );
   }
   const code = error.errcode & 0xff;
+  if (code === tooBig)
+    return new Problem("validation_error", "The answer would be larger than 64 MiB. Ask for less at once.");
   return unavailableCodes.has(code) ? new Problem("unavailable", undefined, [], {}, error) : error;
 }
+
+const tooBig = 18;
 
 /** busy, locked, read-only, input/output, corrupt, full, cannot open: nothing that a caller could change. */
 const unavailableCodes = new Set([5, 6, 8, 10, 11, 13, 14]);
