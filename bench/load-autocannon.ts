@@ -14,7 +14,8 @@ export class AutocannonTool implements LoadTool {
     this.#connections = connections;
   }
 
-  async drive(url: string, { method, paths, headers, body }: Load, seconds: number): Promise<Driven> {
+  async drive(url: string, load: Load, seconds: number): Promise<Driven> {
+    const { method, paths, headers, body } = load;
     const result = await autocannon({
       url,
       method,
@@ -30,12 +31,13 @@ export class AutocannonTool implements LoadTool {
         client.setRequests(ready);
       },
     });
-    return driven({
+    const counted = {
       requests: result["2xx"] + result.non2xx,
       seconds: result.duration,
       p99Ms: result.latency.p99,
       refused: result.non2xx,
       failed: result.errors,
-    });
+    };
+    return driven(counted, load);
   }
 }

@@ -18,7 +18,8 @@ export class WrkTool implements LoadTool {
     this.#folder = folder;
   }
 
-  async drive(url: string, { method, paths, headers, body }: Load, seconds: number): Promise<Driven> {
+  async drive(url: string, load: Load, seconds: number): Promise<Driven> {
+    const { method, paths, headers, body } = load;
     const options = ["--threads", "1", "--connections", String(this.#connections)];
     const sent = Object.entries(headers).flatMap(([name, value]) => ["--header", `${name}: ${value}`]);
     const output = await runChild(
@@ -31,7 +32,7 @@ export class WrkTool implements LoadTool {
       ],
       { timeoutMs: (seconds + 30) * 1000 },
     );
-    return driven(JSON.parse(output.trimEnd().split("\n").at(-1)!));
+    return driven(JSON.parse(output.trimEnd().split("\n").at(-1)!), load);
   }
 
   #fileOf(paths: readonly string[]): string {

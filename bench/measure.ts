@@ -162,6 +162,8 @@ class Duel {
         if (!isWarmUp) results[place]!.push(driven);
       }
     }
+    // The tools cannot tell one error from another: a 429 would pass for the 401 that was there at first.
+    for (const { load } of rows) await answerOf(portico.url, load);
     return rows.map((row, place) => summary(row, answers[place]!, results, rows, place));
   }
 
@@ -225,7 +227,7 @@ function percent(parts: readonly number[], wholes: readonly number[]): number {
 }
 
 /** What Portico answers to the first request of a load. */
-async function answerOf(url: string, { method, paths, headers, body }: Load): Promise<Answer> {
+async function answerOf(url: string, { status, method, paths, headers, body }: Load): Promise<Answer> {
   const answer = await fetch(url + paths[0], {
     method,
     headers,
@@ -233,7 +235,8 @@ async function answerOf(url: string, { method, paths, headers, body }: Load): Pr
     ...(body !== "" && { body }),
   });
   const text = await answer.text();
-  if (!answer.ok) throw new Error(`${method} ${paths[0]} was answered with ${answer.status}: ${text}`);
+  if (answer.status !== status)
+    throw new Error(`${method} ${paths[0]} was answered with ${answer.status}: ${text}`);
   return { status: answer.status, contentType: answer.headers.get("content-type") ?? "", body: text };
 }
 

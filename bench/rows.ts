@@ -17,6 +17,8 @@ export interface Row {
 
 const pageSize = 20;
 const deepPage = 2_500;
+/** No key: those who guess look like it. */
+const unknownKey = `sk_live_${"-".repeat(43)}`;
 const firstPage = `/posts?limit=${pageSize}`;
 
 export function keyHeader(key: string): Record<string, string> {
@@ -26,6 +28,7 @@ export function keyHeader(key: string): Record<string, string> {
 /** @param deepPath what `deepPath` found */
 export function readRows({ key, ids }: Filled, deepPath: string): Row[] {
   const get = (paths: readonly string[]): Load => ({
+    status: 200,
     method: "GET",
     paths,
     headers: keyHeader(key),
@@ -42,6 +45,11 @@ export function readRows({ key, ids }: Filled, deepPath: string): Row[] {
     { name: "filtered page of 20", load: get([`${firstPage}&status=published`]) },
     { name: "GraphQL: 20 posts", load: graphqlLoad(key, flatQuery), hasRival: true },
     { name: "GraphQL: 20 posts, nested", load: graphqlLoad(key, nestedQuery), hasRival: true },
+    {
+      name: "401 for an unknown key",
+      load: { ...get([`/posts/${ids[0]}`]), status: 401, headers: keyHeader(unknownKey) },
+      floorPercent: 50,
+    },
   ];
 }
 
@@ -51,6 +59,7 @@ const nestedQuery = "{ posts(limit: 20) { id title author { id name posts(first:
 
 function graphqlLoad(key: string, query: string): Load {
   return {
+    status: 200,
     method: "POST",
     paths: ["/graphql"],
     headers: { ...keyHeader(key), "Content-Type": "application/json" },
@@ -62,13 +71,14 @@ export function createRow({ key }: Filled): Row {
   const headers = { ...keyHeader(key), "Content-Type": "application/json" };
   return {
     name: "create",
-    load: { method: "POST", paths: ["/posts"], headers, body: JSON.stringify(postOf(1)) },
+    load: { status: 201, method: "POST", paths: ["/posts"], headers, body: JSON.stringify(postOf(1)) },
   };
 }
 
 /** Posts by id and pages, one after the other. */
 export function mixedLoad({ key, ids }: Filled): Load {
   return {
+    status: 200,
     method: "GET",
     paths: ids.slice(0, 10_000).flatMap((id) => [`/posts/${id}`, firstPage]),
     headers: keyHeader(key),

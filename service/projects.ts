@@ -22,10 +22,13 @@ function slugOf(name: string): string {
     .normalize("NFKD")
     .replace(/\p{M}+/gu, "")
     .toLowerCase();
+  const slug = plain
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, 100)
+    .replace(/^-+|-+$/g, "");
+  // Names in other scripts must not all come to the same slug.
   return (
-    plain
-      .replace(/[^a-z0-9]+/g, "-")
-      .slice(0, 100)
-      .replace(/^-+|-+$/g, "") || "project"
+    slug ||
+    `project-${[...name].map((character) => character.codePointAt(0)!.toString(36)).join("")}`.slice(0, 100)
   );
 }

@@ -11,11 +11,15 @@ export {
   integer,
   json,
   number,
+  type StateRule,
+  state,
   text,
   timestamp,
 } from "./declare/field.ts";
 export type { ChangesOf, InputOf, RecordOf } from "./declare/record.ts";
 export {
+  type Action,
+  type CheckContext,
   type Declaration,
   type HookContext,
   type Hooks,
@@ -25,5 +29,5 @@ export {
   range,
   resource,
 } from "./declare/resource.ts";
-export { type Detail, type ErrorCode, Problem } from "./errors.ts";
+export { type Detail, type ErrorCode, type Fault, Problem } from "./errors.ts";
 export { users } from "./identity/user.ts";

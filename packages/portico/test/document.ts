@@ -110,7 +110,7 @@ class Project {
     for (const header of shown.head.split("\n").slice(1)) {
       const name = header.slice(0, header.indexOf(":") + 1).toLowerCase();
       const real = head.split("\n").find((line) => line.toLowerCase().startsWith(name)) ?? "";
-      this.#same(header.slice(name.length), real.slice(name.length), `${place} (${name})`);
+      this.#same(name + header.slice(name.length), name + real.slice(name.length), `${place} (${name})`);
     }
   }
 
@@ -194,6 +194,7 @@ const kinds = {
   moment: /\b\d{4}-\d\d-\d\dT[\d:.]+Z/,
   date: /\b20\d\d-\d\d-\d\d\b/,
   duration: /\bdur=[\d.]+/,
+  seconds: /(?<=^retry-after: |;t=)\d+/,
 };
 const anyToken = new RegExp(
   Object.entries(kinds)
@@ -201,7 +202,7 @@ const anyToken = new RegExp(
     .join("|"),
   "g",
 );
-const alike = new Set(["moment", "date", "duration"]);
+const alike = new Set(["moment", "date", "duration", "seconds"]);
 
 /** Which shown id, cursor or tag stands for which real one. */
 class Tokens {

@@ -19,14 +19,14 @@ export async function fillSandbox(
   store: Store,
   apiKeys: ApiKeys,
 ): Promise<string | undefined> {
-  if (!(await hasNoTenant(store))) return undefined;
   const { model } = engine;
-  // Nobody needs to know it: a password is set anew by mail.
-  const password = await hashPassword(randomBytes(24).toString("base64url"));
   return store.transaction(async (session) => {
+    if (!(await hasNoTenant(store, session))) return undefined;
     const tenant = await insertTenant(store, session, "Sandbox");
     const people = engine.rowsWithin(session, systemCaller(model, tenant.id));
     const user = await people.create(users, { email: "ada@example.com", name: "Ada Lovelace" });
+    // Nobody needs to know it: a password is set anew by mail.
+    const password = await hashPassword(randomBytes(24).toString("base64url"));
     await setPassword(store, session, { tenantId: tenant.id, userId: user.id }, password);
     const rows = engine.rowsWithin(session, systemCaller(model, tenant.id, user.id));
     await addSample(app, rows);

@@ -1,13 +1,19 @@
 // The command line: finds the command, runs it, prints what it did. An error is one line and exit 1.
 
+import packageJson from "../../package.json" with { type: "json" };
 import { OperatorError, Problem } from "../errors.ts";
 import { type Command, helpOf, helpOfAll, type Outcome, parseCall } from "./command.ts";
 import { keyChange, keyCreate, keyList, keyRevoke, keyRevokeAll, keyRotate } from "./commands/key.ts";
+import { keyUsage } from "./commands/key-usage.ts";
+import { logList } from "./commands/log.ts";
+import { mailList, mailShow } from "./commands/mail.ts";
 import { migrateCommand } from "./commands/migrate.ts";
 import { schemaCommand } from "./commands/schema.ts";
 import { serve } from "./commands/serve.ts";
 import { tenantCreate } from "./commands/tenant.ts";
 import { userCreate } from "./commands/user.ts";
+
+const { version } = packageJson;
 
 const commands: readonly Command[] = [
   serve,
@@ -21,11 +27,18 @@ const commands: readonly Command[] = [
   keyRotate,
   keyRevoke,
   keyRevokeAll,
+  keyUsage,
+  logList,
+  mailList,
+  mailShow,
 ];
 
 async function main(words: readonly string[]): Promise<void> {
   const command = commands.find(({ name }) => name.split(" ").every((word, place) => words[place] === word));
   if (!command) {
+    if (["--version", "-v"].includes(words[0] ?? "")) return print(version);
+    const group = commands.filter(({ name }) => words.length === 1 && name.startsWith(`${words[0]} `));
+    if (group.length > 0) return print(helpOfAll(group));
     const isHelp = words.length === 0 || ["--help", "-h", "help"].includes(words[0]!);
     if (isHelp) return print(helpOfAll(commands));
     throw new OperatorError(`there is no command '${words.slice(0, 2).join(" ")}'; see: portico --help`);

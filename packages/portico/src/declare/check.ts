@@ -1,10 +1,17 @@
 // What can be wrong with a declaration. Each fault stops the start with one line: resource, field, remedy.
 
 import { OperatorError } from "../errors.ts";
+import {
+  checkBehaviour,
+  checkBehaviourOf,
+  checkInputField,
+  checkJson,
+  checkState,
+} from "./check-behaviour.ts";
 import { type FieldShape, optionNames, type TextOptions } from "./field.ts";
 import type { Attribute, Model, ResourceModel } from "./model.ts";
 import { moment } from "./moment.ts";
-import type { Resource } from "./resource.ts";
+import { operations as everyOperation, type Resource } from "./resource.ts";
 
 /** Query parameters that have a meaning of their own, so that no field may be called so. */
 const reservedParameters = ["sort", "limit", "cursor", "direction", "page", "perPage", "fields", "q"];
@@ -36,11 +43,21 @@ export function checkDeclaration({ name, declaration }: Resource): void {
     if (reservedParameters.includes(field)) refuse(field, "this name is a query parameter; choose another");
     checkField(shape, (remedy) => refuse(field, remedy));
   }
+  checkBehaviour(declaration, (remedy) => refuse("", remedy));
+  for (const [segment, { input }] of Object.entries(declaration.actions ?? {})) {
+    for (const [field, shape] of Object.entries(input)) {
+      const place = `${segment}.${field}`;
+      if (!namePattern.test(field))
+        refuse(place, "write the name as one word in camelCase, for example dueAt");
+      checkField(shape, (remedy) => refuse(place, remedy));
+      checkInputField(shape, (remedy) => refuse(place, remedy));
+    }
+  }
   checkDeprecation(declaration.deprecated, (remedy) => refuse("", remedy));
 }
 
 const declarationOptions = [
-  "fields plural under filter sort search scopes version paging policy hooks check removal actions alsoUnder served description deprecated",
+  "fields plural under filter sort search scopes version paging policy hooks check removal actions alsoUnder served operations recorded description deprecated",
 ].flatMap((names) => names.split(" "));
 
 /** What the compiler would refuse, for those who do not compile before they start. */
@@ -48,7 +65,7 @@ function checkOptions(declaration: Resource["declaration"], refuse: (remedy: str
   const unknown = Object.keys(declaration).find((option) => !declarationOptions.includes(option));
   if (unknown !== undefined)
     refuse(`there is no option ${unknown}; use some of ${declarationOptions.join(", ")}`);
-  const { plural, version, paging = "cursor", scopes, policy, hooks, fields } = declaration;
+  const { plural, version, paging = "cursor", scopes, policy, hooks, fields, operations } = declaration;
   if (typeof fields !== "object" || fields === null)
     refuse("fields is missing; write fields: { title: text() }");
   if (plural !== undefined && !namePattern.test(plural)) refuse("write plural as one word in camelCase");
@@ -56,11 +73,11 @@ function checkOptions(declaration: Resource["declaration"], refuse: (remedy: str
   if (!["cursor", "page"].includes(paging)) refuse("paging is cursor or page");
   if (scopes && !(scopes.read && scopes.write)) refuse("scopes needs both read and write");
   if (policy !== undefined && typeof policy !== "function") refuse("policy is a function of the caller");
-  for (const [time, operations] of Object.entries(hooks ?? {})) {
+  if (operations && !(operations.length > 0 && operations.every((each) => everyOperation.includes(each))))
+    refuse(`operations is a list of some of ${everyOperation.join(", ")}`);
+  for (const [time, hooked] of Object.entries(hooks ?? {})) {
     const isKnown = ["before", "after"].includes(time);
-    const wrong = Object.keys(operations ?? {}).find(
-      (name) => !["create", "change", "remove"].includes(name),
-    );
+    const wrong = Object.keys(hooked ?? {}).find((name) => !["create", "change", "remove"].includes(name));
     if (!isKnown || wrong !== undefined) {
       refuse(
         `there is no hook ${time}${isKnown ? `.${wrong}` : ""}; use before or after create, change, remove`,
@@ -81,7 +98,13 @@ function checkField(shape: FieldShape, refuse: (remedy: string) => never): void 
     refuse("has a default and is optional; remove one of the two");
   if ("min" in options && "max" in options && options.min! > options.max!) refuse("min is larger than max");
   if (!isWithin(options)) refuse("the default lies outside min and max");
+  if (options.fixed && (options.readOnly || options.internal))
+    refuse("is given by hooks only, so it cannot be fixed; remove one of the two");
+  if ((options.readOnly || options.internal) && "default" in options && typeof options.default === "function")
+    refuse("is given by hooks only, so its default is a constant; work the value out in a hook");
   if (shape.kind === "choice") checkChoices(shape, refuse);
+  if (shape.kind === "state") checkState(shape, refuse);
+  if (shape.kind === "json") checkJson(shape, refuse);
   if (shape.kind === "timestamp" && !isMoment(shape.options.default ?? "now"))
     refuse("the default is no ISO 8601 date and time; write it as 2027-01-31T09:00:00Z, or as now");
   checkDeprecation(options.deprecated, refuse);
@@ -142,7 +165,7 @@ function checkDeprecation(
 }
 
 /** Tables, columns and paths that the server has for itself. */
-const reservedTables = ["tenants", "passwords", "events"];
+const reservedTables = ["tenants", "passwords", "events", "key_usage"];
 const reservedColumns = ["tenant_id", "row_no", "search_words"];
 const reservedSegments = ["healthz", "readyz", "metrics", "docs", "graphql", "oauth"];
 
@@ -174,6 +197,7 @@ export function checkModel(model: Model): void {
     checkIndexed(resource);
     checkSearch(resource);
   }
+  checkBehaviourOf(model);
 }
 
 function checkAttributeNames(resource: ResourceModel): void {

@@ -7,7 +7,15 @@ import type { Caller } from "./caller.ts";
 import { checkDeclaration, checkModel } from "./check.ts";
 import type { Deprecation, FieldShape } from "./field.ts";
 import { kebabCase, plural, snakeCase, spaced } from "./naming.ts";
-import type { LooseAction, LooseDeclaration, LooseHooks, Resource, RowFilter } from "./resource.ts";
+import {
+  type LooseAction,
+  type LooseDeclaration,
+  type LooseHooks,
+  type Operation,
+  operations,
+  type Resource,
+  type RowFilter,
+} from "./resource.ts";
 import { type BodySchemas, bodySchemas } from "./schema.ts";
 
 /** A field as rows have it: `author: belongsTo(...)` is the attribute `authorId` in the column `author_id`. */
@@ -68,6 +76,10 @@ export interface ResourceModel extends Described {
   readonly version: string;
   /** Whether doors lead to it; the others are the server's own affair. */
   readonly isServed: boolean;
+  /** Whether its writes are recorded as events. */
+  readonly isRecorded: boolean;
+  /** What doors offer of it. */
+  readonly operations: ReadonlySet<Operation>;
   readonly paging: "cursor" | "page";
   readonly policy: ((caller: Caller) => RowFilter | undefined) | undefined;
   readonly hooks: LooseHooks;
@@ -117,10 +129,19 @@ export function buildModel(app: App, ownResources: readonly Resource[]): Model {
   for (const resource of declared) addWhitelists(resource, byName.get(resource.name)!);
 
   const resources = [...byName.values()].map((each) => Object.freeze(each));
-  const scopes = [...new Set(resources.flatMap((each) => [each.scopes.read, each.scopes.write]))];
+  const scopes = [...new Set(declared.filter(hasScopes).flatMap(({ name }) => scopesOf(byName.get(name)!)))];
   const model = { name: app.name, version: app.version, resources, resource: byName, scopes };
   checkModel(model);
   return Object.freeze(model);
+}
+
+/** A resource that no door leads to has scopes only where it declares them. */
+function hasScopes({ declaration }: Resource): boolean {
+  return declaration.served !== false || declaration.scopes !== undefined;
+}
+
+function scopesOf({ scopes }: ResourceModel): string[] {
+  return [scopes.read, scopes.write];
 }
 
 type Draft = { -readonly [Key in keyof ResourceModel]: ResourceModel[Key] };
@@ -146,6 +167,8 @@ function draft({ name, declaration }: Resource, currentVersion: string): Draft {
     scopes: declaration.scopes ?? { read: `${scopeName}:read`, write: `${scopeName}:write` },
     version: declaration.version ?? currentVersion,
     isServed: declaration.served ?? true,
+    isRecorded: declaration.recorded ?? true,
+    operations: new Set(declaration.operations ?? operations),
     paging: declaration.paging ?? "cursor",
     policy: declaration.policy,
     hooks: declaration.hooks ?? {},
@@ -204,7 +227,7 @@ function addAttributes({ name, declaration }: Resource, drafts: ReadonlyMap<stri
     ...declared,
     given("createdAt", { kind: "timestamp", options: {} }),
     given("updatedAt", { kind: "timestamp", options: {} }),
-  ].map((each, _, all) => Object.freeze(withMoments(each, all)));
+  ].map((each, _, all) => Object.freeze(withMoments(name, each, all)));
   model.parent = model.attributes.find((each) => each.name === model.parent?.name);
   model.attribute = new Map(model.attributes.map((each) => [each.name, each]));
   model.references = model.attributes.filter((each) => each.reference);
@@ -245,12 +268,14 @@ function attributeOf(
 }
 
 /** A state knows the attributes that it is worked out from. */
-function withMoments(attribute: Attribute, all: readonly Attribute[]): Attribute {
+function withMoments(resource: string, attribute: Attribute, all: readonly Attribute[]): Attribute {
   if (attribute.field.kind !== "state") return attribute;
   const moments = attribute.field.rules.map(({ state, from, secondsBefore = 0 }): Moment => {
     const found = all.find(({ name, field }) => name === from && field.kind === "timestamp");
     if (found) return { state, from: found, secondsBefore };
-    throw new OperatorError(`field ${attribute.name}: ${from} is no timestamp; name a timestamp field`);
+    throw new OperatorError(
+      `resource ${resource}, field ${attribute.name}: ${from} is no timestamp; name a timestamp field`,
+    );
   });
   return { ...attribute, moments };
 }
@@ -278,9 +303,13 @@ function addWhitelists({ name, declaration }: Resource, model: Draft): void {
   model.sorts = new Map(
     [defaultSort, ...(declaration.sort ?? [])].map((each) => [each, attributeNamed(each, "sort")]),
   );
-  model.alsoUnder = (declaration.alsoUnder ?? []).map((each) =>
-    each === "tenant" ? each : attributeNamed(`${each}Id`, "alsoUnder"),
-  );
+  model.alsoUnder = (declaration.alsoUnder ?? []).map((each) => {
+    const found = model.references.find(({ reference }) => reference!.name === each);
+    if (each === "tenant" || found) return found ?? "tenant";
+    throw new OperatorError(
+      `resource ${name}, alsoUnder: ${each} is no reference; name a belongsTo, or tenant`,
+    );
+  });
   const mark = declaration.removal?.marks;
   model.removalMark = mark === undefined ? undefined : attributeNamed(mark, "removal");
   model.search = (declaration.search ?? []).map((each) => attributeNamed(each, "search"));

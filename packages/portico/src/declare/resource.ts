@@ -86,6 +86,10 @@ export interface Hooks<Row, Input, Changes, ByServer = unknown> {
   };
 }
 
+/** What callers can do with a resource: its collection has the first and the third, a row of it the others. */
+export const operations = ["list", "get", "create", "replace", "change", "remove"] as const;
+export type Operation = (typeof operations)[number];
+
 export interface Declaration<F extends Fields = Fields, Under = unknown> {
   readonly fields: F;
   /** The plural in camelCase, where adding an `s` is wrong: `people`. */
@@ -119,6 +123,10 @@ export interface Declaration<F extends Fields = Fields, Under = unknown> {
   readonly alsoUnder?: readonly ((keyof F & string) | "tenant")[];
   /** `false` keeps it from every door: only hooks and the server itself read and write it. */
   readonly served?: boolean;
+  /** `false` records no events of its writes. */
+  readonly recorded?: boolean;
+  /** What doors offer of it, where that is not everything: `["list", "get"]` is read-only. */
+  readonly operations?: readonly Operation[];
   readonly description?: string;
   readonly deprecated?: Deprecation;
 }

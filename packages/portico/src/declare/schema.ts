@@ -46,12 +46,31 @@ function bodySchema(
 
 /** Of an object that is merged with what is there, only the whole can be held against its schema. */
 export function isMerged({ field }: Attribute): boolean {
-  return field.kind === "json" && field.options.schema?.type === "object";
+  if (field.kind !== "json" || !field.options.schema) return false;
+  const { type = "object" } = field.options.schema;
+  return [type].flat().includes("object");
 }
 
 function patchSchema(attribute: Attribute): JsonSchema {
   const whole = attributeSchema(attribute);
-  return isMerged(attribute) ? { type: whole.type } : whole;
+  return isMerged(attribute) ? mergedSchema(whole) : whole;
+}
+
+/** What can be said of a merge patch before it is merged: its members keep to their schemas, or null removes them. */
+function mergedSchema({ type, properties, patternProperties, additionalProperties }: JsonSchema): JsonSchema {
+  const members = Object.entries((properties ?? {}) as Readonly<Record<string, JsonSchema>>);
+  return compact({
+    type,
+    properties:
+      properties && Object.fromEntries(members.map(([name, schema]) => [name, memberSchema(schema)])),
+    additionalProperties: additionalProperties === false && !patternProperties ? false : undefined,
+  });
+}
+
+function memberSchema(schema: JsonSchema): JsonSchema {
+  const { type } = schema;
+  const isPlain = typeof type === "string" && type !== "object" && schema.enum === undefined;
+  return isPlain ? { ...schema, type: [type, "null"] } : {};
 }
 
 /** The schema of one attribute's value. */
@@ -63,7 +82,11 @@ export function attributeSchema({ field, isNullable }: Attribute): JsonSchema {
   };
   if (!isNullable || described.type === undefined) return described;
   const { type, enum: choices, ...rest } = described;
-  return { ...rest, type: [type, "null"], ...(choices ? { enum: [...(choices as string[]), null] } : {}) };
+  return {
+    ...rest,
+    type: [...[type].flat(), "null"],
+    ...(choices ? { enum: [...(choices as string[]), null] } : {}),
+  };
 }
 
 function valueSchema(field: FieldShape): { [keyword: string]: unknown } {

@@ -14,18 +14,21 @@ import { type Above, aboveConditions, requireAbove } from "./above.ts";
 import { authorisedSelection, policyConditions, requireScope } from "./authorise.ts";
 import { explainRemoval, explainWrite, redrawn } from "./constraint.ts";
 import { notFound, requireParentRow } from "./find-row.ts";
+import { KeyUsage } from "./key-usage.ts";
 import { changedValues, replacedValues } from "./row-values.ts";
 import { BodyValidator } from "./validate.ts";
 import { type Precondition, type Workplace, Writing, type Written } from "./writing.ts";
 
 export class Engine {
   readonly model: Model;
+  readonly keyUsage: KeyUsage;
   readonly #store: Store;
   readonly #validator: BodyValidator;
   readonly #place: Workplace;
 
   constructor(model: Model, store: Store) {
     this.model = model;
+    this.keyUsage = new KeyUsage(model, store);
     this.#store = store;
     this.#validator = new BodyValidator(model);
     this.#place = { model, store, events: new EventRecorder(store), validator: this.#validator };

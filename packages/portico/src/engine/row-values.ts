@@ -10,10 +10,16 @@ import { mergePatch } from "./merge-patch.ts";
 type Values = Record<string, unknown>;
 
 /** The body with the defaults that are worked out from it: they are validated together. */
-export function withDerivedDefaults(resource: ResourceModel, body: RowValues): RowValues | undefined {
-  const derived = resource.attributes.filter(
-    (attribute) => typeof constantDefault(attribute) === "function" && givenIn(body, attribute) === undefined,
-  );
+export function withDerivedDefaults(
+  { attributes }: Described,
+  body: RowValues,
+  isReplacement = false,
+): RowValues | undefined {
+  const derived = attributes.filter((attribute) => {
+    const mayBeGiven = !attribute.isReadOnly && !(isReplacement && attribute.isFixed);
+    const isDerived = typeof constantDefault(attribute) === "function";
+    return mayBeGiven && isDerived && givenIn(body, attribute) === undefined;
+  });
   if (derived.length === 0) return undefined;
   const filled: Values = { ...body };
   for (const attribute of derived) {
@@ -28,20 +34,19 @@ function givenIn(body: RowValues, { name }: Attribute): unknown {
   return Object.hasOwn(body, name) ? body[name] : undefined;
 }
 
-/** The body with the constant defaults of what it leaves out. */
-export function withConstantDefaults({ attributes }: Described, body: Values): Values {
-  const standards = attributes.map((attribute) => [attribute.name, constantDefault(attribute)] as const);
-  return { ...Object.fromEntries(standards.filter(([, standard]) => standard !== undefined)), ...body };
-}
-
 function constantDefault({ field }: Attribute): unknown {
   return "default" in field.options ? field.options.default : undefined;
 }
 
-/** Every value of a row that a body describes as a whole, but for what the server gives. */
-export function wholeValues(resource: ResourceModel, body: RowValues, caller: Caller, now: string): Values {
+/** Every value of what a body describes as a whole, but for what the server gives. */
+export function wholeValues(
+  attributes: readonly Attribute[],
+  body: RowValues,
+  caller: Caller,
+  now: string,
+): Values {
   const values: Values = {};
-  for (const attribute of resource.attributes) {
+  for (const attribute of attributes) {
     if (attribute.isReadOnly && !("default" in attribute.field.options)) continue;
     const given = givenIn(body, attribute);
     values[attribute.name] =
@@ -57,10 +62,8 @@ export function replacedValues(
   caller: Caller,
   now: string,
 ): Values {
-  const values = wholeValues(resource, body, caller, now);
-  for (const { name, isReadOnly, isFixed } of resource.attributes)
-    if (isReadOnly || isFixed) delete values[name];
-  return values;
+  const changeable = resource.attributes.filter(({ isReadOnly, isFixed }) => !isReadOnly && !isFixed);
+  return wholeValues(changeable, body, caller, now);
 }
 
 function defaultValue(attribute: Attribute, caller: Caller, now: string): unknown {

@@ -3,10 +3,11 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import formats from "ajv-formats";
 import type { ActionModel, Attribute, Described, Model, ResourceModel } from "../declare/model.ts";
+import { moment } from "../declare/moment.ts";
 import { attributeSchema, type BodySchemas, bodySchemas, isMerged } from "../declare/schema.ts";
 import { type Fault, type Issue, OperatorError, Problem } from "../errors.ts";
 import type { RowValues } from "../plan/write.ts";
-import { withConstantDefaults, withDerivedDefaults } from "./row-values.ts";
+import { withDerivedDefaults } from "./row-values.ts";
 
 /** Deepest nesting of a JSON body. */
 const deepestJson = 32;
@@ -32,16 +33,20 @@ export class BodyValidator {
     });
     // The package is CommonJS; its function is the default export's default.
     (formats as unknown as typeof formats.default)(ajv, ["email", "uri", "date-time"]);
+    ajv.addFormat("date-time", keptDateTime(ajv));
     this.#model = model;
     for (const resource of model.resources) {
+      const { name, attributes, actions, schemas } = resource;
+      for (const attribute of attributes) refuseFaultySchema(ajv, name, attribute);
       this.#validators.set(resource, {
-        create: ajv.compile<Body>(resource.schemas.create),
-        replace: ajv.compile<Body>(resource.schemas.replace),
-        change: ajv.compile<Body>(resource.schemas.change),
-        hooked: ajv.compile<Body>(resource.schemas.hooked),
+        create: ajv.compile<Body>(schemas.create),
+        replace: ajv.compile<Body>(schemas.replace),
+        change: ajv.compile<Body>(schemas.change),
+        hooked: ajv.compile<Body>(schemas.hooked),
       });
-      for (const attribute of resource.attributes) refuseFaultyDefault(ajv, resource, attribute);
-      for (const action of resource.actions.values()) {
+      for (const action of actions.values()) {
+        for (const attribute of action.attributes)
+          refuseFaultySchema(ajv, name, attribute, `${action.name}.${attribute.name}`);
         this.#actions.set(action, ajv.compile<Body>(bodySchemas(action).create));
       }
     }
@@ -67,10 +72,14 @@ export class BodyValidator {
   }
 
   /** What an action is told; a body may be left out where nothing in it is required. */
-  checkAction(action: ActionModel, body: unknown): Body {
-    const faults = faultsOf(action, this.#actions.get(action)!, body ?? {});
+  checkAction(action: ActionModel, body: unknown = {}): RowValues {
+    const validate = this.#actions.get(action)!;
+    const faults = faultsOf(action, validate, body);
     if (faults.length > 0) throw validationProblem(faults);
-    return withConstantDefaults(action, (body ?? {}) as Body);
+    const filled = withDerivedDefaults(action, body as Body);
+    const derived = filled ? faultsOf(action, validate, filled) : [];
+    if (derived.length > 0) throw validationProblem(derived);
+    return filled ?? (body as Body);
   }
 
   /** The faults that the declaration itself finds in those members that have none yet. */
@@ -90,7 +99,7 @@ export class BodyValidator {
   /** The same for a body that describes a whole row, with the defaults that are worked out from it. */
   checkWhole(resource: ResourceModel, operation: "create" | "replace", body: unknown): RowValues {
     const input = this.check(resource, operation, body);
-    const filled = withDerivedDefaults(resource, input);
+    const filled = withDerivedDefaults(resource, input, operation === "replace");
     return filled ? this.check(resource, operation, filled) : input;
   }
 }
@@ -103,15 +112,35 @@ function faultsOf(described: Described, validate: ValidateFunction<Body>, body: 
   return faults;
 }
 
-/** A constant default must keep to the rules of its own field. */
-function refuseFaultyDefault(ajv: Ajv, { name }: ResourceModel, attribute: Attribute): void {
+/** The format `date-time`, of moments that can be kept. */
+function keptDateTime({ formats }: Ajv): (text: string) => boolean {
+  // The package gives this format as an object with a function.
+  const { validate } = formats["date-time"] as { validate(text: string): boolean };
+  return (text) => validate(text) && moment(text) !== undefined;
+}
+
+/** A schema must be one, as a part of a body, and a constant default must keep to it. */
+function refuseFaultySchema(ajv: Ajv, resource: string, attribute: Attribute, place = attribute.name): void {
+  const refuse = (remedy: string): never => {
+    throw new OperatorError(`resource ${resource}, field ${place}: ${remedy}`);
+  };
+  const validate = compiled(ajv, attribute, refuse);
   const { field } = attribute;
   const standard = "default" in field.options ? field.options.default : undefined;
   if (standard === undefined || typeof standard === "function") return;
   if (field.kind === "timestamp" || field.kind === "belongsTo") return;
-  if (ajv.validate(attributeSchema(attribute), standard)) return;
-  const fault = textOf(ajv.errors![0]!);
-  throw new OperatorError(`resource ${name}, field ${attribute.name}: its default ${fault}`);
+  if (!validate({ [attribute.name]: standard })) refuse(`its default ${textOf(validate.errors![0]!)}`);
+}
+
+function compiled(ajv: Ajv, attribute: Attribute, refuse: (remedy: string) => never): ValidateFunction<Body> {
+  try {
+    return ajv.compile<Body>({
+      type: "object",
+      properties: { [attribute.name]: attributeSchema(attribute) },
+    });
+  } catch (error) {
+    return refuse(`its schema is faulty: ${(error as Error).message}`);
+  }
 }
 
 /** One problem for many faults, the first of which stand in the message. */
@@ -141,7 +170,9 @@ const issues: Readonly<Record<string, Issue>> = {
 };
 
 function faultOf(described: Described, error: ErrorObject): Fault {
-  const place = error.instancePath.slice(1).replaceAll("/", ".");
+  // A JSON pointer (RFC 6901, section 3) with dots for its slashes.
+  const names = error.instancePath.slice(1).replaceAll("/", ".");
+  const place = names.replaceAll("~1", "/").replaceAll("~0", "~");
   const named = error.params.additionalProperty ?? error.params.missingProperty;
   const field = named === undefined ? place : [place, named].filter(Boolean).join(".");
   if (error.keyword === "additionalProperties") return unknownField(described, field);

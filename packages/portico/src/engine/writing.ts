@@ -43,14 +43,18 @@ export class Writing {
   readonly #place: Workplace;
   readonly #session: Transaction;
   readonly #caller: Caller;
-  readonly #now = new Date().toISOString();
+  /** The moment of everything that is written together. */
+  readonly #now: string;
+  /** Rows whose removal has begun: those that refer to each other are not removed in turn without end. */
+  readonly #removing = new Set<string>();
   /** The row that was to be written, for the explanation of a broken constraint. */
   attempted: RowValues = {};
 
-  constructor(place: Workplace, session: Transaction, caller: Caller) {
+  constructor(place: Workplace, session: Transaction, caller: Caller, now = new Date().toISOString()) {
     this.#place = place;
     this.#session = session;
     this.#caller = caller;
+    this.#now = now;
   }
 
   /** Adds a row from a checked body, and from what only hooks may give. */
@@ -63,7 +67,7 @@ export class Writing {
     const { parent, hooks, idPrefix } = resource;
     const { tenantId } = this.#caller;
     await this.#requireParent(resource, parentId);
-    const values = { ...wholeValues(resource, input, this.#caller, this.#now), ...byServer };
+    const values = { ...wholeValues(resource.attributes, input, this.#caller, this.#now), ...byServer };
     const revealed = {};
     const context = this.#context(revealed);
     const hooked = this.#hookedValues(resource, await hooks.before?.create?.(values, context));
@@ -74,8 +78,9 @@ export class Writing {
     this.attempted = row;
     const text = await this.#place.store.insert(this.#session, { resource, tenantId, values: row });
     await this.#record(resource, "created", { id, text });
-    await hooks.after?.create?.(JSON.parse(text), context);
-    return { id, text, revealed };
+    if (!hooks.after?.create) return { id, text, revealed };
+    await hooks.after.create(JSON.parse(text), context);
+    return { id, text: await this.#written(resource, id, text), revealed };
   }
 
   /** Changes a row to what `changesTo` makes of it. */
@@ -99,23 +104,35 @@ export class Writing {
     const update = { resource, tenantId, id, values: withSearched(resource, values, row) };
     const text = (await this.#place.store.update(this.#session, update)) ?? notFound(resource);
     await this.#record(resource, "changed", { id, text });
-    await hooks.after?.change?.(JSON.parse(text), { ...context, previous: current });
-    return { id, text, revealed };
+    if (!hooks.after?.change) return { id, text, revealed };
+    await hooks.after.change(JSON.parse(text), { ...context, previous: current });
+    return { id, text: await this.#written(resource, id, text), revealed };
+  }
+
+  /** The row after its hook, which may have written it once more. */
+  async #written(resource: ResourceModel, id: string, text: string): Promise<string> {
+    const read = { resource, selection: wholeRow(resource), id, conditions: [] };
+    return (await this.#place.store.get(this.#caller.tenantId, read, this.#session)) ?? text;
   }
 
   /** Runs an action on a row. */
   async act(resource: ResourceModel, id: string, action: ActionModel, input: RowValues): Promise<Written> {
     const current = await this.#current(resource, id, undefined);
+    const said = wholeValues(action.attributes, input, this.#caller, this.#now);
     const revealed = {};
-    const row = await action.run(current, input, this.#context(revealed));
+    const row = await action.run(current, said, this.#context(revealed));
     return { id: row.id, text: JSON.stringify(row), revealed };
   }
 
   /** Removes a row and everything under it, or marks it as removed. */
   async delete(resource: ResourceModel, id: string, precondition?: Precondition): Promise<void> {
+    await this.#delete(resource, id, await this.#current(resource, id, precondition));
+  }
+
+  async #delete(resource: ResourceModel, id: string, current: Record<string, unknown>): Promise<void> {
     const { hooks, removalMark } = resource;
     const { tenantId } = this.#caller;
-    const current = await this.#current(resource, id, precondition);
+    this.#removing.add(id);
     if (removalMark && current[removalMark.name] !== null) return;
     const context = this.#context({});
     await hooks.before?.remove?.({ ...context, current });
@@ -135,19 +152,28 @@ export class Writing {
   async deleteAll(resource: ResourceModel, conditions: readonly Condition[]): Promise<void> {
     const { store } = this.#place;
     for await (const id of rowIds(store, this.#session, this.#caller.tenantId, resource, conditions)) {
-      await this.delete(resource, id);
+      await this.#deleteListed(resource, id, conditions);
     }
   }
 
-  /** Rows that go together with the one they refer to. Those that are only marked let go of it. */
+  /** A row that may have gone together with another one meanwhile. */
+  async #deleteListed(resource: ResourceModel, id: string, conditions: readonly Condition[]): Promise<void> {
+    if (this.#removing.has(id)) return;
+    const read = { resource, selection: wholeRow(resource), id, conditions };
+    const text = await this.#place.store.getLocked(this.#caller.tenantId, read, this.#session);
+    if (text !== undefined) await this.#delete(resource, id, JSON.parse(text));
+  }
+
+  /** Rows that go together with the one they refer to. Those that are only marked let go of one that is gone. */
   async #deleteDependents(resource: ResourceModel, id: string): Promise<void> {
     const { model, store } = this.#place;
     const { tenantId } = this.#caller;
     for (const [dependent, attribute] of dependentsOf(model, resource)) {
       const condition: Condition = { attribute, operator: "in", values: [id] };
       for await (const each of rowIds(store, this.#session, tenantId, dependent, [condition])) {
-        await this.delete(dependent, each);
-        if (!dependent.removalMark) continue;
+        // It goes along also where a policy keeps it from the caller, as what stands under a row does.
+        await this.#deleteListed(dependent, each, []);
+        if (!dependent.removalMark || resource.removalMark) continue;
         const values = { [attribute.name]: null };
         await store.update(this.#session, { resource: dependent, tenantId, id: each, values });
       }
@@ -188,7 +214,7 @@ export class Writing {
   ): Promise<T> {
     try {
       return await redrawn(resource, () =>
-        this.#session.nested((part) => work(new Writing(this.#place, part, this.#caller))),
+        this.#session.nested((part) => work(new Writing(this.#place, part, this.#caller, this.#now))),
       );
     } catch (error) {
       throw explain(error, resource);
@@ -237,6 +263,7 @@ export class Writing {
   }
 
   async #record(resource: ResourceModel, action: Event["action"], { id, text }: Written): Promise<void> {
+    if (!resource.isRecorded) return;
     const { tenantId, credentialId } = this.#caller;
     const event = { tenantId, resource, action, rowId: id, row: text, credentialId, at: this.#now };
     await this.#place.events.record(this.#session, event);

@@ -1,8 +1,10 @@
 // The one place where an error becomes a response, whatever raised it: the router, the body parser, a door, a crash.
 
+import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { type ErrorCode, Problem } from "../errors.ts";
+import type { Logger } from "./log.ts";
 
 const errorType = "application/json; charset=utf-8";
 
@@ -50,15 +52,20 @@ const socketErrors: Readonly<Record<string, ErrorCode>> = {
 };
 
 /** Answers on a connection whose request could not be read, and closes it. */
-export function answerUnreadable(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === "ECONNRESET" || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const problem = new Problem(socketErrors[error.code ?? ""] ?? "malformed_request");
-  const body = problem.toText();
-  socket.end(
-    `HTTP/1.1 ${problem.status} ${problem.code}\r\nContent-Type: ${errorType}\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  );
+export function answerUnreadable(logger: Logger): (error: Error & { code?: string }, socket: Socket) => void {
+  return (error, socket) => {
+    if (error.code === "ECONNRESET" || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const problem = new Problem(socketErrors[error.code ?? ""] ?? "malformed_request");
+    const requestId = randomUUID();
+    logger.info({ requestId, status: problem.status, reason: error.code }, "unreadable request");
+    const body = problem.toText();
+    socket.end(
+      `HTTP/1.1 ${problem.status} ${problem.code}\r\nX-Request-Id: ${requestId}\r\n` +
+        `Content-Type: ${errorType}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
+        `Connection: close\r\n\r\n${body}`,
+    );
+  };
 }

@@ -3,24 +3,31 @@
 import { Problem } from "../errors.ts";
 
 const names =
-  /[?&](?:(?:x[_-])?api[_-]?key|(?:access|refresh|id|auth)[_-]?token|token|authorization|client[_-]?secret)(?:=|&|$)/i;
+  /^(?:(?:x[_-])?api[_-]?key|(?:access|refresh|id|auth|api)[_-]?token|token|authorization|bearer|client[_-]?secret)(?:=|$)/i;
 /** Keys, and JSON Web Tokens (RFC 7519), which unlike cursors have two dots. */
-const values = /\b[sp]k_(?:test|live)_[\w-]{8,}|\beyJ[\w-]+\.[\w-]+\.[\w-]/;
+const values = /\b[sp]k_(?:test|live)_[\w-]{8,}|[sp]k_(?:test|live)_[\w-]{43}|\beyJ[\w-]+\.[\w-]+\.[\w-]/;
 
 /** @throws Problem `credential_in_query` where a parameter of the request target looks like a credential */
 export function refuseCredentialInQuery(target: string): void {
   const start = target.indexOf("?");
   if (start < 0) return;
-  const query = target.slice(start);
-  const decoded = query.includes("%") ? decodedLoosely(query) : query;
-  if (names.test(decoded) || values.test(decoded)) throw new Problem("credential_in_query");
+  for (const written of target.slice(start + 1).split("&")) {
+    const parameter = written.includes("%") ? decodedLoosely(written) : written;
+    if (names.test(parameter) || (mayHoldKey(parameter) && values.test(parameter)))
+      throw new Problem("credential_in_query");
+  }
 }
 
-function decodedLoosely(query: string): string {
+/** A cursor is long, and the pattern would be tried at each of its characters. */
+function mayHoldKey(parameter: string): boolean {
+  return parameter.includes("k_test_") || parameter.includes("k_live_") || parameter.includes(".");
+}
+
+function decodedLoosely(parameter: string): string {
   try {
-    return decodeURIComponent(query);
+    return decodeURIComponent(parameter);
   } catch {
     // The door will refuse the broken encoding; what stands there as it is has been looked at.
-    return query;
+    return parameter;
   }
 }

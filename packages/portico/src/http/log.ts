@@ -17,13 +17,10 @@ export function redacted(line: string): string {
   return marks.some((mark) => line.includes(mark)) ? line.replace(credentials, "$1[redacted]") : line;
 }
 
-/** What a request line tells, beside its level and time. */
-export type RequestLine = Readonly<Record<string, string | number | undefined>>;
-
 export interface Log {
   readonly logger: Logger;
-  /** Writes the lines of requests, many at once; undefined where the level leaves them out. */
-  readonly writeRequests: ((lines: readonly RequestLine[]) => void) | undefined;
+  /** Writes lines of the level `info` that were made, and `redacted`, elsewhere; undefined where they are left out. */
+  readonly writeLines: ((lines: string) => void) | undefined;
   /** Writes what is still held back. */
   flush(): Promise<void>;
 }
@@ -36,9 +33,7 @@ export async function createLog(level: LogLevel): Promise<Log> {
   const logger = pino({ level, base: undefined, hooks: { streamWrite: redacted } }, destination);
   return {
     logger,
-    writeRequests: logger.isLevelEnabled("info")
-      ? (lines) => destination.write(redacted(requestText(lines)))
-      : undefined,
+    writeLines: logger.isLevelEnabled("info") ? (lines) => destination.write(lines) : undefined,
     flush: () => new Promise((resolve) => logger.flush(() => resolve())),
   };
 }
@@ -47,12 +42,4 @@ export async function createLog(level: LogLevel): Promise<Log> {
 async function prettyLines(): Promise<DestinationStream> {
   const { default: pretty } = await import("pino-pretty");
   return pretty({ colorize: true, ignore: "pid,hostname", sync: true });
-}
-
-/** The lines as pino would write them, one after another without its work for each. */
-function requestText(lines: readonly RequestLine[]): string {
-  const start = `{"level":${pino.levels.values.info},"time":${Date.now()},`;
-  let text = "";
-  for (const line of lines) text += `${start}${JSON.stringify(line).slice(1, -1)},"msg":"request"}\n`;
-  return text;
 }

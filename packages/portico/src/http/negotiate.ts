@@ -42,11 +42,19 @@ export function acceptJsonBodies(server: FastifyInstance): void {
     ["application/json", "application/merge-patch+json"],
     { parseAs: "buffer" },
     // Some clients name a type for every request; one that needs no body may come without.
-    async ({ method, routeOptions }: FastifyRequest, body: Buffer) =>
-      body.length === 0 && (method === "DELETE" || routeOptions.config.needsNoBody)
-        ? undefined
-        : parseJson(body),
+    async ({ method, headers, routeOptions }: FastifyRequest, body: Buffer) => {
+      requirePlain(headers["content-encoding"]);
+      const needsNone = method === "DELETE" || routeOptions.config.needsNoBody;
+      return body.length === 0 && needsNone ? undefined : parseJson(body);
+    },
   );
+}
+
+/** Bodies are small, so none needs to be compressed (RFC 9110, section 15.5.16). */
+function requirePlain(encoding: string | undefined): void {
+  if (encoding === undefined || encoding.toLowerCase() === "identity") return;
+  const headers = { "Accept-Encoding": "identity" };
+  throw new Problem("unsupported_media_type", "Send the body without Content-Encoding.", [], headers);
 }
 
 function parseJson(body: Buffer): unknown {

@@ -3,7 +3,8 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 
-const sane = /^[\w.-]{1,128}$/;
+/** It is written to logs, so nothing that looks like a key is taken. */
+const sane = /^(?!.*[sp]k_(?:test|live)_)[\w.-]{1,128}$/;
 
 export function requestId({ headers }: Pick<IncomingMessage, "headers">): string {
   const given = headers["x-request-id"];

@@ -1,12 +1,13 @@
 // The building that the doors stand in: request ids, logs, sizes, media types, identity, errors, time-outs.
 
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from "fastify";
-import type { Caller } from "../declare/caller.ts";
+import type { Caller, Quota } from "../declare/caller.ts";
 import type { Engine } from "../engine/engine.ts";
 import { Problem } from "../errors.ts";
 import { registerGraphql } from "../graphql/door.ts";
 import type { GraphqlLimits } from "../graphql/limits.ts";
 import type { Authenticator } from "../identity/authenticate.ts";
+import type { Quotas } from "../limits/quota.ts";
 import type { CursorCodec } from "../plan/cursor.ts";
 import { registerRest } from "../rest/routes.ts";
 import type { Database } from "../store/database.ts";
@@ -17,8 +18,9 @@ import { registerHealth } from "./health.ts";
 import type { Log } from "./log.ts";
 import { watchMethods } from "./methods.ts";
 import { acceptJsonBodies, requireAccepted } from "./negotiate.ts";
+import { countRequests, failedAuthentication } from "./quota.ts";
 import { requestId } from "./request-id.ts";
-import { logRequests } from "./request-log.ts";
+import { type RequestRecorder, recordRequests } from "./request-log.ts";
 import { reportTiming, startTiming } from "./timing.ts";
 
 export interface Building {
@@ -26,12 +28,23 @@ export interface Building {
   readonly database: Database;
   readonly authenticator: Authenticator;
   readonly cursors: CursorCodec;
+  readonly quotas: CountedQuotas;
   readonly log: Log;
   readonly graphqlLimits: GraphqlLimits;
+  /** Those who keep something of each request that was answered. */
+  readonly recorders: readonly RequestRecorder[];
   /** {base_url} of the specification, without a slash at its end. */
   readonly publicUrl: string;
   /** Whether answers tell the time that each stage took. */
   readonly isTimed: boolean;
+}
+
+/** Two stores: whoever fills the one of addresses displaces no key's bucket. */
+export interface CountedQuotas {
+  readonly ofKeys: Quotas;
+  readonly ofAddresses: Quotas;
+  /** What an address may do of failed authentication. */
+  readonly failedAuth: Quota;
 }
 
 declare module "fastify" {
@@ -74,9 +87,12 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
       // Node would answer without a body; `requireHost` says what is wrong.
       requireHostHeader: false,
     },
-    clientErrorHandler: answerUnreadable,
+    clientErrorHandler: answerUnreadable(building.log.logger),
     frameworkErrors: answerError,
   });
+  // A caller who sends no more may still listen: without this, Node hangs up before an answer that takes a moment.
+  // Node's types leave the property out.
+  Object.assign(server.server, { httpAllowHalfOpen: true });
   server.decorateRequest("caller", undefined);
   server.setErrorHandler(answerError);
 
@@ -92,7 +108,7 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
   });
   // An expectation that is not known may be passed over (RFC 9110, section 10.1.1).
   server.server.on("checkExpectation", (request, response) => server.routing(request, response));
-  logRequests(server, building.log);
+  recordRequests(server, building.log, building.recorders);
   registerHealth(server, building.database);
   await server.register(async (doors) => registerDoors(doors, building));
   if (building.isTimed) reportTiming(server);
@@ -109,13 +125,20 @@ function requireHost({ raw }: FastifyRequest): void {
 /** Whoever comes through a door has shown who they are. */
 function registerDoors(
   doors: FastifyInstance,
-  { engine, cursors, authenticator, publicUrl, graphqlLimits }: Building,
+  { engine, cursors, authenticator, quotas, publicUrl, graphqlLimits }: Building,
 ): void {
   doors.addHook("onRequest", async (request) => {
     refuseCredentialInQuery(request.url);
     if (request.routeOptions.config.isOpenTo?.(request)) return;
-    request.caller = { ...(await authenticator.caller(request.raw)), address: request.ip };
+    // Undefined once the connection is gone, whatever its type says.
+    const address = request.ip ?? "";
+    try {
+      request.caller = { ...(await authenticator.caller(request.raw)), address };
+    } catch (error) {
+      throw await failedAuthentication(error, address, quotas.ofAddresses, quotas.failedAuth);
+    }
   });
+  countRequests(doors, quotas.ofKeys);
   const basePath = new URL(publicUrl).pathname.replace(/\/$/, "");
   registerRest(doors, { engine, cursors, basePath, callerOf });
   registerGraphql(doors, { engine, cursors, limits: graphqlLimits, basePath, callerOf });

@@ -47,11 +47,8 @@ export class Authenticator {
 
     const record = await this.#keys.find(presented.slice(0, prefixLength));
     // The hash is taken and compared whatever the record says, so that all refusals take the same time.
-    const isSame = timingSafeEqual(
-      Buffer.from(keyHash(presented)),
-      Buffer.from(record?.keyHash ?? hashOfNoKey),
-    );
-    if (!record || record.isRevoked || record.expiresAt <= Date.now()) throw invalidCredential();
+    const isSame = timingSafeEqual(Buffer.from(keyHash(presented)), Buffer.from(record.keyHash));
+    if (!record.isKnown || record.isRevoked || record.expiresAt <= Date.now()) throw invalidCredential();
     if (!isSame) throw invalidCredential();
     return {
       tenantId: record.tenantId,
@@ -64,7 +61,6 @@ export class Authenticator {
   }
 }
 
-const hashOfNoKey = keyHash("");
 const noScopes: ReadonlySet<string> = new Set();
 
 function wrongEnvironment(environment: Environment): Problem {

@@ -10,6 +10,8 @@ import type { Store } from "../store/store.ts";
 import type { KeyType } from "./api-key.ts";
 
 export interface KeyRecord {
+  /** Whether there is a key with this prefix; what is told of one that there is not is made up, and opens nothing. */
+  readonly isKnown: boolean;
   readonly id: string;
   readonly tenantId: string;
   readonly ownerId: string | undefined;
@@ -50,6 +52,18 @@ interface Batch {
   readonly records: Promise<ReadonlyMap<string, KeyRecord>>;
 }
 
+/** What an unknown prefix has for a record, so that it takes as long to refuse as a known one. */
+const madeUp = {
+  id: "api_key_00000000000000000000000000",
+  tenant_id: "tenant_00000000000000000000000000",
+  key_hash: "0".repeat(64),
+  type: "secret",
+  scopes: "[]",
+  expires_at: "2000-01-01T00:00:00.000Z",
+};
+const columns = [...Object.keys(madeUp), "owner_id", "rate_limit", "revoked_at"];
+const madeUpColumns: ColumnValues = [null, ...Object.values(madeUp), null, null, null];
+
 export class KeyLookup {
   readonly #store: Store;
   readonly #one: Statement<string>;
@@ -60,29 +74,36 @@ export class KeyLookup {
 
   constructor(store: Store) {
     this.#store = store;
-    const columns = sql`select prefix, id, tenant_id, owner_id, key_hash, type, scopes, rate_limit, expires_at, revoked_at from api_keys`;
+    const { builder } = store.dialect;
+    const wanted = slot((prefix: string) => prefix);
+    const filled = Object.entries(madeUp).map(
+      ([name, value]) => sql`coalesce(${sql.ref(`k.${name}`)}, ${sql.lit(value)})`,
+    );
+    // In the process it costs nothing to have the database make up what is not there.
     this.#one = compile(
-      store.dialect.builder,
-      sql`${columns} where prefix = ${slot((prefix: string) => prefix)}`,
+      builder,
+      sql`select w.prefix, k.id, ${sql.join(filled)}, k.owner_id, k.rate_limit, k.revoked_at
+        from (select ${wanted} as prefix) as w left join api_keys as k on k.prefix = w.prefix`,
     );
     this.#many = compile(
-      store.dialect.builder,
-      sql`${columns} where prefix = any(${slot((prefixes: readonly string[]) => prefixes)})`,
+      builder,
+      sql`select prefix, id, ${sql.join(columns.map((name) => sql.ref(name)))} from api_keys
+        where prefix = any(${slot((prefixes: readonly string[]) => prefixes)})`,
     );
   }
 
   /** The record of the key that begins with these twelve characters. */
-  async find(prefix: string): Promise<KeyRecord | undefined> {
+  async find(prefix: string): Promise<KeyRecord> {
     if (this.#store.database.isRemote) return this.#findWithOthers(prefix);
     const [row] = await this.#store.database.query(this.#one, prefix);
-    return row && this.#record(row);
+    return this.#record(row!);
   }
 
   /** Across a network, the keys of all requests that were received together are one query. */
-  async #findWithOthers(prefix: string): Promise<KeyRecord | undefined> {
+  async #findWithOthers(prefix: string): Promise<KeyRecord> {
     this.#batch ??= this.#startBatch();
     this.#batch.prefixes.push(prefix);
-    return (await this.#batch.records).get(prefix);
+    return (await this.#batch.records).get(prefix) ?? this.#record([prefix, ...madeUpColumns]);
   }
 
   #startBatch(): Batch {
@@ -97,9 +118,10 @@ export class KeyLookup {
 
   #record(row: ColumnValues): KeyRecord {
     // The columns of the statement above: texts, but for what PostgreSQL's driver turns into dates.
-    const [prefix, id, tenantId, ownerId, keyHash, type, scopes, rateLimit, expiresAt, revokedAt] =
+    const [prefix, foundId, id, tenantId, keyHash, type, scopes, expiresAt, ownerId, rateLimit, revokedAt] =
       row as readonly string[];
     return {
+      isKnown: foundId !== null,
       prefix: prefix!,
       id: id!,
       tenantId: tenantId!,

@@ -3,7 +3,7 @@
 import type { Quota } from "../declare/caller.ts";
 import { belongsTo, choice, id, integer, json, state, text, timestamp } from "../declare/field.ts";
 import type { RecordOf } from "../declare/record.ts";
-import { type HookContext, type Resource, resource } from "../declare/resource.ts";
+import { type HookContext, type Resource, type Rows, resource } from "../declare/resource.ts";
 import { type DrawKey, drawKey, type Environment, keyHash, prefixLength } from "./api-key.ts";
 import type { KeyNotices, ToldKey } from "./key-notices.ts";
 import {
@@ -61,8 +61,11 @@ const keyFields = (expiringSoonDays: number) => ({
   owner: belongsTo(() => users, { optional: true, fixed: true, whenRemoved: "remove" }),
   expiresAt: timestamp({ optional: true, fixed: true }),
   revokedAt: timestamp({ readOnly: true, optional: true }),
+  /** When its owner was told that it expires. */
+  expiryNoticeAt: timestamp({ internal: true, optional: true }),
   lastUsedAt: timestamp({ readOnly: true, optional: true }),
   rotatedFromId: id({ readOnly: true, optional: true, description: "The key that this one replaces." }),
+  rotatedToId: id({ readOnly: true, optional: true, description: "The key that replaces this one." }),
 });
 
 /** The server's own resource for keys. */
@@ -93,7 +96,7 @@ export function declareApiKeys({
             prefix: key.slice(0, prefixLength),
             keyHash: keyHash(key),
             rateLimit: quotaOf(input.rateLimit),
-            ownerId: input.ownerId ?? caller.userId ?? null,
+            ownerId: input.ownerId ?? (isReplacement(input) ? null : (caller.userId ?? null)),
             expiresAt: input.expiresAt ?? standardExpiry(now),
           };
         },
@@ -137,16 +140,37 @@ async function rotate(
   context: HookContext,
 ): Promise<KeyRow> {
   requireUsable(current);
+  const { rows, now } = context;
   const { name, type, scopes, rateLimit, ownerId } = current;
-  const replacement = await context.rows.create(apiKeys, {
+  const replacement = await rows.create(apiKeys, {
     ...{ name, type, scopes, rateLimit, ownerId },
-    expiresAt: replacementExpiry(current, context.now),
+    expiresAt: replacementExpiry(await lastReplacement(apiKeys, current, rows), now),
     rotatedFromId: current.id,
   });
-  const expiresAt = overlapEnd(current.expiresAt, overlapSeconds, context.now);
-  const old = await context.rows.change(apiKeys, current.id, { expiresAt });
+  const old = await rows.change(apiKeys, current.id, {
+    expiresAt: overlapEnd(current.expiresAt, overlapSeconds, now),
+    rotatedToId: replacement.id,
+    // Its owner is told now when it ends, and not once more before.
+    expiryNoticeAt: now,
+  });
   await notices.rotated(told(old), told(replacement), context);
   return replacement;
+}
+
+/** The life of a key that was rotated is cut short; what it was meant to be is seen in its replacement. */
+async function lastReplacement(apiKeys: ApiKeys, key: KeyRow, rows: Rows): Promise<KeyRow> {
+  let last = key;
+  while (last.rotatedToId !== null) {
+    const next = await rows.get(apiKeys, last.rotatedToId);
+    if (!next) return last;
+    last = next;
+  }
+  return last;
+}
+
+/** What only the server gives is among the values of a new row, too. */
+function isReplacement(input: object): boolean {
+  return "rotatedFromId" in input;
 }
 
 function told({ id, name, prefix, scopes, expiresAt, ownerId }: KeyRow): ToldKey {

@@ -16,9 +16,10 @@ export function presentedCredential({
   if (apiKey !== undefined) return String(apiKey);
   if (authorization === undefined) throw new Problem("authentication_required", undefined, [], challenge());
   // RFC 6750, section 2.1; the name of the scheme is case-insensitive (RFC 9110, section 11.1).
-  const [scheme, credential] = [authorization.slice(0, 7), authorization.slice(7)];
-  if (scheme.toLowerCase() !== "bearer ") throw invalidCredential();
-  return credential.trim();
+  if (authorization.slice(0, 7).toLowerCase() !== "bearer ") throw invalidCredential();
+  let start = 7;
+  while (authorization[start] === " ") start += 1;
+  return authorization.slice(start);
 }
 
 const nameLength = "authorization".length;

@@ -63,10 +63,13 @@ export async function findTenant(store: Store, id?: string): Promise<Tenant> {
   );
 }
 
-/** Whether the database is still without a tenant. */
-export async function hasNoTenant(store: Store): Promise<boolean> {
-  const statement = compile(store.dialect.builder, sql`select 1 from tenants limit 1`);
-  return (await store.database.query(statement, undefined)).length === 0;
+/** Whether the database is still without a tenant, in a transaction before whose end nobody else makes one. */
+export async function hasNoTenant(store: Store, session: Session): Promise<boolean> {
+  const { builder, lockTable } = store.dialect;
+  const lock = lockTable(tenantsTable.name);
+  if (lock) await session.query(compile(builder, lock), undefined);
+  const statement = compile(builder, sql`select 1 from tenants limit 1`);
+  return (await session.query(statement, undefined)).length === 0;
 }
 
 /**

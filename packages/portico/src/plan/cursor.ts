@@ -1,7 +1,7 @@
 // Cursors: the sort values of a row, bound by HMAC-SHA-256 to the tenant, collection, sort, filter and search
 // they were made for. A token says where, not in which direction: it serves both.
 
-import { hkdfSync, timingSafeEqual } from "node:crypto";
+import { hkdfSync } from "node:crypto";
 import type { Attribute } from "../declare/model.ts";
 import { Problem } from "../errors.ts";
 import { Hmac } from "./hmac.ts";
@@ -64,9 +64,14 @@ function tokenOf(key: Hmac, list: string, place: string): string {
   return Buffer.from(`${place},"_mac":"${mac}"}`).toString("base64url");
 }
 
+/** In constant time. `timingSafeEqual` takes buffers, and to make two of them takes longer than all the rest. */
 function isSame(token: string, given: string): boolean {
-  // Both are base64url: as many bytes as characters.
-  return given.length === token.length && timingSafeEqual(Buffer.from(token), Buffer.from(given));
+  if (given.length !== token.length) return false;
+  let difference = 0;
+  for (let place = 0; place < token.length; place += 1) {
+    difference |= token.charCodeAt(place) ^ given.charCodeAt(place);
+  }
+  return difference === 0;
 }
 
 /** The text that a list's cursors are bound to. The order of conditions, and of values within one, is no difference. */

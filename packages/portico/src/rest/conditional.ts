@@ -16,6 +16,13 @@ export function isUnchanged(headers: IncomingHttpHeaders, tag: string): boolean 
   return given !== undefined && holds(given, tag, true);
 }
 
+/** @throws Problem `precondition_failed` where the caller asks for another representation (section 13.1.1) */
+export function requireMatch(headers: IncomingHttpHeaders, tag: string): void {
+  const given = headers["if-match"];
+  if (given === undefined || holds(given, tag, false)) return;
+  throw new Problem("precondition_failed", undefined, [], { ETag: tag });
+}
+
 /** What `If-Match` and `If-None-Match` ask of the row before it is written; undefined where they ask nothing. */
 export function writePrecondition(headers: IncomingHttpHeaders): Precondition | undefined {
   const match = headers["if-match"];

@@ -13,10 +13,7 @@ const none: DeprecationHeaders = Object.freeze({});
  */
 export function deprecationHeaders(resource: ResourceModel, named: Iterable<string>): DeprecationHeaders {
   const found: Deprecation[] = resource.deprecated ? [resource.deprecated] : [];
-  for (const name of named) {
-    const deprecated = resource.attribute.get(name)?.deprecated;
-    if (deprecated) found.push(deprecated);
-  }
+  for (const name of named) found.push(...deprecationsAlong(resource, name.split(".")));
   if (found.length === 0) return none;
   const since = Math.min(...found.map((each) => Date.parse(each.since)));
   const sunsets = found.flatMap((each) => (each.sunset === undefined ? [] : [Date.parse(each.sunset)]));
@@ -26,11 +23,22 @@ export function deprecationHeaders(resource: ResourceModel, named: Iterable<stri
   };
 }
 
+/** What `author.name` meets on its way: the reference, and the field behind it. */
+function deprecationsAlong(resource: ResourceModel, [name = "", ...rest]: readonly string[]): Deprecation[] {
+  const attribute =
+    rest.length === 0
+      ? resource.attribute.get(name)
+      : resource.references.find(({ reference }) => reference!.name === name);
+  if (!attribute) return [];
+  const own = attribute.deprecated ? [attribute.deprecated] : [];
+  return rest.length === 0 ? own : [...own, ...deprecationsAlong(attribute.reference!.target, rest)];
+}
+
 /** Names of fields that a query speaks of. */
 export function namesInQuery(query: ReadonlyMap<string, readonly string[]>): string[] {
   return [...query].flatMap(([name, values]) => [
     name.replace(/\[\w+\]$/, ""),
     ...(name === "sort" ? values.map((value) => value.replace(/^-/, "")) : []),
-    ...(name === "fields" ? values.flatMap((value) => value.split(",")) : []),
+    ...(name === "fields" ? values.flatMap((value) => value.split(",").map((each) => each.trim())) : []),
   ]);
 }

@@ -7,9 +7,10 @@ import type { Above } from "../engine/above.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Written } from "../engine/writing.ts";
 import type { CursorCodec } from "../plan/cursor.ts";
-import { entityTag, isUnchanged, writePrecondition } from "./conditional.ts";
+import { entityTag, isUnchanged, requireMatch, writePrecondition } from "./conditional.ts";
 import { deprecationHeaders, namesInQuery } from "./deprecation.ts";
 import { envelope } from "./envelope.ts";
+import { registerKeyUsage } from "./key-usage.ts";
 import { parseList, parseOne, refuseParameters } from "./parse-list.ts";
 import { parseQuery } from "./query.ts";
 
@@ -30,12 +31,13 @@ export function registerRest(server: FastifyInstance, door: RestDoor): void {
       const collection = `${version}${collectionPath(resource)}`;
       const item = `${version}/${resource.segment}/:id`;
       const handle = new ResourceHandlers(door, resource, `${door.basePath}${version}/${resource.segment}`);
-      server.get(collection, handle.list);
-      server.post(collection, handle.create);
-      server.get(item, handle.get);
-      server.put(item, handle.replace);
-      server.patch(item, handle.change);
-      server.delete(item, handle.remove);
+      const { operations } = resource;
+      if (operations.has("list")) server.get(collection, handle.list);
+      if (operations.has("create")) server.post(collection, handle.create);
+      if (operations.has("get")) server.get(item, handle.get);
+      if (operations.has("replace")) server.put(item, handle.replace);
+      if (operations.has("change")) server.patch(item, handle.change);
+      if (operations.has("remove")) server.delete(item, handle.remove);
       for (const [segment, action] of resource.actions) {
         server.post(`${item}/${segment}`, { config: { needsNoBody: true } }, handle.act(action));
       }
@@ -46,6 +48,7 @@ export function registerRest(server: FastifyInstance, door: RestDoor): void {
       }
     }
   }
+  registerKeyUsage(server, door, versionsOf(door, door.engine.keyUsage.keys));
 }
 
 /** A resource stands under its version; without a version in the path, the current one is meant. */
@@ -114,6 +117,7 @@ class ResourceHandlers {
     const read = { resource: this.#resource, selection, id: request.params.id, conditions: [] };
     const text = await this.#door.engine.get(this.#door.callerOf(request), read);
     const tag = entityTag(text);
+    requireMatch(request.headers, tag);
     reply.header("ETag", tag);
     if (this.#mayBeDeprecated) this.#announce(reply, namesInQuery(query));
     if (isUnchanged(request.headers, tag)) return reply.code(304).send();
@@ -162,6 +166,7 @@ class ResourceHandlers {
       refuseParameters(parseQuery(request.url));
       const caller = this.#door.callerOf(request);
       await this.#door.engine.removeAll(caller, this.#resource, { by, id: request.params.id });
+      if (this.#mayBeDeprecated) this.#announce(reply, []);
       return reply.code(204).send();
     };
 
@@ -173,6 +178,7 @@ class ResourceHandlers {
       const { id } = request.params;
       const row = await this.#door.engine.act(caller, this.#resource, id, action, request.body);
       reply.code(201).header("Location", `${this.#path}/${row.id}`).header("Content-Type", jsonType);
+      if (this.#mayBeDeprecated) this.#announce(reply, []);
       return answerText(row);
     };
 

@@ -51,6 +51,12 @@ export interface Dialect {
   limit(count: number, parameter: RawBuilder<unknown>): RawBuilder<unknown>;
   /** A value as the driver takes it. */
   encode(attribute: Attribute, value: unknown): unknown;
+  /** Where a row lies: the shortest way to it inside one statement. */
+  readonly rowPlace: RawBuilder<unknown>;
   /** Appended to a read inside a transaction that goes on to write the row. */
   readonly lockRow: RawBuilder<unknown>;
+  /** The same for rows that several processes share out: those that another one holds are left to it. */
+  readonly lockFreeRows: RawBuilder<unknown>;
+  /** Keeps all others from writing to a table until the transaction ends; undefined where there is one writer anyway. */
+  lockTable(table: string): RawBuilder<unknown> | undefined;
 }

@@ -22,6 +22,11 @@ export interface Index {
   readonly isUnique: boolean;
 }
 
+/** An index that the server itself needs on the table of a resource: it leads through the rows of all tenants. */
+export interface OwnIndex extends Index {
+  readonly table: string;
+}
+
 export interface ForeignKey {
   readonly column: string;
   readonly table: string;
@@ -50,11 +55,22 @@ export function searchTable(table: string): string {
 }
 
 /** All tables: the model's, and those that parts of the server own. Parents come before children. */
-export function tablesOf(model: Model, ownTables: readonly Table[]): Table[] {
+export function tablesOf(
+  model: Model,
+  ownTables: readonly Table[],
+  ownIndexes: readonly OwnIndex[] = [],
+): Table[] {
   const [referring, plain] = [true, false].map((refers) =>
     ownTables.filter((table) => table.foreignKeys.length > 0 === refers),
   );
-  return [...plain!, ...parentsFirst(model.resources).map(resourceTable), ...referring!];
+  const ofResources = parentsFirst(model.resources).map((resource) => {
+    const table = resourceTable(resource);
+    return {
+      ...table,
+      indexes: [...table.indexes, ...ownIndexes.filter((each) => each.table === table.name)],
+    };
+  });
+  return [...plain!, ...ofResources, ...referring!];
 }
 
 function parentsFirst(resources: readonly ResourceModel[]): ResourceModel[] {
@@ -68,7 +84,8 @@ function parentsFirst(resources: readonly ResourceModel[]): ResourceModel[] {
   return [...ordered];
 }
 
-function resourceTable(resource: ResourceModel): Table {
+/** The columns of a resource's table. */
+export function columnsOf(resource: ResourceModel): Column[] {
   const column = (name: string, type: ColumnType): Column => ({
     name,
     type,
@@ -76,13 +93,17 @@ function resourceTable(resource: ResourceModel): Table {
     fill: undefined,
     from: `resource ${resource.name}`,
   });
+  return [
+    column("tenant_id", "text"),
+    ...storedAttributes(resource).map((attribute) => attributeColumn(resource, attribute)),
+    ...(resource.search.length > 0 ? [{ ...column(searchColumn, "text"), fill: "" }] : []),
+  ];
+}
+
+function resourceTable(resource: ResourceModel): Table {
   return {
     name: resource.table,
-    columns: [
-      column("tenant_id", "text"),
-      ...storedAttributes(resource).map((attribute) => attributeColumn(resource, attribute)),
-      ...(resource.search.length > 0 ? [{ ...column(searchColumn, "text"), fill: "" }] : []),
-    ],
+    columns: columnsOf(resource),
     primaryKey: ["tenant_id", "id"],
     indexes: resourceIndexes(resource),
     foreignKeys: resource.references.map((attribute) => ({

@@ -34,13 +34,23 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
       [
         "an option that does not exist",
         { sorts: ["title"] },
-        "there is no option sorts; use some of fields, plural, under, filter, sort, search, scopes, version, paging, policy, hooks, check, removal, actions, alsoUnder, served, description, deprecated",
+        "there is no option sorts; use some of fields, plural, under, filter, sort, search, scopes, version, paging, policy, hooks, check, removal, actions, alsoUnder, served, operations, recorded, description, deprecated",
       ],
       ["another paging", { paging: "offset" }, "paging is cursor or page"],
       ["one scope of two", { scopes: { read: "a:read" } }, "scopes needs both read and write"],
       ["a version of two words", { version: "v 2" }, "write version as v1, v2 and so on"],
       ["a plural with a space", { plural: "blog posts" }, "write plural as one word in camelCase"],
       ["a policy that is no function", { policy: {} }, "policy is a function of the caller"],
+      [
+        "an operation that does not exist",
+        { operations: ["list", "update"] },
+        "operations is a list of some of list, get, create, replace, change, remove",
+      ],
+      [
+        "no operation at all",
+        { operations: [] },
+        "operations is a list of some of list, get, create, replace, change, remove",
+      ],
       [
         "a hook at another time",
         { hooks: { during: {} } },

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import packageJson from "../../package.json" with { type: "json" };
 import { serve } from "../scenario.ts";
 import { onEachDatabase, portico } from "../server.ts";
 
@@ -12,7 +13,14 @@ const commands = [
   "user create",
   "key create",
   "key list",
+  "key change",
+  "key rotate",
   "key revoke",
+  "key revoke-all",
+  "mail list",
+  "mail show",
+  "key usage",
+  "log list",
 ] as const;
 
 const nowhere = { databaseUrl: "file:/dev/null/portico.db" };
@@ -36,6 +44,21 @@ test("--help of a command needs no database and tells its options", async () => 
   );
 });
 
+test("the first word of several commands lists them", async () => {
+  const { code, stdout, stderr } = await portico(nowhere, ["key"]);
+  assert.deepEqual([code, stderr], [0, ""]);
+  const listed = commands.filter((command) => new RegExp(`^ {2}${command} `, "m").test(stdout));
+  assert.deepEqual(
+    listed,
+    commands.filter((command) => command.startsWith("key ")),
+  );
+});
+
+test("--version tells the version of the package", async () => {
+  const { code, stdout } = await portico(nowhere, ["--version"]);
+  assert.deepEqual([code, stdout], [0, `${packageJson.version}\n`]);
+});
+
 async function expectRefusal(
   place: { readonly databaseUrl: string },
   call: readonly string[],
@@ -50,7 +73,6 @@ async function expectRefusal(
 test("a call that cannot be understood is one line and exit 1", async () => {
   const calls: readonly (readonly [string, RegExp])[] = [
     ["dance", /there is no command 'dance'/],
-    ["key", /there is no command 'key'/],
     ["key dance", /there is no command 'key dance'/],
     ["--version-of-what", /there is no command/],
     ["key create --color red", /--color/],
@@ -58,6 +80,9 @@ test("a call that cannot be understood is one line and exit 1", async () => {
     ["key create --name", /--name/],
     ["key create --name x", /--scopes is missing/],
     ["key revoke", /ID is missing/],
+    ["mail show", /ID is missing/],
+    ["mail list --limit 0", /--limit is '0'/],
+    ["key usage", /ID is missing/],
     ["key list extra", /'extra' is not expected/],
     ["tenant create", /--name is missing/],
     ["user create --name x --email x@example.com", /--password is missing/],
@@ -81,6 +106,8 @@ onEachDatabase("commands", (database) => {
       "user create --name U --email u@example.com --password 12345678",
       "key create --name K --scopes posts:read",
       "key list",
+      "mail list",
+      "log list",
     ];
     for (const call of calls) {
       const { code, stdout, stderr } = await portico(served.place, [...words(call), "--json"]);

@@ -48,6 +48,16 @@ onEachDatabase("conditional requests", (database) => {
   });
 
   for (const method of ["GET", "HEAD"]) {
+    test(`${method} of another representation than the one asked for is 412`, async () => {
+      const { path, tag } = await made();
+      for (const value of [tag, "*", `"other", ${tag}`])
+        expectAnswer(await conditional(path, method, "if-match", value), { status: 200 });
+      for (const value of ['"other"', `W/${tag}`]) {
+        const answer = await conditional(path, method, "if-match", value);
+        assert.deepEqual([answer.status, answer.headers.get("etag")], [412, tag]);
+      }
+    });
+
     test(`${method} of what the caller has already is 304 without a body`, async () => {
       const { path, tag } = await made();
       for (const value of [tag, `W/${tag}`, "*", `"other", ${tag}`, `"other",W/${tag}`]) {

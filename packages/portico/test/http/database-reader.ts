@@ -6,6 +6,8 @@ import postgres from "postgres";
 
 export interface DatabaseReader {
   rows(sql: string): Promise<unknown[][]>;
+  /** Writes past the server: rows as they would stand after a long time. */
+  write(sql: string): Promise<void>;
   /** What the database finds wrong with itself. */
   faults(): Promise<unknown[][]>;
   /** Changes whenever somebody else may have written. */
@@ -35,6 +37,11 @@ function sqliteReader(file: string): DatabaseReader {
   };
   return {
     rows: async (sql) => rows(sql),
+    write: async (sql) => {
+      const database = new DatabaseSync(file, { timeout: 5_000 });
+      database.exec(sql);
+      database.close();
+    },
     faults: async () => [
       ...rows("pragma integrity_check").filter(([finding]) => finding !== "ok"),
       ...rows("pragma foreign_key_check"),
@@ -48,6 +55,9 @@ function postgresReader(url: string): DatabaseReader {
   const sql = postgres(url, { max: 1, onnotice: () => {} });
   return {
     rows: async (text) => [...(await sql.unsafe(text).values())],
+    write: async (text) => {
+      await sql.unsafe(text);
+    },
     faults: async () => [],
     // The number that the next transaction which writes will have.
     version: async () =>

@@ -13,6 +13,7 @@ onEachDatabase("a declaration of one's own", (database) => {
   describe("fields of every kind", () => fieldsOfEveryKind(served));
   describe("hooks", () => hooks(served));
   describe("policies", () => policies(served));
+  describe("operations", () => operations(served));
   describe("versions and deprecations", () => versionsAndDeprecations(served));
 });
 
@@ -333,6 +334,23 @@ function policies(served: Served): void {
   });
 }
 
+function operations(served: Served): void {
+  test("an operation that is not declared is 405, and the others work", async () => {
+    const { id } = await served.create("/receipts", { total: "12.50" });
+    const path = `/receipts/${id}`;
+    expectAnswer(await served.request(path), { status: 200, body: { total: "12.50" } });
+    expectAnswer(await served.request("/receipts"), { status: 200 });
+    for (const method of ["PUT", "PATCH", "DELETE"]) {
+      const refused = await served.request(path, { method, body: { total: "0" } });
+      expectAnswer(refused, {
+        status: 405,
+        code: "method_not_allowed",
+        headers: { allow: "GET, HEAD, OPTIONS" },
+      });
+    }
+  });
+}
+
 function versionsAndDeprecations(served: Served): void {
   const announced = (answer: Answer) => [answer.headers.get("deprecation"), answer.headers.get("sunset")];
   const at = (date: string) => `@${Date.parse(date) / 1000}`;
@@ -369,5 +387,6 @@ function versionsAndDeprecations(served: Served): void {
     assert.deepEqual(announced(await served.request("/latters")), [null, null]);
     assert.deepEqual(announced(await served.request("/latters?sort=-title")), [since, null]);
     assert.deepEqual(announced(await served.request("/latters?fields=name,colour")), earlier);
+    assert.deepEqual(announced(await served.request("/latters?fields=name,%20colour")), earlier);
   });
 }

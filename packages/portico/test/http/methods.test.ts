@@ -20,6 +20,9 @@ const paths: readonly (readonly [string, readonly string[]])[] = [
   ["/users/some-user", item],
   ["/v1/projects", collection],
   ["/v1/deployments/some-deployment", item],
+  ["/v1/request-logs", readable],
+  ["/v1/request-logs/some-request", readable],
+  ["/v1/api-keys/some-key/usage", readable],
   ["/healthz", readable],
   ["/readyz", readable],
 ];

@@ -45,6 +45,16 @@ onEachDatabase("negotiation", (database) => {
   }
 
   const unsupported = { status: 415, code: "unsupported_media_type" } as const;
+  test("a body that is compressed is refused, with what is accepted", async () => {
+    const send = (encoding: string) =>
+      served.request("/posts", { body: { title: "x" }, headers: { "content-encoding": encoding } });
+    expectAnswer(await send("identity"), { status: 201 });
+    for (const encoding of ["gzip", "br", "identity, gzip", "x"]) {
+      const headers = { "accept-encoding": "identity" };
+      expectAnswer(await send(encoding), { ...unsupported, headers });
+    }
+  });
+
   scenarios(served, [
     ...[
       "text/plain",

@@ -13,7 +13,7 @@ onEachDatabase("projects", (database) => {
     ["Website", "website"],
     ["Déjà vu, twice!", "deja-vu-twice"],
     ["  --Trim me--  ", "trim-me"],
-    ["日本語", "project"],
+    ["日本語", "project-k4lkdordq"],
     ["Version 2.0", "version-2-0"],
   ]) {
     test(`the slug of '${name}' is ${slug}`, async () => {

@@ -63,6 +63,21 @@ onEachDatabase("starting", (database) => {
     await served.stop();
   });
 
+  test("of two first starts on one database one makes the tenant and the key", async () => {
+    const fresh = await makePlace(database);
+    try {
+      const servers = await Promise.all([Portico.start(fresh), Portico.start(fresh)]);
+      // Whoever comes second may have asked for the tenant before it was there.
+      await Promise.all(servers.map((server) => server.stop()));
+      const keys = servers.map(({ output }) => /sk_test_[\w-]{43}\n/.exec(output)).filter(Boolean);
+      assert.equal(keys.length, 1);
+      const { keys: listed } = await runCommand(fresh, ["key", "list"]);
+      assert.equal(listed.length, 1);
+    } finally {
+      await fresh.remove();
+    }
+  });
+
   test("live mode without a secret is refused", async () => {
     await expectRefusal(place(), { PORTICO_MODE: "live" }, /PORTICO_SECRET is missing/);
   });
@@ -262,11 +277,21 @@ test("a setting that is wrong is named with what it may be", async () => {
     [{ PUBLIC_URL: "example.com" }, /PUBLIC_URL is 'example\.com'/],
     [{ PUBLIC_URL: "ftp://example.com" }, /PUBLIC_URL/],
     [{ PUBLIC_URL: "https://example.com/?x=1" }, /PUBLIC_URL/],
+    [{ SMTP_URL: "localhost:25" }, /SMTP_URL.*smtp:\/\//],
+    [{ SMTP_URL: "http://localhost" }, /SMTP_URL.*smtps:\/\//],
+    [{ SMTP_URL: "smtp:" }, /SMTP_URL.*smtp:\/\//],
+    [{ MAIL_FROM: "Portico" }, /MAIL_FROM is 'Portico'.*<name@example.com>/],
+    [{ MAIL_FROM: "Portico <a@b.c>, <d@e.f>" }, /MAIL_FROM/],
+    [{ PORTICO_MAIL_DAYS: "0" }, /PORTICO_MAIL_DAYS is '0'.*days/],
     [{ PORTICO_SECRET: "short" }, /PORTICO_SECRET.*32/],
     [{ PORTICO_SECRET: `${secret},short` }, /PORTICO_SECRET.*32/],
     [{ PORTICO_SECRET: [secret, secret, secret].join() }, /PORTICO_SECRET.*two/],
     [{ LOG_LEVEL: "loud" }, /LOG_LEVEL is 'loud'/],
+    [{ PORTICO_USAGE_DAYS: "0" }, /PORTICO_USAGE_DAYS is '0'.*from 1 to 9999/],
+    [{ PORTICO_REQUEST_LOG_DAYS: "week" }, /PORTICO_REQUEST_LOG_DAYS is 'week'.*from 0 to 9999/],
     [{ PORTICO_TIMING: "yes" }, /PORTICO_TIMING is 'yes'/],
+    [{ PORTICO_KEY_QUOTA: "1000" }, /PORTICO_KEY_QUOTA is '1000'.*1000\/60/],
+    [{ PORTICO_FAILED_AUTH_QUOTA: "0/60" }, /PORTICO_FAILED_AUTH_QUOTA is '0\/60'/],
     [{ DATABASE_URL: "mysql://localhost/x" }, /DATABASE_URL.*file:PATH or postgres:/],
     [{ DATABASE_URL: "portico.db" }, /DATABASE_URL/],
     [{ DATABASE_URL: "file:" }, /DATABASE_URL/],

@@ -13,6 +13,7 @@ import {
   type ResourceModel,
 } from "../../src/declare/model.ts";
 import { eventsTable } from "../../src/events/event.ts";
+import { requestLogs } from "../../src/events/request-log.ts";
 import { backwardLists } from "../../src/graphql/naming.ts";
 import { declareApiKeys } from "../../src/identity/key-resource.ts";
 import { passwordsTable } from "../../src/identity/password.ts";
@@ -38,7 +39,7 @@ const tenantId = "tenant 1";
 const rowsPerTable = 12_000;
 
 for (const [appName, app] of Object.entries(apps)) {
-  const model = buildModel(app, [users, apiKeys]);
+  const model = buildModel(app, [users, apiKeys, requestLogs]);
 
   onEachDatabase(`query plans of the ${appName}`, (database) => {
     let place: Place;

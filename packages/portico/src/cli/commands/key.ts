@@ -178,7 +178,10 @@ function shownOnce({ text, revealed }: Written): Outcome {
 
 function quotaOf(given: Given): Quota | undefined {
   const limit = given.number("rate-limit");
-  return limit === undefined ? undefined : { limit, windowSeconds: given.number("rate-window") ?? 60 };
+  const windowSeconds = given.number("rate-window");
+  if (limit !== undefined) return { limit, windowSeconds: windowSeconds ?? 60 };
+  if (windowSeconds !== undefined) throw new OperatorError("--rate-window needs --rate-limit beside it");
+  return undefined;
 }
 
 /** A member of a body, where there is a value for it. */

@@ -7,13 +7,16 @@ import { OperatorError } from "../../errors.ts";
 import { createLog, type Log } from "../../http/log.ts";
 import { buildServer } from "../../http/server.ts";
 import { Authenticator } from "../../identity/authenticate.ts";
+import { TokenBuckets } from "../../limits/token-bucket.ts";
 import { CursorCodec } from "../../plan/cursor.ts";
 import { migrate } from "../../store/migrate.ts";
 import { openStore } from "../../store/open.ts";
 import type { Store } from "../../store/store.ts";
 import { type Assembly, assemble } from "../assemble.ts";
+import { type Background, startBackground } from "../background.ts";
 import type { Command } from "../command.ts";
 import { fillSandbox, greeting } from "../first-start.ts";
+import { type Recording, recordingOf } from "../recording.ts";
 import { secretsFor } from "../secret.ts";
 import type { Settings } from "../settings.ts";
 
@@ -36,20 +39,29 @@ export const serve: Command = {
       const engine = new Engine(model, store);
       const isSandbox = settings.mode === "sandbox";
       const log = await createLog(settings.logLevel);
+      const recording = recordingOf(store, model, settings, log.logger);
       server = await buildServer({
         engine,
         database: store.database,
         authenticator: new Authenticator(store, isSandbox ? "test" : "live", settings.keyQuota),
+        quotas: {
+          ofKeys: new TokenBuckets(),
+          ofAddresses: new TokenBuckets(),
+          failedAuth: settings.failedAuthQuota,
+        },
         cursors: new CursorCodec(secretsFor(settings)),
         log,
         graphqlLimits: settings.graphqlLimits,
+        recorders: recording.recorders,
         publicUrl: settings.publicUrl,
         isTimed: settings.isTimed,
       });
       await listen(server, settings);
       // Not before: a key that is made by a start that then fails would never be seen.
       const key = isSandbox ? await fillSandbox(app, engine, store, apiKeys) : undefined;
-      stopOnSignal(server, store, log);
+      recording.start();
+      const background = await startBackground(assembly, store, log.logger);
+      stopOnSignal(server, { background, recording }, store, log);
       const { port } = server.server.address() as AddressInfo;
       const url = settings.port === 0 ? `http://${settings.host}:${port}` : settings.publicUrl;
       const shown = key === undefined ? "" : greeting(app, engine, url, key);
@@ -85,16 +97,22 @@ async function listen(server: FastifyInstance, { host, port }: Settings): Promis
 }
 
 /** Stops accepting, finishes what is under way, flushes, exits 0. A second signal ends the process at once. */
-function stopOnSignal(server: FastifyInstance, store: Store, log: Log): void {
+function stopOnSignal(
+  server: FastifyInstance,
+  { background, recording }: { background: Background; recording: Recording },
+  store: Store,
+  log: Log,
+): void {
   const stop = async (signal: string): Promise<void> => {
     for (const each of signals) process.off(each, stop);
     log.logger.info({ signal }, "stopping");
     const impatient = setTimeout(() => server.server.closeAllConnections(), patienceMs);
     // Connections that were busy at first are idle once they are answered.
     const closing = setInterval(() => server.server.closeIdleConnections(), closeIdleEveryMs);
-    await server.close();
+    await Promise.all([server.close(), background.stop()]);
     clearInterval(closing);
     clearTimeout(impatient);
+    await recording.stop();
     await store.database.close();
     log.logger.info("stopped");
     await log.flush();

@@ -53,7 +53,12 @@ export const postgresDialect: Dialect = {
     if (field.kind === "json") return JSON.stringify(value);
     return value;
   },
-  lockRow: sql` for update`,
+  rowPlace: sql`ctid`,
+  // Not `for update`: rows that refer to this one are inserted meanwhile, and two transactions that each did so
+  // and then read it would wait for each other.
+  lockRow: sql` for no key update`,
+  lockTable: (table) => sql`lock table ${sql.table(table)} in share row exclusive mode`,
+  lockFreeRows: sql` for update skip locked`,
 };
 
 /** A row of named columns is turned into JSON a third faster than json_build_object does it, without spaces. */

@@ -51,7 +51,10 @@ export const sqliteDialect: Dialect = {
     if (field.kind === "json") return JSON.stringify(value);
     return typeof value === "boolean" ? Number(value) : value;
   },
+  rowPlace: sql`row_no`,
   lockRow: sql``,
+  lockTable: () => undefined,
+  lockFreeRows: sql``,
 };
 
 function jsonObject(members: readonly (readonly [string, RawBuilder<unknown>])[]): RawBuilder<string> {

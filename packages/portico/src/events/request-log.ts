@@ -1,0 +1,146 @@
+// The request log: each request of a key is a row that the tenant can read, within a bound for each second. Bodies,
+// paths, queries and credentials are not in it. `store/write-behind.ts` writes.
+
+import { sql } from "kysely";
+import type { Caller } from "../declare/caller.ts";
+import { id, integer, number, text } from "../declare/field.ts";
+import type { ResourceModel } from "../declare/model.ts";
+import { range, resource } from "../declare/resource.ts";
+import { newId } from "../plan/id.ts";
+import type { Dialect } from "../store/dialect.ts";
+import { type ColumnRow, compileInsertRows, type WriteRows } from "../store/many-rows.ts";
+import type { Expiry } from "../store/purge.ts";
+import { columnsOf } from "../store/schema.ts";
+import type { Store } from "../store/store.ts";
+import type { Gathering, Piece, Report } from "../store/write-behind.ts";
+
+/** Its rows come from here alone, so no caller writes them. */
+export const requestLogs = resource("requestLog", {
+  fields: {
+    method: text({ max: 20 }),
+    route: text({ max: 255, description: "the pattern of the path: /posts/:id" }),
+    status: integer(),
+    durationMs: number(),
+    // Not a reference: a row stays as it was when it was written.
+    keyId: id(),
+    requestId: text({ max: 128 }),
+  },
+  filter: ["keyId", "status", range("createdAt")],
+  scopes: { read: "keys:read", write: "keys:manage" },
+  version: "v1",
+  operations: ["list", "get"],
+});
+
+/** A request that was answered; without a caller it is nobody's. */
+export interface LoggedRequest {
+  readonly requestId: string;
+  readonly method: string;
+  /** The pattern of its path, `/posts/:id`. */
+  readonly route: string | undefined;
+  readonly status: number;
+  readonly durationMs: number;
+  readonly caller: Caller | undefined;
+}
+
+/**
+ * Rows that may come at once, and in each second where more come for long; the others are only counted. Of a server
+ * that is used as usual everything is kept, and one at its limit does not spend its time on its log.
+ */
+const mostAtOnce = 1_000;
+const mostEachSecond = 250;
+/** Rows kept in memory while the database does not take them. */
+const mostWaiting = 5_000;
+const rowsOfPiece = 250;
+/** What was left out is told so often. */
+const reportEveryMs = 60_000;
+
+/** Rows that are older than so many days. */
+export function requestLogExpiry({ name }: Dialect, days: number): Expiry {
+  // Rows lie in the order of their tenants; SQLite would begin with all rows if it were not told.
+  const joined = sql.raw(name === "sqlite" ? "cross join" : "join");
+  return {
+    table: "request_logs",
+    days,
+    over: (place, before) => sql`select r.${place} from tenants as t ${joined} request_logs as r
+      on r.tenant_id = t.id where r.created_at < ${before}`,
+    encode: (moment) => new Date(moment).toISOString(),
+  };
+}
+
+export class RequestLog implements Gathering {
+  readonly #insert: WriteRows;
+  readonly #idPrefix: string;
+  readonly #report: Report;
+  #waiting: ColumnRow[] = [];
+  #room = mostAtOnce;
+  #roomAt = 0;
+  #leftOut = 0;
+  #reportedAt = 0;
+
+  /** @param report is told how many requests were left out */
+  constructor({ dialect }: Store, resource: ResourceModel, report: Report) {
+    // Rows that a lost connection leaves in doubt are written once more.
+    this.#insert = compileInsertRows(
+      dialect,
+      resource.table,
+      columnsOf(resource),
+      sql`on conflict do nothing`,
+    );
+    this.#idPrefix = resource.idPrefix;
+    this.#report = report;
+  }
+
+  /** @param at when they were answered, in milliseconds since 1970 */
+  add(requests: readonly LoggedRequest[], at: number): void {
+    const seconds = Math.max(at - this.#roomAt, 0) / 1000;
+    this.#room = Math.min(this.#room + seconds * mostEachSecond, mostAtOnce);
+    this.#roomAt = at;
+    const moment = new Date(at).toISOString();
+    for (const request of requests) if (request.caller) this.#keep(request, request.caller, moment);
+    if (this.#leftOut > 0 && at >= this.#reportedAt + reportEveryMs) this.#tellLeftOut(at);
+  }
+
+  take(): readonly Piece[] {
+    const pieces: Piece[] = [];
+    while (this.#waiting.length > 0) pieces.push(this.#piece(this.#waiting.splice(0, rowsOfPiece)));
+    return pieces;
+  }
+
+  #keep(request: LoggedRequest, caller: Caller, moment: string): void {
+    if (request.route === undefined) return;
+    if (this.#room < 1 || this.#waiting.length >= mostWaiting) {
+      this.#leftOut += 1;
+      return;
+    }
+    this.#room -= 1;
+    this.#waiting.push({
+      tenant_id: caller.tenantId,
+      id: newId(this.#idPrefix),
+      method: request.method,
+      route: request.route,
+      status: request.status,
+      duration_ms: request.durationMs,
+      key_id: caller.credentialId,
+      request_id: request.requestId,
+      created_at: moment,
+      updated_at: moment,
+    });
+  }
+
+  #piece(rows: readonly ColumnRow[]): Piece {
+    return {
+      write: (session) => this.#insert(session, rows),
+      giveBack: () => {
+        this.#waiting.push(...rows);
+      },
+    };
+  }
+
+  #tellLeftOut(at: number): void {
+    this.#report(`the request log leaves requests out: it keeps ${mostEachSecond} a second`, {
+      leftOut: this.#leftOut,
+    });
+    this.#leftOut = 0;
+    this.#reportedAt = at;
+  }
+}

@@ -1,0 +1,57 @@
+// Quotas of the doors: every request of a known caller takes a token of its credential's bucket, every credential
+// that is refused one of its address's. Headers: draft-ietf-httpapi-ratelimit-headers.
+
+import type { FastifyInstance, FastifyReply } from "fastify";
+import type { Quota } from "../declare/caller.ts";
+import { Problem } from "../errors.ts";
+import { networkOf } from "../limits/network.ts";
+import type { Quotas, Taken } from "../limits/quota.ts";
+
+/** Counts the requests of each credential. Call it after the hook that tells the caller. */
+export function countRequests(doors: FastifyInstance, quotas: Quotas): void {
+  doors.addHook("onRequest", (request, reply, done) => {
+    const { caller } = request;
+    if (!caller?.quota) return done();
+    const { quota, credentialId } = caller;
+    const taken = quotas.take(credentialId, quota);
+    if (!(taken instanceof Promise)) return announce(reply, quota, taken, done);
+    taken.then((known) => announce(reply, quota, known, done), done);
+  });
+}
+
+/** Texts of `RateLimit-Policy`: many keys have one quota. */
+const policies = new WeakMap<Quota, string>();
+
+function announce(reply: FastifyReply, quota: Quota, taken: Taken, done: (error?: Error) => void): void {
+  let policy = policies.get(quota);
+  if (policy === undefined) {
+    policy = `"default";q=${quota.limit};w=${quota.windowSeconds}`;
+    policies.set(quota, policy);
+  }
+  reply.header("RateLimit-Policy", policy);
+  reply.header("RateLimit", `"default";r=${taken.remaining};t=${taken.secondsToFull}`);
+  if (taken.isAllowed) done();
+  else done(rateLimited(taken));
+}
+
+function rateLimited({ secondsToNext }: Taken, message?: string): Problem {
+  return new Problem("rate_limited", message, [], { "Retry-After": String(secondsToNext) });
+}
+
+/** Credentials that were shown and refused; a request without any is not one that guesses. */
+const failures: ReadonlySet<unknown> = new Set(["invalid_credential", "wrong_environment"]);
+
+const tooManyFailures =
+  "Too many credentials from this address were refused. Send a valid one, or wait for the seconds in Retry-After.";
+
+/** What a request is answered that failed to show who sends it: the error, or that there were too many of them. */
+export async function failedAuthentication(
+  error: unknown,
+  address: string,
+  quotas: Quotas,
+  quota: Quota,
+): Promise<unknown> {
+  if (!(error instanceof Problem) || !failures.has(error.code)) return error;
+  const taken = await quotas.take(networkOf(address), quota);
+  return taken.isAllowed ? error : rateLimited(taken, tooManyFailures);
+}

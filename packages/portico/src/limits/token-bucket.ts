@@ -1,0 +1,108 @@
+// Quotas in the memory of this process: a bucket of `limit` tokens for each key, which `windowSeconds` refill.
+//
+// Memory is bounded. A bucket that is full again is as good as none and is forgotten, so that about as many are kept
+// as calls come while one token comes back: 6,000 where 30,000 addresses fail in a second and have 300 tokens in 60 s.
+// `mostBuckets` takes windows that are long for their limit: with these it would be 500,000 calls a second. From there
+// on each new key displaces a bucket, of the next sixteen the one that is full soonest. So many addresses that call
+// once displace each other, and not one that has used up its tokens; that one is full before its time only where the
+// fifteen beside it are as empty. Addresses displace no key's bucket: they are counted in a store of their own.
+
+import type { Quota } from "../declare/caller.ts";
+import type { Quotas, Taken } from "./quota.ts";
+
+/** Of some 200 bytes each. */
+const mostBuckets = 100_000;
+/** Buckets looked at for each new one: more than one, so that the lap around all of them comes to its end. */
+const looks = 2;
+const looksWhenFull = 16;
+
+/**
+ * Whole numbers, so that no token is lost or won by rounding: time is in milliseconds, and a token is as many parts as
+ * its window has milliseconds, of which `limit` come back in each.
+ */
+interface Bucket {
+  /** Parts that were missing `at` a moment. */
+  missing: number;
+  at: number;
+  quota: Quota;
+}
+
+export class TokenBuckets implements Quotas {
+  readonly #buckets = new Map<string, Bucket>();
+  readonly #now: () => number;
+  /** Goes round all buckets, a little with each new one. */
+  #lap = this.#buckets.entries();
+
+  /** @param now a clock in milliseconds that never goes back */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /** How many buckets are kept. */
+  get size(): number {
+    return this.#buckets.size;
+  }
+
+  take(key: string, quota: Quota, cost: number = 1): Taken {
+    const now = Math.floor(this.#now());
+    const bucket = this.#buckets.get(key) ?? this.#add(key, quota, now);
+    if (bucket.quota !== quota) adopt(bucket, quota, now);
+    const { limit } = quota;
+    const token = partsOf(quota);
+    const capacity = limit * token;
+    const missing = missingAt(bucket, now);
+    const wanted = missing + cost * token;
+    const isAllowed = wanted <= capacity;
+    bucket.missing = isAllowed ? wanted : missing;
+    bucket.at = now;
+    return {
+      isAllowed,
+      remaining: Math.floor((capacity - bucket.missing) / token),
+      secondsToFull: Math.ceil(bucket.missing / limit / 1000),
+      secondsToNext: isAllowed ? 0 : Math.ceil((wanted - capacity) / limit / 1000),
+    };
+  }
+
+  #add(key: string, quota: Quota, now: number): Bucket {
+    this.#makeRoom(now);
+    const bucket = { missing: 0, at: now, quota };
+    this.#buckets.set(key, bucket);
+    return bucket;
+  }
+
+  #makeRoom(now: number): void {
+    let soonest: string | undefined;
+    let soonestMs = Number.POSITIVE_INFINITY;
+    for (let left = this.#buckets.size < mostBuckets ? looks : looksWhenFull; left > 0; left -= 1) {
+      const { value: entry } = this.#lap.next();
+      if (!entry) {
+        this.#lap = this.#buckets.entries();
+        continue;
+      }
+      const [key, bucket] = entry;
+      const ms = missingAt(bucket, now) / bucket.quota.limit;
+      if (ms === 0) this.#buckets.delete(key);
+      if (ms < soonestMs) [soonest, soonestMs] = [key, ms];
+    }
+    if (soonest !== undefined && this.#buckets.size >= mostBuckets) this.#buckets.delete(soonest);
+  }
+}
+
+/** Of one token. */
+function partsOf({ windowSeconds }: Quota): number {
+  return windowSeconds * 1000;
+}
+
+/** Parts that are missing now. */
+function missingAt({ missing, at, quota }: Bucket, now: number): number {
+  return Math.max(0, missing - (now - at) * quota.limit);
+}
+
+/** A bucket whose quota is another one now is as full as it was, in proportion. */
+function adopt(bucket: Bucket, quota: Quota, now: number): void {
+  const before = bucket.quota.limit * partsOf(bucket.quota);
+  const after = quota.limit * partsOf(quota);
+  bucket.missing = Math.min(after, Math.ceil(missingAt(bucket, now) * (after / before)));
+  bucket.at = now;
+  bucket.quota = quota;
+}

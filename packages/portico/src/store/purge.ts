@@ -1,0 +1,102 @@
+// Rows that are kept for some days only are removed when their time is over: in pieces, with a pause after each,
+// because SQLite has one writer, for which a caller's write must not wait long.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { type RawBuilder, sql } from "kysely";
+import type { Statement } from "./database.ts";
+import { compile, slot } from "./statement.ts";
+import type { Store } from "./store.ts";
+import type { Report } from "./write-behind.ts";
+
+const rowsAtOnce = 250;
+const pauseMs = 50;
+const firstAfterMs = 2_000;
+const intervalMs = 10 * 60 * 1000;
+
+/** Which rows of a table are over. */
+export interface Expiry {
+  readonly table: string;
+  readonly days: number;
+  /**
+   * Places of the rows that are over, found along an index: `` sql`select row_no from t where minute < ...` ``
+   *
+   * @param place the column that `select` must answer with
+   * @param before a slot for the end of their time
+   */
+  over(place: RawBuilder<unknown>, before: RawBuilder<unknown>): RawBuilder<unknown>;
+  /** A moment as the column of `over` holds it; given in milliseconds since 1970. */
+  encode(moment: number): string | number;
+}
+
+interface Removal {
+  readonly expiry: Expiry;
+  readonly statement: Statement<string | number>;
+}
+
+export class Purge {
+  readonly #store: Store;
+  readonly #removals: readonly Removal[];
+  readonly #report: Report;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> | undefined;
+  #isStopped = false;
+
+  constructor(store: Store, expiries: readonly Expiry[], report: Report) {
+    this.#store = store;
+    this.#removals = expiries.map((expiry) => ({ expiry, statement: removal(store, expiry) }));
+    this.#report = report;
+  }
+
+  /** Removes what is over soon after the start, and every ten minutes from then on. */
+  start(): void {
+    this.#schedule(firstAfterMs);
+  }
+
+  /** Waits for the piece that is under way. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+    await this.#running;
+  }
+
+  #schedule(afterMs: number): void {
+    this.#timer = setTimeout(() => {
+      this.#running = this.#removeAll().then(() => {
+        if (!this.#isStopped) this.#schedule(intervalMs);
+      });
+    }, afterMs).unref();
+  }
+
+  async #removeAll(): Promise<void> {
+    for (const each of this.#removals) {
+      try {
+        await this.#remove(each);
+      } catch (error) {
+        this.#report(`old rows of ${each.expiry.table} cannot be removed; that is tried again`, {
+          err: error,
+        });
+      }
+    }
+  }
+
+  async #remove({ expiry, statement }: Removal): Promise<void> {
+    const before = expiry.encode(Date.now() - expiry.days * 24 * 60 * 60 * 1000);
+    while (!this.#isStopped) {
+      const removed = await this.#store.transaction((session) => session.query(statement, before));
+      if (removed.length < rowsAtOnce) return;
+      await sleep(pauseMs, undefined, { ref: false });
+    }
+  }
+}
+
+function removal({ dialect }: Store, { table, over }: Expiry): Statement<string | number> {
+  const { rowPlace } = dialect;
+  const found = over(
+    rowPlace,
+    slot((before: string | number) => before),
+  );
+  return compile(
+    dialect.builder,
+    sql`delete from ${sql.table(table)} where ${rowPlace} in (${found} limit ${sql.lit(rowsAtOnce)}) returning 1`,
+  );
+}

@@ -1,0 +1,269 @@
+// Wrong declarations of states, marks, actions and collections below references: each stops the start with one line.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { app } from "../../src/declare/app.ts";
+import { belongsTo, integer, json, state, text, timestamp } from "../../src/declare/field.ts";
+import { buildModel } from "../../src/declare/model.ts";
+import { type Resource, resource } from "../../src/declare/resource.ts";
+import { BodyValidator } from "../../src/engine/validate.ts";
+import { OperatorError } from "../../src/errors.ts";
+
+/** Declared as in JavaScript, where the compiler refuses nothing. */
+const loosely = resource as unknown as (name: string, declaration: object) => Resource;
+
+const title = text({ max: 100 });
+const endsAt = timestamp({ optional: true });
+const clubs = resource("club", { fields: { title } });
+const run = async (): Promise<object> => ({});
+const actionRule = "as a noun in lowercase with hyphens, for example rotations";
+const markRule = "removal marks it, so write timestamp({ optional: true, readOnly: true })";
+
+/** A fact about one resource called `pass`, and the line without its name. */
+const onePass: readonly (readonly [fact: string, declaration: object, line: string])[] = [
+  [
+    "a state without rules",
+    { fields: { status: state("open", []) } },
+    ', field status: give at least one rule: { state: "expired", from: "expiresAt" }',
+  ],
+  [
+    "a state that stands there twice",
+    { fields: { endsAt, status: state("open", [{ state: "open", from: "endsAt" }]) } },
+    ", field status: a state stands there twice; remove one",
+  ],
+  [
+    "a state without a name",
+    { fields: { endsAt, status: state("", [{ state: "ended", from: "endsAt" }]) } },
+    ", field status: write every state as a word",
+  ],
+  [
+    "a state from what is no timestamp",
+    { fields: { title, status: state("open", [{ state: "ended", from: "title" }]) } },
+    ", field status: title is no timestamp; name a timestamp field",
+  ],
+  [
+    "a state from what is no field",
+    { fields: { status: state("open", [{ state: "ended", from: "endsAt" }]) } },
+    ", field status: endsAt is no timestamp; name a timestamp field",
+  ],
+  ...[-1, Number.NaN, Infinity, 1e12].map(
+    (secondsBefore) =>
+      [
+        `a state ${secondsBefore} seconds before a moment`,
+        { fields: { endsAt, status: state("open", [{ state: "ended", from: "endsAt", secondsBefore }]) } },
+        ", field status: secondsBefore of ended is a number of seconds from 0 to 3162240000",
+      ] as const,
+  ),
+  [
+    "a sort by a state",
+    { fields: { endsAt, status: state("open", [{ state: "ended", from: "endsAt" }]) }, sort: ["status"] },
+    ", field status: a state changes by itself; sort by its timestamp",
+  ],
+  [
+    "a field that is fixed and read-only",
+    { fields: { title: text({ fixed: true, readOnly: true }) } },
+    ", field title: is given by hooks only, so it cannot be fixed; remove one of the two",
+  ],
+  [
+    "a read-only field whose default is worked out",
+    { fields: { title: text({ readOnly: true, default: () => "x" }) } },
+    ", field title: is given by hooks only, so its default is a constant; work the value out in a hook",
+  ],
+  [
+    "a schema that is none",
+    { fields: { meta: { kind: "json", options: { schema: "object" } } } },
+    ', field meta: schema is a JSON Schema, for example { type: "object" }',
+  ],
+  [
+    "an optional value with a schema without type",
+    { fields: { meta: json({ optional: true, schema: { enum: [1, 2] } }) } },
+    ", field meta: is optional, so its schema needs a type",
+  ],
+  ["a check that is no function", { fields: { title }, check: {} }, ": check is a function of the body"],
+  [
+    "a removal that names no mark",
+    { fields: { title }, removal: {} },
+    ': write removal as { marks: "removedAt" }',
+  ],
+  [
+    "a mark that is no field",
+    { fields: { title }, removal: { marks: "goneAt" } },
+    ", removal: there is no field goneAt; use one of id, title, createdAt, updatedAt",
+  ],
+  ...(
+    [
+      ["is no timestamp", text({ optional: true, readOnly: true })],
+      ["callers may write", timestamp({ optional: true })],
+      ["is never null", timestamp({ readOnly: true, default: "now" })],
+    ] as const
+  ).map(
+    ([fact, goneAt]) =>
+      [
+        `a mark that ${fact}`,
+        { fields: { goneAt }, removal: { marks: "goneAt" } },
+        `, field goneAt: ${markRule}`,
+      ] as const,
+  ),
+  ...["Renew", "renew_it", "-x", "x-", "a--b", "7days", "a/b", "", "renéwals"].map(
+    (segment) =>
+      [
+        `an action called '${segment}'`,
+        { fields: { title }, actions: { [segment]: { input: {}, run } } },
+        `: write the action ${segment} ${actionRule}`,
+      ] as const,
+  ),
+  [
+    "an action without run",
+    { fields: { title }, actions: { renewals: { input: {} } } },
+    ": the action renewals needs input, which may be {}, and run",
+  ],
+  [
+    "an action without input",
+    { fields: { title }, actions: { renewals: { run } } },
+    ": the action renewals needs input, which may be {}, and run",
+  ],
+  [
+    "an action that is told a read-only value",
+    { fields: { title }, actions: { renewals: { input: { months: integer({ readOnly: true }) }, run } } },
+    ", field renewals.months: an action is told what its caller sends; remove readOnly",
+  ],
+  [
+    "an action that is told a state",
+    {
+      fields: { title },
+      actions: {
+        renewals: { input: { at: endsAt, is: state("open", [{ state: "x", from: "at" }]) }, run },
+      },
+    },
+    ", field renewals.is: an action is told what its caller sends; remove the state",
+  ],
+  [
+    "an action that is told what is no field",
+    { fields: { title }, actions: { renewals: { input: { months: 3 }, run } } },
+    ", field renewals.months: write it with text(), integer(), choice() or another kind",
+  ],
+  [
+    "an action whose input has a name with a hyphen",
+    { fields: { title }, actions: { renewals: { input: { "how-long": title }, run } } },
+    ", field renewals.how-long: write the name as one word in camelCase, for example dueAt",
+  ],
+  [
+    "a collection below what is no reference",
+    { fields: { title }, alsoUnder: ["title"] },
+    ", alsoUnder: title is no reference; name a belongsTo, or tenant",
+  ],
+  [
+    "a collection below what is no list",
+    { fields: { title }, alsoUnder: "tenant" },
+    ': write alsoUnder as a list of references, ["owner"]',
+  ],
+  [
+    "a collection below the tenant twice",
+    { fields: { title }, alsoUnder: ["tenant", "tenant"] },
+    ": the path /v1/tenants/{id}/passes is taken by pass; rename one",
+  ],
+];
+
+const club = belongsTo(() => clubs);
+const several: readonly (readonly [fact: string, resources: readonly Resource[], line: string])[] = [
+  ...onePass.map(
+    ([fact, declaration, line]) => [fact, [loosely("pass", declaration)], `resource pass${line}`] as const,
+  ),
+  [
+    "two references to one resource with the collection below both",
+    [clubs, loosely("pass", { fields: { home: club, away: club }, alsoUnder: ["home", "away"] })],
+    "resource pass: the path /v1/clubs/{id}/passes is taken by pass; rename one",
+  ],
+  [
+    "a collection below its own parent once more",
+    [clubs, loosely("pass", { under: clubs, fields: { title }, alsoUnder: ["club"] })],
+    "resource pass: the path /v1/clubs/{id}/passes is taken by pass; rename one",
+  ],
+  [
+    "an action with the path of a collection below",
+    [
+      loosely("club", { fields: { title }, actions: { passes: { input: {}, run } } }),
+      loosely("pass", { fields: { club: belongsTo(() => clubs) }, alsoUnder: ["club"] }),
+    ],
+    "resource pass: the path /v1/clubs/{id}/passes is taken by club; rename one",
+  ],
+  [
+    "an action with the path of a child",
+    [
+      loosely("pass", { under: clubs, fields: { title } }),
+      loosely("club", { fields: { title }, actions: { passes: { input: {}, run } } }),
+    ],
+    "resource pass: the path /v1/clubs/{id}/passes is taken by club; rename one",
+  ],
+  [
+    "rows that stay and must refer to what is gone",
+    [
+      clubs,
+      loosely("pass", {
+        fields: {
+          club: belongsTo(() => clubs, { whenRemoved: "remove" }),
+          goneAt: timestamp({ optional: true, readOnly: true }),
+        },
+        removal: { marks: "goneAt" },
+      }),
+    ],
+    "resource pass, field club: its rows are kept when what they refer to is removed, so it must be optional",
+  ],
+  [
+    "rows of which something else is to become",
+    [clubs, loosely("pass", { fields: { club: { ...club, options: { whenRemoved: "null" } } } })],
+    'resource pass, field club: whenRemoved is "remove", or left out',
+  ],
+  ...(
+    [
+      ["that does not compile", { type: "objekt" }, /schema is invalid/],
+      ["with a word that is none", { type: "object", colour: 1 }, /strict mode: unknown keyword: "colour"/],
+      [
+        "that refers to nothing",
+        { type: "object", properties: { a: { $ref: "#/nowhere" } } },
+        /can't resolve/,
+      ],
+    ] as const
+  ).map(([fact, schema, cause]) => {
+    const line = `resource pass, field meta: its schema is faulty: ${cause.source}`;
+    return [`a schema ${fact}`, [loosely("pass", { fields: { meta: json({ schema }) } })], line] as const;
+  }),
+  [
+    "a default that breaks its own schema",
+    [loosely("pass", { fields: { meta: json({ schema: { type: "array" }, default: {} }) } })],
+    "resource pass, field meta: its default must be a list",
+  ],
+  [
+    "a default of an action's input that breaks its own rules",
+    [
+      loosely("pass", {
+        fields: { title },
+        actions: {
+          renewals: { input: { why: { kind: "text", options: { pattern: /a/, default: "b" } } }, run },
+        },
+      }),
+    ],
+    "resource pass, field renewals.why: its default must match ^(?:a)$",
+  ],
+];
+
+for (const [fact, resources, line] of several) {
+  test(`${fact} is refused`, () => {
+    const named = [...new Map([clubs, ...resources].map((each) => [each.name, each])).values()];
+    assert.throws(
+      () => new BodyValidator(buildModel(app({ name: "Wrong", resources: named }), [])),
+      (error) => {
+        assert.ok(error instanceof OperatorError, String(error));
+        assert.ok(error.message === line || new RegExp(`^${line}`).test(error.message), error.message);
+        assert.doesNotMatch(error.message, /\n/);
+        return true;
+      },
+    );
+  });
+}
+
+test("a resource that is served to nobody takes no path", () => {
+  const hidden = loosely("pass", { served: false, under: clubs, fields: { title }, alsoUnder: ["tenant"] });
+  const other = loosely("badge", { plural: "passes2", under: clubs, fields: { title } });
+  assert.ok(buildModel(app({ name: "Right", resources: [clubs, hidden, other] }), []));
+});

@@ -1,0 +1,60 @@
+// An engine with API keys on a database of its own, for what HTTP cannot force.
+
+import { app } from "../../src/declare/app.ts";
+import type { Caller } from "../../src/declare/caller.ts";
+import { buildModel, type ResourceModel } from "../../src/declare/model.ts";
+import { Engine } from "../../src/engine/engine.ts";
+import type { Written } from "../../src/engine/writing.ts";
+import { eventsTable } from "../../src/events/event.ts";
+import type { DrawKey } from "../../src/identity/api-key.ts";
+import type { KeyNotices } from "../../src/identity/key-notices.ts";
+import { declareApiKeys } from "../../src/identity/key-resource.ts";
+import { passwordsTable } from "../../src/identity/password.ts";
+import { systemCaller } from "../../src/identity/system-caller.ts";
+import { createTenant, tenantsTable } from "../../src/identity/tenant.ts";
+import { users } from "../../src/identity/user.ts";
+import { migrate } from "../../src/store/migrate.ts";
+import { openStore } from "../../src/store/open.ts";
+import { tablesOf } from "../../src/store/schema.ts";
+import type { Store } from "../../src/store/store.ts";
+import { type DatabaseName, makePlace } from "../server.ts";
+
+export interface KeyPlace {
+  readonly store: Store;
+  readonly engine: Engine;
+  readonly keys: ResourceModel;
+  readonly caller: Caller;
+  /** Makes a key of the tenant. */
+  create(body?: object): Promise<Record<string, unknown>>;
+  close(): Promise<void>;
+}
+
+const silent: KeyNotices = { created: async () => {}, rotated: async () => {}, revoked: async () => {} };
+
+export async function makeKeyPlace(
+  database: DatabaseName,
+  { draw, notices = silent }: { draw?: DrawKey; notices?: KeyNotices } = {},
+): Promise<KeyPlace> {
+  const place = await makePlace(database);
+  const options = { environment: "test", expiringSoonDays: 7, notices, ...(draw && { draw }) } as const;
+  const model = buildModel(app({ name: "Keys", resources: [] }), [users, declareApiKeys(options)]);
+  const store = await openStore(place.databaseUrl);
+  await migrate(store, tablesOf(model, [tenantsTable, passwordsTable, eventsTable]), false);
+  const engine = new Engine(model, store);
+  const keys = model.resource.get("apiKey")!;
+  const caller = systemCaller(model, (await createTenant(store, "Tenant")).id);
+  return {
+    ...{ store, engine, keys, caller },
+    create: async (body = {}) =>
+      wholeAnswer(await engine.create(caller, keys, { name: "Key", scopes: ["keys:read"], ...body })),
+    close: async () => {
+      await store.database.close();
+      await place.remove();
+    },
+  };
+}
+
+/** The row with what only the answer of its write shows. */
+export function wholeAnswer({ text, revealed }: Written): Record<string, unknown> {
+  return { ...JSON.parse(text), ...revealed };
+}

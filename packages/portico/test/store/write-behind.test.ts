@@ -1,0 +1,180 @@
+// What is gathered in memory and written behind the requests: nothing is lost while the database does not take it,
+// and nothing grows without end.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { app } from "../../src/declare/app.ts";
+import { buildModel } from "../../src/declare/model.ts";
+import { RequestLog, requestLogs } from "../../src/events/request-log.ts";
+import { KeyUses } from "../../src/identity/key-uses.ts";
+import { users } from "../../src/identity/user.ts";
+import type { Database, Session, Statement, Transaction } from "../../src/store/database.ts";
+import { sqliteDialect } from "../../src/store/sqlite/dialect.ts";
+import { Store } from "../../src/store/store.ts";
+import { type Report, WriteBehind } from "../../src/store/write-behind.ts";
+
+const model = buildModel(app({ name: "Written behind", resources: [] }), [users, requestLogs]);
+
+/** Takes what is written, or fails as a database does that is gone. */
+class FakeDatabase implements Database {
+  readonly isRemote = false;
+  isGone = false;
+  /** The tables written to, by transaction, with the bound values. */
+  readonly transactions: { readonly table: string; readonly values: readonly unknown[] }[][] = [];
+
+  async query(): Promise<never[]> {
+    return [];
+  }
+  async transaction<T>(work: (session: Transaction) => Promise<T>): Promise<T> {
+    if (this.isGone) throw new Error("gone");
+    const written: FakeDatabase["transactions"][number] = [];
+    const query = async <Input>({ sql, bind }: Statement<Input>, input: Input) => {
+      written.push({ table: /"?(\w+)"? /.exec(sql.slice(sql.indexOf(" ", 7)))![1]!, values: bind(input) });
+      return [];
+    };
+    const session: Session = { query };
+    // Nothing here needs a savepoint.
+    const result = await work(session as Transaction);
+    this.transactions.push(written);
+    return result;
+  }
+  async run(): Promise<void> {}
+  async close(): Promise<void> {}
+
+  rowsOf(table: string): readonly (readonly unknown[])[] {
+    return this.transactions.flat().flatMap((each) => (each.table === table ? [each.values] : []));
+  }
+}
+
+const at = Date.parse("2026-11-21T09:30:00.000Z");
+
+function requests(count: number, keyId = "api_key_1") {
+  const caller = { tenantId: "tenant_1", credentialId: keyId, scopes: new Set<string>() };
+  const request = { requestId: "r", method: "GET", route: "/posts", status: 200, durationMs: 1, caller };
+  return Array.from({ length: count }, () => request);
+}
+
+function gathered() {
+  const database = new FakeDatabase();
+  const reports: string[] = [];
+  const report: Report = (message, details) => {
+    const { err, ...counts } = details;
+    reports.push(`${message} ${JSON.stringify(counts)}`);
+  };
+  const store = new Store(sqliteDialect, database);
+  const uses = new KeyUses(store, report);
+  const log = new RequestLog(store, model.resource.get(requestLogs.name)!, report);
+  const writing = new WriteBehind(store, [...uses.gatherings, log], report);
+  const counted = (): number =>
+    database.rowsOf("key_usage").reduce((sum, values) => sum + Number(values[5]), 0);
+  return { database, reports, uses, log, writing, counted };
+}
+
+test("all that a second left is one transaction", async () => {
+  const { database, uses, log, writing, counted } = gathered();
+  for (let n = 0; n < 10; n += 1) {
+    uses.add(requests(20), at + n);
+    log.add(requests(20), at + n);
+  }
+  assert.equal(await writing.flush(), true);
+  assert.equal(database.transactions.length, 1);
+  assert.equal(counted(), 200);
+  assert.equal(database.rowsOf("key_usage").length, 1);
+  assert.equal(database.rowsOf("request_logs").length, 200);
+});
+
+test("where nothing was used, nothing is written", async () => {
+  const { database, writing } = gathered();
+  assert.equal(await writing.flush(), true);
+  assert.equal(database.transactions.length, 0);
+});
+
+test("more than one transaction should hold is written in several", async () => {
+  const { database, uses, writing, counted } = gathered();
+  for (let n = 0; n < 1_000; n += 1) uses.add(requests(2, `api_key_${n}`), at);
+  await writing.flush();
+  assert.equal(database.transactions.length, 4);
+  for (const written of database.transactions) assert.ok(written.length <= 500);
+  assert.equal(counted(), 2_000);
+});
+
+test("a database that is gone loses nothing, and is told of once", async () => {
+  const { database, reports, uses, log, writing, counted } = gathered();
+  database.isGone = true;
+  for (let second = 0; second < 5; second += 1) {
+    uses.add(requests(10), at + second * 1000);
+    log.add(requests(10), at + second * 1000);
+    assert.equal(await writing.flush(), false);
+  }
+  assert.equal(reports.length, 1);
+  database.isGone = false;
+  assert.equal(await writing.flush(), true);
+  assert.equal(counted(), 50);
+  assert.equal(database.rowsOf("request_logs").length, 50);
+  database.isGone = true;
+  uses.add(requests(1), at);
+  await writing.flush();
+  assert.equal(reports.length, 2);
+});
+
+test("what is left is written at the end", async () => {
+  const { uses, writing, counted } = gathered();
+  writing.start();
+  uses.add(requests(3), at);
+  await writing.stop();
+  assert.equal(counted(), 3);
+});
+
+test("the end does not wait for a database that is gone", async () => {
+  const { database, uses, writing } = gathered();
+  database.isGone = true;
+  uses.add(requests(3), at);
+  await writing.stop();
+});
+
+test("memory stays bounded while the database is gone, and what has no room is told", async () => {
+  const { database, reports, uses, log, writing, counted } = gathered();
+  database.isGone = true;
+  for (let n = 0; n < 60_000; n += 1) uses.add(requests(1, `api_key_${n}`), at);
+  for (let second = 0; second < 60; second += 1) log.add(requests(1_000), at + second * 1000);
+  assert.ok(reports.some((line) => line.startsWith("more different keys and routes")));
+  database.isGone = false;
+  while (counted() < 50_000) await writing.flush();
+  await writing.flush();
+  assert.equal(counted(), 50_000);
+  assert.equal(database.rowsOf("request_logs").length, 5_000);
+});
+
+test("the log keeps a burst of 1,000 requests, and 250 a second where more come for long", async () => {
+  const { database, reports, log, writing } = gathered();
+  const kept = async (count: number, moment: number): Promise<number> => {
+    const before = database.rowsOf("request_logs").length;
+    log.add(requests(count), moment);
+    await writing.flush();
+    return database.rowsOf("request_logs").length - before;
+  };
+  assert.equal(await kept(1_000, at), 1_000);
+  assert.equal(await kept(1_000, at), 0);
+  assert.equal(await kept(1_000, at + 1_000), 250);
+  assert.equal(await kept(1_000, at + 2_000), 250);
+  assert.equal(await kept(1_000, at + 60_000), 1_000);
+  // A clock that is set back gives no room.
+  assert.equal(await kept(10, at - 60_000), 0);
+  assert.deepEqual(reports, [
+    'the request log leaves requests out: it keeps 250 a second {"leftOut":1000}',
+    'the request log leaves requests out: it keeps 250 a second {"leftOut":1500}',
+  ]);
+});
+
+test("a minute ends where the next begins", async () => {
+  const { database, uses, writing } = gathered();
+  uses.add(requests(1), at - 1);
+  uses.add(requests(2), at);
+  uses.add(requests(4), at + 59_999);
+  await writing.flush();
+  const counts = database.rowsOf("key_usage").map(([, , minute, , , count]) => [minute, count]);
+  assert.deepEqual(counts, [
+    [at / 60_000 - 1, 1],
+    [at / 60_000, 6],
+  ]);
+});
