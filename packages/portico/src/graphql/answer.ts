@@ -28,7 +28,14 @@ export interface AnswererParts {
   readonly engine: Engine;
   readonly cursors: CursorCodec;
   readonly limits: GraphqlLimits;
+  readonly takeTokens: TakeTokens;
 }
+
+/** Takes tokens of a caller's quota, beside the one that every request takes. @throws Problem `rate_limited` */
+export type TakeTokens = (caller: Caller, tokens: number) => Promise<void>;
+
+/** Rows that cost one token. */
+const rowsOfToken = 100;
 
 export class Answerer {
   readonly #parts: AnswererParts;
@@ -55,6 +62,8 @@ export class Answerer {
     requireWithin("size", prepared.size, limits);
     const missing = missingScopes(caller, prepared.scopes);
     if (missing.length > 0) return refused(missing.map(({ problem, path }) => failureOf(problem, { path })));
+    const tokens = Math.floor(prepared.cost / rowsOfToken);
+    if (tokens > 0) await this.#parts.takeTokens(caller, tokens);
     return this.#run(parsed, prepared, request, caller);
   }
 

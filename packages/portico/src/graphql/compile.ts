@@ -76,7 +76,7 @@ export function resourceOfId(api: Api, { arguments: given }: Selected): Resource
 
 export function resourceWithPrefix({ typeOf }: Api, id: string): ResourceModel | undefined {
   const prefix = id.slice(0, Math.max(0, id.lastIndexOf("_")));
-  return [...typeOf.keys()].find(({ idPrefix }) => idPrefix === prefix);
+  return [...typeOf.keys()].find(({ idPrefix, operations }) => idPrefix === prefix && operations.has("get"));
 }
 
 /** What is selected of the type that a resource has. */

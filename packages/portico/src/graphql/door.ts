@@ -6,7 +6,7 @@ import type { Caller } from "../declare/caller.ts";
 import type { Engine } from "../engine/engine.ts";
 import { Problem } from "../errors.ts";
 import type { CursorCodec } from "../plan/cursor.ts";
-import { Answerer, type GraphqlAnswer, refused } from "./answer.ts";
+import { Answerer, type GraphqlAnswer, refused, type TakeTokens } from "./answer.ts";
 import { failureOf } from "./failure.ts";
 import { graphiqlPage } from "./graphiql.ts";
 import type { GraphqlLimits } from "./limits.ts";
@@ -20,6 +20,7 @@ export interface GraphqlDoor {
   /** What stands before every path where the server is reached below a folder: `/api`. */
   readonly basePath: string;
   readonly callerOf: (request: FastifyRequest) => Caller;
+  readonly takeTokens: TakeTokens;
 }
 
 export const graphqlPath = "/graphql";
@@ -32,8 +33,8 @@ const answerTypes = [jsonType, graphqlType];
 const pageOrAnswerTypes = [...answerTypes, pageType];
 
 export function registerGraphql(server: FastifyInstance, door: GraphqlDoor): void {
-  const { engine, cursors, limits, basePath, callerOf } = door;
-  const answerer = new Answerer({ api: buildApi(engine.model), engine, cursors, limits });
+  const { engine, cursors, limits, basePath, callerOf, takeTokens } = door;
+  const answerer = new Answerer({ api: buildApi(engine.model), engine, cursors, limits, takeTokens });
 
   // A browser that opens the path shows no credential yet; the page asks its user for one.
   const getConfig = { mediaTypes: pageOrAnswerTypes, isOpenTo: asksForPage };
@@ -59,21 +60,19 @@ export function registerGraphql(server: FastifyInstance, door: GraphqlDoor): voi
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       reply.headers({ ...error.headers });
-      return send(request, reply, refused([failureOf(error)]), isUnreadable(error));
+      return send(request, reply, refused([failureOf(error)]), ownStatus.has(error.code));
     }
   }
 }
 
-/** What no GraphQL began with has a status of its own in either media type. */
-function isUnreadable({ code }: Problem): boolean {
-  return code === "malformed_request" || code === "method_not_allowed";
-}
+/** What no GraphQL began with, and what caches and clients act on, has its status in either media type. */
+const ownStatus: ReadonlySet<string> = new Set(["malformed_request", "method_not_allowed", "rate_limited"]);
 
 function send(
   request: FastifyRequest,
   reply: FastifyReply,
   answer: GraphqlAnswer,
-  isUnreadable = false,
+  hasOwnStatus = false,
 ): string {
   for (const { problem } of answer.failures) {
     if (problem.status >= 500)
@@ -81,7 +80,7 @@ function send(
   }
   const type = typeFor(request.headers.accept);
   // Clients of plain JSON are told by `errors` alone (section 6.4.1); those of the other type by the status as well.
-  if (isUnreadable || (!answer.hasData && type === graphqlType)) reply.code(statusOf(answer));
+  if (hasOwnStatus || (!answer.hasData && type === graphqlType)) reply.code(statusOf(answer));
   reply.header("Content-Type", `${type}; charset=utf-8`).header("Vary", "Accept");
   return answer.text;
 }

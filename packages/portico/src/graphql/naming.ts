@@ -36,7 +36,7 @@ export function backwardLists(model: Model, target: ResourceModel): BackwardList
     target.attributes.flatMap(({ name, reference }) => [name, ...(reference ? [reference.name] : [])]),
   );
   return model.resources
-    .filter(({ isServed }) => isServed)
+    .filter(({ isServed, operations }) => isServed && operations.has("list"))
     .flatMap((resource) => {
       const references = resource.references.filter(
         (each) => each.reference!.target === target && !each.isInternal,

@@ -56,7 +56,9 @@ export function buildApi(model: Model): Api {
     const pageArguments = pageArgumentsOf(resource, attributeTypes);
     return { resource, row, connection: connectionType(resource, row), pageArguments };
   });
-  const searched = resources.filter(({ search, parent }) => search.length > 0 && !parent);
+  const searched = resources.filter(
+    ({ search, parent, operations }) => search.length > 0 && !parent && operations.has("list"),
+  );
   const schema = checkedSchema({
     query: queryType(types, searched, rows),
     mutation: mutationType(types, attributeTypes),
@@ -104,7 +106,7 @@ function rowType(
   return new GraphQLObjectType({
     name: pascalCase(resource.name),
     description: resource.description ?? null,
-    interfaces: [node],
+    interfaces: resource.operations.has("get") ? [node] : [],
     fields: () => {
       const fields: Fields = {};
       for (const attribute of resource.attributes) {
@@ -202,15 +204,18 @@ function queryType(
 ): GraphQLObjectType {
   const fields: Fields = {};
   for (const { resource, row, connection, pageArguments } of types) {
-    const { title } = resource;
+    const { title, operations } = resource;
     const common = { deprecationReason: deprecationReason(resource.deprecated) };
-    add(fields, resource.name, {
-      type: row,
-      args: { id: { type: requiredId } },
-      description: `The ${title} with an id, or null where there is none.`,
-      ...common,
-      ...meant({ kind: "one", resource }),
-    });
+    if (operations.has("get")) {
+      add(fields, resource.name, {
+        type: row,
+        args: { id: { type: requiredId } },
+        description: `The ${title} with an id, or null where there is none.`,
+        ...common,
+        ...meant({ kind: "one", resource }),
+      });
+    }
+    if (!operations.has("list")) continue;
     add(fields, resource.plural, {
       type: listOf(row),
       args: { ...parentArgument(resource), limit: { type: GraphQLInt, default: { value: plainLimit } } },
@@ -259,17 +264,21 @@ function mutationType(types: readonly ResourceTypes[], attributeTypes: Attribute
   const fields: Fields = {};
   for (const { resource, row } of types) {
     const id = { id: { type: requiredId } };
-    const [creation, change] = [createInput(attributeTypes, resource), updateInput(attributeTypes, resource)];
+    const { operations } = resource;
     const common = {
       type: new GraphQLNonNull(row),
       deprecationReason: deprecationReason(resource.deprecated),
     };
-    add(fields, `create${row.name}`, {
-      ...common,
-      ...(creation && { args: { input: { type: new GraphQLNonNull(creation) } } }),
-      ...meant({ kind: "create", resource }),
-    });
-    if (change) {
+    const creation = createInput(attributeTypes, resource);
+    if (operations.has("create")) {
+      add(fields, `create${row.name}`, {
+        ...common,
+        ...(creation && { args: { input: { type: new GraphQLNonNull(creation) } } }),
+        ...meant({ kind: "create", resource }),
+      });
+    }
+    const change = updateInput(attributeTypes, resource);
+    if (change && operations.has("change")) {
       add(fields, `update${row.name}`, {
         ...common,
         args: { ...id, input: { type: new GraphQLNonNull(change) } },
@@ -277,14 +286,16 @@ function mutationType(types: readonly ResourceTypes[], attributeTypes: Attribute
         ...meant({ kind: "change", resource }),
       });
     }
-    add(fields, `delete${row.name}`, {
-      ...common,
-      args: id,
-      description: resource.removalMark
-        ? `Sets ${resource.removalMark.name}; the record stays.`
-        : "Answers with the row as it was.",
-      ...meant({ kind: "remove", resource }),
-    });
+    if (operations.has("remove")) {
+      add(fields, `delete${row.name}`, {
+        ...common,
+        args: id,
+        description: resource.removalMark
+          ? `Sets ${resource.removalMark.name}; the record stays.`
+          : "Answers with the row as it was.",
+        ...meant({ kind: "remove", resource }),
+      });
+    }
   }
   return new GraphQLObjectType({ name: "Mutation", fields });
 }

@@ -18,7 +18,7 @@ import { registerHealth } from "./health.ts";
 import type { Log } from "./log.ts";
 import { watchMethods } from "./methods.ts";
 import { acceptJsonBodies, requireAccepted } from "./negotiate.ts";
-import { countRequests, failedAuthentication } from "./quota.ts";
+import { countRequests, failedAuthentication, takeTokens } from "./quota.ts";
 import { requestId } from "./request-id.ts";
 import { type RequestRecorder, recordRequests } from "./request-log.ts";
 import { reportTiming, startTiming } from "./timing.ts";
@@ -141,7 +141,14 @@ function registerDoors(
   countRequests(doors, quotas.ofKeys);
   const basePath = new URL(publicUrl).pathname.replace(/\/$/, "");
   registerRest(doors, { engine, cursors, basePath, callerOf });
-  registerGraphql(doors, { engine, cursors, limits: graphqlLimits, basePath, callerOf });
+  registerGraphql(doors, {
+    takeTokens: (caller, tokens) => takeTokens(quotas.ofKeys, caller, tokens),
+    engine,
+    cursors,
+    limits: graphqlLimits,
+    basePath,
+    callerOf,
+  });
 }
 
 function callerOf({ caller }: FastifyRequest): Caller {

@@ -119,6 +119,18 @@ test("resources that are not served are not in the schema", () => {
   assert.doesNotMatch(sdlOf(hidden), /hidden/i);
 });
 
+test("what a resource does not offer is not in the schema", () => {
+  const notes = resource("note", {
+    fields: { word: text({ max: 10 }) },
+    search: ["word"],
+    operations: ["list"],
+  });
+  const sdl = sdlOf(notes);
+  assert.match(sdl, /type Note \{/);
+  assert.match(sdl, /notesConnection\(/);
+  assert.doesNotMatch(sdl, /note\(id|createNote|updateNote|deleteNote|Note implements/);
+});
+
 for (const name of ["node", "query", "search"]) {
   test(`a resource named ${name} is refused with one line`, () => {
     const taken = resource(name, { fields: { word: text() } });

@@ -285,3 +285,26 @@ test("a bound that is no number stops the start with one line", async () => {
     /PORTICO_GRAPHQL_DEPTH is 'deep'; it must be a whole number/,
   );
 });
+
+onEachDatabase("the cost counts against the quota", (database) => {
+  const served = serve(database);
+
+  test("each 100 rows take a token, and what is too much is 429 and takes none", async () => {
+    const words = ["key", "create", "--name", "Small", "--scopes", "posts:read,users:read"];
+    const limits = ["--rate-limit", "10", "--rate-window", "86400"];
+    const { key } = await runCommand(served.place, [...words, ...limits]);
+    const remaining = async (query: string) => {
+      const answer = await ask(served, query, { key });
+      return [answer.status, answer.headers.get("ratelimit")];
+    };
+    assert.deepEqual(await remaining("{ posts(limit: 99) { id } }"), [200, '"default";r=9;t=8640']);
+    await ask(served, "{ posts(limit: 100) { author { id } posts: authorId } }", { key });
+    const large = "{ posts(limit: 100) { author { posts(first: 10) { id } } } }";
+    const refused = await ask(served, large, { key });
+    assert.equal(refused.status, 429);
+    assert.match(refused.headers.get("retry-after") ?? "", /^\d+$/);
+    expectError(refused, { code: "rate_limited" });
+    const [status] = await remaining("{ __typename }");
+    assert.equal(status, 200);
+  });
+});
