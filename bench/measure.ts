@@ -10,6 +10,7 @@ import { median } from "./median.ts";
 import type { DatabaseName, Options } from "./options.ts";
 import { makePlace } from "./place.ts";
 import { environmentFor, PorticoServer, projectFolder } from "./portico-server.ts";
+import { RivalServer } from "./rival.ts";
 import { createRow, findDeepPage, keyHeader, mixedLoad, type Row, readRows } from "./rows.ts";
 
 /** Medians of all rounds. */
@@ -23,6 +24,7 @@ export interface MeasuredRow {
   /** What Portico reaches of the limit: the median of the ratios that the rounds had. */
   readonly ofLimitPercent: number;
   readonly floorPercent?: number;
+  readonly rival?: { readonly name: string; readonly requestsPerSecond: number; readonly times: number };
   readonly ofRow?: { readonly name: string; readonly percent: number; readonly floorPercent: number };
 }
 
@@ -58,7 +60,9 @@ export async function measure(database: DatabaseName, options: Options, tell: Te
       PorticoServer.start(place.databaseUrl, `/posts/${filled.ids[0]}`, keyHeader(filled.key));
     tell(`${database}: starting ${starts} times`);
     const startUpMs = await startUpTime(start);
-    const rows = await measureRows(start, filled, tool, options, (line) => tell(`${database}: ${line}`));
+    const rows = await measureRows(place.databaseUrl, start, filled, tool, options, (line) =>
+      tell(`${database}: ${line}`),
+    );
     tell(`${database}: memory after ${requestsForMemory} requests`);
     const memory = await measureMemory(start, filled, tool);
     return { database, tool: tool.name, rows, startUpMs, memory };
@@ -89,6 +93,7 @@ async function startUpTime(start: Start): Promise<number> {
 }
 
 async function measureRows(
+  databaseUrl: string,
   start: Start,
   filled: Filled,
   tool: LoadTool,
@@ -98,13 +103,15 @@ async function measureRows(
   const portico = await start();
   try {
     const limit = await LimitServer.start();
+    const rival = await RivalServer.start(databaseUrl);
     try {
       tell("walking to page 2,500");
       const reads = readRows(filled, await findDeepPage(portico.url, filled.key));
-      const duel = new Duel(portico, limit, tool, options, tell);
+      const duel = new Duel({ portico, limit, rival }, tool, options, tell);
       // Creates come last: what they leave behind must not slow the reads of the rounds that follow.
       return [...(await duel.fight("reads", reads)), ...(await duel.fight("creates", [createRow(filled)]))];
     } finally {
+      await rival?.stop();
       await limit.stop();
     }
   } finally {
@@ -112,22 +119,27 @@ async function measureRows(
   }
 }
 
-/** Both servers on the same row, in turn. */
+/** The servers on the same row, in turn. */
 interface Round {
   readonly portico: Driven;
   readonly limit: Driven;
+  readonly rival?: Driven;
+}
+
+interface Servers {
+  readonly portico: PorticoServer;
+  readonly limit: LimitServer;
+  readonly rival: RivalServer | undefined;
 }
 
 class Duel {
-  readonly #portico: PorticoServer;
-  readonly #limit: LimitServer;
+  readonly #servers: Servers;
   readonly #tool: LoadTool;
   readonly #options: Options;
   readonly #tell: Tell;
 
-  constructor(portico: PorticoServer, limit: LimitServer, tool: LoadTool, options: Options, tell: Tell) {
-    this.#portico = portico;
-    this.#limit = limit;
+  constructor(servers: Servers, tool: LoadTool, options: Options, tell: Tell) {
+    this.#servers = servers;
     this.#tool = tool;
     this.#options = options;
     this.#tell = tell;
@@ -136,29 +148,34 @@ class Duel {
   /** Rounds over all rows, so that a slow minute of the machine meets every row and both servers. */
   async fight(title: string, rows: readonly Row[]): Promise<MeasuredRow[]> {
     const { rounds, seconds } = this.#options;
-    const answers = await Promise.all(rows.map(({ load }) => answerOf(this.#portico.url, load)));
+    const { portico, limit, rival } = this.#servers;
+    const answers = await Promise.all(rows.map(({ load }) => answerOf(portico.url, load)));
+    for (const [place, { load, hasRival }] of rows.entries())
+      if (hasRival) await rival?.requireSame(load, answers[place]!.body);
     const results = rows.map((): Round[] => []);
     for (let round = 0; round <= rounds; round += 1) {
       const isWarmUp = round === 0;
       this.#tell(`${title}: ${isWarmUp ? "warming up" : `round ${round} of ${rounds}`}`);
-      for (const [place, { load }] of rows.entries()) {
-        await this.#limit.answerWith(answers[place]!);
-        const both = await this.#drive(load, isWarmUp ? warmUpSeconds : seconds, round % 2 === 0);
-        if (!isWarmUp) results[place]!.push(both);
+      for (const [place, row] of rows.entries()) {
+        await limit.answerWith(answers[place]!);
+        const driven = await this.#drive(row, isWarmUp ? warmUpSeconds : seconds, round % 2 === 0);
+        if (!isWarmUp) results[place]!.push(driven);
       }
     }
     // The tools cannot tell one error from another: a 429 would pass for the 401 that was there at first.
-    for (const { load } of rows) await answerOf(this.#portico.url, load);
+    for (const { load } of rows) await answerOf(portico.url, load);
     return rows.map((row, place) => summary(row, answers[place]!, results, rows, place));
   }
 
-  async #drive(load: Load, seconds: number, isLimitFirst: boolean): Promise<Round> {
-    const drive = (url: string): Promise<Driven> => this.#tool.drive(url, load, seconds);
+  async #drive({ load, hasRival }: Row, seconds: number, isLimitFirst: boolean): Promise<Round> {
+    const { portico, limit, rival } = this.#servers;
+    const drive = ({ url }: { url: string }): Promise<Driven> => this.#tool.drive(url, load, seconds);
+    const third = hasRival && rival ? { rival: await drive(rival) } : {};
     if (isLimitFirst) {
-      const limit = await drive(this.#limit.url);
-      return { limit, portico: await drive(this.#portico.url) };
+      const limitDriven = await drive(limit);
+      return { limit: limitDriven, portico: await drive(portico), ...third };
     }
-    return { portico: await drive(this.#portico.url), limit: await drive(this.#limit.url) };
+    return { portico: await drive(portico), limit: await drive(limit), ...third };
   }
 }
 
@@ -182,6 +199,7 @@ function summary(
     limitP99Ms: median(rounds.map(({ limit }) => limit.p99Ms)),
     ofLimitPercent: percent(speeds, limits),
     ...(floorPercent !== undefined && { floorPercent }),
+    ...rivalOf(rounds),
     ...(floorOfRow &&
       others && {
         ofRow: {
@@ -194,6 +212,14 @@ function summary(
         },
       }),
   };
+}
+
+function rivalOf(rounds: readonly Round[]): Pick<MeasuredRow, "rival"> {
+  const both = rounds.flatMap(({ portico, rival }) => (rival ? [{ portico, rival }] : []));
+  if (both.length === 0) return {};
+  const requestsPerSecond = median(both.map(({ rival }) => rival.requestsPerSecond));
+  const times = median(both.map(({ portico, rival }) => portico.requestsPerSecond / rival.requestsPerSecond));
+  return { rival: { name: RivalServer.title, requestsPerSecond, times } };
 }
 
 function percent(parts: readonly number[], wholes: readonly number[]): number {

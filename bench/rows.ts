@@ -11,6 +11,8 @@ export interface Row {
   readonly floorPercent?: number;
   /** Of the row `of`, in percent. */
   readonly floorOfRow?: { readonly of: string; readonly percent: number };
+  /** Whether the server that one would write by hand answers it as well. */
+  readonly hasRival?: boolean;
 }
 
 const pageSize = 20;
@@ -41,12 +43,28 @@ export function readRows({ key, ids }: Filled, deepPath: string): Row[] {
       floorOfRow: { of: "page of 20 newest", percent: 90 },
     },
     { name: "filtered page of 20", load: get([`${firstPage}&status=published`]) },
+    { name: "GraphQL: 20 posts", load: graphqlLoad(key, flatQuery), hasRival: true },
+    { name: "GraphQL: 20 posts, nested", load: graphqlLoad(key, nestedQuery), hasRival: true },
     {
       name: "401 for an unknown key",
       load: { ...get([`/posts/${ids[0]}`]), status: 401, headers: keyHeader(unknownKey) },
       floorPercent: 50,
     },
   ];
+}
+
+/** Two fields of each post, and three levels of rows. */
+const flatQuery = "{ posts(limit: 20) { id title } }";
+const nestedQuery = "{ posts(limit: 20) { id title author { id name posts(first: 5) { id title } } } }";
+
+function graphqlLoad(key: string, query: string): Load {
+  return {
+    status: 200,
+    method: "POST",
+    paths: ["/graphql"],
+    headers: { ...keyHeader(key), "Content-Type": "application/json" },
+    body: JSON.stringify({ query }),
+  };
 }
 
 export function createRow({ key }: Filled): Row {

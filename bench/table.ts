@@ -28,7 +28,16 @@ export function table({ database, rows, startUpMs, memory }: Measured): string {
 }
 
 function rowLines(row: MeasuredRow): string[] {
-  const { name, requestsPerSecond, p99Ms, limitRequestsPerSecond, ofLimitPercent, floorPercent, ofRow } = row;
+  const {
+    name,
+    requestsPerSecond,
+    p99Ms,
+    limitRequestsPerSecond,
+    ofLimitPercent,
+    floorPercent,
+    rival,
+    ofRow,
+  } = row;
   return [
     line(
       name,
@@ -38,6 +47,9 @@ function rowLines(row: MeasuredRow): string[] {
       percent(ofLimitPercent),
       floorPercent === undefined ? "" : `${floorPercent} %`,
     ),
+    ...(rival
+      ? [line(`  ${rival.name}`, whole(rival.requestsPerSecond), "", "", `1 : ${rival.times.toFixed(1)}`)]
+      : []),
     ...(ofRow
       ? [line(`  of ${ofRow.name}`, "", "", "", percent(ofRow.percent), `${ofRow.floorPercent} %`)]
       : []),

@@ -8,6 +8,7 @@ import { keyUsage } from "./commands/key-usage.ts";
 import { logList } from "./commands/log.ts";
 import { mailList, mailShow } from "./commands/mail.ts";
 import { migrateCommand } from "./commands/migrate.ts";
+import { schemaCommand } from "./commands/schema.ts";
 import { serve } from "./commands/serve.ts";
 import { tenantCreate } from "./commands/tenant.ts";
 import { userCreate } from "./commands/user.ts";
@@ -17,6 +18,7 @@ const { version } = packageJson;
 const commands: readonly Command[] = [
   serve,
   migrateCommand,
+  schemaCommand,
   tenantCreate,
   userCreate,
   keyCreate,

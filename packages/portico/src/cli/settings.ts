@@ -2,6 +2,7 @@
 
 import type { Quota } from "../declare/caller.ts";
 import { OperatorError } from "../errors.ts";
+import { type GraphqlLimits, standardLimits } from "../graphql/limits.ts";
 import { type LogLevel, logLevels } from "../http/log.ts";
 
 export interface Settings {
@@ -17,6 +18,7 @@ export interface Settings {
   readonly keyQuota: Quota;
   /** So long before its expiry a key counts as expiring soon. */
   readonly keyExpiringSoonDays: number;
+  readonly graphqlLimits: GraphqlLimits;
   /** How many refused credentials an address may show. */
   readonly failedAuthQuota: Quota;
   /** The mail server; undefined where mails are kept (sandbox) or wait for one (live). */
@@ -59,6 +61,7 @@ export function readSettings(environment: Environment, defaults: Environment = {
     secrets,
     keyQuota: quota("PORTICO_KEY_QUOTA", value("PORTICO_KEY_QUOTA", "1000/60")),
     keyExpiringSoonDays: days("PORTICO_KEY_EXPIRING_SOON_DAYS", value("PORTICO_KEY_EXPIRING_SOON_DAYS", "7")),
+    graphqlLimits: graphqlLimits(value),
     failedAuthQuota: quota("PORTICO_FAILED_AUTH_QUOTA", value("PORTICO_FAILED_AUTH_QUOTA", "300/60")),
     smtpUrl: smtpUrl(value("SMTP_URL", "")),
     mailFrom: mailAddress("MAIL_FROM", value("MAIL_FROM", "")),
@@ -119,6 +122,23 @@ function days(name: string, value: string, fewest = 1): number {
   const count = Number(value);
   if (/^\d{1,4}$/.test(value) && count >= fewest) return count;
   throw new OperatorError(`${name} is '${value}'; it must be a number of days from ${fewest} to 9999`);
+}
+
+/** How much one GraphQL operation may ask for. */
+function graphqlLimits(value: (name: string, standard: string) => string): GraphqlLimits {
+  const { depth, cost, fields, tokens } = standardLimits;
+  return {
+    ...standardLimits,
+    depth: bound("PORTICO_GRAPHQL_DEPTH", value("PORTICO_GRAPHQL_DEPTH", String(depth))),
+    cost: bound("PORTICO_GRAPHQL_COST", value("PORTICO_GRAPHQL_COST", String(cost))),
+    fields: bound("PORTICO_GRAPHQL_FIELDS", value("PORTICO_GRAPHQL_FIELDS", String(fields))),
+    tokens: bound("PORTICO_GRAPHQL_TOKENS", value("PORTICO_GRAPHQL_TOKENS", String(tokens))),
+  };
+}
+
+function bound(name: string, value: string): number {
+  if (/^[1-9]\d{0,7}$/.test(value)) return Number(value);
+  throw new OperatorError(`${name} is '${value}'; it must be a whole number from 1 to 99999999`);
 }
 
 function portNumber(value: string): number {

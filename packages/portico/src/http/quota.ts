@@ -2,7 +2,7 @@
 // that is refused one of its address's. Headers: draft-ietf-httpapi-ratelimit-headers.
 
 import type { FastifyInstance, FastifyReply } from "fastify";
-import type { Quota } from "../declare/caller.ts";
+import type { Caller, Quota } from "../declare/caller.ts";
 import { Problem } from "../errors.ts";
 import { networkOf } from "../limits/network.ts";
 import type { Quotas, Taken } from "../limits/quota.ts";
@@ -32,6 +32,14 @@ function announce(reply: FastifyReply, quota: Quota, taken: Taken, done: (error?
   reply.header("RateLimit", `"default";r=${taken.remaining};t=${taken.secondsToFull}`);
   if (taken.isAllowed) done();
   else done(rateLimited(taken));
+}
+
+/** Takes more of a caller's bucket for a request that asks for much. @throws Problem `rate_limited` */
+export async function takeTokens(quotas: Quotas, caller: Caller, tokens: number): Promise<void> {
+  const { quota, credentialId } = caller;
+  if (!quota) return;
+  const taken = await quotas.take(credentialId, quota, tokens);
+  if (!taken.isAllowed) throw rateLimited(taken);
 }
 
 function rateLimited({ secondsToNext }: Taken, message?: string): Problem {

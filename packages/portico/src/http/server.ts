@@ -4,6 +4,8 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequ
 import type { Caller, Quota } from "../declare/caller.ts";
 import type { Engine } from "../engine/engine.ts";
 import { Problem } from "../errors.ts";
+import { registerGraphql } from "../graphql/door.ts";
+import type { GraphqlLimits } from "../graphql/limits.ts";
 import type { Authenticator } from "../identity/authenticate.ts";
 import type { Quotas } from "../limits/quota.ts";
 import type { CursorCodec } from "../plan/cursor.ts";
@@ -16,8 +18,8 @@ import { answerHalfClosed } from "./half-closed.ts";
 import { registerHealth } from "./health.ts";
 import type { Log } from "./log.ts";
 import { watchMethods } from "./methods.ts";
-import { acceptJsonBodies, requireJsonAccepted } from "./negotiate.ts";
-import { countRequests, failedAuthentication } from "./quota.ts";
+import { acceptJsonBodies, requireAccepted } from "./negotiate.ts";
+import { countRequests, failedAuthentication, takeTokens } from "./quota.ts";
 import { requestId } from "./request-id.ts";
 import { type RequestRecorder, recordRequests } from "./request-log.ts";
 import { reportTiming, startTiming } from "./timing.ts";
@@ -29,6 +31,7 @@ export interface Building {
   readonly cursors: CursorCodec;
   readonly quotas: CountedQuotas;
   readonly log: Log;
+  readonly graphqlLimits: GraphqlLimits;
   /** Those who keep something of each request that was answered. */
   readonly recorders: readonly RequestRecorder[];
   /** {base_url} of the specification, without a slash at its end. */
@@ -98,7 +101,7 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
   server.addHook("onRequest", (request, reply, done) => {
     reply.header("X-Request-Id", request.id);
     requireHost(request);
-    requireJsonAccepted(request.headers.accept);
+    requireAccepted(request);
     if (request.is404) answerUnrouted(request, reply);
     else done();
   });
@@ -121,10 +124,11 @@ function requireHost({ raw }: FastifyRequest): void {
 /** Whoever comes through a door has shown who they are. */
 function registerDoors(
   doors: FastifyInstance,
-  { engine, cursors, authenticator, quotas, publicUrl }: Building,
+  { engine, cursors, authenticator, quotas, publicUrl, graphqlLimits }: Building,
 ): void {
   doors.addHook("onRequest", async (request) => {
     refuseCredentialInQuery(request.url);
+    if (request.routeOptions.config.isOpenTo?.(request)) return;
     // Undefined once the connection is gone, whatever its type says.
     const address = request.ip ?? "";
     try {
@@ -136,6 +140,14 @@ function registerDoors(
   countRequests(doors, quotas.ofKeys);
   const basePath = new URL(publicUrl).pathname.replace(/\/$/, "");
   registerRest(doors, { engine, cursors, basePath, callerOf });
+  registerGraphql(doors, {
+    takeTokens: (caller, tokens) => takeTokens(quotas.ofKeys, caller, tokens),
+    engine,
+    cursors,
+    limits: graphqlLimits,
+    basePath,
+    callerOf,
+  });
 }
 
 function callerOf({ caller }: FastifyRequest): Caller {

@@ -15,8 +15,23 @@ export interface Dialect {
   readonly columnType: Readonly<Record<ColumnType, string>>;
   /** JSON of one row from the names and JSON-ready expressions of its members. */
   rowJson(members: readonly (readonly [name: string, expression: RawBuilder<unknown>])[]): RawBuilder<string>;
-  /** A subquery that answers with one row's JSON, as a member of another row. */
-  nestedJson(query: RawBuilder<unknown>): RawBuilder<unknown>;
+  /** The same as a JSON value, which can be a member of another row. */
+  rowValue(
+    members: readonly (readonly [name: string, expression: RawBuilder<unknown>])[],
+  ): RawBuilder<unknown>;
+  /**
+   * The row that another refers to, as a member of that one's JSON: what stands for it there, and what must be joined
+   * for it under a name.
+   */
+  referred(
+    row: RawBuilder<unknown>,
+    from: RawBuilder<unknown>,
+    name: string,
+  ): { readonly value: RawBuilder<unknown>; readonly join: RawBuilder<unknown> | undefined };
+  /** The JSON list of all rows of a query, from the JSON value of each. */
+  rowsJson(row: RawBuilder<unknown>): RawBuilder<unknown>;
+  /** A text that is the same in every row. */
+  constantJson(text: string): RawBuilder<unknown>;
   /** A column as a member of a row's JSON. */
   memberJson(attribute: Attribute, column: RawBuilder<unknown>): RawBuilder<unknown>;
   /** JSON of a list of values, as text. */

@@ -2,7 +2,7 @@
 // every declared sort, so that a page is a walk along an index however it is filtered.
 
 import { hash } from "node:crypto";
-import type { Attribute, Model, ResourceModel } from "../declare/model.ts";
+import { type Attribute, defaultSort, type Model, type ResourceModel } from "../declare/model.ts";
 
 export type ColumnType = "text" | "integer" | "number" | "boolean" | "timestamp" | "json" | "sequence";
 
@@ -182,7 +182,8 @@ function resourceIndexes(resource: ResourceModel): Index[] {
   for (const attribute of resource.attributes) if (attribute.unique) add([attribute], attribute.unique);
   for (const attribute of resource.references) {
     const isIndexed = [...found.values()].some((index) => index.columns[1]?.name === attribute.column);
-    if (!isIndexed) add([attribute, id]);
+    // The rows that refer to another are listed newest first.
+    if (!isIndexed) add([attribute, resource.sorts.get(defaultSort)!, id]);
   }
   return [...found.values()];
 }

@@ -1,25 +1,20 @@
 // The store: plans in, JSON text out. It compiles each shape of a plan once and keeps the statement.
 
 import type { Attribute, ResourceModel } from "../declare/model.ts";
-import type { Page } from "../plan/page.ts";
+import { BoundedMap } from "../plan/bounded-map.ts";
+import { type Page, rowSeparator } from "../plan/page.ts";
 import { conditionShape, type Position, type Read, type ReadOne, type Value } from "../plan/read.ts";
 import type { Delete, Insert, RowValues, Update } from "../plan/write.ts";
-import { BoundedMap } from "./bounded-map.ts";
-import {
-  compileGet,
-  compileList,
-  type ListColumns,
-  listShape,
-  rowSeparator,
-  showsSort,
-} from "./compile-read.ts";
+import { compileGet, compileList, type ListColumns, listShape, needsKeys } from "./compile-read.ts";
 import type { ReadInput } from "./compile-row.ts";
 import { compileDelete, compileInsert, compileUpdate } from "./compile-write.ts";
 import type { Database, Session, Statement, Transaction } from "./database.ts";
 import type { Dialect, Lock } from "./dialect.ts";
 
-/** Compiled statements kept for each resource and operation; one is a few kilobytes of text and closures. */
+/** Compiled statements kept for each resource and operation; a usual one is a few kilobytes of text and closures. */
 const mostShapes = 500;
+/** Characters of the shape of such a one; longer shapes count as several. */
+const usualShape = 100;
 
 /** Statements by the resource they are for and the shape of the plan. */
 class Statements<Input> {
@@ -28,7 +23,7 @@ class Statements<Input> {
   get(resource: ResourceModel, shape: string, make: () => Statement<Input>): Statement<Input> {
     let ofResource = this.#kept.get(resource);
     if (!ofResource) {
-      ofResource = new BoundedMap(mostShapes);
+      ofResource = new BoundedMap(mostShapes, (text) => Math.ceil(text.length / usualShape) || 1);
       this.#kept.set(resource, ofResource);
     }
     const known = ofResource.get(shape);
@@ -152,6 +147,16 @@ function pageOf(read: Read, [text, keys, count, total]: ListColumns): Page {
       total: Number(total),
     };
   }
+  if (page.style === "first") {
+    return {
+      rows: `[${text}]`,
+      count: found,
+      hasMore: false,
+      first: undefined,
+      last: undefined,
+      total: undefined,
+    };
+  }
   const hasMore = found > page.limit;
   const cut = (all: string): string => {
     if (!hasMore) return all;
@@ -160,8 +165,12 @@ function pageOf(read: Read, [text, keys, count, total]: ListColumns): Page {
       : all.slice(0, all.lastIndexOf(rowSeparator));
   };
   const rows = cut(text!);
-  const ends = showsSort(read) ? rowEnds(read, rows) : keyEnds(cut(keys!));
-  return { rows: `[${rows}]`, count: Math.min(found, page.limit), hasMore, ...ends, total: undefined };
+  const placed = { rows: `[${rows}]`, count: Math.min(found, page.limit), hasMore, total: undefined };
+  if (!needsKeys(read)) return { ...placed, ...rowEnds(read, rows) };
+  const cutKeys = cut(keys!);
+  if (!page.isEveryPlaceTold) return { ...placed, ...keyEnds(cutKeys) };
+  const places = cutKeys.split(rowSeparator).map(positionOf);
+  return { ...placed, places, first: places[0], last: places.at(-1) };
 }
 
 function numberOf(total: number | string | null): number | undefined {
@@ -184,11 +193,12 @@ function rowEnds({ sort }: Read, rows: string): Ends {
 }
 
 function keyEnds(keys: string): Ends {
-  const position = (key: string): Position => {
-    const [value, id] = JSON.parse(key) as [Value, string];
-    return { value, id };
-  };
-  return { first: position(firstOf(keys)), last: position(lastOf(keys)) };
+  return { first: positionOf(firstOf(keys)), last: positionOf(lastOf(keys)) };
+}
+
+function positionOf(key: string): Position {
+  const [value, id] = JSON.parse(key) as [Value, string];
+  return { value, id };
 }
 
 function firstOf(texts: string): string {

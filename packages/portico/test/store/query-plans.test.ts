@@ -5,14 +5,23 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import postgres from "postgres";
 import service from "../../../../portico.config.ts";
-import { buildModel, type Model, type ResourceModel } from "../../src/declare/model.ts";
+import {
+  type Attribute,
+  buildModel,
+  defaultSort,
+  type Model,
+  type ResourceModel,
+} from "../../src/declare/model.ts";
 import { eventsTable } from "../../src/events/event.ts";
 import { requestLogs } from "../../src/events/request-log.ts";
+import { backwardLists } from "../../src/graphql/naming.ts";
 import { declareApiKeys } from "../../src/identity/key-resource.ts";
 import { passwordsTable } from "../../src/identity/password.ts";
 import { tenantsTable } from "../../src/identity/tenant.ts";
 import { users } from "../../src/identity/user.ts";
-import { compileList } from "../../src/store/compile-read.ts";
+import type { ReadOne } from "../../src/plan/read.ts";
+import { select, wholeRow } from "../../src/plan/selection.ts";
+import { compileGet, compileList } from "../../src/store/compile-read.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { openStore } from "../../src/store/open.ts";
 import { storedAttributes, tablesOf } from "../../src/store/schema.ts";
@@ -63,7 +72,62 @@ for (const [appName, app] of Object.entries(apps)) {
     const explain = database === "sqlite" ? explainInSqlite : explainInPostgres;
     test("every page walks along an index that begins with tenant and filter", () =>
       explain(place, store, model));
+
+    test("every list below a row walks along the index of its reference", () =>
+      explainLists(place, store, model));
   });
+}
+
+/** The lists of rows whose references lead to a row, newest first. */
+function everyBackwardRead(model: Model): { read: ReadOne; reference: Attribute }[] {
+  return model.resources.flatMap((target) =>
+    backwardLists(model, target).map(({ name, resource, reference }) => {
+      const sort = { attribute: resource.sorts.get(defaultSort)!, isDescending: true };
+      const selection = wholeRow(resource);
+      const list = {
+        kind: "list",
+        name,
+        resource,
+        reference,
+        selection,
+        conditions: [],
+        sort,
+        limit: 10,
+      } as const;
+      const read = { resource: target, selection: select([], [list]), id: "row_00000005", conditions: [] };
+      return { read, reference };
+    }),
+  );
+}
+
+async function explainLists({ databaseUrl }: Place, store: Store, model: Model): Promise<void> {
+  if (store.dialect.name === "sqlite") {
+    for (const { read, reference } of everyBackwardRead(model)) {
+      const statement = compileGet(store.dialect, read, undefined);
+      const explained = { sql: `explain query plan ${statement.sql}`, bind: statement.bind };
+      const plan = (await store.database.query(explained, { tenantId, read })).map((row) => String(row[3]));
+      const walk = `\\(tenant_id=\\? AND ${reference.column}=\\?\\)$`;
+      assert.ok(
+        plan.some(
+          (line) => line.startsWith("SEARCH r_0 USING INDEX portico_") && new RegExp(walk).test(line),
+        ),
+        plan.join("\n"),
+      );
+      assert.ok(!plan.includes("USE TEMP B-TREE FOR ORDER BY"), plan.join("\n"));
+    }
+    return;
+  }
+  const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} });
+  try {
+    for (const { read } of everyBackwardRead(model)) {
+      const statement = compileGet(store.dialect, read, undefined);
+      const [row] = await sql.unsafe(`explain (generic_plan, format json) ${statement.sql}`).simple();
+      const types = nodesOf(row!["QUERY PLAN"][0].Plan).map((node) => node["Node Type"]);
+      assert.ok(!types.some((type) => type === "Seq Scan" || type.endsWith("Sort")), types.join());
+    }
+  } finally {
+    await sql.end();
+  }
 }
 
 /** The first column of every index of a resource's table. */

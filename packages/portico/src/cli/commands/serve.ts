@@ -51,6 +51,7 @@ export const serve: Command = {
         },
         cursors: new CursorCodec(secretsFor(settings)),
         log,
+        graphqlLimits: settings.graphqlLimits,
         recorders: recording.recorders,
         publicUrl: settings.publicUrl,
         isTimed: settings.isTimed,

@@ -24,6 +24,8 @@ const connections = { reading: Math.min(Math.max(availableParallelism() - 1, 1),
  * shapes without end (`fields`, filters); later ones are planned on each use instead.
  */
 const mostPrepared = 400;
+/** Characters of a statement that is worth it. */
+const longestPrepared = 8_000;
 /** The driver tries a host that does not answer again and again; a start gives up. */
 const longestConnectMs = 10_000;
 /** A statement that takes longer than this is ended by the server. */
@@ -93,7 +95,9 @@ export class PostgresDatabase implements Database {
   }
 
   async #query<Input>(sql: Sql, statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
-    const isPrepared = this.#prepared.has(statement.sql) || this.#prepared.size < mostPrepared;
+    const isPrepared =
+      statement.sql.length <= longestPrepared &&
+      (this.#prepared.has(statement.sql) || this.#prepared.size < mostPrepared);
     if (isPrepared) this.#prepared.add(statement.sql);
     try {
       // The slots of a statement bind to values that the driver knows how to write.

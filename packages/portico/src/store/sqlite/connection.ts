@@ -2,14 +2,19 @@
 
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { Problem } from "../../errors.ts";
-import { BoundedMap } from "../bounded-map.ts";
+import { BoundedMap } from "../../plan/bounded-map.ts";
 import { type ColumnValues, ConstraintError, type Session, type Statement } from "../database.ts";
 
-/** Prepared statements kept for each connection; a statement is a few kilobytes. */
+/** Prepared statements kept for each connection; a usual one is a few kilobytes. */
 const mostPrepared = 500;
+/** Characters of such a one; longer statements count as several. */
+const usualStatement = 1_000;
 
 /** Pages that each connection keeps; the operating system's cache is behind it, a system call away. */
 const cacheKiB = 4 * 1024;
+
+/** What one value may have, a page as text among them: many large rows must not fill the memory. */
+const longestValueBytes = 64 * 1024 * 1024;
 
 /** How long another process may hold a database that is opened for the first time. */
 const openPatienceMs = 5_000;
@@ -17,10 +22,13 @@ const openPatienceMs = 5_000;
 /** A connection whose statements are prepared once. */
 export class SqliteConnection implements Session {
   readonly native: DatabaseSync;
-  readonly #prepared = new BoundedMap<string, StatementSync>(mostPrepared);
+  readonly #prepared = new BoundedMap<string, StatementSync>(mostPrepared, (text) =>
+    Math.ceil(text.length / usualStatement),
+  );
 
   constructor(file: string, busyTimeoutMs: number) {
     this.native = new DatabaseSync(file, { timeout: openPatienceMs });
+    this.native.limits.length = longestValueBytes;
     this.native.exec(
       `pragma journal_mode = wal; pragma busy_timeout = ${busyTimeoutMs}; pragma synchronous = full; pragma foreign_keys = on; pragma cache_size = -${cacheKiB}`,
     );
@@ -74,8 +82,12 @@ function translated(error: unknown): unknown {
     );
   }
   const code = error.errcode & 0xff;
+  if (code === tooBig)
+    return new Problem("validation_error", "The answer would be larger than 64 MiB. Ask for less at once.");
   return unavailableCodes.has(code) ? new Problem("unavailable", undefined, [], {}, error) : error;
 }
+
+const tooBig = 18;
 
 /** busy, locked, read-only, input/output, corrupt, full, cannot open: nothing that a caller could change. */
 const unavailableCodes = new Set([5, 6, 8, 10, 11, 13, 14]);

@@ -1,0 +1,99 @@
+// An operation and its variables become what can be run for any caller: its fields as plans, what it costs, and the
+// scopes that it needs.
+
+import { GraphQLError, getVariableValues, type OperationDefinitionNode } from "graphql";
+import { BoundedMap } from "../plan/bounded-map.ts";
+import { type CompiledField, compileFields } from "./compile.ts";
+import { type Failure, failureOfDocument } from "./failure.ts";
+import { costOf, sizeOf } from "./limits.ts";
+import type { ParsedDocument } from "./parsed-document.ts";
+import { Uncompiled } from "./row-selection.ts";
+import type { Api } from "./schema.ts";
+import { type NeededScope, scopesOf } from "./scopes.ts";
+import { type Selected, selectedFields } from "./selected.ts";
+
+export interface Compiled {
+  readonly operation: OperationDefinitionNode;
+  /** Undefined where the reference executor runs it. */
+  readonly fields: readonly CompiledField[] | undefined;
+  readonly cost: number;
+  readonly size: number;
+  readonly scopes: readonly NeededScope[];
+  /** How many fields it has, in all. */
+  readonly weight: number;
+}
+
+/** Fields of all operations that are kept; one is some hundred bytes. */
+const mostFields = 20_000;
+/** Variables whose text is longer are not worth keeping: they hardly come again. */
+const longestVariables = 1_024;
+const mostFaults = 20;
+
+export class Preparer {
+  readonly #api: Api;
+  readonly #kept = new BoundedMap<string, Compiled>(mostFields, (_key, { weight }) => weight);
+
+  constructor(api: Api) {
+    this.#api = api;
+  }
+
+  /** The operation for these variables, or what is wrong with them. */
+  prepare(
+    parsed: ParsedDocument,
+    operation: OperationDefinitionNode,
+    variables: Readonly<Record<string, unknown>>,
+  ): Compiled | readonly Failure[] {
+    const isFixed = !operation.variableDefinitions?.length;
+    const given = isFixed ? "" : JSON.stringify(variables);
+    const key = `${parsed.number} ${operation.name?.value ?? ""}${given}`;
+    const known = this.#kept.get(key);
+    if (known) return known;
+    const made = this.#prepareAnew(parsed, operation, variables);
+    const mayComeAgain = isFixed || (operation.operation === "query" && given.length <= longestVariables);
+    if ("cost" in made && parsed.number !== undefined && mayComeAgain) this.#kept.set(key, made);
+    return made;
+  }
+
+  #prepareAnew(
+    { fragments }: ParsedDocument,
+    operation: OperationDefinitionNode,
+    given: Readonly<Record<string, unknown>>,
+  ): Compiled | readonly Failure[] {
+    const api = this.#api;
+    const definitions = operation.variableDefinitions ?? [];
+    const { variableValues: variables, errors } = getVariableValues(api.schema, definitions, given, {
+      maxErrors: mostFaults,
+    });
+    if (errors) return errors.map((error) => failureOfDocument(error, "validation_error"));
+    try {
+      return compiled(api, operation, selectedFields({ api, operation, fragments, variables }));
+    } catch (error) {
+      // A variable that is null where an argument may not be: of the executor's errors the only one that is found here.
+      if (error instanceof GraphQLError) return [failureOfDocument(error, "validation_error")];
+      throw error;
+    }
+  }
+}
+
+function compiled(api: Api, operation: OperationDefinitionNode, fields: readonly Selected[]): Compiled {
+  const common = {
+    operation,
+    cost: costOf(fields),
+    size: sizeOf(fields),
+    scopes: scopesOf(api, fields),
+    weight: 1 + countOf(fields),
+  };
+  const rootName = api.schema.getRootType(operation.operation)!.name;
+  try {
+    return { ...common, fields: compileFields(api, rootName, fields) };
+  } catch (error) {
+    if (error instanceof Uncompiled) return { ...common, fields: undefined };
+    throw error;
+  }
+}
+
+function countOf(fields: readonly Selected[]): number {
+  let count = fields.length;
+  for (const { inside } of fields) for (const each of inside) count += countOf(each.fields);
+  return count;
+}
