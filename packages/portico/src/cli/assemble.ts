@@ -6,7 +6,10 @@ import type { Resource } from "../declare/resource.ts";
 import { OperatorError } from "../errors.ts";
 import { eventsTable } from "../events/event.ts";
 import { type ApiKeys, declareApiKeys } from "../identity/key-resource.ts";
+import { clientSecrets, oauthClients } from "../identity/oauth-client-resource.ts";
+import { oauthRecordsTable } from "../identity/oauth-records.ts";
 import { passwordsTable } from "../identity/password.ts";
+import { signingKeysTable } from "../identity/signing-keys.ts";
 import { tenantsTable } from "../identity/tenant.ts";
 import { users } from "../identity/user.ts";
 import { openStore } from "../store/open.ts";
@@ -16,7 +19,7 @@ import { loadApp } from "./config.ts";
 import { readSettings, type Settings } from "./settings.ts";
 
 /** Tables of the server itself that belong to no resource. */
-const ownTables = [tenantsTable, passwordsTable, eventsTable];
+const ownTables = [tenantsTable, passwordsTable, eventsTable, oauthRecordsTable, signingKeysTable];
 
 export interface Assembly {
   readonly app: App;
@@ -35,7 +38,7 @@ export async function assemble(): Promise<Assembly> {
     expiringSoonDays: settings.keyExpiringSoonDays,
     notices: { created: async () => {}, rotated: async () => {}, revoked: async () => {} },
   });
-  const model = checkedModel(app, [users, apiKeys]);
+  const model = checkedModel(app, [users, apiKeys, oauthClients, clientSecrets]);
   return { app, model, settings, tables: tablesOf(model, ownTables), apiKeys };
 }
 

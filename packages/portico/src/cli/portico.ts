@@ -3,6 +3,7 @@
 import packageJson from "../../package.json" with { type: "json" };
 import { OperatorError, Problem } from "../errors.ts";
 import { type Command, helpOf, helpOfAll, type Outcome, parseCall } from "./command.ts";
+import { clientCreate, clientList, clientRemove, clientRotate } from "./commands/client.ts";
 import { keyChange, keyCreate, keyList, keyRevoke, keyRevokeAll, keyRotate } from "./commands/key.ts";
 import { migrateCommand } from "./commands/migrate.ts";
 import { serve } from "./commands/serve.ts";
@@ -22,6 +23,10 @@ const commands: readonly Command[] = [
   keyRotate,
   keyRevoke,
   keyRevokeAll,
+  clientCreate,
+  clientList,
+  clientRotate,
+  clientRemove,
 ];
 
 async function main(words: readonly string[]): Promise<void> {

@@ -6,6 +6,7 @@ import type { Engine } from "../engine/engine.ts";
 import { Problem } from "../errors.ts";
 import type { Authenticator } from "../identity/authenticate.ts";
 import type { Quotas } from "../limits/quota.ts";
+import { type OAuthDoor, registerOAuth } from "../oauth/routes.ts";
 import type { CursorCodec } from "../plan/cursor.ts";
 import { registerRest } from "../rest/routes.ts";
 import type { Database } from "../store/database.ts";
@@ -28,6 +29,7 @@ export interface Building {
   readonly cursors: CursorCodec;
   readonly quotas: CountedQuotas;
   readonly log: Log;
+  readonly oauth: OAuthDoor;
   /** {base_url} of the specification, without a slash at its end. */
   readonly publicUrl: string;
   /** Whether answers tell the time that each stage took. */
@@ -97,7 +99,7 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
   server.addHook("onRequest", (request, reply, done) => {
     reply.header("X-Request-Id", request.id);
     requireHost(request);
-    requireJsonAccepted(request.headers.accept);
+    if (!request.routeOptions.config.answersInHtml) requireJsonAccepted(request.headers.accept);
     if (request.is404) answerUnrouted(request, reply);
     else done();
   });
@@ -105,6 +107,7 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
   server.server.on("checkExpectation", (request, response) => server.routing(request, response));
   logRequests(server, building.log);
   registerHealth(server, building.database);
+  await server.register(async (oauth) => registerOAuth(oauth, building.oauth));
   await server.register(async (doors) => registerDoors(doors, building));
   if (building.isTimed) reportTiming(server);
   sendTogether(server);

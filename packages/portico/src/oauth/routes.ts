@@ -1,0 +1,193 @@
+// The OAuth door: every path of the authorization server, below AUTH_URL.
+
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { Problem } from "../errors.ts";
+import { tokenMark } from "./adapter.ts";
+import type { AuthorizationServer, Running } from "./authorization-server.ts";
+import { interact } from "./interaction.ts";
+import { mountedRequest } from "./mounted-request.ts";
+import { pageHeaders } from "./pages/layout.ts";
+import { errorPage } from "./pages/plain-pages.ts";
+import { routes } from "./provider.ts";
+import { derived, type Site } from "./site.ts";
+
+export interface OAuthDoor {
+  readonly server: AuthorizationServer;
+  /** The path of AUTH_URL as requests arrive. */
+  readonly mount: string;
+}
+
+const bodyLimitBytes = 48 * 1024;
+/** How often what has expired is removed. */
+const purgeEveryMs = 60_000;
+
+interface Endpoint {
+  readonly path: string;
+  readonly methods: readonly ("GET" | "POST" | "OPTIONS")[];
+  /** For people: answers are HTML, errors too. */
+  readonly isPage?: boolean;
+  /** What is done to the body before the library reads it. */
+  readonly prepare?: (form: URLSearchParams) => void;
+  readonly handle?: (door: OAuthDoor, call: Call) => Promise<void>;
+}
+
+const endpoints: readonly Endpoint[] = [
+  { path: routes.authorization, methods: ["GET"], isPage: true },
+  { path: `${routes.authorization}/:uid`, methods: ["GET"], isPage: true },
+  { path: "/interaction/:uid", methods: ["GET", "POST"], isPage: true, handle: handleInteraction },
+  { path: routes.end_session, methods: ["GET"], isPage: true },
+  { path: `${routes.end_session}/confirm`, methods: ["POST"], isPage: true },
+  { path: `${routes.end_session}/success`, methods: ["GET"], isPage: true },
+  { path: routes.token, methods: ["POST", "OPTIONS"] },
+  { path: routes.introspection, methods: ["POST", "OPTIONS"], prepare: markToken },
+  { path: routes.revocation, methods: ["POST", "OPTIONS"], prepare: markToken },
+  { path: routes.userinfo, methods: ["GET", "POST", "OPTIONS"] },
+  { path: routes.jwks, methods: ["GET", "OPTIONS"] },
+  { path: "/.well-known/openid-configuration", methods: ["GET", "OPTIONS"] },
+  { path: "/.well-known/oauth-authorization-server", methods: ["GET", "OPTIONS"] },
+];
+
+/** A call of an endpoint, once the library that answers it is there. */
+interface Call {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly running: Running;
+  readonly target: string;
+  readonly isPage: boolean;
+}
+
+export async function registerOAuth(server: FastifyInstance, door: OAuthDoor): Promise<void> {
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser(
+    "*",
+    { parseAs: "buffer", bodyLimit: bodyLimitBytes },
+    async (_request: unknown, body: Buffer) => body,
+  );
+  server.setErrorHandler(answerOAuthError);
+  for (const endpoint of endpoints) register(server, door, endpoint, `${door.mount}${endpoint.path}`, "");
+  registerMetadataOutside(server, door);
+  registerResourceMetadata(server, door);
+  const purging = setInterval(() => {
+    door.server.parts.records.purge().catch((error) => server.log.error({ err: error }, "purge failed"));
+  }, purgeEveryMs);
+  purging.unref();
+  server.addHook("onClose", async () => clearInterval(purging));
+}
+
+/** For an issuer with a path, its metadata stand beside it as well (RFC 8414, section 3.1). */
+function registerMetadataOutside(server: FastifyInstance, door: OAuthDoor): void {
+  if (door.mount === "") return;
+  for (const endpoint of endpoints.filter(({ path }) => path.startsWith("/.well-known/")))
+    register(server, door, endpoint, `${endpoint.path}${door.mount}`, endpoint.path);
+}
+
+/** RFC 9728 */
+function registerResourceMetadata(server: FastifyInstance, { server: { parts } }: OAuthDoor): void {
+  server.get("/.well-known/oauth-protected-resource", async (_request, reply) => {
+    const { issuer, resource } = await parts.urls;
+    reply.header("Access-Control-Allow-Origin", "*");
+    return {
+      resource,
+      authorization_servers: [issuer],
+      scopes_supported: parts.scopes,
+      bearer_methods_supported: ["header"],
+      resource_name: parts.name,
+    };
+  });
+}
+
+function register(
+  server: FastifyInstance,
+  door: OAuthDoor,
+  endpoint: Endpoint,
+  url: string,
+  target: string,
+): void {
+  const { methods, isPage = false, prepare, handle } = endpoint;
+  server.route({
+    method: [...methods],
+    url,
+    config: { answersInHtml: isPage },
+    handler: async (request, reply) => {
+      const running = await door.server.running();
+      const query = request.url.indexOf("?");
+      const search = query < 0 ? "" : request.url.slice(query);
+      const path = target || request.url.slice(door.mount.length, query < 0 ? undefined : query);
+      reply.hijack();
+      for (const [name, value] of Object.entries(reply.getHeaders()))
+        reply.raw.setHeader(name, value as string);
+      const call = { request, reply, running, target: `${path}${search}`, isPage };
+      try {
+        await (handle ? handle(door, call) : passOn(call, prepare));
+      } catch (error) {
+        answerBroken(error, call);
+      }
+      return reply;
+    },
+  });
+}
+
+async function passOn(
+  { request, reply, running, target, isPage }: Call,
+  prepare?: Endpoint["prepare"],
+): Promise<void> {
+  const { site, handle } = running;
+  if (isPage) for (const [name, value] of Object.entries(pageHeaders())) reply.raw.setHeader(name, value);
+  await handle(mountedRequest(request, { site, target, isPage, body: bodyOf(request, prepare) }), reply.raw);
+}
+
+function bodyOf({ body }: FastifyRequest, prepare: Endpoint["prepare"]): string | Buffer | undefined {
+  if (!Buffer.isBuffer(body)) return undefined;
+  if (!prepare) return body;
+  const form = new URLSearchParams(body.toString());
+  prepare(form);
+  return form.toString();
+}
+
+/** The library knows opaque tokens only: a JSON Web Token is marked, and the adapter looks into it. */
+function markToken(form: URLSearchParams): void {
+  const tokens = form.getAll("token");
+  if (tokens.length === 1 && tokens[0]!.startsWith("eyJ")) form.set("token", `${tokenMark}${tokens[0]}`);
+}
+
+async function handleInteraction({ server: { parts } }: OAuthDoor, call: Call): Promise<void> {
+  const { request, reply, running, target } = call;
+  const { body } = request;
+  const form =
+    request.method === "POST" ? new URLSearchParams(Buffer.isBuffer(body) ? body.toString() : "") : undefined;
+  const mounted = mountedRequest(request, { site: running.site, target, isPage: true });
+  const [csrfKey = ""] = derived(parts.secrets, "csrf");
+  await interact(
+    { ...running, clients: parts.clients, people: parts.people, csrfKey },
+    { request: mounted, response: reply.raw, form },
+  );
+}
+
+/** What the library throws outside its own handlers: a page that is too old, or a fault of ours. */
+function answerBroken(error: unknown, { request, reply: { raw }, running: { site } }: Call): void {
+  const { statusCode = 500, error: code, error_description: description } = error as Partial<Refusal>;
+  if (statusCode >= 500) request.log.error({ requestId: request.id, err: error }, "request failed");
+  if (raw.headersSent) return void raw.end();
+  const told =
+    statusCode >= 500 ? brokenPage(site) : errorPage(site, { error: code, error_description: description });
+  raw.writeHead(statusCode, { ...pageHeaders(), "Content-Type": "text/html; charset=utf-8" }).end(told);
+}
+
+interface Refusal {
+  readonly statusCode: number;
+  readonly error: string;
+  readonly error_description: string;
+}
+
+function brokenPage(site: Site): string {
+  return errorPage(site, { error: "server_error", error_description: "Something went wrong on our side." });
+}
+
+/** RFC 6749, section 5.2: what clients of OAuth understand. */
+function answerOAuthError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  const status = error instanceof Problem ? error.status : (error.statusCode ?? 500);
+  if (status >= 500) request.log.error({ requestId: request.id, err: error }, "request failed");
+  const code = status >= 500 ? "server_error" : "invalid_request";
+  const description = status >= 500 ? "Something went wrong on our side." : error.message;
+  reply.code(status).send({ error: code, error_description: description });
+}
