@@ -10,7 +10,10 @@ import { requestLogs } from "../events/request-log.ts";
 import { expiryIndexes } from "../identity/expiry-watch.ts";
 import { type ApiKeys, declareApiKeys } from "../identity/key-resource.ts";
 import { keyUsageTable } from "../identity/key-uses.ts";
+import { clientSecrets, oauthClients } from "../identity/oauth-client-resource.ts";
+import { oauthRecordsTable } from "../identity/oauth-records.ts";
 import { passwordsTable } from "../identity/password.ts";
+import { signingKeysTable } from "../identity/signing-keys.ts";
 import { tenantsTable } from "../identity/tenant.ts";
 import { users } from "../identity/user.ts";
 import { openStore } from "../store/open.ts";
@@ -21,7 +24,14 @@ import { keyNotices } from "./notices.ts";
 import { readSettings, type Settings } from "./settings.ts";
 
 /** Tables of the server itself that belong to no resource. */
-const ownTables = [tenantsTable, passwordsTable, eventsTable, keyUsageTable];
+const ownTables = [
+  tenantsTable,
+  passwordsTable,
+  eventsTable,
+  keyUsageTable,
+  oauthRecordsTable,
+  signingKeysTable,
+];
 const ownIndexes = [...mailIndexes, ...expiryIndexes];
 
 export interface Assembly {
@@ -41,7 +51,8 @@ export async function assemble(): Promise<Assembly> {
     expiringSoonDays: settings.keyExpiringSoonDays,
     notices: keyNotices(app, settings, () => apiKeys),
   });
-  const model = checkedModel(app, [users, apiKeys, requestLogs, mails]);
+  const ownResources = [users, apiKeys, requestLogs, mails, oauthClients, clientSecrets];
+  const model = checkedModel(app, ownResources);
   return { app, model, settings, tables: tablesOf(model, ownTables, ownIndexes), apiKeys };
 }
 

@@ -8,6 +8,8 @@ export interface Option {
   readonly value?: string;
   readonly help: string;
   readonly isRequired?: boolean;
+  /** Whether it may stand several times. */
+  readonly isRepeated?: boolean;
 }
 
 export type Options = Readonly<Record<string, Option>>;
@@ -29,15 +31,14 @@ export interface Command {
   run(given: Given): Promise<Outcome | undefined>;
 }
 
+type Values = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
+
 /** The options and positionals of a call. */
 export class Given {
-  readonly #options: Readonly<Record<string, string | boolean | undefined>>;
+  readonly #options: Values;
   readonly positionals: readonly string[];
 
-  constructor(
-    options: Readonly<Record<string, string | boolean | undefined>>,
-    positionals: readonly string[],
-  ) {
+  constructor(options: Values, positionals: readonly string[]) {
     this.#options = options;
     this.positionals = positionals;
   }
@@ -76,6 +77,12 @@ export class Given {
     throw new OperatorError(`--${name} is missing; see --help`);
   }
 
+  /** Every value of an option that may stand several times. */
+  all(name: string): readonly string[] {
+    const values = this.#options[name];
+    return typeof values === "object" ? values : [];
+  }
+
   isSet(name: string): boolean {
     return this.#options[name] === true;
   }
@@ -89,9 +96,9 @@ const common: Options = {
 /** @throws OperatorError for an unknown option or a missing word */
 export function parseCall(command: Command, words: readonly string[]): Given {
   const options = Object.fromEntries(
-    Object.entries({ ...command.options, ...common }).map(([name, { value }]) => [
+    Object.entries({ ...command.options, ...common }).map(([name, { value, isRepeated }]) => [
       name,
-      { type: value ? ("string" as const) : ("boolean" as const) },
+      { type: value ? ("string" as const) : ("boolean" as const), multiple: isRepeated ?? false },
     ]),
   );
   try {
@@ -102,8 +109,8 @@ export function parseCall(command: Command, words: readonly string[]): Given {
         expected.length === 0 ? `'${positionals[0]}' is not expected` : `${expected.join(" ")} is missing`,
       );
     }
-    // Without `multiple`, every value is a text or a boolean.
-    return new Given(values as Record<string, string | boolean | undefined>, positionals);
+    // Only options of texts may stand several times.
+    return new Given(values as Values, positionals);
   } catch (error) {
     throw new OperatorError(
       `${(error as Error).message.split(". ")[0]}; see: portico ${command.name} --help`,

@@ -3,6 +3,7 @@
 import packageJson from "../../package.json" with { type: "json" };
 import { OperatorError, Problem } from "../errors.ts";
 import { type Command, helpOf, helpOfAll, type Outcome, parseCall } from "./command.ts";
+import { clientCreate, clientList, clientRemove, clientRotate } from "./commands/client.ts";
 import { keyChange, keyCreate, keyList, keyRevoke, keyRevokeAll, keyRotate } from "./commands/key.ts";
 import { keyUsage } from "./commands/key-usage.ts";
 import { logList } from "./commands/log.ts";
@@ -10,6 +11,7 @@ import { mailList, mailShow } from "./commands/mail.ts";
 import { migrateCommand } from "./commands/migrate.ts";
 import { schemaCommand } from "./commands/schema.ts";
 import { serve } from "./commands/serve.ts";
+import { signingKeyRotate } from "./commands/signing-key.ts";
 import { tenantCreate } from "./commands/tenant.ts";
 import { userCreate } from "./commands/user.ts";
 
@@ -31,6 +33,11 @@ const commands: readonly Command[] = [
   logList,
   mailList,
   mailShow,
+  clientCreate,
+  clientList,
+  clientRotate,
+  clientRemove,
+  signingKeyRotate,
 ];
 
 async function main(words: readonly string[]): Promise<void> {

@@ -12,6 +12,8 @@ export interface Settings {
   readonly databaseUrl: string;
   /** {base_url}, without a slash at its end. */
   readonly publicUrl: string;
+  /** {auth_url}, also the issuer; undefined where it is /oauth below the public URL. */
+  readonly authUrl: string | undefined;
   /** The values of PORTICO_SECRET, newest first; undefined where the sandbox is to make one. */
   readonly secrets: readonly string[] | undefined;
   /** What a key may use that has no quota of its own. */
@@ -58,6 +60,7 @@ export function readSettings(environment: Environment, defaults: Environment = {
     port,
     databaseUrl: value("DATABASE_URL", "file:./data/portico.db"),
     publicUrl: httpUrl("PUBLIC_URL", value("PUBLIC_URL", `http://${urlHost(host)}:${port}`)),
+    authUrl: optionalUrl("AUTH_URL", value("AUTH_URL", "")),
     secrets,
     keyQuota: quota("PORTICO_KEY_QUOTA", value("PORTICO_KEY_QUOTA", "1000/60")),
     keyExpiringSoonDays: days("PORTICO_KEY_EXPIRING_SOON_DAYS", value("PORTICO_KEY_EXPIRING_SOON_DAYS", "7")),
@@ -75,7 +78,7 @@ export function readSettings(environment: Environment, defaults: Environment = {
 
 /** Settings of parts that are still to come: what is written is checked already. */
 function refuseFaultyUrls(value: (name: string, standard: string) => string): void {
-  for (const name of ["AUTH_URL", "REDIS_URL"]) {
+  for (const name of ["REDIS_URL"]) {
     const url = value(name, "");
     if (url !== "" && !URL.canParse(url))
       throw new OperatorError(`${name} is no URL; correct it or leave it out`);
@@ -152,6 +155,10 @@ function httpUrl(name: string, value: string): string {
   if (url && /^https?:$/.test(url.protocol) && url.search === "" && url.hash === "")
     return value.replace(/\/+$/, "");
   throw new OperatorError(`${name} is '${value}'; it must be an http or https URL without query`);
+}
+
+function optionalUrl(name: string, value: string): string | undefined {
+  return value === "" ? undefined : httpUrl(name, value);
 }
 
 function urlHost(host: string): string {

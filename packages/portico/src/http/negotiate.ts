@@ -14,6 +14,8 @@ declare module "fastify" {
     mediaTypes?: readonly string[];
     /** Which requests of a door's route need no credential. */
     isOpenTo?: (request: FastifyRequest) => boolean;
+    /** Whether a route answers in its own form, whatever is asked for. */
+    ignoresAccept?: boolean;
   }
 }
 

@@ -8,6 +8,9 @@ import { registerGraphql } from "../graphql/door.ts";
 import type { GraphqlLimits } from "../graphql/limits.ts";
 import type { Authenticator } from "../identity/authenticate.ts";
 import type { Quotas } from "../limits/quota.ts";
+import { withResourceMetadata } from "../oauth/challenge.ts";
+import { registerGrants } from "../oauth/grants.ts";
+import { type OAuthDoor, registerOAuth } from "../oauth/routes.ts";
 import type { CursorCodec } from "../plan/cursor.ts";
 import { registerRest } from "../rest/routes.ts";
 import type { Database } from "../store/database.ts";
@@ -34,6 +37,7 @@ export interface Building {
   readonly graphqlLimits: GraphqlLimits;
   /** Those who keep something of each request that was answered. */
   readonly recorders: readonly RequestRecorder[];
+  readonly oauth: OAuthDoor;
   /** {base_url} of the specification, without a slash at its end. */
   readonly publicUrl: string;
   /** Whether answers tell the time that each stage took. */
@@ -101,7 +105,7 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
   server.addHook("onRequest", (request, reply, done) => {
     reply.header("X-Request-Id", request.id);
     requireHost(request);
-    requireAccepted(request);
+    if (!request.routeOptions.config.ignoresAccept) requireAccepted(request);
     if (request.is404) answerUnrouted(request, reply);
     else done();
   });
@@ -109,6 +113,7 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
   server.server.on("checkExpectation", (request, response) => server.routing(request, response));
   recordRequests(server, building.log, building.recorders);
   registerHealth(server, building.database);
+  await server.register(async (oauth) => registerOAuth(oauth, building.oauth));
   await server.register(async (doors) => registerDoors(doors, building));
   if (building.isTimed) reportTiming(server);
   sendTogether(server);
@@ -124,7 +129,7 @@ function requireHost({ raw }: FastifyRequest): void {
 /** Whoever comes through a door has shown who they are. */
 function registerDoors(
   doors: FastifyInstance,
-  { engine, cursors, authenticator, quotas, publicUrl, graphqlLimits }: Building,
+  { engine, cursors, authenticator, quotas, oauth, publicUrl, graphqlLimits }: Building,
 ): void {
   doors.addHook("onRequest", async (request) => {
     refuseCredentialInQuery(request.url);
@@ -134,11 +139,13 @@ function registerDoors(
     try {
       request.caller = { ...(await authenticator.caller(request.raw)), address };
     } catch (error) {
-      throw await failedAuthentication(error, address, quotas.ofAddresses, quotas.failedAuth);
+      const refusal = await failedAuthentication(error, address, quotas.ofAddresses, quotas.failedAuth);
+      throw await withResourceMetadata(refusal, oauth);
     }
   });
   countRequests(doors, quotas.ofKeys);
   const basePath = new URL(publicUrl).pathname.replace(/\/$/, "");
+  registerGrants(doors, { server: oauth.server, callerOf });
   registerRest(doors, { engine, cursors, basePath, callerOf });
   registerGraphql(doors, {
     takeTokens: (caller, tokens) => takeTokens(quotas.ofKeys, caller, tokens),

@@ -6,6 +6,7 @@ import type { IncomingMessage } from "node:http";
 import type { Caller, Quota } from "../declare/caller.ts";
 import { Problem } from "../errors.ts";
 import type { Store } from "../store/store.ts";
+import type { AccessTokens } from "./access-token.ts";
 import { type Environment, keyHash, keyPattern, prefixLength } from "./api-key.ts";
 import { KeyLookup } from "./key-lookup.ts";
 import { challenge, invalidCredential, presentedCredential } from "./presented-credential.ts";
@@ -14,14 +15,16 @@ export class Authenticator {
   readonly #keys: KeyLookup;
   readonly #environment: Environment;
   readonly #quota: Quota;
+  readonly #tokens: Pick<AccessTokens, "caller">;
   /** Credentials of the requests that were received together: each is verified once. */
   #together = new Map<string, Promise<Caller>>();
 
   /** @param quota of keys that have none of their own */
-  constructor(store: Store, environment: Environment, quota: Quota) {
+  constructor(store: Store, environment: Environment, quota: Quota, tokens: Pick<AccessTokens, "caller">) {
     this.#keys = new KeyLookup(store);
     this.#environment = environment;
     this.#quota = quota;
+    this.#tokens = tokens;
   }
 
   /** Who sends a request with these headers, but for the address. @throws Problem 400 or 401 */
@@ -41,6 +44,8 @@ export class Authenticator {
   }
 
   async #verify(presented: string): Promise<Caller> {
+    // A JSON Web Token begins so, and no key does.
+    if (presented.startsWith("eyJ")) return this.#tokens.caller(presented);
     const environment = keyPattern.exec(presented)?.[2];
     if (environment === undefined) throw invalidCredential();
     if (environment !== this.#environment) throw wrongEnvironment(this.#environment);

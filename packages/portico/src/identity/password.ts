@@ -1,7 +1,7 @@
 // Passwords of users: argon2id with the parameters that OWASP names first (19 MiB, 2 passes, 1 lane), kept
 // beside the users and never part of a user's row.
 
-import { argon2, randomBytes } from "node:crypto";
+import { argon2, randomBytes, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
 import { sql } from "kysely";
 import type { Session } from "../store/database.ts";
@@ -35,16 +35,38 @@ export const passwordsTable: Table = {
 /** The hash of a password in PHC form: `$argon2id$v=19$m=19456,t=2,p=1$<salt>$<tag>`. */
 export async function hashPassword(password: string): Promise<string> {
   const nonce = randomBytes(16);
-  const tag = await promisify(argon2)("argon2id", {
-    message: Buffer.from(password.normalize("NFKC")),
-    nonce,
-    parallelism,
-    tagLength,
-    memory: memoryKiB,
-    passes,
-  });
+  const tag = await tagOf(password, nonce, { memory: memoryKiB, passes, parallelism });
   const text = (bytes: Buffer): string => bytes.toString("base64").replaceAll("=", "");
   return `$argon2id$v=19$m=${memoryKiB},t=${passes},p=${parallelism}$${text(nonce)}$${text(tag)}`;
+}
+
+interface Cost {
+  readonly memory: number;
+  readonly passes: number;
+  readonly parallelism: number;
+}
+
+function tagOf(password: string, nonce: Buffer, cost: Cost): Promise<Buffer> {
+  return promisify(argon2)("argon2id", {
+    message: Buffer.from(password.normalize("NFKC")),
+    nonce,
+    tagLength,
+    ...cost,
+  });
+}
+
+const phcForm = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/;
+/** What a password is held against where there is none, so that this takes as long. */
+const hashOfNobody = `$argon2id$v=19$m=${memoryKiB},t=${passes},p=${parallelism}$${"A".repeat(22)}$${"A".repeat(43)}`;
+
+/** Whether a password is the one of a hash; false where there is no hash, after the same time. */
+export async function isPassword(password: string, hash: string | null | undefined): Promise<boolean> {
+  const [, memory, times, lanes, nonce, tag] = phcForm.exec(hash ?? hashOfNobody) ?? [];
+  if (nonce === undefined || tag === undefined)
+    throw new Error("a password is kept in a form that is not known");
+  const cost = { memory: Number(memory), passes: Number(times), parallelism: Number(lanes) };
+  const found = await tagOf(password.slice(0, passwordLength.max), Buffer.from(nonce, "base64"), cost);
+  return timingSafeEqual(found, Buffer.from(tag, "base64")) && typeof hash === "string";
 }
 
 /** Gives a user their first password, in the transaction of `session`. */

@@ -21,6 +21,11 @@ const commands = [
   "mail show",
   "key usage",
   "log list",
+  "client create",
+  "client list",
+  "client rotate",
+  "client remove",
+  "signing-key rotate",
 ] as const;
 
 const nowhere = { databaseUrl: "file:/dev/null/portico.db" };

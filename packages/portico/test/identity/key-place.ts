@@ -5,6 +5,7 @@ import type { Caller } from "../../src/declare/caller.ts";
 import { buildModel, type ResourceModel } from "../../src/declare/model.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import type { Written } from "../../src/engine/writing.ts";
+import { Problem } from "../../src/errors.ts";
 import { eventsTable } from "../../src/events/event.ts";
 import type { DrawKey } from "../../src/identity/api-key.ts";
 import type { KeyNotices } from "../../src/identity/key-notices.ts";
@@ -58,3 +59,8 @@ export async function makeKeyPlace(
 export function wholeAnswer({ text, revealed }: Written): Record<string, unknown> {
   return { ...JSON.parse(text), ...revealed };
 }
+
+/** No token is any good where only keys are tried. */
+export const noTokens = {
+  caller: (): Promise<never> => Promise.reject(new Problem("invalid_credential")),
+};

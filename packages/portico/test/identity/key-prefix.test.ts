@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { type DrawKey, drawKey } from "../../src/identity/api-key.ts";
 import { Authenticator } from "../../src/identity/authenticate.ts";
 import { onEachDatabase } from "../server.ts";
-import { type KeyPlace, makeKeyPlace, wholeAnswer } from "./key-place.ts";
+import { type KeyPlace, makeKeyPlace, noTokens, wholeAnswer } from "./key-place.ts";
 
 /** Draws the prefixes in turn, the last one for ever. */
 function drawing(prefixes: readonly string[]): { draw: DrawKey; count: () => number } {
@@ -19,7 +19,7 @@ function drawing(prefixes: readonly string[]): { draw: DrawKey; count: () => num
 }
 
 async function opens({ store }: KeyPlace, key: unknown): Promise<boolean> {
-  const authenticator = new Authenticator(store, "test", { limit: 1, windowSeconds: 1 });
+  const authenticator = new Authenticator(store, "test", { limit: 1, windowSeconds: 1 }, noTokens);
   const rawHeaders = ["X-API-Key", String(key)];
   return authenticator.caller({ headers: { "x-api-key": String(key) }, rawHeaders }).then(
     () => true,

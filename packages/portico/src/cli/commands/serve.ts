@@ -6,8 +6,17 @@ import { Engine } from "../../engine/engine.ts";
 import { OperatorError } from "../../errors.ts";
 import { createLog, type Log } from "../../http/log.ts";
 import { buildServer } from "../../http/server.ts";
+import { AccessTokens, type OAuthUrls } from "../../identity/access-token.ts";
 import { Authenticator } from "../../identity/authenticate.ts";
+import { OAuthClientLookup } from "../../identity/oauth-client-lookup.ts";
+import { OAuthRecords } from "../../identity/oauth-records.ts";
+import { People } from "../../identity/person.ts";
+import { Seal } from "../../identity/seal.ts";
+import { SigningKeyRing } from "../../identity/signing-keys.ts";
 import { TokenBuckets } from "../../limits/token-bucket.ts";
+import { AuthorizationServer } from "../../oauth/authorization-server.ts";
+import { Guesses } from "../../oauth/guesses.ts";
+import { mountPath } from "../../oauth/site.ts";
 import { CursorCodec } from "../../plan/cursor.ts";
 import { migrate } from "../../store/migrate.ts";
 import { openStore } from "../../store/open.ts";
@@ -40,30 +49,41 @@ export const serve: Command = {
       const isSandbox = settings.mode === "sandbox";
       const log = await createLog(settings.logLevel);
       const recording = recordingOf(store, model, settings, log.logger);
+      const secrets = secretsFor(settings);
+      // Where callers reach the server is known once it listens: PORT may leave the choice to the system.
+      const urls = Promise.withResolvers<OAuthUrls>();
+      const oauth = authorizationServer(store, assembly, secrets, urls.promise, log);
       server = await buildServer({
         engine,
         database: store.database,
-        authenticator: new Authenticator(store, isSandbox ? "test" : "live", settings.keyQuota),
+        authenticator: new Authenticator(
+          store,
+          isSandbox ? "test" : "live",
+          settings.keyQuota,
+          oauth.parts.tokens,
+        ),
         quotas: {
           ofKeys: new TokenBuckets(),
           ofAddresses: new TokenBuckets(),
           failedAuth: settings.failedAuthQuota,
         },
-        cursors: new CursorCodec(secretsFor(settings)),
+        cursors: new CursorCodec(secrets),
         log,
         graphqlLimits: settings.graphqlLimits,
         recorders: recording.recorders,
+        oauth: { server: oauth, mount: mountPath(authUrl(settings, settings.publicUrl), settings.publicUrl) },
         publicUrl: settings.publicUrl,
         isTimed: settings.isTimed,
       });
       await listen(server, settings);
+      const { port } = server.server.address() as AddressInfo;
+      const url = settings.port === 0 ? `http://${settings.host}:${port}` : settings.publicUrl;
+      urls.resolve({ issuer: authUrl(settings, url), resource: url });
       // Not before: a key that is made by a start that then fails would never be seen.
       const key = isSandbox ? await fillSandbox(app, engine, store, apiKeys) : undefined;
       recording.start();
       const background = await startBackground(assembly, store, log.logger);
       stopOnSignal(server, { background, recording }, store, log);
-      const { port } = server.server.address() as AddressInfo;
-      const url = settings.port === 0 ? `http://${settings.host}:${port}` : settings.publicUrl;
       const shown = key === undefined ? "" : greeting(app, engine, url, key);
       process.stdout.write(given.isSet("json") ? `${JSON.stringify({ url, key })}\n` : shown);
       log.logger.info({ url, mode: settings.mode, database: store.dialect.name }, "listening");
@@ -75,6 +95,33 @@ export const serve: Command = {
     }
   },
 };
+
+function authUrl(settings: Settings, publicUrl: string): string {
+  return settings.authUrl ?? `${publicUrl}/oauth`;
+}
+
+function authorizationServer(
+  store: Store,
+  { app, model, settings }: Assembly,
+  secrets: readonly string[],
+  urls: Promise<OAuthUrls>,
+  { logger }: Log,
+): AuthorizationServer {
+  const seal = new Seal(secrets);
+  const records = new OAuthRecords(store, seal);
+  const keys = new SigningKeyRing(store, seal);
+  const tokens = new AccessTokens(store, records, keys, urls, settings.keyQuota);
+  const known = {
+    clients: new OAuthClientLookup(store),
+    people: new People(store),
+    guesses: new Guesses(new TokenBuckets()),
+  };
+  const { name } = app;
+  return new AuthorizationServer(
+    { ...known, records, keys, tokens, secrets, urls, name, scopes: model.scopes },
+    (error) => logger.error({ err: error }, "the authorization server failed"),
+  );
+}
 
 /** A sandbox migrates by itself; in live mode somebody decides when. */
 async function prepare(store: Store, { tables, settings }: Assembly): Promise<void> {

@@ -1,0 +1,182 @@
+// Access tokens of the authorization server at the API (RFC 9068): verified here, without asking anybody else, but for
+// whether the token, its grant, its client and its person still stand.
+
+import { verify } from "node:crypto";
+import { sql } from "kysely";
+import type { Caller, Quota } from "../declare/caller.ts";
+import { BoundedMap } from "../plan/bounded-map.ts";
+import type { Statement } from "../store/database.ts";
+import { compile, slot } from "../store/statement.ts";
+import type { Store } from "../store/store.ts";
+import { epochSeconds, kept, type OAuthRecords } from "./oauth-records.ts";
+import { invalidCredential } from "./presented-credential.ts";
+import type { SigningKeyRing } from "./signing-keys.ts";
+
+/** Where callers reach the authorization server and the API: what tokens name as issuer and audience. */
+export interface OAuthUrls {
+  readonly issuer: string;
+  readonly resource: string;
+}
+
+/** The claims of an access token that is one. */
+export interface AccessClaims {
+  readonly jti: string;
+  readonly sub: string;
+  readonly client_id: string;
+  readonly tenant_id: string;
+  /** What a person has granted; none where the client acts for itself. */
+  readonly grant_id?: string;
+  readonly scope?: string;
+  readonly aud: string;
+  readonly iat: number;
+  readonly exp: number;
+}
+
+/** What two clocks may differ by. */
+const toleratedSkewSeconds = 30;
+const mostVerified = 10_000;
+/** So old may be what is known of a token's standing: a revocation shows within a second. */
+const standingMs = 500;
+/** No token that the server makes is as long. */
+const longestToken = 8_000;
+
+const revokedModel = "RevokedToken";
+
+interface Verified {
+  readonly claims: AccessClaims;
+  readonly caller: Caller;
+  standing: Promise<boolean>;
+  seenAt: number;
+}
+
+export class AccessTokens {
+  readonly #store: Store;
+  readonly #records: OAuthRecords;
+  readonly #keys: SigningKeyRing;
+  readonly #urls: Promise<OAuthUrls>;
+  readonly #quota: Quota;
+  readonly #verified = new BoundedMap<string, Verified>(mostVerified);
+  readonly #ofClient: Statement<AccessClaims>;
+  readonly #ofPerson: Statement<AccessClaims>;
+
+  /**
+   * @param urls known once the server listens
+   * @param quota of each client, and of each person through a client
+   */
+  constructor(
+    store: Store,
+    records: OAuthRecords,
+    keys: SigningKeyRing,
+    urls: Promise<OAuthUrls>,
+    quota: Quota,
+  ) {
+    this.#store = store;
+    this.#records = records;
+    this.#keys = keys;
+    this.#urls = urls;
+    this.#quota = quota;
+    const { builder } = store.dialect;
+    const ofClient = sql`select c.id from oauth_clients as c
+      where c.client_id = ${slot((claims: AccessClaims) => claims.client_id)}
+        and c.tenant_id = ${slot((claims: AccessClaims) => claims.tenant_id)}
+        and not exists (select 1 from oauth_records where model = ${sql.lit(revokedModel)}
+          and id = ${slot((claims: AccessClaims) => kept(claims.jti))})`;
+    this.#ofClient = compile(builder, ofClient);
+    this.#ofPerson = compile(
+      builder,
+      sql`${ofClient}
+        and exists (select 1 from oauth_records where model = 'Grant'
+          and id = ${slot((claims: AccessClaims) => kept(claims.grant_id ?? ""))} and expires_at > ${slot(epochSeconds)})
+        and exists (select 1 from users where tenant_id = c.tenant_id
+          and id = ${slot((claims: AccessClaims) => claims.sub)})`,
+    );
+  }
+
+  /** Who sends a request with this token. @throws Problem `invalid_credential` */
+  async caller(token: string): Promise<Caller> {
+    const found = await this.#standing(token);
+    if (found) return found.caller;
+    throw invalidCredential();
+  }
+
+  /** The claims of a token that is valid now; undefined for anything else. */
+  async claims(token: string): Promise<AccessClaims | undefined> {
+    return (await this.#standing(token, 0))?.claims;
+  }
+
+  /** Ends a token before its time. */
+  async revoke({ jti, exp }: AccessClaims): Promise<void> {
+    const expiresAt = exp + toleratedSkewSeconds;
+    await this.#records.put({ model: revokedModel, value: jti, payload: "{}", expiresAt });
+  }
+
+  async #standing(token: string, mostAgeMs: number = standingMs): Promise<Verified | undefined> {
+    const found = await this.#verify(token);
+    if (!found || found.claims.exp + toleratedSkewSeconds <= Date.now() / 1000) return undefined;
+    const now = performance.now();
+    if (now - found.seenAt >= mostAgeMs) {
+      found.seenAt = now;
+      found.standing = this.#isStanding(found.claims);
+      // A database that does not answer is asked again by the next request.
+      found.standing.catch(() => {
+        found.seenAt = -standingMs;
+      });
+    }
+    return (await found.standing) ? found : undefined;
+  }
+
+  async #isStanding(claims: AccessClaims): Promise<boolean> {
+    const statement = claims.grant_id === undefined ? this.#ofClient : this.#ofPerson;
+    return (await this.#store.database.query(statement, claims)).length > 0;
+  }
+
+  async #verify(token: string): Promise<Verified | undefined> {
+    if (token.length > longestToken) return undefined;
+    const key = kept(token);
+    const known = this.#verified.get(key);
+    if (known) return known;
+    const claims = await this.#claimsOf(token);
+    if (!claims) return undefined;
+    const { tenant_id: tenantId, client_id: clientId, sub, scope = "" } = claims;
+    const isPerson = sub !== clientId;
+    const caller: Caller = {
+      tenantId,
+      userId: isPerson ? sub : undefined,
+      credentialId: isPerson ? `${clientId}/${sub}` : clientId,
+      scopes: new Set(scope.split(" ")),
+      quota: this.#quota,
+    };
+    const made = { claims, caller, standing: Promise.resolve(false), seenAt: -standingMs };
+    this.#verified.set(key, made);
+    return made;
+  }
+
+  /** RFC 9068, section 4: type, signature, issuer, audience, times. */
+  async #claimsOf(token: string): Promise<AccessClaims | undefined> {
+    const [head = "", body = "", signature = "", ...rest] = token.split(".");
+    if (rest.length > 0) return undefined;
+    const header = parsed(head);
+    if (header?.["alg"] !== "ES256" || header["typ"] !== "at+jwt" || typeof header["kid"] !== "string")
+      return undefined;
+    const publicKey = await this.#keys.publicKey(header["kid"]);
+    if (!publicKey) return undefined;
+    const bytes = Buffer.from(signature, "base64url");
+    const key = { key: publicKey, dsaEncoding: "ieee-p1363" } as const;
+    if (bytes.length !== 64 || !verify("sha256", Buffer.from(`${head}.${body}`), key, bytes))
+      return undefined;
+    // What is signed by our key has been made by us.
+    const claims = parsed(body) as unknown as AccessClaims & { readonly iss: string };
+    const { issuer, resource } = await this.#urls;
+    if (claims.iss !== issuer || claims.aud !== resource) return undefined;
+    return claims.iat <= Date.now() / 1000 + toleratedSkewSeconds ? claims : undefined;
+  }
+}
+
+function parsed(part: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(part, "base64url").toString());
+    return typeof value === "object" && value !== null ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}

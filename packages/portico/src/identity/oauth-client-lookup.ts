@@ -1,0 +1,79 @@
+// Finds the client behind a `client_id` as the database has it now, whichever tenant it belongs to.
+
+import { timingSafeEqual } from "node:crypto";
+import { sql } from "kysely";
+import type { Statement } from "../store/database.ts";
+import { compile, slot } from "../store/statement.ts";
+import type { Store } from "../store/store.ts";
+import { kept } from "./oauth-records.ts";
+
+export interface OAuthClient {
+  readonly id: string;
+  readonly tenantId: string;
+  /** The account that made it, as people are told. */
+  readonly tenantName: string;
+  readonly clientId: string;
+  readonly name: string;
+  readonly authMethod: string;
+  readonly redirectUris: readonly string[];
+  readonly grantTypes: readonly string[];
+  readonly scopes: readonly string[];
+  readonly jwks: object | undefined;
+  readonly requiresConsent: boolean;
+  readonly mayIntrospect: boolean;
+}
+
+export class OAuthClientLookup {
+  readonly #store: Store;
+  readonly #client: Statement<string>;
+  readonly #secrets: Statement<string>;
+
+  constructor(store: Store) {
+    this.#store = store;
+    const { builder } = store.dialect;
+    const clientId = slot((clientId: string) => clientId);
+    this.#client = compile(
+      builder,
+      sql`select c.id, c.tenant_id, t.name, c.client_id, c.name, c.auth_method, c.redirect_uris, c.grant_types,
+          c.scopes, c.jwks, c.requires_consent, c.may_introspect
+        from oauth_clients as c join tenants as t on t.id = c.tenant_id where c.client_id = ${clientId}`,
+    );
+    this.#secrets = compile(
+      builder,
+      sql`select s.hash, s.expires_at from oauth_clients as c
+        join client_secrets as s on s.tenant_id = c.tenant_id and s.client_id = c.id where c.client_id = ${clientId}`,
+    );
+  }
+
+  async find(clientId: string): Promise<OAuthClient | undefined> {
+    if (!clientId.startsWith("client_") || clientId.length > 64) return undefined;
+    const [row] = await this.#store.database.query(this.#client, clientId);
+    if (!row) return undefined;
+    // The columns of the statement above.
+    const [id, tenantId, tenantName, , name, authMethod, redirectUris, grantTypes, scopes, jwks] =
+      row as readonly string[];
+    return {
+      id: id!,
+      tenantId: tenantId!,
+      tenantName: tenantName!,
+      clientId,
+      name: name!,
+      authMethod: authMethod!,
+      redirectUris: JSON.parse(redirectUris!),
+      grantTypes: JSON.parse(grantTypes!),
+      scopes: JSON.parse(scopes!),
+      jwks: jwks ? (JSON.parse(jwks) ?? undefined) : undefined,
+      requiresConsent: Boolean(row[10]),
+      mayIntrospect: Boolean(row[11]),
+    };
+  }
+
+  /** Whether this is a secret of the client, the new one or one that is still being replaced. */
+  async isSecret(clientId: string, secret: string): Promise<boolean> {
+    const presented = Buffer.from(kept(secret));
+    const rows = await this.#store.database.query(this.#secrets, clientId);
+    return rows
+      .filter(([, expiresAt]) => expiresAt === null || new Date(expiresAt as string).getTime() > Date.now())
+      .some(([hash]) => timingSafeEqual(presented, Buffer.from(hash as string)));
+  }
+}

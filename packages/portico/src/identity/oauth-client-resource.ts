@@ -1,0 +1,180 @@
+// OAuth clients as a resource: the applications that ask for access, how one is made and how its secret is replaced.
+
+import { randomBytes } from "node:crypto";
+import { belongsTo, boolean, choice, id, integer, json, text, timestamp } from "../declare/field.ts";
+import type { RecordOf } from "../declare/record.ts";
+import { type HookContext, type Resource, resource } from "../declare/resource.ts";
+import { Problem } from "../errors.ts";
+import { newId } from "../plan/id.ts";
+import {
+  type ClientParts,
+  clientFaults,
+  deviceGrant,
+  grantTypes,
+  requireConsistent,
+  requireGivable,
+} from "./oauth-client-rules.ts";
+import { kept } from "./oauth-records.ts";
+
+export const secretWarning = "Store the secret now: it is not shown again.";
+
+const secretBytes = 32;
+const secondsOfDay = 86_400;
+const longestOverlapDays = 30;
+
+const textsSchema = (most: number, longest: number) => ({
+  type: "array",
+  items: { type: "string", minLength: 1, maxLength: longest },
+  uniqueItems: true,
+  maxItems: most,
+});
+
+/** Public keys only: EC, RSA and Ed25519 (RFC 7517), without members of private keys. */
+const jwksSchema = {
+  type: "object",
+  properties: {
+    keys: {
+      type: "array",
+      minItems: 1,
+      maxItems: 10,
+      items: {
+        type: "object",
+        properties: {
+          kty: { enum: ["EC", "RSA", "OKP"] },
+          ...Object.fromEntries(
+            ["kid", "alg", "use", "crv", "x", "y", "n", "e"].map((name) => [name, { type: "string" }]),
+          ),
+          key_ops: { type: "array", items: { type: "string" } },
+        },
+        required: ["kty"],
+        additionalProperties: false,
+      },
+    },
+  },
+  required: ["keys"],
+  additionalProperties: false,
+};
+
+const clientFields = {
+  name: text({ min: 1, max: 200, description: "How people are told who asks." }),
+  clientId: text({ max: 64, readOnly: true, unique: "all tenants", description: "`client_id` of OAuth." }),
+  type: choice(["public", "confidential"], { fixed: true }),
+  authMethod: choice(["none", "client_secret_basic", "client_secret_post", "private_key_jwt"], {
+    optional: true,
+    fixed: true,
+    description: "How it shows who it is at the token endpoint.",
+  }),
+  redirectUris: json({ default: [], schema: textsSchema(20, 2_000) }),
+  grantTypes: json({
+    default: standardGrantTypes,
+    schema: { ...textsSchema(grantTypes.length, 100), minItems: 1, items: { enum: [...grantTypes] } },
+  }),
+  scopes: json({ schema: textsSchema(100, 100), description: "The most that it may ask for." }),
+  jwks: json({ optional: true, schema: jwksSchema }),
+  requiresConsent: boolean({ default: true, description: "False for applications of one's own." }),
+  mayIntrospect: boolean({
+    default: false,
+    description: "True for resource servers, which look at all tokens.",
+  }),
+  secretId: id({ readOnly: true, optional: true }),
+};
+
+/** The server's own resource for clients. */
+export type OAuthClients = Resource<"oauthClient", typeof clientFields, undefined>;
+type ClientRow = RecordOf<OAuthClients>;
+
+const scopes = { read: "clients:read", write: "clients:manage" };
+
+export const oauthClients: OAuthClients = resource("oauthClient", {
+  fields: clientFields,
+  version: "v1",
+  scopes,
+  filter: ["clientId", "type"],
+  sort: ["createdAt", "name"],
+  check: clientFaults,
+  hooks: {
+    before: {
+      create(input, { caller }) {
+        requireGivable(listOf(input.scopes), caller);
+        const authMethod = input.authMethod ?? standardAuthMethod(input);
+        requireConsistent(partsOf({ ...input, authMethod }));
+        return { clientId: newId("client"), authMethod };
+      },
+      change(changes, { caller, current }) {
+        requireGivable(listOf(changes.scopes), caller);
+        requireConsistent(partsOf({ ...current, ...changes }));
+        return undefined;
+      },
+    },
+    after: {
+      async create(client, context) {
+        if (hasSecret(client)) await giveSecret(client, context);
+      },
+    },
+  },
+  actions: {
+    rotations: {
+      input: {
+        overlapSeconds: integer({
+          min: 0,
+          max: longestOverlapDays * secondsOfDay,
+          default: secondsOfDay,
+          description: "How long the old secret stays valid.",
+        }),
+      },
+      async run(current, { overlapSeconds }, context) {
+        if (!hasSecret(current))
+          throw new Problem("conflict", "The client has no secret that could be replaced.");
+        const expiresAt = new Date(Date.parse(context.now) + Number(overlapSeconds) * 1000).toISOString();
+        if (current.secretId) await context.rows.change(clientSecrets, current.secretId, { expiresAt });
+        return giveSecret(current, context);
+      },
+    },
+  },
+});
+
+/** The hashes of clients' secrets: several while one replaces another. */
+export const clientSecrets = resource("clientSecret", {
+  served: false,
+  scopes,
+  fields: {
+    client: belongsTo((): Resource => oauthClients, { whenRemoved: "remove" }),
+    hash: text({ internal: true }),
+    expiresAt: timestamp({ optional: true }),
+  },
+});
+
+async function giveSecret(
+  { id }: { readonly id: string },
+  { rows, reveal }: HookContext,
+): Promise<ClientRow> {
+  const secret = randomBytes(secretBytes).toString("base64url");
+  const { id: secretId } = await rows.create(clientSecrets, { clientId: id, hash: kept(secret) });
+  reveal({ clientSecret: secret, warning: secretWarning });
+  return rows.change(oauthClients, id, { secretId });
+}
+
+function hasSecret({ authMethod }: { readonly authMethod: string | null }): boolean {
+  return authMethod === "client_secret_basic" || authMethod === "client_secret_post";
+}
+
+function standardAuthMethod({ type, jwks }: { readonly type: string; readonly jwks?: unknown }) {
+  if (type === "public") return "none";
+  return jwks ? "private_key_jwt" : "client_secret_basic";
+}
+
+/** Where nothing is said: for people where there is a place to send them back to, for the application itself otherwise. */
+function standardGrantTypes({ type, redirectUris }: Readonly<Record<string, unknown>>): readonly string[] {
+  if (listOf(redirectUris).length > 0) return ["authorization_code", "refresh_token"];
+  return type === "public" ? [deviceGrant, "refresh_token"] : ["client_credentials"];
+}
+
+function partsOf(row: Readonly<Record<string, unknown>>): ClientParts {
+  // The schemas of the fields have seen what each is.
+  return row as unknown as ClientParts;
+}
+
+/** The schema of the field has seen that it is a list of texts. */
+function listOf(value: unknown): readonly string[] {
+  return (value ?? []) as readonly string[];
+}

@@ -1,0 +1,90 @@
+// What may stand in the record of an OAuth client, beyond the schemas of its fields.
+
+import type { Caller } from "../declare/caller.ts";
+import type { CheckContext } from "../declare/resource.ts";
+import { type Fault, fault, Problem } from "../errors.ts";
+
+export const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
+export const grantTypes = ["authorization_code", "refresh_token", "client_credentials", deviceGrant] as const;
+export const openIdScopes: readonly string[] = ["openid", "profile", "email", "offline_access"];
+
+/** The members of a client that belong together. */
+export interface ClientParts {
+  readonly type: "public" | "confidential";
+  readonly redirectUris: readonly string[];
+  readonly grantTypes: readonly string[];
+  readonly authMethod: string | null;
+  readonly jwks: unknown;
+}
+
+type Given = Readonly<Record<string, unknown>>;
+
+/** Faults of a body of whose members the schemas approve. */
+export function clientFaults(given: Given, { scopes }: CheckContext): readonly Fault[] {
+  const known = [...scopes, ...openIdScopes];
+  const unknown = listOf(given["scopes"]).filter((scope) => !known.includes(scope));
+  const faults: Fault[] = listOf(given["redirectUris"]).flatMap((uri) => {
+    const text = redirectUriFault(uri);
+    return text === undefined ? [] : [{ field: "redirectUris", issue: "format", text }];
+  });
+  if (unknown.length > 0) {
+    const text = `has ${unknown.join(", ")}, which is none of ${known.join(", ")}`;
+    faults.push({ field: "scopes", issue: "choice", text });
+  }
+  return faults;
+}
+
+/** The schema of the field has seen that it is a list of texts. */
+function listOf(value: unknown): readonly string[] {
+  return (value ?? []) as readonly string[];
+}
+
+const loopbacks = ["127.0.0.1", "[::1]", "localhost"];
+
+/** What is wrong with a redirect URI (RFC 9700, section 2.1; RFC 8252, section 7.3). */
+function redirectUriFault(uri: string): string | undefined {
+  const url = URL.parse(uri);
+  if (!url || /[\s\\*]/.test(uri))
+    return `has ${uri}, which is no URL; write each as a whole, without wildcards`;
+  const isLoopback = url.protocol === "http:" && loopbacks.includes(url.hostname);
+  if (url.protocol !== "https:" && !isLoopback)
+    return `has ${uri}, which is neither https nor http on a loopback`;
+  if (uri.includes("#")) return `has ${uri}, which has a fragment`;
+  if (url.username || url.password) return `has ${uri}, which has a user name`;
+  return undefined;
+}
+
+/** @throws Problem `validation_error` for members that do not go together */
+export function requireConsistent({ type, redirectUris, grantTypes, authMethod, jwks }: ClientParts): void {
+  const isPublic = type === "public";
+  if (isPublic !== (authMethod === "none")) {
+    throw fault(
+      "authMethod",
+      "choice",
+      "A public client has the authMethod none, a confidential one another.",
+    );
+  }
+  if (isPublic && grantTypes.includes("client_credentials")) {
+    throw fault("grantTypes", "choice", "A public client cannot have client_credentials: it has no secret.");
+  }
+  if (grantTypes.includes("authorization_code") && redirectUris.length === 0) {
+    throw fault("redirectUris", "required", "authorization_code needs at least one of redirectUris.");
+  }
+  if (grantTypes.length === 1 && grantTypes[0] === "refresh_token") {
+    throw fault("grantTypes", "choice", "refresh_token goes together with a grant type that asks a person.");
+  }
+  if ((authMethod === "private_key_jwt") !== (jwks !== null && jwks !== undefined)) {
+    throw fault("jwks", "required", "private_key_jwt needs jwks, and no other authMethod has them.");
+  }
+}
+
+/** No client comes to more than the credential that makes or changes it. @throws Problem `insufficient_scope` */
+export function requireGivable(scopes: readonly string[], caller: Caller): void {
+  const lacking = scopes.find((scope) => !openIdScopes.includes(scope) && !caller.scopes.has(scope));
+  if (lacking === undefined) return;
+  throw new Problem(
+    "insufficient_scope",
+    `The credential lacks the scope ${lacking}, so it cannot give it to a client.`,
+    [{ field: "scopes", issue: "choice" }],
+  );
+}

@@ -1,0 +1,164 @@
+// The keys that tokens are signed with: ES256, kept sealed, one in use and others beside it while one replaces
+// another.
+
+import { createPublicKey, generateKeyPairSync, hash, type KeyObject, type webcrypto } from "node:crypto";
+import { sql } from "kysely";
+import type { Session } from "../store/database.ts";
+import type { Table } from "../store/schema.ts";
+import { compile, slot } from "../store/statement.ts";
+import type { Store } from "../store/store.ts";
+import { epochSeconds } from "./oauth-records.ts";
+import type { Seal } from "./seal.ts";
+
+/** How long a new key is published before it signs: callers keep key sets for a while. */
+const announcedSeconds = 60;
+/** How long an old key verifies after it has signed for the last time: the longest life of a token, and some. */
+const verifyingSeconds = 15 * 60;
+
+export const signingKeysTable: Table = {
+  name: "signing_keys",
+  columns: ["kid", "sealed", "signs_from"].map((name) => ({
+    name,
+    type: name === "signs_from" ? "integer" : "text",
+    isNullable: false,
+    fill: undefined,
+    from: "signing_keys",
+  })),
+  primaryKey: ["kid"],
+  indexes: [],
+  foreignKeys: [],
+  search: undefined,
+};
+
+type JsonWebKey = webcrypto.JsonWebKey;
+
+export interface SigningKey {
+  readonly kid: string;
+  /** The private key as a JSON Web Key. */
+  readonly jwk: JsonWebKey;
+  readonly publicKey: KeyObject;
+  readonly signsFrom: number;
+}
+
+/** How long this process goes by the keys that it has read. */
+const keptMs = 5_000;
+/** A key that is not known may be new; whoever makes up names of keys does not have them read each time. */
+const readAgainMs = 1_000;
+
+/** The keys as this process knows them: those of another process are known a few seconds later. */
+export class SigningKeyRing {
+  readonly #store: Store;
+  readonly #seal: Seal;
+  #keys: Promise<readonly SigningKey[]> | undefined;
+  #readAt = 0;
+
+  constructor(store: Store, seal: Seal) {
+    this.#store = store;
+    this.#seal = seal;
+  }
+
+  /** Every key that verifies, the one that signs first. */
+  keys(mostAgeMs = keptMs): Promise<readonly SigningKey[]> {
+    const now = performance.now();
+    if (this.#keys && now - this.#readAt < mostAgeMs) return this.#keys;
+    this.#readAt = now;
+    const before = this.#keys;
+    this.#keys = loadSigningKeys(this.#store, this.#seal);
+    // What cannot be read now is not held against those who ask later.
+    this.#keys.catch(() => {
+      this.#keys = before;
+    });
+    return this.#keys;
+  }
+
+  async publicKey(kid: string): Promise<KeyObject | undefined> {
+    const find = (keys: readonly SigningKey[]) => keys.find((key) => key.kid === kid)?.publicKey;
+    return find(await this.keys()) ?? find(await this.keys(readAgainMs));
+  }
+}
+
+/** Every key that verifies, the one that signs first. The first key is made where there is none. */
+async function loadSigningKeys(store: Store, seal: Seal): Promise<readonly SigningKey[]> {
+  const found = await readKeys(store, seal, store.database);
+  if (found.length > 0) return found;
+  return store.transaction(async (session) => {
+    await lock(store, session);
+    const madeByAnother = await readKeys(store, seal, session);
+    if (madeByAnother.length > 0) return madeByAnother;
+    return [await insertKey(store, session, seal, epochSeconds())];
+  });
+}
+
+/** Makes a key that takes over in a minute, and forgets those that verify nothing any more. */
+export async function rotateSigningKey(store: Store, seal: Seal): Promise<SigningKey> {
+  return store.transaction(async (session) => {
+    await lock(store, session);
+    const now = epochSeconds();
+    const kept = new Set((await readKeys(store, seal, session)).map(({ kid }) => kid));
+    const every = await session.query(
+      compile(store.dialect.builder, sql`select kid from signing_keys`),
+      undefined,
+    );
+    for (const [kid] of every) {
+      if (kept.has(kid as string)) continue;
+      const forget = compile(
+        store.dialect.builder,
+        sql`delete from signing_keys where kid = ${slot(() => kid)}`,
+      );
+      await session.query(forget, undefined);
+    }
+    return insertKey(store, session, seal, kept.size === 0 ? now : now + announcedSeconds);
+  });
+}
+
+async function lock({ dialect }: Store, session: Session): Promise<void> {
+  const statement = dialect.lockTable(signingKeysTable.name);
+  if (statement) await session.query(compile(dialect.builder, statement), undefined);
+}
+
+async function readKeys(store: Store, seal: Seal, session: Session): Promise<readonly SigningKey[]> {
+  const statement = compile(
+    store.dialect.builder,
+    sql`select kid, sealed, signs_from from signing_keys order by signs_from, kid`,
+  );
+  const rows = await session.query(statement, undefined);
+  const keys = rows.flatMap(([kid, sealed, signsFrom]): SigningKey[] => {
+    const text = seal.open(sealed as string);
+    return text === undefined ? [] : [signingKey(kid as string, JSON.parse(text), Number(signsFrom))];
+  });
+  return inOrderOfUse(keys, epochSeconds());
+}
+
+/** The key that signs now, those that will, and those that did and whose tokens may still live. */
+function inOrderOfUse(keys: readonly SigningKey[], now: number): readonly SigningKey[] {
+  const current = keys.findLast(({ signsFrom }) => signsFrom <= now) ?? keys[0];
+  if (!current) return [];
+  const others = keys.filter((key, place) => {
+    if (key === current) return false;
+    const successor = keys[place + 1];
+    return !successor || successor.signsFrom + verifyingSeconds > now;
+  });
+  return [current, ...others];
+}
+
+async function insertKey(store: Store, session: Session, seal: Seal, signsFrom: number): Promise<SigningKey> {
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const jwk = privateKey.export({ format: "jwk" });
+  const kid = thumbprint(jwk);
+  const values = [kid, seal.close(JSON.stringify(jwk)), signsFrom].map((value) => slot(() => value));
+  const insert = compile(
+    store.dialect.builder,
+    sql`insert into signing_keys (kid, sealed, signs_from) values (${sql.join(values)})`,
+  );
+  await session.query(insert, undefined);
+  return signingKey(kid, jwk, signsFrom);
+}
+
+function signingKey(kid: string, jwk: JsonWebKey, signsFrom: number): SigningKey {
+  return { kid, jwk, signsFrom, publicKey: createPublicKey({ key: jwk, format: "jwk" }) };
+}
+
+/** RFC 7638 */
+function thumbprint({ crv, kty, x, y }: JsonWebKey): string {
+  return hash("sha256", JSON.stringify({ crv, kty, x, y }), "base64url");
+}

@@ -1,0 +1,164 @@
+// What oidc-provider asks of a database, answered from the records, the clients and the access tokens.
+
+import type { Adapter, AdapterPayload } from "oidc-provider";
+import type { AccessClaims, AccessTokens } from "../identity/access-token.ts";
+import type { OAuthClient, OAuthClientLookup } from "../identity/oauth-client-lookup.ts";
+import { epochSeconds, type FoundRecord, type OAuthRecords } from "../identity/oauth-records.ts";
+import type { Guesses } from "./guesses.ts";
+import type { Library } from "./library.ts";
+
+/** What the authorization server stands on. */
+export interface Memory {
+  readonly records: OAuthRecords;
+  readonly clients: OAuthClientLookup;
+  readonly tokens: AccessTokens;
+  readonly guesses: Guesses;
+}
+
+/** Written before a JSON Web Token, so that the library looks for it instead of refusing its form. */
+export const tokenMark = "~";
+const accessModels = ["AccessToken", "ClientCredentials"];
+/** For models that are kept without end the library names no time. */
+const longestSeconds = 366 * 86_400;
+
+export class RecordAdapter implements Adapter {
+  readonly #model: string;
+  readonly #memory: Memory;
+  readonly #library: Library;
+
+  constructor(model: string, memory: Memory, library: Library) {
+    this.#model = model;
+    this.#memory = memory;
+    this.#library = library;
+  }
+
+  async upsert(id: string, payload: AdapterPayload, expiresIn: number = longestSeconds): Promise<void> {
+    const { records } = this.#memory;
+    const { jti: _, ...rest } = payload;
+    const record = {
+      model: this.#model,
+      value: id,
+      payload: JSON.stringify({ ...rest, jti: id }),
+      expiresAt: epochSeconds() + expiresIn,
+      grantId: this.#model === "Grant" ? id : payload.grantId,
+      accountId: payload.accountId,
+      uid: payload.uid,
+      userCode: payload.userCode,
+    };
+    if (this.#model !== "ReplayDetection") return records.put(record);
+    // The library looks first and writes then; of two assertions at once both would pass.
+    if (await records.add(record)) return;
+    throw new this.#library.errors.InvalidClientAuth("client assertion tokens must only be used once");
+  }
+
+  async find(id: string): Promise<AdapterPayload | undefined> {
+    const { records, clients, tokens } = this.#memory;
+    if (this.#model === "Client") {
+      const client = await clients.find(id);
+      return client && metadataOf(client);
+    }
+    if (accessModels.includes(this.#model) && isToken(id)) {
+      const claims = await tokens.claims(withoutMark(id));
+      return claims && this.#tokenOf(claims, id);
+    }
+    const found = payloadOf(await records.find(this.#model, id));
+    if (found && this.#model === "DeviceCode") await this.#requirePatience(id);
+    return found;
+  }
+
+  /** RFC 8628, section 3.5 */
+  async #requirePatience(deviceCode: string): Promise<void> {
+    const { Provider, errors } = this.#library;
+    if (Provider.ctx?.oidc.route !== "token") return;
+    if (await this.#memory.guesses.isImpatient(deviceCode)) throw new errors.SlowDown();
+  }
+
+  async findByUid(uid: string): Promise<AdapterPayload | undefined> {
+    return payloadOf(await this.#memory.records.findByUid(this.#model, uid));
+  }
+
+  async findByUserCode(userCode: string): Promise<AdapterPayload | undefined> {
+    return payloadOf(await this.#memory.records.findByUserCode(this.#model, userCode));
+  }
+
+  /** Of several who try at once one succeeds; for the others, what was granted ends (RFC 9700, section 4.14). */
+  async consume(id: string): Promise<void> {
+    const { records } = this.#memory;
+    if (await records.consume(this.#model, id)) return;
+    const grantId = payloadOf(await records.find(this.#model, id))?.grantId;
+    if (grantId) await records.removeGrant(grantId);
+    throw new this.#library.errors.InvalidGrant("it was used already");
+  }
+
+  async destroy(id: string): Promise<void> {
+    const { records, tokens } = this.#memory;
+    if (!isToken(id)) return records.remove(this.#model, id);
+    const claims = await tokens.claims(withoutMark(id));
+    if (claims) await tokens.revoke(claims);
+  }
+
+  async revokeByGrantId(grantId: string): Promise<void> {
+    // Access tokens end with the grant; one that is revoked by itself leaves the others.
+    if (!accessModels.includes(this.#model)) await this.#memory.records.removeByGrant(this.#model, grantId);
+  }
+
+  /** An access token as the library would have kept it. */
+  #tokenOf(claims: AccessClaims, id: string): AdapterPayload | undefined {
+    const isPerson = claims.sub !== claims.client_id;
+    if (isPerson !== (this.#model === "AccessToken")) return undefined;
+    const { client_id: clientId, tenant_id, aud, exp, iat, scope } = claims;
+    // The library takes a token with an audience for one that is not its own.
+    const isOwn = this.#library.Provider.ctx?.oidc.route === "userinfo";
+    return {
+      kind: this.#model,
+      jti: id,
+      ...{ clientId, exp, iat, scope },
+      ...(isPerson && { accountId: claims.sub, grantId: claims.grant_id }),
+      ...(!isOwn && { aud }),
+      extra: { tenant_id, ...(isPerson && { grant_id: claims.grant_id }) },
+    };
+  }
+}
+
+function isToken(id: string): boolean {
+  return id.startsWith("eyJ") || id.startsWith(`${tokenMark}eyJ`);
+}
+
+function withoutMark(id: string): string {
+  return id.startsWith(tokenMark) ? id.slice(tokenMark.length) : id;
+}
+
+function payloadOf(found: FoundRecord | undefined): AdapterPayload | undefined {
+  if (!found) return undefined;
+  const payload: AdapterPayload = JSON.parse(found.payload);
+  return found.consumedAt === undefined ? payload : { ...payload, consumed: found.consumedAt };
+}
+
+/** Names of members of a client that are ours, not OpenID Connect's. */
+export const ownMetadata = ["tenant_id", "tenant_name", "requires_consent", "may_introspect"];
+
+/** Not `form_post`: its page needs a script. */
+export const responseModes = ["query", "fragment"] as const;
+
+/** RFC 7591, section 2 */
+function metadataOf(client: OAuthClient): AdapterPayload {
+  const hasCode = client.grantTypes.includes("authorization_code");
+  const hasSecret = client.authMethod.startsWith("client_secret");
+  return {
+    client_id: client.clientId,
+    client_name: client.name,
+    token_endpoint_auth_method: client.authMethod,
+    grant_types: [...client.grantTypes],
+    response_types: hasCode ? ["code"] : [],
+    response_modes: [...responseModes],
+    redirect_uris: [...client.redirectUris],
+    scope: client.scopes.join(" "),
+    // Secrets are held against their hashes; the library only wants to see that there is one.
+    ...(hasSecret && { client_secret: "kept elsewhere" }),
+    ...(client.jwks && { jwks: client.jwks }),
+    tenant_id: client.tenantId,
+    tenant_name: client.tenantName,
+    requires_consent: client.requiresConsent,
+    may_introspect: client.mayIntrospect,
+  } as AdapterPayload;
+}

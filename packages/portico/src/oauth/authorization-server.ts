@@ -1,0 +1,80 @@
+// The authorization server while it runs: oidc-provider on the present keys, made anew when they change.
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type Provider from "oidc-provider";
+import type { AccessTokens, OAuthUrls } from "../identity/access-token.ts";
+import type { OAuthClientLookup } from "../identity/oauth-client-lookup.ts";
+import type { OAuthRecords } from "../identity/oauth-records.ts";
+import type { People } from "../identity/person.ts";
+import type { SigningKey, SigningKeyRing } from "../identity/signing-keys.ts";
+import type { Guesses } from "./guesses.ts";
+import { type Library, loadLibrary } from "./library.ts";
+import { buildProvider } from "./provider.ts";
+import { type Site, siteAt } from "./site.ts";
+
+export interface AuthorizationServerParts {
+  readonly records: OAuthRecords;
+  readonly clients: OAuthClientLookup;
+  readonly tokens: AccessTokens;
+  readonly people: People;
+  readonly keys: SigningKeyRing;
+  readonly guesses: Guesses;
+  /** Newest first; cookies are signed with what derives from them. */
+  readonly secrets: readonly string[];
+  /** Known once the server listens. */
+  readonly urls: Promise<OAuthUrls>;
+  readonly name: string;
+  readonly scopes: readonly string[];
+}
+
+/** The library set up on a set of keys. */
+export interface Running {
+  readonly provider: Provider;
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+  readonly site: Site;
+}
+
+export class AuthorizationServer {
+  readonly parts: AuthorizationServerParts;
+  readonly #logError: (error: unknown) => void;
+  #library: Promise<Library> | undefined;
+  #keys: readonly SigningKey[] = [];
+  #running: Promise<Running> | undefined;
+
+  constructor(parts: AuthorizationServerParts, logError: (error: unknown) => void) {
+    this.parts = parts;
+    this.#logError = logError;
+  }
+
+  /** The one that runs on the present keys. Requests that are under way end on the one they began with. */
+  async running(): Promise<Running> {
+    const keys = await this.parts.keys.keys();
+    if (!this.#running || nameOf(keys) !== nameOf(this.#keys)) {
+      this.#keys = keys;
+      this.#running = this.#start(keys);
+    }
+    return this.#running;
+  }
+
+  async #start(keys: readonly SigningKey[]): Promise<Running> {
+    const { urls, name, scopes, records, clients, tokens, people, guesses, secrets } = this.parts;
+    const site = siteAt(await urls, name, scopes);
+    this.#library ??= loadLibrary();
+    const library = await this.#library;
+    const memory = { records, clients, tokens, guesses };
+    const provider = buildProvider({
+      library,
+      memory,
+      people,
+      site,
+      keys,
+      secrets,
+      logError: this.#logError,
+    });
+    return { provider, handle: provider.callback(), site };
+  }
+}
+
+function nameOf(keys: readonly SigningKey[]): string {
+  return keys.map(({ kid }) => kid).join();
+}

@@ -1,0 +1,52 @@
+// A request as oidc-provider sees it: below the path of the issuer, with the headers that AUTH_URL tells and no
+// others that could move it, and with its body at hand.
+
+import type { IncomingMessage } from "node:http";
+import { Readable } from "node:stream";
+import type { FastifyRequest } from "fastify";
+import type { Site } from "./site.ts";
+
+/** What a request can claim about where it came to. */
+const claims = [
+  "host",
+  "forwarded",
+  "x-forwarded-for",
+  "x-forwarded-host",
+  "x-forwarded-proto",
+  "x-forwarded-port",
+];
+
+export interface Mounting {
+  readonly site: Site;
+  /** The path below the issuer, with the query. */
+  readonly target: string;
+  /** Pages are for people; all else answers in JSON, whatever it is asked for. */
+  readonly isPage: boolean;
+  readonly body?: string | Buffer | undefined;
+}
+
+export function mountedRequest(
+  { raw }: FastifyRequest,
+  { site, target, isPage, body }: Mounting,
+): IncomingMessage {
+  const { protocol, host } = new URL(site.issuer);
+  const kept = Object.entries(raw.headers).filter(([name]) => !claims.includes(name));
+  const headers: IncomingMessage["headers"] = {
+    ...Object.fromEntries(kept),
+    host,
+    "x-forwarded-proto": protocol.slice(0, -1),
+    accept: isPage ? "text/html" : "application/json",
+  };
+  if (body !== undefined && body.length > 0) {
+    delete headers["transfer-encoding"];
+    headers["content-length"] = String(Buffer.byteLength(body));
+  }
+  const { method, httpVersion, httpVersionMajor, httpVersionMinor, socket } = raw;
+  const stream = Readable.from(body === undefined ? [] : [Buffer.from(body)]);
+  // What Koa and the library read of a request.
+  return Object.assign(stream, {
+    ...{ method, httpVersion, httpVersionMajor, httpVersionMinor, socket, headers },
+    url: target,
+    originalUrl: `${site.path}${target}`,
+  }) as unknown as IncomingMessage;
+}

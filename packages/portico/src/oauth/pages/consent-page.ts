@@ -1,0 +1,56 @@
+// The page on which a person says what an application may do in their name.
+
+import type { Site } from "../site.ts";
+import { type Html, html, page } from "./layout.ts";
+
+export interface Consent {
+  readonly clientName: string;
+  /** The account that made the client. */
+  readonly maker: string;
+  readonly email: string;
+  readonly scopes: readonly string[];
+  readonly csrf: string;
+  /** Where the person is sent back to. */
+  readonly returnsTo: string | undefined;
+}
+
+const words: Readonly<Record<string, string>> = {
+  openid: "Know who you are",
+  profile: "See your name",
+  email: "See your email address",
+  offline_access: "Go on while you are away, until you withdraw it",
+};
+
+/** A scope in words: `posts:write` is "Create, change and delete posts". */
+export function scopeInWords(scope: string): string {
+  const known = words[scope];
+  if (known !== undefined) return known;
+  const [things = scope, action] = scope.split(":");
+  const named = things.replaceAll("-", " ");
+  if (action === "read") return `See ${named}`;
+  if (action === "write") return `Create, change and delete ${named}`;
+  if (action === "manage") return `Manage ${named}`;
+  return scope;
+}
+
+export function consentPage(
+  site: Site,
+  { clientName, maker, email, scopes, csrf, returnsTo }: Consent,
+): string {
+  const asked: Html[] = scopes.map((scope) => html`<li>${scopeInWords(scope)}</li>\n`);
+  const back =
+    returnsTo === undefined ? undefined : html`<p class="quiet">You will be sent back to ${returnsTo}.</p>`;
+  const body = html`<h1>${clientName} asks for access</h1>
+<p>Made by ${maker}. You are signed in as ${email}.</p>
+<p>It would be able to:</p>
+<ul>
+${asked}</ul>
+<p class="quiet">It cannot see your password, and it can do nothing that is not in this list.</p>
+${back}
+<form method="post">
+<input type="hidden" name="csrf" value="${csrf}">
+<button type="submit" name="choice" value="allow">Allow</button>
+<button class="other" type="submit" name="choice" value="cancel">Do not allow</button>
+</form>`;
+  return page(site, `${clientName} asks for access`, body);
+}

@@ -1,0 +1,103 @@
+// What all pages share: HTML that is escaped by itself, one style sheet, and the headers that keep a page to itself.
+
+import { hash } from "node:crypto";
+import type { Site } from "../site.ts";
+
+/** A text that is HTML already. */
+export class Html {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+type Part = string | number | Html | undefined | readonly Html[];
+
+/** HTML in which every value is escaped, unless it is HTML itself. `` html`<p>${name}</p>` `` */
+export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
+  return new Html(strings.map((text, place) => text + textOf(parts[place])).join(""));
+}
+
+function textOf(part: Part): string {
+  if (part === undefined) return "";
+  if (part instanceof Html) return part.text;
+  if (typeof part === "object") return part.map(({ text }) => text).join("");
+  return escaped(String(part));
+}
+
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => entities[character]!);
+}
+
+const style = `
+:root { color-scheme: light dark; --paper: #fff; --ground: #f3f4f6; --ink: #1b1f24; --quiet: #57606a; --line: #8c959f; --accent: #0b57d0; --on-accent: #fff; --wrong: #b3261e; }
+@media (prefers-color-scheme: dark) { :root { --paper: #1c2128; --ground: #0d1117; --ink: #e6edf3; --quiet: #9ea7b3; --line: #6e7681; --accent: #8ab4f8; --on-accent: #0d1117; --wrong: #ffb4ab; } }
+* { box-sizing: border-box; }
+body { margin: 0; padding: 1rem; min-height: 100vh; background: var(--ground); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; display: grid; place-items: center; }
+main { width: 100%; max-width: 26rem; padding: 1.75rem; border-radius: .75rem; background: var(--paper); box-shadow: 0 1px 4px #0004; }
+h1 { margin: 0 0 .75rem; font-size: 1.4rem; line-height: 1.25; overflow-wrap: anywhere; }
+h2 { margin: 1.25rem 0 .25rem; font-size: 1.1rem; overflow-wrap: anywhere; }
+a { color: var(--accent); }
+p { margin: 0 0 1rem; overflow-wrap: anywhere; }
+ul { margin: 0 0 1rem; padding-left: 1.25rem; }
+label { display: block; margin: 0 0 1rem; font-weight: 600; }
+input:not([type=hidden]) { display: block; width: 100%; margin-top: .25rem; padding: .65rem .75rem; font: inherit; color: inherit; background: transparent; border: 1px solid var(--line); border-radius: .4rem; }
+button { width: 100%; margin: 0 0 .6rem; padding: .7rem 1rem; font: inherit; font-weight: 600; border-radius: .4rem; border: 1px solid var(--accent); background: var(--accent); color: var(--on-accent); cursor: pointer; }
+button.other { background: transparent; color: var(--ink); border-color: var(--line); }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+.quiet { color: var(--quiet); font-size: .9rem; }
+.wrong { color: var(--wrong); font-weight: 600; }
+.code { font: 600 1.6rem/1.2 ui-monospace, monospace; letter-spacing: .1em; text-align: center; }
+`;
+
+const styleHash = hash("sha256", style, "base64");
+
+/** A whole page. */
+export function page(site: Site, title: string, body: Html): string {
+  return html`<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} – ${site.name}</title>
+<style>${new Html(style)}</style>
+</head>
+<body>
+<main>
+${body}
+</main>
+</body>
+</html>
+`.text;
+}
+
+/**
+ * Headers of pages: no script, nothing from elsewhere, in no frame, forms sent here only.
+ *
+ * @param target where a form may lead on to: browsers hold redirects after a form against this list too
+ */
+export function pageHeaders(target?: string): Record<string, string> {
+  const policy = [
+    "default-src 'none'",
+    "script-src 'none'",
+    `style-src 'sha256-${styleHash}'`,
+    `form-action 'self'${target === undefined ? "" : ` ${target}`}`,
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ];
+  return {
+    "Content-Security-Policy": policy.join("; "),
+    "X-Frame-Options": "DENY",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+  };
+}

@@ -1,0 +1,226 @@
+// oidc-provider set up as Portico needs it: what it leaves open, and what it would do otherwise by itself.
+
+import type { EventEmitter } from "node:events";
+import type Provider from "oidc-provider";
+import type { Configuration, Grant, KoaContextWithOIDC } from "oidc-provider";
+import { openIdScopes } from "../identity/oauth-client-rules.ts";
+import type { People, Person } from "../identity/person.ts";
+import type { SigningKey } from "../identity/signing-keys.ts";
+import { type Memory, ownMetadata, RecordAdapter, responseModes } from "./adapter.ts";
+import { deviceFlow, pollInterval } from "./device-flow.ts";
+import type { Library } from "./library.ts";
+import { endSessionPage, errorPage, signedOutPage } from "./pages/plain-pages.ts";
+import { derived, type Site } from "./site.ts";
+
+export interface ProviderParts {
+  readonly library: Library;
+  readonly memory: Memory;
+  readonly people: People;
+  readonly site: Site;
+  readonly keys: readonly SigningKey[];
+  readonly secrets: readonly string[];
+  readonly logError: (error: unknown) => void;
+}
+
+const day = 86_400;
+const lifetimes = {
+  AccessToken: 600,
+  AuthorizationCode: 60,
+  ClientCredentials: 600,
+  DeviceCode: 600,
+  // The longest that a family of refresh tokens may live.
+  Grant: 365 * day,
+  IdToken: 600,
+  Interaction: 1_800,
+  RefreshToken: 30 * day,
+  Session: 14 * day,
+};
+
+export const routes = {
+  authorization: "/authorize",
+  token: "/token",
+  introspection: "/introspect",
+  revocation: "/revoke",
+  userinfo: "/userinfo",
+  jwks: "/jwks",
+  end_session: "/logout",
+  device_authorization: "/device_authorization",
+  code_verification: "/device",
+  pushed_authorization_request: "/par",
+} as const;
+
+export function buildProvider(parts: ProviderParts): Provider {
+  const { library, site, memory, logError } = parts;
+  const provider = new library.Provider(site.issuer, configuration(parts));
+  // The forwarding headers are our own: see mounted-request.ts.
+  provider.proxy = true;
+  provider.use(tellResponseModes);
+  const { Client } = provider as unknown as { Client: { prototype: SecretHolder } };
+  Client.prototype.compareClientSecret = function (this: SecretHolder, presented: string) {
+    return memory.clients.isSecret(this.clientId, presented);
+  };
+  provider.on("device_authorization.success", (_context, body) =>
+    Object.assign(body, { interval: pollInterval }),
+  );
+  provider.on("server_error", (_context: unknown, error: unknown) => logError(error));
+  // Koa's own, which the types of the library leave out.
+  (provider as EventEmitter).on("error", logError);
+  return provider;
+}
+
+/** The library tells of every mode that it knows. */
+async function tellResponseModes(
+  { path, response }: Pick<KoaContextWithOIDC, "path" | "response">,
+  next: () => Promise<void>,
+): Promise<void> {
+  await next();
+  if (path.startsWith("/.well-known/") && response.status === 200)
+    Object.assign(response.body as object, { response_modes_supported: responseModes });
+}
+
+interface SecretHolder {
+  readonly clientId: string;
+  compareClientSecret(presented: string): Promise<boolean>;
+}
+
+function configuration({ library, memory, people, site, keys, secrets }: ProviderParts): Configuration {
+  const { errors } = library;
+  return {
+    adapter: (model: string) => new RecordAdapter(model, memory, library),
+    jwks: { keys: keys.map(({ jwk, kid }) => ({ ...jwk, kid, alg: "ES256", use: "sig" })) as never },
+    routes,
+    scopes: [...openIdScopes, ...site.scopes],
+    claims: { openid: ["sub"], profile: ["name"], email: ["email", "email_verified"] },
+    conformIdTokenClaims: false,
+    responseTypes: ["code"],
+    pkce: { required: () => true },
+    allowOmittingSingleRegisteredRedirectUri: false,
+    rotateRefreshToken: true,
+    clockTolerance: 30,
+    clientDefaults: { id_token_signed_response_alg: "ES256", response_types: ["code"] },
+    clientAuthMethods: ["client_secret_basic", "client_secret_post", "private_key_jwt", "none"],
+    enabledJWA: {
+      clientAuthSigningAlgValues: ["ES256", "RS256", "PS256", "Ed25519", "EdDSA"],
+      idTokenSigningAlgValues: ["ES256"],
+    },
+    extraClientMetadata: { properties: ownMetadata },
+    ttl: lifetimes,
+    features: {
+      devInteractions: { enabled: false },
+      dPoP: { enabled: false },
+      clientCredentials: { enabled: true },
+      introspection: {
+        enabled: true,
+        allowedPolicy: async (_context, client, token) => mayLookAt(client, token),
+      },
+      revocation: { enabled: true },
+      deviceFlow: deviceFlow(site),
+      rpInitiatedLogout: {
+        enabled: true,
+        logoutSource: async (context, form) => show(context, endSessionPage(site, form)),
+        postLogoutSuccessSource: async (context) => show(context, signedOutPage(site)),
+      },
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: async () => site.resource,
+        useGrantedResource: async () => true,
+        getResourceServerInfo: async (context, resource) => {
+          if (resource !== site.resource && resource !== `${site.resource}/`)
+            throw new errors.InvalidTarget();
+          return {
+            scope: scopesFor(context, site, errors).join(" "),
+            audience: site.resource,
+            accessTokenFormat: "jwt",
+            jwt: { sign: { alg: "ES256" } },
+          };
+        },
+      },
+    },
+    extraTokenClaims: async (context, token) => ({
+      tenant_id: context.oidc.client?.["tenant_id"],
+      ...("grantId" in token && token.grantId !== undefined && { grant_id: token.grantId }),
+    }),
+    assertJwtClientAuthClaimsAndHeader: async (_context, claims) => {
+      if (claims["aud"] !== site.issuer)
+        throw new errors.InvalidClientAuth("the audience of the client assertion must be the issuer");
+    },
+    clientBasedCORS: (_context, origin, client) =>
+      client.clientAuthMethod === "none" &&
+      (client.redirectUris ?? []).some((uri) => URL.parse(uri)?.origin === origin),
+    cookies: {
+      keys: derived(secrets, "cookies"),
+      names: { session: "portico_session", interaction: "portico_interaction", resume: "portico_resume" },
+      long: { httpOnly: true, sameSite: "lax", signed: true, path: site.path || "/" },
+      short: { httpOnly: true, sameSite: "lax", signed: true },
+    },
+    interactions: {
+      policy: signInPolicy(library, people),
+      url: (_context, interaction) => `${site.path}/interaction/${interaction.uid}`,
+    },
+    findAccount: async (context, id) => {
+      const person = await people.find(id);
+      const tenantId = context.oidc.client?.["tenant_id"];
+      return person && (tenantId === undefined || tenantId === person.tenantId)
+        ? accountOf(person)
+        : undefined;
+    },
+    loadExistingGrant: (context) => grantFor(context, library),
+    renderError: async (context, out) => show(context, errorPage(site, { ...out })),
+  };
+}
+
+function accountOf({ id, name, email }: Person) {
+  return { accountId: id, claims: async () => ({ sub: id, name, email, email_verified: false }) };
+}
+
+function show(context: KoaContextWithOIDC, page: string): void {
+  context.type = "html";
+  context.body = page;
+}
+
+/** A resource server looks at all tokens of its tenant, every other client at its own. */
+function mayLookAt(client: Readonly<Record<string, unknown>>, token: object): boolean {
+  const { clientId, extra } = token as { clientId?: string; extra?: Readonly<Record<string, unknown>> };
+  if (clientId === client["clientId"]) return true;
+  return client["may_introspect"] === true && extra?.["tenant_id"] === client["tenant_id"];
+}
+
+/** What the API can be asked for in this request. @throws InvalidScope for what nobody has ever heard of */
+function scopesFor(context: KoaContextWithOIDC, site: Site, errors: Library["errors"]): readonly string[] {
+  const { params } = context.oidc;
+  const asked = typeof params?.["scope"] === "string" ? params["scope"].split(" ") : [];
+  const every = [...openIdScopes, ...site.scopes];
+  const unknown = asked.find((scope) => scope !== "" && !every.includes(scope));
+  if (unknown !== undefined) throw new errors.InvalidScope("requested scope is not known", unknown);
+  // An application that acts for itself is nobody whom OpenID Connect could tell of.
+  return params?.["grant_type"] === "client_credentials" ? site.scopes : every;
+}
+
+/** A session of somebody who is unknown to the tenant of the client is none: they sign in there. */
+function signInPolicy({ interactionPolicy }: Library, people: People) {
+  const policy = interactionPolicy.base();
+  const { Check } = interactionPolicy;
+  policy.get("login")?.checks.add(
+    new Check("other_tenant", "End-User authentication is required", "login_required", async ({ oidc }) => {
+      const { session, client } = oidc;
+      if (!session?.accountId || !client) return Check.NO_NEED_TO_PROMPT;
+      const person = await people.find(session.accountId);
+      return person?.tenantId === client["tenant_id"] ? Check.NO_NEED_TO_PROMPT : Check.REQUEST_PROMPT;
+    }),
+  );
+  return policy;
+}
+
+/** What the person has granted to the client; applications of one's own are not asked for. */
+async function grantFor({ oidc }: KoaContextWithOIDC, _library: Library): Promise<Grant | undefined> {
+  const { client, session, provider } = oidc;
+  const grantId = oidc.result?.consent?.grantId ?? session?.grantIdFor(client!.clientId);
+  const found = grantId === undefined ? undefined : await provider.Grant.find(grantId);
+  if (client!["requires_consent"] !== false || !session?.accountId) return found;
+  const grant = found ?? new provider.Grant({ accountId: session.accountId, clientId: client!.clientId });
+  grant.addOIDCScope([...oidc.requestParamScopes].join(" "));
+  for (const resource of Object.keys(oidc.resourceServers ?? {}))
+    grant.addResourceScope(resource, [...oidc.requestParamScopes].join(" "));
+  await grant.save();
+  return grant;
+}

@@ -1,0 +1,289 @@
+// The OAuth door: every path of the authorization server, below AUTH_URL.
+
+import type { IncomingMessage } from "node:http";
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Quota } from "../declare/caller.ts";
+import { Problem } from "../errors.ts";
+import { tokenMark } from "./adapter.ts";
+import type { AuthorizationServer, Running } from "./authorization-server.ts";
+import { resourceMetadataPath } from "./challenge.ts";
+import { showGrants } from "./grants.ts";
+import { interact, tooManyTries } from "./interaction.ts";
+import { mountedRequest } from "./mounted-request.ts";
+import { pageHeaders } from "./pages/layout.ts";
+import { errorPage } from "./pages/plain-pages.ts";
+import { routes } from "./provider.ts";
+import { derived, type Site } from "./site.ts";
+
+export interface OAuthDoor {
+  readonly server: AuthorizationServer;
+  /** The path of AUTH_URL as requests arrive. */
+  readonly mount: string;
+}
+
+const bodyLimitBytes = 48 * 1024;
+/** How often what has expired is removed. */
+const purgeEveryMs = 60_000;
+
+interface Endpoint {
+  readonly path: string;
+  readonly methods: readonly ("GET" | "POST" | "OPTIONS")[];
+  /** For people: answers are HTML, errors too. */
+  readonly isPage?: boolean;
+  /** What is done to the parameters before the library reads them: false where they stay as they are. */
+  readonly prepare?: (parameters: URLSearchParams) => boolean;
+  /** What each address may do here: a request leaves a row behind, or is a guess. */
+  readonly quota?: Quota;
+  readonly handle?: (door: OAuthDoor, call: Call) => Promise<void>;
+}
+
+const ofRequests: Quota = { limit: 300, windowSeconds: 60 };
+const ofCodes: Quota = { limit: 30, windowSeconds: 600 };
+
+const endpoints: readonly Endpoint[] = [
+  {
+    path: routes.authorization,
+    methods: ["GET"],
+    isPage: true,
+    prepare: prepareAuthorization,
+    quota: ofRequests,
+  },
+  { path: `${routes.authorization}/:uid`, methods: ["GET"], isPage: true },
+  { path: "/interaction/:uid", methods: ["GET", "POST"], isPage: true, handle: handleInteraction },
+  { path: "/grants", methods: ["GET", "POST"], isPage: true, handle: handleGrants },
+  { path: routes.end_session, methods: ["GET"], isPage: true },
+  { path: `${routes.end_session}/confirm`, methods: ["POST"], isPage: true },
+  { path: `${routes.end_session}/success`, methods: ["GET"], isPage: true },
+  { path: routes.code_verification, methods: ["GET", "POST"], isPage: true, quota: ofCodes },
+  { path: `${routes.code_verification}/:uid`, methods: ["GET"], isPage: true },
+  { path: routes.device_authorization, methods: ["POST", "OPTIONS"], quota: ofRequests },
+  {
+    path: routes.pushed_authorization_request,
+    methods: ["POST", "OPTIONS"],
+    prepare: prepareAuthorization,
+    quota: ofRequests,
+  },
+  { path: routes.token, methods: ["POST", "OPTIONS"] },
+  { path: routes.introspection, methods: ["POST", "OPTIONS"], prepare: markToken },
+  { path: routes.revocation, methods: ["POST", "OPTIONS"], prepare: markToken },
+  { path: routes.userinfo, methods: ["GET", "POST", "OPTIONS"] },
+  { path: routes.jwks, methods: ["GET", "OPTIONS"] },
+  { path: "/.well-known/openid-configuration", methods: ["GET", "OPTIONS"] },
+  { path: "/.well-known/oauth-authorization-server", methods: ["GET", "OPTIONS"] },
+];
+
+/** A call of an endpoint, once the library that answers it is there. */
+interface Call {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly running: Running;
+  readonly target: string;
+  readonly isPage: boolean;
+}
+
+export async function registerOAuth(server: FastifyInstance, door: OAuthDoor): Promise<void> {
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser(
+    "*",
+    { parseAs: "buffer", bodyLimit: bodyLimitBytes },
+    async (_request: unknown, body: Buffer) => body,
+  );
+  server.setErrorHandler(answerOAuthError);
+  for (const endpoint of endpoints) register(server, door, endpoint, `${door.mount}${endpoint.path}`, "");
+  registerMetadataOutside(server, door);
+  registerResourceMetadata(server, door);
+  const purging = setInterval(() => {
+    door.server.parts.records.purge().catch((error) => server.log.error({ err: error }, "purge failed"));
+  }, purgeEveryMs);
+  purging.unref();
+  server.addHook("onClose", async () => clearInterval(purging));
+}
+
+/** For an issuer with a path, its metadata stand beside it as well (RFC 8414, section 3.1). */
+function registerMetadataOutside(server: FastifyInstance, door: OAuthDoor): void {
+  if (door.mount === "") return;
+  for (const endpoint of endpoints.filter(({ path }) => path.startsWith("/.well-known/")))
+    register(server, door, endpoint, `${endpoint.path}${door.mount}`, endpoint.path);
+}
+
+/** RFC 9728 */
+function registerResourceMetadata(server: FastifyInstance, { server: { parts } }: OAuthDoor): void {
+  server.get(resourceMetadataPath, async (_request, reply) => {
+    const { issuer, resource } = await parts.urls;
+    reply.header("Access-Control-Allow-Origin", "*");
+    return {
+      resource,
+      authorization_servers: [issuer],
+      scopes_supported: parts.scopes,
+      bearer_methods_supported: ["header"],
+      resource_name: parts.name,
+    };
+  });
+}
+
+function register(
+  server: FastifyInstance,
+  door: OAuthDoor,
+  endpoint: Endpoint,
+  url: string,
+  target: string,
+): void {
+  const { methods, isPage = false, prepare, handle } = endpoint;
+  server.route({
+    method: [...methods],
+    url,
+    config: { ignoresAccept: true },
+    handler: async (request, reply) => {
+      const running = await door.server.running();
+      const query = request.url.indexOf("?");
+      const search = query < 0 ? "" : request.url.slice(query);
+      const path = target || request.url.slice(door.mount.length, query < 0 ? undefined : query);
+      reply.hijack();
+      for (const [name, value] of Object.entries(reply.getHeaders()))
+        reply.raw.setHeader(name, value as string);
+      const call = { request, reply, running, target: `${path}${search}`, isPage };
+      try {
+        const seconds = await secondsToWait(door, endpoint, request);
+        if (seconds > 0) return answerTooMany(call, seconds);
+        await (handle ? handle(door, call) : passOn(call, prepare));
+      } catch (error) {
+        answerBroken(error, call);
+      }
+      return reply;
+    },
+  });
+}
+
+/** Of the codes of devices, guesses are counted and looks at the page are not. */
+async function secondsToWait(
+  { server }: OAuthDoor,
+  { path, quota }: Endpoint,
+  request: FastifyRequest,
+): Promise<number> {
+  if (!quota || (quota === ofCodes && request.method === "GET")) return 0;
+  return server.parts.guesses.secondsToWaitAt(path, request.ip ?? "", quota);
+}
+
+function answerTooMany({ reply, running: { site }, isPage }: Call, seconds: number): FastifyReply {
+  const told = { error: "temporarily_unavailable", error_description: tooManyTries(seconds) };
+  const type = isPage ? "text/html; charset=utf-8" : "application/json; charset=utf-8";
+  const headers = { ...pageHeaders(), "Content-Type": type, "Retry-After": String(seconds) };
+  reply.raw.writeHead(429, headers).end(isPage ? errorPage(site, told) : JSON.stringify(told));
+  return reply;
+}
+
+async function passOn(
+  { request, reply, running, target, isPage }: Call,
+  prepare?: Endpoint["prepare"],
+): Promise<void> {
+  const { site, handle } = running;
+  if (isPage) for (const [name, value] of Object.entries(pageHeaders())) reply.raw.setHeader(name, value);
+  const { rest, givenCode } = withoutCode(preparedTarget(target, prepare));
+  const mounted = mountedRequest(request, { site, target: rest, isPage, body: bodyOf(request, prepare) });
+  await handle(givenCode === undefined ? mounted : Object.assign(mounted, { givenCode }), reply.raw);
+}
+
+function preparedTarget(target: string, prepare: Endpoint["prepare"]): string {
+  const query = target.indexOf("?");
+  if (!prepare || query < 0) return target;
+  const parameters = new URLSearchParams(target.slice(query));
+  return prepare(parameters) ? `${target.slice(0, query)}?${parameters}` : target;
+}
+
+/** The library would send the code on with a script; here it is filled in, and the person looks at it. */
+function withoutCode(target: string): { readonly rest: string; readonly givenCode?: string } {
+  if (!target.startsWith(`${routes.code_verification}?`)) return { rest: target };
+  const given = new URLSearchParams(target.slice(target.indexOf("?"))).get("user_code");
+  return { rest: routes.code_verification, ...(given !== null && { givenCode: given.slice(0, 20) }) };
+}
+
+function bodyOf({ body }: FastifyRequest, prepare: Endpoint["prepare"]): string | Buffer | undefined {
+  if (!Buffer.isBuffer(body)) return undefined;
+  if (!prepare) return body;
+  const form = new URLSearchParams(body.toString());
+  return prepare(form) ? form.toString() : body;
+}
+
+/** The library knows opaque tokens only: a JSON Web Token is marked, and the adapter looks into it. */
+function markToken(form: URLSearchParams): boolean {
+  const [token, ...more] = form.getAll("token");
+  if (!token?.startsWith("eyJ") || more.length > 0) return false;
+  form.set("token", `${tokenMark}${token}`);
+  return true;
+}
+
+/** What people of `/authorize` would otherwise meet: a silent refusal, and a page that works with a script only. */
+function prepareAuthorization(parameters: URLSearchParams): boolean {
+  const isFormPost = parameters.get("response_mode") === "form_post";
+  if (isFormPost) parameters.set("response_mode", "not_offered");
+  // Without it, offline access is dropped without a word (OpenID Connect Core, section 11).
+  const isOffline = parameters.get("scope")?.split(" ").includes("offline_access") ?? false;
+  const isUnasked = isOffline && !parameters.has("prompt");
+  if (isUnasked) parameters.set("prompt", "consent");
+  return isFormPost || isUnasked;
+}
+
+async function handleInteraction({ server: { parts } }: OAuthDoor, call: Call): Promise<void> {
+  const { request, reply, running } = call;
+  const exchange = {
+    request: looked(call),
+    response: reply.raw,
+    form: formOf(request),
+    address: request.ip ?? "",
+  };
+  await interact({ ...parts, ...running, csrfKey: csrfKey(parts.secrets) }, exchange);
+}
+
+async function handleGrants({ server: { parts } }: OAuthDoor, call: Call): Promise<void> {
+  const { request, reply, running } = call;
+  await showGrants(
+    { ...parts, ...running, csrfKey: csrfKey(parts.secrets) },
+    looked(call),
+    reply.raw,
+    formOf(request),
+  );
+}
+
+/** The request as the library sees it, without the body, which is read here. */
+function looked({ request, running: { site }, target }: Call): IncomingMessage {
+  return mountedRequest(request, { site, target, isPage: true });
+}
+
+function csrfKey(secrets: readonly string[]): string {
+  return derived(secrets, "csrf")[0]!;
+}
+
+/** The fields of a form that is sent; undefined where a page is only looked at. */
+function formOf({ method, body }: FastifyRequest): URLSearchParams | undefined {
+  if (method !== "POST") return undefined;
+  return new URLSearchParams(Buffer.isBuffer(body) ? body.toString() : "");
+}
+
+/** What the library throws outside its own handlers: a page that is too old, or a fault of ours. */
+function answerBroken(error: unknown, { request, reply: { raw }, running: { site } }: Call): void {
+  const { statusCode = 500, error: code, error_description: description } = error as Partial<Refusal>;
+  if (statusCode >= 500) request.log.error({ requestId: request.id, err: error }, "request failed");
+  if (raw.headersSent) return void raw.end();
+  const told =
+    statusCode >= 500 ? brokenPage(site) : errorPage(site, { error: code, error_description: description });
+  raw.writeHead(statusCode, { ...pageHeaders(), "Content-Type": "text/html; charset=utf-8" }).end(told);
+}
+
+interface Refusal {
+  readonly statusCode: number;
+  readonly error: string;
+  readonly error_description: string;
+}
+
+function brokenPage(site: Site): string {
+  return errorPage(site, { error: "server_error", error_description: "Something went wrong on our side." });
+}
+
+/** RFC 6749, section 5.2: what clients of OAuth understand. */
+function answerOAuthError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  const status = error instanceof Problem ? error.status : (error.statusCode ?? 500);
+  if (status >= 500) request.log.error({ requestId: request.id, err: error }, "request failed");
+  const code = status >= 500 ? "server_error" : "invalid_request";
+  const description = status >= 500 ? "Something went wrong on our side." : error.message;
+  reply.code(status).send({ error: code, error_description: description });
+}

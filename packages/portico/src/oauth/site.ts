@@ -1,0 +1,33 @@
+// Where the authorization server stands: its issuer is what AUTH_URL says, whatever a request claims.
+
+import { hash } from "node:crypto";
+import type { OAuthUrls } from "../identity/access-token.ts";
+
+export interface Site extends OAuthUrls {
+  /** How people are told whose server it is. */
+  readonly name: string;
+  /** `https://example.com` of the issuer. */
+  readonly origin: string;
+  /** `/oauth`: the path of the issuer as callers see it; empty at the root. */
+  readonly path: string;
+  /** Every scope of the API. */
+  readonly scopes: readonly string[];
+}
+
+export function siteAt({ issuer, resource }: OAuthUrls, name: string, scopes: readonly string[]): Site {
+  const { origin, pathname } = new URL(issuer);
+  return { issuer, resource, name, scopes, origin, path: pathname.replace(/\/$/, "") };
+}
+
+/** The path of AUTH_URL as requests arrive: without the folder that a proxy in front takes away. */
+export function mountPath(authUrl: string, publicUrl: string): string {
+  const [path, folder] = [authUrl, publicUrl].map((url) => new URL(url).pathname.replace(/\/$/, ""));
+  const isBelow =
+    new URL(authUrl).origin === new URL(publicUrl).origin && `${path}/`.startsWith(`${folder}/`);
+  return isBelow ? path!.slice(folder!.length) : path!;
+}
+
+/** A secret for one purpose, from each of the server's own. */
+export function derived(secrets: readonly string[], purpose: string): string[] {
+  return secrets.map((secret) => hash("sha256", `portico ${purpose}\0${secret}`, "base64url"));
+}
