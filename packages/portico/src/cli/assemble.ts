@@ -5,6 +5,8 @@ import { buildModel, type Model } from "../declare/model.ts";
 import type { Resource } from "../declare/resource.ts";
 import { OperatorError } from "../errors.ts";
 import { eventsTable } from "../events/event.ts";
+import { mailIndexes, mails } from "../events/mail/mail.ts";
+import { expiryIndexes } from "../identity/expiry-watch.ts";
 import { type ApiKeys, declareApiKeys } from "../identity/key-resource.ts";
 import { passwordsTable } from "../identity/password.ts";
 import { tenantsTable } from "../identity/tenant.ts";
@@ -13,10 +15,12 @@ import { openStore } from "../store/open.ts";
 import { type Table, tablesOf } from "../store/schema.ts";
 import type { Store } from "../store/store.ts";
 import { loadApp } from "./config.ts";
+import { keyNotices } from "./notices.ts";
 import { readSettings, type Settings } from "./settings.ts";
 
 /** Tables of the server itself that belong to no resource. */
 const ownTables = [tenantsTable, passwordsTable, eventsTable];
+const ownIndexes = [...mailIndexes, ...expiryIndexes];
 
 export interface Assembly {
   readonly app: App;
@@ -30,13 +34,13 @@ export interface Assembly {
 export async function assemble(): Promise<Assembly> {
   const app = await loadApp();
   const settings = readSettings(process.env, app.settings);
-  const apiKeys = declareApiKeys({
+  const apiKeys: ApiKeys = declareApiKeys({
     environment: settings.mode === "live" ? "live" : "test",
     expiringSoonDays: settings.keyExpiringSoonDays,
-    notices: { created: async () => {}, rotated: async () => {}, revoked: async () => {} },
+    notices: keyNotices(app, settings, () => apiKeys),
   });
-  const model = checkedModel(app, [users, apiKeys]);
-  return { app, model, settings, tables: tablesOf(model, ownTables), apiKeys };
+  const model = checkedModel(app, [users, apiKeys, mails]);
+  return { app, model, settings, tables: tablesOf(model, ownTables, ownIndexes), apiKeys };
 }
 
 function checkedModel(app: App, ownResources: readonly Resource[]): Model {

@@ -4,6 +4,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import { OperatorError, Problem } from "../errors.ts";
 import { type Command, helpOf, helpOfAll, type Outcome, parseCall } from "./command.ts";
 import { keyChange, keyCreate, keyList, keyRevoke, keyRevokeAll, keyRotate } from "./commands/key.ts";
+import { mailList, mailShow } from "./commands/mail.ts";
 import { migrateCommand } from "./commands/migrate.ts";
 import { serve } from "./commands/serve.ts";
 import { tenantCreate } from "./commands/tenant.ts";
@@ -22,6 +23,8 @@ const commands: readonly Command[] = [
   keyRotate,
   keyRevoke,
   keyRevokeAll,
+  mailList,
+  mailShow,
 ];
 
 async function main(words: readonly string[]): Promise<void> {

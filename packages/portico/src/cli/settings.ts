@@ -19,6 +19,12 @@ export interface Settings {
   readonly keyExpiringSoonDays: number;
   /** How many refused credentials an address may show. */
   readonly failedAuthQuota: Quota;
+  /** The mail server; undefined where mails are kept (sandbox) or wait for one (live). */
+  readonly smtpUrl: string | undefined;
+  /** Who mails come from; undefined for the API itself. */
+  readonly mailFrom: { readonly name: string; readonly address: string } | undefined;
+  /** How long mails are kept that wait for nothing any more. */
+  readonly mailDays: number;
   readonly logLevel: LogLevel;
   readonly isTimed: boolean;
 }
@@ -50,6 +56,9 @@ export function readSettings(environment: Environment, defaults: Environment = {
     keyQuota: quota("PORTICO_KEY_QUOTA", value("PORTICO_KEY_QUOTA", "1000/60")),
     keyExpiringSoonDays: days("PORTICO_KEY_EXPIRING_SOON_DAYS", value("PORTICO_KEY_EXPIRING_SOON_DAYS", "7")),
     failedAuthQuota: quota("PORTICO_FAILED_AUTH_QUOTA", value("PORTICO_FAILED_AUTH_QUOTA", "300/60")),
+    smtpUrl: smtpUrl(value("SMTP_URL", "")),
+    mailFrom: mailAddress("MAIL_FROM", value("MAIL_FROM", "")),
+    mailDays: days("PORTICO_MAIL_DAYS", value("PORTICO_MAIL_DAYS", "30")),
     logLevel: oneOf("LOG_LEVEL", value("LOG_LEVEL", "info"), logLevels),
     isTimed: oneOf("PORTICO_TIMING", value("PORTICO_TIMING", "0"), ["0", "1"] as const) === "1",
   };
@@ -57,7 +66,7 @@ export function readSettings(environment: Environment, defaults: Environment = {
 
 /** Settings of parts that are still to come: what is written is checked already. */
 function refuseFaultyUrls(value: (name: string, standard: string) => string): void {
-  for (const name of ["AUTH_URL", "SMTP_URL", "REDIS_URL"]) {
+  for (const name of ["AUTH_URL", "REDIS_URL"]) {
     const url = value(name, "");
     if (url !== "" && !URL.canParse(url))
       throw new OperatorError(`${name} is no URL; correct it or leave it out`);
@@ -76,6 +85,28 @@ function quota(name: string, value: string): Quota {
   if (Number(limit) > 0 && Number(windowSeconds) > 0)
     return { limit: Number(limit), windowSeconds: Number(windowSeconds) };
   throw new OperatorError(`${name} is '${value}'; write requests and the seconds of their window: 1000/60`);
+}
+
+/** Its password is not repeated in the message. */
+function smtpUrl(value: string): string | undefined {
+  if (value === "") return undefined;
+  const url = URL.parse(value);
+  if (url && /^smtps?:$/.test(url.protocol) && url.hostname !== "") return value;
+  throw new OperatorError(
+    "SMTP_URL is no address of a mail server; write smtp://USER:PASSWORD@HOST:PORT or smtps://...",
+  );
+}
+
+/** `Portico <no-reply@example.com>`, or the address alone. */
+function mailAddress(name: string, value: string): Settings["mailFrom"] {
+  if (value === "") return undefined;
+  const [, called = "", bracketed, bare] =
+    /^(?:"?([^<>"\p{Cc}]*?)"?\s*<([^\s<>@,;]+@[^\s<>@,;]+)>|([^\s<>@,;]+@[^\s<>@,;]+))$/u.exec(
+      value.trim(),
+    ) ?? [];
+  const address = bracketed ?? bare;
+  if (address !== undefined) return { name: called, address };
+  throw new OperatorError(`${name} is '${value}'; write Name <name@example.com>, or the address alone`);
 }
 
 function days(name: string, value: string): number {

@@ -40,7 +40,7 @@ export function checkDeclaration({ name, declaration }: Resource): void {
 }
 
 const declarationOptions = [
-  "fields plural under filter sort search scopes version paging policy hooks check removal actions alsoUnder served description deprecated",
+  "fields plural under filter sort search scopes version paging policy hooks check removal actions alsoUnder served recorded description deprecated",
 ].flatMap((names) => names.split(" "));
 
 /** What the compiler would refuse, for those who do not compile before they start. */

@@ -68,6 +68,8 @@ export interface ResourceModel extends Described {
   readonly version: string;
   /** Whether doors lead to it; the others are the server's own affair. */
   readonly isServed: boolean;
+  /** Whether its writes are recorded as events. */
+  readonly isRecorded: boolean;
   readonly paging: "cursor" | "page";
   readonly policy: ((caller: Caller) => RowFilter | undefined) | undefined;
   readonly hooks: LooseHooks;
@@ -117,10 +119,19 @@ export function buildModel(app: App, ownResources: readonly Resource[]): Model {
   for (const resource of declared) addWhitelists(resource, byName.get(resource.name)!);
 
   const resources = [...byName.values()].map((each) => Object.freeze(each));
-  const scopes = [...new Set(resources.flatMap((each) => [each.scopes.read, each.scopes.write]))];
+  const scopes = [...new Set(declared.filter(hasScopes).flatMap(({ name }) => scopesOf(byName.get(name)!)))];
   const model = { name: app.name, version: app.version, resources, resource: byName, scopes };
   checkModel(model);
   return Object.freeze(model);
+}
+
+/** A resource that no door leads to has scopes only where it declares them. */
+function hasScopes({ declaration }: Resource): boolean {
+  return declaration.served !== false || declaration.scopes !== undefined;
+}
+
+function scopesOf({ scopes }: ResourceModel): string[] {
+  return [scopes.read, scopes.write];
 }
 
 type Draft = { -readonly [Key in keyof ResourceModel]: ResourceModel[Key] };
@@ -146,6 +157,7 @@ function draft({ name, declaration }: Resource, currentVersion: string): Draft {
     scopes: declaration.scopes ?? { read: `${scopeName}:read`, write: `${scopeName}:write` },
     version: declaration.version ?? currentVersion,
     isServed: declaration.served ?? true,
+    isRecorded: declaration.recorded ?? true,
     paging: declaration.paging ?? "cursor",
     policy: declaration.policy,
     hooks: declaration.hooks ?? {},

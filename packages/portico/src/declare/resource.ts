@@ -119,6 +119,8 @@ export interface Declaration<F extends Fields = Fields, Under = unknown> {
   readonly alsoUnder?: readonly ((keyof F & string) | "tenant")[];
   /** `false` keeps it from every door: only hooks and the server itself read and write it. */
   readonly served?: boolean;
+  /** `false` records no events of its writes. */
+  readonly recorded?: boolean;
   readonly description?: string;
   readonly deprecated?: Deprecation;
 }

@@ -245,6 +245,7 @@ export class Writing {
   }
 
   async #record(resource: ResourceModel, action: Event["action"], { id, text }: Written): Promise<void> {
+    if (!resource.isRecorded) return;
     const { tenantId, credentialId } = this.#caller;
     const event = { tenantId, resource, action, rowId: id, row: text, credentialId, at: this.#now };
     await this.#place.events.record(this.#session, event);

@@ -1,6 +1,7 @@
 // Whoever tells the owner of a key what happens to it.
 
 import type { HookContext } from "../declare/resource.ts";
+import type { Session } from "../store/database.ts";
 
 /** What is told of a key. */
 export interface ToldKey {
@@ -12,9 +13,20 @@ export interface ToldKey {
   readonly ownerId: string | null;
 }
 
-/** Each is called in the transaction of the change it tells of. */
+/** Each is called in the transaction of the change it tells of. A key without an owner is passed over. */
 export interface KeyNotices {
   created(key: ToldKey, context: HookContext): Promise<void>;
+  /** @param old with the `expiresAt` at which it now ends */
   rotated(old: ToldKey, replacement: ToldKey, context: HookContext): Promise<void>;
   revoked(key: ToldKey, context: HookContext): Promise<void>;
+}
+
+/** Tells the owner that a key will soon expire, in the transaction of `session`. */
+export interface ExpiryNotices {
+  expiringSoon(
+    session: Session,
+    tenantId: string,
+    key: ToldKey,
+    owner: { readonly name: string; readonly email: string },
+  ): Promise<void>;
 }

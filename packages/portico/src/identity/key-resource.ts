@@ -61,6 +61,8 @@ const keyFields = (expiringSoonDays: number) => ({
   owner: belongsTo(() => users, { optional: true, fixed: true, whenRemoved: "remove" }),
   expiresAt: timestamp({ optional: true, fixed: true }),
   revokedAt: timestamp({ readOnly: true, optional: true }),
+  /** When its owner was told that it expires. */
+  expiryNoticeAt: timestamp({ internal: true, optional: true }),
   lastUsedAt: timestamp({ readOnly: true, optional: true }),
   rotatedFromId: id({ readOnly: true, optional: true, description: "The key that this one replaces." }),
 });
@@ -144,7 +146,9 @@ async function rotate(
     rotatedFromId: current.id,
   });
   const expiresAt = overlapEnd(current.expiresAt, overlapSeconds, context.now);
-  const old = await context.rows.change(apiKeys, current.id, { expiresAt });
+  // Its owner is told now when it ends, and not once more before.
+  const changes = { expiresAt, expiryNoticeAt: context.now };
+  const old = await context.rows.change(apiKeys, current.id, changes);
   await notices.rotated(told(old), told(replacement), context);
   return replacement;
 }

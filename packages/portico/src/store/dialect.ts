@@ -38,6 +38,8 @@ export interface Dialect {
   encode(attribute: Attribute, value: unknown): unknown;
   /** Appended to a read inside a transaction that goes on to write the row. */
   readonly lockRow: RawBuilder<unknown>;
+  /** The same for rows that several processes share out: those that another one holds are left to it. */
+  readonly lockFreeRows: RawBuilder<unknown>;
   /** Keeps all others from writing to a table until the transaction ends; undefined where there is one writer anyway. */
   lockTable(table: string): RawBuilder<unknown> | undefined;
 }

@@ -22,6 +22,11 @@ export interface Index {
   readonly isUnique: boolean;
 }
 
+/** An index that the server itself needs on the table of a resource: it leads through the rows of all tenants. */
+export interface OwnIndex extends Index {
+  readonly table: string;
+}
+
 export interface ForeignKey {
   readonly column: string;
   readonly table: string;
@@ -50,11 +55,22 @@ export function searchTable(table: string): string {
 }
 
 /** All tables: the model's, and those that parts of the server own. Parents come before children. */
-export function tablesOf(model: Model, ownTables: readonly Table[]): Table[] {
+export function tablesOf(
+  model: Model,
+  ownTables: readonly Table[],
+  ownIndexes: readonly OwnIndex[] = [],
+): Table[] {
   const [referring, plain] = [true, false].map((refers) =>
     ownTables.filter((table) => table.foreignKeys.length > 0 === refers),
   );
-  return [...plain!, ...parentsFirst(model.resources).map(resourceTable), ...referring!];
+  const ofResources = parentsFirst(model.resources).map((resource) => {
+    const table = resourceTable(resource);
+    return {
+      ...table,
+      indexes: [...table.indexes, ...ownIndexes.filter((each) => each.table === table.name)],
+    };
+  });
+  return [...plain!, ...ofResources, ...referring!];
 }
 
 function parentsFirst(resources: readonly ResourceModel[]): ResourceModel[] {

@@ -34,7 +34,7 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
       [
         "an option that does not exist",
         { sorts: ["title"] },
-        "there is no option sorts; use some of fields, plural, under, filter, sort, search, scopes, version, paging, policy, hooks, check, removal, actions, alsoUnder, served, description, deprecated",
+        "there is no option sorts; use some of fields, plural, under, filter, sort, search, scopes, version, paging, policy, hooks, check, removal, actions, alsoUnder, served, recorded, description, deprecated",
       ],
       ["another paging", { paging: "offset" }, "paging is cursor or page"],
       ["one scope of two", { scopes: { read: "a:read" } }, "scopes needs both read and write"],

@@ -17,6 +17,8 @@ const commands = [
   "key rotate",
   "key revoke",
   "key revoke-all",
+  "mail list",
+  "mail show",
 ] as const;
 
 const nowhere = { databaseUrl: "file:/dev/null/portico.db" };
@@ -76,6 +78,8 @@ test("a call that cannot be understood is one line and exit 1", async () => {
     ["key create --name", /--name/],
     ["key create --name x", /--scopes is missing/],
     ["key revoke", /ID is missing/],
+    ["mail show", /ID is missing/],
+    ["mail list --limit 0", /--limit is '0'/],
     ["key list extra", /'extra' is not expected/],
     ["tenant create", /--name is missing/],
     ["user create --name x --email x@example.com", /--password is missing/],
@@ -99,6 +103,7 @@ onEachDatabase("commands", (database) => {
       "user create --name U --email u@example.com --password 12345678",
       "key create --name K --scopes posts:read",
       "key list",
+      "mail list",
     ];
     for (const call of calls) {
       const { code, stdout, stderr } = await portico(served.place, [...words(call), "--json"]);

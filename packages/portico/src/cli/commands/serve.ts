@@ -13,6 +13,7 @@ import { migrate } from "../../store/migrate.ts";
 import { openStore } from "../../store/open.ts";
 import type { Store } from "../../store/store.ts";
 import { type Assembly, assemble } from "../assemble.ts";
+import { type Background, startBackground } from "../background.ts";
 import type { Command } from "../command.ts";
 import { fillSandbox, greeting } from "../first-start.ts";
 import { secretsFor } from "../secret.ts";
@@ -54,7 +55,8 @@ export const serve: Command = {
       await listen(server, settings);
       // Not before: a key that is made by a start that then fails would never be seen.
       const key = isSandbox ? await fillSandbox(app, engine, store, apiKeys) : undefined;
-      stopOnSignal(server, store, log);
+      const background = await startBackground(assembly, store, log.logger);
+      stopOnSignal(server, background, store, log);
       const { port } = server.server.address() as AddressInfo;
       const url = settings.port === 0 ? `http://${settings.host}:${port}` : settings.publicUrl;
       const shown = key === undefined ? "" : greeting(app, engine, url, key);
@@ -90,14 +92,14 @@ async function listen(server: FastifyInstance, { host, port }: Settings): Promis
 }
 
 /** Stops accepting, finishes what is under way, flushes, exits 0. A second signal ends the process at once. */
-function stopOnSignal(server: FastifyInstance, store: Store, log: Log): void {
+function stopOnSignal(server: FastifyInstance, background: Background, store: Store, log: Log): void {
   const stop = async (signal: string): Promise<void> => {
     for (const each of signals) process.off(each, stop);
     log.logger.info({ signal }, "stopping");
     const impatient = setTimeout(() => server.server.closeAllConnections(), patienceMs);
     // Connections that were busy at first are idle once they are answered.
     const closing = setInterval(() => server.server.closeIdleConnections(), closeIdleEveryMs);
-    await server.close();
+    await Promise.all([server.close(), background.stop()]);
     clearInterval(closing);
     clearTimeout(impatient);
     await store.database.close();

@@ -51,4 +51,5 @@ export const postgresDialect: Dialect = {
   },
   lockRow: sql` for update`,
   lockTable: (table) => sql`lock table ${sql.table(table)} in share row exclusive mode`,
+  lockFreeRows: sql` for update skip locked`,
 };

@@ -51,4 +51,5 @@ export const sqliteDialect: Dialect = {
   },
   lockRow: sql``,
   lockTable: () => undefined,
+  lockFreeRows: sql``,
 };

@@ -1,0 +1,58 @@
+// What a server does beside its requests: it sends mail, tells owners of keys that will soon expire, and removes
+// what is old.
+
+import { MailedExpiryNotices } from "../events/mail/mailed-key-notices.ts";
+import { Outbox } from "../events/mail/outbox.ts";
+import { MailSender } from "../events/mail/sender.ts";
+import { openTransport } from "../events/mail/transport.ts";
+import type { Logger } from "../http/log.ts";
+import { ExpiryWatch } from "../identity/expiry-watch.ts";
+import type { Store } from "../store/store.ts";
+import type { Assembly } from "./assemble.ts";
+import { letterhead, senderAddress } from "./notices.ts";
+import { Repeated } from "./repeated.ts";
+
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** How long mails that are under way may take after SIGTERM. */
+const mailPatienceMs = 10 * second;
+
+export interface Background {
+  /** Finishes what is under way; nothing uses the store after it. */
+  stop(): Promise<void>;
+}
+
+export async function startBackground(assembly: Assembly, store: Store, logger: Logger): Promise<Background> {
+  const { app, model, settings } = assembly;
+  const outbox = new Outbox(store, model);
+  const notices = new MailedExpiryNotices(store, model, letterhead(app, settings));
+  const expiryWatch = new ExpiryWatch(store, model, notices, settings.keyExpiringSoonDays * day);
+  const repeated: Repeated[] = [];
+  const repeat = (what: string, everyMs: number, work: () => Promise<void>): void => {
+    const tellFailure = (err: unknown): void => logger.warn({ err }, `${what} failed; it is tried again`);
+    repeated.push(new Repeated(work, everyMs, tellFailure));
+  };
+
+  const { smtpUrl } = settings;
+  const sender =
+    smtpUrl === undefined
+      ? undefined
+      : new MailSender(outbox, await openTransport(smtpUrl, senderAddress(app, settings)), logger);
+  if (sender) repeat("sending mail", second, () => sender.look());
+  else if (settings.mode === "live") {
+    logger.warn("SMTP_URL is not set: mails to the owners of keys wait in the database until it is");
+  }
+  repeat("telling of keys that will soon expire", minute, () => expiryWatch.look());
+  repeat("removing old mails", hour, () =>
+    outbox.purge(new Date(Date.now() - settings.mailDays * day).toISOString()),
+  );
+  return {
+    async stop() {
+      await Promise.all(repeated.map((each) => each.stop()));
+      await sender?.stop(mailPatienceMs);
+    },
+  };
+}

@@ -1,0 +1,39 @@
+// Where what happens to keys meets the mail that tells of it.
+
+import { isIP } from "node:net";
+import type { App } from "../declare/app.ts";
+import { type Letterhead, MailedKeyNotices } from "../events/mail/mailed-key-notices.ts";
+import type { Address } from "../events/mail/transport.ts";
+import type { KeyNotices } from "../identity/key-notices.ts";
+import type { ApiKeys } from "../identity/key-resource.ts";
+import { users } from "../identity/user.ts";
+import type { Settings } from "./settings.ts";
+
+/**
+ * Notices to the owners of keys, written by the hooks of keys.
+ * @param apiKeys the resource that is declared with these hooks
+ */
+export function keyNotices(app: App, settings: Settings, apiKeys: () => ApiKeys): KeyNotices {
+  const directory = {
+    user: (rows, id) => rows.get(users, id),
+    key: (rows, id) => rows.get(apiKeys(), id),
+  } satisfies ConstructorParameters<typeof MailedKeyNotices>[0];
+  return new MailedKeyNotices(directory, letterhead(app, settings));
+}
+
+export function letterhead(app: App, { mode, publicUrl, smtpUrl }: Settings): Letterhead {
+  return {
+    apiName: app.name,
+    keysUrl: `${publicUrl}/v1/api-keys`,
+    // Live, a mail server is expected to come; a sandbox may never have one.
+    status: mode === "sandbox" && smtpUrl === undefined ? "kept" : "waiting",
+  };
+}
+
+/** Who mails come from: MAIL_FROM, or the API itself. */
+export function senderAddress(app: App, { mailFrom, publicUrl }: Settings): Address {
+  if (mailFrom) return mailFrom;
+  const host = new URL(publicUrl).hostname;
+  const isName = isIP(host) === 0 && !host.startsWith("[");
+  return { name: app.name, address: `no-reply@${isName ? host : "localhost"}` };
+}

@@ -1,0 +1,102 @@
+// A letter as plain text and as HTML. What stands in it was typed by people: whatever a value holds, it stays
+// one line of text and never becomes markup or a header.
+
+/** What a letter says, before it takes a form. */
+export interface Content {
+  readonly subject: string;
+  readonly greeting: string;
+  /** What happened, in a sentence. */
+  readonly opening: string;
+  readonly facts: readonly (readonly [label: string, value: string])[];
+  readonly advice: readonly Advice[];
+}
+
+/** What to do, and what to write for it. */
+export interface Advice {
+  readonly sentence: string;
+  readonly commands?: readonly string[];
+}
+
+export interface Letter {
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+const longestSubject = 150;
+
+export function letter(content: Content): Letter {
+  return { subject: clipped(content.subject, longestSubject), text: plainText(content), html: html(content) };
+}
+
+/** Control characters, line ends of every kind, and marks that turn the direction of reading. */
+const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\s\u202a-\u202e\u2066-\u2069]+/gu;
+
+/** A value as one line. */
+export function oneLine(value: string): string {
+  return value.toWellFormed().replaceAll(unprintable, " ").trim();
+}
+
+/** One line of so many characters at most. */
+export function clipped(value: string, most: number): string {
+  const characters = [...oneLine(value)];
+  return characters.length <= most ? characters.join("") : `${characters.slice(0, most - 1).join("")}…`;
+}
+
+function plainText({ greeting, opening, facts, advice }: Content): string {
+  const width = Math.max(...facts.map(([label]) => label.length)) + 2;
+  const paragraphs = [
+    oneLine(greeting),
+    oneLine(opening),
+    facts.map(([label, value]) => `  ${`${label}:`.padEnd(width)}${oneLine(value)}`).join("\n"),
+    ...advice.flatMap(({ sentence, commands = [] }) => [
+      oneLine(sentence),
+      ...(commands.length > 0 ? [commands.map((command) => `  ${oneLine(command)}`).join("\n")] : []),
+    ]),
+  ];
+  return `${paragraphs.join("\n\n")}\n`;
+}
+
+/** Colours are left to the reader's program, so that it is as readable in the dark; nothing is loaded. */
+function html({ subject, greeting, opening, facts, advice }: Content): string {
+  const rows = facts.map(
+    ([label, value]) =>
+      `<tr><th align="left" valign="top" style="padding:2px 16px 2px 0;font-weight:normal;opacity:.7">${escaped(label)}</th><td style="padding:2px 0;word-break:break-word">${escaped(value)}</td></tr>`,
+  );
+  const steps = advice.map(({ sentence, commands = [] }) => {
+    const lines = commands.map((command) => `<code style="word-break:break-all">${escaped(command)}</code>`);
+    const written = lines.length > 0 ? `\n<p style="padding-left:16px">${lines.join("<br>\n")}</p>` : "";
+    return `<p>${escaped(sentence)}</p>${written}`;
+  });
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="supported-color-schemes" content="light dark">
+<title>${escaped(subject)}</title>
+</head>
+<body style="font:16px/1.5 system-ui,-apple-system,'Segoe UI',sans-serif;max-width:600px;margin:0 auto;padding:24px">
+<p>${escaped(greeting)}</p>
+<p>${escaped(opening)}</p>
+<table role="presentation" cellspacing="0" cellpadding="0" style="border-collapse:collapse">
+${rows.join("\n")}
+</table>
+${steps.join("\n")}
+</body>
+</html>
+`;
+}
+
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+function escaped(value: string): string {
+  return oneLine(value).replaceAll(/[&<>"']/g, (character) => entities[character]!);
+}

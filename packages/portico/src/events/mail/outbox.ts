@@ -1,0 +1,136 @@
+// The mails that wait to be sent, of all tenants. Senders of several processes share them out by leases: a mail is
+// taken for a while, and what became of it is written only by the one who still holds it.
+
+import { type RawBuilder, sql } from "kysely";
+import type { Model } from "../../declare/model.ts";
+import type { RecordOf } from "../../declare/record.ts";
+import { select } from "../../plan/selection.ts";
+import { rowJson } from "../../store/compile-row.ts";
+import type { Statement } from "../../store/database.ts";
+import { compile, slot } from "../../store/statement.ts";
+import type { Store } from "../../store/store.ts";
+import { mails } from "./mail.ts";
+
+type Mail = RecordOf<typeof mails>;
+
+/** A mail that this process may send until the lease ends. */
+export interface TakenMail
+  extends Pick<Mail, "id" | "to" | "subject" | "text" | "html" | "kind" | "attempts" | "createdAt"> {
+  readonly tenantId: string;
+  readonly lease: Lease;
+}
+
+export interface Lease {
+  readonly id: string;
+  /** When it was given, and when it ends. */
+  readonly from: string;
+  readonly until: string;
+}
+
+/** What became of a mail that was taken. */
+export interface Outcome {
+  readonly status: "sent" | "waiting" | "failed";
+  readonly at: string;
+  /** When it is tried again, for one that waits. */
+  readonly nextAttemptAt?: string | undefined;
+  readonly lastError: string | null;
+}
+
+interface Taking {
+  readonly count: number;
+  readonly lease: Lease;
+}
+
+interface Settling {
+  readonly mail: TakenMail;
+  readonly outcome: Outcome;
+}
+
+interface Purge {
+  readonly before: string;
+}
+
+/** Mails removed in one transaction; the writers of requests wait for no longer than that takes. */
+const mostPurged = 200;
+
+export class Outbox {
+  readonly #store: Store;
+  readonly #isAnyDue: Statement<string>;
+  readonly #take: Statement<Taking>;
+  readonly #settle: Statement<Settling>;
+  readonly #purge: Statement<Purge>;
+
+  constructor(store: Store, model: Model) {
+    this.#store = store;
+    const { builder, lockFreeRows } = store.dialect;
+    const resource = model.resource.get(mails.name)!;
+    const taken = select(
+      ["id", "to", "subject", "text", "html", "kind", "attempts", "createdAt"].map(
+        (name) => resource.attribute.get(name)!,
+      ),
+      [],
+    );
+    const due = (now: RawBuilder<unknown>) => sql`status = 'waiting' and next_attempt_at <= ${now}`;
+    this.#isAnyDue = compile(
+      builder,
+      sql`select 1 from mails where ${due(slot((now: string) => now))} limit 1`,
+    );
+    const now = slot(({ lease }: Taking) => lease.from);
+    this.#take = compile(
+      builder,
+      sql`with due as (select tenant_id, id from mails where ${due(now)} order by next_attempt_at
+          limit cast(${slot(({ count }: Taking) => count)} as integer)${lockFreeRows})
+        update mails set attempts = attempts + 1, lease_id = ${slot(({ lease }: Taking) => lease.id)},
+          next_attempt_at = ${slot(({ lease }: Taking) => lease.until)}
+        where (tenant_id, id) in (select tenant_id, id from due)
+        returning tenant_id, ${rowJson(store.dialect, undefined, taken)}`,
+    );
+    const outcome = (value: (outcome: Outcome) => unknown) => slot(({ outcome }: Settling) => value(outcome));
+    const mail = (value: (mail: TakenMail) => unknown) => slot(({ mail }: Settling) => value(mail));
+    this.#settle = compile(
+      builder,
+      sql`update mails set status = ${outcome(({ status }) => status)},
+          next_attempt_at = ${outcome(({ nextAttemptAt, at }) => nextAttemptAt ?? at)},
+          sent_at = ${outcome(({ status, at }) => (status === "sent" ? at : null))},
+          last_error = ${outcome(({ lastError }) => lastError)},
+          updated_at = ${outcome(({ at }) => at)}, lease_id = null
+        where tenant_id = ${mail(({ tenantId }) => tenantId)} and id = ${mail(({ id }) => id)}
+          and lease_id = ${mail(({ lease }) => lease.id)}`,
+    );
+    this.#purge = compile(
+      builder,
+      sql`delete from mails where (tenant_id, id) in (select tenant_id, id from mails
+        where status in ('kept', 'sent', 'failed') and created_at < ${slot(({ before }: Purge) => before)}
+        limit ${sql.lit(mostPurged)})
+        returning 1`,
+    );
+  }
+
+  /** Whether a mail is due; it costs no write. */
+  async isAnyDue(now: string): Promise<boolean> {
+    return (await this.#store.database.query(this.#isAnyDue, now)).length > 0;
+  }
+
+  /** Takes at most so many mails that are due; nobody else takes them until the lease ends. */
+  async take(count: number, lease: Lease): Promise<TakenMail[]> {
+    const rows = await this.#store.transaction((session) => session.query(this.#take, { count, lease }));
+    return (rows as readonly (readonly [string, string])[]).map(([tenantId, text]) => ({
+      ...JSON.parse(text),
+      tenantId,
+      lease,
+    }));
+  }
+
+  /** Writes what became of a mail and gives it back; nothing where somebody else holds it by now. */
+  async settle(mail: TakenMail, outcome: Outcome): Promise<void> {
+    await this.#store.transaction((session) => session.query(this.#settle, { mail, outcome }));
+  }
+
+  /** Removes mails that were written before a moment, but for those that still wait. */
+  async purge(before: string): Promise<void> {
+    for (let purged = mostPurged; purged === mostPurged; ) {
+      const rows = await this.#store.transaction((session) => session.query(this.#purge, { before }));
+      purged = rows.length;
+    }
+  }
+}

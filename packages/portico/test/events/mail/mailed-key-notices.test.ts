@@ -1,0 +1,133 @@
+// Notices about keys as mails: to the owner, in the transaction of the change, with who did it.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Caller } from "../../../src/declare/caller.ts";
+import { MailedKeyNotices } from "../../../src/events/mail/mailed-key-notices.ts";
+import type { KeyNotices } from "../../../src/identity/key-notices.ts";
+import { systemCaller } from "../../../src/identity/system-caller.ts";
+import { createTenant } from "../../../src/identity/tenant.ts";
+import { users } from "../../../src/identity/user.ts";
+import { onEachDatabase } from "../../server.ts";
+import { apiKeys, Mailing, model } from "./sending.ts";
+
+const now = "2026-11-21T09:30:00.000Z";
+const prefix = "sk_test_AH-f";
+const keyId = "api_key_01m7ykwps4fvprdm0p6dx1sk9c";
+
+onEachDatabase("notices about keys", (database) => {
+  let mailing: Mailing;
+  let ada: string;
+  let adminKey: { id: string; prefix: string };
+  const notices: KeyNotices = new MailedKeyNotices(
+    {
+      user: (rows, id) => rows.get(users, id),
+      key: (rows, id) => rows.get(apiKeys, id),
+    },
+    { apiName: "Blog", keysUrl: "https://api.example.com/v1/api-keys", status: "kept" },
+  );
+  const keyOf = (ownerId: string | null) => ({
+    id: keyId,
+    name: "Deploy",
+    prefix,
+    scopes: ["users:read"],
+    expiresAt: "2027-11-21T08:34:44.643Z",
+    ownerId,
+  });
+  const command = (): Caller => systemCaller(model, mailing.tenantId);
+  const request = (): Caller => ({
+    tenantId: mailing.tenantId,
+    userId: ada,
+    credentialId: adminKey.id,
+    scopes: new Set(["keys:manage"]),
+    address: "192.0.2.7",
+  });
+  const within = (caller: Caller, work: (context: Parameters<KeyNotices["created"]>[1]) => Promise<void>) =>
+    mailing.engine.together(caller, (rows) => work({ caller, now, rows, reveal() {} }));
+  /** The mails since the last time. */
+  const mails = async () => {
+    const rows = await mailing.run(
+      'delete from mails returning tenant_id, "to", kind, subject, status, text, html, attempts',
+    );
+    return rows.map(([tenantId, to, kind, subject, status, text, html]) => ({
+      tenantId,
+      to,
+      kind,
+      subject,
+      status,
+      text: String(text),
+      html: String(html),
+    }));
+  };
+
+  before(async () => {
+    mailing = await Mailing.begin(database);
+    const { engine } = mailing;
+    ada = await engine.together(
+      command(),
+      async (rows) => (await rows.create(users, { name: "Ada", email: "ada@example.com" })).id,
+    );
+    const body = { name: "Admin", scopes: ["users:read"], ownerId: ada };
+    adminKey = await engine.together(command(), (rows) => rows.create(apiKeys, body));
+  });
+  after(() => mailing?.end());
+
+  test("the owner is told of a new key, by whose key it was made and from where", async () => {
+    await within(request(), (context) => notices.created(keyOf(ada), context));
+    const [mail, ...more] = await mails();
+    assert.equal(more.length, 0);
+    assert.partialDeepStrictEqual(mail, {
+      tenantId: mailing.tenantId,
+      to: "ada@example.com",
+      kind: "api_key.created",
+      subject: 'API key "Deploy" was created',
+      status: "kept",
+    });
+    assert.ok(mail!.text.includes(`the API key Admin (${adminKey.prefix}…) of Ada\n`));
+    assert.ok(mail!.text.includes("192.0.2.7"));
+    assert.ok(mail!.html.includes(`the API key Admin (${adminKey.prefix}…) of Ada<`));
+  });
+
+  test("a rotation tells of both keys, a revocation of the one, and a command is named as one", async () => {
+    const replacement = { ...keyOf(ada), id: adminKey.id, prefix: "sk_test_IYdk" };
+    await within(command(), async (context) => {
+      await notices.rotated(keyOf(ada), replacement, context);
+      await notices.revoked(keyOf(ada), context);
+    });
+    const told = await mails();
+    assert.deepEqual(told.map(({ kind }) => kind).sort(), ["api_key.revoked", "api_key.rotated"]);
+    assert.ok(told.some(({ text }) => text.includes("sk_test_IYdk…")));
+    for (const { text } of told) assert.ok(text.includes("a command on the server\n"));
+  });
+
+  test("a credential that is no key is named by its id", async () => {
+    const caller = { ...request(), userId: undefined, credentialId: "client_1" };
+    await within(caller, (context) => notices.revoked(keyOf(ada), context));
+    const [mail] = await mails();
+    assert.match(mail!.text, /^ {2}By: +client_1$/m);
+  });
+
+  test("what is undone tells nobody", async () => {
+    const undone = within(request(), async (context) => {
+      await notices.created(keyOf(ada), context);
+      throw new Error("undone");
+    });
+    await assert.rejects(undone, /undone/);
+    assert.deepEqual(await mails(), []);
+  });
+
+  test("a key without an owner, or with one of another tenant, is passed over", async () => {
+    await within(request(), (context) => notices.created(keyOf(null), context));
+    const { id } = await createTenant(mailing.store, "Another");
+    await within({ ...request(), tenantId: id }, (context) => notices.created(keyOf(ada), context));
+    assert.deepEqual(await mails(), []);
+  });
+
+  test("whatever else the record of a key holds stays out of the mail", async () => {
+    const record = { ...keyOf(ada), key: "sk_test_whole", keyHash: "0123456789abcdef" };
+    await within(request(), (context) => notices.created(record, context));
+    await within(request(), (context) => notices.rotated(record, record, context));
+    for (const mail of await mails())
+      assert.doesNotMatch(JSON.stringify(mail), /sk_test_whole|0123456789abcdef/);
+  });
+});

@@ -1,0 +1,257 @@
+// Mails leave once, whatever the mail server does and however many processes send.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Outbox } from "../../../src/events/mail/outbox.ts";
+import { openStore } from "../../../src/store/open.ts";
+import { MailServer } from "../../mail-server.ts";
+import { freePort } from "../../postgres.ts";
+import { onEachDatabase } from "../../server.ts";
+import { Mailing, model } from "./sending.ts";
+
+const hour = 60 * 60 * 1000;
+
+onEachDatabase("the sender", (database) => {
+  let mailing: Mailing;
+  before(async () => {
+    mailing = await Mailing.begin(database);
+  });
+  after(() => mailing?.end());
+
+  test("a mail is sent once, as text and as HTML, and marked as sent", async () => {
+    const server = await MailServer.start();
+    try {
+      const id = await mailing.write("ada@example.com", "Grüße, Ada");
+      const sender = await mailing.sender(server.url);
+      await sender.look();
+      const mail = await mailing.until(id, ({ status }) => status === "sent");
+      assert.equal(mail.status, "sent");
+      assert.deepEqual([mail.attempts, mail.lastError], [1, null]);
+      assert.ok(mail.sentAt);
+      await sender.look();
+      await sleep(100);
+      assert.equal(server.received.length, 1);
+      const { headers, parts, from } = server.received[0]!;
+      assert.equal(headers.get("subject"), "Grüße, Ada");
+      assert.equal(headers.get("to"), "ada@example.com");
+      assert.equal(headers.get("from"), "Mailing <no-reply@example.com>");
+      assert.equal(headers.get("message-id"), `<${id}@example.com>`);
+      assert.equal(headers.get("auto-submitted"), "auto-generated");
+      assert.ok(Math.abs(Date.parse(headers.get("date")!) - Date.now()) < 60_000);
+      assert.equal(from, "no-reply@example.com");
+      assert.equal(parts.get("text/plain")?.trim(), "Grüße, Ada");
+      assert.equal(parts.get("text/html")?.trim(), "<p>Grüße, Ada</p>");
+    } finally {
+      await server.stop();
+    }
+  });
+
+  test("a server that answers 451 is asked again, later each time", async () => {
+    let refusals = 2;
+    const refuse = (): number | undefined => (refusals-- > 0 ? 451 : undefined);
+    const server = await MailServer.start({ refuse });
+    try {
+      const id = await mailing.write("grace@example.com");
+      let now = Date.now();
+      const sender = await mailing.sender(server.url, () => now);
+      for (const [attempts, seconds] of [
+        [1, 5],
+        [2, 30],
+      ] as const) {
+        await sender.look();
+        const mail = await mailing.settled(id, attempts);
+        assert.deepEqual([mail.status, mail.attempts], ["waiting", attempts]);
+        assert.match(mail.lastError!, /451/);
+        const wait = (Date.parse(mail.nextAttemptAt) - now) / 1000;
+        assert.ok(wait >= seconds * 0.8 && wait <= seconds * 1.2, `${wait} s`);
+        now = Date.parse(mail.nextAttemptAt) - 1;
+        await sender.look();
+        assert.equal((await mailing.mail(id)).attempts, attempts);
+        now += 1;
+      }
+      await sender.look();
+      assert.equal((await mailing.until(id, ({ status }) => status === "sent")).attempts, 3);
+      assert.equal(server.received.length, 1);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  test("a mail waits for a server that is down, and is sent when it is up", async () => {
+    const port = await freePort();
+    const id = await mailing.write("linus@example.com");
+    let now = Date.now();
+    const sender = await mailing.sender(`smtp://127.0.0.1:${port}`, () => now);
+    await sender.look();
+    const down = await mailing.until(id, ({ lastError }) => lastError !== null);
+    assert.equal(down.status, "waiting");
+    assert.match(down.lastError!, /ECONNREFUSED/);
+    const server = await MailServer.start({ port });
+    try {
+      now = Date.parse(down.nextAttemptAt);
+      await sender.look();
+      const up = await mailing.until(id, ({ status }) => status === "sent");
+      assert.deepEqual([up.status, up.attempts, up.lastError], ["sent", 2, null]);
+      assert.deepEqual(server.subjectsTo("linus@example.com"), ["Hello"]);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  test("a recipient that the server refuses for good is not tried again", async () => {
+    const server = await MailServer.start({ refuse: () => 550 });
+    try {
+      const id = await mailing.write("nobody@example.com");
+      await (await mailing.sender(server.url)).look();
+      const mail = await mailing.until(id, ({ status }) => status !== "waiting");
+      assert.deepEqual([mail.status, mail.attempts], ["failed", 1]);
+      assert.match(mail.lastError!, /550 no mail for nobody@example.com/);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  test("after ten attempts a mail has failed", async () => {
+    const server = await MailServer.start({ refuse: () => 451 });
+    try {
+      const id = await mailing.write("never@example.com");
+      let now = Date.now();
+      const sender = await mailing.sender(server.url, () => now);
+      for (let attempts = 1; attempts < 10; attempts += 1) {
+        await sender.look();
+        const mail = await mailing.settled(id, attempts);
+        assert.deepEqual([mail.status, mail.attempts], ["waiting", attempts]);
+        now = Date.parse(mail.nextAttemptAt);
+      }
+      await sender.look();
+      const mail = await mailing.settled(id, 10);
+      assert.deepEqual([mail.status, mail.attempts], ["failed", 10]);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  test("what a server repeats of the password is not kept and not logged", async () => {
+    const password = "s3cret/and+more";
+    const login = { user: "portico", password };
+    const server = await MailServer.start({ login });
+    try {
+      const url = `smtp://portico:${encodeURIComponent(`${password}x`)}@127.0.0.1:${server.port}`;
+      const id = await mailing.write("auth@example.com");
+      const sender = await mailing.sender(url);
+      await sender.look();
+      const mail = await mailing.until(id, ({ lastError }) => lastError !== null);
+      assert.equal(mail.status, "waiting");
+      assert.match(mail.lastError!, /535.*\[redacted\]/);
+      assert.ok(![mail.lastError, ...mailing.lines].join("\n").includes("s3cret"));
+    } finally {
+      await server.stop();
+    }
+  });
+
+  test("a server that asks for a login gets it", async () => {
+    const server = await MailServer.start({ login: { user: "portico", password: "right" } });
+    try {
+      const id = await mailing.write("login@example.com");
+      await (await mailing.sender(server.url)).look();
+      assert.equal((await mailing.until(id, ({ status }) => status === "sent")).status, "sent");
+    } finally {
+      await server.stop();
+    }
+  });
+
+  test("two senders on one database send each mail once, five at a time", async () => {
+    const server = await MailServer.start({ hesitate: () => sleep(5) });
+    const otherStore = await openStore(mailing.place.databaseUrl);
+    try {
+      const count = 60;
+      const ids = await Promise.all(
+        Array.from({ length: count }, (_, index) => mailing.write(`many-${index}@example.com`)),
+      );
+      const senders = [
+        await mailing.sender(server.url),
+        await mailing.sender(server.url, Date.now, otherStore),
+      ];
+      await Promise.all(senders.map((sender) => sender.look()));
+      for (const id of ids)
+        assert.equal((await mailing.until(id, ({ status }) => status === "sent")).status, "sent");
+      const recipients = server.received.map(({ to }) => to).filter((to) => to.startsWith("many-"));
+      assert.equal(recipients.length, count);
+      assert.equal(new Set(recipients).size, count);
+      assert.ok(server.mostConnections <= 10, `${server.mostConnections} connections`);
+      for (const sender of senders) await sender.stop(1_000);
+    } finally {
+      await otherStore.database.close();
+      await server.stop();
+    }
+  });
+
+  test("a sender that stops finishes what it sends, and gives back what takes too long", async () => {
+    const gate = Promise.withResolvers<void>();
+    let isFirst = true;
+    const hesitate = async (): Promise<void> => {
+      if (isFirst) {
+        isFirst = false;
+        await sleep(200);
+        return;
+      }
+      await gate.promise;
+    };
+    const server = await MailServer.start({ hesitate });
+    try {
+      const quick = await mailing.write("quick@example.com");
+      const first = await mailing.sender(server.url);
+      await first.look();
+      await first.stop(5_000);
+      assert.equal((await mailing.mail(quick)).status, "sent");
+
+      const slow = await mailing.write("slow@example.com");
+      const second = await mailing.sender(server.url);
+      await second.look();
+      await sleep(100);
+      await second.stop(100);
+      const given = await mailing.mail(slow);
+      assert.equal(given.status, "waiting");
+      assert.ok(Date.parse(given.nextAttemptAt) <= Date.now());
+      await mailing.write("late@example.com");
+      await second.look();
+      assert.equal(server.subjectsTo("late@example.com").length, 0);
+    } finally {
+      gate.resolve();
+      await server.stop();
+      await mailing.run("update mails set status = 'kept' where status = 'waiting'");
+    }
+  });
+
+  test("old mails are removed, but for those that still wait", async () => {
+    const ids = await Promise.all(
+      ["waiting", "sent", "kept", "failed"].map(async (status) => {
+        const id = await mailing.write("old@example.com");
+        await mailing.run(
+          `update mails set status = '${status}', created_at = '2026-01-01T00:00:00.000Z' where id = '${id}'`,
+        );
+        return id;
+      }),
+    );
+    const young = await mailing.write("young@example.com");
+    await mailing.run(`update mails set status = 'sent' where id = '${young}'`);
+    await new Outbox(mailing.store, model).purge(new Date(Date.now() - hour).toISOString());
+    const left = await mailing.run("select id from mails");
+    const isLeft = (id: string): boolean => left.some(([each]) => each === id);
+    assert.deepEqual([...ids, young].map(isLeft), [true, false, false, false, true]);
+  });
+
+  test("looking costs a walk along an index", async () => {
+    if (database === "postgres") return;
+    const plan = await mailing.run(
+      "explain query plan select 1 from mails where status = 'waiting' and next_attempt_at <= 'x' limit 1",
+    );
+    assert.match(String(plan[0]?.[3]), /USING COVERING INDEX portico_mails_status_next_attempt_at/);
+  });
+
+  test("mails leave no event", async () => {
+    const events = await mailing.run("select 1 from events where resource = 'mail'");
+    assert.equal(events.length, 0);
+  });
+});

@@ -1,0 +1,117 @@
+// A database with a tenant, in which a test writes mails and sends them as a server would.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { app } from "../../../src/declare/app.ts";
+import { buildModel } from "../../../src/declare/model.ts";
+import { Engine } from "../../../src/engine/engine.ts";
+import { eventsTable } from "../../../src/events/event.ts";
+import { mailIndexes, mails } from "../../../src/events/mail/mail.ts";
+import { Outbox } from "../../../src/events/mail/outbox.ts";
+import { MailSender } from "../../../src/events/mail/sender.ts";
+import { openTransport } from "../../../src/events/mail/transport.ts";
+import { expiryIndexes } from "../../../src/identity/expiry-watch.ts";
+import { declareApiKeys } from "../../../src/identity/key-resource.ts";
+import { passwordsTable } from "../../../src/identity/password.ts";
+import { systemCaller } from "../../../src/identity/system-caller.ts";
+import { createTenant, tenantsTable } from "../../../src/identity/tenant.ts";
+import { users } from "../../../src/identity/user.ts";
+import { migrate } from "../../../src/store/migrate.ts";
+import { openStore } from "../../../src/store/open.ts";
+import { tablesOf } from "../../../src/store/schema.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { type DatabaseName, makePlace, type Place } from "../../server.ts";
+
+const untold = async (): Promise<void> => {};
+export const apiKeys = declareApiKeys({
+  environment: "test",
+  expiringSoonDays: 7,
+  notices: { created: untold, rotated: untold, revoked: untold },
+});
+export const model = buildModel(app({ name: "Mailing", resources: [] }), [users, apiKeys, mails]);
+
+export interface MailRow {
+  readonly id: string;
+  readonly to: string;
+  readonly subject: string;
+  readonly status: string;
+  readonly attempts: number;
+  readonly lastError: string | null;
+  readonly nextAttemptAt: string;
+  readonly sentAt: string | null;
+}
+
+export class Mailing {
+  readonly place: Place;
+  readonly store: Store;
+  readonly tenantId: string;
+  readonly engine: Engine;
+  /** What the senders logged. */
+  readonly lines: string[] = [];
+  readonly #senders: MailSender[] = [];
+
+  private constructor(place: Place, store: Store, tenantId: string) {
+    this.place = place;
+    this.store = store;
+    this.tenantId = tenantId;
+    this.engine = new Engine(model, store);
+  }
+
+  static async begin(database: DatabaseName): Promise<Mailing> {
+    const place = await makePlace(database);
+    const store = await openStore(place.databaseUrl);
+    const tables = [tenantsTable, passwordsTable, eventsTable];
+    await migrate(store, tablesOf(model, tables, [...mailIndexes, ...expiryIndexes]));
+    const { id } = await createTenant(store, "Mailing");
+    return new Mailing(place, store, id);
+  }
+
+  async end(): Promise<void> {
+    for (const sender of this.#senders) await sender.stop(0);
+    await this.store.database.close();
+    await this.place.remove();
+  }
+
+  /** Writes a mail as a hook does. */
+  async write(to: string, subject = "Hello"): Promise<string> {
+    const caller = systemCaller(model, this.tenantId);
+    const mail = { to, subject, text: `${subject}\n`, html: `<p>${subject}</p>\n`, kind: "test" };
+    return this.engine.together(caller, async (rows) => (await rows.create(mails, mail)).id);
+  }
+
+  /** @param now the clock of the sender */
+  async sender(url: string, now: () => number = Date.now, store = this.store): Promise<MailSender> {
+    const log = (facts: object, message: string): void => {
+      this.lines.push(JSON.stringify({ ...facts, message }));
+    };
+    const from = { name: "Mailing", address: "no-reply@example.com" };
+    const transport = await openTransport(url, from);
+    const sender = new MailSender(new Outbox(store, model), transport, { info: log, warn: log }, now);
+    this.#senders.push(sender);
+    return sender;
+  }
+
+  async mail(id: string): Promise<MailRow> {
+    const caller = systemCaller(model, this.tenantId);
+    return this.engine.together(caller, async (rows) => (await rows.get(mails, id))!);
+  }
+
+  /** Looks until the mail is as the test expects it. */
+  async until(id: string, isReached: (mail: MailRow) => boolean): Promise<MailRow> {
+    for (const end = Date.now() + 10_000; ; await sleep(10)) {
+      const mail = await this.mail(id);
+      if (isReached(mail) || Date.now() > end) return mail;
+    }
+  }
+
+  /** Looks until nobody is sending the mail, after so many attempts. */
+  async settled(id: string, attempts: number): Promise<MailRow> {
+    const question = `select 1 from mails where id = '${id}' and lease_id is null and attempts = ${attempts}`;
+    for (const end = Date.now() + 10_000; Date.now() < end; await sleep(10))
+      if ((await this.run(question)).length > 0) break;
+    return this.mail(id);
+  }
+
+  async run(statement: string): Promise<readonly (readonly unknown[])[]> {
+    return this.store.transaction((session) => session.query({ sql: statement, bind: () => [] }, undefined));
+  }
+}
