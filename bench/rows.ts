@@ -46,7 +46,24 @@ export function readRows({ key, ids }: Filled, deepPath: string): Row[] {
       load: { ...get([`/posts/${ids[0]}`]), status: 401, headers: keyHeader(unknownKey) },
       floorPercent: 50,
     },
+    { name: "GraphQL: 20 posts", load: graphqlLoad(key, flatQuery) },
+    { name: "GraphQL: 20 posts, nested", load: graphqlLoad(key, nestedQuery) },
   ];
+}
+
+/** Two fields of each post, and three levels of rows. */
+export const flatQuery = "{ posts(limit: 20) { id title } }";
+export const nestedQuery =
+  "{ posts(limit: 20) { id title author { id name posts(first: 5) { id title } } } }";
+
+export function graphqlLoad(key: string, query: string): Load {
+  return {
+    method: "POST",
+    status: 200,
+    paths: ["/graphql"],
+    headers: { ...keyHeader(key), "Content-Type": "application/json" },
+    body: JSON.stringify({ query }),
+  };
 }
 
 export function createRow({ key }: Filled): Row {

@@ -180,7 +180,7 @@ function statusOf({ status, body }: HttpAnswer, command: string): number {
   if (status !== undefined) return status;
   const code: keyof typeof catalogue | undefined = JSON.parse(body).error?.code;
   if (code) return catalogue[code][0];
-  return / -d /.test(command) && !/ -X /.test(command) ? 201 : 200;
+  return / -d /.test(command) && !/ -X |\/graphql /.test(command) ? 201 : 200;
 }
 
 /** What differs from run to run, by kind. Moments and durations need not be told apart, the others must. */

@@ -6,6 +6,7 @@ import { type Command, helpOf, helpOfAll, type Outcome, parseCall } from "./comm
 import { keyChange, keyCreate, keyList, keyRevoke, keyRevokeAll, keyRotate } from "./commands/key.ts";
 import { mailList, mailShow } from "./commands/mail.ts";
 import { migrateCommand } from "./commands/migrate.ts";
+import { schemaCommand } from "./commands/schema.ts";
 import { serve } from "./commands/serve.ts";
 import { tenantCreate } from "./commands/tenant.ts";
 import { userCreate } from "./commands/user.ts";
@@ -15,6 +16,7 @@ const { version } = packageJson;
 const commands: readonly Command[] = [
   serve,
   migrateCommand,
+  schemaCommand,
   tenantCreate,
   userCreate,
   keyCreate,

@@ -2,6 +2,7 @@
 
 import type { Quota } from "../declare/caller.ts";
 import { OperatorError } from "../errors.ts";
+import { type GraphqlLimits, standardLimits } from "../graphql/limits.ts";
 import { type LogLevel, logLevels } from "../http/log.ts";
 
 export interface Settings {
@@ -25,6 +26,7 @@ export interface Settings {
   readonly mailFrom: { readonly name: string; readonly address: string } | undefined;
   /** How long mails are kept that wait for nothing any more. */
   readonly mailDays: number;
+  readonly graphqlLimits: GraphqlLimits;
   readonly logLevel: LogLevel;
   readonly isTimed: boolean;
 }
@@ -59,6 +61,7 @@ export function readSettings(environment: Environment, defaults: Environment = {
     smtpUrl: smtpUrl(value("SMTP_URL", "")),
     mailFrom: mailAddress("MAIL_FROM", value("MAIL_FROM", "")),
     mailDays: days("PORTICO_MAIL_DAYS", value("PORTICO_MAIL_DAYS", "30")),
+    graphqlLimits: graphqlLimits(value),
     logLevel: oneOf("LOG_LEVEL", value("LOG_LEVEL", "info"), logLevels),
     isTimed: oneOf("PORTICO_TIMING", value("PORTICO_TIMING", "0"), ["0", "1"] as const) === "1",
   };
@@ -112,6 +115,22 @@ function mailAddress(name: string, value: string): Settings["mailFrom"] {
 function days(name: string, value: string): number {
   if (/^[1-9]\d{0,3}$/.test(value)) return Number(value);
   throw new OperatorError(`${name} is '${value}'; it must be a number of days from 1 to 9999`);
+}
+
+/** How much one GraphQL operation may ask for. */
+function graphqlLimits(value: (name: string, standard: string) => string): GraphqlLimits {
+  const { depth, cost, fields, tokens } = standardLimits;
+  return {
+    depth: bound("PORTICO_GRAPHQL_DEPTH", value("PORTICO_GRAPHQL_DEPTH", String(depth))),
+    cost: bound("PORTICO_GRAPHQL_COST", value("PORTICO_GRAPHQL_COST", String(cost))),
+    fields: bound("PORTICO_GRAPHQL_FIELDS", value("PORTICO_GRAPHQL_FIELDS", String(fields))),
+    tokens: bound("PORTICO_GRAPHQL_TOKENS", value("PORTICO_GRAPHQL_TOKENS", String(tokens))),
+  };
+}
+
+function bound(name: string, value: string): number {
+  if (/^[1-9]\d{0,7}$/.test(value)) return Number(value);
+  throw new OperatorError(`${name} is '${value}'; it must be a whole number from 1 to 99999999`);
 }
 
 function portNumber(value: string): number {

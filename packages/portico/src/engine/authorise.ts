@@ -4,8 +4,8 @@ import type { Caller } from "../declare/caller.ts";
 import type { ResourceModel } from "../declare/model.ts";
 import type { RowFilter } from "../declare/resource.ts";
 import { Problem } from "../errors.ts";
-import type { Condition, Nested, Selection, Value } from "../plan/read.ts";
-import { select } from "../plan/selection.ts";
+import type { Condition, Member, Selection, Value } from "../plan/read.ts";
+import { selectMembers } from "../plan/selection.ts";
 import type { RowValues } from "../plan/write.ts";
 
 /** @throws Problem `insufficient_scope` naming the scope that is missing (RFC 6750, section 3.1) */
@@ -44,17 +44,19 @@ export function meets(conditions: readonly Condition[], row: RowValues): boolean
   return conditions.every(({ attribute, values }) => values.includes(row[attribute.name] as Value));
 }
 
-/** A selection whose nested rows the caller may read, each held to the policy of its resource. */
+/** A selection whose rows inside the caller may read, each held to the policy of its resource. */
 export function authorisedSelection(caller: Caller, selection: Selection): Selection {
-  if (selection.nested.length === 0) return selection;
-  const nested = selection.nested.map((each): Nested => {
-    const { target } = each.reference.reference!;
+  // Most selections need nothing added, and a selection that was made before has its key.
+  let isChanged = false;
+  const members = selection.members.map((member): Member => {
+    if (member.kind === "value" || member.kind === "constant") return member;
+    const target = member.kind === "row" ? member.reference.reference!.target : member.resource;
     requireScope(caller, target.scopes.read);
-    return {
-      reference: each.reference,
-      selection: authorisedSelection(caller, each.selection),
-      conditions: [...each.conditions, ...policyConditions(caller, target)],
-    };
+    const inner = authorisedSelection(caller, member.selection);
+    const policy = policyConditions(caller, target);
+    if (inner === member.selection && policy.length === 0) return member;
+    isChanged = true;
+    return { ...member, selection: inner, conditions: [...member.conditions, ...policy] };
   });
-  return select(selection.attributes, nested);
+  return isChanged ? selectMembers(members) : selection;
 }

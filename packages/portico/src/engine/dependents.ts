@@ -30,7 +30,7 @@ export async function* rowIds(
   conditions: readonly Condition[],
 ): AsyncGenerator<string> {
   const sort = { attribute: resource.sorts.get(defaultSort)!, isDescending: false };
-  const selection = select([resource.attribute.get("id")!], []);
+  const selection = select([resource.attribute.get("id")!]);
   let position: Position | undefined;
   for (;;) {
     const page = { style: "cursor", limit: rowsAtOnce, position, isBackward: false } as const;

@@ -4,12 +4,16 @@ import { isUtf8 } from "node:buffer";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import Negotiator from "negotiator";
 import { Problem } from "../errors.ts";
-import { BoundedMap } from "../store/bounded-map.ts";
+import { BoundedMap } from "../plan/bounded-map.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
     /** Whether a request may come without a body that another one would have. */
     needsNoBody?: boolean;
+    /** What the route answers with, where it is more than JSON. */
+    mediaTypes?: readonly string[];
+    /** Which requests of a door's route need no credential. */
+    isOpenTo?: (request: FastifyRequest) => boolean;
   }
 }
 
@@ -18,9 +22,11 @@ const served = ["application/json", "application/json; charset=utf-8"];
 /** Values of `Accept` that were judged before; callers send few different ones. */
 const judged = new BoundedMap<string, boolean>(1_000);
 
-/** @throws Problem `not_acceptable` where JSON is none of what the caller accepts (RFC 9110, section 12.5.1) */
-export function requireJsonAccepted(accept: string | undefined): void {
+/** @throws Problem `not_acceptable` where a caller accepts none of what the route answers with (RFC 9110, section 12.5.1) */
+export function requireAccepted({ headers: { accept }, routeOptions }: FastifyRequest): void {
   if (accept === undefined || accept === "*/*" || accept === "application/json") return;
+  const { mediaTypes } = routeOptions.config;
+  if (mediaTypes && new Negotiator({ headers: { accept } }).mediaType([...mediaTypes]) !== undefined) return;
   let isAccepted = judged.get(accept);
   if (isAccepted === undefined) {
     isAccepted = new Negotiator({ headers: { accept } }).mediaType(served) !== undefined;

@@ -4,6 +4,8 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequ
 import type { Caller, Quota } from "../declare/caller.ts";
 import type { Engine } from "../engine/engine.ts";
 import { Problem } from "../errors.ts";
+import { registerGraphql } from "../graphql/door.ts";
+import type { GraphqlLimits } from "../graphql/limits.ts";
 import type { Authenticator } from "../identity/authenticate.ts";
 import type { Quotas } from "../limits/quota.ts";
 import type { CursorCodec } from "../plan/cursor.ts";
@@ -15,7 +17,7 @@ import { sendTogether } from "./departure.ts";
 import { registerHealth } from "./health.ts";
 import type { Log } from "./log.ts";
 import { watchMethods } from "./methods.ts";
-import { acceptJsonBodies, requireJsonAccepted } from "./negotiate.ts";
+import { acceptJsonBodies, requireAccepted } from "./negotiate.ts";
 import { countRequests, failedAuthentication } from "./quota.ts";
 import { requestId } from "./request-id.ts";
 import { logRequests } from "./request-log.ts";
@@ -28,6 +30,7 @@ export interface Building {
   readonly cursors: CursorCodec;
   readonly quotas: CountedQuotas;
   readonly log: Log;
+  readonly graphqlLimits: GraphqlLimits;
   /** {base_url} of the specification, without a slash at its end. */
   readonly publicUrl: string;
   /** Whether answers tell the time that each stage took. */
@@ -97,7 +100,7 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
   server.addHook("onRequest", (request, reply, done) => {
     reply.header("X-Request-Id", request.id);
     requireHost(request);
-    requireJsonAccepted(request.headers.accept);
+    requireAccepted(request);
     if (request.is404) answerUnrouted(request, reply);
     else done();
   });
@@ -120,10 +123,11 @@ function requireHost({ raw }: FastifyRequest): void {
 /** Whoever comes through a door has shown who they are. */
 function registerDoors(
   doors: FastifyInstance,
-  { engine, cursors, authenticator, quotas, publicUrl }: Building,
+  { engine, cursors, authenticator, quotas, publicUrl, graphqlLimits }: Building,
 ): void {
   doors.addHook("onRequest", async (request) => {
     refuseCredentialInQuery(request.url);
+    if (request.routeOptions.config.isOpenTo?.(request)) return;
     // Undefined once the connection is gone, whatever its type says.
     const address = request.ip ?? "";
     try {
@@ -135,6 +139,7 @@ function registerDoors(
   countRequests(doors, quotas.ofKeys);
   const basePath = new URL(publicUrl).pathname.replace(/\/$/, "");
   registerRest(doors, { engine, cursors, basePath, callerOf });
+  registerGraphql(doors, { engine, cursors, limits: graphqlLimits, basePath, callerOf });
 }
 
 function callerOf({ caller }: FastifyRequest): Caller {

@@ -3,7 +3,7 @@
 
 import { sql } from "kysely";
 import type { Quota } from "../declare/caller.ts";
-import { BoundedMap } from "../store/bounded-map.ts";
+import { BoundedMap } from "../plan/bounded-map.ts";
 import type { ColumnValues, Statement } from "../store/database.ts";
 import { compile, slot } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";

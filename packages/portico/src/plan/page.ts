@@ -4,16 +4,21 @@ import type { Position } from "./read.ts";
 
 /** A page of rows in the collection's order. */
 export interface Page {
-  /** `[{...},{...}]` */
+  /** `[{...},{...}]`, with `rowSeparator` between two rows. */
   readonly rows: string;
   readonly count: number;
   /** Whether rows lie beyond this page, in the direction in which it was read. */
   readonly hasMore: boolean;
   readonly first: Position | undefined;
   readonly last: Position | undefined;
+  /** The place of every row, where the read asks for them. */
+  readonly places?: readonly Position[];
   /** All rows of the list, for pages that are numbered. */
   readonly total: number | undefined;
 }
+
+/** Stands between two rows of a page. The text of a row never holds a line break. */
+export const rowSeparator = ",\n";
 
 export const defaultLimit = 20;
 export const largestLimit = 100;

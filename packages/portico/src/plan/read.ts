@@ -6,20 +6,52 @@ import type { Attribute, ResourceModel } from "../declare/model.ts";
 /** A value as columns hold it; timestamps are ISO texts. */
 export type Value = string | number | boolean | null;
 
-/** The attributes to be answered with, and rows of other resources inside them. */
+/** What an answer shows of a row, member by member, in the order in which they stand. */
 export interface Selection {
-  readonly attributes: readonly Attribute[];
-  readonly nested: readonly Nested[];
+  readonly members: readonly Member[];
   /** Tells two selections of one resource apart: the compiled statement is kept under it. */
   readonly key: string;
+  /** The most rows that one row is answered with, itself included. */
+  readonly rows: number;
+}
+
+export type Member = ShownValue | ShownConstant | ShownRow | ShownList;
+
+/** A value of the row, under its own name or another. */
+export interface ShownValue {
+  readonly kind: "value";
+  readonly name: string;
+  readonly attribute: Attribute;
+}
+
+/** The same text in every row. */
+export interface ShownConstant {
+  readonly kind: "constant";
+  readonly name: string;
+  readonly text: string;
 }
 
 /** The row that a reference leads to: `author { name }`. */
-export interface Nested {
+export interface ShownRow {
+  readonly kind: "row";
+  readonly name: string;
   readonly reference: Attribute;
   readonly selection: Selection;
   /** What the row must meet to be shown; it is null otherwise. */
   readonly conditions: readonly Condition[];
+}
+
+/** The first rows of those whose reference leads to this row: `comments { body }`. */
+export interface ShownList {
+  readonly kind: "list";
+  readonly name: string;
+  readonly resource: ResourceModel;
+  /** An attribute of the rows in the list. */
+  readonly reference: Attribute;
+  readonly selection: Selection;
+  readonly conditions: readonly Condition[];
+  readonly sort: Sort;
+  readonly limit: number;
 }
 
 export type Operator = "in" | "gte" | "gt" | "lte" | "lt";
@@ -49,6 +81,14 @@ export interface CursorPage {
   readonly limit: number;
   readonly position: Position | undefined;
   readonly isBackward: boolean;
+  /** Whether the place of every row is told, not only those of the first and the last. */
+  readonly isEveryPlaceTold?: boolean;
+}
+
+/** The first rows of all; neither their places are told nor whether there are more. */
+export interface FirstPage {
+  readonly style: "first";
+  readonly limit: number;
 }
 
 /** Page `number`, counted from 1, of `limit` rows. */
@@ -66,7 +106,7 @@ export interface Read {
   /** Every word must begin a word of a searched field. */
   readonly words: readonly string[];
   readonly sort: Sort;
-  readonly page: CursorPage | NumberedPage;
+  readonly page: CursorPage | NumberedPage | FirstPage;
 }
 
 /** One row by its id. */

@@ -2,8 +2,8 @@
 
 import type { Attribute, ResourceModel } from "../declare/model.ts";
 import type { Fault } from "../errors.ts";
-import type { Nested, Selection } from "../plan/read.ts";
-import { select, wholeRow } from "../plan/selection.ts";
+import type { Selection, ShownRow } from "../plan/read.ts";
+import { select } from "../plan/selection.ts";
 
 /** References followed one after another. */
 const deepestFields = 3;
@@ -41,7 +41,9 @@ function selectionOf(
     else faults.push(unknownName([...above, name, ...rest].join("."), resource));
   }
   const nested = [...inner].map(
-    ([reference, rest]): Nested => ({
+    ([reference, rest]): ShownRow => ({
+      kind: "row",
+      name: reference.reference!.name,
       reference,
       selection: selectionOf(reference.reference!.target, rest, faults, [
         ...above,
@@ -51,7 +53,7 @@ function selectionOf(
     }),
   );
   return select(
-    wholeRow(resource).attributes.filter((attribute) => chosen.has(attribute)),
+    resource.attributes.filter((attribute) => chosen.has(attribute)),
     nested,
   );
 }

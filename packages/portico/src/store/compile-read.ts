@@ -2,12 +2,14 @@
 // for each shape - which fields, filters, sort and direction - and bound to new values on every call.
 
 import { type RawBuilder, sql } from "kysely";
-import type { Attribute } from "../declare/model.ts";
+import { rowSeparator } from "../plan/page.ts";
 import { type Condition, conditionShape, type Read, type ReadOne, type Value } from "../plan/read.ts";
 import {
   boundValue,
+  columnsOf,
   conditionsOf,
   type Expression,
+  orderBy,
   ownConditions,
   type ReadInput,
   rowJson,
@@ -16,11 +18,15 @@ import type { Statement } from "./database.ts";
 import type { Dialect } from "./dialect.ts";
 import { compile, slot } from "./statement.ts";
 
-/** Stands between two rows of a page. JSON text never holds a line break outside this place. */
-export const rowSeparator = ",\n";
-
 /** With more values than this, `in` is one condition instead of one branch for each value. */
 const mostBranches = 20;
+
+/** Reads that may answer with more rows than this do not hold up others. */
+const mostRowsAtOnce = 1_000;
+
+function mayBeLarge({ selection, page }: Read): boolean {
+  return selection.rows * page.limit > mostRowsAtOnce;
+}
 
 /** The row with an id, as JSON text, or no row. */
 export function compileGet(
@@ -40,6 +46,7 @@ export function compileGet(
         ],
         sql` and `,
       )}${isLocked ? dialect.lockRow : sql``}`,
+    !isLocked && read.selection.rows > mostRowsAtOnce,
   );
 }
 
@@ -52,8 +59,18 @@ export type ListColumns = readonly [
 ];
 
 /** Whether the text of a row shows the values that a cursor needs. */
-export function showsSort(read: Read): boolean {
-  return read.selection.attributes.some(({ name }) => name === read.sort.attribute.name);
+export function showsSort({ selection, sort }: Read): boolean {
+  return [sort.attribute.name, "id"].every((name) =>
+    selection.members.some(
+      (member) => member.kind === "value" && member.name === name && member.attribute.name === name,
+    ),
+  );
+}
+
+/** Whether the places of rows stand in a column of their own. */
+export function needsKeys(read: Read): boolean {
+  if (read.page.style !== "cursor") return false;
+  return read.page.isEveryPlaceTold === true || !showsSort(read);
 }
 
 /** How many rows to ask for: one more than the page, to see whether there are more. */
@@ -63,11 +80,11 @@ function rowsAsked({ page }: Read): number {
 
 /** A page of rows. Its columns are `ListColumns`. */
 export function compileList(dialect: Dialect, read: Read): Statement<ReadInput<Read>> {
-  const shown = showsSort(read) ? rowTexts.slice(0, 1) : rowTexts;
+  const shown = needsKeys(read) ? rowTexts : rowTexts.slice(0, 1);
   const isBackward = read.page.style === "cursor" && read.page.isBackward;
   const ranges = rangesOf(dialect, read);
   const isMerged = ranges.length > 1;
-  const order = isMerged || isBackward ? orderBy(dialect, read, read.sort.isDescending) : undefined;
+  const order = isMerged || isBackward ? orderBy(dialect, "r", read.sort, read.sort.isDescending) : undefined;
   // Rows of one range become text where they are found; those of several only once it is known which are kept.
   const found = isMerged
     ? merged(dialect, read, ranges)
@@ -113,7 +130,9 @@ function orderColumns({ sort }: Read): Expression[] {
  * Whether the page is more than a walk along one index: words and numbered pages count rows, and only one
  * condition beside the parent's is part of an index.
  */
-function mayScan({ conditions, words, page, sort, resource }: Read): boolean {
+function mayScan(read: Read): boolean {
+  const { conditions, words, page, sort, resource } = read;
+  if (mayBeLarge(read)) return true;
   const others = conditions.filter(({ attribute }) => attribute !== resource.parent);
   // Rows that are equal in what they are sorted by are counted through from the first.
   const isIndexed =
@@ -128,10 +147,13 @@ function mayScan({ conditions, words, page, sort, resource }: Read): boolean {
 /** Rows from several ranges of an index, each already limited, put into one order. */
 function merged(dialect: Dialect, read: Read, ranges: readonly Range[]): Expression {
   const all = sql.join(
-    ranges.map((range) => sql`select * from (${rangeRows(dialect, read, range, columns(read))}) as b`),
+    ranges.map(
+      (range) =>
+        sql`select * from (${rangeRows(dialect, read, range, columnsOf("r", read.selection, [read.sort.attribute]))}) as b`,
+    ),
     sql` union all `,
   );
-  return sql`(select * from (${all}) as r order by ${orderBy(dialect, read, isTraversedDescending(read))} limit ${limit(dialect, read)})`;
+  return sql`(select * from (${all}) as r order by ${orderBy(dialect, "r", read.sort, isTraversedDescending(read))} limit ${limit(dialect, read)})`;
 }
 
 /** The conditions that the rows of one range of an index meet, beside their tenant's. */
@@ -144,7 +166,7 @@ type Range = readonly Expression[];
  */
 function rangesOf(dialect: Dialect, read: Read): Range[] {
   const split =
-    read.page.style === "cursor"
+    read.page.style !== "page"
       ? read.conditions.find(
           ({ attribute, operator, values }) =>
             operator === "in" && values.length > 1 && values.length <= mostBranches && !attribute.moments,
@@ -168,7 +190,7 @@ function oneValue(dialect: Dialect, read: Read, condition: Condition, index: num
 }
 
 function rangeRows(dialect: Dialect, read: Read, range: Range, answered: readonly Expression[]): Expression {
-  const order = orderBy(dialect, read, isTraversedDescending(read));
+  const order = orderBy(dialect, "r", read.sort, isTraversedDescending(read));
   const offset =
     read.page.style === "page"
       ? sql` offset ${slot(({ read: { page } }: ReadInput<Read>) => (page.style === "page" ? (page.number - 1) * page.limit : 0))}`
@@ -179,7 +201,7 @@ function rangeRows(dialect: Dialect, read: Read, range: Range, answered: readonl
 
 /** The conditions under which rows lie beyond the position of the page; one list for each range. */
 function beyondPosition(dialect: Dialect, { sort, page }: Read): Range[] {
-  if (page.style === "page" || !page.position) return [[]];
+  if (page.style !== "cursor" || !page.position) return [[]];
   const isDescending = sort.isDescending !== page.isBackward;
   const column = sql.ref(`r.${sort.attribute.column}`);
   const value = slot((input: ReadInput<Read>) => dialect.encode(sort.attribute, positionOf(input).value));
@@ -201,11 +223,6 @@ function positionOf({ read: { page } }: ReadInput<Read>): { value: Value; id: st
 
 function isTraversedDescending({ sort, page }: Read): boolean {
   return sort.isDescending !== (page.style === "cursor" && page.isBackward);
-}
-
-function orderBy(dialect: Dialect, { sort: { attribute } }: Read, isDescending: boolean): Expression {
-  const column = sql.ref(`r.${attribute.column}`);
-  return sql`${dialect.order(column, isDescending, attribute.isNullable)}, ${dialect.order(sql.ref("r.id"), isDescending, false)}`;
 }
 
 function limit(dialect: Dialect, read: Read): Expression {
@@ -236,26 +253,17 @@ function searchOf(dialect: Dialect, { resource, words }: Read): Expression[] {
   return [dialect.matches(resource, text)];
 }
 
-/** The columns that the JSON of a row, its order and its references need. */
-function columns({ selection, sort }: Read): Expression[] {
-  const needed: readonly Attribute[] = [
-    ...selection.attributes.flatMap((each) => each.moments?.map(({ from }) => from) ?? [each]),
-    ...selection.nested.map((nested) => nested.reference),
-    sort.attribute,
-  ];
-  const names = new Set(["id", ...needed.map((attribute) => attribute.column)]);
-  return [...names].map((name) => sql.ref(`r.${name}`));
-}
-
 /** What tells two reads of one resource apart for the compiler; reads of one shape share a statement. */
 export function listShape(dialect: Dialect, read: Read): string {
   const { selection, sort, page, words } = read;
   const conditions = conditionShape(read.conditions);
   const limitText = dialect.name === "postgres" ? rowsAsked(read) : "";
   const pageText =
-    page.style === "page" ? "page" : `${page.isBackward ? "<" : ">"}${positionShape(page.position?.value)}`;
+    page.style === "cursor"
+      ? `${page.isBackward ? "<" : ">"}${positionShape(page.position?.value)}${page.isEveryPlaceTold ? "*" : ""}`
+      : page.style;
   const sortText = `${sort.isDescending ? "-" : ""}${sort.attribute.name}`;
-  return `${selection.key}|${conditions}|${words.length > 0 ? "q" : ""}|${sortText}|${pageText}|${limitText}`;
+  return `${selection.key}|${conditions}|${words.length > 0 ? "q" : ""}|${sortText}|${pageText}|${limitText}${mayBeLarge(read) ? "large" : ""}`;
 }
 
 function positionShape(value: Value | undefined): string {

@@ -1,9 +1,9 @@
-// The JSON of a row as SQL, with the rows that it refers to inside, and the conditions that rows must meet. Values are
+// The JSON of a row as SQL, with rows around it inside, and the conditions that rows must meet. Values are
 // slots that say where the input of a call holds them.
 
 import { type RawBuilder, sql } from "kysely";
 import type { Attribute } from "../declare/model.ts";
-import type { Condition, Nested, Selection } from "../plan/read.ts";
+import type { Condition, Member, Selection, ShownList, ShownRow, Sort } from "../plan/read.ts";
 import type { Dialect } from "./dialect.ts";
 import { slot } from "./statement.ts";
 
@@ -69,52 +69,131 @@ export function boundValue(
     dialect.encode(attribute, held(input)[place]!.values[index]),
   );
 }
+
 /** Where a call's input holds a selection. */
 type SelectionOfInput = (input: Parameters<ConditionsOfInput>[0]) => Selection;
 
 const ownSelection: SelectionOfInput = ({ read }) => read.selection;
 
-/** The JSON of the row `alias` - of the row being written, where there is none - with the rows it refers to inside. */
+/** The JSON text of the row `alias` - of the row being written, where there is none - with the rows around it inside. */
 export function rowJson(
   dialect: Dialect,
   alias: string | undefined,
   selection: Selection,
   held: SelectionOfInput = ownSelection,
 ): RawBuilder<string> {
+  return dialect.rowJson(membersOf(dialect, alias, selection, held));
+}
+
+/** Where a call's input holds a member of some kind. */
+type Held<Kind extends Member["kind"]> = (
+  input: Parameters<ConditionsOfInput>[0],
+) => Extract<Member, { kind: Kind }>;
+
+function membersOf(
+  dialect: Dialect,
+  alias: string | undefined,
+  selection: Selection,
+  held: SelectionOfInput,
+): (readonly [string, Expression])[] {
   const column = (name: string): Expression => sql.ref(alias ? `${alias}.${name}` : name);
-  return dialect.rowJson([
-    ...selection.attributes.map(
-      (attribute) =>
-        [attribute.name, dialect.memberJson(attribute, attributeValue(dialect, alias, attribute))] as const,
-    ),
-    ...selection.nested.map((nested, place) => {
-      const row = referredRow(
-        dialect,
-        nested,
-        `${alias}_${place}`,
-        column(nested.reference.column),
-        (input) => held(input).nested[place]!,
-      );
-      return [nested.reference.reference!.name, row] as const;
-    }),
-  ]);
+  return selection.members.map((member, place) => {
+    // A statement is bound to selections of the shape that it was made from.
+    const heldMember = (input: Parameters<ConditionsOfInput>[0]) => held(input).members[place] as never;
+    return [member.name, expressionOf(member, heldMember)];
+  });
+
+  function expressionOf(member: Member, heldMember: Held<"row"> & Held<"list">): Expression {
+    const inner = nextAlias(alias);
+    switch (member.kind) {
+      case "value":
+        return dialect.memberJson(member.attribute, attributeValue(dialect, alias, member.attribute));
+      case "constant":
+        return dialect.constantJson(member.text);
+      case "row":
+        return referredRow(dialect, member, inner, column(member.reference.column), heldMember);
+      case "list":
+        return referringRows(dialect, member, inner, column("id"), heldMember);
+    }
+  }
+}
+
+/** `r`, then `r_0`, `r_1` and so on by level: what is named twice stands in queries beside each other. */
+function nextAlias(alias: string | undefined): string {
+  const level = /_(\d+)$/.exec(alias ?? "")?.[1];
+  return level === undefined ? "r_0" : `r_${Number(level) + 1}`;
 }
 
 function referredRow(
   dialect: Dialect,
-  { reference, selection, conditions }: Nested,
+  { reference, selection, conditions }: ShownRow,
   alias: string,
   id: Expression,
-  held: (input: Parameters<ConditionsOfInput>[0]) => Nested,
+  held: Held<"row">,
 ): Expression {
   const { target } = reference.reference!;
-  const row = rowJson(dialect, alias, selection, (input) => held(input).selection);
+  const row = dialect.rowValue(membersOf(dialect, alias, selection, (input) => held(input).selection));
   const matching = [
-    sql`${sql.ref(`${alias}.tenant_id`)} = ${slot(({ tenantId }: ReadInput<unknown>) => tenantId)}`,
+    isOfTenant(alias),
     sql`${sql.ref(`${alias}.id`)} = ${id}`,
     ...conditionsOf(dialect, alias, conditions, { held: (input) => held(input).conditions }),
   ];
-  return dialect.nestedJson(
-    sql`select ${row} from ${sql.table(target.table)} as ${sql.ref(alias)} where ${sql.join(matching, sql` and `)}`,
+  return sql`(select ${row} from ${sql.table(target.table)} as ${sql.ref(alias)} where ${sql.join(matching, sql` and `)})`;
+}
+
+/**
+ * The inner query walks along an index and answers with columns, the outer one makes their JSON: what SQLite marks as
+ * JSON in a query that is ordered and cut would be plain text outside of it.
+ */
+function referringRows(
+  dialect: Dialect,
+  { resource, reference, selection, conditions, sort, limit }: ShownList,
+  alias: string,
+  id: Expression,
+  held: Held<"list">,
+): Expression {
+  const row = dialect.rowValue(membersOf(dialect, alias, selection, (input) => held(input).selection));
+  const matching = [
+    isOfTenant(alias),
+    sql`${sql.ref(`${alias}.${reference.column}`)} = ${id}`,
+    ...conditionsOf(dialect, alias, conditions, { held: (input) => held(input).conditions }),
+  ];
+  const order = orderBy(dialect, alias, sort, sort.isDescending);
+  const most = dialect.limit(
+    limit,
+    slot((input: Parameters<typeof held>[0]) => held(input).limit),
   );
+  return sql`(select ${dialect.rowsJson(row)} from (
+    select ${sql.join(columnsOf(alias, selection))} from ${sql.table(resource.table)} as ${sql.ref(alias)}
+    where ${sql.join(matching, sql` and `)} order by ${order} limit ${most}) as ${sql.ref(alias)})`;
+}
+
+function isOfTenant(alias: string): Expression {
+  return sql`${sql.ref(`${alias}.tenant_id`)} = ${slot(({ tenantId }: ReadInput<unknown>) => tenantId)}`;
+}
+
+/** The order of rows, by an attribute and then by id. */
+export function orderBy(
+  dialect: Dialect,
+  alias: string,
+  { attribute }: Sort,
+  isDescending: boolean,
+): Expression {
+  const column = sql.ref(`${alias}.${attribute.column}`);
+  return sql`${dialect.order(column, isDescending, attribute.isNullable)}, ${dialect.order(sql.ref(`${alias}.id`), isDescending, false)}`;
+}
+
+/** The columns that the JSON of a row needs, and others. */
+export function columnsOf(
+  alias: string,
+  { members }: Selection,
+  others: readonly Attribute[] = [],
+): Expression[] {
+  const needed = members.flatMap((member): readonly Attribute[] => {
+    if (member.kind === "value")
+      return member.attribute.moments?.map(({ from }) => from) ?? [member.attribute];
+    return member.kind === "row" ? [member.reference] : [];
+  });
+  const names = new Set(["id", ...[...needed, ...others].map((attribute) => attribute.column)]);
+  return [...names].map((name) => sql.ref(`${alias}.${name}`));
 }

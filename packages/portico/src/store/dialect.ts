@@ -12,8 +12,14 @@ export interface Dialect {
   readonly columnType: Readonly<Record<ColumnType, string>>;
   /** JSON of one row from the names and JSON-ready expressions of its members. */
   rowJson(members: readonly (readonly [name: string, expression: RawBuilder<unknown>])[]): RawBuilder<string>;
-  /** A subquery that answers with one row's JSON, as a member of another row. */
-  nestedJson(query: RawBuilder<unknown>): RawBuilder<unknown>;
+  /** The same as a JSON value, which can be a member of another row. */
+  rowValue(
+    members: readonly (readonly [name: string, expression: RawBuilder<unknown>])[],
+  ): RawBuilder<unknown>;
+  /** The JSON list of all rows of a query, from the JSON value of each. */
+  rowsJson(row: RawBuilder<unknown>): RawBuilder<unknown>;
+  /** A text that is the same in every row. */
+  constantJson(text: string): RawBuilder<unknown>;
   /** A column as a member of a row's JSON. */
   memberJson(attribute: Attribute, column: RawBuilder<unknown>): RawBuilder<unknown>;
   /** JSON of a list of values, as text. */

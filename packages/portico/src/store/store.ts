@@ -1,18 +1,11 @@
 // The store: plans in, JSON text out. It compiles each shape of a plan once and keeps the statement.
 
 import type { Attribute, ResourceModel } from "../declare/model.ts";
-import type { Page } from "../plan/page.ts";
+import { BoundedMap } from "../plan/bounded-map.ts";
+import { type Page, rowSeparator } from "../plan/page.ts";
 import { conditionShape, type Position, type Read, type ReadOne, type Value } from "../plan/read.ts";
 import type { Delete, Insert, RowValues, Update } from "../plan/write.ts";
-import { BoundedMap } from "./bounded-map.ts";
-import {
-  compileGet,
-  compileList,
-  type ListColumns,
-  listShape,
-  rowSeparator,
-  showsSort,
-} from "./compile-read.ts";
+import { compileGet, compileList, type ListColumns, listShape, needsKeys } from "./compile-read.ts";
 import type { ReadInput } from "./compile-row.ts";
 import { compileDelete, compileInsert, compileUpdate } from "./compile-write.ts";
 import type { Database, Session, Statement, Transaction } from "./database.ts";
@@ -147,6 +140,16 @@ function pageOf(read: Read, [text, keys, count, total]: ListColumns): Page {
       total: Number(total),
     };
   }
+  if (page.style === "first") {
+    return {
+      rows: `[${text}]`,
+      count: found,
+      hasMore: false,
+      first: undefined,
+      last: undefined,
+      total: undefined,
+    };
+  }
   const hasMore = found > page.limit;
   const cut = (all: string): string => {
     if (!hasMore) return all;
@@ -155,8 +158,12 @@ function pageOf(read: Read, [text, keys, count, total]: ListColumns): Page {
       : all.slice(0, all.lastIndexOf(rowSeparator));
   };
   const rows = cut(text!);
-  const ends = showsSort(read) ? rowEnds(read, rows) : keyEnds(cut(keys!));
-  return { rows: `[${rows}]`, count: Math.min(found, page.limit), hasMore, ...ends, total: undefined };
+  const placed = { rows: `[${rows}]`, count: Math.min(found, page.limit), hasMore, total: undefined };
+  if (!needsKeys(read)) return { ...placed, ...rowEnds(read, rows) };
+  const cutKeys = cut(keys!);
+  if (!page.isEveryPlaceTold) return { ...placed, ...keyEnds(cutKeys) };
+  const places = cutKeys.split(rowSeparator).map(positionOf);
+  return { ...placed, places, first: places[0], last: places.at(-1) };
 }
 
 function numberOf(total: number | string | null): number | undefined {
@@ -179,11 +186,12 @@ function rowEnds({ sort }: Read, rows: string): Ends {
 }
 
 function keyEnds(keys: string): Ends {
-  const position = (key: string): Position => {
-    const [value, id] = JSON.parse(key) as [Value, string];
-    return { value, id };
-  };
-  return { first: position(firstOf(keys)), last: position(lastOf(keys)) };
+  return { first: positionOf(firstOf(keys)), last: positionOf(lastOf(keys)) };
+}
+
+function positionOf(key: string): Position {
+  const [value, id] = JSON.parse(key) as [Value, string];
+  return { value, id };
 }
 
 function firstOf(texts: string): string {

@@ -16,14 +16,15 @@ const model = buildModel(service, [users]);
 const posts = model.resource.get("post")!;
 const people = model.resource.get("user")!;
 const attribute = (name: string) => posts.attribute.get(name)!;
-const brief = select([attribute("id"), attribute("title")], []);
+const brief = select([attribute("id"), attribute("title")]);
+const newestFirst = { attribute: attribute("createdAt"), isDescending: true };
 
 const newest: Read = {
   resource: posts,
   selection: brief,
   conditions: [],
   words: [],
-  sort: { attribute: attribute("createdAt"), isDescending: true },
+  sort: newestFirst,
   page: { style: "cursor", limit: 20, position: undefined, isBackward: false },
 };
 const deep: Read = {
@@ -41,9 +42,26 @@ const nested = select(
   [attribute("id")],
   [
     {
+      kind: "row",
+      name: "author",
       reference: attribute("authorId"),
-      selection: select([people.attribute.get("name")!], []),
+      selection: select([people.attribute.get("name")!]),
       conditions: [],
+    },
+  ],
+);
+const withList = select(
+  [people.attribute.get("id")!],
+  [
+    {
+      kind: "list",
+      name: "posts",
+      resource: posts,
+      reference: attribute("authorId"),
+      selection: brief,
+      conditions: [],
+      sort: newestFirst,
+      limit: 5,
     },
   ],
 );
@@ -55,6 +73,8 @@ const reads = {
   "a deep page of a filtered list": (dialect: Dialect) => compileList(dialect, deep),
   "a row with the row it refers to": (dialect: Dialect) =>
     compileGet(dialect, { resource: posts, selection: nested, id: "x", conditions: [] }, false),
+  "a row with the rows that refer to it": (dialect: Dialect) =>
+    compileGet(dialect, { resource: people, selection: withList, id: "x", conditions: [] }, false),
 };
 
 const moment = (name: string): string =>
@@ -76,6 +96,12 @@ const expected: Readonly<Record<Dialect["name"], Readonly<Record<keyof typeof re
     "a row with the row it refers to": `select json_object('id', "r"."id", 'author',
       (select json_object('name', "r_0"."name") from "users" as "r_0"
       where "r_0"."tenant_id" = ? and "r_0"."id" = "r"."author_id")) from "posts" as r where r.tenant_id = ? and r.id = ?`,
+    "a row with the rows that refer to it": `select json_object('id', "r"."id", 'posts',
+      (select json_group_array(json_object('id', "r_0"."id", 'title', "r_0"."title")) from (
+      select "r_0"."id", "r_0"."title" from "posts" as "r_0"
+      where "r_0"."tenant_id" = ? and "r_0"."author_id" = "r"."id"
+      order by "r_0"."created_at" desc, "r_0"."id" desc limit cast(? as integer)) as "r_0"))
+      from "users" as r where r.tenant_id = ? and r.id = ?`,
   },
   postgres: {
     "a row": `select (select row_to_json(q)::text from (select "r"."id" as "id", "r"."title" as "title",
@@ -92,9 +118,15 @@ const expected: Readonly<Record<Dialect["name"], Readonly<Record<keyof typeof re
       from "posts" as r where r.tenant_id = $1 and "r"."status" = $2
       and ("r"."title", r.id) > ($3, $4) order by "r"."title" asc, "r"."id" asc limit 21) as r`,
     "a row with the row it refers to": `select (select row_to_json(q)::text from (select "r"."id" as "id",
-      (select (select row_to_json(q)::text from (select "r_0"."name" as "name") q) from "users" as "r_0"
-      where "r_0"."tenant_id" = $1 and "r_0"."id" = "r"."author_id")::json as "author") q)
+      (select (select row_to_json(q) from (select "r_0"."name" as "name") q) from "users" as "r_0"
+      where "r_0"."tenant_id" = $1 and "r_0"."id" = "r"."author_id") as "author") q)
       from "posts" as r where r.tenant_id = $2 and r.id = $3`,
+    "a row with the rows that refer to it": `select (select row_to_json(q)::text from (select "r"."id" as "id",
+      (select coalesce(json_agg((select row_to_json(q) from (select "r_0"."id" as "id", "r_0"."title" as "title") q)), '[]'::json) from (
+      select "r_0"."id", "r_0"."title" from "posts" as "r_0"
+      where "r_0"."tenant_id" = $1 and "r_0"."author_id" = "r"."id"
+      order by "r_0"."created_at" desc, "r_0"."id" desc limit 5) as "r_0") as "posts") q)
+      from "users" as r where r.tenant_id = $2 and r.id = $3`,
   },
 };
 

@@ -49,6 +49,7 @@ export const serve: Command = {
         },
         cursors: new CursorCodec(secretsFor(settings)),
         log,
+        graphqlLimits: settings.graphqlLimits,
         publicUrl: settings.publicUrl,
         isTimed: settings.isTimed,
       });

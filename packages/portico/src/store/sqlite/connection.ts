@@ -2,7 +2,7 @@
 
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { Problem } from "../../errors.ts";
-import { BoundedMap } from "../bounded-map.ts";
+import { BoundedMap } from "../../plan/bounded-map.ts";
 import { type ColumnValues, ConstraintError, type Session, type Statement } from "../database.ts";
 
 /** Prepared statements kept for each connection; a statement is a few kilobytes. */

@@ -1,6 +1,6 @@
 // SQLite's side of a statement.
 
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Dialect } from "../dialect.ts";
 import { searchTable } from "../schema.ts";
 import { taggedWord } from "../search-word.ts";
@@ -19,10 +19,11 @@ export const sqliteDialect: Dialect = {
     json: "json_text",
     sequence: "integer",
   },
-  rowJson: (members) =>
-    sql`json_object(${sql.join(members.map(([name, expression]) => sql`${sql.lit(name)}, ${expression}`))})`,
+  rowJson: jsonObject,
   // The text of json_object stays marked as JSON on its way through a scalar subquery.
-  nestedJson: (query) => sql`(${query})`,
+  rowValue: jsonObject,
+  rowsJson: (row) => sql`json_group_array(${row})`,
+  constantJson: (text) => sql.lit(text),
   memberJson: ({ field }, column) => {
     if (field.kind === "boolean") return sql`json(case ${column} when 1 then 'true' when 0 then 'false' end)`;
     return field.kind === "json" ? sql`json(${column})` : column;
@@ -53,3 +54,7 @@ export const sqliteDialect: Dialect = {
   lockTable: () => undefined,
   lockFreeRows: sql``,
 };
+
+function jsonObject(members: readonly (readonly [string, RawBuilder<unknown>])[]): RawBuilder<string> {
+  return sql`json_object(${sql.join(members.map(([name, expression]) => sql`${sql.lit(name)}, ${expression}`))})`;
+}

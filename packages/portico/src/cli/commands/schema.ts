@@ -1,0 +1,25 @@
+// portico schema
+
+import { writeFileSync } from "node:fs";
+import { OperatorError } from "../../errors.ts";
+import { printApi } from "../../graphql/print-api.ts";
+import { assemble } from "../assemble.ts";
+import type { Command } from "../command.ts";
+
+export const schemaCommand: Command = {
+  name: "schema",
+  summary: "Print the GraphQL schema of the declarations.",
+  options: { out: { value: "FILE", help: "write it there instead" } },
+  async run(given) {
+    const { model } = await assemble();
+    const sdl = printApi(model);
+    const file = given.text("out");
+    if (file === undefined) return { json: { schema: sdl }, lines: [sdl] };
+    try {
+      writeFileSync(file, `${sdl}\n`);
+    } catch (error) {
+      throw new OperatorError(`${file} cannot be written: ${(error as Error).message}`);
+    }
+    return { json: { file }, lines: [`The schema is in ${file}.`] };
+  },
+};

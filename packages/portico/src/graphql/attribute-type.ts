@@ -1,0 +1,82 @@
+// Which GraphQL type an attribute has.
+
+import {
+  GraphQLBoolean,
+  GraphQLEnumType,
+  GraphQLFloat,
+  GraphQLID,
+  GraphQLInt,
+  type GraphQLLeafType,
+  GraphQLString,
+} from "graphql";
+import type { Deprecation, NumberOptions } from "../declare/field.ts";
+import type { Attribute, ResourceModel } from "../declare/model.ts";
+import { isEnumValue, pascalCase } from "./naming.ts";
+import { dateTime, json, safeInt } from "./scalars.ts";
+
+/** The types of attributes; an enumeration is made once for its input and its output. */
+export class AttributeTypes {
+  readonly #enums = new Map<Attribute, GraphQLEnumType>();
+
+  of(resource: ResourceModel, attribute: Attribute): GraphQLLeafType {
+    const { field } = attribute;
+    switch (field.kind) {
+      case "text":
+        return GraphQLString;
+      case "integer":
+        return fitsInt(field.options) ? GraphQLInt : safeInt;
+      case "number":
+        return GraphQLFloat;
+      case "boolean":
+        return GraphQLBoolean;
+      case "timestamp":
+        return dateTime;
+      case "json":
+        return json;
+      case "id":
+      case "belongsTo":
+        return GraphQLID;
+      case "choice":
+      case "state":
+        // Words go through as they are: `draft`, not `DRAFT`.
+        return field.choices.every(isEnumValue)
+          ? this.#enumOf(resource, attribute, field.choices)
+          : GraphQLString;
+    }
+  }
+
+  #enumOf(resource: ResourceModel, attribute: Attribute, choices: readonly string[]): GraphQLEnumType {
+    const known = this.#enums.get(attribute);
+    if (known) return known;
+    const made = new GraphQLEnumType({
+      name: pascalCase(resource.name) + pascalCase(attribute.name),
+      description: attribute.field.options.description ?? null,
+      values: Object.fromEntries(choices.map((choice) => [choice, {}])),
+    });
+    this.#enums.set(attribute, made);
+    return made;
+  }
+}
+
+const largestInt = 2_147_483_647;
+
+function fitsInt({ min = -Infinity, max = Infinity }: NumberOptions): boolean {
+  return min >= -largestInt && max <= largestInt;
+}
+
+/**
+ * Whether an answer may hold null. An address that could be withheld from some callers one day must be able to go
+ * without breaking clients (the specification has `User.email` so).
+ */
+export function isNullableOutput({ isNullable, field }: Attribute): boolean {
+  // Null is a JSON value like any other where no schema says otherwise.
+  if (field.kind === "json") return isNullable || typeof field.options.schema?.type !== "string";
+  return isNullable || (field.kind === "text" && field.options.format === "email");
+}
+
+/** `Since 2026-01-01, gone on 2027-01-01.` */
+export function deprecationReason(deprecated: Deprecation | undefined): string | null {
+  if (!deprecated) return null;
+  const end = deprecated.sunset === undefined ? "" : `, gone on ${deprecated.sunset}`;
+  return `Since ${deprecated.since}${end}.`;
+}

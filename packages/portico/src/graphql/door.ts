@@ -1,0 +1,103 @@
+// The GraphQL door: `/graphql` over HTTP (GraphQL over HTTP, draft of 2025).
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import Negotiator from "negotiator";
+import type { Caller } from "../declare/caller.ts";
+import type { Engine } from "../engine/engine.ts";
+import { Problem } from "../errors.ts";
+import type { CursorCodec } from "../plan/cursor.ts";
+import { Answerer, type GraphqlAnswer, refused } from "./answer.ts";
+import { failureOf } from "./failure.ts";
+import { graphiqlPage } from "./graphiql.ts";
+import type { GraphqlLimits } from "./limits.ts";
+import { type GraphqlRequest, requestOfBody, requestOfTarget } from "./request.ts";
+import { buildApi } from "./schema.ts";
+
+export interface GraphqlDoor {
+  readonly engine: Engine;
+  readonly cursors: CursorCodec;
+  readonly limits: GraphqlLimits;
+  /** What stands before every path where the server is reached below a folder: `/api`. */
+  readonly basePath: string;
+  readonly callerOf: (request: FastifyRequest) => Caller;
+}
+
+export const graphqlPath = "/graphql";
+
+const jsonType = "application/json";
+const graphqlType = "application/graphql-response+json";
+const pageType = "text/html";
+/** The first one counts where a caller accepts several alike. */
+const answerTypes = [jsonType, graphqlType];
+const pageOrAnswerTypes = [...answerTypes, pageType];
+
+export function registerGraphql(server: FastifyInstance, door: GraphqlDoor): void {
+  const { engine, cursors, limits, basePath, callerOf } = door;
+  const answerer = new Answerer({ api: buildApi(engine.model), engine, cursors, limits });
+
+  // A browser that opens the path shows no credential yet; the page asks its user for one.
+  const getConfig = { mediaTypes: pageOrAnswerTypes, isOpenTo: asksForPage };
+  server.get(graphqlPath, { config: getConfig }, async (request, reply) => {
+    if (!asksForPage(request)) return respond(request, reply, () => requestOfTarget(request.url), true);
+    const { html, headers } = await graphiqlPage(`${basePath}${graphqlPath}`);
+    reply.headers({ ...headers });
+    return html;
+  });
+  server.post(graphqlPath, { config: { mediaTypes: answerTypes } }, async (request, reply) =>
+    respond(request, reply, () => requestOfBody(request.body), false),
+  );
+
+  async function respond(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    parametersOf: () => GraphqlRequest,
+    isReadOnly: boolean,
+  ): Promise<string> {
+    const caller = callerOf(request);
+    try {
+      return send(request, reply, await answerer.answer(parametersOf(), caller, isReadOnly));
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      reply.headers({ ...error.headers });
+      return send(request, reply, refused([failureOf(error)]), isUnreadable(error));
+    }
+  }
+}
+
+/** What no GraphQL began with has a status of its own in either media type. */
+function isUnreadable({ code }: Problem): boolean {
+  return code === "malformed_request" || code === "method_not_allowed";
+}
+
+function send(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: GraphqlAnswer,
+  isUnreadable = false,
+): string {
+  for (const { problem } of answer.failures) {
+    if (problem.status >= 500)
+      request.log.error({ requestId: request.id, err: problem.cause ?? problem }, "request failed");
+  }
+  const type = typeFor(request.headers.accept);
+  // Clients of plain JSON are told by `errors` alone (section 6.4.1); those of the other type by the status as well.
+  if (isUnreadable || (!answer.hasData && type === graphqlType)) reply.code(statusOf(answer));
+  reply.header("Content-Type", `${type}; charset=utf-8`).header("Vary", "Accept");
+  return answer.text;
+}
+
+/** Faults of a document are 400 (section 6.4.2); what is refused for other reasons has the status of its code. */
+function statusOf({ failures }: GraphqlAnswer): number {
+  const { problem } = failures[0]!;
+  return problem.code === "validation_error" ? 400 : problem.status;
+}
+
+function asksForPage({ headers: { accept } }: FastifyRequest): boolean {
+  if (accept === undefined || !accept.includes(pageType)) return false;
+  return new Negotiator({ headers: { accept } }).mediaType(pageOrAnswerTypes) === pageType;
+}
+
+function typeFor(accept: string | undefined): string {
+  if (accept === undefined || accept === "*/*" || accept === jsonType) return jsonType;
+  return new Negotiator({ headers: { accept } }).mediaType(answerTypes) ?? jsonType;
+}

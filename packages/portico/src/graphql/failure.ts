@@ -1,0 +1,44 @@
+// Errors in the shape of GraphQL (section 7.1.2), with the code and the details of the catalogue in `extensions`.
+
+import { GraphQLError, type GraphQLFormattedError } from "graphql";
+import { type ErrorCode, Problem } from "../errors.ts";
+
+/** An error as it stands in an answer, and what it means for the status. */
+export interface Failure {
+  readonly problem: Problem;
+  readonly formatted: GraphQLFormattedError;
+}
+
+/** Where an error belongs: the place in the document and the path in the answer. */
+type Place = Pick<GraphQLFormattedError, "locations" | "path">;
+
+export function failureOf(problem: Problem, { locations, path }: Place = {}): Failure {
+  const { code, message, details } = problem;
+  const formatted = {
+    message,
+    ...(locations && { locations }),
+    ...(path && { path }),
+    extensions: { code, details },
+  };
+  return { problem, formatted };
+}
+
+/** What graphql-js found wrong with a document or its variables; `code` says which stage it was. */
+export function failureOfDocument(error: GraphQLError, code: ErrorCode): Failure {
+  const { locations } = error.toJSON();
+  return failureOf(new Problem(code, error.message), locations ? { locations } : {});
+}
+
+/** An error of a field that graphql-js ran, or of one that was compiled. Unexpected ones say nothing of themselves. */
+export function failureOfField(error: unknown, place: Place): Failure {
+  if (error instanceof Problem) return failureOf(error, place);
+  if (error instanceof GraphQLError) {
+    const own = error.toJSON();
+    const { locations = place.locations, path = place.path } = own;
+    const found = { ...(locations && { locations }), ...(path && { path }) };
+    if (error.originalError === undefined)
+      return failureOf(new Problem("validation_error", error.message), found);
+    return failureOfField(error.originalError, found);
+  }
+  return failureOf(new Problem("internal_error", undefined, [], {}, error), place);
+}

@@ -1,0 +1,154 @@
+// How much a caller may ask for. Each bound is checked before the work that it bounds.
+
+import type { DocumentNode, FragmentDefinitionNode, SelectionSetNode } from "graphql";
+import { Problem } from "../errors.ts";
+import { connectionLimit, limitOf } from "./list-arguments.ts";
+import type { Inside, Selected } from "./selected.ts";
+
+export interface GraphqlLimits {
+  /** Tokens of a document. */
+  readonly tokens: number;
+  /** Fields of an operation, with those of fragments counted wherever they are used. */
+  readonly fields: number;
+  /** Fields inside one another. */
+  readonly depth: number;
+  /** Rows that an operation could answer with. */
+  readonly cost: number;
+}
+
+export const standardLimits: GraphqlLimits = { tokens: 10_000, fields: 1_000, depth: 15, cost: 25_000 };
+
+/** @throws Problem `validation_error` that names the bound, the value and the limit */
+export function requireWithin(bound: keyof GraphqlLimits, value: number, limits: GraphqlLimits): void {
+  if (value <= limits[bound]) return;
+  throw new Problem(
+    "validation_error",
+    `The operation has ${names[bound]} ${value}; the limit is ${limits[bound]}.`,
+    [{ field: bound, issue: "max" }],
+  );
+}
+
+const names = { tokens: "tokens:", fields: "fields:", depth: "a depth of", cost: "a cost of" };
+
+/**
+ * How often one name may stand in one place: validation compares each of them with each other. Fragments that are
+ * opened beside each other are compared as well.
+ */
+const mostRepeats = 50;
+const mostSpreads = 100;
+
+interface Extent {
+  readonly fields: number;
+  readonly depth: number;
+  /** How often each name stands at the top of it. */
+  readonly names: ReadonlyMap<string, number>;
+}
+
+/**
+ * Holds each operation of a document against the limits of fields and depth, before it is validated: what is too
+ * large is not worth that. Each fragment is looked at once, so that fragments within fragments take no longer.
+ *
+ * @throws Problem `validation_error`
+ */
+export function requireBoundedDocument(document: DocumentNode, limits: GraphqlLimits): void {
+  const survey = new Survey(document, limits);
+  for (const definition of document.definitions)
+    if ("selectionSet" in definition)
+      requireWithin("depth", survey.extentOf(definition.selectionSet).depth, limits);
+}
+
+class Survey {
+  readonly #limits: GraphqlLimits;
+  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  readonly #known = new Map<string, Extent>();
+
+  constructor({ definitions }: DocumentNode, limits: GraphqlLimits) {
+    this.#limits = limits;
+    this.#fragments = new Map(
+      definitions.flatMap((each) => (each.kind === "FragmentDefinition" ? [[each.name.value, each]] : [])),
+    );
+  }
+
+  extentOf({ selections }: SelectionSetNode): Extent {
+    let fields = 0;
+    let depth = 0;
+    const names = new Map<string, number>();
+    const spreads = selections.filter(({ kind }) => kind === "FragmentSpread").length;
+    requireFew(spreads, mostSpreads, "Fragments stand");
+    for (const selection of selections) {
+      const inner = this.#inside(selection);
+      const isField = selection.kind === "Field";
+      // Introspection is bounded by a rule of its own, and as deep as this by nature.
+      const isIntrospection = isField && selection.name.value.startsWith("__");
+      fields += (isField ? 1 : 0) + inner.fields;
+      depth = Math.max(depth, isIntrospection ? 1 : (isField ? 1 : 0) + inner.depth);
+      requireWithin("fields", fields, this.#limits);
+      if (isField) addName(names, (selection.alias ?? selection.name).value, 1);
+      else for (const [name, times] of inner.names) addName(names, name, times);
+    }
+    return { fields, depth, names };
+  }
+
+  #inside(selection: SelectionSetNode["selections"][number]): Extent {
+    if (selection.kind !== "FragmentSpread")
+      return selection.selectionSet ? this.extentOf(selection.selectionSet) : nothing;
+    const name = selection.name.value;
+    const known = this.#known.get(name);
+    if (known) return known;
+    // While it is looked at, a fragment counts as empty: validation refuses those that go in circles.
+    this.#known.set(name, nothing);
+    const fragment = this.#fragments.get(name);
+    const extent = fragment ? this.extentOf(fragment.selectionSet) : nothing;
+    this.#known.set(name, extent);
+    return extent;
+  }
+}
+
+const nothing: Extent = { fields: 0, depth: 0, names: new Map() };
+
+function addName(names: Map<string, number>, name: string, times: number): void {
+  const all = (names.get(name) ?? 0) + times;
+  requireFew(all, mostRepeats, `${name.slice(0, 100)} stands`);
+  names.set(name, all);
+}
+
+function requireFew(count: number, most: number, what: string): void {
+  if (count <= most) return;
+  const message = `${what} ${count} times or more in one place; the limit is ${most}.`;
+  throw new Problem("validation_error", message, [{ field: "fields", issue: "max" }]);
+}
+
+/** The most rows that the fields could answer with: lists count as full. */
+export function costOf(fields: readonly Selected[]): number {
+  let cost = 0;
+  for (const selected of fields) cost += costOfField(selected);
+  return cost;
+}
+
+function costOfField({ meaning, arguments: given, inside }: Selected): number {
+  switch (meaning?.kind) {
+    case "first":
+    case "search":
+      return limitOf(given.limit) * (1 + largest(inside));
+    case "list":
+      return limitOf(given.first) * (1 + largest(inside));
+    case "page":
+      return connectionLimit(given) * Math.max(1, largest(inside));
+    case "one":
+    case "row":
+    case "node":
+    case "edgeNode":
+    case "create":
+    case "change":
+    case "remove":
+      return 1 + largest(inside);
+    case "edges":
+      return largest(inside);
+    default:
+      return 0;
+  }
+}
+
+function largest(inside: readonly Inside[]): number {
+  return Math.max(0, ...inside.map(({ fields }) => costOf(fields)));
+}

@@ -1,0 +1,41 @@
+// Documents that clients send once and name by their SHA-256 from then on, as Apollo's and urql's do
+// (`extensions.persistedQuery`).
+
+import { hash } from "node:crypto";
+import { Problem } from "../errors.ts";
+import { BoundedMap } from "../plan/bounded-map.ts";
+import type { GraphqlRequest } from "./request.ts";
+
+const mostDocuments = 1_000;
+/** Longer documents are not kept; their clients send them each time. */
+const longestKept = 8_192;
+
+export class PersistedDocuments {
+  readonly #kept = new BoundedMap<string, string>(mostDocuments);
+
+  /** The document of a request. @throws Problem where there is none */
+  textOf({ query, extensions }: GraphqlRequest): string {
+    const given = extensions.persistedQuery;
+    if (given === undefined || given === null) {
+      if (query !== undefined) return query;
+      throw new Problem("malformed_request", "The member query is missing.");
+    }
+    const digest = digestOf(given);
+    if (query === undefined) return this.#kept.get(digest) ?? unknownDocument();
+    if (hash("sha256", query) !== digest)
+      throw new Problem("malformed_request", "The sha256Hash is not that of the query.");
+    if (query.length <= longestKept) this.#kept.set(digest, query);
+    return query;
+  }
+}
+
+function digestOf(given: unknown): string {
+  const { version, sha256Hash } = Object(given) as Record<string, unknown>;
+  if (version === 1 && typeof sha256Hash === "string") return sha256Hash.toLowerCase();
+  throw new Problem("malformed_request", "persistedQuery must have the version 1 and a sha256Hash.");
+}
+
+/** Clients know this message, and send the document with its digest then. */
+function unknownDocument(): never {
+  throw new Problem("not_found", "PersistedQueryNotFound");
+}

@@ -1,0 +1,62 @@
+// The parameters of a request (GraphQL over HTTP, sections 5.1 to 5.3).
+
+import { Problem } from "../errors.ts";
+
+export interface GraphqlRequest {
+  readonly query: string | undefined;
+  readonly operationName: string | undefined;
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly extensions: Readonly<Record<string, unknown>>;
+}
+
+/** @throws Problem `malformed_request` for a body that is none */
+export function requestOfBody(body: unknown): GraphqlRequest {
+  if (Array.isArray(body))
+    throw new Problem("malformed_request", "Send one operation; batches are not served.");
+  if (!isObject(body)) throw new Problem("malformed_request", "Send a JSON object with the member query.");
+  return {
+    query: textOrNothing("query", body.query),
+    operationName: textOrNothing("operationName", body.operationName),
+    variables: objectOrNothing("variables", body.variables),
+    extensions: objectOrNothing("extensions", body.extensions),
+  };
+}
+
+/** The same from the query of a request target. @throws Problem `malformed_request` */
+export function requestOfTarget(target: string): GraphqlRequest {
+  const start = target.indexOf("?");
+  const parameters = new URLSearchParams(start < 0 ? "" : target.slice(start + 1));
+  const json = (name: string): unknown => {
+    const text = parameters.get(name);
+    if (text === null || text === "") return undefined;
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw new Problem("malformed_request", `The parameter ${name} is not JSON.`);
+    }
+  };
+  return requestOfBody({
+    query: parameters.get("query"),
+    operationName: parameters.get("operationName") || null,
+    variables: json("variables"),
+    extensions: json("extensions"),
+  });
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function textOrNothing(name: string, value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === "string") return value;
+  throw new Problem("malformed_request", `${name} must be text.`);
+}
+
+const nothing = Object.freeze({});
+
+function objectOrNothing(name: string, value: unknown): Readonly<Record<string, unknown>> {
+  if (value === undefined || value === null) return nothing;
+  if (isObject(value)) return value;
+  throw new Problem("malformed_request", `${name} must be an object.`);
+}

@@ -1,0 +1,77 @@
+// The scopes that an operation needs, each with the path that needs it. They are asked for before anything runs.
+
+import type { Caller } from "../declare/caller.ts";
+import { Problem } from "../errors.ts";
+import { resourceOfId } from "./compile.ts";
+import type { Api } from "./schema.ts";
+import type { Inside, Selected } from "./selected.ts";
+import { isWrite } from "./write.ts";
+
+export interface NeededScope {
+  readonly scope: string;
+  /** Names of fields in the answer: `["posts", "author"]`. */
+  readonly path: readonly string[];
+  /** The scope without which the path is never reached: a search leaves out what may not be read. */
+  readonly onlyWith: string | undefined;
+}
+
+export function scopesOf(api: Api, fields: readonly Selected[]): NeededScope[] {
+  return fields.flatMap((selected) => scopesOfField(api, selected, [selected.name], undefined));
+}
+
+function scopesOfField(
+  api: Api,
+  selected: Selected,
+  path: readonly string[],
+  onlyWith: string | undefined,
+): NeededScope[] {
+  const scope = ownScope(api, selected);
+  const own = scope === undefined ? [] : [{ scope, path, onlyWith }];
+  const inner = reached(api, selected).flatMap(({ type, fields }) => {
+    const isSearch = selected.meaning?.kind === "search";
+    const without = isSearch ? api.resourceOf.get(type)?.scopes.read : onlyWith;
+    return fields.flatMap((each) => scopesOfField(api, each, [...path, each.name], without));
+  });
+  return [...own, ...inner];
+}
+
+function ownScope(api: Api, selected: Selected): string | undefined {
+  const { meaning } = selected;
+  if (isWrite(meaning)) return meaning.resource.scopes.write;
+  switch (meaning?.kind) {
+    case "row":
+      return meaning.reference.reference!.target.scopes.read;
+    case "list":
+    case "one":
+    case "first":
+    case "page":
+      return meaning.resource.scopes.read;
+    case "node":
+      return resourceOfId(api, selected)?.scopes.read;
+    default:
+      return undefined;
+  }
+}
+
+/** Of what a field asks for, that which its value can have: the id of a node tells of which type it is. */
+function reached(api: Api, selected: Selected): readonly Inside[] {
+  if (selected.meaning?.kind !== "node") return selected.inside;
+  const resource = resourceOfId(api, selected);
+  return selected.inside.filter(
+    ({ type }) => resource !== undefined && api.resourceOf.get(type) === resource,
+  );
+}
+
+/** What the caller lacks, with the path of each. */
+export function missingScopes(
+  caller: Caller,
+  needed: readonly NeededScope[],
+): readonly { readonly problem: Problem; readonly path: readonly string[] }[] {
+  const { scopes } = caller;
+  return needed
+    .filter(({ scope, onlyWith }) => !scopes.has(scope) && (onlyWith === undefined || scopes.has(onlyWith)))
+    .map(({ scope, path }) => {
+      const message = `${path.join(".")} needs the scope ${scope}, which the credential lacks.`;
+      return { problem: new Problem("insufficient_scope", message), path };
+    });
+}

@@ -1,0 +1,81 @@
+// Mutations: the same operations of the engine as those of the REST door.
+
+import type { Caller } from "../declare/caller.ts";
+import type { ResourceModel } from "../declare/model.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { Selection } from "../plan/read.ts";
+import type { RootMeaning } from "./meaning.ts";
+
+export type WriteMeaning = Extract<RootMeaning, { kind: "create" | "change" | "remove" }>;
+
+export function isWrite(meaning: { readonly kind: string } | undefined): meaning is WriteMeaning {
+  return meaning !== undefined && ["create", "change", "remove"].includes(meaning.kind);
+}
+
+export interface Wrote {
+  /** The row as it is now, or was last, as JSON text of the selection. */
+  readonly text: string;
+  readonly revealed: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Writes a row and reads of it what is selected. */
+export async function write(
+  engine: Engine,
+  caller: Caller,
+  { kind, resource }: WriteMeaning,
+  given: Readonly<Record<string, unknown>>,
+  selection: Selection,
+): Promise<Wrote> {
+  // Arguments were read by their types; those of an input are an object.
+  const input = { ...(given.input as Record<string, unknown> | undefined) };
+  const id = String(given.id);
+  if (kind === "remove") return remove(engine, caller, resource, id, selection);
+  const written =
+    kind === "create"
+      ? await create(engine, caller, resource, input)
+      : await engine.change(caller, resource, id, input);
+  const text =
+    textOfSelection(written.text, selection) ??
+    (await engine.getWritten(caller, { resource, selection, id: written.id, conditions: [] }));
+  return { text, revealed: written.revealed };
+}
+
+function create(
+  engine: Engine,
+  caller: Caller,
+  resource: ResourceModel,
+  input: Record<string, unknown>,
+): ReturnType<Engine["create"]> {
+  const { [resource.parent?.name ?? ""]: parentId, ...body } = input;
+  return engine.create(caller, resource, body, parentId === undefined ? undefined : String(parentId));
+}
+
+/** What is gone afterwards is read before; a record that stays is read as it then is. */
+async function remove(
+  engine: Engine,
+  caller: Caller,
+  resource: ResourceModel,
+  id: string,
+  selection: Selection,
+): Promise<Wrote> {
+  const read = { resource, selection, id, conditions: [] };
+  if (resource.removalMark) {
+    await engine.remove(caller, resource, id);
+    return { text: await engine.getWritten(caller, read), revealed: undefined };
+  }
+  const text = await engine.getWritten(caller, read);
+  await engine.remove(caller, resource, id);
+  return { text, revealed: undefined };
+}
+
+/** The selection as a part of the whole row; undefined where it shows more than the row itself. */
+function textOfSelection(whole: string, { members }: Selection): string | undefined {
+  const row: Record<string, unknown> = JSON.parse(whole);
+  const parts: string[] = [];
+  for (const member of members) {
+    if (member.kind !== "value" && member.kind !== "constant") return undefined;
+    const value = member.kind === "value" ? row[member.attribute.name] : member.text;
+    parts.push(`${JSON.stringify(member.name)}:${JSON.stringify(value)}`);
+  }
+  return `{${parts.join(",")}}`;
+}

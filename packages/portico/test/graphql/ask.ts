@@ -1,0 +1,47 @@
+// Asks a started server in GraphQL.
+
+import assert from "node:assert/strict";
+import type { Served } from "../scenario.ts";
+import type { Answer, RequestOptions } from "../server.ts";
+
+export interface AskOptions extends Pick<RequestOptions, "key" | "headers"> {
+  readonly variables?: object;
+  readonly extensions?: object;
+}
+
+export function ask(
+  served: Pick<Served, "request">,
+  query: string,
+  { variables, extensions, ...options }: AskOptions = {},
+): Promise<Answer> {
+  return served.request("/graphql", { body: { query, variables, extensions }, ...options });
+}
+
+/** The data of an answer that must have no errors. */
+export async function dataOf(
+  served: Pick<Served, "request">,
+  query: string,
+  options?: AskOptions,
+): Promise<Answer["body"]> {
+  const answer = await ask(served, query, options);
+  assert.equal(answer.status, 200, answer.text);
+  assert.equal(answer.body.errors, undefined, answer.text);
+  return answer.body.data;
+}
+
+export interface ExpectedError {
+  readonly code: string;
+  readonly message?: RegExp;
+  readonly path?: readonly string[];
+  readonly details?: readonly object[];
+}
+
+/** The first error of an answer, in the one shape that errors have. */
+export function expectError({ body, text }: Answer, { code, message, path, details }: ExpectedError): void {
+  const [error] = body.errors;
+  assert.equal(error.extensions.code, code, text);
+  assert.ok(Array.isArray(error.extensions.details), text);
+  if (message) assert.match(error.message, message);
+  if (path) assert.deepEqual(error.path, path, text);
+  if (details) assert.deepEqual(error.extensions.details, details, text);
+}

@@ -1,0 +1,281 @@
+// What is too large, too deep, in circles or simply wrong: refused at once, with the code that fits, never with a 500.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { ask, dataOf, expectError } from "../graphql/ask.ts";
+import { runCommand, serve } from "../scenario.ts";
+import { onEachDatabase } from "../server.ts";
+
+const modern = { accept: "application/graphql-response+json" };
+
+const many = (count: number, part: (index: number) => string): string =>
+  Array.from({ length: count }, (_, index) => part(index)).join(" ");
+
+interface Bad {
+  readonly fact: string;
+  readonly query: string;
+  readonly code?: string;
+  readonly message?: RegExp;
+  readonly details?: readonly object[];
+  readonly variables?: object;
+}
+
+const documents: readonly Bad[] = [
+  { fact: "a syntax error", query: "{ posts {", code: "malformed_request", message: /Syntax Error/ },
+  { fact: "an empty document", query: "", code: "malformed_request" },
+  { fact: "half of a character", query: '{ user(id: "\\uD800") { id } }', code: "malformed_request" },
+  {
+    fact: "an unknown field",
+    query: "{ posts { tittle } }",
+    message: /Cannot query field "tittle" on type "Post"/,
+  },
+  { fact: "an unknown argument", query: "{ posts(max: 1) { id } }", message: /Unknown argument "max"/ },
+  {
+    fact: "an internal field",
+    query: "{ apiKeysConnection { edges { node { keyHash } } } }",
+    message: /keyHash/,
+  },
+  {
+    fact: "an argument of another type",
+    query: '{ posts(limit: "1") { id } }',
+    message: /Int cannot represent/,
+  },
+  { fact: "a limit beyond what an Int holds", query: "{ posts(limit: 99999999999) { id } }", message: /Int/ },
+  { fact: "a missing argument", query: "{ user { id } }", message: /required/ },
+  { fact: "a row without a selection", query: "{ posts }", message: /must have a selection/ },
+  {
+    fact: "an unknown choice",
+    query: "{ postsConnection(filter: { status: gone }) { edges { cursor } } }",
+    message: /PostStatus/,
+  },
+  {
+    fact: "a date that is none",
+    query: '{ deploymentsConnection(filter: { createdAtGte: "soon" }) { edges { cursor } } }',
+    message: /ISO 8601/,
+  },
+  { fact: "a variable that is missing", query: "query ($id: ID!) { user(id: $id) { id } }", message: /\$id/ },
+  {
+    fact: "a variable of another type",
+    query: "query ($n: Int) { posts(limit: $n) { id } }",
+    variables: { n: "1" },
+    message: /\$n/,
+  },
+  { fact: "a variable that nobody declared", query: "{ posts(limit: $n) { id } }", message: /not defined/ },
+  {
+    fact: "a null where none may be",
+    query: 'query ($id: ID = "x") { user(id: $id) { id } }',
+    variables: { id: null },
+    message: /null/,
+  },
+  { fact: "a subscription", query: "subscription { postCreated { id } }", message: /subscription/i },
+  { fact: "a definition of types", query: "type Post { id: ID }", message: /not executable/ },
+  {
+    fact: "two operations of one name",
+    query: "query A { __typename } query A { __typename }",
+    message: /only one operation named/,
+  },
+  {
+    fact: "fragments in circles",
+    query: "{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }",
+    message: /within itself/,
+  },
+  {
+    fact: "a depth of 16",
+    query: `{ posts { ${"author { posts { ".repeat(7)}id${" } }".repeat(7)} } }`,
+    message: /^The operation has a depth of 16; the limit is 15\.$/,
+    details: [{ field: "depth", issue: "max" }],
+  },
+  {
+    fact: "a depth of thousands",
+    query: `${"{ a ".repeat(4_900)}${"}".repeat(4_900)}`,
+    details: [{ field: "depth", issue: "max" }],
+  },
+  {
+    fact: "lists within lists",
+    query: `{ posts(limit: ${"[".repeat(4_000)}1${"]".repeat(4_000)}) { id } }`,
+    details: [{ field: "depth", issue: "max" }],
+  },
+  {
+    fact: "a cost of 25,100",
+    query: "{ posts(limit: 100) { comments(first: 50) { post { comments(first: 3) { id } } } } }",
+    message: /^The operation has a cost of \d+; the limit is 25000\.$/,
+    details: [{ field: "cost", issue: "max" }],
+  },
+  {
+    fact: "1,001 aliases",
+    query: `{ ${many(1_001, (index) => `a${index}: __typename`)} }`,
+    message: /^The operation has fields: 1001; the limit is 1000\.$/,
+    details: [{ field: "fields", issue: "max" }],
+  },
+  {
+    fact: "fragments that double thirty times",
+    query: `{ ...F0 } ${many(30, (index) => `fragment F${index} on Query { ...F${index + 1} ...F${index + 1} a${index}: __typename }`)} fragment F30 on Query { __typename }`,
+    details: [{ field: "fields", issue: "max" }],
+  },
+  {
+    fact: "one field 400 times",
+    query: `{ ${many(400, () => "posts { id }")} }`,
+    details: [{ field: "fields", issue: "max" }],
+  },
+  {
+    fact: "400 fragments beside each other",
+    query: `{ ${many(400, (index) => `...F${index}`)} } ${many(400, (index) => `fragment F${index} on Query { posts { id } }`)}`,
+    details: [{ field: "fields", issue: "max" }],
+  },
+  {
+    fact: "10,001 tokens",
+    query: `{ posts ${"@skip(if: true)".repeat(1_700)} { id } }`,
+    code: "malformed_request",
+    message: /more than 10000 tokens/,
+  },
+  {
+    fact: "a thousand directives",
+    query: `{ __typename ${"@a ".repeat(1_000)} }`,
+    message: /Unknown directive/,
+  },
+  {
+    fact: "a thousand unknown fields",
+    query: `{ ${many(999, (index) => `postz${index}`)} }`,
+    message: /Cannot query field/,
+  },
+  {
+    fact: "a thousand variables",
+    query: `query (${many(1_000, (index) => `$v${index}: Int`)}) { __typename }`,
+    message: /never used/,
+  },
+  {
+    fact: "introspection of introspection",
+    query:
+      "{ __schema { types { fields { type { fields { type { fields { type { fields { name } } } } } } } } } }",
+    message: /introspection depth/,
+  },
+];
+
+onEachDatabase("bad input in GraphQL", (database) => {
+  const served = serve(database);
+
+  for (const { fact, query, code = "validation_error", variables, ...expected } of documents) {
+    test(`${fact} is refused at once`, async () => {
+      const started = performance.now();
+      const answer = await ask(served, query, { headers: modern, ...(variables && { variables }) });
+      const tookMs = performance.now() - started;
+      assert.equal(answer.status, 400, answer.text);
+      assert.deepEqual(Object.keys(answer.body), ["errors"]);
+      assert.ok(answer.body.errors.length <= 21, "not every fault of a thousand is told");
+      expectError(answer, { code, ...expected });
+      // On a machine that does other things as well.
+      assert.ok(tookMs < 2_000, `it took ${tookMs} ms`);
+    });
+  }
+
+  test("with plain JSON as the type, the same is told with 200", async () => {
+    const answer = await ask(served, "{ posts { tittle } }");
+    assert.equal(answer.status, 200);
+    expectError(answer, { code: "validation_error" });
+  });
+
+  test("what is just within the bounds is answered", async () => {
+    const inner = `${"author { posts(first: 1) { ".repeat(6)}author { id }${" } }".repeat(6)}`;
+    const { posts } = await dataOf(served, `{ posts(limit: 1) { ${inner} } }`);
+    assert.ok(posts[0].author.posts[0].author.posts[0].author);
+    await dataOf(served, `{ ${many(1_000, (index) => `a${index}: __typename`)} }`);
+    await dataOf(served, "{ posts(limit: 100) { comments(first: 100) { id author { id } } } }");
+  });
+
+  test("a document of almost a mebibyte is read, and one beyond is 413", async () => {
+    const padded = (size: number): string => `{ __typename } #${"x".repeat(size)}`;
+    assert.deepEqual(await dataOf(served, padded(1_000_000)), { __typename: "Query" });
+    assert.equal((await ask(served, padded(1_100_000))).status, 413);
+  });
+
+  test("texts that no column can hold are refused or find nothing", async () => {
+    const query =
+      "query ($text: String!, $id: ID!) { search(q: $text) { __typename } user(id: $id) { id } node(id: $id) { id } }";
+    for (const text of ["\u0000", "\ud800", "'; drop table posts; --", "\\", "%", '"']) {
+      const answer = await ask(served, query, { variables: { text, id: text } });
+      assert.equal(answer.status, 200, answer.text);
+      assert.deepEqual(answer.body.data.user, null);
+      const filtered = await ask(
+        served,
+        "query ($text: String!) { usersConnection(filter: { email: [$text] }) { edges { cursor } } }",
+        { variables: { text } },
+      );
+      assert.ok(filtered.status === 200 && !filtered.text.includes("internal_error"), filtered.text);
+    }
+  });
+
+  test("the server answers others at once while bad documents come in", async () => {
+    const bad = Array.from({ length: 20 }, () => ask(served, documents.at(-4)!.query));
+    const started = performance.now();
+    assert.equal((await served.request("/healthz")).status, 200);
+    assert.ok(performance.now() - started < 2_000);
+    await Promise.all(bad);
+  });
+
+  test("any text as a document, and any JSON as a body, is an answer below 500", async () => {
+    const words = [
+      "{",
+      "}",
+      "(",
+      ")",
+      "posts",
+      "id",
+      ":",
+      "$a",
+      "@skip",
+      "...",
+      "on",
+      "Post",
+      '"',
+      "query",
+      "1",
+      "!",
+    ];
+    const text = fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.array(fc.constantFrom(...words), { maxLength: 40 }).map((parts) => parts.join(" ")),
+    );
+    await fc.assert(
+      fc.asyncProperty(text, fc.jsonValue(), fc.boolean(), async (query, json, isWhole) => {
+        const body = isWhole ? JSON.stringify(json) : { query, variables: json, extensions: json };
+        const answer = await served.request("/graphql", { body, headers: modern });
+        assert.ok(answer.status < 500, `${JSON.stringify(body)}: ${answer.text}`);
+        assert.ok(answer.body.errors || answer.body.data || answer.body.error, answer.text);
+      }),
+      { numRuns: 400 },
+    );
+  });
+});
+
+onEachDatabase("bounds that are set", (database) => {
+  const served = serve(database, {
+    env: {
+      PORTICO_GRAPHQL_DEPTH: "2",
+      PORTICO_GRAPHQL_COST: "10",
+      PORTICO_GRAPHQL_FIELDS: "5",
+      PORTICO_GRAPHQL_TOKENS: "40",
+    },
+  });
+  for (const [query, message] of [
+    ["{ posts(limit: 1) { author { id } } }", /depth of 3; the limit is 2/],
+    ["{ posts(limit: 11) { id } }", /cost of 11; the limit is 10/],
+    ["{ posts(limit: 1) { id title body status createdAt } }", /fields: 6; the limit is 5/],
+    [`{ ${many(41, () => "id")} }`, /more than 40 tokens/],
+  ] as const) {
+    test(`${query.slice(0, 60)} is beyond them`, async () => {
+      const { body } = await ask(served, query);
+      assert.match(body.errors[0].message, message);
+    });
+  }
+  test("what is within them is answered", async () => {
+    assert.equal((await dataOf(served, "{ posts(limit: 10) { id } }")).posts.length, 3);
+  });
+});
+
+test("a bound that is no number stops the start with one line", async () => {
+  await assert.rejects(
+    runCommand({ databaseUrl: "file:/dev/null/x" }, ["schema"], { env: { PORTICO_GRAPHQL_DEPTH: "deep" } }),
+    /PORTICO_GRAPHQL_DEPTH is 'deep'; it must be a whole number/,
+  );
+});
