@@ -30,6 +30,14 @@ export interface AnswererParts {
   readonly limits: GraphqlLimits;
 }
 
+/** An operation that nothing is wrong with. */
+export interface Examined {
+  /** Its document. */
+  readonly text: string;
+  readonly parsed: ParsedDocument;
+  readonly prepared: Compiled;
+}
+
 export class Answerer {
   readonly #parts: AnswererParts;
   readonly #documents: DocumentParser;
@@ -42,22 +50,30 @@ export class Answerer {
 
   /** @param isReadOnly whether the method of the request forbids mutations */
   async answer(request: GraphqlRequest, caller: Caller, isReadOnly: boolean): Promise<GraphqlAnswer> {
-    const { api, limits } = this.#parts;
-    const parsed = this.#documents.parse(this.#persisted.textOf(request));
-    if (isFailed(parsed)) return refused(parsed);
-    const operation = operationOf(parsed, request.operationName);
-    if (isReadOnly && operation.operation !== "query") throw mutationByGet();
-    const prepared = prepare(api, parsed, operation, request.variables);
-    if (isFailed(prepared)) return refused(prepared);
-    requireWithin("cost", prepared.cost, limits);
-    const missing = missingScopes(caller, prepared.scopes);
-    if (missing.length > 0) return refused(missing.map(({ problem, path }) => failureOf(problem, { path })));
-    return this.#run(parsed, prepared, request, caller);
+    const examined = this.examine(request, caller, isReadOnly);
+    if (isFailed(examined)) return refused(examined);
+    if (examined.prepared.operation.operation === "subscription") throw notStreamed();
+    return this.run(examined, request, caller);
   }
 
-  async #run(
-    parsed: ParsedDocument,
-    prepared: Compiled,
+  /** All that comes before an operation runs: what is wrong with it, or what is to run. */
+  examine(request: GraphqlRequest, caller: Caller, isReadOnly: boolean): Examined | readonly Failure[] {
+    const { api, limits } = this.#parts;
+    const text = this.#persisted.textOf(request);
+    const parsed = this.#documents.parse(text);
+    if (isFailed(parsed)) return parsed;
+    const operation = operationOf(parsed, request.operationName);
+    if (isReadOnly && operation.operation === "mutation") throw mutationByGet();
+    const prepared = prepare(api, parsed, operation, request.variables);
+    if (isFailed(prepared)) return prepared;
+    requireWithin("cost", prepared.cost, limits);
+    const missing = missingScopes(caller, prepared.scopes);
+    if (missing.length > 0) return missing.map(({ problem, path }) => failureOf(problem, { path }));
+    return { text, parsed, prepared };
+  }
+
+  async run(
+    { parsed, prepared }: Examined,
     { variables, extensions }: GraphqlRequest,
     caller: Caller,
   ): Promise<GraphqlAnswer> {
@@ -80,7 +96,7 @@ export class Answerer {
   }
 }
 
-function isFailed<T extends object>(found: T | readonly Failure[]): found is readonly Failure[] {
+export function isFailed<T extends object>(found: T | readonly Failure[]): found is readonly Failure[] {
   return Array.isArray(found);
 }
 
@@ -108,6 +124,13 @@ function operationOf({ operations }: ParsedDocument, name: string | undefined) {
   const found = operations.find((operation) => operation.name?.value === name);
   if (found) return found;
   throw new Problem("malformed_request", `The document has no operation named ${name.slice(0, 100)}.`);
+}
+
+function notStreamed(): Problem {
+  return new Problem(
+    "not_acceptable",
+    "Subscribe over WebSocket (graphql-transport-ws), or with Accept: text/event-stream.",
+  );
 }
 
 function mutationByGet(): Problem {

@@ -141,6 +141,7 @@ function costOfField({ meaning, arguments: given, inside }: Selected): number {
     case "create":
     case "change":
     case "remove":
+    case "event":
       return 1 + largest(inside);
     case "edges":
       return largest(inside);
