@@ -27,6 +27,8 @@ export interface Settings {
   /** How long mails are kept that wait for nothing any more. */
   readonly mailDays: number;
   readonly graphqlLimits: GraphqlLimits;
+  /** Subscriptions that a credential may have open. */
+  readonly mostSubscriptions: number;
   readonly logLevel: LogLevel;
   readonly isTimed: boolean;
 }
@@ -62,6 +64,7 @@ export function readSettings(environment: Environment, defaults: Environment = {
     mailFrom: mailAddress("MAIL_FROM", value("MAIL_FROM", "")),
     mailDays: days("PORTICO_MAIL_DAYS", value("PORTICO_MAIL_DAYS", "30")),
     graphqlLimits: graphqlLimits(value),
+    mostSubscriptions: bound("PORTICO_GRAPHQL_SUBSCRIPTIONS", value("PORTICO_GRAPHQL_SUBSCRIPTIONS", "100")),
     logLevel: oneOf("LOG_LEVEL", value("LOG_LEVEL", "info"), logLevels),
     isTimed: oneOf("PORTICO_TIMING", value("PORTICO_TIMING", "0"), ["0", "1"] as const) === "1",
   };

@@ -111,12 +111,6 @@ export class EventFeed {
     return rows.map(eventOf);
   }
 
-  close(): void {
-    this.#listeners.clear();
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-  }
-
   async #begin(): Promise<Gaps> {
     const [row] = await this.#store.database.query(this.#newest, undefined);
     const newest = Number(row![0]);

@@ -56,6 +56,12 @@ export class Answerer {
     return this.run(examined, request, caller);
   }
 
+  /** Whether the operation is a subscription, as far as its document can be read. */
+  isSubscription(request: GraphqlRequest): boolean {
+    const parsed = this.#documents.parse(this.#persisted.textOf(request));
+    return !isFailed(parsed) && operationOf(parsed, request.operationName).operation === "subscription";
+  }
+
   /** All that comes before an operation runs: what is wrong with it, or what is to run. */
   examine(request: GraphqlRequest, caller: Caller, isReadOnly: boolean): Examined | readonly Failure[] {
     const { api, limits } = this.#parts;

@@ -7,19 +7,25 @@ import type { Engine } from "../engine/engine.ts";
 import { Problem } from "../errors.ts";
 import type { CursorCodec } from "../plan/cursor.ts";
 import { Answerer, type GraphqlAnswer, refused } from "./answer.ts";
+import type { EventSource } from "./event-source.ts";
 import { failureOf } from "./failure.ts";
 import { graphiqlPage } from "./graphiql.ts";
 import type { GraphqlLimits } from "./limits.ts";
 import { type GraphqlRequest, requestOfBody, requestOfTarget } from "./request.ts";
 import { buildApi } from "./schema.ts";
+import { type StreamAccess, Streams } from "./streams.ts";
+import { Subscribers } from "./subscribers.ts";
 
-export interface GraphqlDoor {
+export interface GraphqlDoor extends StreamAccess {
   readonly engine: Engine;
   readonly cursors: CursorCodec;
   readonly limits: GraphqlLimits;
   /** What stands before every path where the server is reached below a folder: `/api`. */
   readonly basePath: string;
   readonly callerOf: (request: FastifyRequest) => Caller;
+  readonly events: EventSource;
+  /** Subscriptions that a credential may have open. */
+  readonly mostSubscriptions: number;
 }
 
 export const graphqlPath = "/graphql";
@@ -27,23 +33,31 @@ export const graphqlPath = "/graphql";
 const jsonType = "application/json";
 const graphqlType = "application/graphql-response+json";
 const pageType = "text/html";
+const streamType = "text/event-stream";
 /** The first one counts where a caller accepts several alike. */
 const answerTypes = [jsonType, graphqlType];
 const pageOrAnswerTypes = [...answerTypes, pageType];
+const streamOrAnswerTypes = [...answerTypes, streamType];
 
-export function registerGraphql(server: FastifyInstance, door: GraphqlDoor): void {
-  const { engine, cursors, limits, basePath, callerOf } = door;
+/** @returns what opens WebSockets */
+export function registerGraphql(server: FastifyInstance, door: GraphqlDoor): Streams {
+  const { engine, cursors, limits, basePath, callerOf, events, mostSubscriptions } = door;
   const answerer = new Answerer({ api: buildApi(engine.model), engine, cursors, limits });
+  const subscribers = new Subscribers(engine, events, mostSubscriptions);
+  const onInternalError = (err: unknown): void => server.log.error({ err }, "operation of a stream failed");
+  const streams = new Streams({ answerer, subscribers, onInternalError }, door);
+  // Before the server waits for its connections to end.
+  server.addHook("preClose", async () => streams.close());
 
   // A browser that opens the path shows no credential yet; the page asks its user for one.
-  const getConfig = { mediaTypes: pageOrAnswerTypes, isOpenTo: asksForPage };
+  const getConfig = { mediaTypes: [...pageOrAnswerTypes, streamType], isOpenTo: asksForPage };
   server.get(graphqlPath, { config: getConfig }, async (request, reply) => {
     if (!asksForPage(request)) return respond(request, reply, () => requestOfTarget(request.url), true);
     const { html, headers } = await graphiqlPage(`${basePath}${graphqlPath}`);
     reply.headers({ ...headers });
     return html;
   });
-  server.post(graphqlPath, { config: { mediaTypes: answerTypes } }, async (request, reply) =>
+  server.post(graphqlPath, { config: { mediaTypes: streamOrAnswerTypes } }, async (request, reply) =>
     respond(request, reply, () => requestOfBody(request.body), false),
   );
 
@@ -52,16 +66,64 @@ export function registerGraphql(server: FastifyInstance, door: GraphqlDoor): voi
     reply: FastifyReply,
     parametersOf: () => GraphqlRequest,
     isReadOnly: boolean,
-  ): Promise<string> {
+  ): Promise<string | FastifyReply> {
     const caller = callerOf(request);
     try {
-      return send(request, reply, await answerer.answer(parametersOf(), caller, isReadOnly));
+      const parameters = parametersOf();
+      if (mayStream(request)) {
+        const given = resumed(parameters, request);
+        if (asksForStream(request) || answerer.isSubscription(given))
+          return stream(request, reply, given, caller);
+      }
+      return send(request, reply, await answerer.answer(parameters, caller, isReadOnly));
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       reply.headers({ ...error.headers });
       return send(request, reply, refused([failureOf(error)]), isUnreadable(error));
     }
   }
+
+  function stream(
+    { method, raw }: FastifyRequest,
+    reply: FastifyReply,
+    given: GraphqlRequest,
+    caller: Caller,
+  ): FastifyReply {
+    // Fastify would hold the answer back until it has ended.
+    reply.hijack();
+    reply.headers(streamHeaders);
+    for (const [name, value] of Object.entries(reply.getHeaders()))
+      if (value !== undefined) reply.raw.setHeader(name, value);
+    reply.raw.flushHeaders();
+    const { headers, rawHeaders } = raw;
+    void streams.stream(given, reply.raw, { caller, headers, rawHeaders, isReadOnly: method === "GET" });
+    return reply;
+  }
+
+  return streams;
+}
+
+const streamHeaders = {
+  "Content-Type": `${streamType}; charset=utf-8`,
+  "Cache-Control": "no-cache",
+  // Proxies like nginx would gather events before they pass them on.
+  "X-Accel-Buffering": "no",
+};
+
+/** Whether events are among what a caller accepts. */
+function mayStream({ method, headers: { accept } }: FastifyRequest): boolean {
+  return method !== "HEAD" && accept !== undefined && accept.includes(streamType);
+}
+
+/** Whether a caller would rather have events than anything else. */
+function asksForStream({ headers: { accept } }: FastifyRequest): boolean {
+  return new Negotiator({ headers: { accept } }).mediaType(streamOrAnswerTypes) === streamType;
+}
+
+/** Clients that are cut off name the last event that they have seen (HTML, section 9.2.4). */
+function resumed(given: GraphqlRequest, { headers }: FastifyRequest): GraphqlRequest {
+  const lastEventId = headers["last-event-id"];
+  return lastEventId === undefined ? given : { ...given, extensions: { ...given.extensions, lastEventId } };
 }
 
 /** What no GraphQL began with has a status of its own in either media type. */

@@ -2,7 +2,7 @@
 // that is refused one of its address's. Headers: draft-ietf-httpapi-ratelimit-headers.
 
 import type { FastifyInstance, FastifyReply } from "fastify";
-import type { Quota } from "../declare/caller.ts";
+import type { Caller, Quota } from "../declare/caller.ts";
 import { Problem } from "../errors.ts";
 import { networkOf } from "../limits/network.ts";
 import type { Quotas, Taken } from "../limits/quota.ts";
@@ -36,6 +36,12 @@ function announce(reply: FastifyReply, quota: Quota, taken: Taken, done: (error?
 
 function rateLimited({ secondsToNext }: Taken, message?: string): Problem {
   return new Problem("rate_limited", message, [], { "Retry-After": String(secondsToNext) });
+}
+
+/** Counts an operation that is no request of its own. @throws Problem `rate_limited` */
+export async function countOperation({ quota, credentialId }: Caller, quotas: Quotas): Promise<void> {
+  const taken = quota && (await quotas.take(credentialId, quota));
+  if (taken && !taken.isAllowed) throw rateLimited(taken);
 }
 
 /** Credentials that were shown and refused; a request without any is not one that guesses. */

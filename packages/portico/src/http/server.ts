@@ -4,8 +4,11 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequ
 import type { Caller, Quota } from "../declare/caller.ts";
 import type { Engine } from "../engine/engine.ts";
 import { Problem } from "../errors.ts";
-import { registerGraphql } from "../graphql/door.ts";
+import type { EventFeed } from "../events/feed.ts";
+import { graphqlPath, registerGraphql } from "../graphql/door.ts";
 import type { GraphqlLimits } from "../graphql/limits.ts";
+import type { Presented } from "../graphql/open-credentials.ts";
+import type { StreamAccess } from "../graphql/streams.ts";
 import type { Authenticator } from "../identity/authenticate.ts";
 import type { Quotas } from "../limits/quota.ts";
 import type { CursorCodec } from "../plan/cursor.ts";
@@ -18,10 +21,11 @@ import { registerHealth } from "./health.ts";
 import type { Log } from "./log.ts";
 import { watchMethods } from "./methods.ts";
 import { acceptJsonBodies, requireAccepted } from "./negotiate.ts";
-import { countRequests, failedAuthentication } from "./quota.ts";
+import { countOperation, countRequests, failedAuthentication } from "./quota.ts";
 import { requestId } from "./request-id.ts";
 import { logRequests } from "./request-log.ts";
 import { reportTiming, startTiming } from "./timing.ts";
+import { acceptSockets, asksForSocket } from "./upgrade.ts";
 
 export interface Building {
   readonly engine: Engine;
@@ -31,6 +35,9 @@ export interface Building {
   readonly quotas: CountedQuotas;
   readonly log: Log;
   readonly graphqlLimits: GraphqlLimits;
+  readonly events: EventFeed;
+  /** Subscriptions that a credential may have open. */
+  readonly mostSubscriptions: number;
   /** {base_url} of the specification, without a slash at its end. */
   readonly publicUrl: string;
   /** Whether answers tell the time that each stage took. */
@@ -84,6 +91,7 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
       maxHeaderSize: headerLimitBytes,
       // Node would answer without a body; `requireHost` says what is wrong.
       requireHostHeader: false,
+      shouldUpgradeCallback: asksForSocket,
     },
     clientErrorHandler: answerUnreadable(building.log.logger),
     frameworkErrors: answerError,
@@ -123,23 +131,32 @@ function requireHost({ raw }: FastifyRequest): void {
 /** Whoever comes through a door has shown who they are. */
 function registerDoors(
   doors: FastifyInstance,
-  { engine, cursors, authenticator, quotas, publicUrl, graphqlLimits }: Building,
+  { engine, cursors, authenticator, quotas, publicUrl, graphqlLimits, events, mostSubscriptions }: Building,
 ): void {
+  const verify = (presented: Presented): Promise<Caller> => authenticator.caller(presented);
+  const authenticate = async (presented: Presented, address: string): Promise<Caller> => {
+    try {
+      return { ...(await verify(presented)), address };
+    } catch (error) {
+      throw await failedAuthentication(error, address, quotas.ofAddresses, quotas.failedAuth);
+    }
+  };
   doors.addHook("onRequest", async (request) => {
     refuseCredentialInQuery(request.url);
     if (request.routeOptions.config.isOpenTo?.(request)) return;
     // Undefined once the connection is gone, whatever its type says.
-    const address = request.ip ?? "";
-    try {
-      request.caller = { ...(await authenticator.caller(request.raw)), address };
-    } catch (error) {
-      throw await failedAuthentication(error, address, quotas.ofAddresses, quotas.failedAuth);
-    }
+    request.caller = await authenticate(request.raw, request.ip ?? "");
   });
   countRequests(doors, quotas.ofKeys);
   const basePath = new URL(publicUrl).pathname.replace(/\/$/, "");
   registerRest(doors, { engine, cursors, basePath, callerOf });
-  registerGraphql(doors, { engine, cursors, limits: graphqlLimits, basePath, callerOf });
+  const count = (caller: Caller): Promise<void> => countOperation(caller, quotas.ofKeys);
+  const logSocket: StreamAccess["logSocket"] = (line) => doors.log.info(line, "web socket closed");
+  const streams = registerGraphql(doors, {
+    ...{ engine, cursors, limits: graphqlLimits, basePath, callerOf, events, mostSubscriptions },
+    ...{ authenticate, verify, count, logSocket },
+  });
+  acceptSockets(doors.server, graphqlPath, (...opening) => streams.openSocket(...opening));
 }
 
 function callerOf({ caller }: FastifyRequest): Caller {

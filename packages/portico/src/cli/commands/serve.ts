@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { Engine } from "../../engine/engine.ts";
 import { OperatorError } from "../../errors.ts";
+import { EventFeed } from "../../events/feed.ts";
 import { createLog, type Log } from "../../http/log.ts";
 import { buildServer } from "../../http/server.ts";
 import { Authenticator } from "../../identity/authenticate.ts";
@@ -50,6 +51,10 @@ export const serve: Command = {
         cursors: new CursorCodec(secretsFor(settings)),
         log,
         graphqlLimits: settings.graphqlLimits,
+        events: new EventFeed(store, (err) =>
+          log.logger.warn({ err }, "events cannot be read; it is tried again"),
+        ),
+        mostSubscriptions: settings.mostSubscriptions,
         publicUrl: settings.publicUrl,
         isTimed: settings.isTimed,
       });
