@@ -59,12 +59,12 @@ export class TestStream {
   /** The results so far, once there are so many. */
   // biome-ignore lint/suspicious/noExplicitAny: as above.
   async results(count: number): Promise<any[]> {
-    await this.#until(() => this.results_.length >= count);
-    return this.results_;
+    await this.#until(() => this.allResults.length >= count);
+    return this.allResults;
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: as above.
-  get results_(): any[] {
+  get allResults(): any[] {
     return this.events.filter(({ event }) => event === "next").map(({ body }) => body);
   }
 
