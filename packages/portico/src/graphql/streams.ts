@@ -93,7 +93,12 @@ export class Streams {
       revoke: (problem) => operation.forbid(problem),
     });
     this.#open.add(stream);
+    // Whoever has closed their side may wait for an answer, but not for a stream without end.
+    const hangUp = (): void => void response.destroy();
+    const { socket } = response;
+    socket?.once("end", hangUp);
     response.once("close", () => {
+      socket?.off("end", hangUp);
       unwatch();
       this.#open.delete(stream);
       operation.end();

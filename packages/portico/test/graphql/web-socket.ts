@@ -18,7 +18,11 @@ export class TestSocket {
   private constructor(socket: WebSocket) {
     this.socket = socket;
     socket.on("message", (bytes) => this.messages.push(JSON.parse(String(bytes))));
-    this.#closed = once(socket, "close").then(([code, reason]) => ({ code, reason: String(reason) }));
+    // An error of the connection is told by the code that it is closed with.
+    socket.on("error", () => {});
+    this.#closed = new Promise((resolve) =>
+      socket.on("close", (code, reason) => resolve({ code, reason: String(reason) })),
+    );
   }
 
   /** @param protocol null asks for none */
