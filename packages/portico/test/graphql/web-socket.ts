@@ -28,10 +28,10 @@ export class TestSocket {
   /** @param protocol null asks for none */
   static async open(
     { url }: Pick<Portico, "url">,
-    options: ClientOptions & { path?: string; protocol?: string | null } = {},
+    options: Pick<ClientOptions, "headers"> & { protocol?: string | null } = {},
   ): Promise<TestSocket> {
-    const { path = "/graphql", protocol = "graphql-transport-ws", ...others } = options;
-    const socket = new WebSocket(url.replace("http", "ws") + path, protocol ?? [], others);
+    const { protocol = "graphql-transport-ws", ...others } = options;
+    const socket = new WebSocket(`${url.replace("http", "ws")}/graphql`, protocol ?? [], others);
     const opened = new TestSocket(socket);
     await once(socket, "open");
     return opened;
