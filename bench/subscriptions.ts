@@ -69,27 +69,36 @@ async function measureOn(server: PorticoServer, key: string): Promise<void> {
     await subscriber.ready;
   }
   await sleep(500);
+  const own = process.cpuUsage();
   const before = { memory: server.memoryMegabytes, processor: server.processorSeconds };
-  const agent = new Agent({ keepAlive: true, maxSockets: 20 });
+  const answers: number[] = [];
+  const agent = new Agent({ keepAlive: true, maxSockets: 100 });
   const started = performance.now();
   for (let number = 0; number < sentAt.length; number += 1) {
     const due = started + (number * 1_000) / writes;
     if (due > performance.now()) await sleep(due - performance.now());
     sentAt[number] = performance.now();
-    create(server.url, key, agent, `n${number}.`);
+    const sent = sentAt[number]!;
+    create(server.url, key, agent, `n${number}.`, () => answers.push(performance.now() - sent));
   }
   for (const until = Date.now() + patienceMs; told < expected && Date.now() < until; ) await sleep(20);
   const tookSeconds = (performance.now() - started) / 1_000;
   const processor = (server.processorSeconds ?? Number.NaN) - (before.processor ?? Number.NaN);
-  const sorted = delays.subarray(0, told).sort();
-  const at = (part: number): string => `${sorted[Math.floor((sorted.length - 1) * part)]?.toFixed(1)} ms`;
+  const { user, system } = process.cpuUsage(own);
+  const percent = (used: number): string => `${((100 * used) / tookSeconds).toFixed(0)} %`;
+  const spread = (times: Float64Array): string => {
+    const sorted = times.toSorted();
+    const at = (part: number): string => `${sorted[Math.floor((sorted.length - 1) * part)]?.toFixed(1)} ms`;
+    return `p50 ${at(0.5)}, p90 ${at(0.9)}, p99 ${at(0.99)}, most ${at(1)}`;
+  };
   const inOrder = open.filter(({ isInOrder }) => isInOrder).length;
   process.stdout.write(
     [
       `${subscribers} subscriptions { ${fields} }, ${writes} writes a second for ${seconds} s`,
       `told: ${told} of ${expected}; ${inOrder} of ${subscribers} subscribers in one order`,
-      `from sending a write to its arrival: p50 ${at(0.5)}, p90 ${at(0.9)}, p99 ${at(0.99)}, most ${at(1)}`,
-      `processor of the server: ${((100 * processor) / tookSeconds).toFixed(0)} %`,
+      `from sending a write to its arrival: ${spread(delays.subarray(0, told))}`,
+      `from sending a write to its answer: ${spread(Float64Array.from(answers))}`,
+      `processor: server ${percent(processor)}, this process ${percent((user + system) / 1_000_000)}`,
       `memory: ${before.memory?.toFixed(0)} MB with the subscriptions open, ${server.memoryMegabytes?.toFixed(0)} MB at the end`,
       "",
     ].join("\n"),
@@ -98,7 +107,7 @@ async function measureOn(server: PorticoServer, key: string): Promise<void> {
   agent.destroy();
 }
 
-function create(url: string, key: string, agent: Agent, title: string): void {
+function create(url: string, key: string, agent: Agent, title: string, answered: () => void): void {
   const body = JSON.stringify({ title });
   const headers = {
     authorization: `Bearer ${key}`,
@@ -107,7 +116,7 @@ function create(url: string, key: string, agent: Agent, title: string): void {
   };
   request(`${url}/posts`, { method: "POST", agent, headers }, (response) => {
     if (response.statusCode !== 201) throw new Error(`a write was answered with ${response.statusCode}`);
-    response.resume();
+    response.resume().once("end", answered);
   })
     // Idle connections are closed by the server when it stops.
     .once("error", interrupt)
