@@ -33,6 +33,8 @@ export interface Settings {
   readonly usageDays: number;
   /** How long rows of the request log are kept; with 0 there are none. */
   readonly requestLogDays: number;
+  /** Subscriptions that a credential may have open. */
+  readonly mostSubscriptions: number;
   readonly logLevel: LogLevel;
   readonly isTimed: boolean;
 }
@@ -71,6 +73,7 @@ export function readSettings(environment: Environment, defaults: Environment = {
     mailDays: days("PORTICO_MAIL_DAYS", value("PORTICO_MAIL_DAYS", "30")),
     usageDays: days("PORTICO_USAGE_DAYS", value("PORTICO_USAGE_DAYS", "90")),
     requestLogDays: days("PORTICO_REQUEST_LOG_DAYS", value("PORTICO_REQUEST_LOG_DAYS", "7"), 0),
+    mostSubscriptions: bound("PORTICO_GRAPHQL_SUBSCRIPTIONS", value("PORTICO_GRAPHQL_SUBSCRIPTIONS", "100")),
     logLevel: oneOf("LOG_LEVEL", value("LOG_LEVEL", "info"), logLevels),
     isTimed: oneOf("PORTICO_TIMING", value("PORTICO_TIMING", "0"), ["0", "1"] as const) === "1",
   };

@@ -37,6 +37,14 @@ export type TakeTokens = (caller: Caller, tokens: number) => Promise<void>;
 /** Rows that cost one token. */
 const rowsOfToken = 100;
 
+/** An operation that nothing is wrong with. */
+export interface Examined {
+  /** Its document. */
+  readonly text: string;
+  readonly parsed: ParsedDocument;
+  readonly prepared: Compiled;
+}
+
 export class Answerer {
   readonly #parts: AnswererParts;
   readonly #documents: DocumentParser;
@@ -51,29 +59,43 @@ export class Answerer {
 
   /** @param isReadOnly whether the method of the request forbids mutations */
   async answer(request: GraphqlRequest, caller: Caller, isReadOnly: boolean): Promise<GraphqlAnswer> {
-    const { limits } = this.#parts;
+    const examined = this.examine(request, caller, isReadOnly);
+    if (isFailed(examined)) return refused(examined);
+    if (examined.prepared.operation.operation === "subscription") throw notStreamed();
+    return this.run(examined, request, caller);
+  }
+
+  /** Whether the operation is a subscription, as far as its document can be read. */
+  isSubscription(request: GraphqlRequest): boolean {
     const parsed = this.#documents.parse(this.#persisted.textOf(request));
-    if (isFailed(parsed)) return refused(parsed);
+    return !isFailed(parsed) && operationOf(parsed, request.operationName).operation === "subscription";
+  }
+
+  /** All that comes before an operation runs: what is wrong with it, or what is to run. */
+  examine(request: GraphqlRequest, caller: Caller, isReadOnly: boolean): Examined | readonly Failure[] {
+    const { limits } = this.#parts;
+    const text = this.#persisted.textOf(request);
+    const parsed = this.#documents.parse(text);
+    if (isFailed(parsed)) return parsed;
     const operation = operationOf(parsed, request.operationName);
-    if (isReadOnly && operation.operation !== "query") throw mutationByGet();
+    if (isReadOnly && operation.operation === "mutation") throw mutationByGet();
     const prepared = this.#preparer.prepare(parsed, operation, request.variables);
-    if (isFailed(prepared)) return refused(prepared);
+    if (isFailed(prepared)) return prepared;
     requireWithin("cost", prepared.cost, limits);
     requireWithin("size", prepared.size, limits);
     const missing = missingScopes(caller, prepared.scopes);
-    if (missing.length > 0) return refused(missing.map(({ problem, path }) => failureOf(problem, { path })));
-    const tokens = Math.floor(prepared.cost / rowsOfToken);
-    if (tokens > 0) await this.#parts.takeTokens(caller, tokens);
-    return this.#run(parsed, prepared, request, caller);
+    if (missing.length > 0) return missing.map(({ problem, path }) => failureOf(problem, { path }));
+    return { text, parsed, prepared };
   }
 
-  async #run(
-    parsed: ParsedDocument,
-    prepared: Compiled,
+  async run(
+    { parsed, prepared }: Examined,
     { variables, extensions }: GraphqlRequest,
     caller: Caller,
   ): Promise<GraphqlAnswer> {
-    const { api, engine, cursors } = this.#parts;
+    const { api, engine, cursors, takeTokens } = this.#parts;
+    const tokens = Math.floor(prepared.cost / rowsOfToken);
+    if (tokens > 0) await takeTokens(caller, tokens);
     const revealed: Record<string, unknown> = {};
     const reveal = (name: string, members: unknown): void => {
       revealed[name] = members;
@@ -92,7 +114,7 @@ export class Answerer {
   }
 }
 
-function isFailed<T extends object>(found: T | readonly Failure[]): found is readonly Failure[] {
+export function isFailed<T extends object>(found: T | readonly Failure[]): found is readonly Failure[] {
   return Array.isArray(found);
 }
 
@@ -120,6 +142,13 @@ function operationOf({ operations }: ParsedDocument, name: string | undefined) {
   const found = operations.find((operation) => operation.name?.value === name);
   if (found) return found;
   throw new Problem("malformed_request", `The document has no operation named ${name.slice(0, 100)}.`);
+}
+
+function notStreamed(): Problem {
+  return new Problem(
+    "not_acceptable",
+    "Subscribe over WebSocket (graphql-transport-ws), or with Accept: text/event-stream.",
+  );
 }
 
 function mutationByGet(): Problem {

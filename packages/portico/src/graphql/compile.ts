@@ -62,6 +62,9 @@ function runOf(api: Api, rootName: string, selected: Selected): CompiledField["r
     }
     case "search":
       return searchRun(api, selected);
+    case "event":
+      // Its events are run each for itself.
+      return async () => "null";
     default: {
       const text = `"${requireTypename(selected, rootName)}"`;
       return async () => text;

@@ -7,13 +7,16 @@ import type { Engine } from "../engine/engine.ts";
 import { Problem } from "../errors.ts";
 import type { CursorCodec } from "../plan/cursor.ts";
 import { Answerer, type GraphqlAnswer, refused, type TakeTokens } from "./answer.ts";
+import type { EventSource } from "./event-source.ts";
 import { failureOf } from "./failure.ts";
 import { graphiqlPage } from "./graphiql.ts";
 import type { GraphqlLimits } from "./limits.ts";
 import { type GraphqlRequest, requestOfBody, requestOfTarget } from "./request.ts";
 import { buildApi } from "./schema.ts";
+import { type StreamAccess, Streams } from "./streams.ts";
+import { Subscribers } from "./subscribers.ts";
 
-export interface GraphqlDoor {
+export interface GraphqlDoor extends StreamAccess {
   readonly engine: Engine;
   readonly cursors: CursorCodec;
   readonly limits: GraphqlLimits;
@@ -21,6 +24,9 @@ export interface GraphqlDoor {
   readonly basePath: string;
   readonly callerOf: (request: FastifyRequest) => Caller;
   readonly takeTokens: TakeTokens;
+  readonly events: EventSource;
+  /** Subscriptions that a credential may have open. */
+  readonly mostSubscriptions: number;
 }
 
 export const graphqlPath = "/graphql";
@@ -28,23 +34,31 @@ export const graphqlPath = "/graphql";
 const jsonType = "application/json";
 const graphqlType = "application/graphql-response+json";
 const pageType = "text/html";
+const streamType = "text/event-stream";
 /** The first one counts where a caller accepts several alike. */
 const answerTypes = [jsonType, graphqlType];
 const pageOrAnswerTypes = [...answerTypes, pageType];
+const streamOrAnswerTypes = [...answerTypes, streamType];
 
-export function registerGraphql(server: FastifyInstance, door: GraphqlDoor): void {
-  const { engine, cursors, limits, basePath, callerOf, takeTokens } = door;
+/** @returns what opens WebSockets */
+export function registerGraphql(server: FastifyInstance, door: GraphqlDoor): Streams {
+  const { engine, cursors, limits, basePath, callerOf, events, mostSubscriptions, takeTokens } = door;
   const answerer = new Answerer({ api: buildApi(engine.model), engine, cursors, limits, takeTokens });
+  const subscribers = new Subscribers(engine, events, mostSubscriptions);
+  const onInternalError = (err: unknown): void => server.log.error({ err }, "operation of a stream failed");
+  const streams = new Streams({ answerer, subscribers, onInternalError }, door);
+  // Before the server waits for its connections to end.
+  server.addHook("preClose", async () => streams.close());
 
   // A browser that opens the path shows no credential yet; the page asks its user for one.
-  const getConfig = { mediaTypes: pageOrAnswerTypes, isOpenTo: asksForPage };
+  const getConfig = { mediaTypes: [...pageOrAnswerTypes, streamType], isOpenTo: asksForPage };
   server.get(graphqlPath, { config: getConfig }, async (request, reply) => {
     if (!asksForPage(request)) return respond(request, reply, () => requestOfTarget(request.url), true);
     const { html, headers } = await graphiqlPage(`${basePath}${graphqlPath}`);
     reply.headers({ ...headers });
     return html;
   });
-  server.post(graphqlPath, { config: { mediaTypes: answerTypes } }, async (request, reply) =>
+  server.post(graphqlPath, { config: { mediaTypes: streamOrAnswerTypes } }, async (request, reply) =>
     respond(request, reply, () => requestOfBody(request.body), false),
   );
 
@@ -53,16 +67,64 @@ export function registerGraphql(server: FastifyInstance, door: GraphqlDoor): voi
     reply: FastifyReply,
     parametersOf: () => GraphqlRequest,
     isReadOnly: boolean,
-  ): Promise<string> {
+  ): Promise<string | FastifyReply> {
     const caller = callerOf(request);
     try {
-      return send(request, reply, await answerer.answer(parametersOf(), caller, isReadOnly));
+      const parameters = parametersOf();
+      if (mayStream(request)) {
+        const given = resumed(parameters, request);
+        if (asksForStream(request) || answerer.isSubscription(given))
+          return stream(request, reply, given, caller);
+      }
+      return send(request, reply, await answerer.answer(parameters, caller, isReadOnly));
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       reply.headers({ ...error.headers });
       return send(request, reply, refused([failureOf(error)]), ownStatus.has(error.code));
     }
   }
+
+  function stream(
+    { method, raw }: FastifyRequest,
+    reply: FastifyReply,
+    given: GraphqlRequest,
+    caller: Caller,
+  ): FastifyReply {
+    // Fastify would hold the answer back until it has ended.
+    reply.hijack();
+    reply.headers(streamHeaders);
+    for (const [name, value] of Object.entries(reply.getHeaders()))
+      if (value !== undefined) reply.raw.setHeader(name, value);
+    reply.raw.flushHeaders();
+    const { headers, rawHeaders } = raw;
+    void streams.stream(given, reply.raw, { caller, headers, rawHeaders, isReadOnly: method === "GET" });
+    return reply;
+  }
+
+  return streams;
+}
+
+const streamHeaders = {
+  "Content-Type": `${streamType}; charset=utf-8`,
+  "Cache-Control": "no-cache",
+  // Proxies like nginx would gather events before they pass them on.
+  "X-Accel-Buffering": "no",
+};
+
+/** Whether events are among what a caller accepts. */
+function mayStream({ method, headers: { accept } }: FastifyRequest): boolean {
+  return method !== "HEAD" && accept !== undefined && accept.includes(streamType);
+}
+
+/** Whether a caller would rather have events than anything else. */
+function asksForStream({ headers: { accept } }: FastifyRequest): boolean {
+  return new Negotiator({ headers: { accept } }).mediaType(streamOrAnswerTypes) === streamType;
+}
+
+/** Clients that are cut off name the last event that they have seen (HTML, section 9.2.4). */
+function resumed(given: GraphqlRequest, { headers }: FastifyRequest): GraphqlRequest {
+  const lastEventId = headers["last-event-id"];
+  return lastEventId === undefined ? given : { ...given, extensions: { ...given.extensions, lastEventId } };
 }
 
 /** What no GraphQL began with, and what caches and clients act on, has its status in either media type. */

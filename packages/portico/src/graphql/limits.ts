@@ -150,6 +150,7 @@ function costOfField(selected: Selected): number {
     case "create":
     case "change":
     case "remove":
+    case "event":
       return 1 + largest(inside, costOf);
     case "edges":
       return largest(inside, costOf);

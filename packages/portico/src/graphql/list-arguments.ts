@@ -98,7 +98,8 @@ const mostValues = 50;
 /** Without a prototype, as arguments are: a field may be called `constructor`. */
 const noFilter: Given = Object.freeze(Object.create(null));
 
-function filterConditions(resource: ResourceModel, filter: Given): Condition[] {
+/** @throws Problem `validation_error` */
+export function filterConditions(resource: ResourceModel, filter: Given): Condition[] {
   const conditions: Condition[] = [];
   for (const { attribute, hasRange } of resource.filters.values()) {
     const any = filter[attribute.name];

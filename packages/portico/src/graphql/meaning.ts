@@ -5,7 +5,7 @@ import type { GraphQLField } from "graphql";
 import type { Attribute, ResourceModel } from "../declare/model.ts";
 import type { Sort } from "../plan/read.ts";
 
-export type Meaning = RowMeaning | RootMeaning | PageMeaning;
+export type Meaning = RowMeaning | RootMeaning | EventMeaning | PageMeaning;
 
 /** A member of a row. */
 export type RowMeaning =
@@ -18,6 +18,16 @@ export type RootMeaning =
   | { readonly kind: "one" | "first" | "page"; readonly resource: ResourceModel }
   | { readonly kind: "node" | "search" }
   | { readonly kind: "create" | "change" | "remove"; readonly resource: ResourceModel };
+
+/** A field of Subscription: rows to which something happens. */
+export interface EventMeaning {
+  readonly kind: "event";
+  readonly resource: ResourceModel;
+  readonly action: EventAction;
+}
+
+export const eventActions = ["created", "changed", "removed"] as const;
+export type EventAction = (typeof eventActions)[number];
 
 /** A part of a connection (Relay's Cursor Connections Specification). */
 export type PageMeaning =

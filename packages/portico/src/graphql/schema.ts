@@ -23,7 +23,7 @@ import { OperatorError } from "../errors.ts";
 import { defaultLimit } from "../plan/page.ts";
 import { AttributeTypes, deprecationReason, isNullableOutput } from "./attribute-type.ts";
 import { createInput, filterInput, sortEnum, updateInput } from "./inputs.ts";
-import { type Meaning, type PageFact, pageFacts } from "./meaning.ts";
+import { type EventAction, type Meaning, type PageFact, pageFacts } from "./meaning.ts";
 import { backwardLists, pascalCase, plainLimit } from "./naming.ts";
 
 type Fields = GraphQLFieldConfigMap<unknown, unknown>;
@@ -62,6 +62,7 @@ export function buildApi(model: Model): Api {
   const schema = checkedSchema({
     query: queryType(types, searched, rows),
     mutation: mutationType(types, attributeTypes),
+    subscription: subscriptionType(types),
     types: [...rows.values()],
   });
   const resourceOf = new Map(types.map(({ row, resource }) => [row, resource]));
@@ -298,6 +299,34 @@ function mutationType(types: readonly ResourceTypes[], attributeTypes: Attribute
     }
   }
   return new GraphQLObjectType({ name: "Mutation", fields });
+}
+
+/** What stands behind the name of a row for each event. */
+const eventSuffixes: readonly (readonly [EventAction, string])[] = [
+  ["created", "Created"],
+  ["changed", "Updated"],
+  ["removed", "Deleted"],
+];
+
+function subscriptionType(types: readonly ResourceTypes[]): GraphQLObjectType | null {
+  const fields: Fields = {};
+  for (const { resource, row, pageArguments } of types.filter(({ resource: { isRecorded } }) => isRecorded)) {
+    const { filter } = pageArguments;
+    for (const [action, suffix] of eventSuffixes) {
+      add(fields, resource.name + suffix, {
+        type: new GraphQLNonNull(row),
+        args: {
+          ...(action !== "created" && { id: { type: GraphQLID } }),
+          ...(resource.parent && { [resource.parent.name]: { type: GraphQLID } }),
+          ...(filter && { filter }),
+        },
+        description: action === "removed" ? "The row as it was last; only its own fields." : null,
+        deprecationReason: deprecationReason(resource.deprecated),
+        ...meant({ kind: "event", resource, action }),
+      });
+    }
+  }
+  return Object.keys(fields).length > 0 ? new GraphQLObjectType({ name: "Subscription", fields }) : null;
 }
 
 function add(fields: Fields, name: string, field: GraphQLFieldConfig<unknown, unknown>): void {

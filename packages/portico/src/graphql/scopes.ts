@@ -45,6 +45,7 @@ function ownScope(api: Api, selected: Selected): string | undefined {
     case "one":
     case "first":
     case "page":
+    case "event":
       return meaning.resource.scopes.read;
     case "node":
       return resourceOfId(api, selected)?.scopes.read;

@@ -35,7 +35,7 @@ export async function write(
       ? await create(engine, caller, resource, input)
       : await engine.change(caller, resource, id, input);
   const text =
-    textOfSelection(written.text, selection) ??
+    ownText(JSON.parse(written.text), selection) ??
     (await engine.getWritten(caller, { resource, selection, id: written.id, conditions: [] }));
   return { text, revealed: written.revealed };
 }
@@ -69,8 +69,7 @@ async function remove(
 }
 
 /** The selection as a part of the whole row; undefined where it shows more than the row itself. */
-function textOfSelection(whole: string, { members }: Selection): string | undefined {
-  const row: Record<string, unknown> = JSON.parse(whole);
+export function ownText(row: Readonly<Record<string, unknown>>, { members }: Selection): string | undefined {
   const parts: string[] = [];
   for (const member of members) {
     if (member.kind !== "value" && member.kind !== "constant") return undefined;

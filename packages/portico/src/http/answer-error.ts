@@ -2,6 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { type ErrorCode, Problem } from "../errors.ts";
 import type { Logger } from "./log.ts";
@@ -61,11 +62,16 @@ export function answerUnreadable(logger: Logger): (error: Error & { code?: strin
     const problem = new Problem(socketErrors[error.code ?? ""] ?? "malformed_request");
     const requestId = randomUUID();
     logger.info({ requestId, status: problem.status, reason: error.code }, "unreadable request");
-    const body = problem.toText();
-    socket.end(
-      `HTTP/1.1 ${problem.status} ${problem.code}\r\nX-Request-Id: ${requestId}\r\n` +
-        `Content-Type: ${errorType}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
-        `Connection: close\r\n\r\n${body}`,
-    );
+    refuseOnSocket(socket, problem, requestId);
   };
+}
+
+/** Answers on a connection that no request is served on, and closes it. */
+export function refuseOnSocket(socket: Duplex, problem: Problem, requestId: string): void {
+  const body = problem.toText();
+  socket.end(
+    `HTTP/1.1 ${problem.status} ${problem.code}\r\nX-Request-Id: ${requestId}\r\n` +
+      `Content-Type: ${errorType}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
+      `Connection: close\r\n\r\n${body}`,
+  );
 }

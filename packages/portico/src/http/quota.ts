@@ -46,6 +46,12 @@ function rateLimited({ secondsToNext }: Taken, message?: string): Problem {
   return new Problem("rate_limited", message, [], { "Retry-After": String(secondsToNext) });
 }
 
+/** Counts an operation that is no request of its own. @throws Problem `rate_limited` */
+export async function countOperation({ quota, credentialId }: Caller, quotas: Quotas): Promise<void> {
+  const taken = quota && (await quotas.take(credentialId, quota));
+  if (taken && !taken.isAllowed) throw rateLimited(taken);
+}
+
 /** Credentials that were shown and refused; a request without any is not one that guesses. */
 const failures: ReadonlySet<unknown> = new Set(["invalid_credential", "wrong_environment"]);
 

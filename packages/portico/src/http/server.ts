@@ -4,8 +4,11 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequ
 import type { Caller, Quota } from "../declare/caller.ts";
 import type { Engine } from "../engine/engine.ts";
 import { Problem } from "../errors.ts";
-import { registerGraphql } from "../graphql/door.ts";
+import type { EventFeed } from "../events/feed.ts";
+import { graphqlPath, registerGraphql } from "../graphql/door.ts";
 import type { GraphqlLimits } from "../graphql/limits.ts";
+import type { Presented } from "../graphql/open-credentials.ts";
+import type { StreamAccess } from "../graphql/streams.ts";
 import type { Authenticator } from "../identity/authenticate.ts";
 import type { Quotas } from "../limits/quota.ts";
 import { withResourceMetadata } from "../oauth/challenge.ts";
@@ -22,10 +25,11 @@ import { registerHealth } from "./health.ts";
 import type { Log } from "./log.ts";
 import { watchMethods } from "./methods.ts";
 import { acceptJsonBodies, requireAccepted } from "./negotiate.ts";
-import { countRequests, failedAuthentication, takeTokens } from "./quota.ts";
+import { countOperation, countRequests, failedAuthentication, takeTokens } from "./quota.ts";
 import { requestId } from "./request-id.ts";
 import { type RequestRecorder, recordRequests } from "./request-log.ts";
 import { reportTiming, startTiming } from "./timing.ts";
+import { acceptSockets, asksForSocket } from "./upgrade.ts";
 
 export interface Building {
   readonly engine: Engine;
@@ -38,6 +42,9 @@ export interface Building {
   /** Those who keep something of each request that was answered. */
   readonly recorders: readonly RequestRecorder[];
   readonly oauth: OAuthDoor;
+  readonly events: EventFeed;
+  /** Subscriptions that a credential may have open. */
+  readonly mostSubscriptions: number;
   /** {base_url} of the specification, without a slash at its end. */
   readonly publicUrl: string;
   /** Whether answers tell the time that each stage took. */
@@ -91,6 +98,7 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
       maxHeaderSize: headerLimitBytes,
       // Node would answer without a body; `requireHost` says what is wrong.
       requireHostHeader: false,
+      shouldUpgradeCallback: asksForSocket,
     },
     clientErrorHandler: answerUnreadable(building.log.logger),
     frameworkErrors: answerError,
@@ -127,34 +135,36 @@ function requireHost({ raw }: FastifyRequest): void {
 }
 
 /** Whoever comes through a door has shown who they are. */
-function registerDoors(
-  doors: FastifyInstance,
-  { engine, cursors, authenticator, quotas, oauth, publicUrl, graphqlLimits }: Building,
-): void {
-  doors.addHook("onRequest", async (request) => {
-    refuseCredentialInQuery(request.url);
-    if (request.routeOptions.config.isOpenTo?.(request)) return;
-    // Undefined once the connection is gone, whatever its type says.
-    const address = request.ip ?? "";
+function registerDoors(doors: FastifyInstance, building: Building): void {
+  const { engine, cursors, authenticator, quotas, oauth, publicUrl } = building;
+  const { graphqlLimits, events, mostSubscriptions } = building;
+  const verify = (presented: Presented): Promise<Caller> => authenticator.caller(presented);
+  const authenticate = async (presented: Presented, address: string): Promise<Caller> => {
     try {
-      request.caller = { ...(await authenticator.caller(request.raw)), address };
+      return { ...(await verify(presented)), address };
     } catch (error) {
       const refusal = await failedAuthentication(error, address, quotas.ofAddresses, quotas.failedAuth);
       throw await withResourceMetadata(refusal, oauth);
     }
+  };
+  doors.addHook("onRequest", async (request) => {
+    refuseCredentialInQuery(request.url);
+    if (request.routeOptions.config.isOpenTo?.(request)) return;
+    // Undefined once the connection is gone, whatever its type says.
+    request.caller = await authenticate(request.raw, request.ip ?? "");
   });
   countRequests(doors, quotas.ofKeys);
   const basePath = new URL(publicUrl).pathname.replace(/\/$/, "");
   registerGrants(doors, { server: oauth.server, callerOf });
   registerRest(doors, { engine, cursors, basePath, callerOf });
-  registerGraphql(doors, {
+  const count = (caller: Caller): Promise<void> => countOperation(caller, quotas.ofKeys);
+  const logSocket: StreamAccess["logSocket"] = (line) => doors.log.info(line, "web socket closed");
+  const streams = registerGraphql(doors, {
+    ...{ engine, cursors, limits: graphqlLimits, basePath, callerOf, events, mostSubscriptions },
+    ...{ authenticate, verify, count, logSocket },
     takeTokens: (caller, tokens) => takeTokens(quotas.ofKeys, caller, tokens),
-    engine,
-    cursors,
-    limits: graphqlLimits,
-    basePath,
-    callerOf,
   });
+  acceptSockets(doors.server, graphqlPath, (...opening) => streams.openSocket(...opening));
 }
 
 function callerOf({ caller }: FastifyRequest): Caller {

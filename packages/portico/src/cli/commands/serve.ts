@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { Engine } from "../../engine/engine.ts";
 import { OperatorError } from "../../errors.ts";
+import { EventFeed } from "../../events/feed.ts";
 import { createLog, type Log } from "../../http/log.ts";
 import { buildServer } from "../../http/server.ts";
 import { AccessTokens, type OAuthUrls } from "../../identity/access-token.ts";
@@ -72,6 +73,10 @@ export const serve: Command = {
         graphqlLimits: settings.graphqlLimits,
         recorders: recording.recorders,
         oauth: { server: oauth, mount: mountPath(authUrl(settings, settings.publicUrl), settings.publicUrl) },
+        events: new EventFeed(store, (err) =>
+          log.logger.warn({ err }, "events cannot be read; it is tried again"),
+        ),
+        mostSubscriptions: settings.mostSubscriptions,
         publicUrl: settings.publicUrl,
         isTimed: settings.isTimed,
       });

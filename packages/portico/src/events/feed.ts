@@ -1,0 +1,167 @@
+// New events as they are recorded, by whichever door or process of the database, in the order of their numbers. The
+// table is looked at while somebody listens: that needs nothing but the table, on both databases.
+
+import { sql } from "kysely";
+import type { ColumnValues, Statement } from "../store/database.ts";
+import { compile, slot } from "../store/statement.ts";
+import type { Store } from "../store/store.ts";
+import { Gaps } from "./gaps.ts";
+
+/** An event as it was recorded. */
+export interface FeedEvent {
+  /** Its place among all events; to resume is to go on after it. */
+  readonly sequence: number;
+  readonly tenantId: string;
+  /** The name of the resource: `post`. */
+  readonly resource: string;
+  /** `post.created` */
+  readonly kind: string;
+  readonly rowId: string;
+  /** The row after the write (before it, where it was removed), as JSON text. */
+  readonly row: string;
+}
+
+/** Takes events in their order. The next ones are not looked for before it is done with these. */
+export type Listener = (events: readonly FeedEvent[]) => Promise<void>;
+
+/** Where to read on in the events of a tenant's resource, and where to end. */
+export interface Stretch {
+  readonly tenantId: string;
+  readonly resource: string;
+  readonly after: number;
+  readonly until: number;
+}
+
+const betweenLooksMs = 25;
+/** Sooner where something waits for a transaction to end. */
+const whileWaitingMs = 5;
+const afterFailureMs = 500;
+/** Events read at once; the rest follows at once, too. */
+const mostAtOnce = 250;
+/** Numbers below the newest of which some may still come when the first one listens. */
+const reach = 1_000;
+
+export class EventFeed {
+  readonly #store: Store;
+  readonly #onError: (error: unknown) => void;
+  readonly #new: Statement<number>;
+  readonly #numbers: Statement<number>;
+  readonly #stretch: Statement<Stretch>;
+  readonly #newest: Statement<undefined>;
+  readonly #listeners = new Set<Listener>();
+  /** What was told so far; unknown while nobody listens. */
+  #gaps: Gaps | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isLooking = false;
+
+  /** @param onError is told when the table cannot be read; the feed tries again */
+  constructor(store: Store, onError: (error: unknown) => void) {
+    this.#store = store;
+    this.#onError = onError;
+    const { builder, limit } = store.dialect;
+    const columns = sql`sequence, tenant_id, resource, kind, row_id, row`;
+    const most = limit(
+      mostAtOnce,
+      slot(() => mostAtOnce),
+    );
+    // SQLite has one writer, whose numbers are seen in their order and without gaps.
+    const snapshot = store.database.isRemote
+      ? sql`pg_snapshot_xmin(pg_current_snapshot())::text, pg_snapshot_xmax(pg_current_snapshot())::text`
+      : sql`0, 0`;
+    const isNew = sql`sequence > ${slot((told: number) => told)}`;
+    this.#new = compile(
+      builder,
+      sql`select ${columns}, ${snapshot} from events where ${isNew} order by sequence limit ${most}`,
+    );
+    this.#numbers = compile(builder, sql`select sequence from events where ${isNew} order by sequence`);
+    this.#stretch = compile(
+      builder,
+      sql`select ${columns} from events where tenant_id = ${slot(({ tenantId }: Stretch) => tenantId)}
+        and resource = ${slot(({ resource }: Stretch) => resource)}
+        and sequence > ${slot(({ after }: Stretch) => after)}
+        and sequence <= ${slot(({ until }: Stretch) => until)} order by sequence limit ${most}`,
+    );
+    this.#newest = compile(builder, sql`select coalesce(max(sequence), 0) from events`);
+  }
+
+  /** Calls `listener` with every event from now on. @returns what ends it */
+  async listen(listener: Listener): Promise<() => void> {
+    this.#gaps ??= await this.#begin();
+    this.#listeners.add(listener);
+    this.#lookLater(betweenLooksMs);
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
+  /** All events up to this number are told, or being told. */
+  get told(): number {
+    return this.#gaps?.told ?? 0;
+  }
+
+  /** The numbers after `told` that can be seen already: whoever begins now has no interest in them. */
+  async seenAfter(told: number): Promise<ReadonlySet<number>> {
+    const rows = await this.#store.database.query(this.#numbers, told);
+    return new Set(rows.map(([number]) => Number(number)));
+  }
+
+  /** Events that were told before, oldest first; some hundreds at most. */
+  async stretch(stretch: Stretch): Promise<readonly FeedEvent[]> {
+    const rows = await this.#store.database.query(this.#stretch, stretch);
+    return rows.map(eventOf);
+  }
+
+  async #begin(): Promise<Gaps> {
+    const [row] = await this.#store.database.query(this.#newest, undefined);
+    const newest = Number(row![0]);
+    // Somebody else may have begun meanwhile.
+    return this.#gaps ?? new Gaps(this.#store.database.isRemote ? Math.max(0, newest - reach) : newest);
+  }
+
+  #lookLater(inMs: number): void {
+    if (this.#isLooking || this.#timer) return;
+    this.#timer = setTimeout(() => this.#look(), inMs);
+  }
+
+  async #look(): Promise<void> {
+    this.#timer = undefined;
+    const gaps = this.#gaps;
+    if (!gaps || this.#listeners.size === 0) {
+      // Whoever listens next begins with what is recorded then.
+      this.#gaps = undefined;
+      return;
+    }
+    this.#isLooking = true;
+    let pause = betweenLooksMs;
+    try {
+      pause = await this.#tellNew(gaps);
+    } catch (error) {
+      this.#onError(error);
+      pause = afterFailureMs;
+    }
+    this.#isLooking = false;
+    this.#lookLater(pause);
+  }
+
+  /** @returns how long to wait before the next look */
+  async #tellNew(gaps: Gaps): Promise<number> {
+    const rows = await this.#store.database.query(this.#new, gaps.told);
+    if (rows.length === 0) return betweenLooksMs;
+    const [oldest, next] = rows[0]!.slice(-2).map(Number) as [number, number];
+    const events = rows.map(eventOf);
+    const count = gaps.settle(
+      events.map(({ sequence }) => sequence),
+      { oldest, next },
+    );
+    const told = events.slice(0, count);
+    if (count > 0) await Promise.all([...this.#listeners].map((listener) => listener(told)));
+    if (count < rows.length) return whileWaitingMs;
+    return rows.length === mostAtOnce ? 0 : betweenLooksMs;
+  }
+}
+
+/** The columns of the statements above; numbers of PostgreSQL may come as texts. */
+function eventOf([sequence, tenantId, resource, kind, rowId, row]: ColumnValues): FeedEvent {
+  const texts = { tenantId, resource, kind, rowId, row } as Omit<FeedEvent, "sequence">;
+  return { sequence: Number(sequence), ...texts };
+}

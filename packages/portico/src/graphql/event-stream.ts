@@ -1,0 +1,83 @@
+// The answer to one operation as server-sent events (graphql-sse, distinct connections mode): `next` for each result,
+// `complete` at the end. The id of an event is its place, from which a client goes on with Last-Event-ID.
+
+import type { ServerResponse } from "node:http";
+import type { GraphQLFormattedError } from "graphql";
+import { Problem } from "../errors.ts";
+import { failureOf } from "./failure.ts";
+import type { Outlet } from "./operations.ts";
+import type { Message } from "./subscriber-group.ts";
+
+/** A client that reads nothing of what is left gets no longer. */
+const lastWordsMs = 2_000;
+
+/** The same messages go to many streams. */
+const encoded = new WeakMap<readonly Message[], Buffer>();
+
+function bytesOf(messages: readonly Message[]): Buffer {
+  const known = encoded.get(messages);
+  if (known) return known;
+  const made = Buffer.from(messages.map(({ sequence, text }) => `id: ${sequence}\n${next(text)}`).join(""));
+  encoded.set(messages, made);
+  return made;
+}
+
+export class EventStream implements Outlet {
+  readonly #response: ServerResponse;
+  #isEnded = false;
+
+  constructor(response: ServerResponse) {
+    this.#response = response;
+  }
+
+  get waitingBytes(): number {
+    return this.#response.writableLength;
+  }
+
+  send(messages: readonly Message[]): void {
+    this.#write(bytesOf(messages));
+  }
+
+  answer(text: string): void {
+    this.#write(`${next(text)}event: complete\ndata:\n\n`);
+    this.#end();
+  }
+
+  refuse(errors: readonly GraphQLFormattedError[]): void {
+    this.answer(JSON.stringify({ errors }));
+  }
+
+  forbid(problem: Problem): void {
+    this.refuse([failureOf(problem).formatted]);
+  }
+
+  endTooSlow(): void {
+    this.forbid(new Problem("unavailable", "The events were read too slowly. Go on with Last-Event-ID."));
+  }
+
+  restart(): void {
+    this.forbid(new Problem("unavailable", "The server restarts. Go on with Last-Event-ID."));
+  }
+
+  /** A comment, which clients pass over. */
+  beat(): void {
+    this.#write(":\n\n");
+  }
+
+  #write(bytes: string | Buffer): void {
+    if (!this.#isEnded && this.#response.writable) this.#response.write(bytes);
+  }
+
+  #end(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#response.end();
+    const impatient = setTimeout(() => this.#response.destroy(), lastWordsMs);
+    this.#response.once("close", () => clearTimeout(impatient));
+  }
+}
+
+/** Line breaks of JSON stand between values only. */
+function next(text: string): string {
+  return `event: next\ndata: ${text.replaceAll("\n", " ")}\n\n`;
+}

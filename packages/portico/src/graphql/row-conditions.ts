@@ -1,0 +1,34 @@
+// Conditions, held against a row in memory as the database would hold them against the same row.
+
+import type { Condition, Value } from "../plan/read.ts";
+import type { RowValues } from "../plan/write.ts";
+
+export function holdAll(conditions: readonly Condition[], row: RowValues): boolean {
+  return conditions.every((condition) => holds(condition, row));
+}
+
+function holds({ attribute, operator, values }: Condition, row: RowValues): boolean {
+  // A value of a filtered attribute is never an object.
+  const value = (row[attribute.name] ?? null) as Value;
+  if (operator === "in") return values.includes(value);
+  const order = compare(value, values[0]!);
+  if (order === undefined) return false;
+  switch (operator) {
+    case "gte":
+      return order >= 0;
+    case "gt":
+      return order > 0;
+    case "lte":
+      return order <= 0;
+    case "lt":
+      return order < 0;
+  }
+}
+
+/** Text is compared byte by byte, on both databases; nothing is comparable with null. */
+function compare(one: Value, other: Value): number | undefined {
+  if (one === null || other === null) return undefined;
+  if (typeof one === "string" && typeof other === "string")
+    return Buffer.compare(Buffer.from(one), Buffer.from(other));
+  return Number(one) - Number(other);
+}

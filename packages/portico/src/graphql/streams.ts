@@ -1,0 +1,114 @@
+// The transports of subscriptions, side by side on one path: WebSocket, and server-sent events.
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { WebSocketServer } from "ws";
+import type { Caller } from "../declare/caller.ts";
+import { EventStream } from "./event-stream.ts";
+import { OpenCredentials, type Presented, type Verify } from "./open-credentials.ts";
+import { Operation, type OperationsParts } from "./operations.ts";
+import type { GraphqlRequest } from "./request.ts";
+import { subprotocol, WebSocketConnection } from "./web-socket.ts";
+
+/** What the building hands in: doors know nothing of credentials and quotas. */
+export interface StreamAccess {
+  /** Who opens a connection. @throws Problem */
+  readonly authenticate: (presented: Presented, address: string) => Promise<Caller>;
+  /** Who it is now. */
+  readonly verify: Verify;
+  /** Counts an operation of a caller whose request was not counted. @throws Problem `rate_limited` */
+  readonly count: (caller: Caller) => Promise<void>;
+  /** Tells of a WebSocket that has ended; a stream of events is a request as others are. */
+  readonly logSocket: (line: Readonly<Record<string, unknown>>) => void;
+}
+
+const largestMessage = 1024 * 1024;
+const closeTimeoutMs = 2_000;
+const standardBeatMs = 15_000;
+
+interface Open {
+  beat(): void;
+  restart(): void;
+}
+
+export class Streams {
+  readonly #operations: OperationsParts;
+  readonly #access: StreamAccess;
+  readonly #credentials: OpenCredentials;
+  readonly #open = new Set<Open>();
+  readonly #beats: NodeJS.Timeout;
+  readonly #sockets: WebSocketServer;
+
+  constructor(operations: OperationsParts, access: StreamAccess, beatMs = standardBeatMs) {
+    this.#operations = operations;
+    this.#access = access;
+    this.#credentials = new OpenCredentials(access.verify);
+    this.#beats = setInterval(() => {
+      for (const each of this.#open) each.beat();
+    }, beatMs).unref();
+    this.#sockets = new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      // Frames are written as they are; see web-socket-frame.ts.
+      perMessageDeflate: false,
+      maxPayload: largestMessage,
+      handleProtocols: (offered) => offered.has(subprotocol) && subprotocol,
+      // Not in the types yet.
+      ...{ closeTimeout: closeTimeoutMs },
+    });
+  }
+
+  /** Opens a WebSocket on the connection of a request that asks for one. */
+  openSocket(request: IncomingMessage, connection: Duplex, head: Buffer, requestId: string): void {
+    const address = request.socket.remoteAddress ?? "";
+    this.#sockets.handleUpgrade(request, connection, head, (socket) => {
+      const started = performance.now();
+      const opened: WebSocketConnection = new WebSocketConnection(socket, connection, {
+        operations: this.#operations,
+        opening: request,
+        authenticate: (presented) => this.#access.authenticate(presented, address),
+        count: this.#access.count,
+        watch: (presented, holder) => this.#credentials.watch(presented, holder),
+        onClose: (code, caller) => {
+          this.#open.delete(opened);
+          const durationMs = Math.round(performance.now() - started);
+          const { credentialId: keyId, tenantId } = caller ?? {};
+          this.#access.logSocket({ requestId, code, durationMs, keyId, tenantId });
+        },
+      });
+      this.#open.add(opened);
+    });
+  }
+
+  /** Answers an operation with a stream. The head of the response has been sent. */
+  async stream(
+    request: GraphqlRequest,
+    response: ServerResponse,
+    opening: Presented & { readonly caller: Caller; readonly isReadOnly: boolean },
+  ): Promise<void> {
+    const stream = new EventStream(response);
+    const operation = new Operation(this.#operations, opening.caller, stream);
+    const unwatch = this.#credentials.watch(opening, {
+      update: (now) => operation.update(now),
+      revoke: (problem) => operation.forbid(problem),
+    });
+    this.#open.add(stream);
+    // Whoever has closed their side may wait for an answer, but not for a stream without end.
+    const hangUp = (): void => void response.destroy();
+    const { socket } = response;
+    socket?.once("end", hangUp);
+    response.once("close", () => {
+      socket?.off("end", hangUp);
+      unwatch();
+      this.#open.delete(stream);
+      operation.end();
+    });
+    await operation.run(request, opening.isReadOnly);
+  }
+
+  /** Tells all who are connected that the server goes. */
+  close(): void {
+    clearInterval(this.#beats);
+    for (const each of this.#open) each.restart();
+  }
+}

@@ -1,0 +1,73 @@
+// Subscribers who may see the same and ask for the same are a group: what is told of an event is made once for all.
+
+import type { Caller } from "../declare/caller.ts";
+import { meets, policyConditions } from "../engine/authorise.ts";
+import type { Engine } from "../engine/engine.ts";
+import { orNull } from "./compile.ts";
+import type { RecordedEvent } from "./event-source.ts";
+import type { Subscription } from "./subscription.ts";
+import { isAbout, ownPart, type ReadEvent, type SubscriptionPlan } from "./subscription-plan.ts";
+
+/** What is told of an event. */
+export interface Message {
+  readonly sequence: number;
+  /** The answer, as JSON text. */
+  readonly text: string;
+}
+
+interface NumberedEvent extends ReadEvent {
+  readonly sequence: number;
+}
+
+export class Group {
+  readonly key: string;
+  readonly plan: SubscriptionPlan;
+  readonly tenantId: string;
+  readonly subscriptions = new Set<Subscription>();
+  readonly #engine: Engine;
+
+  constructor(key: string, plan: SubscriptionPlan, tenantId: string, engine: Engine) {
+    this.key = key;
+    this.plan = plan;
+    this.tenantId = tenantId;
+    this.#engine = engine;
+  }
+
+  /** The events that callers of the group are told of. */
+  async messagesOf(events: readonly NumberedEvent[], caller: Caller): Promise<readonly Message[]> {
+    const { plan } = this;
+    const policy = policyConditions(caller, plan.resource);
+    const wanted = events.filter((event) => isAbout(plan, event) && meets(policy, event.row));
+    if (plan.isOwn) return wanted.map(({ sequence, row }) => message(plan, sequence, ownPart(plan, row)));
+    const texts = await Promise.all(wanted.map(({ rowId }) => this.#read(rowId, caller)));
+    // A row that is gone meanwhile has an event of its own.
+    return wanted.flatMap(({ sequence }, place) =>
+      texts[place] === "null" ? [] : [message(plan, sequence, texts[place]!)],
+    );
+  }
+
+  /** Tells everybody in the group. */
+  async tell(events: readonly NumberedEvent[]): Promise<void> {
+    const [first] = this.subscriptions;
+    if (!first) return;
+    try {
+      const messages = await this.messagesOf(events, first.caller);
+      if (messages.length > 0) for (const each of this.subscriptions) each.deliver(messages);
+    } catch (error) {
+      for (const each of this.subscriptions) each.fail(error);
+    }
+  }
+
+  #read(id: string, caller: Caller): Promise<string> {
+    const { resource, selection } = this.plan;
+    return orNull(this.#engine.get(caller, { resource, selection, id, conditions: [] }));
+  }
+}
+
+function message({ name }: SubscriptionPlan, sequence: number, row: string): Message {
+  return { sequence, text: `{"data":{"${name}":${row}},"extensions":{"eventId":"${sequence}"}}` };
+}
+
+export function readEvent({ sequence, kind, rowId, row }: RecordedEvent): NumberedEvent {
+  return { sequence, kind, rowId, row: JSON.parse(row) };
+}

@@ -1,0 +1,111 @@
+// Who listens to what, in groups of those who are told the same.
+
+import type { Caller } from "../declare/caller.ts";
+import type { Engine } from "../engine/engine.ts";
+import { Problem } from "../errors.ts";
+import type { EventSource, RecordedEvent } from "./event-source.ts";
+import { Group, readEvent } from "./subscriber-group.ts";
+import { type Receiver, Subscription } from "./subscription.ts";
+import type { SubscriptionPlan } from "./subscription-plan.ts";
+
+export class Subscribers {
+  readonly #engine: Engine;
+  readonly #events: EventSource;
+  readonly #mostEach: number;
+  /** Tenant and resource -> the groups that listen there. */
+  readonly #groups = new Map<string, Map<string, Group>>();
+  readonly #countOf = new Map<string, number>();
+  #listening: Promise<() => void> | undefined;
+
+  /** @param mostEach subscriptions that a credential may have open */
+  constructor(engine: Engine, events: EventSource, mostEach: number) {
+    this.#engine = engine;
+    this.#events = events;
+    this.#mostEach = mostEach;
+  }
+
+  /**
+   * A subscription that is still to begin.
+   * @param question tells two documents with their variables apart
+   * @throws Problem `rate_limited` for one too many
+   */
+  open(plan: SubscriptionPlan, question: string, caller: Caller, receiver: Receiver): Subscription {
+    const { credentialId } = caller;
+    const count = this.#countOf.get(credentialId) ?? 0;
+    if (count >= this.#mostEach) throw tooMany(this.#mostEach);
+    this.#countOf.set(credentialId, count + 1);
+    const parts = { subscribers: this, events: this.#events, plan, question };
+    return new Subscription(parts, caller, receiver);
+  }
+
+  /** Makes sure that events are listened to. */
+  async listen(): Promise<void> {
+    this.#listening ??= this.#events.listen((events) => this.#tell(events));
+    try {
+      await this.#listening;
+    } catch (error) {
+      this.#listening = undefined;
+      throw error;
+    }
+  }
+
+  /** What makes callers different who ask for the same: what their policies leave to them. */
+  keyOf(question: string, caller: Caller): string {
+    const filters = this.#engine.model.resources.map(({ policy }) => policy?.(caller));
+    return `${question} ${JSON.stringify(filters)}`;
+  }
+
+  join(subscription: Subscription): Group {
+    const { plan, question, caller } = subscription;
+    const place = placeOf(caller.tenantId, plan.resource.name);
+    const key = this.keyOf(question, caller);
+    const groups = this.#groups.get(place) ?? new Map<string, Group>();
+    const group = groups.get(key) ?? new Group(key, plan, caller.tenantId, this.#engine);
+    this.#groups.set(place, groups.set(key, group));
+    group.subscriptions.add(subscription);
+    return group;
+  }
+
+  /** Call it once for each that was opened. */
+  leave(subscription: Subscription, group: Group | undefined): void {
+    const { credentialId } = subscription.caller;
+    const count = this.#countOf.get(credentialId)! - 1;
+    if (count > 0) this.#countOf.set(credentialId, count);
+    else this.#countOf.delete(credentialId);
+    if (group) this.#leaveGroup(subscription, group);
+    if (this.#countOf.size > 0) return;
+    void this.#listening?.then((stop) => stop());
+    this.#listening = undefined;
+  }
+
+  #leaveGroup(subscription: Subscription, group: Group): void {
+    group.subscriptions.delete(subscription);
+    if (group.subscriptions.size > 0) return;
+    const place = placeOf(group.tenantId, group.plan.resource.name);
+    const groups = this.#groups.get(place)!;
+    groups.delete(group.key);
+    if (groups.size === 0) this.#groups.delete(place);
+  }
+
+  async #tell(events: readonly RecordedEvent[]): Promise<void> {
+    const byPlace = Map.groupBy(events, ({ tenantId, resource }) => placeOf(tenantId, resource));
+    const told = [...byPlace].flatMap(([place, recorded]) => {
+      const groups = this.#groups.get(place);
+      if (!groups) return [];
+      const read = recorded.map(readEvent);
+      return [...groups.values()].map((group) => group.tell(read));
+    });
+    await Promise.all(told);
+  }
+}
+
+function placeOf(tenantId: string, resource: string): string {
+  return `${tenantId} ${resource}`;
+}
+
+function tooMany(most: number): Problem {
+  return new Problem(
+    "rate_limited",
+    `The credential has ${most} open subscriptions; the limit is ${most}. End one before the next.`,
+  );
+}

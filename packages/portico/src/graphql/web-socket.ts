@@ -1,0 +1,325 @@
+// One connection of the protocol graphql-transport-ws
+// (https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md).
+
+import type { Duplex } from "node:stream";
+import type { RawData, WebSocket } from "ws";
+import type { Caller } from "../declare/caller.ts";
+import { Problem } from "../errors.ts";
+import type { Holder, Presented } from "./open-credentials.ts";
+import { Operation, type OperationsParts, type Outlet } from "./operations.ts";
+import { type GraphqlRequest, requestOfBody } from "./request.ts";
+import type { Message } from "./subscriber-group.ts";
+import { framesOf, nextPrefix } from "./web-socket-frame.ts";
+
+/** What a connection is closed with; clients know the first ones from the protocol. */
+const closes = {
+  badRequest: 4400,
+  unauthorized: 4401,
+  forbidden: 4403,
+  wrongProtocol: 4406,
+  noInitialisation: 4408,
+  duplicate: 4409,
+  tooSlow: 4413,
+  initialisedTwice: 4429,
+  internalError: 4500,
+  restarting: 1012,
+  tryAgain: 1013,
+} as const;
+
+export const subprotocol = "graphql-transport-ws";
+
+const initialisationMs = 10_000;
+/** Longer names of operations, and more of them at once, are of no use. */
+const longestId = 200;
+const mostOperations = 1_000;
+/** The reason of a close frame has 123 bytes; a character that is cut takes three. */
+const longestReason = 119;
+
+/** What a connection does beside speaking the protocol. */
+export interface ConnectionParts {
+  readonly operations: OperationsParts;
+  /** The headers of the request that opened it. */
+  readonly opening: Presented;
+  /** @throws Problem */
+  readonly authenticate: (presented: Presented) => Promise<Caller>;
+  /** Counts an operation of the caller. @throws Problem `rate_limited` */
+  readonly count: (caller: Caller) => Promise<void>;
+  readonly watch: (presented: Presented, holder: Holder) => () => void;
+  readonly onClose: (code: number, caller: Caller | undefined) => void;
+}
+
+/** A message of a client. */
+type ClientMessage = Readonly<Record<string, unknown>>;
+
+export class WebSocketConnection implements Holder {
+  readonly #socket: WebSocket;
+  readonly #stream: Duplex;
+  readonly #parts: ConnectionParts;
+  readonly #operations = new Map<string, Operation>();
+  readonly #initialisation: NodeJS.Timeout;
+  #isInitialised = false;
+  #caller: Caller | undefined;
+  #unwatch = (): void => {};
+  #isCorked = false;
+  #isAlive = true;
+
+  /** @param stream what the frames of `socket` are written to */
+  constructor(socket: WebSocket, stream: Duplex, parts: ConnectionParts) {
+    this.#socket = socket;
+    this.#stream = stream;
+    this.#parts = parts;
+    this.#initialisation = setTimeout(
+      () => this.#close("noInitialisation", "Connection initialisation timeout"),
+      initialisationMs,
+    );
+    socket.on("error", () => {});
+    socket.on("pong", () => {
+      this.#isAlive = true;
+    });
+    socket.on("close", (code) => this.#closed(code));
+    socket.on("message", (bytes, isBinary) => void this.#received(bytes, isBinary));
+    if (socket.protocol !== subprotocol) this.#close("wrongProtocol", "Subprotocol not acceptable");
+  }
+
+  get waitingBytes(): number {
+    return this.#stream.writableLength;
+  }
+
+  /** Asks whether the other side is there; one that did not answer the last time is not. */
+  beat(): void {
+    if (this.#isAlive) this.#socket.ping();
+    else this.#socket.terminate();
+    this.#isAlive = false;
+  }
+
+  restart(): void {
+    this.#close("restarting", "The server restarts");
+  }
+
+  update(caller: Caller): void {
+    this.#caller = { ...caller, address: this.#caller?.address };
+    for (const operation of this.#operations.values()) operation.update(caller);
+  }
+
+  revoke({ message }: Problem): void {
+    this.#close("forbidden", message);
+  }
+
+  /** Frames of `next`, together with all others of this moment. */
+  write(frames: Buffer): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    if (!this.#isCorked) {
+      this.#isCorked = true;
+      this.#stream.cork();
+      process.nextTick(() => {
+        this.#isCorked = false;
+        this.#stream.uncork();
+      });
+    }
+    this.#stream.write(frames);
+  }
+
+  /** The answer to an operation, without `id` and `type` yet. */
+  next(id: string, payload: string): void {
+    this.#send(`{"id":${JSON.stringify(id)},"type":"next","payload":${payload}}`);
+  }
+
+  complete(id: string): void {
+    this.#operations.delete(id);
+    this.#send(JSON.stringify({ id, type: "complete" }));
+  }
+
+  /** Ends an operation with what is wrong with it. */
+  error(id: string, errors: readonly object[]): void {
+    this.#operations.delete(id);
+    this.#send(JSON.stringify({ id, type: "error", payload: errors }));
+  }
+
+  endTooSlow(): void {
+    this.#close("tooSlow", "Too slow");
+  }
+
+  #send(text: string): void {
+    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(text);
+  }
+
+  #close(why: keyof typeof closes, reason: string): void {
+    this.#endOperations();
+    this.#socket.close(closes[why], Buffer.from(reason).subarray(0, longestReason).toString());
+  }
+
+  #endOperations(): void {
+    const open = [...this.#operations.values()];
+    this.#operations.clear();
+    for (const operation of open) operation.end();
+  }
+
+  #closed(code: number): void {
+    clearTimeout(this.#initialisation);
+    this.#unwatch();
+    this.#endOperations();
+    this.#parts.onClose(code, this.#caller);
+  }
+
+  async #received(bytes: RawData, isBinary: boolean): Promise<void> {
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    try {
+      await this.#take(isBinary ? undefined : messageOf(String(bytes)));
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      this.#close(error.why, error.message);
+    }
+  }
+
+  /** @throws Fault */
+  async #take(message: ClientMessage | undefined): Promise<void> {
+    switch (message?.type) {
+      case "connection_init":
+        return this.#initialise(message.payload);
+      case "ping":
+        return this.#send(JSON.stringify({ type: "pong", payload: message.payload }));
+      case "pong":
+        return;
+      case "subscribe":
+        return this.#subscribe(message);
+      case "complete":
+        return this.#completeByClient(idOf(message));
+      default:
+        throw invalidMessage();
+    }
+  }
+
+  async #initialise(payload: unknown): Promise<void> {
+    if (this.#isInitialised) throw new Fault("initialisedTwice", "Too many initialisation requests");
+    this.#isInitialised = true;
+    clearTimeout(this.#initialisation);
+    const presented = presentedIn(payload) ?? this.#parts.opening;
+    const caller = await this.#authenticated(presented);
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    this.#caller = caller;
+    this.#unwatch = this.#parts.watch(presented, this);
+    this.#send('{"type":"connection_ack"}');
+  }
+
+  async #authenticated(presented: Presented): Promise<Caller> {
+    try {
+      return await this.#parts.authenticate(presented);
+    } catch (error) {
+      if (error instanceof Problem)
+        throw new Fault(error.status >= 500 ? "tryAgain" : "forbidden", error.message);
+      this.#parts.operations.onInternalError(error);
+      throw new Fault("internalError", "Something went wrong on our side");
+    }
+  }
+
+  async #subscribe(message: ClientMessage): Promise<void> {
+    const caller = this.#caller;
+    if (!caller) throw new Fault("unauthorized", "Unauthorized");
+    const id = idOf(message);
+    if (this.#operations.has(id)) throw new Fault("duplicate", `Subscriber for ${id} already exists`);
+    if (this.#operations.size >= mostOperations)
+      throw new Fault("badRequest", `More than ${mostOperations} operations at once`);
+    const request = requestOf(message);
+    const operation = new Operation(this.#parts.operations, caller, new SocketOutlet(this, id));
+    this.#operations.set(id, operation);
+    try {
+      await this.#parts.count(caller);
+    } catch (error) {
+      return operation.fail(error);
+    }
+    await operation.run(request, false);
+  }
+
+  #completeByClient(id: string): void {
+    const operation = this.#operations.get(id);
+    this.#operations.delete(id);
+    operation?.end();
+  }
+}
+
+/** What the protocol closes a connection for. */
+class Fault extends Error {
+  readonly why: keyof typeof closes;
+
+  constructor(why: keyof typeof closes, message: string) {
+    super(message);
+    this.why = why;
+  }
+}
+
+function invalidMessage(): Fault {
+  return new Fault("badRequest", "Invalid message received");
+}
+
+/** @throws Fault */
+function requestOf({ payload }: ClientMessage): GraphqlRequest {
+  try {
+    return requestOfBody(payload);
+  } catch {
+    throw invalidMessage();
+  }
+}
+
+/** @throws Fault */
+function idOf({ id }: ClientMessage): string {
+  if (typeof id === "string" && id !== "" && id.length <= longestId) return id;
+  throw invalidMessage();
+}
+
+/** Takes the messages of one operation. */
+class SocketOutlet implements Outlet {
+  readonly #connection: WebSocketConnection;
+  readonly #id: string;
+  readonly #prefix: Buffer;
+
+  constructor(connection: WebSocketConnection, id: string) {
+    this.#connection = connection;
+    this.#id = id;
+    this.#prefix = nextPrefix(id);
+  }
+
+  get waitingBytes(): number {
+    return this.#connection.waitingBytes;
+  }
+
+  send(messages: readonly Message[]): void {
+    this.#connection.write(framesOf(this.#prefix, messages));
+  }
+
+  answer(text: string): void {
+    this.#connection.next(this.#id, text);
+    this.#connection.complete(this.#id);
+  }
+
+  refuse(errors: readonly object[]): void {
+    this.#connection.error(this.#id, errors);
+  }
+
+  forbid(problem: Problem): void {
+    this.#connection.revoke(problem);
+  }
+
+  endTooSlow(): void {
+    this.#connection.endTooSlow();
+  }
+}
+
+/** A message as the protocol has them; undefined for anything else. */
+function messageOf(text: string): ClientMessage | undefined {
+  let message: unknown;
+  try {
+    message = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (typeof message !== "object" || message === null || Array.isArray(message)) return undefined;
+  const { type, payload } = message as ClientMessage;
+  const isPlain = payload === undefined || (typeof payload === "object" && !Array.isArray(payload));
+  return typeof type === "string" && isPlain ? (message as ClientMessage) : undefined;
+}
+
+/** The credential of `connection_init`: `{"authorization": "Bearer sk_test_..."}`. */
+function presentedIn(payload: unknown): Presented | undefined {
+  const given = Object.entries(payload ?? {}).find(([name]) => name.toLowerCase() === "authorization");
+  return given && { headers: { authorization: String(given[1]) }, rawHeaders: [] };
+}

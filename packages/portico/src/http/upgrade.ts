@@ -1,0 +1,37 @@
+// Requests to speak WebSocket on their connection. Any other protocol that a request would rather speak is passed over.
+
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, Server } from "node:http";
+import type { Duplex } from "node:stream";
+import { Problem } from "../errors.ts";
+import { refuseOnSocket } from "./answer-error.ts";
+import { refuseCredentialInQuery } from "./credential-in-query.ts";
+
+/** Whether a request asks for WebSocket (RFC 6455, section 4.1). */
+export function asksForSocket({ headers: { upgrade } }: IncomingMessage): boolean {
+  return upgrade?.toLowerCase() === "websocket";
+}
+
+type OpenSocket = (request: IncomingMessage, connection: Duplex, head: Buffer, requestId: string) => void;
+
+/** Opens sockets at one path and refuses them everywhere else. */
+export function acceptSockets(server: Server, path: string, open: OpenSocket): void {
+  server.on("upgrade", (request, connection, head) => {
+    // Whoever hangs up now is of no interest any more.
+    connection.on("error", () => {});
+    const requestId = randomUUID();
+    try {
+      requireSocketPath(request, path);
+      open(request, connection, head, requestId);
+    } catch (error) {
+      const problem = error instanceof Problem ? error : new Problem("internal_error");
+      refuseOnSocket(connection, problem, requestId);
+    }
+  });
+}
+
+/** @throws Problem */
+function requireSocketPath({ url = "" }: IncomingMessage, path: string): void {
+  refuseCredentialInQuery(url);
+  if (url.split("?")[0] !== path) throw new Problem("not_found");
+}

@@ -1,0 +1,175 @@
+// The feed of a database: every event once, in the order of the numbers, whoever wrote it and however late it was
+// committed.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import postgres from "postgres";
+import { EventFeed, type FeedEvent } from "../../src/events/feed.ts";
+import { openStore } from "../../src/store/open.ts";
+import type { Store } from "../../src/store/store.ts";
+import { makePlace, onEachDatabase, type Place, Portico } from "../server.ts";
+
+const patienceMs = 10_000;
+/** Longer than several looks. */
+const aWhileMs = 200;
+
+/** What was told that could not be seen before. */
+class Told {
+  readonly #events: FeedEvent[] = [];
+  #seen: ReadonlySet<number> = new Set();
+  #stop = (): void => {};
+
+  async begin(feed: EventFeed): Promise<void> {
+    this.#stop = await feed.listen(async (events) => void this.#events.push(...events));
+    this.#seen = await feed.seenAfter(feed.told);
+  }
+
+  get rows(): readonly string[] {
+    return this.#events.filter(({ sequence }) => !this.#seen.has(sequence)).map(({ rowId }) => rowId);
+  }
+
+  /** Waits for the last of these rows; all of them must have come, in this order, and no others. */
+  async reaches(...rows: readonly string[]): Promise<void> {
+    for (const until = Date.now() + patienceMs; Date.now() < until; await sleep(5))
+      if (this.rows.at(-1) === rows.at(-1)) break;
+    assert.deepEqual(this.rows, rows);
+  }
+
+  async end(): Promise<void> {
+    this.#stop();
+    // The next one begins anew.
+    await sleep(100);
+  }
+}
+
+onEachDatabase("the feed of events", (database) => {
+  let place: Place;
+  let store: Store;
+  const failures: unknown[] = [];
+  let feed: EventFeed;
+
+  before(async () => {
+    place = await makePlace(database);
+    // Migrated by a start, as always.
+    const server = await Portico.start(place);
+    await server.stop();
+    store = await openStore(place.databaseUrl);
+    feed = new EventFeed(store, (error) => failures.push(error));
+  });
+  after(async () => {
+    await store?.database.close();
+    await place?.remove();
+  });
+
+  const insertion = (row: string): string =>
+    `insert into events (id, tenant_id, resource, kind, row_id, row, credential_id, created_at)
+     values ('event_${row}', 'tenant', 'thing', 'thing.created', '${row}', '{}', 'key', '2026-01-01T00:00:00.000Z')`;
+  const write = (row: string): Promise<void> => store.database.run(insertion(row));
+
+  async function listening(work: (told: Told) => Promise<void>): Promise<void> {
+    const told = new Told();
+    try {
+      await told.begin(feed);
+      await work(told);
+    } finally {
+      await told.end();
+    }
+  }
+
+  test("events are told as they are recorded", () =>
+    listening(async (told) => {
+      for (const row of ["a1", "a2", "a3"]) await write(row);
+      await told.reaches("a1", "a2", "a3");
+    }));
+
+  test("more events than one look reads are all told", () =>
+    listening(async (told) => {
+      const rows = Array.from({ length: 600 }, (_, number) => `many${number}`);
+      await store.database.run(rows.map(insertion).join(";\n"));
+      await told.reaches(...rows);
+    }));
+
+  test("a table that cannot be read for a while loses nothing", () =>
+    listening(async (told) => {
+      await write("before");
+      await sleep(aWhileMs);
+      await store.database.run("alter table events rename to events_away");
+      failures.length = 0;
+      for (const until = Date.now() + patienceMs; failures.length === 0 && Date.now() < until; )
+        await sleep(5);
+      assert.ok(failures.length > 0);
+      await store.database.run("alter table events_away rename to events");
+      await write("after");
+      await told.reaches("before", "after");
+    }));
+
+  test("a stretch of what was told is read again", async () => {
+    const from = [...(await feed.seenAfter(0))].at(-1)!;
+    for (const row of ["s1", "s2", "s3"]) await write(row);
+    const numbers = [...(await feed.seenAfter(from))];
+    const stretch = { tenantId: "tenant", resource: "thing", after: numbers[0]!, until: numbers[2]! };
+    const events = await feed.stretch(stretch);
+    assert.deepEqual(
+      events.map(({ rowId }) => rowId),
+      ["s2", "s3"],
+    );
+    assert.deepEqual(await feed.stretch({ ...stretch, tenantId: "other" }), []);
+  });
+
+  if (database === "sqlite") return;
+
+  test("an event that is committed late is told in its place", () =>
+    listening(async (told) => {
+      const other = postgres(place.databaseUrl, { max: 1 });
+      try {
+        await write("early");
+        await told.reaches("early");
+        await other.begin(async (sql) => {
+          await sql.unsafe(insertion("late"));
+          await write("next");
+          await sleep(aWhileMs);
+          assert.ok(!told.rows.includes("next"), "what comes behind it waits");
+        });
+        await told.reaches("early", "late", "next");
+      } finally {
+        await other.end();
+      }
+    }));
+
+  test("the number of a transaction that was given up holds up nothing", () =>
+    listening(async (told) => {
+      const other = postgres(place.databaseUrl, { max: 1 });
+      try {
+        await write("first");
+        await assert.rejects(
+          other.begin(async (sql) => {
+            await sql.unsafe(insertion("never"));
+            await write("second");
+            throw new Error("given up");
+          }),
+          /given up/,
+        );
+        await told.reaches("first", "second");
+      } finally {
+        await other.end();
+      }
+    }));
+
+  test("what was under way when somebody began to listen is told", async () => {
+    const other = postgres(place.databaseUrl, { max: 1 });
+    const told = new Told();
+    try {
+      await other.begin(async (sql) => {
+        await sql.unsafe(insertion("under-way"));
+        await write("seen-already");
+        await told.begin(feed);
+      });
+      await write("last");
+      await told.reaches("under-way", "last");
+    } finally {
+      await told.end();
+      await other.end();
+    }
+  });
+});

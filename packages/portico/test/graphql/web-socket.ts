@@ -1,0 +1,89 @@
+// A WebSocket to a started server, message by message.
+
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type ClientOptions, WebSocket } from "ws";
+import type { Portico } from "../server.ts";
+
+const patienceMs = 15_000;
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into messages freely; what is missing fails them.
+export type SocketMessage = any;
+
+export class TestSocket {
+  readonly socket: WebSocket;
+  readonly messages: SocketMessage[] = [];
+  readonly #closed: Promise<{ code: number; reason: string }>;
+
+  private constructor(socket: WebSocket) {
+    this.socket = socket;
+    socket.on("message", (bytes) => this.messages.push(JSON.parse(String(bytes))));
+    // An error of the connection is told by the code that it is closed with.
+    socket.on("error", () => {});
+    this.#closed = new Promise((resolve) =>
+      socket.on("close", (code, reason) => resolve({ code, reason: String(reason) })),
+    );
+  }
+
+  /** @param protocol null asks for none */
+  static async open(
+    { url }: Pick<Portico, "url">,
+    options: Pick<ClientOptions, "headers"> & { protocol?: string | null } = {},
+  ): Promise<TestSocket> {
+    const { protocol = "graphql-transport-ws", ...others } = options;
+    const socket = new WebSocket(`${url.replace("http", "ws")}/graphql`, protocol ?? [], others);
+    const opened = new TestSocket(socket);
+    await once(socket, "open");
+    return opened;
+  }
+
+  /** One that has shown its credential. */
+  static async ready(server: Pick<Portico, "url" | "key">, key: string = server.key): Promise<TestSocket> {
+    const socket = await TestSocket.open(server);
+    socket.send({ type: "connection_init", payload: { authorization: `Bearer ${key}` } });
+    await socket.message(({ type }) => type === "connection_ack");
+    return socket;
+  }
+
+  send(message: object | string | Buffer): void {
+    const isPlain = typeof message === "string" || Buffer.isBuffer(message);
+    this.socket.send(isPlain ? message : JSON.stringify(message));
+  }
+
+  subscribe(id: string, query: string, more: object = {}): void {
+    this.send({ id, type: "subscribe", payload: { query, ...more } });
+  }
+
+  /** The first message like this one, once it is there. */
+  async message(isWanted: (message: SocketMessage) => boolean): Promise<SocketMessage> {
+    for (const until = Date.now() + patienceMs; Date.now() < until; await sleep(5)) {
+      const found = this.messages.find(isWanted);
+      if (found) return found;
+    }
+    throw new Error(`no such message among ${JSON.stringify(this.messages)}`);
+  }
+
+  /** The results of an operation, once there are so many. */
+  async results(id: string, count: number): Promise<SocketMessage[]> {
+    const results = (): SocketMessage[] =>
+      this.messages
+        .filter((message) => message.id === id && message.type === "next")
+        .map(({ payload }) => payload);
+    for (const until = Date.now() + patienceMs; Date.now() < until; await sleep(5))
+      if (results().length >= count) break;
+    return results();
+  }
+
+  /** What the server closed it with. */
+  async closed(): Promise<{ code: number; reason: string }> {
+    const late = sleep(patienceMs, undefined, { ref: false }).then(() => {
+      throw new Error(`still open; received ${JSON.stringify(this.messages)}`);
+    });
+    return Promise.race([this.#closed, late]);
+  }
+
+  async close(): Promise<void> {
+    this.socket.close();
+    await this.#closed;
+  }
+}
