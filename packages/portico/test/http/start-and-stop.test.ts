@@ -283,6 +283,8 @@ test("a setting that is wrong is named with what it may be", async () => {
     [{ MAIL_FROM: "Portico" }, /MAIL_FROM is 'Portico'.*<name@example.com>/],
     [{ MAIL_FROM: "Portico <a@b.c>, <d@e.f>" }, /MAIL_FROM/],
     [{ PORTICO_MAIL_DAYS: "0" }, /PORTICO_MAIL_DAYS is '0'.*days/],
+    [{ AUTH_URL: "auth.example.com" }, /AUTH_URL is 'auth\.example\.com'/],
+    [{ AUTH_URL: "https://example.com/#x" }, /AUTH_URL/],
     [{ PORTICO_SECRET: "short" }, /PORTICO_SECRET.*32/],
     [{ PORTICO_SECRET: `${secret},short` }, /PORTICO_SECRET.*32/],
     [{ PORTICO_SECRET: [secret, secret, secret].join() }, /PORTICO_SECRET.*two/],
