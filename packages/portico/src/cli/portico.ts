@@ -7,6 +7,7 @@ import { clientCreate, clientList, clientRemove, clientRotate } from "./commands
 import { keyChange, keyCreate, keyList, keyRevoke, keyRevokeAll, keyRotate } from "./commands/key.ts";
 import { migrateCommand } from "./commands/migrate.ts";
 import { serve } from "./commands/serve.ts";
+import { signingKeyRotate } from "./commands/signing-key.ts";
 import { tenantCreate } from "./commands/tenant.ts";
 import { userCreate } from "./commands/user.ts";
 
@@ -27,6 +28,7 @@ const commands: readonly Command[] = [
   clientList,
   clientRotate,
   clientRemove,
+  signingKeyRotate,
 ];
 
 async function main(words: readonly string[]): Promise<void> {

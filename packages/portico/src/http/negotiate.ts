@@ -10,8 +10,8 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** Whether a request may come without a body that another one would have. */
     needsNoBody?: boolean;
-    /** Whether a route shows pages, and so is not held to JSON. */
-    answersInHtml?: boolean;
+    /** Whether a route answers in its own form, whatever is asked for. */
+    ignoresAccept?: boolean;
   }
 }
 

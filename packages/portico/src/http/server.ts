@@ -6,6 +6,7 @@ import type { Engine } from "../engine/engine.ts";
 import { Problem } from "../errors.ts";
 import type { Authenticator } from "../identity/authenticate.ts";
 import type { Quotas } from "../limits/quota.ts";
+import { withResourceMetadata } from "../oauth/challenge.ts";
 import { type OAuthDoor, registerOAuth } from "../oauth/routes.ts";
 import type { CursorCodec } from "../plan/cursor.ts";
 import { registerRest } from "../rest/routes.ts";
@@ -99,7 +100,7 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
   server.addHook("onRequest", (request, reply, done) => {
     reply.header("X-Request-Id", request.id);
     requireHost(request);
-    if (!request.routeOptions.config.answersInHtml) requireJsonAccepted(request.headers.accept);
+    if (!request.routeOptions.config.ignoresAccept) requireJsonAccepted(request.headers.accept);
     if (request.is404) answerUnrouted(request, reply);
     else done();
   });
@@ -123,7 +124,7 @@ function requireHost({ raw }: FastifyRequest): void {
 /** Whoever comes through a door has shown who they are. */
 function registerDoors(
   doors: FastifyInstance,
-  { engine, cursors, authenticator, quotas, publicUrl }: Building,
+  { engine, cursors, authenticator, quotas, oauth, publicUrl }: Building,
 ): void {
   doors.addHook("onRequest", async (request) => {
     refuseCredentialInQuery(request.url);
@@ -132,7 +133,8 @@ function registerDoors(
     try {
       request.caller = { ...(await authenticator.caller(request.raw)), address };
     } catch (error) {
-      throw await failedAuthentication(error, address, quotas.ofAddresses, quotas.failedAuth);
+      const refusal = await failedAuthentication(error, address, quotas.ofAddresses, quotas.failedAuth);
+      throw await withResourceMetadata(refusal, oauth);
     }
   });
   countRequests(doors, quotas.ofKeys);

@@ -46,7 +46,7 @@ export class RecordAdapter implements Adapter {
     if (this.#model !== "ReplayDetection") return records.put(record);
     // The library looks first and writes then; of two assertions at once both would pass.
     if (await records.add(record)) return;
-    throw new this.#library.errors.InvalidClient("client assertion tokens must only be used once");
+    throw new this.#library.errors.InvalidClientAuth("client assertion tokens must only be used once");
   }
 
   async find(id: string): Promise<AdapterPayload | undefined> {
@@ -126,6 +126,9 @@ function payloadOf(found: FoundRecord | undefined): AdapterPayload | undefined {
 /** Names of members of a client that are ours, not OpenID Connect's. */
 export const ownMetadata = ["tenant_id", "tenant_name", "requires_consent", "may_introspect"];
 
+/** Not `form_post`: its page needs a script. */
+export const responseModes = ["query", "fragment"] as const;
+
 /** RFC 7591, section 2 */
 function metadataOf(client: OAuthClient): AdapterPayload {
   const hasCode = client.grantTypes.includes("authorization_code");
@@ -136,7 +139,7 @@ function metadataOf(client: OAuthClient): AdapterPayload {
     token_endpoint_auth_method: client.authMethod,
     grant_types: [...client.grantTypes],
     response_types: hasCode ? ["code"] : [],
-    response_modes: ["query"],
+    response_modes: [...responseModes],
     redirect_uris: [...client.redirectUris],
     scope: client.scopes.join(" "),
     // Secrets are held against their hashes; the library only wants to see that there is one.

@@ -6,7 +6,8 @@ import type { Configuration, Grant, KoaContextWithOIDC } from "oidc-provider";
 import { openIdScopes } from "../identity/oauth-client-rules.ts";
 import type { People, Person } from "../identity/person.ts";
 import type { SigningKey } from "../identity/signing-keys.ts";
-import { type Memory, ownMetadata, RecordAdapter } from "./adapter.ts";
+import { type Memory, ownMetadata, RecordAdapter, responseModes } from "./adapter.ts";
+import { deviceFlow, pollInterval } from "./device-flow.ts";
 import type { Library } from "./library.ts";
 import { endSessionPage, errorPage, signedOutPage } from "./pages/plain-pages.ts";
 import { derived, type Site } from "./site.ts";
@@ -43,6 +44,9 @@ export const routes = {
   userinfo: "/userinfo",
   jwks: "/jwks",
   end_session: "/logout",
+  device_authorization: "/device_authorization",
+  code_verification: "/device",
+  pushed_authorization_request: "/par",
 } as const;
 
 export function buildProvider(parts: ProviderParts): Provider {
@@ -50,14 +54,28 @@ export function buildProvider(parts: ProviderParts): Provider {
   const provider = new library.Provider(site.issuer, configuration(parts));
   // The forwarding headers are our own: see mounted-request.ts.
   provider.proxy = true;
+  provider.use(tellResponseModes);
   const { Client } = provider as unknown as { Client: { prototype: SecretHolder } };
   Client.prototype.compareClientSecret = function (this: SecretHolder, presented: string) {
     return memory.clients.isSecret(this.clientId, presented);
   };
+  provider.on("device_authorization.success", (_context, body) =>
+    Object.assign(body, { interval: pollInterval }),
+  );
   provider.on("server_error", (_context: unknown, error: unknown) => logError(error));
   // Koa's own, which the types of the library leave out.
   (provider as EventEmitter).on("error", logError);
   return provider;
+}
+
+/** The library tells of every mode that it knows. */
+async function tellResponseModes(
+  { path, response }: Pick<KoaContextWithOIDC, "path" | "response">,
+  next: () => Promise<void>,
+): Promise<void> {
+  await next();
+  if (path.startsWith("/.well-known/") && response.status === 200)
+    Object.assign(response.body as object, { response_modes_supported: responseModes });
 }
 
 interface SecretHolder {
@@ -96,7 +114,7 @@ function configuration({ library, memory, people, site, keys, secrets }: Provide
         allowedPolicy: async (_context, client, token) => mayLookAt(client, token),
       },
       revocation: { enabled: true },
-      pushedAuthorizationRequests: { enabled: false },
+      deviceFlow: deviceFlow(site),
       rpInitiatedLogout: {
         enabled: true,
         logoutSource: async (context, form) => show(context, endSessionPage(site, form)),
@@ -124,7 +142,7 @@ function configuration({ library, memory, people, site, keys, secrets }: Provide
     }),
     assertJwtClientAuthClaimsAndHeader: async (_context, claims) => {
       if (claims["aud"] !== site.issuer)
-        throw new errors.InvalidClient("the audience of the client assertion must be the issuer");
+        throw new errors.InvalidClientAuth("the audience of the client assertion must be the issuer");
     },
     clientBasedCORS: (_context, origin, client) =>
       client.clientAuthMethod === "none" &&

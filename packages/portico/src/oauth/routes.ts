@@ -4,6 +4,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { Problem } from "../errors.ts";
 import { tokenMark } from "./adapter.ts";
 import type { AuthorizationServer, Running } from "./authorization-server.ts";
+import { resourceMetadataPath } from "./challenge.ts";
 import { interact } from "./interaction.ts";
 import { mountedRequest } from "./mounted-request.ts";
 import { pageHeaders } from "./pages/layout.ts";
@@ -26,18 +27,26 @@ interface Endpoint {
   readonly methods: readonly ("GET" | "POST" | "OPTIONS")[];
   /** For people: answers are HTML, errors too. */
   readonly isPage?: boolean;
-  /** What is done to the body before the library reads it. */
-  readonly prepare?: (form: URLSearchParams) => void;
+  /** What is done to the parameters before the library reads them: false where they stay as they are. */
+  readonly prepare?: (parameters: URLSearchParams) => boolean;
   readonly handle?: (door: OAuthDoor, call: Call) => Promise<void>;
 }
 
 const endpoints: readonly Endpoint[] = [
-  { path: routes.authorization, methods: ["GET"], isPage: true },
+  { path: routes.authorization, methods: ["GET"], isPage: true, prepare: prepareAuthorization },
   { path: `${routes.authorization}/:uid`, methods: ["GET"], isPage: true },
   { path: "/interaction/:uid", methods: ["GET", "POST"], isPage: true, handle: handleInteraction },
   { path: routes.end_session, methods: ["GET"], isPage: true },
   { path: `${routes.end_session}/confirm`, methods: ["POST"], isPage: true },
   { path: `${routes.end_session}/success`, methods: ["GET"], isPage: true },
+  { path: routes.code_verification, methods: ["GET", "POST"], isPage: true },
+  { path: `${routes.code_verification}/:uid`, methods: ["GET"], isPage: true },
+  { path: routes.device_authorization, methods: ["POST", "OPTIONS"] },
+  {
+    path: routes.pushed_authorization_request,
+    methods: ["POST", "OPTIONS"],
+    prepare: prepareAuthorization,
+  },
   { path: routes.token, methods: ["POST", "OPTIONS"] },
   { path: routes.introspection, methods: ["POST", "OPTIONS"], prepare: markToken },
   { path: routes.revocation, methods: ["POST", "OPTIONS"], prepare: markToken },
@@ -83,7 +92,7 @@ function registerMetadataOutside(server: FastifyInstance, door: OAuthDoor): void
 
 /** RFC 9728 */
 function registerResourceMetadata(server: FastifyInstance, { server: { parts } }: OAuthDoor): void {
-  server.get("/.well-known/oauth-protected-resource", async (_request, reply) => {
+  server.get(resourceMetadataPath, async (_request, reply) => {
     const { issuer, resource } = await parts.urls;
     reply.header("Access-Control-Allow-Origin", "*");
     return {
@@ -107,7 +116,7 @@ function register(
   server.route({
     method: [...methods],
     url,
-    config: { answersInHtml: isPage },
+    config: { ignoresAccept: true },
     handler: async (request, reply) => {
       const running = await door.server.running();
       const query = request.url.indexOf("?");
@@ -133,21 +142,49 @@ async function passOn(
 ): Promise<void> {
   const { site, handle } = running;
   if (isPage) for (const [name, value] of Object.entries(pageHeaders())) reply.raw.setHeader(name, value);
-  await handle(mountedRequest(request, { site, target, isPage, body: bodyOf(request, prepare) }), reply.raw);
+  const { rest, givenCode } = withoutCode(preparedTarget(target, prepare));
+  const mounted = mountedRequest(request, { site, target: rest, isPage, body: bodyOf(request, prepare) });
+  await handle(givenCode === undefined ? mounted : Object.assign(mounted, { givenCode }), reply.raw);
+}
+
+function preparedTarget(target: string, prepare: Endpoint["prepare"]): string {
+  const query = target.indexOf("?");
+  if (!prepare || query < 0) return target;
+  const parameters = new URLSearchParams(target.slice(query));
+  return prepare(parameters) ? `${target.slice(0, query)}?${parameters}` : target;
+}
+
+/** The library would send the code on with a script; here it is filled in, and the person looks at it. */
+function withoutCode(target: string): { readonly rest: string; readonly givenCode?: string } {
+  if (!target.startsWith(`${routes.code_verification}?`)) return { rest: target };
+  const given = new URLSearchParams(target.slice(target.indexOf("?"))).get("user_code");
+  return { rest: routes.code_verification, ...(given !== null && { givenCode: given.slice(0, 20) }) };
 }
 
 function bodyOf({ body }: FastifyRequest, prepare: Endpoint["prepare"]): string | Buffer | undefined {
   if (!Buffer.isBuffer(body)) return undefined;
   if (!prepare) return body;
   const form = new URLSearchParams(body.toString());
-  prepare(form);
-  return form.toString();
+  return prepare(form) ? form.toString() : body;
 }
 
 /** The library knows opaque tokens only: a JSON Web Token is marked, and the adapter looks into it. */
-function markToken(form: URLSearchParams): void {
-  const tokens = form.getAll("token");
-  if (tokens.length === 1 && tokens[0]!.startsWith("eyJ")) form.set("token", `${tokenMark}${tokens[0]}`);
+function markToken(form: URLSearchParams): boolean {
+  const [token, ...more] = form.getAll("token");
+  if (!token?.startsWith("eyJ") || more.length > 0) return false;
+  form.set("token", `${tokenMark}${token}`);
+  return true;
+}
+
+/** What people of `/authorize` would otherwise meet: a silent refusal, and a page that works with a script only. */
+function prepareAuthorization(parameters: URLSearchParams): boolean {
+  const isFormPost = parameters.get("response_mode") === "form_post";
+  if (isFormPost) parameters.set("response_mode", "not_offered");
+  // Without it, offline access is dropped without a word (OpenID Connect Core, section 11).
+  const isOffline = parameters.get("scope")?.split(" ").includes("offline_access") ?? false;
+  const isUnasked = isOffline && !parameters.has("prompt");
+  if (isUnasked) parameters.set("prompt", "consent");
+  return isFormPost || isUnasked;
 }
 
 async function handleInteraction({ server: { parts } }: OAuthDoor, call: Call): Promise<void> {

@@ -17,7 +17,7 @@ onEachDatabase("authentication", (database) => {
   const invalid = {
     status: 401,
     code: "invalid_credential",
-    headers: { "www-authenticate": 'Bearer error="invalid_token"' },
+    headers: { "www-authenticate": /^Bearer error="invalid_token", resource_metadata="http[^"]+"$/ },
   } as const;
 
   test("a key is taken from Authorization, the scheme in any case, or from X-API-Key", async () => {
@@ -35,7 +35,9 @@ onEachDatabase("authentication", (database) => {
     expectAnswer(await read({}), {
       status: 401,
       code: "authentication_required",
-      headers: { "www-authenticate": "Bearer" },
+      headers: {
+        "www-authenticate": /^Bearer resource_metadata="http[^"]+\/\.well-known\/oauth-protected-resource"$/,
+      },
       message: /Authorization: Bearer/,
     });
   });

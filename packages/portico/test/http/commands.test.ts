@@ -17,6 +17,11 @@ const commands = [
   "key rotate",
   "key revoke",
   "key revoke-all",
+  "client create",
+  "client list",
+  "client rotate",
+  "client remove",
+  "signing-key rotate",
 ] as const;
 
 const nowhere = { databaseUrl: "file:/dev/null/portico.db" };

@@ -1,0 +1,21 @@
+// portico signing-key rotate
+
+import { Seal } from "../../identity/seal.ts";
+import { rotateSigningKey } from "../../identity/signing-keys.ts";
+import { assemble, withStore } from "../assemble.ts";
+import type { Command } from "../command.ts";
+import { secretsFor } from "../secret.ts";
+
+export const signingKeyRotate: Command = {
+  name: "signing-key rotate",
+  summary:
+    "Make a new key that signs tokens from a minute on; the old one goes on verifying those it has signed.",
+  options: {},
+  async run() {
+    const assembly = await assemble();
+    const seal = new Seal(secretsFor(assembly.settings));
+    const { kid, signsFrom } = await withStore(assembly, (store) => rotateSigningKey(store, seal));
+    const from = new Date(signsFrom * 1000).toISOString();
+    return { json: { kid, signsFrom: from }, lines: [`The key ${kid} signs from ${from} on.`] };
+  },
+};

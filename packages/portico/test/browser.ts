@@ -1,0 +1,77 @@
+// A browser as far as pages without scripts need one: cookies, redirects one at a time, forms.
+
+import assert from "node:assert/strict";
+
+export interface Shown {
+  readonly url: string;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** Where it leads, where it is a redirect. */
+  readonly location: string | undefined;
+}
+
+interface Sent {
+  readonly method?: string;
+  readonly body?: URLSearchParams;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export class Browser {
+  readonly #cookies: { name: string; value: string; path: string }[] = [];
+
+  async open(url: string, { headers: given = {}, ...init }: Sent = {}): Promise<Shown> {
+    const { pathname } = new URL(url);
+    const cookies = this.#cookies.filter(({ path }) => pathname.startsWith(path));
+    const headers = new Headers(given);
+    headers.set("cookie", cookies.map(({ name, value }) => `${name}=${value}`).join("; "));
+    headers.set("accept", "text/html,application/xhtml+xml,*/*;q=0.8");
+    const response = await fetch(url, { ...init, headers, redirect: "manual" });
+    for (const line of response.headers.getSetCookie()) this.#keep(line);
+    const location = response.headers.get("location");
+    return {
+      url,
+      status: response.status,
+      headers: response.headers,
+      text: await response.text(),
+      location: location === null ? undefined : new URL(location, url).href,
+    };
+  }
+
+  /** Follows redirects as long as they stay on the server. */
+  async follow(url: string): Promise<Shown> {
+    let shown = await this.open(url);
+    for (let hops = 0; shown.location?.startsWith(new URL(url).origin); hops += 1) {
+      assert.ok(hops < 10, "redirects in a circle");
+      shown = await this.open(shown.location);
+    }
+    return shown;
+  }
+
+  /** Sends the form of a page, filled in, and follows where it leads. */
+  async submit(page: Shown, fields: Readonly<Record<string, string>>): Promise<Shown> {
+    const sent = await this.send(page, fields);
+    return sent.location?.startsWith(new URL(page.url).origin) ? this.follow(sent.location) : sent;
+  }
+
+  async send(page: Shown, fields: Readonly<Record<string, string>>): Promise<Shown> {
+    const [, action = ""] = /<form[^>]* action="([^"]*)"/.exec(page.text) ?? [];
+    const hidden = [...page.text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)];
+    const body = new URLSearchParams([
+      ...hidden.map(([, name, value]) => [name!, value!]),
+      ...Object.entries(fields),
+    ]);
+    return this.open(new URL(action, page.url).href, { method: "POST", body });
+  }
+
+  #keep(line: string): void {
+    const [pair = "", ...attributes] = line.split(";").map((part) => part.trim());
+    const equals = pair.indexOf("=");
+    const name = pair.slice(0, equals);
+    const path = attributes.find((each) => /^path=/i.test(each))?.slice("path=".length) ?? "/";
+    const isGone = attributes.some((each) => /^expires=Thu, 01 Jan 1970/i.test(each));
+    const place = this.#cookies.findIndex((cookie) => cookie.name === name && cookie.path === path);
+    if (place >= 0) this.#cookies.splice(place, 1);
+    if (!isGone) this.#cookies.push({ name, value: pair.slice(equals + 1), path });
+  }
+}

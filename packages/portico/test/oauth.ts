@@ -1,0 +1,146 @@
+// An application as the authorization server sees it, by hand: what a client library does, and what none would do.
+
+import assert from "node:assert/strict";
+import { hash, randomBytes } from "node:crypto";
+import { Browser, type Shown } from "./browser.ts";
+import type { Served } from "./scenario.ts";
+import type { Answer } from "./server.ts";
+
+export const password = "correct horse battery";
+export const callback = "https://app.example.com/callback";
+
+export interface OAuthClientMade {
+  readonly id: string;
+  readonly clientId: string;
+  readonly clientSecret?: string;
+}
+
+export interface Person {
+  readonly id: string;
+  readonly email: string;
+}
+
+export async function makePerson(served: Served, email: string, ...words: string[]): Promise<Person> {
+  const call = ["user", "create", "--name", "Grace Hopper", "--email", email, "--password", password];
+  const { user } = await served.command(...call, ...words);
+  return user;
+}
+
+export function makeClient(served: Served, ...words: string[]): Promise<OAuthClientMade> {
+  return served.command("client", "create", "--name", "Planner", ...words);
+}
+
+/** The client of a single-page application. */
+export function makePublicClient(
+  served: Served,
+  scopes: string,
+  ...words: string[]
+): Promise<OAuthClientMade> {
+  return makeClient(served, "--type", "public", "--redirect-uri", callback, "--scopes", scopes, ...words);
+}
+
+export interface Asked {
+  readonly verifier: string;
+  readonly state: string;
+  readonly url: string;
+}
+
+/** The address that an application sends a person to; `changes` with null leave a parameter out. */
+export function authorizeUrl(
+  served: Served,
+  { clientId }: OAuthClientMade,
+  scope: string,
+  changes: Readonly<Record<string, string | null>> = {},
+): Asked {
+  const verifier = randomBytes(32).toString("base64url");
+  const state = randomBytes(8).toString("hex");
+  const parameters = {
+    response_type: "code",
+    client_id: clientId,
+    redirect_uri: callback,
+    scope,
+    state,
+    code_challenge: hash("sha256", verifier, "base64url"),
+    code_challenge_method: "S256",
+    ...changes,
+  };
+  const given = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== null);
+  return { verifier, state, url: `${served.url}/oauth/authorize?${new URLSearchParams(given)}` };
+}
+
+/** Signs in and allows what is asked; answers with the redirect back to the application. */
+export async function signInAndAllow(browser: Browser, url: string, { email }: Person): Promise<URL> {
+  let shown = await browser.follow(url);
+  if (shown.text.includes('name="password"'))
+    shown = await browser.submit(shown, { email, password, choice: "sign-in" });
+  if (shown.text.includes('value="allow"')) shown = await browser.submit(shown, { choice: "allow" });
+  return redirectOf(shown);
+}
+
+export function redirectOf(shown: Shown): URL {
+  assert.ok(shown.location, `${shown.status} ${shown.text}`);
+  return new URL(shown.location);
+}
+
+export async function post(
+  served: Pick<Served, "url">,
+  path: string,
+  fields: Readonly<Record<string, string>>,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
+  const response = await fetch(`${served.url}/oauth${path}`, {
+    method: "POST",
+    body: new URLSearchParams(fields),
+    headers: { ...headers },
+  });
+  const text = await response.text();
+  const isJson = /json/.test(response.headers.get("content-type") ?? "");
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: isJson ? JSON.parse(text) : undefined,
+  };
+}
+
+export function basic({ clientId, clientSecret = "" }: OAuthClientMade): Record<string, string> {
+  return { authorization: `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString("base64")}` };
+}
+
+/** A code that a person has just allowed, and the fields with which it is redeemed. */
+export async function obtainCode(
+  served: Served,
+  client: OAuthClientMade,
+  person: Person,
+  scope: string,
+): Promise<Record<string, string>> {
+  const { url, verifier } = authorizeUrl(served, client, scope);
+  const redirect = await signInAndAllow(new Browser(), url, person);
+  const code = redirect.searchParams.get("code");
+  assert.ok(code, redirect.href);
+  return {
+    grant_type: "authorization_code",
+    code,
+    redirect_uri: callback,
+    code_verifier: verifier,
+    client_id: client.clientId,
+  };
+}
+
+/** The tokens that a public client has for a person. */
+export async function obtainTokens(
+  served: Served,
+  client: OAuthClientMade,
+  person: Person,
+  scope: string,
+): Promise<Answer["body"]> {
+  const answer = await post(served, "/token", await obtainCode(served, client, person, scope));
+  assert.equal(answer.status, 200, answer.text);
+  return answer.body;
+}
+
+export function refused(answer: Answer, error: string, status = 400): void {
+  assert.equal(answer.status, status, answer.text);
+  assert.equal(answer.body?.error, error, answer.text);
+  assert.equal(typeof answer.body.error_description, "string");
+}
