@@ -4,6 +4,7 @@ import type { Adapter, AdapterPayload } from "oidc-provider";
 import type { AccessClaims, AccessTokens } from "../identity/access-token.ts";
 import type { OAuthClient, OAuthClientLookup } from "../identity/oauth-client-lookup.ts";
 import { epochSeconds, type FoundRecord, type OAuthRecords } from "../identity/oauth-records.ts";
+import type { Guesses } from "./guesses.ts";
 import type { Library } from "./library.ts";
 
 /** What the authorization server stands on. */
@@ -11,6 +12,7 @@ export interface Memory {
   readonly records: OAuthRecords;
   readonly clients: OAuthClientLookup;
   readonly tokens: AccessTokens;
+  readonly guesses: Guesses;
 }
 
 /** Written before a JSON Web Token, so that the library looks for it instead of refusing its form. */
@@ -59,7 +61,16 @@ export class RecordAdapter implements Adapter {
       const claims = await tokens.claims(withoutMark(id));
       return claims && this.#tokenOf(claims, id);
     }
-    return payloadOf(await records.find(this.#model, id));
+    const found = payloadOf(await records.find(this.#model, id));
+    if (found && this.#model === "DeviceCode") await this.#requirePatience(id);
+    return found;
+  }
+
+  /** RFC 8628, section 3.5 */
+  async #requirePatience(deviceCode: string): Promise<void> {
+    const { Provider, errors } = this.#library;
+    if (Provider.ctx?.oidc.route !== "token") return;
+    if (await this.#memory.guesses.isImpatient(deviceCode)) throw new errors.SlowDown();
   }
 
   async findByUid(uid: string): Promise<AdapterPayload | undefined> {

@@ -7,6 +7,7 @@ import type { OAuthClientLookup } from "../identity/oauth-client-lookup.ts";
 import type { OAuthRecords } from "../identity/oauth-records.ts";
 import type { People } from "../identity/person.ts";
 import type { SigningKey, SigningKeyRing } from "../identity/signing-keys.ts";
+import type { Guesses } from "./guesses.ts";
 import { type Library, loadLibrary } from "./library.ts";
 import { buildProvider } from "./provider.ts";
 import { type Site, siteAt } from "./site.ts";
@@ -17,6 +18,7 @@ export interface AuthorizationServerParts {
   readonly tokens: AccessTokens;
   readonly people: People;
   readonly keys: SigningKeyRing;
+  readonly guesses: Guesses;
   /** Newest first; cookies are signed with what derives from them. */
   readonly secrets: readonly string[];
   /** Known once the server listens. */
@@ -55,11 +57,11 @@ export class AuthorizationServer {
   }
 
   async #start(keys: readonly SigningKey[]): Promise<Running> {
-    const { urls, name, scopes, records, clients, tokens, people, secrets } = this.parts;
+    const { urls, name, scopes, records, clients, tokens, people, guesses, secrets } = this.parts;
     const site = siteAt(await urls, name, scopes);
     this.#library ??= loadLibrary();
     const library = await this.#library;
-    const memory = { records, clients, tokens };
+    const memory = { records, clients, tokens, guesses };
     const provider = buildProvider({
       library,
       memory,

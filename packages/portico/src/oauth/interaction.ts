@@ -5,6 +5,7 @@ import type Provider from "oidc-provider";
 import type { OAuthClient, OAuthClientLookup } from "../identity/oauth-client-lookup.ts";
 import type { People } from "../identity/person.ts";
 import { Hmac } from "../plan/hmac.ts";
+import type { Guesses } from "./guesses.ts";
 import { consentPage } from "./pages/consent-page.ts";
 import { pageHeaders } from "./pages/layout.ts";
 import { signInPage } from "./pages/sign-in-page.ts";
@@ -14,6 +15,7 @@ export interface InteractionParts {
   readonly provider: Provider;
   readonly clients: OAuthClientLookup;
   readonly people: People;
+  readonly guesses: Guesses;
   readonly site: Site;
   readonly csrfKey: string;
 }
@@ -24,6 +26,7 @@ export interface Exchange {
   readonly response: ServerResponse;
   /** The fields of a form; undefined where the page is only looked at. */
   readonly form: URLSearchParams | undefined;
+  readonly address: string;
 }
 
 type Interaction = Awaited<ReturnType<Provider["interactionDetails"]>>;
@@ -56,7 +59,7 @@ function isFromElsewhere({ headers }: IncomingMessage): boolean {
 }
 
 async function signIn(
-  { provider, people, site }: InteractionParts,
+  { provider, people, guesses, site }: InteractionParts,
   exchange: Exchange,
   interaction: Interaction,
   client: OAuthClient,
@@ -67,13 +70,26 @@ async function signIn(
   const email = form?.get("email") ?? (typeof hint === "string" ? hint : "");
   const shown = { clientName: client.name, csrf, email };
   if (!form) return show(exchange, interaction, signInPage(site, shown));
+  const tried = { tenantId: client.tenantId, email, address: exchange.address };
+  const seconds = await guesses.secondsToWait(tried);
+  if (seconds > 0) {
+    response.statusCode = 429;
+    response.setHeader("Retry-After", String(seconds));
+    return show(exchange, interaction, signInPage(site, { ...shown, fault: tooManyTries(seconds) }));
+  }
   const person = await people.signedIn(client.tenantId, email, form.get("password") ?? "");
   if (!person) {
     response.statusCode = 401;
     return show(exchange, interaction, signInPage(site, { ...shown, fault: wrongSignIn }));
   }
+  await guesses.forgive(tried);
   const login = { accountId: person.id, amr: ["pwd"] };
   return provider.interactionFinished(request, response, { login }, { mergeWithLastSubmission: false });
+}
+
+export function tooManyTries(seconds: number): string {
+  const minutes = Math.ceil(seconds / 60);
+  return `Too many tries. Wait ${minutes === 1 ? "a minute" : `${minutes} minutes`}, then try again.`;
 }
 
 async function consent(

@@ -1,11 +1,12 @@
 // The OAuth door: every path of the authorization server, below AUTH_URL.
 
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Quota } from "../declare/caller.ts";
 import { Problem } from "../errors.ts";
 import { tokenMark } from "./adapter.ts";
 import type { AuthorizationServer, Running } from "./authorization-server.ts";
 import { resourceMetadataPath } from "./challenge.ts";
-import { interact } from "./interaction.ts";
+import { interact, tooManyTries } from "./interaction.ts";
 import { mountedRequest } from "./mounted-request.ts";
 import { pageHeaders } from "./pages/layout.ts";
 import { errorPage } from "./pages/plain-pages.ts";
@@ -29,23 +30,35 @@ interface Endpoint {
   readonly isPage?: boolean;
   /** What is done to the parameters before the library reads them: false where they stay as they are. */
   readonly prepare?: (parameters: URLSearchParams) => boolean;
+  /** What each address may do here: a request leaves a row behind, or is a guess. */
+  readonly quota?: Quota;
   readonly handle?: (door: OAuthDoor, call: Call) => Promise<void>;
 }
 
+const ofRequests: Quota = { limit: 300, windowSeconds: 60 };
+const ofCodes: Quota = { limit: 30, windowSeconds: 600 };
+
 const endpoints: readonly Endpoint[] = [
-  { path: routes.authorization, methods: ["GET"], isPage: true, prepare: prepareAuthorization },
+  {
+    path: routes.authorization,
+    methods: ["GET"],
+    isPage: true,
+    prepare: prepareAuthorization,
+    quota: ofRequests,
+  },
   { path: `${routes.authorization}/:uid`, methods: ["GET"], isPage: true },
   { path: "/interaction/:uid", methods: ["GET", "POST"], isPage: true, handle: handleInteraction },
   { path: routes.end_session, methods: ["GET"], isPage: true },
   { path: `${routes.end_session}/confirm`, methods: ["POST"], isPage: true },
   { path: `${routes.end_session}/success`, methods: ["GET"], isPage: true },
-  { path: routes.code_verification, methods: ["GET", "POST"], isPage: true },
+  { path: routes.code_verification, methods: ["GET", "POST"], isPage: true, quota: ofCodes },
   { path: `${routes.code_verification}/:uid`, methods: ["GET"], isPage: true },
-  { path: routes.device_authorization, methods: ["POST", "OPTIONS"] },
+  { path: routes.device_authorization, methods: ["POST", "OPTIONS"], quota: ofRequests },
   {
     path: routes.pushed_authorization_request,
     methods: ["POST", "OPTIONS"],
     prepare: prepareAuthorization,
+    quota: ofRequests,
   },
   { path: routes.token, methods: ["POST", "OPTIONS"] },
   { path: routes.introspection, methods: ["POST", "OPTIONS"], prepare: markToken },
@@ -127,6 +140,8 @@ function register(
         reply.raw.setHeader(name, value as string);
       const call = { request, reply, running, target: `${path}${search}`, isPage };
       try {
+        const seconds = await secondsToWait(door, endpoint, request);
+        if (seconds > 0) return answerTooMany(call, seconds);
         await (handle ? handle(door, call) : passOn(call, prepare));
       } catch (error) {
         answerBroken(error, call);
@@ -134,6 +149,24 @@ function register(
       return reply;
     },
   });
+}
+
+/** Of the codes of devices, guesses are counted and looks at the page are not. */
+async function secondsToWait(
+  { server }: OAuthDoor,
+  { path, quota }: Endpoint,
+  request: FastifyRequest,
+): Promise<number> {
+  if (!quota || (quota === ofCodes && request.method === "GET")) return 0;
+  return server.parts.guesses.secondsToWaitAt(path, request.ip ?? "", quota);
+}
+
+function answerTooMany({ reply, running: { site }, isPage }: Call, seconds: number): FastifyReply {
+  const told = { error: "temporarily_unavailable", error_description: tooManyTries(seconds) };
+  const type = isPage ? "text/html; charset=utf-8" : "application/json; charset=utf-8";
+  const headers = { ...pageHeaders(), "Content-Type": type, "Retry-After": String(seconds) };
+  reply.raw.writeHead(429, headers).end(isPage ? errorPage(site, told) : JSON.stringify(told));
+  return reply;
 }
 
 async function passOn(
@@ -195,8 +228,8 @@ async function handleInteraction({ server: { parts } }: OAuthDoor, call: Call): 
   const mounted = mountedRequest(request, { site: running.site, target, isPage: true });
   const [csrfKey = ""] = derived(parts.secrets, "csrf");
   await interact(
-    { ...running, clients: parts.clients, people: parts.people, csrfKey },
-    { request: mounted, response: reply.raw, form },
+    { ...running, clients: parts.clients, people: parts.people, guesses: parts.guesses, csrfKey },
+    { request: mounted, response: reply.raw, form, address: request.ip ?? "" },
   );
 }
 

@@ -253,7 +253,7 @@ onEachDatabase("oauth attacks", (database) => {
       assert.ok(!answer.text.includes("evil"), answer.text);
     }
     const shown = await new Browser().open(authorizeUrl(served, client, "openid").url, { headers });
-    assert.ok(shown.location?.startsWith(`${served.url}/oauth/`), shown.location);
+    assert.ok(shown.location?.startsWith(`${served.url}/oauth/`), shown.text);
   });
 
   test("what is no client of ours is refused at the token endpoint in OAuth's words", async () => {
@@ -465,5 +465,50 @@ onEachDatabase("oauth attacks", (database) => {
       client_id: client.clientId,
     };
     assert.equal((await post(served, "/token", fields)).status, 200);
+  });
+
+  test("guesses of a password are slowed by account, also with the right one, and others sign in", async () => {
+    const victim = await makePerson(served, "victim@example.com");
+    const tryWith = async (email: string, secret: string) => {
+      const browser = new Browser();
+      const shown = await browser.follow(authorizeUrl(served, client, "openid").url);
+      return browser.send(shown, { email, password: secret, choice: "sign-in" });
+    };
+    for (let tries = 0; tries < 10; tries += 1)
+      assert.equal((await tryWith(victim.email, "wrong wrong")).status, 401);
+    const slowed = await tryWith(victim.email.toUpperCase(), password);
+    assert.equal(slowed.status, 429);
+    assert.match(slowed.headers.get("retry-after") ?? "", /^[1-9]\d*$/);
+    assert.match(slowed.text, /Too many tries/);
+    for (let tries = 0; tries < 12; tries += 1)
+      assert.equal((await tryWith(person.email, password)).status, 303);
+  });
+
+  test("guesses of a device's code are slowed by address", async () => {
+    const browser = new Browser();
+    let shown = await browser.open(`${served.url}/oauth/device`);
+    const statuses: number[] = [];
+    for (let tries = 0; tries < 31; tries += 1) {
+      const sent = await browser.send(shown, { user_code: "BBBB-BBBB" });
+      statuses.push(sent.status);
+      if (sent.status === 200) shown = sent;
+    }
+    assert.deepEqual([statuses[0], statuses.at(-1)], [200, 429]);
+  });
+
+  test("a device that does not wait is told to slow down", async () => {
+    const words = ["--type", "public", "--grant-types", "device_code", "--scopes", "posts:read"];
+    const { clientId } = await makeClient(served, ...words);
+    const { body } = await post(served, "/device_authorization", {
+      client_id: clientId,
+      scope: "posts:read",
+    });
+    const grant_type = "urn:ietf:params:oauth:grant-type:device_code";
+    const poll = () =>
+      post(served, "/token", { grant_type, device_code: body.device_code, client_id: clientId });
+    const errors = [];
+    for (let polls = 0; polls < 16; polls += 1) errors.push((await poll()).body.error);
+    assert.equal(errors[0], "authorization_pending");
+    assert.equal(errors.at(-1), "slow_down");
   });
 });

@@ -15,6 +15,7 @@ import { Seal } from "../../identity/seal.ts";
 import { SigningKeyRing } from "../../identity/signing-keys.ts";
 import { TokenBuckets } from "../../limits/token-bucket.ts";
 import { AuthorizationServer } from "../../oauth/authorization-server.ts";
+import { Guesses } from "../../oauth/guesses.ts";
 import { mountPath } from "../../oauth/site.ts";
 import { CursorCodec } from "../../plan/cursor.ts";
 import { migrate } from "../../store/migrate.ts";
@@ -103,7 +104,11 @@ function authorizationServer(
   const records = new OAuthRecords(store, seal);
   const keys = new SigningKeyRing(store, seal);
   const tokens = new AccessTokens(store, records, keys, urls, settings.keyQuota);
-  const known = { clients: new OAuthClientLookup(store), people: new People(store) };
+  const known = {
+    clients: new OAuthClientLookup(store),
+    people: new People(store),
+    guesses: new Guesses(new TokenBuckets()),
+  };
   const { name } = app;
   return new AuthorizationServer(
     { ...known, records, keys, tokens, secrets, urls, name, scopes: model.scopes },

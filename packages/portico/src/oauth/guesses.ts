@@ -1,0 +1,58 @@
+// Slows down those who guess: passwords by account and by address, codes of devices by address, and devices that ask
+// too often whether they are connected.
+
+import type { Quota } from "../declare/caller.ts";
+import { networkOf } from "../limits/network.ts";
+import type { Quotas } from "../limits/quota.ts";
+
+const ofAccount: Quota = { limit: 10, windowSeconds: 600 };
+/** Many people may sit behind one address. */
+const ofAddress: Quota = { limit: 100, windowSeconds: 600 };
+/** Some clients send every poll twice, and some do not know `slow_down`: only those who ask each second meet it. */
+const ofPolls: Quota = { limit: 12, windowSeconds: 12 };
+
+export interface Try {
+  readonly tenantId: string;
+  readonly email: string;
+  readonly address: string;
+}
+
+export class Guesses {
+  readonly #quotas: Quotas;
+
+  constructor(quotas: Quotas) {
+    this.#quotas = quotas;
+  }
+
+  /** Counts a try to sign in, before it is made: many at once are many. @returns seconds to wait, 0 for none */
+  async secondsToWait(tried: Try): Promise<number> {
+    const byAccount = await this.#quotas.take(accountKey(tried), ofAccount);
+    if (!byAccount.isAllowed) return byAccount.secondsToNext;
+    const byAddress = await this.#quotas.take(addressKey(tried), ofAddress);
+    return byAddress.secondsToNext;
+  }
+
+  /** A try that was none: the person knew their password. */
+  async forgive(tried: Try): Promise<void> {
+    await this.#quotas.take(accountKey(tried), ofAccount, -1);
+    await this.#quotas.take(addressKey(tried), ofAddress, -1);
+  }
+
+  /** Counts what comes from an address to a path. @returns seconds to wait, 0 for none */
+  async secondsToWaitAt(path: string, address: string, quota: Quota): Promise<number> {
+    return (await this.#quotas.take(`${path} ${networkOf(address)}`, quota)).secondsToNext;
+  }
+
+  /** Whether a device asks far more often than it was told to. */
+  async isImpatient(deviceCode: string): Promise<boolean> {
+    return !(await this.#quotas.take(`poll ${deviceCode}`, ofPolls)).isAllowed;
+  }
+}
+
+function accountKey({ tenantId, email }: Try): string {
+  return `account ${tenantId} ${email.trim().toLowerCase().slice(0, 254)}`;
+}
+
+function addressKey({ address }: Try): string {
+  return `sign-in ${networkOf(address)}`;
+}
