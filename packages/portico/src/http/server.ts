@@ -7,6 +7,7 @@ import { Problem } from "../errors.ts";
 import type { Authenticator } from "../identity/authenticate.ts";
 import type { Quotas } from "../limits/quota.ts";
 import { withResourceMetadata } from "../oauth/challenge.ts";
+import { registerGrants } from "../oauth/grants.ts";
 import { type OAuthDoor, registerOAuth } from "../oauth/routes.ts";
 import type { CursorCodec } from "../plan/cursor.ts";
 import { registerRest } from "../rest/routes.ts";
@@ -139,6 +140,7 @@ function registerDoors(
   });
   countRequests(doors, quotas.ofKeys);
   const basePath = new URL(publicUrl).pathname.replace(/\/$/, "");
+  registerGrants(doors, { server: oauth.server, callerOf });
   registerRest(doors, { engine, cursors, basePath, callerOf });
 }
 

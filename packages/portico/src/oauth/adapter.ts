@@ -115,7 +115,7 @@ export class RecordAdapter implements Adapter {
       ...{ clientId, exp, iat, scope },
       ...(isPerson && { accountId: claims.sub, grantId: claims.grant_id }),
       ...(!isOwn && { aud }),
-      extra: { tenant_id },
+      extra: { tenant_id, ...(isPerson && { grant_id: claims.grant_id }) },
     };
   }
 }

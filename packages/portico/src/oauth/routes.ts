@@ -1,11 +1,13 @@
 // The OAuth door: every path of the authorization server, below AUTH_URL.
 
+import type { IncomingMessage } from "node:http";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Quota } from "../declare/caller.ts";
 import { Problem } from "../errors.ts";
 import { tokenMark } from "./adapter.ts";
 import type { AuthorizationServer, Running } from "./authorization-server.ts";
 import { resourceMetadataPath } from "./challenge.ts";
+import { showGrants } from "./grants.ts";
 import { interact, tooManyTries } from "./interaction.ts";
 import { mountedRequest } from "./mounted-request.ts";
 import { pageHeaders } from "./pages/layout.ts";
@@ -48,6 +50,7 @@ const endpoints: readonly Endpoint[] = [
   },
   { path: `${routes.authorization}/:uid`, methods: ["GET"], isPage: true },
   { path: "/interaction/:uid", methods: ["GET", "POST"], isPage: true, handle: handleInteraction },
+  { path: "/grants", methods: ["GET", "POST"], isPage: true, handle: handleGrants },
   { path: routes.end_session, methods: ["GET"], isPage: true },
   { path: `${routes.end_session}/confirm`, methods: ["POST"], isPage: true },
   { path: `${routes.end_session}/success`, methods: ["GET"], isPage: true },
@@ -221,16 +224,39 @@ function prepareAuthorization(parameters: URLSearchParams): boolean {
 }
 
 async function handleInteraction({ server: { parts } }: OAuthDoor, call: Call): Promise<void> {
-  const { request, reply, running, target } = call;
-  const { body } = request;
-  const form =
-    request.method === "POST" ? new URLSearchParams(Buffer.isBuffer(body) ? body.toString() : "") : undefined;
-  const mounted = mountedRequest(request, { site: running.site, target, isPage: true });
-  const [csrfKey = ""] = derived(parts.secrets, "csrf");
-  await interact(
-    { ...running, clients: parts.clients, people: parts.people, guesses: parts.guesses, csrfKey },
-    { request: mounted, response: reply.raw, form, address: request.ip ?? "" },
+  const { request, reply, running } = call;
+  const exchange = {
+    request: looked(call),
+    response: reply.raw,
+    form: formOf(request),
+    address: request.ip ?? "",
+  };
+  await interact({ ...parts, ...running, csrfKey: csrfKey(parts.secrets) }, exchange);
+}
+
+async function handleGrants({ server: { parts } }: OAuthDoor, call: Call): Promise<void> {
+  const { request, reply, running } = call;
+  await showGrants(
+    { ...parts, ...running, csrfKey: csrfKey(parts.secrets) },
+    looked(call),
+    reply.raw,
+    formOf(request),
   );
+}
+
+/** The request as the library sees it, without the body, which is read here. */
+function looked({ request, running: { site }, target }: Call): IncomingMessage {
+  return mountedRequest(request, { site, target, isPage: true });
+}
+
+function csrfKey(secrets: readonly string[]): string {
+  return derived(secrets, "csrf")[0]!;
+}
+
+/** The fields of a form that is sent; undefined where a page is only looked at. */
+function formOf({ method, body }: FastifyRequest): URLSearchParams | undefined {
+  if (method !== "POST") return undefined;
+  return new URLSearchParams(Buffer.isBuffer(body) ? body.toString() : "");
 }
 
 /** What the library throws outside its own handlers: a page that is too old, or a fault of ours. */

@@ -22,8 +22,9 @@ import {
   refused,
   signInAndAllow,
 } from "../oauth.ts";
-import { expectAnswer, serve } from "../scenario.ts";
+import { expectAnswer, makeTenant, serve } from "../scenario.ts";
 import { onEachDatabase, Portico } from "../server.ts";
+import { openReader } from "./database-reader.ts";
 
 const every = "openid,profile,email,offline_access,posts:read,posts:write";
 const offline = "openid offline_access posts:read";
@@ -510,5 +511,61 @@ onEachDatabase("oauth attacks", (database) => {
     for (let polls = 0; polls < 16; polls += 1) errors.push((await poll()).body.error);
     assert.equal(errors[0], "authorization_pending");
     assert.equal(errors.at(-1), "slow_down");
+  });
+
+  test("a person withdraws what an application may do, and its tokens end within a second", async () => {
+    const grants = `${served.url}/oauth/grants`;
+    assert.equal((await new Browser().open(grants)).status, 401);
+    const someone = await makePerson(served, "someone@example.com");
+    const browser = new Browser();
+    const { url, verifier } = authorizeUrl(served, client, offline);
+    const back = await signInAndAllow(browser, url, someone);
+    const fields = { grant_type: "authorization_code", redirect_uri: callback, client_id: client.clientId };
+    const code = back.searchParams.get("code") ?? "";
+    const { body } = await post(served, "/token", { ...fields, code, code_verifier: verifier });
+    assert.equal((await served.request("/posts", { key: body.access_token })).status, 200);
+    const shown = await browser.open(grants);
+    assert.match(shown.text, /Planner/);
+    const [, grant = ""] = /name="grant" value="([^"]+)"/.exec(shown.text) ?? [];
+    const forged = new URLSearchParams({ grant, csrf: "A".repeat(43) });
+    assert.equal((await browser.open(grants, { method: "POST", body: forged })).status, 403);
+    const after = await browser.submit(shown, { grant });
+    assert.match(after.text, /No application has access/);
+    await sleep(1_000);
+    expectAnswer(await served.request("/posts", { key: body.access_token }), invalid);
+  });
+
+  test("whoever manages clients withdraws a grant of their tenant, and no other", async () => {
+    const tokens = await obtainTokens(served, client, person, offline);
+    const { grant_id: grant } = JSON.parse(
+      Buffer.from(tokens.access_token.split(".")[1], "base64url").toString(),
+    );
+    const path = `/v1/grants/${grant}`;
+    expectAnswer(await served.request(path, { method: "DELETE", key: tokens.access_token }), {
+      status: 403,
+      code: "insufficient_scope",
+    });
+    const { key: stranger } = await makeTenant(served.place, "clients:manage");
+    expectAnswer(await served.request(path, { method: "DELETE", key: stranger }), { status: 404 });
+    assert.equal((await served.request(path, { method: "DELETE" })).status, 204);
+    expectAnswer(await served.request(path, { method: "DELETE" }), { status: 404, code: "not_found" });
+    await sleep(1_000);
+    expectAnswer(await served.request("/posts", { key: tokens.access_token }), invalid);
+  });
+
+  test("nothing on disk opens anything", async () => {
+    const tokens = await obtainTokens(served, client, person, offline);
+    const fields = await obtainCode(served, client, person, "openid");
+    const secrets = [tokens.refresh_token, tokens.access_token, fields["code"], machine.clientSecret!];
+    const reader = openReader(served.place.databaseUrl);
+    try {
+      const tables = ["oauth_records", "signing_keys", "oauth_clients", "client_secrets", "events"];
+      const rows = await Promise.all(tables.map((table) => reader.rows(`select * from ${table}`)));
+      const text = JSON.stringify(rows);
+      for (const secret of secrets) assert.ok(!text.includes(secret!));
+      assert.doesNotMatch(text, /"d":|PRIVATE/);
+    } finally {
+      await reader.close();
+    }
   });
 });

@@ -22,7 +22,7 @@ const words: Readonly<Record<string, string>> = {
 };
 
 /** A scope in words: `posts:write` is "Create, change and delete posts". */
-function inWords(scope: string): string {
+export function scopeInWords(scope: string): string {
   const known = words[scope];
   if (known !== undefined) return known;
   const [things = scope, action] = scope.split(":");
@@ -37,7 +37,7 @@ export function consentPage(
   site: Site,
   { clientName, maker, email, scopes, csrf, returnsTo }: Consent,
 ): string {
-  const asked: Html[] = scopes.map((scope) => html`<li>${inWords(scope)}</li>\n`);
+  const asked: Html[] = scopes.map((scope) => html`<li>${scopeInWords(scope)}</li>\n`);
   const back =
     returnsTo === undefined ? undefined : html`<p class="quiet">You will be sent back to ${returnsTo}.</p>`;
   const body = html`<h1>${clientName} asks for access</h1>

@@ -44,6 +44,8 @@ const style = `
 body { margin: 0; padding: 1rem; min-height: 100vh; background: var(--ground); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; display: grid; place-items: center; }
 main { width: 100%; max-width: 26rem; padding: 1.75rem; border-radius: .75rem; background: var(--paper); box-shadow: 0 1px 4px #0004; }
 h1 { margin: 0 0 .75rem; font-size: 1.4rem; line-height: 1.25; overflow-wrap: anywhere; }
+h2 { margin: 1.25rem 0 .25rem; font-size: 1.1rem; overflow-wrap: anywhere; }
+a { color: var(--accent); }
 p { margin: 0 0 1rem; overflow-wrap: anywhere; }
 ul { margin: 0 0 1rem; padding-left: 1.25rem; }
 label { display: block; margin: 0 0 1rem; font-weight: 600; }

@@ -1,0 +1,31 @@
+// The page on which a person sees what applications may do in their name, and withdraws it.
+
+import type { Site } from "../site.ts";
+import { scopeInWords } from "./consent-page.ts";
+import { html, page } from "./layout.ts";
+
+export interface ShownGrant {
+  readonly id: string;
+  readonly clientName: string;
+  readonly scopes: readonly string[];
+}
+
+export function grantsPage(site: Site, email: string, csrf: string, grants: readonly ShownGrant[]): string {
+  const listed = grants.map(
+    ({ id, clientName, scopes }) => html`<section>
+<h2>${clientName}</h2>
+<ul>
+${scopes.map((scope) => html`<li>${scopeInWords(scope)}</li>\n`)}</ul>
+<form method="post" action="${site.path}/grants">
+<input type="hidden" name="csrf" value="${csrf}">
+<button class="other" type="submit" name="grant" value="${id}">Withdraw the access of ${clientName}</button>
+</form>
+</section>
+`,
+  );
+  const body = html`<h1>Applications with access</h1>
+<p>You are signed in as ${email}.</p>
+${listed.length > 0 ? listed : html`<p>No application has access.</p>`}
+<p class="quiet"><a href="${site.path}/logout">Sign out</a></p>`;
+  return page(site, "Applications with access", body);
+}
