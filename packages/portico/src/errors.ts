@@ -6,7 +6,10 @@ export const catalogue = {
   malformed_request: [400, "The request is malformed."],
   invalid_cursor: [400, "The cursor is not valid for this request. Start again without a cursor."],
   credential_in_query: [400, "Credentials are not accepted in the query string. Send them in a header."],
-  authentication_required: [401, "Send an API key: 'Authorization: Bearer <key>' or 'X-API-Key: <key>'."],
+  authentication_required: [
+    401,
+    "Send a credential: 'Authorization: Bearer <key or access token>' or 'X-API-Key: <key>'.",
+  ],
   invalid_credential: [401, "The credential is unknown, expired or revoked."],
   wrong_environment: [401, "The credential belongs to another environment."],
   insufficient_scope: [403, "The credential lacks the scope that this operation needs."],
