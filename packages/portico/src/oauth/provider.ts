@@ -36,6 +36,17 @@ const lifetimes = {
   Session: 14 * day,
 };
 
+const cookieNames = {
+  session: "portico_session",
+  interaction: "portico_interaction",
+  resume: "portico_resume",
+};
+
+/** Sent to the authorization server only. */
+function longCookie(issuer: string) {
+  return { httpOnly: true, sameSite: "lax", signed: true, path: new URL(issuer).pathname } as const;
+}
+
 export const routes = {
   authorization: "/authorize",
   token: "/token",
@@ -55,6 +66,7 @@ export function buildProvider(parts: ProviderParts): Provider {
   // The forwarding headers are our own: see mounted-request.ts.
   provider.proxy = true;
   provider.use(tellResponseModes);
+  keepNewSessions(provider, library);
   const { Client } = provider as unknown as { Client: { prototype: SecretHolder } };
   Client.prototype.compareClientSecret = function (this: SecretHolder, presented: string) {
     return memory.clients.isSecret(this.clientId, presented);
@@ -76,6 +88,27 @@ async function tellResponseModes(
   await next();
   if (path.startsWith("/.well-known/") && response.status === 200)
     Object.assign(response.body as object, { response_modes_supported: responseModes });
+}
+
+/**
+ * A fault on the pages for devices gives a session its first state after the session was looked at, and the library
+ * then fails to keep it; the form of that page would be refused as well.
+ */
+function keepNewSessions(provider: Provider, library: Library): void {
+  const session = provider.Session.prototype as unknown as StoredSession;
+  const { persist } = session;
+  session.persist = async function (this: StoredSession) {
+    if (typeof this.exp === "number") return persist.call(this);
+    library.Provider.ctx?.oidc.cookies.set(cookieNames.session, this.id, longCookie(provider.issuer));
+    return this.save(lifetimes.Session);
+  };
+}
+
+interface StoredSession {
+  readonly id: string;
+  readonly exp?: number;
+  persist(): Promise<unknown>;
+  save(seconds: number): Promise<unknown>;
 }
 
 interface SecretHolder {
@@ -149,8 +182,8 @@ function configuration({ library, memory, people, site, keys, secrets }: Provide
       (client.redirectUris ?? []).some((uri) => URL.parse(uri)?.origin === origin),
     cookies: {
       keys: derived(secrets, "cookies"),
-      names: { session: "portico_session", interaction: "portico_interaction", resume: "portico_resume" },
-      long: { httpOnly: true, sameSite: "lax", signed: true, path: site.path || "/" },
+      names: cookieNames,
+      long: longCookie(site.issuer),
       short: { httpOnly: true, sameSite: "lax", signed: true },
     },
     interactions: {
