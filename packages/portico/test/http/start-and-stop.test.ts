@@ -277,6 +277,8 @@ test("a setting that is wrong is named with what it may be", async () => {
     [{ PUBLIC_URL: "example.com" }, /PUBLIC_URL is 'example\.com'/],
     [{ PUBLIC_URL: "ftp://example.com" }, /PUBLIC_URL/],
     [{ PUBLIC_URL: "https://example.com/?x=1" }, /PUBLIC_URL/],
+    [{ AUTH_URL: "auth.example.com" }, /AUTH_URL is 'auth\.example\.com'/],
+    [{ AUTH_URL: "https://example.com/#x" }, /AUTH_URL/],
     [{ PORTICO_SECRET: "short" }, /PORTICO_SECRET.*32/],
     [{ PORTICO_SECRET: `${secret},short` }, /PORTICO_SECRET.*32/],
     [{ PORTICO_SECRET: [secret, secret, secret].join() }, /PORTICO_SECRET.*two/],

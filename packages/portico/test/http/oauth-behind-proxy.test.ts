@@ -1,0 +1,43 @@
+// An authorization server that callers reach at another address than the one it listens on.
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { Browser } from "../browser.ts";
+import { basic, callback, makeClient, makePublicClient } from "../oauth.ts";
+import { serve } from "../scenario.ts";
+
+const issuer = "https://auth.example.com/sso";
+
+describe("oauth behind a proxy", () => {
+  const served = serve("sqlite", { env: { AUTH_URL: issuer } });
+
+  test("everything that it tells of itself is at AUTH_URL, and it answers at the path of AUTH_URL", async () => {
+    for (const path of ["/sso/.well-known/openid-configuration", "/.well-known/openid-configuration/sso"]) {
+      const { status, body } = await served.request(path, { key: null });
+      assert.deepEqual([status, body.issuer, body.token_endpoint], [200, issuer, `${issuer}/token`]);
+    }
+    assert.equal((await served.request("/oauth/jwks", { key: null })).status, 404);
+    const { body } = await served.request("/.well-known/oauth-protected-resource", { key: null });
+    assert.deepEqual(body.authorization_servers, [issuer]);
+  });
+
+  test("its tokens open the API, and its cookies are sent over TLS only", async () => {
+    const machine = await makeClient(served, "--type", "confidential", "--scopes", "posts:read");
+    const body = new URLSearchParams({ grant_type: "client_credentials", scope: "posts:read" });
+    const answer = await fetch(`${served.url}/sso/token`, { method: "POST", body, headers: basic(machine) });
+    const { access_token: key } = Object(await answer.json());
+    assert.equal((await served.request("/posts", { key })).status, 200);
+
+    const { clientId } = await makePublicClient(served, "openid");
+    const query = new URLSearchParams({
+      ...{ client_id: clientId, response_type: "code", redirect_uri: callback, scope: "openid" },
+      ...{ code_challenge: "A".repeat(43), code_challenge_method: "S256" },
+    });
+    const shown = await new Browser().open(`${served.url}/sso/authorize?${query}`);
+    assert.match(shown.headers.get("location") ?? "", /^(https:\/\/auth\.example\.com)?\/sso\/interaction\//);
+    const cookies = shown.headers.getSetCookie();
+    assert.ok(cookies.length > 0);
+    for (const cookie of cookies)
+      assert.match(cookie, /path=\/sso\/.*; secure; httponly|path=\/sso.*secure.*httponly/i);
+  });
+});
