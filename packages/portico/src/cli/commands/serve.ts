@@ -80,7 +80,7 @@ export const serve: Command = {
         publicUrl: settings.publicUrl,
         isTimed: settings.isTimed,
       });
-      await listen(server, settings);
+      await listen(server, settings, log);
       const { port } = server.server.address() as AddressInfo;
       const url = settings.port === 0 ? `http://${settings.host}:${port}` : settings.publicUrl;
       urls.resolve({ issuer: authUrl(settings, url), resource: url });
@@ -137,7 +137,10 @@ async function prepare(store: Store, { tables, settings }: Assembly): Promise<vo
   );
 }
 
-async function listen(server: FastifyInstance, { host, port }: Settings): Promise<void> {
+async function listen(server: FastifyInstance, { host, port }: Settings, { logger }: Log): Promise<void> {
+  const { level } = logger;
+  // Fastify would say so before the greeting is there; our own line comes behind it.
+  if (logger.isLevelEnabled("info")) logger.level = "warn";
   try {
     await server.listen({ host, port });
   } catch (error) {
@@ -145,6 +148,8 @@ async function listen(server: FastifyInstance, { host, port }: Settings): Promis
     if (code === "EADDRINUSE")
       throw new OperatorError(`port ${port} on ${host} is taken; set PORT to another one`);
     throw new OperatorError(`cannot listen on ${host}:${port}: ${(error as Error).message}`);
+  } finally {
+    logger.level = level;
   }
 }
 
