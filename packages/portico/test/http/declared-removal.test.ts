@@ -96,30 +96,30 @@ function together(served: Served): void {
   });
 
   test("a tree goes with its root, however deep and wide", async () => {
-    const node = async (aboveId?: string) =>
-      (await served.create("/nodes", { name: "n", ...(aboveId && { aboveId }) })).id;
-    const root = await node();
+    const shelf = async (aboveId?: string) =>
+      (await served.create("/shelves", { name: "n", ...(aboveId && { aboveId }) })).id;
+    const root = await shelf();
     let last = root;
-    for (let depth = 0; depth < 30; depth += 1) last = await node(last);
-    const wide = await Promise.all(Array.from({ length: 120 }, () => node(root)));
-    expectAnswer(await remove(served, `/nodes/${root}`), { status: 204 });
+    for (let depth = 0; depth < 30; depth += 1) last = await shelf(last);
+    const wide = await Promise.all(Array.from({ length: 120 }, () => shelf(root)));
+    expectAnswer(await remove(served, `/shelves/${root}`), { status: 204 });
     for (const id of [root, last, wide[0], wide[119]])
-      expectAnswer(await served.request(`/nodes/${id}`), { status: 404 });
+      expectAnswer(await served.request(`/shelves/${id}`), { status: 404 });
   });
 
   test("rows that refer to each other, or to themselves, do not make a removal go on for ever", async () => {
     const [first, second, selfish] = await Promise.all(
-      ["a", "b", "c"].map(async (name) => (await served.create("/nodes", { name })).id),
+      ["a", "b", "c"].map(async (name) => (await served.create("/shelves", { name })).id),
     );
     const refer = (id: string, aboveId: string) =>
-      served.request(`/nodes/${id}`, { method: "PATCH", body: { aboveId } });
+      served.request(`/shelves/${id}`, { method: "PATCH", body: { aboveId } });
     await Promise.all([refer(first, second), refer(second, first), refer(selfish, selfish)]);
-    expectAnswer(await remove(served, `/nodes/${selfish}`), { status: 204 });
-    expectAnswer(await remove(served, `/nodes/${first}`), { status: 409, code: "conflict" });
-    expectAnswer(await served.request(`/nodes/${second}`), { status: 200 });
-    await served.request(`/nodes/${second}`, { method: "PATCH", body: { aboveId: null } });
-    expectAnswer(await remove(served, `/nodes/${second}`), { status: 204 });
-    expectAnswer(await served.request(`/nodes/${first}`), { status: 404 });
+    expectAnswer(await remove(served, `/shelves/${selfish}`), { status: 204 });
+    expectAnswer(await remove(served, `/shelves/${first}`), { status: 409, code: "conflict" });
+    expectAnswer(await served.request(`/shelves/${second}`), { status: 200 });
+    await served.request(`/shelves/${second}`, { method: "PATCH", body: { aboveId: null } });
+    expectAnswer(await remove(served, `/shelves/${second}`), { status: 204 });
+    expectAnswer(await served.request(`/shelves/${first}`), { status: 404 });
   });
 }
 
@@ -152,16 +152,16 @@ function belowReferences(served: Served): void {
   });
 
   test("rows that go with one another are removed together without a stumble", async () => {
-    const top = (await served.create("/nodes", { name: "top" })).id;
+    const top = (await served.create("/shelves", { name: "top" })).id;
     for (let count = 0; count < 3; count += 1) {
-      const { id } = await served.create("/nodes", { name: "mid", aboveId: top });
-      await served.create("/nodes", { name: "low", aboveId: id });
+      const { id } = await served.create("/shelves", { name: "mid", aboveId: top });
+      await served.create("/shelves", { name: "low", aboveId: id });
     }
-    expectAnswer(await remove(served, `/nodes/${top}/nodes`), { status: 204 });
-    expectAnswer(await served.request(`/nodes/${top}`), { status: 200 });
-    expectAnswer(await remove(served, `/tenants/${tenant}/nodes`), { status: 204 });
-    assert.deepEqual((await served.request("/nodes")).body.data, []);
-    expectAnswer(await remove(served, "/tenants/tenant_00000000000000000000000000/nodes"), { status: 404 });
+    expectAnswer(await remove(served, `/shelves/${top}/shelves`), { status: 204 });
+    expectAnswer(await served.request(`/shelves/${top}`), { status: 200 });
+    expectAnswer(await remove(served, `/tenants/${tenant}/shelves`), { status: 204 });
+    assert.deepEqual((await served.request("/shelves")).body.data, []);
+    expectAnswer(await remove(served, "/tenants/tenant_00000000000000000000000000/shelves"), { status: 404 });
   });
 }
 
