@@ -34,7 +34,10 @@ function announce(reply: FastifyReply, quota: Quota, taken: Taken, done: (error?
   else done(rateLimited(taken));
 }
 
-/** Takes more of a caller's bucket for a request that asks for much. @throws Problem `rate_limited` */
+/**
+ * Takes from a caller's bucket for what is no request of its own, or asks for more than one.
+ * @throws Problem `rate_limited`
+ */
 export async function takeTokens(quotas: Quotas, caller: Caller, tokens: number): Promise<void> {
   const { quota, credentialId } = caller;
   if (!quota) return;
@@ -44,12 +47,6 @@ export async function takeTokens(quotas: Quotas, caller: Caller, tokens: number)
 
 function rateLimited({ secondsToNext }: Taken, message?: string): Problem {
   return new Problem("rate_limited", message, [], { "Retry-After": String(secondsToNext) });
-}
-
-/** Counts an operation that is no request of its own. @throws Problem `rate_limited` */
-export async function countOperation({ quota, credentialId }: Caller, quotas: Quotas): Promise<void> {
-  const taken = quota && (await quotas.take(credentialId, quota));
-  if (taken && !taken.isAllowed) throw rateLimited(taken);
 }
 
 /** Credentials that were shown and refused; a request without any is not one that guesses. */

@@ -25,7 +25,7 @@ import { registerHealth } from "./health.ts";
 import type { Log } from "./log.ts";
 import { watchMethods } from "./methods.ts";
 import { acceptJsonBodies, requireAccepted } from "./negotiate.ts";
-import { countOperation, countRequests, failedAuthentication, takeTokens } from "./quota.ts";
+import { countRequests, failedAuthentication, takeTokens } from "./quota.ts";
 import { requestId } from "./request-id.ts";
 import { type RequestRecorder, recordRequests } from "./request-log.ts";
 import { reportTiming, startTiming } from "./timing.ts";
@@ -157,7 +157,7 @@ function registerDoors(doors: FastifyInstance, building: Building): void {
   const basePath = new URL(publicUrl).pathname.replace(/\/$/, "");
   registerGrants(doors, { server: oauth.server, callerOf });
   registerRest(doors, { engine, cursors, basePath, callerOf });
-  const count = (caller: Caller): Promise<void> => countOperation(caller, quotas.ofKeys);
+  const count = (caller: Caller): Promise<void> => takeTokens(quotas.ofKeys, caller, 1);
   const logSocket: StreamAccess["logSocket"] = (line) => doors.log.info(line, "web socket closed");
   const streams = registerGraphql(doors, {
     ...{ engine, cursors, limits: graphqlLimits, basePath, callerOf, events, mostSubscriptions },
