@@ -1,21 +1,25 @@
 // What a server does beside its requests: it sends mail, tells owners of keys that will soon expire, and removes
 // what is old.
 
+import { mailExpiry } from "../events/mail/mail.ts";
 import { MailedExpiryNotices } from "../events/mail/mailed-key-notices.ts";
 import { Outbox } from "../events/mail/outbox.ts";
 import { MailSender } from "../events/mail/sender.ts";
 import { openTransport } from "../events/mail/transport.ts";
+import { requestLogExpiry } from "../events/request-log.ts";
 import type { Logger } from "../http/log.ts";
 import { ExpiryWatch } from "../identity/expiry-watch.ts";
+import { usageExpiry } from "../identity/key-uses.ts";
+import { oauthExpiry } from "../identity/oauth-records.ts";
+import { dayMs, type Expiry, Purge } from "../store/purge.ts";
 import type { Store } from "../store/store.ts";
 import type { Assembly } from "./assemble.ts";
 import { letterhead, senderAddress } from "./notices.ts";
 import { Repeated } from "./repeated.ts";
+import type { Settings } from "./settings.ts";
 
 const second = 1_000;
 const minute = 60 * second;
-const hour = 60 * minute;
-const day = 24 * hour;
 
 /** How long mails that are under way may take after SIGTERM. */
 const mailPatienceMs = 10 * second;
@@ -29,7 +33,7 @@ export async function startBackground(assembly: Assembly, store: Store, logger: 
   const { app, model, settings } = assembly;
   const outbox = new Outbox(store, model);
   const notices = new MailedExpiryNotices(store, model, letterhead(app, settings));
-  const expiryWatch = new ExpiryWatch(store, model, notices, settings.keyExpiringSoonDays * day);
+  const expiryWatch = new ExpiryWatch(store, model, notices, settings.keyExpiringSoonDays * dayMs);
   const repeated: Repeated[] = [];
   const repeat = (what: string, everyMs: number, work: () => Promise<void>): void => {
     const tellFailure = (err: unknown): void => logger.warn({ err }, `${what} failed; it is tried again`);
@@ -46,13 +50,26 @@ export async function startBackground(assembly: Assembly, store: Store, logger: 
     logger.warn("SMTP_URL is not set: mails to the owners of keys wait in the database until it is");
   }
   repeat("telling of keys that will soon expire", minute, () => expiryWatch.look());
-  repeat("removing old mails", hour, () =>
-    outbox.purge(new Date(Date.now() - settings.mailDays * day).toISOString()),
+  const purge = new Purge(store, expiries(settings, store), (message, details) =>
+    logger.warn(details, message),
   );
+  purge.start();
   return {
     async stop() {
+      await purge.stop();
       await Promise.all(repeated.map((each) => each.stop()));
       await sender?.stop(mailPatienceMs);
     },
   };
+}
+
+/** Everything that is kept for a time only. */
+function expiries({ usageDays, requestLogDays, mailDays }: Settings, { dialect }: Store): readonly Expiry[] {
+  // Rows of a time when the request log was kept go, too.
+  return [
+    usageExpiry(usageDays),
+    requestLogExpiry(dialect, requestLogDays),
+    mailExpiry(mailDays),
+    oauthExpiry,
+  ];
 }

@@ -9,7 +9,7 @@ import { range, resource } from "../declare/resource.ts";
 import { newId } from "../plan/id.ts";
 import type { Dialect } from "../store/dialect.ts";
 import { type ColumnRow, compileInsertRows, type WriteRows } from "../store/many-rows.ts";
-import type { Expiry } from "../store/purge.ts";
+import { dayMs, type Expiry } from "../store/purge.ts";
 import { columnsOf } from "../store/schema.ts";
 import type { Store } from "../store/store.ts";
 import type { Gathering, Piece, Report } from "../store/write-behind.ts";
@@ -60,7 +60,7 @@ export function requestLogExpiry({ name }: Dialect, days: number): Expiry {
   const joined = sql.raw(name === "sqlite" ? "cross join" : "join");
   return {
     table: "request_logs",
-    days,
+    keptMs: days * dayMs,
     over: (place, before) => sql`select r.${place} from tenants as t ${joined} request_logs as r
       on r.tenant_id = t.id where r.created_at < ${before}`,
     encode: (moment) => new Date(moment).toISOString(),

@@ -4,7 +4,7 @@
 import { sql } from "kysely";
 import type { Caller } from "../declare/caller.ts";
 import { compileInsertRows, compileManyRows } from "../store/many-rows.ts";
-import type { Expiry } from "../store/purge.ts";
+import { dayMs, type Expiry } from "../store/purge.ts";
 import type { Column, Table } from "../store/schema.ts";
 import type { Store } from "../store/store.ts";
 import { Tally } from "../store/tally.ts";
@@ -51,7 +51,7 @@ const lastUseColumns = [column("tenant_id", "text"), column("id", "text"), colum
 export function usageExpiry(days: number): Expiry {
   return {
     table: keyUsageTable.name,
-    days,
+    keptMs: days * dayMs,
     over: (place, before) => sql`select ${place} from key_usage where minute < ${before}`,
     encode: minuteOf,
   };

@@ -4,6 +4,7 @@
 import { hash } from "node:crypto";
 import { type RawBuilder, sql } from "kysely";
 import type { ColumnValues, Statement } from "../store/database.ts";
+import type { Expiry } from "../store/purge.ts";
 import type { Column, Table } from "../store/schema.ts";
 import { compile, slot } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
@@ -14,8 +15,13 @@ export function epochSeconds(): number {
   return Math.floor(Date.now() / 1000);
 }
 
-/** So many rows are removed in one statement, so that nobody waits for long. */
-const purgedAtOnce = 500;
+/** What has expired is told apart from what never was for a minute longer. */
+export const oauthExpiry: Expiry = {
+  table: "oauth_records",
+  keptMs: 60_000,
+  over: (place, before) => sql`select ${place} from oauth_records where expires_at < ${before}`,
+  encode: (moment) => Math.floor(moment / 1000),
+};
 
 const column = (name: string, type: Column["type"] = "text", isNullable = false): Column => ({
   name,
@@ -92,7 +98,6 @@ export class OAuthRecords {
   readonly #destroyByGrant: Statement<Key>;
   readonly #destroyGrant: Statement<string>;
   readonly #grantsOf: Statement<string>;
-  readonly #purge: Statement<undefined>;
 
   constructor(store: Store, seal: Seal) {
     this.#store = store;
@@ -135,11 +140,6 @@ export class OAuthRecords {
     this.#grantsOf = make(
       sql`select payload, consumed_at from oauth_records where model = 'Grant'
         and account_id = ${slot((accountId: string) => accountId)} and expires_at > ${slot(epochSeconds)}`,
-    );
-    // What has expired is told apart from what never was for a minute longer.
-    this.#purge = make(
-      sql`delete from oauth_records where (model, id) in (select model, id from oauth_records
-        where expires_at < ${slot(() => epochSeconds() - 60)} limit ${sql.lit(purgedAtOnce)}) returning id`,
     );
   }
 
@@ -188,11 +188,6 @@ export class OAuthRecords {
   async grantsOf(accountId: string): Promise<string[]> {
     const rows = await this.#store.database.query(this.#grantsOf, accountId);
     return rows.flatMap(([payload]) => this.#seal.open(payload as string) ?? []);
-  }
-
-  /** Removes what has expired, in bounded pieces. */
-  async purge(): Promise<void> {
-    while ((await this.#write(this.#purge, undefined)).length === purgedAtOnce);
   }
 
   #write<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {

@@ -23,7 +23,6 @@ export interface OAuthDoor {
 
 const bodyLimitBytes = 48 * 1024;
 /** How often what has expired is removed. */
-const purgeEveryMs = 60_000;
 
 interface Endpoint {
   readonly path: string;
@@ -92,11 +91,6 @@ export async function registerOAuth(server: FastifyInstance, door: OAuthDoor): P
   for (const endpoint of endpoints) register(server, door, endpoint, `${door.mount}${endpoint.path}`, "");
   registerMetadataOutside(server, door);
   registerResourceMetadata(server, door);
-  const purging = setInterval(() => {
-    door.server.parts.records.purge().catch((error) => server.log.error({ err: error }, "purge failed"));
-  }, purgeEveryMs);
-  purging.unref();
-  server.addHook("onClose", async () => clearInterval(purging));
 }
 
 /** For an issuer with a path, its metadata stand beside it as well (RFC 8414, section 3.1). */

@@ -13,10 +13,13 @@ const pauseMs = 50;
 const firstAfterMs = 2_000;
 const intervalMs = 10 * 60 * 1000;
 
+export const dayMs = 24 * 60 * 60 * 1000;
+
 /** Which rows of a table are over. */
 export interface Expiry {
   readonly table: string;
-  readonly days: number;
+  /** How long a row is kept after the moment that `over` compares. */
+  readonly keptMs: number;
   /**
    * Places of the rows that are over, found along an index: `` sql`select row_no from t where minute < ...` ``
    *
@@ -61,13 +64,14 @@ export class Purge {
 
   #schedule(afterMs: number): void {
     this.#timer = setTimeout(() => {
-      this.#running = this.#removeAll().then(() => {
+      this.#running = this.removeAll().then(() => {
         if (!this.#isStopped) this.#schedule(intervalMs);
       });
     }, afterMs).unref();
   }
 
-  async #removeAll(): Promise<void> {
+  /** Removes what is over now. What fails is reported. */
+  async removeAll(): Promise<void> {
     for (const each of this.#removals) {
       try {
         await this.#remove(each);
@@ -80,7 +84,7 @@ export class Purge {
   }
 
   async #remove({ expiry, statement }: Removal): Promise<void> {
-    const before = expiry.encode(Date.now() - expiry.days * 24 * 60 * 60 * 1000);
+    const before = expiry.encode(Date.now() - expiry.keptMs);
     while (!this.#isStopped) {
       const removed = await this.#store.transaction((session) => session.query(statement, before));
       if (removed.length < rowsAtOnce) return;

@@ -2,9 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { epochSeconds, OAuthRecords } from "../../src/identity/oauth-records.ts";
+import { epochSeconds, OAuthRecords, oauthExpiry } from "../../src/identity/oauth-records.ts";
 import { Seal } from "../../src/identity/seal.ts";
 import { openStore } from "../../src/store/open.ts";
+import { Purge } from "../../src/store/purge.ts";
 import { serve } from "../scenario.ts";
 import { onEachDatabase } from "../server.ts";
 
@@ -21,7 +22,8 @@ onEachDatabase("records of the authorization server", (database) => {
         Array.from({ length: 1_203 }, (_, place) => put(`old ${place}`, epochSeconds() - 100)),
       );
       await put("present", epochSeconds() + 100);
-      await records.purge();
+      const report = (message: string): never => assert.fail(message);
+      await new Purge(store, [oauthExpiry], report).removeAll();
       assert.equal(await records.find("Interaction", "old 0"), undefined);
       assert.equal(await records.find("Interaction", "old 1202"), undefined);
       assert.equal((await records.find("Interaction", "present"))?.payload, "{}");

@@ -1,10 +1,12 @@
 // Mail: written in the transaction of the change that it tells of, so that both happen or neither does; sent after.
 
+import { sql } from "kysely";
 import { choice, integer, text, timestamp } from "../../declare/field.ts";
 import type { Model } from "../../declare/model.ts";
 import { resource } from "../../declare/resource.ts";
 import { newId } from "../../plan/id.ts";
 import type { Session } from "../../store/database.ts";
+import { dayMs, type Expiry } from "../../store/purge.ts";
 import type { OwnIndex } from "../../store/schema.ts";
 import type { Store } from "../../store/store.ts";
 import type { Letter } from "./letter.ts";
@@ -38,6 +40,17 @@ export const mailIndexes: readonly OwnIndex[] = ["next_attempt_at", "created_at"
   columns: ["status", moment].map((name) => ({ name, isNullable: false })),
   isUnique: false,
 }));
+
+/** Mails that are older than so many days, but for those that still wait. */
+export function mailExpiry(days: number): Expiry {
+  return {
+    table: "mails",
+    keptMs: days * dayMs,
+    over: (place, before) => sql`select ${place} from mails
+      where status in ('kept', 'sent', 'failed') and created_at < ${before}`,
+    encode: (moment) => new Date(moment).toISOString(),
+  };
+}
 
 /** What becomes of a mail that is written: it waits for the sender, or is kept where nothing is ever sent. */
 export type FirstStatus = "kept" | "waiting";

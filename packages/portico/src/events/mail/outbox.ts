@@ -46,19 +46,11 @@ interface Settling {
   readonly outcome: Outcome;
 }
 
-interface Purge {
-  readonly before: string;
-}
-
-/** Mails removed in one transaction; the writers of requests wait for no longer than that takes. */
-const mostPurged = 200;
-
 export class Outbox {
   readonly #store: Store;
   readonly #isAnyDue: Statement<string>;
   readonly #take: Statement<Taking>;
   readonly #settle: Statement<Settling>;
-  readonly #purge: Statement<Purge>;
 
   constructor(store: Store, model: Model) {
     this.#store = store;
@@ -97,13 +89,6 @@ export class Outbox {
         where tenant_id = ${mail(({ tenantId }) => tenantId)} and id = ${mail(({ id }) => id)}
           and lease_id = ${mail(({ lease }) => lease.id)}`,
     );
-    this.#purge = compile(
-      builder,
-      sql`delete from mails where (tenant_id, id) in (select tenant_id, id from mails
-        where status in ('kept', 'sent', 'failed') and created_at < ${slot(({ before }: Purge) => before)}
-        limit ${sql.lit(mostPurged)})
-        returning 1`,
-    );
   }
 
   /** Whether a mail is due; it costs no write. */
@@ -124,13 +109,5 @@ export class Outbox {
   /** Writes what became of a mail and gives it back; nothing where somebody else holds it by now. */
   async settle(mail: TakenMail, outcome: Outcome): Promise<void> {
     await this.#store.transaction((session) => session.query(this.#settle, { mail, outcome }));
-  }
-
-  /** Removes mails that were written before a moment, but for those that still wait. */
-  async purge(before: string): Promise<void> {
-    for (let purged = mostPurged; purged === mostPurged; ) {
-      const rows = await this.#store.transaction((session) => session.query(this.#purge, { before }));
-      purged = rows.length;
-    }
   }
 }

@@ -3,14 +3,13 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Outbox } from "../../../src/events/mail/outbox.ts";
+import { mailExpiry } from "../../../src/events/mail/mail.ts";
 import { openStore } from "../../../src/store/open.ts";
+import { Purge } from "../../../src/store/purge.ts";
 import { MailServer } from "../../mail-server.ts";
 import { freePort } from "../../postgres.ts";
 import { onEachDatabase } from "../../server.ts";
-import { Mailing, model } from "./sending.ts";
-
-const hour = 60 * 60 * 1000;
+import { Mailing } from "./sending.ts";
 
 onEachDatabase("the sender", (database) => {
   let mailing: Mailing;
@@ -236,7 +235,8 @@ onEachDatabase("the sender", (database) => {
     );
     const young = await mailing.write("young@example.com");
     await mailing.run(`update mails set status = 'sent' where id = '${young}'`);
-    await new Outbox(mailing.store, model).purge(new Date(Date.now() - hour).toISOString());
+    const report = (message: string): never => assert.fail(message);
+    await new Purge(mailing.store, [mailExpiry(1)], report).removeAll();
     const left = await mailing.run("select id from mails");
     const isLeft = (id: string): boolean => left.some(([each]) => each === id);
     assert.deepEqual([...ids, young].map(isLeft), [true, false, false, false, true]);
