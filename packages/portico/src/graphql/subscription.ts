@@ -22,13 +22,13 @@ export interface Receiver {
   endTooSlow(): void;
 }
 
+/** More than this is not sent ahead of a reader; the rest is read again from the events when there is room. */
 const mostWaitingBytes = 1024 * 1024;
-/** Messages that may wait while what was missed is told. */
-const mostHeld = 1_000;
-/** What was missed is told as fast as it is read. */
+/** What was missed is told while less than this waits. */
 const comfortableBytes = 256 * 1024;
-const betweenTriesMs = 10;
-const longestStallMs = 30_000;
+const betweenLooksMs = 10;
+/** Whoever takes nothing for so long is too slow. */
+const longestStallMs = 5_000;
 
 interface Parts {
   readonly subscribers: Subscribers;
@@ -46,10 +46,10 @@ export class Subscription {
   #caller: Caller;
   #group: Group | undefined;
   #isEnded = false;
-  /** What comes while it is not known yet what to begin with. */
-  #held: Message[] | undefined = [];
-  /** What was told before it began. */
-  #from = 0;
+  /** Told from the table of events, because some were missed or could not be taken yet; live ones are passed over. */
+  #isBehind = false;
+  /** Whatever was recorded up to this event is told, or was there before it began. */
+  #told = 0;
   #skipped: ReadonlySet<number> = new Set();
 
   constructor({ subscribers, events, plan, question }: Parts, caller: Caller, receiver: Receiver) {
@@ -72,60 +72,64 @@ export class Subscription {
   async begin(after: number | undefined): Promise<void> {
     await this.#subscribers.listen();
     if (this.#isEnded) return;
+    const seen = await this.#events.seenAfter(this.#events.told);
+    if (this.#isEnded) return;
     const { told } = this.#events;
-    this.#from = told;
-    this.#group = this.#subscribers.join(this);
-    const seen = await this.#events.seenAfter(told);
+    const newest = Math.max(told, ...seen);
     if (after === undefined) this.#skipped = seen;
-    else await this.#tellMissed(after, told, Math.max(told, ...seen));
-    const held = this.#held ?? [];
-    this.#held = undefined;
-    if (held.length > 0) this.deliver(held);
+    else if (after > newest) throw fault("lastEventId", "reference", `There is no event ${after} yet.`);
+    this.#told = after ?? told;
+    this.#group = this.#subscribers.join(this);
+    await this.#catchUp(this.#group);
   }
 
-  async #tellMissed(after: number, told: number, newest: number): Promise<void> {
-    if (after > newest) throw fault("lastEventId", "reference", `There is no event ${after} yet.`);
-    this.#from = Math.max(after, told);
-    const { plan, caller } = this;
-    const place = { tenantId: caller.tenantId, resource: plan.resource.name, until: told };
-    for (let last = after; last < told && !this.#isEnded; ) {
-      const events = await this.#events.stretch({ ...place, after: last });
-      if (events.length === 0) return;
-      for (const message of await this.#group!.messagesOf(events.map(readEvent), this.#caller)) {
+  async #catchUp(group: Group): Promise<void> {
+    this.#isBehind = true;
+    const { tenantId } = this.#caller;
+    const place = { tenantId, resource: this.plan.resource.name };
+    while (!this.#isEnded && this.#told < this.#events.told) {
+      const until = this.#events.told;
+      const events = await this.#events.stretch({ ...place, after: this.#told, until });
+      for (const message of await group.messagesOf(events.map(readEvent), this.#caller)) {
         await this.#room();
-        if (!this.#isEnded) this.#receiver.send([message]);
+        this.#send([message]);
       }
-      last = events.at(-1)!.sequence;
+      this.#told = events.at(-1)?.sequence ?? until;
     }
+    this.#isBehind = false;
   }
 
   /** Waits until the reader has taken most of what was sent. */
   async #room(): Promise<void> {
-    const until = performance.now() + longestStallMs;
-    while (this.#receiver.waitingBytes > comfortableBytes && !this.#isEnded) {
-      if (performance.now() > until) return this.#receiver.endTooSlow();
-      await sleep(betweenTriesMs);
+    let least = Number.POSITIVE_INFINITY;
+    let until = 0;
+    for (;;) {
+      const { waitingBytes } = this.#receiver;
+      if (waitingBytes <= comfortableBytes || this.#isEnded) return;
+      const now = performance.now();
+      if (waitingBytes < least) {
+        least = waitingBytes;
+        until = now + longestStallMs;
+      } else if (now > until) return this.#receiver.endTooSlow();
+      await sleep(betweenLooksMs);
     }
   }
 
   /** Messages in their order. */
   deliver(messages: readonly Message[]): void {
-    if (this.#isEnded) return;
-    if (this.#held) this.#hold(this.#held, messages);
-    // Before these are added: many at once are no fault of the reader.
-    else if (this.#receiver.waitingBytes > mostWaitingBytes) this.#receiver.endTooSlow();
-    else this.#send(messages);
+    if (this.#isEnded || this.#isBehind) return;
+    const bytes = messages.reduce((sum, { text }) => sum + text.length, this.#receiver.waitingBytes);
+    if (bytes <= mostWaitingBytes) this.#send(messages);
+    else this.#catchUp(this.#group!).catch((error: unknown) => this.fail(error));
   }
 
   #send(messages: readonly Message[]): void {
-    const isNew = ({ sequence }: Message): boolean => sequence > this.#from && !this.#skipped.has(sequence);
+    if (this.#isEnded) return;
+    const isNew = ({ sequence }: Message): boolean => sequence > this.#told && !this.#skipped.has(sequence);
     const fresh = messages.every(isNew) ? messages : messages.filter(isNew);
-    if (fresh.length > 0) this.#receiver.send(fresh);
-  }
-
-  #hold(held: Message[], messages: readonly Message[]): void {
-    held.push(...messages);
-    if (held.length > mostHeld) this.#receiver.endTooSlow();
+    if (fresh.length === 0) return;
+    this.#told = fresh.at(-1)!.sequence;
+    this.#receiver.send(fresh);
   }
 
   /** Takes what the credential may do by now. */
@@ -146,7 +150,6 @@ export class Subscription {
   end(): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
-    this.#held = undefined;
     this.#subscribers.leave(this, this.#group);
   }
 }
