@@ -4,8 +4,10 @@ export interface Caller {
   readonly tenantId: string;
   /** The user in whose name the request comes; none for an application on its own. */
   readonly userId?: string | undefined;
-  /** What identifies the caller in quotas and logs: an API key's id, later a client's. */
+  /** What identifies the caller in quotas, events and logs: an API key's id, or a client's with its user's. */
   readonly credentialId: string;
+  /** The API key that was shown; none where it was an access token. Uses of keys are counted and logged. */
+  readonly keyId?: string | undefined;
   readonly scopes: ReadonlySet<string>;
   /** What the credential may use; undefined where nothing is counted, as for the server itself. */
   readonly quota?: Quota | undefined;

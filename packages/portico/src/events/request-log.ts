@@ -31,7 +31,7 @@ export const requestLogs = resource("requestLog", {
   operations: ["list", "get"],
 });
 
-/** A request that was answered; without a caller it is nobody's. */
+/** A request that was answered; without a caller who showed a key it is not kept. */
 export interface LoggedRequest {
   readonly requestId: string;
   readonly method: string;
@@ -96,7 +96,7 @@ export class RequestLog implements Gathering {
     this.#room = Math.min(this.#room + seconds * mostEachSecond, mostAtOnce);
     this.#roomAt = at;
     const moment = new Date(at).toISOString();
-    for (const request of requests) if (request.caller) this.#keep(request, request.caller, moment);
+    for (const request of requests) this.#keep(request, moment);
     if (this.#leftOut > 0 && at >= this.#reportedAt + reportEveryMs) this.#tellLeftOut(at);
   }
 
@@ -106,8 +106,9 @@ export class RequestLog implements Gathering {
     return pieces;
   }
 
-  #keep(request: LoggedRequest, caller: Caller, moment: string): void {
-    if (request.route === undefined) return;
+  #keep(request: LoggedRequest, moment: string): void {
+    const { caller, route } = request;
+    if (caller?.keyId === undefined || route === undefined) return;
     if (this.#room < 1 || this.#waiting.length >= mostWaiting) {
       this.#leftOut += 1;
       return;
@@ -117,10 +118,10 @@ export class RequestLog implements Gathering {
       tenant_id: caller.tenantId,
       id: newId(this.#idPrefix),
       method: request.method,
-      route: request.route,
+      route,
       status: request.status,
       duration_ms: request.durationMs,
-      key_id: caller.credentialId,
+      key_id: caller.keyId,
       request_id: request.requestId,
       created_at: moment,
       updated_at: moment,

@@ -19,7 +19,7 @@ export interface StreamAccess {
   /** Counts an operation of a caller whose request was not counted. @throws Problem `rate_limited` */
   readonly count: (caller: Caller) => Promise<void>;
   /** Tells of a WebSocket that has ended; a stream of events is a request as others are. */
-  readonly logSocket: (line: Readonly<Record<string, unknown>>) => void;
+  readonly logSocket: (line: Readonly<Record<string, unknown>>, caller: Caller | undefined) => void;
 }
 
 const largestMessage = 1024 * 1024;
@@ -72,8 +72,7 @@ export class Streams {
         onClose: (code, caller) => {
           this.#open.delete(opened);
           const durationMs = Math.round(performance.now() - started);
-          const { credentialId: keyId, tenantId } = caller ?? {};
-          this.#access.logSocket({ requestId, code, durationMs, keyId, tenantId });
+          this.#access.logSocket({ requestId, code, durationMs }, caller);
         },
       });
       this.#open.add(opened);

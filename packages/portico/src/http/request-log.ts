@@ -69,7 +69,7 @@ function linesOf(requests: readonly AnsweredRequest[], now: number): string {
     const requestId = redacted(JSON.stringify(request.requestId));
     const route = routeMember(request.route);
     lines += `${start}${requestMembers(request, requestId, route)},"msg":"request"}\n`;
-    if (request.caller)
+    if (request.caller?.keyId !== undefined)
       lines += `${start}${useMembers(request.caller, requestId, route)},"msg":"api_key.used"}\n`;
   }
   return lines;
@@ -91,14 +91,25 @@ function requestMembers(
 ): string {
   const query = url.indexOf("?");
   const path = redacted(JSON.stringify(query < 0 ? url : url.slice(0, query)));
-  const whose = caller ? `,"keyId":"${caller.credentialId}","tenantId":"${caller.tenantId}"` : "";
+  const whose = caller ? credentialMembers(caller) : "";
   return `,"requestId":${requestId},"method":"${method}"${route},"path":${path},"status":${status},"durationMs":${durationMs}${whose}`;
 }
 
-function useMembers({ credentialId, userId, address }: Caller, requestId: string, route: string): string {
+/** `credentialOf` as text; nothing in it needs escapes, but for a client's name. */
+function credentialMembers({ keyId, credentialId, tenantId }: Caller): string {
+  const name = keyId === undefined ? `"credentialId":${JSON.stringify(credentialId)}` : `"keyId":"${keyId}"`;
+  return `,${name},"tenantId":"${tenantId}"`;
+}
+
+/** What lines tell of a caller. */
+export function credentialOf({ keyId, credentialId, tenantId }: Caller): object {
+  return keyId === undefined ? { credentialId, tenantId } : { keyId, tenantId };
+}
+
+function useMembers({ keyId, userId, address }: Caller, requestId: string, route: string): string {
   const owner = userId === undefined ? "" : `,"ownerId":"${userId}"`;
   const ip = address === undefined ? "" : `,"ip":${JSON.stringify(address)}`;
-  return `,"keyId":"${credentialId}"${owner}${route}${ip},"requestId":${requestId}`;
+  return `,"keyId":"${keyId}"${owner}${route}${ip},"requestId":${requestId}`;
 }
 
 /** There are as many routes as the server has. */

@@ -27,7 +27,7 @@ import { watchMethods } from "./methods.ts";
 import { acceptJsonBodies, requireAccepted } from "./negotiate.ts";
 import { countRequests, failedAuthentication, takeTokens } from "./quota.ts";
 import { requestId } from "./request-id.ts";
-import { type RequestRecorder, recordRequests } from "./request-log.ts";
+import { credentialOf, type RequestRecorder, recordRequests } from "./request-log.ts";
 import { reportTiming, startTiming } from "./timing.ts";
 import { acceptSockets, asksForSocket } from "./upgrade.ts";
 
@@ -158,7 +158,8 @@ function registerDoors(doors: FastifyInstance, building: Building): void {
   registerGrants(doors, { server: oauth.server, callerOf });
   registerRest(doors, { engine, cursors, basePath, callerOf });
   const count = (caller: Caller): Promise<void> => takeTokens(quotas.ofKeys, caller, 1);
-  const logSocket: StreamAccess["logSocket"] = (line) => doors.log.info(line, "web socket closed");
+  const logSocket: StreamAccess["logSocket"] = (line, caller) =>
+    doors.log.info({ ...line, ...(caller && credentialOf(caller)) }, "web socket closed");
   const streams = registerGraphql(doors, {
     ...{ engine, cursors, limits: graphqlLimits, basePath, callerOf, events, mostSubscriptions },
     ...{ authenticate, verify, count, logSocket },

@@ -59,6 +59,7 @@ export class Authenticator {
       tenantId: record.tenantId,
       userId: record.ownerId,
       credentialId: record.id,
+      keyId: record.id,
       // A publishable key tells whose account it is, and opens nothing.
       scopes: record.type === "secret" ? record.scopes : noScopes,
       quota: record.quota ?? this.#quota,

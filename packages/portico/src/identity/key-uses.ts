@@ -10,7 +10,7 @@ import type { Store } from "../store/store.ts";
 import { Tally } from "../store/tally.ts";
 import type { Gathering, Report } from "../store/write-behind.ts";
 
-/** A request that was answered; without a caller it used no key. */
+/** A request that was answered; without a caller who showed a key it used none. */
 export interface Use {
   readonly caller: Caller | undefined;
   /** The pattern of its path, `/posts/:id`. */
@@ -128,8 +128,8 @@ export class KeyUses {
   add(uses: readonly Use[], at: number): void {
     const minute = minuteOf(at);
     for (const { caller, route, status } of uses) {
-      if (!caller || route === undefined) continue;
-      const { tenantId, credentialId: keyId } = caller;
+      if (caller?.keyId === undefined || route === undefined) continue;
+      const { tenantId, keyId } = caller;
       const statusClass = Math.floor(status / 100);
       const name = `${keyId} ${minute} ${statusClass} ${route}`;
       this.#counters.add(name, { tenantId, keyId, minute, route, statusClass, count: 1 });

@@ -8,6 +8,7 @@ import * as openid from "openid-client";
 import { Browser } from "../browser.ts";
 import {
   authorizeUrl,
+  basic,
   callback,
   makeClient,
   makePerson,
@@ -148,6 +149,24 @@ onEachDatabase("oauth flows", (database) => {
       );
     });
   }
+
+  test("a request with an access token is no use of a key", async () => {
+    const client = await makeClient(served, "--type", "confidential", "--scopes", "posts:read");
+    const fields = { grant_type: "client_credentials", scope: "posts:read" };
+    const { body } = await post(served, "/token", fields, basic(client));
+    const requestId = `token-${client.clientId}`;
+    const headers = { "x-request-id": requestId };
+    assert.equal((await served.request("/posts", { key: body.access_token, headers })).status, 200);
+    const lines = (): Record<string, unknown>[] =>
+      served.portico.output
+        .split("\n")
+        .flatMap((line) => (line.includes(requestId) ? [JSON.parse(line)] : []));
+    for (const until = Date.now() + 5_000; Date.now() < until && lines().length === 0; ) await sleep(50);
+    assert.deepEqual(
+      lines().map(({ msg, keyId, credentialId }) => ({ msg, keyId, credentialId })),
+      [{ msg: "request", keyId: undefined, credentialId: client.clientId }],
+    );
+  });
 
   test("a machine shows who it is by a signed assertion", async () => {
     const { publicKey, privateKey } = await crypto.subtle.generateKey(
