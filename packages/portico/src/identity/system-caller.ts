@@ -4,5 +4,6 @@ import type { Caller } from "../declare/caller.ts";
 import type { Model } from "../declare/model.ts";
 
 export function systemCaller(model: Model, tenantId: string, userId?: string): Caller {
-  return { tenantId, userId, credentialId: "system", scopes: new Set(model.scopes) };
+  const scopes = new Set(model.resources.flatMap(({ scopes: { read, write } }) => [read, write]));
+  return { tenantId, userId, credentialId: "system", scopes };
 }

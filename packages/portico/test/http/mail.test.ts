@@ -76,14 +76,16 @@ onEachDatabase("mail", (database) => {
       "id",
       "to",
       "subject",
-      "kind",
-      "status",
       "text",
       "html",
-      "createdAt",
-      "sentAt",
+      "kind",
+      "status",
       "attempts",
+      "nextAttemptAt",
+      "sentAt",
       "lastError",
+      "createdAt",
+      "updatedAt",
     ]);
     assert.partialDeepStrictEqual(mail, {
       to: "ada@example.com",
@@ -108,7 +110,11 @@ onEachDatabase("mail", (database) => {
     assert.deepEqual(mails, []);
     for (const words of [[mail!.id, "--tenant", tenant.id], ["nothing"], [`${mail!.id}x`]]) {
       const { code, stderr } = await portico(place, ["mail", "show", ...words]);
-      assert.deepEqual([code, /^portico: there is no mail [^\n]+\n$/.test(stderr)], [1, true], stderr);
+      assert.deepEqual(
+        [code, /^portico: There is no mail with this id\.\n$/.test(stderr)],
+        [1, true],
+        stderr,
+      );
     }
   });
 

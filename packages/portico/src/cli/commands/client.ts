@@ -1,35 +1,12 @@
 // portico client create, list, rotate, remove
 
-import type { Caller } from "../../declare/caller.ts";
-import type { ResourceModel } from "../../declare/model.ts";
-import { Engine } from "../../engine/engine.ts";
+import type { Model } from "../../declare/model.ts";
 import type { Written } from "../../engine/writing.ts";
 import { OperatorError } from "../../errors.ts";
+import { oauthClients } from "../../identity/oauth-client-resource.ts";
 import { openIdScopes } from "../../identity/oauth-client-rules.ts";
-import { listClients } from "../../identity/oauth-clients.ts";
-import { systemCaller } from "../../identity/system-caller.ts";
-import { findTenant } from "../../identity/tenant.ts";
-import { assemble, withStore } from "../assemble.ts";
-import type { Command, Given, Outcome } from "../command.ts";
-
-const tenantOption = { value: "ID", help: "the first tenant, when left out" };
-
-interface ClientWork {
-  readonly engine: Engine;
-  readonly clients: ResourceModel;
-  /** The server itself, in the name of the tenant that --tenant names. */
-  readonly caller: Caller;
-}
-
-async function withClients<T>(given: Given, work: (place: ClientWork) => Promise<T>): Promise<T> {
-  const assembly = await assemble();
-  const { model } = assembly;
-  return withStore(assembly, async (store) => {
-    const tenant = await findTenant(store, given.text("tenant"));
-    const clients = model.resource.get("oauthClient")!;
-    return work({ engine: new Engine(model, store), clients, caller: systemCaller(model, tenant.id) });
-  });
-}
+import type { Command, Outcome } from "../command.ts";
+import { forTenant, optional, tenantOption } from "../tenant-work.ts";
 
 export const clientCreate: Command = {
   name: "client create",
@@ -47,13 +24,15 @@ export const clientCreate: Command = {
     tenant: tenantOption,
   },
   run: (given) =>
-    withClients(given, async ({ engine, clients, caller }) => {
+    forTenant(given, async (place) => {
+      const { engine, caller } = place;
+      const clients = place.model(oauthClients);
       const list = (name: string) => (given.text(name) === undefined ? undefined : given.list(name));
       const redirectUris = given.all("redirect-uri");
       const written = await engine.create(caller, clients, {
         name: given.required("name"),
         type: given.required("type"),
-        scopes: list("scopes") ?? standardScopes(caller),
+        scopes: list("scopes") ?? standardScopes(engine.model),
         ...(redirectUris.length > 0 && { redirectUris }),
         ...optional("grantTypes", grantTypesOf(list("grant-types"))),
         ...optional("authMethod", given.text("auth-method")),
@@ -70,11 +49,7 @@ export const clientList: Command = {
   summary: "Show the OAuth clients of a tenant, newest first.",
   options: { tenant: tenantOption },
   async run(given) {
-    const assembly = await assemble();
-    const clients = await withStore(assembly, async (store) => {
-      const tenant = await findTenant(store, given.text("tenant"));
-      return listClients(store, assembly.model, tenant.id);
-    });
+    const clients = await forTenant(given, (place) => place.newest(oauthClients));
     const rows = clients.map(
       ({ id, clientId, type, name, scopes }) =>
         `${id}  ${clientId}  ${type.padEnd(12)}  ${name}  ${JSON.stringify(scopes)}`,
@@ -95,7 +70,9 @@ export const clientRotate: Command = {
   },
   positionals: ["ID"],
   run: (given) =>
-    withClients(given, async ({ engine, clients, caller }) => {
+    forTenant(given, async (place) => {
+      const { engine, caller } = place;
+      const clients = place.model(oauthClients);
       const rotations = clients.actions.get("rotations")!;
       const body = optional("overlapSeconds", given.wholeNumber("overlap"));
       return shownOnce(await engine.act(caller, clients, given.positionals[0]!, rotations, body));
@@ -108,7 +85,9 @@ export const clientRemove: Command = {
   options: { tenant: tenantOption },
   positionals: ["ID"],
   run: (given) =>
-    withClients(given, async ({ engine, clients, caller }) => {
+    forTenant(given, async (place) => {
+      const { engine, caller } = place;
+      const clients = place.model(oauthClients);
       const [id = ""] = given.positionals;
       await engine.remove(caller, clients, id);
       return { json: { removed: id }, lines: [`The client ${id} is removed.`] };
@@ -116,8 +95,8 @@ export const clientRemove: Command = {
 };
 
 /** Where nothing is said: what people expect of an application, without the management of keys and clients. */
-function standardScopes({ scopes }: Caller): readonly string[] {
-  const ofRows = [...scopes].filter((scope) => !/^(keys|clients):/.test(scope));
+function standardScopes({ scopes }: Model): readonly string[] {
+  const ofRows = scopes.filter((scope) => !/^(keys|clients):/.test(scope));
   return [...openIdScopes, ...ofRows];
 }
 
@@ -143,9 +122,4 @@ function shownOnce({ text, revealed }: Written): Outcome {
   const { id, clientId, clientSecret, warning } = made;
   const secret = clientSecret === undefined ? [] : [`clientSecret ${clientSecret}`, "", warning];
   return { json: made, lines: [`clientId     ${clientId}`, ...secret, `Its id is ${id}.`] };
-}
-
-/** A member of a body, where there is a value for it. */
-function optional(name: string, value: unknown): Record<string, unknown> {
-  return value === undefined ? {} : { [name]: value };
 }

@@ -1,10 +1,7 @@
 // portico key usage
 
-import { Engine } from "../../engine/engine.ts";
-import { systemCaller } from "../../identity/system-caller.ts";
-import { findTenant } from "../../identity/tenant.ts";
-import { assemble, withStore } from "../assemble.ts";
 import type { Command } from "../command.ts";
+import { forTenant, tenantOption } from "../tenant-work.ts";
 
 export const keyUsage: Command = {
   name: "key usage",
@@ -13,16 +10,13 @@ export const keyUsage: Command = {
     from: { value: "DATE", help: "ISO 8601; 24 hours before --to, when left out" },
     to: { value: "DATE", help: "ISO 8601; now, when left out" },
     step: { value: "STEP", help: "minute, hour (the default) or day" },
-    tenant: { value: "ID", help: "the first tenant, when left out" },
+    tenant: tenantOption,
   },
   positionals: ["ID"],
   async run(given) {
-    const assembly = await assemble();
-    const usage = await withStore(assembly, async (store) => {
-      const tenant = await findTenant(store, given.text("tenant"));
-      const caller = systemCaller(assembly.model, tenant.id);
+    const usage = await forTenant(given, ({ engine, caller }) => {
       const asked = { from: given.text("from"), to: given.text("to"), step: given.text("step") };
-      return new Engine(assembly.model, store).keyUsage.read(caller, given.positionals[0]!, asked);
+      return engine.keyUsage.read(caller, given.positionals[0]!, asked);
     });
     const rows = usage.map(
       ({ from, count, statusClass, route }) =>

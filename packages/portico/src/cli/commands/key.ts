@@ -1,46 +1,17 @@
 // portico key create, list, change, rotate, revoke
 
-import type { Caller, Quota } from "../../declare/caller.ts";
-import type { ResourceModel } from "../../declare/model.ts";
-import { Engine } from "../../engine/engine.ts";
+import type { Quota } from "../../declare/caller.ts";
 import type { Written } from "../../engine/writing.ts";
 import { OperatorError } from "../../errors.ts";
 import { keyWarning } from "../../identity/key-resource.ts";
-import { listKeys } from "../../identity/keys.ts";
-import { systemCaller } from "../../identity/system-caller.ts";
-import { findTenant, findUser } from "../../identity/tenant.ts";
-import { wholeRow } from "../../plan/selection.ts";
-import { assemble, withStore } from "../assemble.ts";
+import { findUser } from "../../identity/tenant.ts";
 import type { Command, Given, Outcome } from "../command.ts";
+import { forTenant, optional, tenantOption } from "../tenant-work.ts";
 
-const tenantOption = { value: "ID", help: "the first tenant, when left out" };
 const quotaOptions = {
   "rate-limit": { value: "N", help: "requests in a window" },
   "rate-window": { value: "SECONDS", help: "length of the window; 60, when left out" },
 };
-
-/** What a command about keys works with. */
-interface KeyWork {
-  readonly engine: Engine;
-  readonly keys: ResourceModel;
-  /** The server itself, in the name of the tenant that --tenant names. */
-  readonly caller: Caller;
-  readonly ownerOf: (user: string | undefined) => Promise<string | null>;
-}
-
-async function withKeys<T>(given: Given, work: (place: KeyWork) => Promise<T>): Promise<T> {
-  const assembly = await assemble();
-  const { model } = assembly;
-  return withStore(assembly, async (store) => {
-    const tenant = await findTenant(store, given.text("tenant"));
-    return work({
-      engine: new Engine(model, store),
-      keys: model.resource.get("apiKey")!,
-      caller: systemCaller(model, tenant.id),
-      ownerOf: (user) => findUser(store, tenant.id, user),
-    });
-  });
-}
 
 export const keyCreate: Command = {
   name: "key create",
@@ -55,9 +26,10 @@ export const keyCreate: Command = {
     ...quotaOptions,
   },
   run: (given) =>
-    withKeys(given, async ({ engine, keys, caller, ownerOf }) => {
-      const ownerId = await ownerOf(given.text("user"));
-      const written = await engine.create(caller, keys, {
+    forTenant(given, async (place) => {
+      const { store, engine, caller, apiKeys } = place;
+      const ownerId = await findUser(store, caller.tenantId, given.text("user"));
+      const written = await engine.create(caller, place.model(apiKeys), {
         name: given.required("name"),
         scopes: given.list("scopes"),
         ...optional("type", given.text("type")),
@@ -74,11 +46,7 @@ export const keyList: Command = {
   summary: "Show the keys of a tenant, newest first.",
   options: { tenant: tenantOption },
   async run(given) {
-    const assembly = await assemble();
-    const keys = await withStore(assembly, async (store) => {
-      const tenant = await findTenant(store, given.text("tenant"));
-      return listKeys(store, assembly.model, tenant.id);
-    });
+    const keys = await forTenant(given, (place) => place.newest(place.apiKeys));
     const rows = keys.map(
       ({ id, prefix, status, expiresAt, name, scopes }) =>
         `${id}  ${prefix}…  ${status.padEnd(13)}  until ${expiresAt?.slice(0, 10)}  ${name}  ${JSON.stringify(scopes)}`,
@@ -101,7 +69,9 @@ export const keyChange: Command = {
   },
   positionals: ["ID"],
   run: (given) =>
-    withKeys(given, async ({ engine, keys, caller }) => {
+    forTenant(given, async (place) => {
+      const { engine, caller } = place;
+      const keys = place.model(place.apiKeys);
       const changes = {
         ...optional("name", given.text("name")),
         ...optional("scopes", given.text("scopes") === undefined ? undefined : given.list("scopes")),
@@ -123,7 +93,9 @@ export const keyRotate: Command = {
   },
   positionals: ["ID"],
   run: (given) =>
-    withKeys(given, async ({ engine, keys, caller }) => {
+    forTenant(given, async (place) => {
+      const { engine, caller } = place;
+      const keys = place.model(place.apiKeys);
       const rotations = keys.actions.get("rotations")!;
       const body = optional("overlapSeconds", given.wholeNumber("overlap"));
       return shownOnce(await engine.act(caller, keys, given.positionals[0]!, rotations, body));
@@ -136,10 +108,10 @@ export const keyRevoke: Command = {
   options: { tenant: tenantOption },
   positionals: ["ID"],
   run: (given) =>
-    withKeys(given, async ({ engine, keys, caller }) => {
+    forTenant(given, async (place) => {
       const [id = ""] = given.positionals;
-      await engine.remove(caller, keys, id);
-      const key = JSON.parse(await engine.get(caller, { ...wholeKey(keys), id }));
+      await place.engine.remove(place.caller, place.model(place.apiKeys), id);
+      const key = await place.get(place.apiKeys, id);
       return {
         json: { key },
         lines: [`The key ${key.name} (${key.prefix}…) is revoked since ${key.revokedAt}.`],
@@ -152,7 +124,9 @@ export const keyRevokeAll: Command = {
   summary: "Revoke every key of a user, or of the tenant.",
   options: { user: { value: "ID", help: "this user's keys only" }, tenant: tenantOption },
   run: (given) =>
-    withKeys(given, async ({ engine, keys, caller }) => {
+    forTenant(given, async (place) => {
+      const { engine, caller } = place;
+      const keys = place.model(place.apiKeys);
       const user = given.text("user");
       const owner = keys.attribute.get("ownerId")!;
       const above =
@@ -162,10 +136,6 @@ export const keyRevokeAll: Command = {
       return { json: { above: above.id }, lines: [`Every key of ${whose} is revoked.`] };
     }),
 };
-
-function wholeKey(keys: ResourceModel) {
-  return { resource: keys, selection: wholeRow(keys), conditions: [] };
-}
 
 /** A key that was made just now: it is printed, and never again. */
 function shownOnce({ text, revealed }: Written): Outcome {
@@ -182,9 +152,4 @@ function quotaOf(given: Given): Quota | undefined {
   if (limit !== undefined) return { limit, windowSeconds: windowSeconds ?? 60 };
   if (windowSeconds !== undefined) throw new OperatorError("--rate-window needs --rate-limit beside it");
   return undefined;
-}
-
-/** A member of a body, where there is a value for it. */
-function optional(name: string, value: unknown): Record<string, unknown> {
-  return value === undefined ? {} : { [name]: value };
 }

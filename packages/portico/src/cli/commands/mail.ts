@@ -1,11 +1,9 @@
 // portico mail list, show
 
-import { findMail, listMails } from "../../events/mail/listed-mails.ts";
-import { findTenant } from "../../identity/tenant.ts";
-import { assemble, withStore } from "../assemble.ts";
+import { mails } from "../../events/mail/mail.ts";
 import type { Command } from "../command.ts";
+import { forTenant, tenantOption } from "../tenant-work.ts";
 
-const tenantOption = { value: "ID", help: "the first tenant, when left out" };
 const standardLimit = 100;
 
 export const mailList: Command = {
@@ -16,17 +14,13 @@ export const mailList: Command = {
     limit: { value: "N", help: `how many; ${standardLimit}, when left out` },
   },
   async run(given) {
-    const assembly = await assemble();
     const limit = given.number("limit") ?? standardLimit;
-    const mails = await withStore(assembly, async (store) => {
-      const tenant = await findTenant(store, given.text("tenant"));
-      return listMails(store, assembly.model, tenant.id, limit);
-    });
-    const rows = mails.map(
+    const listed = await forTenant(given, (place) => place.newest(mails, limit));
+    const rows = listed.map(
       ({ id, createdAt, status, to, subject }) =>
         `${id}  ${createdAt}  ${status.padEnd(7)}  ${to}  ${subject}`,
     );
-    return { json: { mails }, lines: rows.length > 0 ? rows : ["There is no mail yet."] };
+    return { json: { mails: listed }, lines: rows.length > 0 ? rows : ["There is no mail yet."] };
   },
 };
 
@@ -36,11 +30,7 @@ export const mailShow: Command = {
   options: { tenant: tenantOption },
   positionals: ["ID"],
   async run(given) {
-    const assembly = await assemble();
-    const mail = await withStore(assembly, async (store) => {
-      const tenant = await findTenant(store, given.text("tenant"));
-      return findMail(store, assembly.model, tenant.id, given.positionals[0]!);
-    });
+    const mail = await forTenant(given, (place) => place.get(mails, given.positionals[0]!));
     const { to, subject, status, createdAt, sentAt, attempts, lastError, text } = mail;
     const head = [
       `To: ${to}`,

@@ -1,0 +1,75 @@
+// Commands about the rows of a tenant: the server itself does what they ask for, in the tenant's name.
+
+import type { Caller } from "../declare/caller.ts";
+import type { ResourceModel } from "../declare/model.ts";
+import type { RecordOf } from "../declare/record.ts";
+import type { Resource } from "../declare/resource.ts";
+import { Engine } from "../engine/engine.ts";
+import type { ApiKeys } from "../identity/key-resource.ts";
+import { systemCaller } from "../identity/system-caller.ts";
+import { findTenant } from "../identity/tenant.ts";
+import type { Condition } from "../plan/read.ts";
+import { wholeRow } from "../plan/selection.ts";
+import type { Store } from "../store/store.ts";
+import { type Assembly, assemble, withStore } from "./assemble.ts";
+import type { Given } from "./command.ts";
+
+export const tenantOption = { value: "ID", help: "the first tenant, when left out" };
+
+/** More than any tenant has. */
+const everyRow = 1_000_000;
+
+export class TenantWork {
+  readonly store: Store;
+  readonly engine: Engine;
+  /** The server itself. */
+  readonly caller: Caller;
+  readonly apiKeys: ApiKeys;
+
+  constructor(store: Store, { model, apiKeys }: Assembly, tenantId: string) {
+    this.store = store;
+    this.engine = new Engine(model, store);
+    this.caller = systemCaller(model, tenantId);
+    this.apiKeys = apiKeys;
+  }
+
+  model({ name }: Resource): ResourceModel {
+    return this.engine.model.resource.get(name)!;
+  }
+
+  /** Rows, newest first. */
+  async newest<R extends Resource>(
+    declared: R,
+    limit: number = everyRow,
+    conditions: readonly Condition[] = [],
+  ): Promise<RecordOf<R>[]> {
+    const resource = this.model(declared);
+    const { rows } = await this.engine.list(this.caller, {
+      ...{ resource, selection: wholeRow(resource), conditions, words: [] },
+      sort: { attribute: resource.attribute.get("createdAt")!, isDescending: true },
+      page: { style: "first", limit },
+    });
+    return JSON.parse(rows);
+  }
+
+  /** @throws Problem `not_found` */
+  async get<R extends Resource>(declared: R, id: string): Promise<RecordOf<R>> {
+    const resource = this.model(declared);
+    const read = { resource, selection: wholeRow(resource), id, conditions: [] };
+    return JSON.parse(await this.engine.get(this.caller, read));
+  }
+}
+
+/** Works for the tenant that `--tenant` names. @throws OperatorError where there is none */
+export async function forTenant<T>(given: Given, work: (place: TenantWork) => Promise<T>): Promise<T> {
+  const assembly = await assemble();
+  return withStore(assembly, async (store) => {
+    const tenant = await findTenant(store, given.text("tenant"));
+    return work(new TenantWork(store, assembly, tenant.id));
+  });
+}
+
+/** A member of a body, where there is a value for it. */
+export function optional(name: string, value: unknown): Record<string, unknown> {
+  return value === undefined ? {} : { [name]: value };
+}
