@@ -11,6 +11,7 @@ import type { OAuthClientLookup } from "../identity/oauth-client-lookup.ts";
 import type { OAuthRecords } from "../identity/oauth-records.ts";
 import type { People } from "../identity/person.ts";
 import { Hmac } from "../plan/hmac.ts";
+import { isSameText } from "../plan/same-text.ts";
 import type { AuthorizationServer } from "./authorization-server.ts";
 import { grantsPage, type ShownGrant } from "./pages/grants-page.ts";
 import { pageHeaders } from "./pages/layout.ts";
@@ -71,7 +72,8 @@ export async function showGrants(
   const csrf = new Hmac(csrfKey).sign(`grants ${session.uid}`);
   if (!form) return void show(200, grantsPage(site, person.email, csrf, await shownGrants(grants, clients)));
   const withdrawn = grants.find(({ jti }) => jti === form.get("grant"));
-  if (form.get("csrf") !== csrf || !withdrawn) return void show(403, errorPage(site, refusedForm));
+  if (!isSameText(csrf, form.get("csrf") ?? "") || !withdrawn)
+    return void show(403, errorPage(site, refusedForm));
   await records.removeGrant(withdrawn.jti);
   response.writeHead(303, { Location: `${site.path}/grants`, "Cache-Control": "no-store" }).end();
 }

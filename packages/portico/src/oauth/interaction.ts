@@ -5,6 +5,7 @@ import type Provider from "oidc-provider";
 import type { OAuthClient, OAuthClientLookup } from "../identity/oauth-client-lookup.ts";
 import type { People } from "../identity/person.ts";
 import { Hmac } from "../plan/hmac.ts";
+import { isSameText } from "../plan/same-text.ts";
 import type { Guesses } from "./guesses.ts";
 import { consentPage } from "./pages/consent-page.ts";
 import { pageHeaders } from "./pages/layout.ts";
@@ -40,7 +41,7 @@ export async function interact(parts: InteractionParts, exchange: Exchange): Pro
   const client = await clients.find(String(interaction.params["client_id"]));
   if (!client) throw new Error("the client of an interaction is gone");
   const csrf = new Hmac(parts.csrfKey).sign(interaction.jti);
-  if (form && (form.get("csrf") !== csrf || isFromElsewhere(request))) {
+  if (form && (!isSameText(csrf, form.get("csrf") ?? "") || isFromElsewhere(request))) {
     response.statusCode = 403;
     return show(exchange, interaction, await pageOf(parts, interaction, client, csrf));
   }

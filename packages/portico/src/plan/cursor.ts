@@ -7,6 +7,7 @@ import { Problem } from "../errors.ts";
 import { Hmac } from "./hmac.ts";
 import { isId } from "./id.ts";
 import type { Condition, Position, Sort, Value } from "./read.ts";
+import { isSameText } from "./same-text.ts";
 
 /** What a cursor belongs to. A token of one list is refused on another. */
 export interface ListIdentity {
@@ -48,7 +49,7 @@ export class CursorCodec {
     const position = { value, id: payload.id };
     const place = placeText(sort, position);
     // The whole token is compared, so that nothing can be added to what is signed.
-    if (this.#keys.some((key) => isSame(tokenOf(key, list, place), token))) return position;
+    if (this.#keys.some((key) => isSameText(tokenOf(key, list, place), token))) return position;
     throw new Problem("invalid_cursor");
   }
 }
@@ -62,16 +63,6 @@ function placeText({ attribute }: Sort, { value, id }: Position): string {
 function tokenOf(key: Hmac, list: string, place: string): string {
   const mac = key.sign(list + place).slice(0, macLength);
   return Buffer.from(`${place},"_mac":"${mac}"}`).toString("base64url");
-}
-
-/** In constant time. `timingSafeEqual` takes buffers, and to make two of them takes longer than all the rest. */
-function isSame(token: string, given: string): boolean {
-  if (given.length !== token.length) return false;
-  let difference = 0;
-  for (let place = 0; place < token.length; place += 1) {
-    difference |= token.charCodeAt(place) ^ given.charCodeAt(place);
-  }
-  return difference === 0;
 }
 
 /** The text that a list's cursors are bound to. The order of conditions, and of values within one, is no difference. */
