@@ -4,6 +4,7 @@ import type { Caller } from "../declare/caller.ts";
 import type { ResourceModel } from "../declare/model.ts";
 import { Problem } from "../errors.ts";
 import { isId } from "../plan/id.ts";
+import type { ReadOne } from "../plan/read.ts";
 import { wholeRow } from "../plan/selection.ts";
 import type { Session } from "../store/database.ts";
 import type { Lock } from "../store/dialect.ts";
@@ -26,13 +27,7 @@ export async function findLocked(
   id: string,
   lock: Lock,
 ): Promise<string> {
-  if (!isId(id)) notFound(resource);
-  const read = {
-    resource,
-    selection: wholeRow(resource),
-    id,
-    conditions: policyConditions(caller, resource),
-  };
+  const read = readOf(caller, resource, id);
   return (await store.getLocked(caller.tenantId, read, session, lock)) ?? notFound(resource);
 }
 
@@ -44,12 +39,12 @@ export async function requireParentRow(
   parent: ResourceModel,
   id: string,
 ): Promise<void> {
-  if (!isId(id)) notFound(parent);
-  const read = {
-    resource: parent,
-    selection: wholeRow(parent),
-    id,
-    conditions: policyConditions(caller, parent),
-  };
+  const read = readOf(caller, parent, id);
   if ((await store.get(caller.tenantId, read, session)) === undefined) notFound(parent);
+}
+
+/** A whole row, where a caller may see it. @throws Problem `not_found` for what cannot be an id */
+function readOf(caller: Caller, resource: ResourceModel, id: string): ReadOne {
+  if (!isId(id)) notFound(resource);
+  return { resource, selection: wholeRow(resource), id, conditions: policyConditions(caller, resource) };
 }
