@@ -2,35 +2,14 @@
 // table is looked at while somebody listens: that needs nothing but the table, on both databases.
 
 import { sql } from "kysely";
+import type { RecordedEvent, Stretch } from "../plan/recorded-event.ts";
 import type { ColumnValues, Statement } from "../store/database.ts";
 import { compile, slot } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
 import { Gaps } from "./gaps.ts";
 
-/** An event as it was recorded. */
-export interface FeedEvent {
-  /** Its place among all events; to resume is to go on after it. */
-  readonly sequence: number;
-  readonly tenantId: string;
-  /** The name of the resource: `post`. */
-  readonly resource: string;
-  /** `post.created` */
-  readonly kind: string;
-  readonly rowId: string;
-  /** The row after the write (before it, where it was removed), as JSON text. */
-  readonly row: string;
-}
-
 /** Takes events in their order. The next ones are not looked for before it is done with these. */
-export type Listener = (events: readonly FeedEvent[]) => Promise<void>;
-
-/** Where to read on in the events of a tenant's resource, and where to end. */
-export interface Stretch {
-  readonly tenantId: string;
-  readonly resource: string;
-  readonly after: number;
-  readonly until: number;
-}
+export type Listener = (events: readonly RecordedEvent[]) => Promise<void>;
 
 const betweenLooksMs = 25;
 /** Sooner where something waits for a transaction to end. */
@@ -106,7 +85,7 @@ export class EventFeed {
   }
 
   /** Events that were told before, oldest first; some hundreds at most. */
-  async stretch(stretch: Stretch): Promise<readonly FeedEvent[]> {
+  async stretch(stretch: Stretch): Promise<readonly RecordedEvent[]> {
     const rows = await this.#store.database.query(this.#stretch, stretch);
     return rows.map(eventOf);
   }
@@ -161,7 +140,7 @@ export class EventFeed {
 }
 
 /** The columns of the statements above; numbers of PostgreSQL may come as texts. */
-function eventOf([sequence, tenantId, resource, kind, rowId, row]: ColumnValues): FeedEvent {
-  const texts = { tenantId, resource, kind, rowId, row } as Omit<FeedEvent, "sequence">;
+function eventOf([sequence, tenantId, resource, kind, rowId, row]: ColumnValues): RecordedEvent {
+  const texts = { tenantId, resource, kind, rowId, row } as Omit<RecordedEvent, "sequence">;
   return { sequence: Number(sequence), ...texts };
 }

@@ -1,17 +1,6 @@
 // What subscriptions are fed from: the events of all doors and processes, as they are recorded.
 
-export interface RecordedEvent {
-  /** Its place among all events. */
-  readonly sequence: number;
-  readonly tenantId: string;
-  /** The name of the resource. */
-  readonly resource: string;
-  /** `post.created` */
-  readonly kind: string;
-  readonly rowId: string;
-  /** The row after the write (before it, where it was removed), as JSON text. */
-  readonly row: string;
-}
+import type { RecordedEvent, Stretch } from "../plan/recorded-event.ts";
 
 export interface EventSource {
   /** Calls `listener` with every event from now on, in their order. @returns what ends it */
@@ -21,10 +10,5 @@ export interface EventSource {
   /** The numbers above one that can be seen already. */
   seenAfter(told: number): Promise<ReadonlySet<number>>;
   /** Events that were told before, oldest first; some at once, none at the end. */
-  stretch(stretch: {
-    readonly tenantId: string;
-    readonly resource: string;
-    readonly after: number;
-    readonly until: number;
-  }): Promise<readonly RecordedEvent[]>;
+  stretch(stretch: Stretch): Promise<readonly RecordedEvent[]>;
 }

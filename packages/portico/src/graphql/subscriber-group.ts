@@ -3,8 +3,9 @@
 import type { Caller } from "../declare/caller.ts";
 import { meets, policyConditions } from "../engine/authorise.ts";
 import type { Engine } from "../engine/engine.ts";
+import type { RecordedEvent } from "../plan/recorded-event.ts";
 import { orNull } from "./compile.ts";
-import type { RecordedEvent } from "./event-source.ts";
+
 import type { Subscription } from "./subscription.ts";
 import { isAbout, ownPart, type ReadEvent, type SubscriptionPlan } from "./subscription-plan.ts";
 

@@ -3,7 +3,8 @@
 import type { Caller } from "../declare/caller.ts";
 import type { Engine } from "../engine/engine.ts";
 import { Problem } from "../errors.ts";
-import type { EventSource, RecordedEvent } from "./event-source.ts";
+import type { RecordedEvent } from "../plan/recorded-event.ts";
+import type { EventSource } from "./event-source.ts";
 import { Group, readEvent } from "./subscriber-group.ts";
 import { type Receiver, Subscription } from "./subscription.ts";
 import type { SubscriptionPlan } from "./subscription-plan.ts";

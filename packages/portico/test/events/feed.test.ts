@@ -5,7 +5,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
-import { EventFeed, type FeedEvent } from "../../src/events/feed.ts";
+import { EventFeed } from "../../src/events/feed.ts";
+import type { RecordedEvent } from "../../src/plan/recorded-event.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { makePlace, onEachDatabase, type Place, Portico } from "../server.ts";
@@ -16,7 +17,7 @@ const aWhileMs = 200;
 
 /** What was told that could not be seen before. */
 class Told {
-  readonly #events: FeedEvent[] = [];
+  readonly #events: RecordedEvent[] = [];
   #seen: ReadonlySet<number> = new Set();
   #stop = (): void => {};
 
