@@ -1,7 +1,8 @@
 // The one place where the parts of Portico are put together.
 
 import type { App } from "../declare/app.ts";
-import { buildModel, type Model } from "../declare/model.ts";
+import { buildModel } from "../declare/build-model.ts";
+import type { Model } from "../declare/model.ts";
 import type { Resource } from "../declare/resource.ts";
 import { OperatorError } from "../errors.ts";
 import { eventsTable } from "../events/event.ts";

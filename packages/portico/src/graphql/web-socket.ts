@@ -5,32 +5,25 @@ import type { Duplex } from "node:stream";
 import type { RawData, WebSocket } from "ws";
 import type { Caller } from "../declare/caller.ts";
 import { Problem } from "../errors.ts";
+import {
+  type ClientMessage,
+  closes,
+  Fault,
+  idOf,
+  invalidMessage,
+  messageOf,
+  presentedIn,
+  requestOf,
+} from "./client-message.ts";
 import type { Holder, Presented } from "./open-credentials.ts";
 import { Operation, type OperationsParts, type Outlet } from "./operations.ts";
-import { type GraphqlRequest, requestOfBody } from "./request.ts";
 import type { Message } from "./subscriber-group.ts";
 import { framesOf, nextPrefix } from "./web-socket-frame.ts";
-
-/** What a connection is closed with; clients know the first ones from the protocol. */
-const closes = {
-  badRequest: 4400,
-  unauthorized: 4401,
-  forbidden: 4403,
-  wrongProtocol: 4406,
-  noInitialisation: 4408,
-  duplicate: 4409,
-  tooSlow: 4413,
-  initialisedTwice: 4429,
-  internalError: 4500,
-  restarting: 1012,
-  tryAgain: 1013,
-} as const;
 
 export const subprotocol = "graphql-transport-ws";
 
 const initialisationMs = 10_000;
-/** Longer names of operations, and more of them at once, are of no use. */
-const longestId = 200;
+/** More at once are of no use. */
 const mostOperations = 1_000;
 /** The reason of a close frame has 123 bytes; a character that is cut takes three. */
 const longestReason = 119;
@@ -47,9 +40,6 @@ export interface ConnectionParts {
   readonly watch: (presented: Presented, holder: Holder) => () => void;
   readonly onClose: (code: number, caller: Caller | undefined) => void;
 }
-
-/** A message of a client. */
-type ClientMessage = Readonly<Record<string, unknown>>;
 
 export class WebSocketConnection implements Holder {
   readonly #socket: WebSocket;
@@ -237,35 +227,6 @@ export class WebSocketConnection implements Holder {
   }
 }
 
-/** What the protocol closes a connection for. */
-class Fault extends Error {
-  readonly why: keyof typeof closes;
-
-  constructor(why: keyof typeof closes, message: string) {
-    super(message);
-    this.why = why;
-  }
-}
-
-function invalidMessage(): Fault {
-  return new Fault("badRequest", "Invalid message received");
-}
-
-/** @throws Fault */
-function requestOf({ payload }: ClientMessage): GraphqlRequest {
-  try {
-    return requestOfBody(payload);
-  } catch {
-    throw invalidMessage();
-  }
-}
-
-/** @throws Fault */
-function idOf({ id }: ClientMessage): string {
-  if (typeof id === "string" && id !== "" && id.length <= longestId) return id;
-  throw invalidMessage();
-}
-
 /** Takes the messages of one operation. */
 class SocketOutlet implements Outlet {
   readonly #connection: WebSocketConnection;
@@ -302,24 +263,4 @@ class SocketOutlet implements Outlet {
   endTooSlow(): void {
     this.#connection.endTooSlow();
   }
-}
-
-/** A message as the protocol has them; undefined for anything else. */
-function messageOf(text: string): ClientMessage | undefined {
-  let message: unknown;
-  try {
-    message = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (typeof message !== "object" || message === null || Array.isArray(message)) return undefined;
-  const { type, payload } = message as ClientMessage;
-  const isPlain = payload === undefined || (typeof payload === "object" && !Array.isArray(payload));
-  return typeof type === "string" && isPlain ? (message as ClientMessage) : undefined;
-}
-
-/** The credential of `connection_init`: `{"authorization": "Bearer sk_test_..."}`. */
-function presentedIn(payload: unknown): Presented | undefined {
-  const given = Object.entries(payload ?? {}).find(([name]) => name.toLowerCase() === "authorization");
-  return given && { headers: { authorization: String(given[1]) }, rawHeaders: [] };
 }

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { app } from "../../src/declare/app.ts";
+import { buildModel } from "../../src/declare/build-model.ts";
 import {
   belongsTo,
   boolean,
@@ -14,7 +15,6 @@ import {
   text,
   timestamp,
 } from "../../src/declare/field.ts";
-import { buildModel } from "../../src/declare/model.ts";
 import { resource } from "../../src/declare/resource.ts";
 
 const parents = resource("parent", { fields: { name: text() } });

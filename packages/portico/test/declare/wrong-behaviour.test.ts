@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { app } from "../../src/declare/app.ts";
+import { buildModel } from "../../src/declare/build-model.ts";
 import { belongsTo, integer, json, state, text, timestamp } from "../../src/declare/field.ts";
-import { buildModel } from "../../src/declare/model.ts";
 import { type Resource, resource } from "../../src/declare/resource.ts";
 import { BodyValidator } from "../../src/engine/validate.ts";
 import { OperatorError } from "../../src/errors.ts";

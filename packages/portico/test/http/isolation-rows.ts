@@ -1,7 +1,8 @@
 // A row of every served resource for a tenant, with bodies that follow from the declarations.
 
 import config from "../../../../portico.config.ts";
-import { type Attribute, buildModel, type Model, type ResourceModel } from "../../src/declare/model.ts";
+import { buildModel } from "../../src/declare/build-model.ts";
+import type { Attribute, Model, ResourceModel } from "../../src/declare/model.ts";
 import { declareApiKeys } from "../../src/identity/key-resource.ts";
 import { users } from "../../src/identity/user.ts";
 import type { Served } from "../scenario.ts";

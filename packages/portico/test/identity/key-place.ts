@@ -1,8 +1,9 @@
 // An engine with API keys on a database of its own, for what HTTP cannot force.
 
 import { app } from "../../src/declare/app.ts";
+import { buildModel } from "../../src/declare/build-model.ts";
 import type { Caller } from "../../src/declare/caller.ts";
-import { buildModel, type ResourceModel } from "../../src/declare/model.ts";
+import type { ResourceModel } from "../../src/declare/model.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import type { Written } from "../../src/engine/writing.ts";
 import { Problem } from "../../src/errors.ts";

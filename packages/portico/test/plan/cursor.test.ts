@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { app } from "../../src/declare/app.ts";
+import { buildModel } from "../../src/declare/build-model.ts";
 import { boolean, integer, text } from "../../src/declare/field.ts";
-import { buildModel } from "../../src/declare/model.ts";
 import { resource } from "../../src/declare/resource.ts";
 import { Problem } from "../../src/errors.ts";
 import { CursorCodec, type ListIdentity, listKey } from "../../src/plan/cursor.ts";

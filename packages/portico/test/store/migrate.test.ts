@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { app } from "../../src/declare/app.ts";
+import { buildModel } from "../../src/declare/build-model.ts";
 import {
   belongsTo,
   boolean,
@@ -13,7 +14,7 @@ import {
   text,
   timestamp,
 } from "../../src/declare/field.ts";
-import { buildModel, type Model } from "../../src/declare/model.ts";
+import type { Model } from "../../src/declare/model.ts";
 import { type Resource, range, resource } from "../../src/declare/resource.ts";
 import { OperatorError } from "../../src/errors.ts";
 import { newId } from "../../src/plan/id.ts";

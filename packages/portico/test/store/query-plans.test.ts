@@ -5,13 +5,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import postgres from "postgres";
 import service from "../../../../portico.config.ts";
-import {
-  type Attribute,
-  buildModel,
-  defaultSort,
-  type Model,
-  type ResourceModel,
-} from "../../src/declare/model.ts";
+import { buildModel } from "../../src/declare/build-model.ts";
+import { type Attribute, defaultSort, type Model, type ResourceModel } from "../../src/declare/model.ts";
 import { eventsTable } from "../../src/events/event.ts";
 import { requestLogs } from "../../src/events/request-log.ts";
 import { backwardLists } from "../../src/graphql/naming.ts";

@@ -3,8 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { app } from "../../src/declare/app.ts";
+import { buildModel } from "../../src/declare/build-model.ts";
 import { text } from "../../src/declare/field.ts";
-import { buildModel, type Model } from "../../src/declare/model.ts";
+import type { Model } from "../../src/declare/model.ts";
 import { resource } from "../../src/declare/resource.ts";
 import { newId } from "../../src/plan/id.ts";
 import { wholeRow } from "../../src/plan/selection.ts";

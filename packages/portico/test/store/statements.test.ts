@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import service from "../../../../portico.config.ts";
-import { buildModel } from "../../src/declare/model.ts";
+import { buildModel } from "../../src/declare/build-model.ts";
 import { users } from "../../src/identity/user.ts";
 import type { Read } from "../../src/plan/read.ts";
 import { select, wholeRow } from "../../src/plan/selection.ts";

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { statSync } from "node:fs";
 import { after, before, test } from "node:test";
 import service from "../../../../portico.config.ts";
-import { buildModel } from "../../src/declare/model.ts";
+import { buildModel } from "../../src/declare/build-model.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import { eventsTable } from "../../src/events/event.ts";
 import { systemCaller } from "../../src/identity/system-caller.ts";

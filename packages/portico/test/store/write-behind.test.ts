@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { app } from "../../src/declare/app.ts";
-import { buildModel } from "../../src/declare/model.ts";
+import { buildModel } from "../../src/declare/build-model.ts";
 import { RequestLog, requestLogs } from "../../src/events/request-log.ts";
 import { KeyUses } from "../../src/identity/key-uses.ts";
 import { users } from "../../src/identity/user.ts";

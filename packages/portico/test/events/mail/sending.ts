@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { app } from "../../../src/declare/app.ts";
-import { buildModel } from "../../../src/declare/model.ts";
+import { buildModel } from "../../../src/declare/build-model.ts";
 import { Engine } from "../../../src/engine/engine.ts";
 import { eventsTable } from "../../../src/events/event.ts";
 import { mailIndexes, mails } from "../../../src/events/mail/mail.ts";

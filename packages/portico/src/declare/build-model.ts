@@ -1,0 +1,216 @@
+// From declarations to the model.
+
+import { OperatorError } from "../errors.ts";
+import type { App } from "./app.ts";
+import { checkDeclaration, checkModel } from "./check.ts";
+import type { FieldShape } from "./field.ts";
+import { type Attribute, defaultSort, type Model, type Moment, type ResourceModel } from "./model.ts";
+import { kebabCase, plural, snakeCase, spaced } from "./naming.ts";
+import { operations, type Resource } from "./resource.ts";
+import { bodySchemas } from "./schema.ts";
+
+/**
+ * Checks the declarations of an app together with the server's own and freezes them into the model.
+ * @throws OperatorError with one line that names resource, field and remedy.
+ */
+export function buildModel(app: App, ownResources: readonly Resource[]): Model {
+  const declared = [...new Set([...ownResources, ...app.resources])];
+  const byName = new Map<string, Draft>();
+  for (const resource of declared) {
+    if (byName.has(resource.name)) {
+      throw new OperatorError(`resource ${resource.name}: two resources have this name; rename one`);
+    }
+    checkDeclaration(resource);
+    byName.set(resource.name, draft(resource, app.version));
+  }
+  for (const resource of declared) addAttributes(resource, byName);
+  for (const resource of declared) addWhitelists(resource, byName.get(resource.name)!);
+
+  const resources = [...byName.values()].map((each) => Object.freeze(each));
+  const scopes = [...new Set(declared.filter(hasScopes).flatMap(({ name }) => scopesOf(byName.get(name)!)))];
+  const model = { name: app.name, version: app.version, resources, resource: byName, scopes };
+  checkModel(model);
+  return Object.freeze(model);
+}
+
+/** A resource that no door leads to has scopes only where it declares them. */
+function hasScopes({ declaration }: Resource): boolean {
+  return declaration.served !== false || declaration.scopes !== undefined;
+}
+
+function scopesOf({ scopes }: ResourceModel): string[] {
+  return [scopes.read, scopes.write];
+}
+
+type Draft = { -readonly [Key in keyof ResourceModel]: ResourceModel[Key] };
+
+function draft({ name, declaration }: Resource, currentVersion: string): Draft {
+  const several = declaration.plural ?? plural(name);
+  const scopeName = kebabCase(several);
+  return {
+    name,
+    title: spaced(name),
+    plural: several,
+    segment: kebabCase(several),
+    table: snakeCase(several),
+    idPrefix: snakeCase(name),
+    description: declaration.description,
+    attributes: [],
+    attribute: new Map(),
+    references: [],
+    untagged: [],
+    parent: undefined,
+    filters: new Map(),
+    sorts: new Map(),
+    search: [],
+    scopes: declaration.scopes ?? { read: `${scopeName}:read`, write: `${scopeName}:write` },
+    version: declaration.version ?? currentVersion,
+    isServed: declaration.served ?? true,
+    isRecorded: declaration.recorded ?? true,
+    operations: new Set(declaration.operations ?? operations),
+    paging: declaration.paging ?? "cursor",
+    policy: declaration.policy,
+    hooks: declaration.hooks ?? {},
+    check: declaration.check,
+    removalMark: undefined,
+    actions: new Map(),
+    alsoUnder: [],
+    deprecated: declaration.deprecated,
+    schemas: { create: {}, replace: {}, change: {}, hooked: {} },
+  };
+}
+
+const serverGiven = {
+  isNullable: false,
+  isReadOnly: true,
+  isFixed: false,
+  isByServer: true,
+  isInternal: false,
+  moments: undefined,
+  unique: undefined,
+} as const;
+
+function addAttributes({ name, declaration }: Resource, drafts: ReadonlyMap<string, Draft>): void {
+  const model = drafts.get(name)!;
+  const modelOf = (target: Resource | undefined, field: string): ResourceModel => {
+    const found = target && drafts.get(target.name);
+    if (found) return found;
+    throw new OperatorError(
+      `resource ${name}, ${field}: refers to ${target?.name ?? "nothing"}, which the app does not list; add it to resources`,
+    );
+  };
+  const given = (
+    attributeName: string,
+    field: FieldShape,
+    reference?: Attribute["reference"],
+  ): Attribute => ({
+    ...serverGiven,
+    name: attributeName,
+    column: snakeCase(attributeName),
+    field,
+    deprecated: undefined,
+    reference,
+  });
+
+  if (declaration.under) {
+    const target = modelOf(declaration.under, "under");
+    const field: FieldShape = { kind: "belongsTo", options: {}, target: () => declaration.under! };
+    model.parent = given(`${target.name}Id`, field, { name: target.name, target });
+  }
+  const declared = Object.entries(declaration.fields).map(([fieldName, field]) =>
+    attributeOf(fieldName, field, modelOf),
+  );
+  model.attributes = [
+    given("id", { kind: "id", options: {} }),
+    ...(model.parent ? [model.parent] : []),
+    ...declared,
+    given("createdAt", { kind: "timestamp", options: {} }),
+    given("updatedAt", { kind: "timestamp", options: {} }),
+  ].map((each, _, all) => Object.freeze(withMoments(name, each, all)));
+  model.parent = model.attributes.find((each) => each.name === model.parent?.name);
+  model.attribute = new Map(model.attributes.map((each) => [each.name, each]));
+  model.references = model.attributes.filter((each) => each.reference);
+  model.untagged = model.attributes.filter(({ field }) => field.options.untagged).map(({ name }) => name);
+  model.schemas = bodySchemas(model);
+  model.actions = new Map(
+    Object.entries(declaration.actions ?? {}).map(([segment, { input, run }]) => {
+      const attributes = Object.entries(input).map(([field, shape]) => attributeOf(field, shape, modelOf));
+      const attribute = new Map(attributes.map((each) => [each.name, each]));
+      return [segment, { name: segment, attributes, attribute, run }];
+    }),
+  );
+}
+
+function attributeOf(
+  fieldName: string,
+  field: FieldShape,
+  modelOf: (target: Resource | undefined, field: string) => ResourceModel,
+): Attribute {
+  const name = field.kind === "belongsTo" ? `${fieldName}Id` : fieldName;
+  const { optional, readOnly, internal, fixed, deprecated } = field.options;
+  return {
+    name,
+    column: snakeCase(name),
+    field,
+    isNullable: optional === true,
+    isReadOnly: readOnly === true || internal === true,
+    isFixed: fixed === true,
+    isByServer: field.kind === "state",
+    isInternal: internal === true,
+    moments: undefined,
+    unique: uniqueness(field),
+    deprecated,
+    reference:
+      field.kind === "belongsTo"
+        ? { name: fieldName, target: modelOf(field.target(), fieldName) }
+        : undefined,
+  };
+}
+
+/** A state knows the attributes that it is worked out from. */
+function withMoments(resource: string, attribute: Attribute, all: readonly Attribute[]): Attribute {
+  if (attribute.field.kind !== "state") return attribute;
+  const moments = attribute.field.rules.map(({ state, from, secondsBefore = 0 }): Moment => {
+    const found = all.find(({ name, field }) => name === from && field.kind === "timestamp");
+    if (found) return { state, from: found, secondsBefore };
+    throw new OperatorError(
+      `resource ${resource}, field ${attribute.name}: ${from} is no timestamp; name a timestamp field`,
+    );
+  });
+  return { ...attribute, moments };
+}
+
+function uniqueness({ options }: FieldShape): Attribute["unique"] {
+  if (!("unique" in options) || !options.unique) return undefined;
+  return options.unique === "all tenants" ? "all tenants" : "in tenant";
+}
+
+function addWhitelists({ name, declaration }: Resource, model: Draft): void {
+  const attributeNamed = (attributeName: string, list: string): Attribute => {
+    const found = model.attribute.get(attributeName);
+    if (found && !found.isInternal) return found;
+    throw new OperatorError(
+      `resource ${name}, ${list}: there is no field ${attributeName}; use one of ${[...model.attribute.keys()].join(", ")}`,
+    );
+  };
+  model.filters = new Map(
+    (declaration.filter ?? []).map((entry) => {
+      const hasRange = typeof entry !== "string";
+      const attribute = attributeNamed(hasRange ? entry.range : entry, "filter");
+      return [attribute.name, { attribute, hasRange }];
+    }),
+  );
+  model.sorts = new Map(
+    [defaultSort, ...(declaration.sort ?? [])].map((each) => [each, attributeNamed(each, "sort")]),
+  );
+  model.alsoUnder = (declaration.alsoUnder ?? []).map((each) => {
+    const found = model.references.find(({ reference }) => reference!.name === each);
+    if (each === "tenant" || found) return found ?? "tenant";
+    throw new OperatorError(
+      `resource ${name}, alsoUnder: ${each} is no reference; name a belongsTo, or tenant`,
+    );
+  });
+  const mark = declaration.removal?.marks;
+  model.removalMark = mark === undefined ? undefined : attributeNamed(mark, "removal");
+  model.search = (declaration.search ?? []).map((each) => attributeNamed(each, "search"));
+}
