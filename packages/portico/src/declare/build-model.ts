@@ -133,10 +133,10 @@ function addAttributes({ name, declaration }: Resource, drafts: ReadonlyMap<stri
   model.untagged = model.attributes.filter(({ field }) => field.options.untagged).map(({ name }) => name);
   model.schemas = bodySchemas(model);
   model.actions = new Map(
-    Object.entries(declaration.actions ?? {}).map(([segment, { input, run }]) => {
+    Object.entries(declaration.actions ?? {}).map(([segment, { input, verb, run }]) => {
       const attributes = Object.entries(input).map(([field, shape]) => attributeOf(field, shape, modelOf));
       const attribute = new Map(attributes.map((each) => [each.name, each]));
-      return [segment, { name: segment, attributes, attribute, run }];
+      return [segment, { name: segment, attributes, attribute, verb, run }];
     }),
   );
 }

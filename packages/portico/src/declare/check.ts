@@ -44,7 +44,9 @@ export function checkDeclaration({ name, declaration }: Resource): void {
     checkField(shape, (remedy) => refuse(field, remedy));
   }
   checkBehaviour(declaration, (remedy) => refuse("", remedy));
-  for (const [segment, { input }] of Object.entries(declaration.actions ?? {})) {
+  for (const [segment, { input, verb = "do" }] of Object.entries(declaration.actions ?? {})) {
+    if (!namePattern.test(verb))
+      refuse("", `write the verb of the action ${segment} in camelCase, for example renew`);
     for (const [field, shape] of Object.entries(input)) {
       const place = `${segment}.${field}`;
       if (!namePattern.test(field))

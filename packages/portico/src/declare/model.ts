@@ -86,6 +86,8 @@ export interface ResourceModel extends Described {
 
 /** What a body says to an action, described like a resource. */
 export interface ActionModel extends Described {
+  /** Of its GraphQL mutation, where there is one. */
+  readonly verb: string | undefined;
   readonly run: LooseAction["run"];
 }
 

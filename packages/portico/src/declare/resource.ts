@@ -55,6 +55,8 @@ export interface CheckContext {
 export interface Action<Row, F extends Fields = Fields> {
   /** What its body may say. */
   readonly input: F;
+  /** The verb of its GraphQL mutation: `rotate` makes `rotateApiKey`. Without one there is none. */
+  readonly verb?: string;
   /** Runs in a transaction, with the row locked; the row that it answers with is that of 201. */
   run(
     current: Row,

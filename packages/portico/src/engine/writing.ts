@@ -121,8 +121,13 @@ export class Writing {
     const current = await this.#current(resource, id, undefined);
     const said = wholeValues(action.attributes, input, this.#caller, this.#now);
     const revealed = {};
-    const row = await action.run(current, said, this.#context(revealed));
-    return { id: row.id, text: JSON.stringify(row), revealed };
+    const answer = await action.run(current, said, this.#context(revealed));
+    // A row that a hook made comes with what was revealed of it.
+    const { row, others } = Object.groupBy(Object.entries(answer), ([name]) =>
+      resource.attribute.has(name) ? "row" : "others",
+    );
+    Object.assign(revealed, Object.fromEntries(others ?? []));
+    return { id: answer.id, text: JSON.stringify(Object.fromEntries(row ?? [])), revealed };
   }
 
   /** Removes a row and everything under it, or marks it as removed. */

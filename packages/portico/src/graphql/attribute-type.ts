@@ -18,7 +18,8 @@ import { dateTime, json, safeInt } from "./scalars.ts";
 export class AttributeTypes {
   readonly #enums = new Map<Attribute, GraphQLEnumType>();
 
-  of(resource: ResourceModel, attribute: Attribute): GraphQLLeafType {
+  /** @param resource what an enumeration is named after */
+  of(resource: Pick<ResourceModel, "name">, attribute: Attribute): GraphQLLeafType {
     const { field } = attribute;
     switch (field.kind) {
       case "text":
@@ -45,7 +46,11 @@ export class AttributeTypes {
     }
   }
 
-  #enumOf(resource: ResourceModel, attribute: Attribute, choices: readonly string[]): GraphQLEnumType {
+  #enumOf(
+    resource: Pick<ResourceModel, "name">,
+    attribute: Attribute,
+    choices: readonly string[],
+  ): GraphQLEnumType {
     const known = this.#enums.get(attribute);
     if (known) return known;
     const made = new GraphQLEnumType({

@@ -7,7 +7,7 @@ import {
   GraphQLList,
   GraphQLNonNull,
 } from "graphql";
-import type { Attribute, ResourceModel } from "../declare/model.ts";
+import type { ActionModel, Attribute, ResourceModel } from "../declare/model.ts";
 import { type AttributeTypes, deprecationReason } from "./attribute-type.ts";
 import { pascalCase, upperCase } from "./naming.ts";
 
@@ -40,6 +40,24 @@ export function updateInput(
       return field;
     }),
   );
+}
+
+/** What `rotateApiKey` takes beside the id; undefined where it takes nothing. */
+export function actionInput(
+  types: AttributeTypes,
+  mutation: string,
+  { attributes }: ActionModel,
+): GraphQLInputObjectType | undefined {
+  const owner = { name: mutation };
+  return inputObject(
+    `${pascalCase(mutation)}Input`,
+    fieldsOf(attributes, (attribute) => inputField(types, owner, attribute, isRequired(attribute))),
+  );
+}
+
+/** Whether it can be left out. */
+export function isOptionalInput({ attributes }: ActionModel): boolean {
+  return !attributes.some(isRequired);
 }
 
 /** Equality with any of the values given, and ranges where the declaration allows them. */
@@ -95,7 +113,7 @@ function fieldsOf(
 
 function inputField(
   types: AttributeTypes,
-  resource: ResourceModel,
+  resource: Pick<ResourceModel, "name">,
   attribute: Attribute,
   isNeeded: boolean,
 ): GraphQLInputFieldConfig {

@@ -2,7 +2,7 @@
 // who runs a document works it out again.
 
 import type { GraphQLField } from "graphql";
-import type { Attribute, ResourceModel } from "../declare/model.ts";
+import type { ActionModel, Attribute, ResourceModel } from "../declare/model.ts";
 import type { Sort } from "../plan/read.ts";
 
 export type Meaning = RowMeaning | RootMeaning | EventMeaning | PageMeaning;
@@ -17,7 +17,10 @@ export type RowMeaning =
 export type RootMeaning =
   | { readonly kind: "one" | "first" | "page"; readonly resource: ResourceModel }
   | { readonly kind: "node" | "search" }
-  | { readonly kind: "create" | "change" | "remove"; readonly resource: ResourceModel };
+  | { readonly kind: "create"; readonly resource: ResourceModel }
+  | { readonly kind: "change"; readonly resource: ResourceModel }
+  | { readonly kind: "remove"; readonly resource: ResourceModel }
+  | { readonly kind: "act"; readonly resource: ResourceModel; readonly action: ActionModel };
 
 /** A field of Subscription: rows to which something happens. */
 export interface EventMeaning {

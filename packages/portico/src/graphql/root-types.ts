@@ -14,7 +14,7 @@ import type { ResourceModel } from "../declare/model.ts";
 import { OperatorError } from "../errors.ts";
 import { defaultLimit } from "../plan/page.ts";
 import { type AttributeTypes, deprecationReason } from "./attribute-type.ts";
-import { createInput, filterInput, sortEnum, updateInput } from "./inputs.ts";
+import { actionInput, createInput, filterInput, isOptionalInput, sortEnum, updateInput } from "./inputs.ts";
 import type { EventAction } from "./meaning.ts";
 import { plainLimit } from "./naming.ts";
 import { type Fields, listOf, meant, node, requiredId } from "./row-type.ts";
@@ -148,6 +148,17 @@ export function mutationType(
           ? `Sets ${resource.removalMark.name}; the record stays.`
           : "Answers with the row as it was.",
         ...meant({ kind: "remove", resource }),
+      });
+    }
+    for (const action of resource.actions.values()) {
+      if (action.verb === undefined) continue;
+      const name = action.verb + row.name;
+      const taken = actionInput(attributeTypes, name, action);
+      const input = taken && { input: { type: isOptionalInput(action) ? taken : new GraphQLNonNull(taken) } };
+      add(fields, name, {
+        ...common,
+        args: { ...id, ...input },
+        ...meant({ kind: "act", resource, action }),
       });
     }
   }

@@ -3,13 +3,14 @@
 import type { Caller } from "../declare/caller.ts";
 import type { ResourceModel } from "../declare/model.ts";
 import type { Engine } from "../engine/engine.ts";
+import type { Written } from "../engine/writing.ts";
 import type { Selection } from "../plan/read.ts";
 import type { RootMeaning } from "./meaning.ts";
 
-export type WriteMeaning = Extract<RootMeaning, { kind: "create" | "change" | "remove" }>;
+export type WriteMeaning = Extract<RootMeaning, { kind: "create" | "change" | "remove" | "act" }>;
 
 export function isWrite(meaning: { readonly kind: string } | undefined): meaning is WriteMeaning {
-  return meaning !== undefined && ["create", "change", "remove"].includes(meaning.kind);
+  return meaning !== undefined && ["create", "change", "remove", "act"].includes(meaning.kind);
 }
 
 export interface Wrote {
@@ -22,22 +23,39 @@ export interface Wrote {
 export async function write(
   engine: Engine,
   caller: Caller,
-  { kind, resource }: WriteMeaning,
+  meaning: WriteMeaning,
   given: Readonly<Record<string, unknown>>,
   selection: Selection,
 ): Promise<Wrote> {
+  const { kind, resource } = meaning;
   // Arguments were read by their types; those of an input are an object.
   const input = { ...(given.input as Record<string, unknown> | undefined) };
   const id = String(given.id);
-  if (kind === "remove") return remove(engine, caller, resource, id, selection);
-  const written =
-    kind === "create"
-      ? await create(engine, caller, resource, input)
-      : await engine.change(caller, resource, id, input);
+  if (meaning.kind === "remove") return remove(engine, caller, resource, id, selection);
+  const written = await changed(engine, caller, meaning, id, input);
+  // What an action answers with may be less than the row.
+  const own = kind === "act" ? undefined : ownText(JSON.parse(written.text), selection);
   const text =
-    ownText(JSON.parse(written.text), selection) ??
-    (await engine.getWritten(caller, { resource, selection, id: written.id, conditions: [] }));
+    own ?? (await engine.getWritten(caller, { resource, selection, id: written.id, conditions: [] }));
   return { text, revealed: written.revealed };
+}
+
+function changed(
+  engine: Engine,
+  caller: Caller,
+  meaning: Exclude<WriteMeaning, { readonly kind: "remove" }>,
+  id: string,
+  input: Record<string, unknown>,
+): Promise<Written> {
+  const { resource } = meaning;
+  switch (meaning.kind) {
+    case "create":
+      return create(engine, caller, resource, input);
+    case "change":
+      return engine.change(caller, resource, id, input);
+    case "act":
+      return engine.act(caller, resource, id, meaning.action, input);
+  }
 }
 
 function create(
@@ -45,7 +63,7 @@ function create(
   caller: Caller,
   resource: ResourceModel,
   input: Record<string, unknown>,
-): ReturnType<Engine["create"]> {
+): Promise<Written> {
   const { [resource.parent?.name ?? ""]: parentId, ...body } = input;
   return engine.create(caller, resource, body, parentId === undefined ? undefined : String(parentId));
 }

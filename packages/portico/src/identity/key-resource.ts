@@ -115,6 +115,7 @@ export function declareApiKeys({
     },
     actions: {
       rotations: {
+        verb: "rotate",
         input: {
           overlapSeconds: integer({
             min: 0,

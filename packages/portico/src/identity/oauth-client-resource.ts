@@ -114,6 +114,7 @@ export const oauthClients: OAuthClients = resource("oauthClient", {
   },
   actions: {
     rotations: {
+      verb: "rotate",
       input: {
         overlapSeconds: integer({
           min: 0,

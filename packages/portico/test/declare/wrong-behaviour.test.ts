@@ -113,6 +113,11 @@ const onePass: readonly (readonly [fact: string, declaration: object, line: stri
       ] as const,
   ),
   [
+    "an action with a verb of two words",
+    { fields: { title }, actions: { renewals: { verb: "renew it", input: {}, run } } },
+    ": write the verb of the action renewals in camelCase, for example renew",
+  ],
+  [
     "an action without run",
     { fields: { title }, actions: { renewals: { input: {} } } },
     ": the action renewals needs input, which may be {}, and run",

@@ -365,6 +365,26 @@ function mutations(served: Served): void {
     assert.ok(key.startsWith(body.data.made.prefix));
     assert.match(warning, /not shown again/);
     assert.equal((await dataOf(served, "{ posts(limit: 1) { title } }", { key })).posts.length, 1);
+    const rotated = await ask(
+      served,
+      `mutation { other: rotateApiKey(id: "${body.data.made.id}", input: { overlapSeconds: 60 }) { id name owner { name } } }`,
+    );
+    const { other } = rotated.body.data;
+    assert.equal(other.name, "By GraphQL");
+    assert.ok(other.owner.name);
+    assert.notEqual(other.id, body.data.made.id);
+    const replacement = rotated.body.extensions.revealed.other.key;
+    assert.equal(
+      (await dataOf(served, "{ posts(limit: 1) { title } }", { key: replacement })).posts.length,
+      1,
+    );
+    const { errors } = (
+      await ask(served, `mutation { rotateApiKey(id: "${other.id}", input: { overlapSeconds: -1 }) { id } }`)
+    ).body;
+    assert.deepEqual(errors[0].extensions, {
+      code: "validation_error",
+      details: [{ field: "overlapSeconds", issue: "min" }],
+    });
     const { deleteApiKey } = await dataOf(
       served,
       `mutation { deleteApiKey(id: "${body.data.made.id}") { status revokedAt } }`,
