@@ -15,6 +15,7 @@ export interface AnsweredRequest {
   readonly route: string | undefined;
   /** The request target, with its query. */
   readonly url: string;
+  /** 499 where the caller did not wait for it. */
   readonly status: number;
   readonly durationMs: number;
   readonly caller: Caller | undefined;
@@ -25,6 +26,8 @@ export interface RequestRecorder {
   add(requests: readonly AnsweredRequest[], at: number): void;
 }
 
+/** What is told of a request whose caller hung up before the answer; nginx's number for it. */
+const hungUp = 499;
 /** How long a request may wait for others. */
 const patienceMs = 20;
 
@@ -42,8 +45,11 @@ export function recordRequests(
     if (writeLines) for (const some of pieces(requests)) writeLines(linesOf(some, now));
     for (const recorder of recorders) recorder.add(requests, now);
   };
-  server.addHook("onResponse", (request, reply, done) => {
-    if (waiting.push(answered(request, reply)) === 1) setTimeout(record, patienceMs);
+  server.addHook("onRequest", (request, reply, done) => {
+    // Fastify's onResponse does not come where a caller hangs up.
+    reply.raw.on("close", () => {
+      if (waiting.push(answered(request, reply)) === 1) setTimeout(record, patienceMs);
+    });
     done();
   });
   server.addHook("onClose", async () => record());
@@ -55,7 +61,7 @@ function answered(request: FastifyRequest, reply: FastifyReply): AnsweredRequest
     method: request.method,
     route: request.routeOptions.url,
     url: request.url,
-    status: reply.statusCode,
+    status: reply.raw.headersSent ? reply.raw.statusCode : hungUp,
     durationMs: Math.round(reply.elapsedTime * 1000) / 1000,
     caller: request.caller,
   };

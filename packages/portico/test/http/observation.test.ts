@@ -1,7 +1,9 @@
 // What can be seen of a server from outside: request ids, timing, logs, health.
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { readFile, stat } from "node:fs/promises";
+import { connect } from "node:net";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { exchange, expectAnswer, parseAnswer, type Served, serve } from "../scenario.ts";
@@ -104,6 +106,18 @@ function logs(served: Served): void {
     const own = lines().filter(({ requestId, msg }) => requestId === "one-line" && msg === "request");
     assert.equal(own.length, 1);
     assert.doesNotMatch(JSON.stringify(line), /secret/);
+  });
+
+  test("a caller who hangs up before the answer makes a line too", async () => {
+    const { hostname, port } = new URL(served.url);
+    const head = `POST /posts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${served.portico.key}\r\nContent-Type: application/json\r\nContent-Length: 100\r\nX-Request-Id: hung-up\r\n\r\n{`;
+    const socket = connect(Number(port), hostname);
+    await once(socket, "connect");
+    socket.write(head);
+    await sleep(100);
+    socket.resetAndDestroy();
+    const line = await lineOf("hung-up");
+    assert.partialDeepStrictEqual(line, { method: "POST", route: "/posts", status: 499 });
   });
 
   test("a request that was refused makes a line too", async () => {
