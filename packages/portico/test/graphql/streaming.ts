@@ -1,0 +1,29 @@
+// What tests of subscriptions share.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Portico } from "../server.ts";
+import { TestStream } from "./event-stream.ts";
+
+export const posts = "subscription { postCreated { id title } }";
+
+/** Opens a stream, does something, and closes the stream whatever happens. */
+export async function streaming(
+  server: Pick<Portico, "url" | "key">,
+  query: string,
+  options: Parameters<typeof TestStream.open>[2],
+  work: (stream: TestStream) => Promise<void>,
+): Promise<void> {
+  const stream = await TestStream.open(server, query, options);
+  try {
+    await begun();
+    await work(stream);
+  } finally {
+    stream.close();
+  }
+}
+
+/** Nothing tells a client that its subscription has begun. */
+export const begun = (): Promise<void> => sleep(50);
+
+export const titlesOf = (results: readonly { data: Record<string, { title: string }> }[]): string[] =>
+  results.map(({ data }) => Object.values(data)[0]!.title);
