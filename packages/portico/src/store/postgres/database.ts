@@ -12,11 +12,12 @@ import {
   type Transaction,
   workWithin,
 } from "../database.ts";
+import { Reader } from "./reader.ts";
 
 /**
  * Connections for reads along an index, which are pipelined: the fewer there are, the more statements share a
  * packet, and more than there are cores do not make them faster. Reads that may take long and transactions,
- * which hold a connection for several round trips, have others, so that nobody waits behind them.
+ * which hold a connection for several round trips, have others, so that nobody waits behind them; see `reader.ts`.
  */
 const connections = { reading: Math.min(Math.max(availableParallelism() - 1, 1), 4), working: 8 };
 /**
@@ -28,6 +29,8 @@ const mostPrepared = 400;
 const longestPrepared = 8_000;
 /** The driver tries a host that does not answer again and again; a start gives up. */
 const longestConnectMs = 10_000;
+/** A read waits so long for a lock, behind a change of its table. */
+const longestLockMs = 2_000;
 /** A statement that takes longer than this is ended by the server. */
 const statementTimeoutMs = 15_000;
 
@@ -38,9 +41,10 @@ type Sql = postgres.Sql | postgres.TransactionSql;
 
 export class PostgresDatabase implements Database {
   readonly isRemote = true;
-  readonly #reading: postgres.Sql;
+  readonly #readers: readonly Reader[];
   readonly #working: postgres.Sql;
   readonly #prepared = new Set<string>();
+  #turn = 0;
 
   constructor(url: string) {
     const options = {
@@ -53,12 +57,28 @@ export class PostgresDatabase implements Database {
         json: { to: 114, from: [114], serialize: (text: string) => text, parse: (text: string) => text },
       },
     };
-    this.#reading = postgres(url, { ...options, max: connections.reading });
+    const connection = { ...options.connection, lock_timeout: longestLockMs };
+    this.#readers = Array.from(
+      { length: connections.reading },
+      () => new Reader(postgres(url, { ...options, connection, max: 1 })),
+    );
     this.#working = postgres(url, { ...options, max: connections.working });
   }
 
   async query<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
-    return this.#query(statement.mayScan ? this.#working : this.#reading, statement, input);
+    const reader = statement.mayScan ? undefined : this.#nextReader();
+    if (!reader) return this.#query(this.#working, statement, input);
+    return reader.read((sql) => this.#query(sql, statement, input));
+  }
+
+  /** The readers in turn, but for those that are held up. */
+  #nextReader(): Reader | undefined {
+    for (const _ of this.#readers) {
+      this.#turn = (this.#turn + 1) % this.#readers.length;
+      const reader = this.#readers[this.#turn]!;
+      if (!reader.isHeldUp) return reader;
+    }
+    return undefined;
   }
 
   async transaction<T>(work: (session: Transaction) => Promise<T>): Promise<T> {
@@ -91,7 +111,9 @@ export class PostgresDatabase implements Database {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#reading, this.#working].map((sql) => sql.end({ timeout: 5 })));
+    await Promise.all(
+      [...this.#readers.map(({ sql }) => sql), this.#working].map((sql) => sql.end({ timeout: 5 })),
+    );
   }
 
   async #query<Input>(sql: Sql, statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
@@ -153,9 +175,9 @@ function columnsOf(error: Error): string[] {
   return /^Key \(([^)]*)\)=/.exec(detail)?.[1]?.split(", ") ?? [];
 }
 
-/** Lost or refused connections, deadlocks, exhausted resources, time-outs, shutdown. */
+/** Lost or refused connections, deadlocks, locks that do not come, exhausted resources, time-outs, shutdown. */
 function isUnavailable(code: string): boolean {
-  return /^(08|40|53|57|58|CONNECT|CONNECTION|E[A-Z]+$)/.test(code);
+  return /^(08|40|53|55|57|58|CONNECT|CONNECTION|E[A-Z]+$)/.test(code);
 }
 
 function messageOf(error: unknown): string {
