@@ -1,14 +1,17 @@
 // A constraint of the database that a write broke, told in the words of the API.
 
 import type { ResourceModel } from "../declare/model.ts";
-import { type Detail, fault, Problem } from "../errors.ts";
+import { type Detail, type Fault, Problem } from "../errors.ts";
+import { isId } from "../plan/id.ts";
 import { wholeRow } from "../plan/selection.ts";
 import type { RowValues } from "../plan/write.ts";
 import { ConstraintError } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
+import { notFound } from "./find-row.ts";
+import { FaultyInput } from "./validate.ts";
 
 /**
- * What to answer for an error of an insert or update. Which reference led nowhere is looked up afterwards, so
+ * What to answer for an error of an insert or update. Which references led nowhere is looked up afterwards, so
  * that writes that succeed pay nothing for it.
  */
 export async function explainWrite(
@@ -20,22 +23,31 @@ export async function explainWrite(
 ): Promise<unknown> {
   if (!(error instanceof ConstraintError)) return error;
   if (error.kind === "unique") return duplicate(resource, error.columns);
-  for (const { name, reference } of resource.references) {
+  const lost = await lostReferences(store, resource, tenantId, values);
+  const { parent } = resource;
+  if (parent && lost.some(({ field }) => field === parent.name)) notFound(parent.reference!.target);
+  if (lost.length > 0) return new FaultyInput(lost);
+  return new Problem("conflict", "What the request refers to was removed meanwhile. Try again.");
+}
+
+/** What is wrong with those values of a row that refer to nothing. */
+export async function lostReferences(
+  store: Store,
+  { references }: ResourceModel,
+  tenantId: string,
+  values: Readonly<Record<string, unknown>>,
+): Promise<Fault[]> {
+  const faults: Fault[] = [];
+  for (const { name, reference } of references) {
     const id = values[name];
     if (typeof id !== "string") continue;
     const { target } = reference!;
-    const row = await store.get(tenantId, {
-      resource: target,
-      selection: wholeRow(target),
-      id,
-      conditions: [],
-    });
-    if (row !== undefined) continue;
-    if (name === resource.parent?.name)
-      return new Problem("not_found", `There is no ${target.title} with this id.`);
-    return fault(name, "reference", `${name} refers to no ${target.title}.`);
+    const read = { resource: target, selection: wholeRow(target), id, conditions: [] };
+    const row = isId(id) ? await store.get(tenantId, read) : undefined;
+    if (row === undefined)
+      faults.push({ field: name, issue: "reference", text: `refers to no ${target.title}` });
   }
-  return new Problem("conflict", "What the request refers to was removed meanwhile. Try again.");
+  return faults;
 }
 
 /** With a million keys, one draw in seventeen has a prefix that is taken. */

@@ -12,11 +12,11 @@ import type { Transaction } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
 import { type Above, aboveConditions, requireAbove } from "./above.ts";
 import { authorisedSelection, policyConditions, requireScope } from "./authorise.ts";
-import { explainRemoval, explainWrite, redrawn } from "./constraint.ts";
+import { explainRemoval, explainWrite, lostReferences, redrawn } from "./constraint.ts";
 import { notFound, requireParentRow } from "./find-row.ts";
 import { KeyUsage } from "./key-usage.ts";
 import { changedValues, replacedValues } from "./row-values.ts";
-import { BodyValidator } from "./validate.ts";
+import { BodyValidator, FaultyInput, soundMembers } from "./validate.ts";
 import { type Precondition, type Workplace, Writing, type Written } from "./writing.ts";
 
 export class Engine {
@@ -40,8 +40,11 @@ export class Engine {
     if (above) await requireAbove(this.#store, caller, above);
     const selection = authorisedSelection(caller, read.selection);
     const conditions = [...read.conditions, ...policyConditions(caller, read.resource)];
+    const parent = parentOf(read);
     const page = await this.#store.list(caller.tenantId, { ...read, selection, conditions });
-    await this.#requireParent(caller, read, page);
+    // A list below a row that the caller cannot see is not an empty list but nothing at all.
+    if (parent && (page.count === 0 || parent.target.policy))
+      await requireParentRow(this.#store, this.#store.database, caller, parent.target, parent.id);
     return page;
   }
 
@@ -64,7 +67,9 @@ export class Engine {
   /** Adds a row, below `parentId` where its resource stands under another. */
   async create(caller: Caller, resource: ResourceModel, body: unknown, parentId?: string): Promise<Written> {
     requireScope(caller, resource.scopes.write);
-    const input = this.#validator.checkWhole(resource, "create", body);
+    const input = await this.#checked(caller, resource, body, () =>
+      this.#validator.checkWhole(resource, "create", body),
+    );
     return this.#write(caller, resource, (writing) => writing.insert(resource, input, parentId));
   }
 
@@ -77,7 +82,9 @@ export class Engine {
     precondition?: Precondition,
   ): Promise<Written> {
     requireScope(caller, resource.scopes.write);
-    const input = this.#validator.checkWhole(resource, "replace", body);
+    const input = await this.#checked(caller, resource, body, () =>
+      this.#validator.checkWhole(resource, "replace", body),
+    );
     return this.#write(caller, resource, (writing) =>
       writing.update(resource, id, (_, now) => replacedValues(resource, input, caller, now), precondition),
     );
@@ -92,7 +99,9 @@ export class Engine {
     precondition?: Precondition,
   ): Promise<Written> {
     requireScope(caller, resource.scopes.write);
-    const input = this.#validator.check(resource, "change", body);
+    const input = await this.#checked(caller, resource, body, () =>
+      this.#validator.check(resource, "change", body),
+    );
     return this.#write(caller, resource, (writing) =>
       writing.update(
         resource,
@@ -145,6 +154,18 @@ export class Engine {
     return new Writing(this.#place, session, caller).rows;
   }
 
+  /** Of a body with faults, references that lead nowhere are told too; of others the database finds them. */
+  async #checked<T>(caller: Caller, resource: ResourceModel, body: unknown, check: () => T): Promise<T> {
+    try {
+      return check();
+    } catch (error) {
+      if (!(error instanceof FaultyInput)) throw error;
+      const values = soundMembers(body, error.faults);
+      const lost = await lostReferences(this.#store, resource, caller.tenantId, values);
+      throw lost.length > 0 ? new FaultyInput([...error.faults, ...lost]) : error;
+    }
+  }
+
   async #write(
     caller: Caller,
     resource: ResourceModel,
@@ -174,17 +195,17 @@ export class Engine {
       throw explainRemoval(error, resource);
     }
   }
+}
 
-  /** A list below a row that the caller cannot see is not an empty list but nothing at all. */
-  async #requireParent(caller: Caller, read: Read, page: Page): Promise<void> {
-    const { parent } = read.resource;
-    if (!parent) return;
-    const { target } = parent.reference!;
-    if (page.count > 0 && !target.policy) return;
-    const condition = read.conditions.find(({ attribute }) => attribute === parent);
-    // Rows may be listed by another reference, wherever they stand.
-    if (!condition) return;
-    const id = String(condition.values[0]);
-    await requireParentRow(this.#store, this.#store.database, caller, target, id);
-  }
+/** The row that a list stands below. @throws Problem `not_found` for what cannot be an id */
+function parentOf({
+  resource: { parent },
+  conditions,
+}: Read): { target: ResourceModel; id: string } | undefined {
+  // Rows may be listed by another reference, wherever they stand.
+  const condition = parent && conditions.find(({ attribute }) => attribute === parent);
+  if (!condition) return undefined;
+  const { target } = parent.reference!;
+  const id = String(condition.values[0]);
+  return isId(id) ? { target, id } : notFound(target);
 }

@@ -12,7 +12,7 @@ import { compile, slot } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
 import { requireScope } from "./authorise.ts";
 import { requireParentRow } from "./find-row.ts";
-import { validationProblem } from "./validate.ts";
+import { FaultyInput } from "./validate.ts";
 
 /** Minutes of each step. */
 const steps = { minute: 1, hour: 60, day: 24 * 60 } as const;
@@ -80,7 +80,7 @@ export class KeyUsage {
     await requireParentRow(this.#store, this.#store.database, caller, this.keys, keyId);
     const range = { tenantId: caller.tenantId, keyId, first, end };
     const rows = await this.#store.database.query(this.#statements[step], range);
-    if (rows.length > mostRows) throw validationProblem([tooMuch(`more than ${mostRows} counts`)]);
+    if (rows.length > mostRows) throw new FaultyInput([tooMuch(`more than ${mostRows} counts`)]);
     return rows.map(([number, route, statusClass, count]) => {
       const from = Number(number) * steps[step];
       return {
@@ -119,7 +119,7 @@ function parseAsked(asked: AskedUsage): { readonly step: Step } & Pick<Range, "f
     faults.push({ field: "from", issue: "max", text: "must be earlier than to" });
   const covered = Math.ceil((end - first) / steps[step]);
   if (faults.length === 0 && covered > mostSteps) faults.push(tooMuch(`${covered} of them`));
-  if (faults.length > 0) throw validationProblem(faults);
+  if (faults.length > 0) throw new FaultyInput(faults);
   return { step, first, end };
 }
 

@@ -60,7 +60,7 @@ export class BodyValidator {
     const faults = faultsOf(resource, this.#validators.get(resource)![operation], body);
     if (operation !== "hooked") faults.push(...this.#otherFaults(resource, operation, body, faults));
     if (faults.length === 0) return body as Body;
-    throw validationProblem(faults);
+    throw new FaultyInput(faults);
   }
 
   /** The changes, whose JSON objects have been merged with those of the row. */
@@ -75,10 +75,10 @@ export class BodyValidator {
   checkAction(action: ActionModel, body: unknown = {}): RowValues {
     const validate = this.#actions.get(action)!;
     const faults = faultsOf(action, validate, body);
-    if (faults.length > 0) throw validationProblem(faults);
+    if (faults.length > 0) throw new FaultyInput(faults);
     const filled = withDerivedDefaults(action, body as Body);
     const derived = filled ? faultsOf(action, validate, filled) : [];
-    if (derived.length > 0) throw validationProblem(derived);
+    if (derived.length > 0) throw new FaultyInput(derived);
     return filled ?? (body as Body);
   }
 
@@ -90,10 +90,11 @@ export class BodyValidator {
     faults: readonly Fault[],
   ): readonly Fault[] {
     if (!resource.check || faults.some(({ field }) => field === "")) return [];
-    const faulty = new Set(faults.map(({ field }) => field.split(".")[0]));
-    const sound = Object.entries(body as Body).filter(([name]) => !faulty.has(name));
+    const sound = soundMembers(body, faults);
     const context = { operation, now: new Date().toISOString(), scopes: this.#model.scopes };
-    return resource.check(Object.fromEntries(sound), context).filter(({ field }) => !faulty.has(field));
+    const isFaulty = (field: string): boolean =>
+      Object.hasOwn(body as Body, field) && !Object.hasOwn(sound, field);
+    return resource.check(sound, context).filter(({ field }) => !isFaulty(field));
   }
 
   /** The same for a body that describes a whole row, with the defaults that are worked out from it. */
@@ -144,14 +145,26 @@ function compiled(ajv: Ajv, attribute: Attribute, refuse: (remedy: string) => ne
 }
 
 /** One problem for many faults, the first of which stand in the message. */
-export function validationProblem(faults: readonly Fault[]): Problem {
-  const unique = [...new Map(faults.map((fault) => [`${fault.field} ${fault.issue}`, fault])).values()];
-  const sentences = unique
-    .slice(0, mostInMessage)
-    .map(({ field, text }) => `${field || "The body"} ${text}.`);
-  const more = unique.length > mostInMessage ? [`And ${unique.length - mostInMessage} more.`] : [];
-  const details = unique.slice(0, mostDetails).map(({ field, issue }) => ({ field, issue }));
-  return new Problem("validation_error", [...sentences, ...more].join(" "), details);
+export class FaultyInput extends Problem {
+  readonly faults: readonly Fault[];
+
+  constructor(faults: readonly Fault[]) {
+    const unique = [...new Map(faults.map((each) => [`${each.field} ${each.issue}`, each])).values()];
+    const sentences = unique
+      .slice(0, mostInMessage)
+      .map(({ field, text }) => `${field || "The body"} ${text}.`);
+    const more = unique.length > mostInMessage ? [`And ${unique.length - mostInMessage} more.`] : [];
+    const details = unique.slice(0, mostDetails).map(({ field, issue }) => ({ field, issue }));
+    super("validation_error", [...sentences, ...more].join(" "), details);
+    this.faults = faults;
+  }
+}
+
+/** The members of a body in which no fault was found. */
+export function soundMembers(body: unknown, faults: readonly Fault[]): Body {
+  if (faults.some(({ field }) => field === "")) return {};
+  const faulty = new Set(faults.map(({ field }) => field.split(".")[0]));
+  return Object.fromEntries(Object.entries(body as Body).filter(([name]) => !faulty.has(name)));
 }
 
 const issues: Readonly<Record<string, Issue>> = {

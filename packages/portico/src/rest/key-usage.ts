@@ -2,7 +2,7 @@
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { AskedUsage } from "../engine/key-usage.ts";
-import { validationProblem } from "../engine/validate.ts";
+import { FaultyInput } from "../engine/validate.ts";
 import type { Fault } from "../errors.ts";
 import { parseQuery, type Query } from "./query.ts";
 import type { RestDoor } from "./routes.ts";
@@ -32,6 +32,6 @@ function parseAsked(query: Query): AskedUsage {
       return [{ field, issue: "unknown", text: `is no parameter here; there are ${parameters.join(", ")}` }];
     return values.length > 1 ? [{ field, issue: "duplicate", text: "is given more than once" }] : [];
   });
-  if (faults.length > 0) throw validationProblem(faults);
+  if (faults.length > 0) throw new FaultyInput(faults);
   return { from: query.get("from")?.[0], to: query.get("to")?.[0], step: query.get("step")?.[0] };
 }

@@ -4,7 +4,7 @@
 import type { ResourceModel } from "../declare/model.ts";
 import { defaultSort } from "../declare/model.ts";
 import { type Above, aboveConditions } from "../engine/above.ts";
-import { validationProblem } from "../engine/validate.ts";
+import { FaultyInput } from "../engine/validate.ts";
 import type { Fault } from "../errors.ts";
 import { type CursorCodec, listKey } from "../plan/cursor.ts";
 import { defaultLimit, largestLimit } from "../plan/page.ts";
@@ -61,7 +61,7 @@ export function parseList(
   const words = wordsOf(single.get("q") ?? "");
   const isBackward = parseDirection(single.get("direction"), faults);
   const number = parsePageNumber(single.get("page"), faults);
-  if (faults.length > 0) throw validationProblem(faults);
+  if (faults.length > 0) throw new FaultyInput(faults);
 
   const aboveId = parentId ?? above?.id;
   const collection = aboveId === undefined ? resource.segment : `${aboveId}/${resource.segment}`;
@@ -87,7 +87,7 @@ export function parseOne(resource: ResourceModel, query: Query): Selection {
       faults.push({ field: name, issue: "duplicate", text: "is given more than once" });
   }
   const selection = parseSelection(resource, query.get("fields")?.[0], faults);
-  if (faults.length > 0) throw validationProblem(faults);
+  if (faults.length > 0) throw new FaultyInput(faults);
   return selection;
 }
 
@@ -97,7 +97,7 @@ export function refuseParameters(query: Query): void {
   const faults = [...query.keys()].map((name): Fault => {
     return { field: name.slice(0, 100), issue: "unknown", text: "is no parameter of this method" };
   });
-  throw validationProblem(faults);
+  throw new FaultyInput(faults);
 }
 
 const commonParameters = new Set(["sort", "fields", "limit"]);

@@ -108,6 +108,8 @@ const targets: readonly Scenario[] = [
   ...[
     "/posts/%00",
     "/posts/post_%00",
+    "/posts/%00/comments",
+    "/v1/posts/post_a%00b/comments",
     "/posts/..%2F..%2Fetc",
     "/posts/%2e%2e",
     `/posts/${"x".repeat(500)}`,

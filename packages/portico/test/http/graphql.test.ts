@@ -348,7 +348,10 @@ function mutations(served: Served): void {
     expectError(answer, {
       code: "validation_error",
       path: ["createPost"],
-      details: [{ field: "title", issue: "min" }],
+      details: [
+        { field: "title", issue: "min" },
+        { field: "authorId", issue: "reference" },
+      ],
     });
     expectError(await ask(served, "mutation { createPost(input: { title: null }) { id } }"), {
       code: "validation_error",

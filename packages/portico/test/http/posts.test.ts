@@ -191,6 +191,16 @@ onEachDatabase("posts", (database) => {
       details: [{ field: "authorId", issue: "reference" }],
     },
     {
+      fact: "an author who does not exist is told beside other faults",
+      path: "/posts",
+      body: { title: "", authorId: "user_00000000000000000000000000" },
+      status: 422,
+      details: [
+        { field: "title", issue: "min" },
+        { field: "authorId", issue: "reference" },
+      ],
+    },
+    {
       fact: "an author that is no id at all is refused in the same way",
       path: "/posts",
       body: { title: "A", authorId: "nobody" },
