@@ -71,6 +71,9 @@ export function refuseOnSocket(socket: Duplex, problem: Problem, requestId: stri
   const body = problem.toText();
   socket.end(
     `HTTP/1.1 ${problem.status} ${problem.code}\r\nX-Request-Id: ${requestId}\r\n` +
+      Object.entries(problem.headers)
+        .map(([name, value]) => `${name}: ${value}\r\n`)
+        .join("") +
       `Content-Type: ${errorType}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
       `Connection: close\r\n\r\n${body}`,
   );

@@ -29,7 +29,7 @@ import { countRequests, failedAuthentication, takeTokens } from "./quota.ts";
 import { requestId } from "./request-id.ts";
 import { credentialOf, type RequestRecorder, recordRequests } from "./request-log.ts";
 import { reportTiming, startTiming } from "./timing.ts";
-import { acceptSockets, asksForSocket } from "./upgrade.ts";
+import { acceptSockets, asksForSocket, refuseTunnels } from "./upgrade.ts";
 
 export interface Building {
   readonly engine: Engine;
@@ -104,6 +104,7 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
     frameworkErrors: answerError,
   });
   answerHalfClosed(server.server);
+  refuseTunnels(server.server);
   server.decorateRequest("caller", undefined);
   server.setErrorHandler(answerError);
 

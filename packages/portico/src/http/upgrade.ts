@@ -1,4 +1,5 @@
-// Requests to speak WebSocket on their connection. Any other protocol that a request would rather speak is passed over.
+// Requests to speak WebSocket on their connection, or to open a tunnel. Any other protocol that a request would rather
+// speak is passed over.
 
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, Server } from "node:http";
@@ -27,6 +28,15 @@ export function acceptSockets(server: Server, path: string, open: OpenSocket): v
       const problem = error instanceof Problem ? error : new Problem("internal_error");
       refuseOnSocket(connection, problem, requestId);
     }
+  });
+}
+
+/** CONNECT asks for a tunnel, and there is none (RFC 9110, section 9.3.6). Node would hang up without a word. */
+export function refuseTunnels(server: Server): void {
+  server.on("connect", (_request, connection) => {
+    connection.on("error", () => {});
+    const problem = new Problem("method_not_allowed", undefined, [], { Allow: "GET, HEAD, OPTIONS" });
+    refuseOnSocket(connection, problem, randomUUID());
   });
 }
 

@@ -45,6 +45,15 @@ onEachDatabase("methods", (database) => {
       sent.on("error", reject).end();
     });
 
+  test("CONNECT is refused with 405", async () => {
+    const head = `Host: x\r\nAuthorization: Bearer ${served.portico.key}\r\n\r\n`;
+    for (const target of ["example.com:443", "/posts"]) {
+      const answer = parseAnswer(await exchange(served.url, `CONNECT ${target} HTTP/1.1\r\n${head}`));
+      expectAnswer(answer, { status: 405, code: "method_not_allowed" });
+      assert.ok(answer.headers.get("allow"));
+    }
+  });
+
   for (const [path, allowed] of paths) {
     test(`OPTIONS of ${path} tells its methods`, async () => {
       const { status, allow, text } = await send("OPTIONS", path);
