@@ -13,6 +13,7 @@ import { graphiqlPage } from "./graphiql.ts";
 import type { GraphqlLimits } from "./limits.ts";
 import { type GraphqlRequest, requestOfBody, requestOfTarget } from "./request.ts";
 import { buildApi } from "./schema.ts";
+import { requireAnyScope } from "./scopes.ts";
 import { type StreamAccess, Streams } from "./streams.ts";
 import { Subscribers } from "./subscribers.ts";
 
@@ -70,6 +71,7 @@ export function registerGraphql(server: FastifyInstance, door: GraphqlDoor): Str
   ): Promise<string | FastifyReply> {
     const caller = callerOf(request);
     try {
+      requireAnyScope(caller);
       const parameters = parametersOf();
       if (mayStream(request)) {
         const given = resumed(parameters, request);

@@ -7,6 +7,12 @@ import type { Api } from "./schema.ts";
 import type { Inside, Selected } from "./selected.ts";
 import { isWrite } from "./write.ts";
 
+/** Publishable keys, and keys without a scope, open nothing, not even the schema. @throws Problem */
+export function requireAnyScope({ scopes }: Caller): void {
+  if (scopes.size === 0)
+    throw new Problem("insufficient_scope", "The credential has no scope, so it opens nothing.");
+}
+
 export interface NeededScope {
   readonly scope: string;
   /** Names of fields in the answer: `["posts", "author"]`. */

@@ -17,6 +17,7 @@ import {
 } from "./client-message.ts";
 import type { Holder, Presented } from "./open-credentials.ts";
 import { Operation, type OperationsParts, type Outlet } from "./operations.ts";
+import { requireAnyScope } from "./scopes.ts";
 import type { Message } from "./subscriber-group.ts";
 import { framesOf, nextPrefix } from "./web-socket-frame.ts";
 
@@ -193,7 +194,9 @@ export class WebSocketConnection implements Holder {
 
   async #authenticated(presented: Presented): Promise<Caller> {
     try {
-      return await this.#parts.authenticate(presented);
+      const caller = await this.#parts.authenticate(presented);
+      requireAnyScope(caller);
+      return caller;
     } catch (error) {
       if (error instanceof Problem)
         throw new Fault(error.status >= 500 ? "tryAgain" : "forbidden", error.message);

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { TestSocket } from "../graphql/web-socket.ts";
 import { exchange, expectAnswer, parseAnswer, runCommand, scenarios, serve } from "../scenario.ts";
 import { type Answer, makePlace, onEachDatabase, Portico } from "../server.ts";
 import { inDays, makeKey, opens, setTime } from "./keys.ts";
@@ -100,6 +101,16 @@ onEachDatabase("the secret of an API key", (database) => {
         status: 403,
         code: "insufficient_scope",
       });
+    const { status, body } = await served.request("/graphql", {
+      key,
+      body: { query: "{ __schema { types { name } } }" },
+      headers: { accept: "application/graphql-response+json" },
+    });
+    assert.equal(status, 403);
+    assert.equal(body.errors[0].extensions.code, "insufficient_scope");
+    const socket = await TestSocket.open(served.portico);
+    socket.send({ type: "connection_init", payload: { authorization: `Bearer ${key}` } });
+    assert.equal((await socket.closed()).code, 4403);
   });
 
   test("headers that are far too long, or hold what no key holds, are refused and harm nothing", async () => {
