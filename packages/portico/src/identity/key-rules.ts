@@ -4,9 +4,8 @@ import type { Caller } from "../declare/caller.ts";
 import type { CheckContext } from "../declare/resource.ts";
 import { type Fault, Problem } from "../errors.ts";
 
-const dayMs = 86_400_000;
-const standardLifetimeMs = 365 * dayMs;
-const longestLifetimeMs = 2 * standardLifetimeMs;
+const standardYears = 1;
+const longestYears = 2;
 
 type Given = { readonly scopes?: unknown; readonly type?: unknown; readonly expiresAt?: unknown };
 
@@ -36,15 +35,15 @@ function* scopeFaults(
 
 function* expiryFaults(expiresAt: unknown, now: number): Generator<Fault> {
   if (typeof expiresAt !== "string") return;
-  const left = Date.parse(expiresAt) - now;
-  if (left <= 0) yield { field: "expiresAt", issue: "min", text: "has passed" };
-  if (left > longestLifetimeMs)
+  const at = Date.parse(expiresAt);
+  if (at <= now) yield { field: "expiresAt", issue: "min", text: "has passed" };
+  if (at > yearsAfter(now, longestYears))
     yield { field: "expiresAt", issue: "max", text: "is more than two years from now" };
 }
 
 /** When a key expires for which nothing is said. */
 export function standardExpiry(now: string): string {
-  return momentAfter(now, standardLifetimeMs);
+  return new Date(yearsAfter(Date.parse(now), standardYears)).toISOString();
 }
 
 /** A replacement lives as long as the key did that it replaces. */
@@ -53,13 +52,20 @@ export function replacementExpiry(
   now: string,
 ): string {
   const lifetime = Date.parse(old.expiresAt ?? standardExpiry(old.createdAt)) - Date.parse(old.createdAt);
-  return momentAfter(now, Math.min(lifetime, longestLifetimeMs));
+  const begin = Date.parse(now);
+  return new Date(Math.min(begin + lifetime, yearsAfter(begin, longestYears))).toISOString();
 }
 
 /** When a key that is replaced expires: after the overlap, and not later than it would have. */
 export function overlapEnd(expiresAt: string | null, overlapSeconds: number, now: string): string {
   const end = momentAfter(now, overlapSeconds * 1000);
   return expiresAt !== null && expiresAt < end ? expiresAt : end;
+}
+
+/** The same day and time in a later year, in UTC. */
+function yearsAfter(moment: number, years: number): number {
+  const date = new Date(moment);
+  return date.setUTCFullYear(date.getUTCFullYear() + years);
 }
 
 function momentAfter(now: string, milliseconds: number): string {
