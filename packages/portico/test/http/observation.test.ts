@@ -197,7 +197,7 @@ function health(served: Served): void {
   });
 }
 
-test("the secret of a sandbox is made once, for its owner's eyes only", async () => {
+test("the secret of a sandbox is made once, for its owner's eyes only, like its database", async () => {
   const place = await makePlace("sqlite");
   const file = `${place.databaseUrl.slice("file:".length)}.secret`;
   try {
@@ -206,7 +206,8 @@ test("the secret of a sandbox is made once, for its owner's eyes only", async ()
       const portico = await Portico.start(place);
       await portico.stop();
       secrets.push(await readFile(file, "utf8"));
-      assert.equal((await stat(file)).mode & 0o777, 0o600);
+      for (const own of [file, file.replace(/\.secret$/, "")])
+        assert.equal((await stat(own)).mode & 0o777, 0o600);
       assert.doesNotMatch(portico.output, new RegExp(secrets[start]!.trim()));
     }
     assert.ok(secrets[0]!.trim().length >= 32);

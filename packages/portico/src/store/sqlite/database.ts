@@ -1,6 +1,7 @@
 // SQLite: one connection reads, one writes. Reads answer at once, but for those that may take long, which a
 // thread answers; writes wait for the end of the tick and are committed together by `writer.ts`.
 
+import { closeSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { OperatorError } from "../../errors.ts";
 import type { ColumnValues, Database, Statement, Transaction } from "../database.ts";
@@ -21,6 +22,8 @@ export class SqliteDatabase implements Database {
   constructor(file: string) {
     try {
       makeFolder(dirname(file));
+      // People's addresses and hashes are for the owner's eyes; SQLite gives the files beside it the same rights.
+      closeSync(openSync(file, "a", 0o600));
       this.#writer = new GroupedWriter(new SqliteConnection(file, 0), () =>
         this.#snapshot.closeForThisRound(),
       );
