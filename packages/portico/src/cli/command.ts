@@ -56,15 +56,25 @@ export class Given {
   }
 
   number(name: string): number | undefined {
-    const value = this.text(name);
-    if (value === undefined) return undefined;
-    if (/^[1-9]\d{0,8}$/.test(value)) return Number(value);
-    throw new OperatorError(`--${name} is '${value}'; it must be a whole number above 0`);
+    return this.#numberFrom(1, name);
   }
 
   /** A whole number, also 0. */
   wholeNumber(name: string): number | undefined {
-    return this.text(name) === "0" ? 0 : this.number(name);
+    return this.#numberFrom(0, name);
+  }
+
+  #numberFrom(least: 0 | 1, name: string): number | undefined {
+    const value = this.text(name);
+    if (value === undefined) return undefined;
+    if (/^(0|[1-9]\d{0,8})$/.test(value) && Number(value) >= least) return Number(value);
+    throw new OperatorError(`--${name} is '${value}'; it must be a whole number from ${least} on`);
+  }
+
+  /** A moment; a date stands for its beginning in UTC. */
+  moment(name: string): string | undefined {
+    const value = this.text(name);
+    return value !== undefined && /^\d{4}-\d\d-\d\d$/.test(value) ? `${value}T00:00:00Z` : value;
   }
 
   /** The parts of a value separated by commas. */
@@ -105,15 +115,16 @@ export function parseCall(command: Command, words: readonly string[]): Given {
     const { values, positionals } = parseArgs({ args: [...words], options, allowPositionals: true });
     const expected = command.positionals ?? [];
     if (!values.help && positionals.length !== expected.length) {
+      const surplus = positionals[expected.length];
       throw new Error(
-        expected.length === 0 ? `'${positionals[0]}' is not expected` : `${expected.join(" ")} is missing`,
+        surplus === undefined ? `${expected.join(" ")} is missing` : `'${surplus}' is not expected`,
       );
     }
     // Only options of texts may stand several times.
     return new Given(values as Values, positionals);
   } catch (error) {
     throw new OperatorError(
-      `${(error as Error).message.split(". ")[0]}; see: portico ${command.name} --help`,
+      `${(error as Error).message.split(/\. |\.?\n/)[0]}; see: portico ${command.name} --help`,
     );
   }
 }

@@ -44,8 +44,8 @@ async function main(words: readonly string[]): Promise<void> {
   const command = commands.find(({ name }) => name.split(" ").every((word, place) => words[place] === word));
   if (!command) {
     if (["--version", "-v"].includes(words[0] ?? "")) return print(version);
-    const group = commands.filter(({ name }) => words.length === 1 && name.startsWith(`${words[0]} `));
-    if (group.length > 0) return print(helpOfAll(group));
+    const group = commands.filter(({ name }) => name.startsWith(`${words[0]} `));
+    if (group.length > 0 && ["--help", "-h", undefined].includes(words[1])) return print(helpOfAll(group));
     const isHelp = words.length === 0 || ["--help", "-h", "help"].includes(words[0]!);
     if (isHelp) return print(helpOfAll(commands));
     throw new OperatorError(`there is no command '${words.slice(0, 2).join(" ")}'; see: portico --help`);

@@ -158,7 +158,7 @@ function refuseLosses(table: Table, existing: ExistingTable): void {
     if (!column && name === searchColumn) continue;
     if (!column) {
       throw new OperatorError(
-        `the column ${place} is no longer declared, and dropping it loses data; declare it again, or run by hand: alter table ${table.name} drop column ${name}`,
+        `the column ${place} is no longer declared, and dropping it loses data; declare it again, or take it out of filter, sort and search, migrate, and run by hand: alter table ${table.name} drop column ${name}`,
       );
     }
     if (column.type !== type) {

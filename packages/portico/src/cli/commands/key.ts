@@ -33,7 +33,7 @@ export const keyCreate: Command = {
         name: given.required("name"),
         scopes: given.list("scopes"),
         ...optional("type", given.text("type")),
-        ...optional("expiresAt", given.text("expires-at")),
+        ...optional("expiresAt", given.moment("expires-at")),
         ...optional("rateLimit", quotaOf(given)),
         ...optional("ownerId", ownerId ?? undefined),
       });
