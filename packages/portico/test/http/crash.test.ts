@@ -42,7 +42,8 @@ onEachDatabase("kill -9 during a load of creates", (database) => {
         }
       }
     });
-    await sleep(60 + Math.random() * 120);
+    for (const until = Date.now() + 10_000; Date.now() < until && acknowledged.length === 0; ) await sleep(5);
+    await sleep(Math.random() * 120);
     isKilled = true;
     await portico.kill();
     await Promise.all(creating);

@@ -186,10 +186,14 @@ onEachDatabase("deployments", (database) => {
       details: [{ field: "projectId", issue: "reference" }],
     },
     {
-      fact: "an address must be a URL",
+      fact: "an address must be a URL, and a project must be there",
       path: "/v1/deployments",
       body: { projectId: "project_00000000000000000000000000", ref: "main", url: "not a url" },
-      ...faulty("url", "format"),
+      status: 422,
+      details: [
+        { field: "url", issue: "format" },
+        { field: "projectId", issue: "reference" },
+      ],
     },
   ]);
 });
