@@ -47,7 +47,7 @@ const shortestSecret = 32;
 export function readSettings(environment: Environment, defaults: Environment = {}): Settings {
   const value = (name: string, standard: string): string => environment[name] || (defaults[name] ?? standard);
   const mode = oneOf("PORTICO_MODE", value("PORTICO_MODE", "sandbox"), ["sandbox", "live"] as const);
-  const host = value("HOST", "127.0.0.1");
+  const host = hostName(value("HOST", "127.0.0.1"));
   const port = portNumber(value("PORT", "3000"));
   const secrets = secretsOf(value("PORTICO_SECRET", ""));
   refuseFaultyUrls(value);
@@ -162,6 +162,11 @@ function httpUrl(name: string, value: string): string {
 
 function optionalUrl(name: string, value: string): string | undefined {
   return value === "" ? undefined : httpUrl(name, value);
+}
+
+function hostName(host: string): string {
+  if (URL.canParse(`http://${urlHost(host)}`)) return host;
+  throw new OperatorError(`HOST is '${host}'; it must be an address or a name of this machine`);
 }
 
 function urlHost(host: string): string {

@@ -272,7 +272,7 @@ test("a setting that is wrong is named with what it may be", async () => {
     [{ PORT: "http" }, /PORT is 'http'/],
     [{ PORT: "70000" }, /PORT is '70000'/],
     [{ PORT: "-1" }, /PORT is '-1'/],
-    [{ HOST: "999.1.1.1" }, /999\.1\.1\.1/],
+    [{ HOST: "999.1.1.1" }, /HOST is '999\.1\.1\.1'/],
     [{ PORTICO_MODE: "production" }, /PORTICO_MODE is 'production'.*sandbox, live/],
     [{ PUBLIC_URL: "example.com" }, /PUBLIC_URL is 'example\.com'/],
     [{ PUBLIC_URL: "ftp://example.com" }, /PUBLIC_URL/],
