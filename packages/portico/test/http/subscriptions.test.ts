@@ -382,7 +382,8 @@ function afterABreak(served: Served): void {
     const count = 250;
     for (let made = 0; made < count; made += 10)
       await Promise.all(Array.from({ length: 10 }, () => served.create("/posts", { title: "more", body })));
-    for (const until = Date.now() + 30_000; Date.now() < until && socketsClosed(served) === 0; ) await sleep(50);
+    for (const until = Date.now() + 30_000; Date.now() < until && socketsClosed(served) === 0; )
+      await sleep(50);
     assert.equal(socketsClosed(served), 1);
     socket.socket.resume();
     const { code, reason } = await socket.closed();
