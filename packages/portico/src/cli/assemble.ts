@@ -16,6 +16,7 @@ import { passwordsTable } from "../identity/password.ts";
 import { signingKeysTable } from "../identity/signing-keys.ts";
 import { tenantsTable } from "../identity/tenant.ts";
 import { users } from "../identity/user.ts";
+import { verifiedEmailsTable } from "../identity/verified-email.ts";
 import { openStore } from "../store/open.ts";
 import { type Table, tablesOf } from "../store/schema.ts";
 import type { Store } from "../store/store.ts";
@@ -27,6 +28,7 @@ import { readSettings, type Settings } from "./settings.ts";
 const ownTables = [
   tenantsTable,
   passwordsTable,
+  verifiedEmailsTable,
   eventsTable,
   keyUsageTable,
   oauthRecordsTable,

@@ -41,7 +41,8 @@ export class RecordAdapter implements Adapter {
       payload: JSON.stringify({ ...rest, jti: id }),
       expiresAt: epochSeconds() + expiresIn,
       grantId: this.#model === "Grant" ? id : payload.grantId,
-      accountId: payload.accountId,
+      // Who signs in in an interaction is known before there is a session: it ends with all others.
+      accountId: payload.accountId ?? payload.result?.login?.accountId,
       uid: payload.uid,
       userCode: payload.userCode,
     };

@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type Provider from "oidc-provider";
 import type { AccessTokens, OAuthUrls } from "../identity/access-token.ts";
+import type { MailedLinks } from "../identity/mailed-links.ts";
 import type { OAuthClientLookup } from "../identity/oauth-client-lookup.ts";
 import type { OAuthRecords } from "../identity/oauth-records.ts";
 import type { People } from "../identity/person.ts";
@@ -17,6 +18,7 @@ export interface AuthorizationServerParts {
   readonly clients: OAuthClientLookup;
   readonly tokens: AccessTokens;
   readonly people: People;
+  readonly links: MailedLinks;
   readonly keys: SigningKeyRing;
   readonly guesses: Guesses;
   /** Newest first; cookies are signed with what derives from them. */

@@ -1,21 +1,16 @@
 // Grants: what people allow applications to do. A person sees and withdraws theirs on a page; whoever manages the
 // clients of a tenant withdraws any of it with `DELETE /v1/grants/{id}`.
 
-import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type Provider from "oidc-provider";
 import type { Caller } from "../declare/caller.ts";
 import { requireScope } from "../engine/authorise.ts";
 import { Problem } from "../errors.ts";
 import type { OAuthClientLookup } from "../identity/oauth-client-lookup.ts";
 import type { OAuthRecords } from "../identity/oauth-records.ts";
-import type { People } from "../identity/person.ts";
-import { Hmac } from "../plan/hmac.ts";
+import { signedIn } from "./account.ts";
 import type { AuthorizationServer } from "./authorization-server.ts";
+import { type Exchange, type PageParts, seeOther, show, showRefusedForm } from "./exchange.ts";
 import { grantsPage, type ShownGrant } from "./pages/grants-page.ts";
-import { pageHeaders } from "./pages/layout.ts";
-import { errorPage } from "./pages/plain-pages.ts";
-import type { Site } from "./site.ts";
 
 /** What is kept of a grant, as far as it is shown. */
 interface Grant {
@@ -45,46 +40,24 @@ export function registerGrants(doors: FastifyInstance, { server, callerOf }: Gra
   });
 }
 
-export interface GrantsPageParts {
-  readonly provider: Provider;
-  readonly records: OAuthRecords;
-  readonly clients: OAuthClientLookup;
-  readonly people: People;
-  readonly site: Site;
-  readonly csrfKey: string;
-}
-
 /** Shows a person's grants, and withdraws the one that a form names. */
-export async function showGrants(
-  { provider, records, clients, people, site, csrfKey }: GrantsPageParts,
-  request: IncomingMessage,
-  response: ServerResponse,
-  form: URLSearchParams | undefined,
-): Promise<void> {
-  const show = (status: number, page: string) =>
-    response.writeHead(status, { ...pageHeaders(), "Content-Type": "text/html; charset=utf-8" }).end(page);
-  // The library's types do not know that it takes any context of its own.
-  const session = await provider.Session.get(provider.createContext(request, response) as never);
-  const person = session.accountId === undefined ? undefined : await people.find(session.accountId);
-  if (!person) return void show(401, errorPage(site, signedOut));
-  const grants = (await records.grantsOf(person.id)).map((payload): Grant => JSON.parse(payload));
-  const csrf = new Hmac(csrfKey).sign(`grants ${session.uid}`);
-  if (!form) return void show(200, grantsPage(site, person.email, csrf, await shownGrants(grants, clients)));
-  const withdrawn = grants.find(({ jti }) => jti === form.get("grant"));
-  if (form.get("csrf") !== csrf || !withdrawn) return void show(403, errorPage(site, refusedForm));
+export async function showGrants(parts: PageParts, exchange: Exchange): Promise<void> {
+  const { records, clients, site } = parts;
+  const found = await signedIn(parts, exchange);
+  if (!found) return;
+  const { person, csrf } = found;
+  const grants = await grantsOf(records, person.id);
+  if (!exchange.form)
+    return show(site, exchange, 200, grantsPage(site, person, csrf, await shownGrants(grants, clients)));
+  const withdrawn = grants.find(({ jti }) => jti === exchange.form?.get("grant"));
+  if (!withdrawn) return showRefusedForm(site, exchange);
   await records.removeGrant(withdrawn.jti);
-  response.writeHead(303, { Location: `${site.path}/grants`, "Cache-Control": "no-store" }).end();
+  seeOther(site, exchange, "/grants");
 }
 
-const signedOut = {
-  error: "login_required",
-  error_description:
-    "You are not signed in. Sign in to one of your applications, then come back to this page.",
-};
-const refusedForm = {
-  error: "access_denied",
-  error_description: "The form does not belong to this page, or what it names is gone.",
-};
+async function grantsOf(records: OAuthRecords, accountId: string): Promise<readonly Grant[]> {
+  return (await records.ofAccount("Grant", accountId)).map((payload): Grant => JSON.parse(payload));
+}
 
 async function shownGrants(
   grants: readonly Grant[],

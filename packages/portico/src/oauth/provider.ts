@@ -202,8 +202,9 @@ function configuration({ library, memory, people, site, keys, secrets }: Provide
   };
 }
 
-function accountOf({ id, name, email }: Person) {
-  return { accountId: id, claims: async () => ({ sub: id, name, email, email_verified: false }) };
+function accountOf({ id, name, email, isEmailVerified }: Person) {
+  const claims = { sub: id, name, email, email_verified: isEmailVerified };
+  return { accountId: id, claims: async () => claims };
 }
 
 function show(context: KoaContextWithOIDC, page: string): void {

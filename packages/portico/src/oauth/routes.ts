@@ -1,14 +1,15 @@
 // The OAuth door: every path of the authorization server, below AUTH_URL.
 
-import type { IncomingMessage } from "node:http";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Quota } from "../declare/caller.ts";
 import { Problem } from "../errors.ts";
 import { tokenMark } from "./adapter.ts";
 import type { AuthorizationServer, Running } from "./authorization-server.ts";
 import { resourceMetadataPath } from "./challenge.ts";
+import { type PageHandler, tooManyTries } from "./exchange.ts";
 import { showGrants } from "./grants.ts";
-import { interact, tooManyTries } from "./interaction.ts";
+import { interact } from "./interaction.ts";
+import { askForPassword, choosePassword, confirmEmail, showAccount } from "./mailed-links.ts";
 import { mountedRequest } from "./mounted-request.ts";
 import { pageHeaders } from "./pages/layout.ts";
 import { errorPage } from "./pages/plain-pages.ts";
@@ -22,7 +23,6 @@ export interface OAuthDoor {
 }
 
 const bodyLimitBytes = 48 * 1024;
-/** How often what has expired is removed. */
 
 interface Endpoint {
   readonly path: string;
@@ -33,7 +33,8 @@ interface Endpoint {
   readonly prepare?: (parameters: URLSearchParams) => boolean;
   /** What each address may do here: a request leaves a row behind, or is a guess. */
   readonly quota?: Quota;
-  readonly handle?: (door: OAuthDoor, call: Call) => Promise<void>;
+  /** Pages of ours; the library answers the rest. */
+  readonly handle?: PageHandler;
 }
 
 const ofRequests: Quota = { limit: 300, windowSeconds: 60 };
@@ -48,8 +49,12 @@ const endpoints: readonly Endpoint[] = [
     quota: ofRequests,
   },
   { path: `${routes.authorization}/:uid`, methods: ["GET"], isPage: true },
-  { path: "/interaction/:uid", methods: ["GET", "POST"], isPage: true, handle: handleInteraction },
-  { path: "/grants", methods: ["GET", "POST"], isPage: true, handle: handleGrants },
+  { path: "/interaction/:uid", methods: ["GET", "POST"], isPage: true, handle: interact },
+  { path: "/interaction/:uid/password", methods: ["GET", "POST"], isPage: true, handle: askForPassword },
+  { path: "/password", methods: ["GET", "POST"], isPage: true, quota: ofRequests, handle: choosePassword },
+  { path: "/email", methods: ["GET", "POST"], isPage: true, quota: ofRequests, handle: confirmEmail },
+  { path: "/account", methods: ["GET", "POST"], isPage: true, handle: showAccount },
+  { path: "/grants", methods: ["GET", "POST"], isPage: true, handle: showGrants },
   { path: routes.end_session, methods: ["GET"], isPage: true },
   { path: `${routes.end_session}/confirm`, methods: ["POST"], isPage: true },
   { path: `${routes.end_session}/success`, methods: ["GET"], isPage: true },
@@ -139,7 +144,7 @@ function register(
       try {
         const seconds = await secondsToWait(door, endpoint, request);
         if (seconds > 0) return answerTooMany(call, seconds);
-        await (handle ? handle(door, call) : passOn(call, prepare));
+        await (handle ? answerPage(door, call, handle) : passOn(call, prepare));
       } catch (error) {
         answerBroken(error, call);
       }
@@ -161,7 +166,7 @@ async function secondsToWait(
 function answerTooMany({ reply, running: { site }, isPage }: Call, seconds: number): FastifyReply {
   const told = { error: "temporarily_unavailable", error_description: tooManyTries(seconds) };
   const type = isPage ? "text/html; charset=utf-8" : "application/json; charset=utf-8";
-  const headers = { ...pageHeaders(), "Content-Type": type, "Retry-After": String(seconds) };
+  const headers = { ...pageHeaders(site), "Content-Type": type, "Retry-After": String(seconds) };
   reply.raw.writeHead(429, headers).end(isPage ? errorPage(site, told) : JSON.stringify(told));
   return reply;
 }
@@ -171,7 +176,7 @@ async function passOn(
   prepare?: Endpoint["prepare"],
 ): Promise<void> {
   const { site, handle } = running;
-  if (isPage) for (const [name, value] of Object.entries(pageHeaders())) reply.raw.setHeader(name, value);
+  if (isPage) for (const [name, value] of Object.entries(pageHeaders(site))) reply.raw.setHeader(name, value);
   const { rest, givenCode } = withoutCode(preparedTarget(target, prepare));
   const mounted = mountedRequest(request, { site, target: rest, isPage, body: bodyOf(request, prepare) });
   await handle(givenCode === undefined ? mounted : Object.assign(mounted, { givenCode }), reply.raw);
@@ -217,34 +222,21 @@ function prepareAuthorization(parameters: URLSearchParams): boolean {
   return isFormPost || isUnasked;
 }
 
-async function handleInteraction({ server: { parts } }: OAuthDoor, call: Call): Promise<void> {
-  const { request, reply, running } = call;
-  const exchange = {
-    request: looked(call),
-    response: reply.raw,
-    form: formOf(request),
-    address: request.ip ?? "",
-  };
-  await interact({ ...parts, ...running, csrfKey: csrfKey(parts.secrets) }, exchange);
-}
-
-async function handleGrants({ server: { parts } }: OAuthDoor, call: Call): Promise<void> {
-  const { request, reply, running } = call;
-  await showGrants(
-    { ...parts, ...running, csrfKey: csrfKey(parts.secrets) },
-    looked(call),
-    reply.raw,
-    formOf(request),
+async function answerPage({ server: { parts } }: OAuthDoor, call: Call, handle: PageHandler): Promise<void> {
+  const { request, reply, running, target } = call;
+  const { site } = running;
+  const query = target.indexOf("?");
+  await handle(
+    { ...parts, ...running, csrfKey: derived(parts.secrets, "csrf")[0]! },
+    {
+      // The request as the library sees it, without the body, which is read here.
+      request: mountedRequest(request, { site, target, isPage: true }),
+      response: reply.raw,
+      form: formOf(request),
+      query: new URLSearchParams(query < 0 ? "" : target.slice(query)),
+      address: request.ip ?? "",
+    },
   );
-}
-
-/** The request as the library sees it, without the body, which is read here. */
-function looked({ request, running: { site }, target }: Call): IncomingMessage {
-  return mountedRequest(request, { site, target, isPage: true });
-}
-
-function csrfKey(secrets: readonly string[]): string {
-  return derived(secrets, "csrf")[0]!;
 }
 
 /** The fields of a form that is sent; undefined where a page is only looked at. */
@@ -260,7 +252,7 @@ function answerBroken(error: unknown, { request, reply: { raw }, running: { site
   if (raw.headersSent) return void raw.end();
   const told =
     statusCode >= 500 ? brokenPage(site) : errorPage(site, { error: code, error_description: description });
-  raw.writeHead(statusCode, { ...pageHeaders(), "Content-Type": "text/html; charset=utf-8" }).end(told);
+  raw.writeHead(statusCode, { ...pageHeaders(site), "Content-Type": "text/html; charset=utf-8" }).end(told);
 }
 
 interface Refusal {

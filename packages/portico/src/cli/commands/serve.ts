@@ -5,10 +5,12 @@ import type { FastifyInstance } from "fastify";
 import { Engine } from "../../engine/engine.ts";
 import { OperatorError } from "../../errors.ts";
 import { EventFeed } from "../../events/feed.ts";
+import { MailedAccountLetters } from "../../events/mail/mailed-account-letters.ts";
 import { createLog, type Log } from "../../http/log.ts";
 import { buildServer } from "../../http/server.ts";
 import { AccessTokens, type OAuthUrls } from "../../identity/access-token.ts";
 import { Authenticator } from "../../identity/authenticate.ts";
+import { MailedLinks } from "../../identity/mailed-links.ts";
 import { OAuthClientLookup } from "../../identity/oauth-client-lookup.ts";
 import { OAuthRecords } from "../../identity/oauth-records.ts";
 import { People } from "../../identity/person.ts";
@@ -26,6 +28,7 @@ import { type Assembly, assemble } from "../assemble.ts";
 import { type Background, startBackground } from "../background.ts";
 import type { Command } from "../command.ts";
 import { fillSandbox, greeting } from "../first-start.ts";
+import { letterhead } from "../notices.ts";
 import { type Recording, recordingOf } from "../recording.ts";
 import { secretsFor } from "../secret.ts";
 import type { Settings } from "../settings.ts";
@@ -87,7 +90,7 @@ export const serve: Command = {
       // Not before: a key that is made by a start that then fails would never be seen.
       const key = isSandbox ? await fillSandbox(app, engine, store, apiKeys) : undefined;
       recording.start();
-      const background = await startBackground(assembly, store, log.logger);
+      const background = await startBackground(assembly, store, oauth.parts.links, log.logger);
       stopOnSignal(server, { background, recording }, store, log);
       const shown = key === undefined ? "" : greeting(app, engine, url, key);
       process.stdout.write(given.isSet("json") ? `${JSON.stringify({ url, key })}\n` : shown);
@@ -116,10 +119,13 @@ function authorizationServer(
   const records = new OAuthRecords(store, seal);
   const keys = new SigningKeyRing(store, seal);
   const tokens = new AccessTokens(store, records, keys, urls, settings.keyQuota);
+  const people = new People(store);
+  const letters = new MailedAccountLetters(store, model, letterhead(app, settings));
   const known = {
+    people,
     clients: new OAuthClientLookup(store),
-    people: new People(store),
     guesses: new Guesses(new TokenBuckets()),
+    links: new MailedLinks(store, records, people, letters, urls),
   };
   const { name } = app;
   return new AuthorizationServer(

@@ -79,17 +79,19 @@ ${body}
 `.text;
 }
 
-/**
- * Headers of pages: no script, nothing from elsewhere, in no frame, forms sent here only.
- *
- * @param target where a form may lead on to: browsers hold redirects after a form against this list too
- */
-export function pageHeaders(target?: string): Record<string, string> {
+/** What a page needs beside what all have. */
+export interface PageNeeds {
+  /** Where a form may lead on to: browsers hold redirects after a form against this list too. */
+  readonly formTarget?: string | undefined;
+}
+
+/** Headers of pages: no script, nothing from elsewhere, in no frame, forms sent here only. */
+export function pageHeaders(_site: Site, { formTarget }: PageNeeds = {}): Record<string, string> {
   const policy = [
     "default-src 'none'",
     "script-src 'none'",
     `style-src 'sha256-${styleHash}'`,
-    `form-action 'self'${target === undefined ? "" : ` ${target}`}`,
+    `form-action 'self'${formTarget === undefined ? "" : ` ${formTarget}`}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ];

@@ -3,6 +3,11 @@
 import type { Site } from "../site.ts";
 import { Html, html, page } from "./layout.ts";
 
+/** What was wrong with the last try, read out at once; nothing where there was none. */
+export function fault(text: string | undefined): Html | undefined {
+  return text === undefined ? undefined : html`<p class="wrong" role="alert">${text}</p>`;
+}
+
 /** Why there is nothing to go on to; never a redirect, because where it would lead is not trusted. */
 export function errorPage(
   site: Site,

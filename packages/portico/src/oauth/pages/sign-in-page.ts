@@ -2,20 +2,22 @@
 
 import type { Site } from "../site.ts";
 import { html, page } from "./layout.ts";
+import { fault as faultHtml } from "./plain-pages.ts";
 
 export interface SignIn {
   readonly clientName: string;
   readonly csrf: string;
   readonly email: string;
+  /** The path of the page is named after it. */
+  readonly interaction: string;
   /** What was wrong with the last try. */
   readonly fault?: string | undefined;
 }
 
-export function signInPage(site: Site, { clientName, csrf, email, fault }: SignIn): string {
-  const told = fault === undefined ? undefined : html`<p class="wrong" role="alert">${fault}</p>`;
+export function signInPage(site: Site, { clientName, csrf, email, interaction, fault }: SignIn): string {
   const body = html`<h1>Sign in</h1>
 <p>to go on to <strong>${clientName}</strong></p>
-${told}
+${faultHtml(fault)}
 <form method="post">
 <input type="hidden" name="csrf" value="${csrf}">
 <label>Email address
@@ -24,6 +26,7 @@ ${told}
 <input type="password" name="password" autocomplete="current-password" required maxlength="256"></label>
 <button type="submit" name="choice" value="sign-in">Sign in</button>
 <button class="other" type="submit" name="choice" value="cancel" formnovalidate>Cancel</button>
-</form>`;
+</form>
+<p class="quiet"><a href="${site.path}/interaction/${interaction}/password">Forgot your password?</a></p>`;
   return page(site, "Sign in", body);
 }
