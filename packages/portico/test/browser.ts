@@ -19,12 +19,19 @@ interface Sent {
 
 export class Browser {
   readonly #cookies: { name: string; value: string; path: string }[] = [];
+  readonly #userAgent: string;
+
+  /** @param userAgent what it says of itself */
+  constructor(userAgent = "node") {
+    this.#userAgent = userAgent;
+  }
 
   async open(url: string, { headers: given = {}, ...init }: Sent = {}): Promise<Shown> {
     const { pathname } = new URL(url);
     const cookies = this.#cookies.filter(({ path }) => pathname.startsWith(path));
     const headers = new Headers(given);
     headers.set("cookie", cookies.map(({ name, value }) => `${name}=${value}`).join("; "));
+    headers.set("user-agent", this.#userAgent);
     headers.set("accept", "text/html,application/xhtml+xml,*/*;q=0.8");
     const response = await fetch(url, { ...init, headers, redirect: "manual" });
     for (const line of response.headers.getSetCookie()) this.#keep(line);

@@ -8,6 +8,7 @@ import type { OAuthUrls } from "./access-token.ts";
 import { epochSeconds, type OAuthRecords } from "./oauth-records.ts";
 import { hashPassword, setPassword } from "./password.ts";
 import type { People, Person } from "./person.ts";
+import type { SignInSessions } from "./sign-in-sessions.ts";
 import { setVerified } from "./verified-email.ts";
 
 /** What a link is for; also the last part of its address. */
@@ -48,6 +49,7 @@ export class MailedLinks {
   readonly #store: Store;
   readonly #records: OAuthRecords;
   readonly #people: People;
+  readonly #sessions: SignInSessions;
   readonly #letters: AccountLetters;
   readonly #urls: Promise<OAuthUrls>;
 
@@ -56,12 +58,14 @@ export class MailedLinks {
     store: Store,
     records: OAuthRecords,
     people: People,
+    sessions: SignInSessions,
     letters: AccountLetters,
     urls: Promise<OAuthUrls>,
   ) {
     this.#store = store;
     this.#records = records;
     this.#people = people;
+    this.#sessions = sessions;
     this.#letters = letters;
     this.#urls = urls;
   }
@@ -105,7 +109,7 @@ export class MailedLinks {
       const { tenantId, id: userId, email } = person;
       await setPassword(this.#store, session, { tenantId, userId }, hash);
       await setVerified(this.#store, session, { tenantId, userId, email });
-      await this.#records.removeAccount(userId, session);
+      await this.#sessions.endAll(userId, session);
       await this.#letters.passwordChanged(session, person, address);
       return true;
     });

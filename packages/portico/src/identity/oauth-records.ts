@@ -211,8 +211,8 @@ export class OAuthRecords {
     return rows.flatMap(([payload]) => this.#seal.open(payload as string) ?? []);
   }
 
-  async remove(model: string, value: string): Promise<void> {
-    await this.#write(this.#destroy, { model, value });
+  async remove(model: string, value: string, session?: Session): Promise<void> {
+    await this.#write(this.#destroy, { model, value }, session);
   }
 
   async removeByGrant(model: string, grantId: string): Promise<void> {
@@ -220,8 +220,8 @@ export class OAuthRecords {
   }
 
   /** Removes a grant and everything that stands on it; false where there is none. */
-  async removeGrant(grantId: string): Promise<boolean> {
-    const removed = await this.#write(this.#destroyGrant, grantId);
+  async removeGrant(grantId: string, session?: Session): Promise<boolean> {
+    const removed = await this.#write(this.#destroyGrant, grantId, session);
     return removed.some(([model]) => model === "Grant");
   }
 

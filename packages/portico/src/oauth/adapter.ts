@@ -4,6 +4,7 @@ import type { Adapter, AdapterPayload } from "oidc-provider";
 import type { AccessClaims, AccessTokens } from "../identity/access-token.ts";
 import type { OAuthClient, OAuthClientLookup } from "../identity/oauth-client-lookup.ts";
 import { epochSeconds, type FoundRecord, type OAuthRecords } from "../identity/oauth-records.ts";
+import type { SeenAt, SignInSessions } from "../identity/sign-in-sessions.ts";
 import type { Guesses } from "./guesses.ts";
 import type { Library } from "./library.ts";
 
@@ -13,11 +14,14 @@ export interface Memory {
   readonly clients: OAuthClientLookup;
   readonly tokens: AccessTokens;
   readonly guesses: Guesses;
+  readonly sessions: SignInSessions;
 }
 
 /** Written before a JSON Web Token, so that the library looks for it instead of refusing its form. */
 export const tokenMark = "~";
 const accessModels = ["AccessToken", "ClientCredentials"];
+/** What is kept of the text in which a browser says what it is. */
+const longestBrowser = 300;
 /** For models that are kept without end the library names no time. */
 const longestSeconds = 366 * 86_400;
 
@@ -38,7 +42,7 @@ export class RecordAdapter implements Adapter {
     const record = {
       model: this.#model,
       value: id,
-      payload: JSON.stringify({ ...rest, jti: id }),
+      payload: JSON.stringify({ ...rest, jti: id, ...(this.#model === "Session" && { seen: this.#seen() }) }),
       expiresAt: epochSeconds() + expiresIn,
       grantId: this.#model === "Grant" ? id : payload.grantId,
       // Who signs in in an interaction is known before there is a session: it ends with all others.
@@ -62,7 +66,7 @@ export class RecordAdapter implements Adapter {
       const claims = await tokens.claims(withoutMark(id));
       return claims && this.#tokenOf(claims, id);
     }
-    const found = payloadOf(await records.find(this.#model, id));
+    const found = await this.#unlessEnded(payloadOf(await records.find(this.#model, id)));
     if (found && this.#model === "DeviceCode") await this.#requirePatience(id);
     return found;
   }
@@ -75,7 +79,21 @@ export class RecordAdapter implements Adapter {
   }
 
   async findByUid(uid: string): Promise<AdapterPayload | undefined> {
-    return payloadOf(await this.#memory.records.findByUid(this.#model, uid));
+    return this.#unlessEnded(payloadOf(await this.#memory.records.findByUid(this.#model, uid)));
+  }
+
+  /** A session that a request wrote while it was ended is none. */
+  async #unlessEnded(found: AdapterPayload | undefined): Promise<AdapterPayload | undefined> {
+    if (this.#model !== "Session" || found?.uid === undefined) return found;
+    return (await this.#memory.sessions.isEnded(found.uid)) ? undefined : found;
+  }
+
+  /** From where the request comes that uses a session now. */
+  #seen(): SeenAt | undefined {
+    const request = this.#library.Provider.ctx?.req;
+    if (!request) return undefined;
+    const browser = (request.headers["user-agent"] ?? "").slice(0, longestBrowser);
+    return { at: epochSeconds(), address: request.socket.remoteAddress ?? "", browser };
   }
 
   async findByUserCode(userCode: string): Promise<AdapterPayload | undefined> {

@@ -7,6 +7,7 @@ import type { MailedLinks } from "../identity/mailed-links.ts";
 import type { OAuthClientLookup } from "../identity/oauth-client-lookup.ts";
 import type { OAuthRecords } from "../identity/oauth-records.ts";
 import type { People } from "../identity/person.ts";
+import type { SignInSessions } from "../identity/sign-in-sessions.ts";
 import type { SigningKey, SigningKeyRing } from "../identity/signing-keys.ts";
 import type { Guesses } from "./guesses.ts";
 import { type Library, loadLibrary } from "./library.ts";
@@ -19,6 +20,7 @@ export interface AuthorizationServerParts {
   readonly tokens: AccessTokens;
   readonly people: People;
   readonly links: MailedLinks;
+  readonly sessions: SignInSessions;
   readonly keys: SigningKeyRing;
   readonly guesses: Guesses;
   /** Newest first; cookies are signed with what derives from them. */
@@ -59,11 +61,11 @@ export class AuthorizationServer {
   }
 
   async #start(keys: readonly SigningKey[]): Promise<Running> {
-    const { urls, name, scopes, records, clients, tokens, people, guesses, secrets } = this.parts;
+    const { urls, name, scopes, records, clients, tokens, people, guesses, sessions, secrets } = this.parts;
     const site = siteAt(await urls, name, scopes);
     this.#library ??= loadLibrary();
     const library = await this.#library;
-    const memory = { records, clients, tokens, guesses };
+    const memory = { records, clients, tokens, guesses, sessions };
     const provider = buildProvider({
       library,
       memory,

@@ -5,6 +5,7 @@ import type Provider from "oidc-provider";
 import type { Configuration, Grant, KoaContextWithOIDC } from "oidc-provider";
 import { openIdScopes } from "../identity/oauth-client-rules.ts";
 import type { People, Person } from "../identity/person.ts";
+import { sessionSeconds } from "../identity/sign-in-sessions.ts";
 import type { SigningKey } from "../identity/signing-keys.ts";
 import { type Memory, ownMetadata, RecordAdapter, responseModes } from "./adapter.ts";
 import { deviceFlow, pollInterval } from "./device-flow.ts";
@@ -33,7 +34,7 @@ const lifetimes = {
   IdToken: 600,
   Interaction: 1_800,
   RefreshToken: 30 * day,
-  Session: 14 * day,
+  Session: sessionSeconds,
 };
 
 const cookieNames = {

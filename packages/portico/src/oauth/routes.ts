@@ -14,6 +14,7 @@ import { mountedRequest } from "./mounted-request.ts";
 import { pageHeaders } from "./pages/layout.ts";
 import { errorPage } from "./pages/plain-pages.ts";
 import { routes } from "./provider.ts";
+import { showSessions } from "./sessions.ts";
 import { derived, type Site } from "./site.ts";
 
 export interface OAuthDoor {
@@ -55,6 +56,7 @@ const endpoints: readonly Endpoint[] = [
   { path: "/email", methods: ["GET", "POST"], isPage: true, quota: ofRequests, handle: confirmEmail },
   { path: "/account", methods: ["GET", "POST"], isPage: true, handle: showAccount },
   { path: "/grants", methods: ["GET", "POST"], isPage: true, handle: showGrants },
+  { path: "/sessions", methods: ["GET", "POST"], isPage: true, handle: showSessions },
   { path: routes.end_session, methods: ["GET"], isPage: true },
   { path: `${routes.end_session}/confirm`, methods: ["POST"], isPage: true },
   { path: `${routes.end_session}/success`, methods: ["GET"], isPage: true },

@@ -15,6 +15,7 @@ import { OAuthClientLookup } from "../../identity/oauth-client-lookup.ts";
 import { OAuthRecords } from "../../identity/oauth-records.ts";
 import { People } from "../../identity/person.ts";
 import { Seal } from "../../identity/seal.ts";
+import { SignInSessions } from "../../identity/sign-in-sessions.ts";
 import { SigningKeyRing } from "../../identity/signing-keys.ts";
 import { TokenBuckets } from "../../limits/token-bucket.ts";
 import { AuthorizationServer } from "../../oauth/authorization-server.ts";
@@ -120,12 +121,14 @@ function authorizationServer(
   const keys = new SigningKeyRing(store, seal);
   const tokens = new AccessTokens(store, records, keys, urls, settings.keyQuota);
   const people = new People(store);
+  const sessions = new SignInSessions(store, records);
   const letters = new MailedAccountLetters(store, model, letterhead(app, settings));
   const known = {
     people,
+    sessions,
     clients: new OAuthClientLookup(store),
     guesses: new Guesses(new TokenBuckets()),
-    links: new MailedLinks(store, records, people, letters, urls),
+    links: new MailedLinks(store, records, people, sessions, letters, urls),
   };
   const { name } = app;
   return new AuthorizationServer(

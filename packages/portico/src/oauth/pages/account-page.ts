@@ -11,6 +11,7 @@ export interface Shown {
 const pages = [
   ["/account", "Your email address"],
   ["/grants", "Applications with access"],
+  ["/sessions", "Where you are signed in"],
 ] as const;
 
 /** A page of the account, with the way to the others below it. */
