@@ -1,17 +1,12 @@
 // The page on which a person sees what applications may do in their name, and withdraws it.
 
+import type { Grant } from "../grant.ts";
 import type { Site } from "../site.ts";
 import { accountPage, type Shown } from "./account-page.ts";
 import { scopeInWords } from "./consent-page.ts";
 import { html } from "./layout.ts";
 
-export interface ShownGrant {
-  readonly id: string;
-  readonly clientName: string;
-  readonly scopes: readonly string[];
-}
-
-export function grantsPage(site: Site, person: Shown, csrf: string, grants: readonly ShownGrant[]): string {
+export function grantsPage(site: Site, person: Shown, csrf: string, grants: readonly Grant[]): string {
   const listed = grants.map(
     ({ id, clientName, scopes }) => html`<section>
 <h2>${clientName}</h2>
