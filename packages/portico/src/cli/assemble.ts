@@ -12,6 +12,7 @@ import { type ApiKeys, declareApiKeys } from "../identity/key-resource.ts";
 import { keyUsageTable } from "../identity/key-uses.ts";
 import { clientSecrets, oauthClients } from "../identity/oauth-client-resource.ts";
 import { oauthRecordsTable } from "../identity/oauth-records.ts";
+import { passkeysTable } from "../identity/passkeys.ts";
 import { passwordsTable } from "../identity/password.ts";
 import { signingKeysTable } from "../identity/signing-keys.ts";
 import { tenantsTable } from "../identity/tenant.ts";
@@ -29,6 +30,7 @@ const ownTables = [
   tenantsTable,
   passwordsTable,
   verifiedEmailsTable,
+  passkeysTable,
   eventsTable,
   keyUsageTable,
   oauthRecordsTable,

@@ -6,6 +6,7 @@ import type { AccessTokens, OAuthUrls } from "../identity/access-token.ts";
 import type { MailedLinks } from "../identity/mailed-links.ts";
 import type { OAuthClientLookup } from "../identity/oauth-client-lookup.ts";
 import type { OAuthRecords } from "../identity/oauth-records.ts";
+import type { Passkeys } from "../identity/passkeys.ts";
 import type { People } from "../identity/person.ts";
 import type { SignInSessions } from "../identity/sign-in-sessions.ts";
 import type { SigningKey, SigningKeyRing } from "../identity/signing-keys.ts";
@@ -19,6 +20,7 @@ export interface AuthorizationServerParts {
   readonly clients: OAuthClientLookup;
   readonly tokens: AccessTokens;
   readonly people: People;
+  readonly passkeys: Passkeys;
   readonly links: MailedLinks;
   readonly sessions: SignInSessions;
   readonly keys: SigningKeyRing;

@@ -4,11 +4,13 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AuthorizationServerParts, Running } from "./authorization-server.ts";
 import { type PageNeeds, pageHeaders } from "./pages/layout.ts";
 import { errorPage } from "./pages/plain-pages.ts";
+import type { PasskeyChallenges } from "./passkey-challenge.ts";
 import type { Site } from "./site.ts";
 
 export interface PageParts extends AuthorizationServerParts, Running {
   /** What the tokens of forms are signed with. */
   readonly csrfKey: string;
+  readonly challenges: PasskeyChallenges;
 }
 
 /** A request and where its answer goes. */
@@ -43,6 +45,17 @@ export function show(
 /** What a form did is seen on the page that comes next; to load that one again sends nothing twice. */
 export function seeOther(site: Site, { response }: Exchange, path: string): void {
   response.writeHead(303, { Location: `${site.path}${path}`, "Cache-Control": "no-store" }).end();
+}
+
+/** A file of the pages, whose address changes with what is in it. */
+export function showFile({ response }: Exchange, type: string, content: string | Buffer): void {
+  const headers = {
+    "Content-Type": type,
+    "Cache-Control": "public, max-age=31536000, immutable",
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+  };
+  response.writeHead(200, headers).end(content);
 }
 
 /** Someone who tries too often is told how long to wait. */

@@ -2,6 +2,7 @@
 
 import { consent, consentPageOf } from "./consent.ts";
 import type { Exchange, PageParts } from "./exchange.ts";
+import { signInWithPasskey } from "./passkey-sign-in.ts";
 import { signIn, signInPageOf } from "./sign-in.ts";
 import { isForged, showWaiting, waitingFor } from "./waiting.ts";
 
@@ -18,5 +19,7 @@ export async function interact(parts: PageParts, exchange: Exchange): Promise<vo
     const denied = { error: "access_denied", error_description: "the person has declined" };
     return provider.interactionFinished(request, response, denied, { mergeWithLastSubmission: false });
   }
-  return isSignIn ? signIn(parts, exchange, waiting) : consent(parts, exchange, waiting);
+  if (!isSignIn) return consent(parts, exchange, waiting);
+  const isPasskey = form?.get("choice") === "passkey";
+  return isPasskey ? signInWithPasskey(parts, exchange, waiting) : signIn(parts, exchange, waiting);
 }

@@ -6,13 +6,16 @@ import { Problem } from "../errors.ts";
 import { tokenMark } from "./adapter.ts";
 import type { AuthorizationServer, Running } from "./authorization-server.ts";
 import { resourceMetadataPath } from "./challenge.ts";
-import { type PageHandler, tooManyTries } from "./exchange.ts";
+import { type Exchange, type PageHandler, type PageParts, showFile, tooManyTries } from "./exchange.ts";
 import { showGrants } from "./grants.ts";
 import { interact } from "./interaction.ts";
 import { askForPassword, choosePassword, confirmEmail, showAccount } from "./mailed-links.ts";
 import { mountedRequest } from "./mounted-request.ts";
 import { pageHeaders } from "./pages/layout.ts";
+import { passkeyScript, scriptPath } from "./pages/passkey-form.ts";
 import { errorPage } from "./pages/plain-pages.ts";
+import { PasskeyChallenges } from "./passkey-challenge.ts";
+import { showPasskeys } from "./passkeys.ts";
 import { routes } from "./provider.ts";
 import { showSessions } from "./sessions.ts";
 import { derived, type Site } from "./site.ts";
@@ -57,6 +60,8 @@ const endpoints: readonly Endpoint[] = [
   { path: "/account", methods: ["GET", "POST"], isPage: true, handle: showAccount },
   { path: "/grants", methods: ["GET", "POST"], isPage: true, handle: showGrants },
   { path: "/sessions", methods: ["GET", "POST"], isPage: true, handle: showSessions },
+  { path: "/passkeys", methods: ["GET", "POST"], isPage: true, handle: showPasskeys },
+  { path: scriptPath, methods: ["GET"], isPage: true, handle: showScript },
   { path: routes.end_session, methods: ["GET"], isPage: true },
   { path: `${routes.end_session}/confirm`, methods: ["POST"], isPage: true },
   { path: `${routes.end_session}/success`, methods: ["GET"], isPage: true },
@@ -228,8 +233,9 @@ async function answerPage({ server: { parts } }: OAuthDoor, call: Call, handle: 
   const { request, reply, running, target } = call;
   const { site } = running;
   const query = target.indexOf("?");
+  const csrfKey = derived(parts.secrets, "csrf")[0]!;
   await handle(
-    { ...parts, ...running, csrfKey: derived(parts.secrets, "csrf")[0]! },
+    { ...parts, ...running, csrfKey, challenges: new PasskeyChallenges(csrfKey, parts.records) },
     {
       // The request as the library sees it, without the body, which is read here.
       request: mountedRequest(request, { site, target, isPage: true }),
@@ -239,6 +245,10 @@ async function answerPage({ server: { parts } }: OAuthDoor, call: Call, handle: 
       address: request.ip ?? "",
     },
   );
+}
+
+async function showScript(_parts: PageParts, exchange: Exchange): Promise<void> {
+  showFile(exchange, "text/javascript; charset=utf-8", passkeyScript);
 }
 
 /** The fields of a form that is sent; undefined where a page is only looked at. */

@@ -3,6 +3,7 @@
 import { type Exchange, type PageParts, tooManyTries } from "./exchange.ts";
 import { signInPage } from "./pages/sign-in-page.ts";
 import { showWaiting, type Waiting } from "./waiting.ts";
+import { requestOptions } from "./webauthn.ts";
 
 /** What the page is shown with again. */
 interface Again {
@@ -37,9 +38,13 @@ export async function signIn(parts: PageParts, exchange: Exchange, waiting: Wait
 }
 
 export function signInPageOf(
-  { site }: PageParts,
+  { site, challenges }: PageParts,
   { interaction, client, csrf }: Waiting,
   { email = "", fault }: Again,
 ): string {
-  return signInPage(site, { clientName: client.name, csrf, email, fault, interaction: interaction.uid });
+  const { rpId } = site;
+  const { challenge, slip } = challenges.make(interaction.jti);
+  const passkey = rpId === undefined ? undefined : { slip, options: requestOptions(rpId, challenge) };
+  const { uid } = interaction;
+  return signInPage(site, { clientName: client.name, csrf, email, fault, interaction: uid, passkey });
 }

@@ -1,6 +1,7 @@
 // Where the authorization server stands: its issuer is what AUTH_URL says, whatever a request claims.
 
 import { hash } from "node:crypto";
+import { isIP } from "node:net";
 import type { OAuthUrls } from "../identity/access-token.ts";
 
 export interface Site extends OAuthUrls {
@@ -10,13 +11,17 @@ export interface Site extends OAuthUrls {
   readonly origin: string;
   /** `/oauth`: the path of the issuer as callers see it; empty at the root. */
   readonly path: string;
+  /** The name for which passkeys are made (WebAuthn, section 5.4.2); an address has none. */
+  readonly rpId: string | undefined;
   /** Every scope of the API. */
   readonly scopes: readonly string[];
 }
 
 export function siteAt({ issuer, resource }: OAuthUrls, name: string, scopes: readonly string[]): Site {
-  const { origin, pathname } = new URL(issuer);
-  return { issuer, resource, name, scopes, origin, path: pathname.replace(/\/$/, "") };
+  const { origin, pathname, hostname } = new URL(issuer);
+  const isAddress = isIP(hostname) !== 0 || hostname.startsWith("[");
+  const rpId = isAddress ? undefined : hostname;
+  return { issuer, resource, name, scopes, origin, rpId, path: pathname.replace(/\/$/, "") };
 }
 
 /** The path of AUTH_URL as requests arrive: without the folder that a proxy in front takes away. */

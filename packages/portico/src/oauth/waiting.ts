@@ -40,5 +40,5 @@ export function showWaiting(
 ): void {
   const redirectUri = params["redirect_uri"];
   const formTarget = typeof redirectUri === "string" ? new URL(redirectUri).origin : undefined;
-  show(site, exchange, status, page, { formTarget });
+  show(site, exchange, status, page, { formTarget, hasScript: true });
 }

@@ -13,6 +13,7 @@ import { Authenticator } from "../../identity/authenticate.ts";
 import { MailedLinks } from "../../identity/mailed-links.ts";
 import { OAuthClientLookup } from "../../identity/oauth-client-lookup.ts";
 import { OAuthRecords } from "../../identity/oauth-records.ts";
+import { Passkeys } from "../../identity/passkeys.ts";
 import { People } from "../../identity/person.ts";
 import { Seal } from "../../identity/seal.ts";
 import { SignInSessions } from "../../identity/sign-in-sessions.ts";
@@ -126,6 +127,7 @@ function authorizationServer(
   const known = {
     people,
     sessions,
+    passkeys: new Passkeys(store),
     clients: new OAuthClientLookup(store),
     guesses: new Guesses(new TokenBuckets()),
     links: new MailedLinks(store, records, people, sessions, letters, urls),

@@ -12,6 +12,7 @@ const pages = [
   ["/account", "Your email address"],
   ["/grants", "Applications with access"],
   ["/sessions", "Where you are signed in"],
+  ["/passkeys", "Passkeys"],
 ] as const;
 
 /** A page of the account, with the way to the others below it. */

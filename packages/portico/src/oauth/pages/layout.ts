@@ -53,6 +53,7 @@ input:not([type=hidden]) { display: block; width: 100%; margin-top: .25rem; padd
 button { width: 100%; margin: 0 0 .6rem; padding: .7rem 1rem; font: inherit; font-weight: 600; border-radius: .4rem; border: 1px solid var(--accent); background: var(--accent); color: var(--on-accent); cursor: pointer; }
 button.other { background: transparent; color: var(--ink); border-color: var(--line); }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+[hidden] { display: none; }
 .quiet { color: var(--quiet); font-size: .9rem; }
 .wrong { color: var(--wrong); font-weight: 600; }
 .code { font: 600 1.6rem/1.2 ui-monospace, monospace; letter-spacing: .1em; text-align: center; }
@@ -83,13 +84,18 @@ ${body}
 export interface PageNeeds {
   /** Where a form may lead on to: browsers hold redirects after a form against this list too. */
   readonly formTarget?: string | undefined;
+  /** Whether it has the script for passkeys; pages work without it. */
+  readonly hasScript?: boolean;
 }
 
-/** Headers of pages: no script, nothing from elsewhere, in no frame, forms sent here only. */
-export function pageHeaders(_site: Site, { formTarget }: PageNeeds = {}): Record<string, string> {
+/** Headers of pages: nothing from elsewhere, in no frame, forms sent here only. */
+export function pageHeaders(
+  _site: Site,
+  { formTarget, hasScript = false }: PageNeeds = {},
+): Record<string, string> {
   const policy = [
     "default-src 'none'",
-    "script-src 'none'",
+    `script-src ${hasScript ? "'self'" : "'none'"}`,
     `style-src 'sha256-${styleHash}'`,
     `form-action 'self'${formTarget === undefined ? "" : ` ${formTarget}`}`,
     "base-uri 'none'",
