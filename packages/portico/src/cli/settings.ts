@@ -27,6 +27,12 @@ export interface Settings {
   readonly smtpUrl: string | undefined;
   /** Who mails come from; undefined for the API itself. */
   readonly mailFrom: { readonly name: string; readonly address: string } | undefined;
+  /** How the pages of the authorization server are called; undefined for the name of the app. */
+  readonly pagesName: string | undefined;
+  /** `#0b57d0`; undefined for Portico's own. */
+  readonly pagesColour: string | undefined;
+  /** A file. */
+  readonly pagesLogo: string | undefined;
   /** How long mails are kept that wait for nothing any more. */
   readonly mailDays: number;
   /** How long the counts of key uses are kept. */
@@ -70,6 +76,9 @@ export function readSettings(environment: Environment, defaults: Environment = {
     failedAuthQuota: quota("PORTICO_FAILED_AUTH_QUOTA", value("PORTICO_FAILED_AUTH_QUOTA", "300/60")),
     smtpUrl: smtpUrl(value("SMTP_URL", "")),
     mailFrom: mailAddress("MAIL_FROM", value("MAIL_FROM", "")),
+    pagesName: pagesName("PORTICO_PAGES_NAME", value("PORTICO_PAGES_NAME", "")),
+    pagesColour: colour("PORTICO_PAGES_COLOUR", value("PORTICO_PAGES_COLOUR", "")),
+    pagesLogo: value("PORTICO_PAGES_LOGO", "") || undefined,
     mailDays: days("PORTICO_MAIL_DAYS", value("PORTICO_MAIL_DAYS", "30")),
     usageDays: days("PORTICO_USAGE_DAYS", value("PORTICO_USAGE_DAYS", "90")),
     requestLogDays: days("PORTICO_REQUEST_LOG_DAYS", value("PORTICO_REQUEST_LOG_DAYS", "7"), 0),
@@ -122,6 +131,16 @@ function mailAddress(name: string, value: string): Settings["mailFrom"] {
   const address = bracketed ?? bare;
   if (address !== undefined) return { name: called, address };
   throw new OperatorError(`${name} is '${value}'; write Name <name@example.com>, or the address alone`);
+}
+
+function pagesName(name: string, value: string): string | undefined {
+  if (value.length <= 100 && !/\p{Cc}/u.test(value)) return value.trim() || undefined;
+  throw new OperatorError(`${name} must be one line of at most 100 characters`);
+}
+
+function colour(name: string, value: string): string | undefined {
+  if (value === "" || /^#[\da-f]{6}$/i.test(value)) return value.toLowerCase() || undefined;
+  throw new OperatorError(`${name} is '${value}'; write red, green and blue in hexadecimal: #0b57d0`);
 }
 
 function days(name: string, value: string, fewest = 1): number {

@@ -10,6 +10,7 @@ import type { Passkeys } from "../identity/passkeys.ts";
 import type { People } from "../identity/person.ts";
 import type { SignInSessions } from "../identity/sign-in-sessions.ts";
 import type { SigningKey, SigningKeyRing } from "../identity/signing-keys.ts";
+import type { Brand } from "./brand.ts";
 import type { Guesses } from "./guesses.ts";
 import { type Library, loadLibrary } from "./library.ts";
 import { buildProvider } from "./provider.ts";
@@ -29,7 +30,7 @@ export interface AuthorizationServerParts {
   readonly secrets: readonly string[];
   /** Known once the server listens. */
   readonly urls: Promise<OAuthUrls>;
-  readonly name: string;
+  readonly brand: Brand;
   readonly scopes: readonly string[];
 }
 
@@ -63,8 +64,8 @@ export class AuthorizationServer {
   }
 
   async #start(keys: readonly SigningKey[]): Promise<Running> {
-    const { urls, name, scopes, records, clients, tokens, people, guesses, sessions, secrets } = this.parts;
-    const site = siteAt(await urls, name, scopes);
+    const { urls, brand, scopes, records, clients, tokens, people, guesses, sessions, secrets } = this.parts;
+    const site = siteAt(await urls, brand, scopes);
     this.#library ??= loadLibrary();
     const library = await this.#library;
     const memory = { records, clients, tokens, guesses, sessions };

@@ -53,7 +53,8 @@ export function showFile({ response }: Exchange, type: string, content: string |
     "Content-Type": type,
     "Cache-Control": "public, max-age=31536000, immutable",
     "X-Content-Type-Options": "nosniff",
-    "Content-Security-Policy": "default-src 'none'; sandbox",
+    // A picture that somebody opens by itself can do nothing either.
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
   };
   response.writeHead(200, headers).end(content);
 }

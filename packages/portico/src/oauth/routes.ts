@@ -1,24 +1,24 @@
 // The OAuth door: every path of the authorization server, below AUTH_URL.
 
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Quota } from "../declare/caller.ts";
-import { Problem } from "../errors.ts";
 import { tokenMark } from "./adapter.ts";
 import type { AuthorizationServer, Running } from "./authorization-server.ts";
 import { resourceMetadataPath } from "./challenge.ts";
-import { type Exchange, type PageHandler, type PageParts, showFile, tooManyTries } from "./exchange.ts";
+import { type Exchange, type PageHandler, type PageParts, show, showFile } from "./exchange.ts";
+import { answerBroken, answerOAuthError, answerTooMany } from "./failure.ts";
 import { showGrants } from "./grants.ts";
 import { interact } from "./interaction.ts";
 import { askForPassword, choosePassword, confirmEmail, showAccount } from "./mailed-links.ts";
 import { mountedRequest } from "./mounted-request.ts";
-import { pageHeaders } from "./pages/layout.ts";
+import { logoPath, pageHeaders } from "./pages/layout.ts";
 import { passkeyScript, scriptPath } from "./pages/passkey-form.ts";
 import { errorPage } from "./pages/plain-pages.ts";
 import { PasskeyChallenges } from "./passkey-challenge.ts";
 import { showPasskeys } from "./passkeys.ts";
 import { routes } from "./provider.ts";
 import { showSessions } from "./sessions.ts";
-import { derived, type Site } from "./site.ts";
+import { derived } from "./site.ts";
 
 export interface OAuthDoor {
   readonly server: AuthorizationServer;
@@ -61,6 +61,7 @@ const endpoints: readonly Endpoint[] = [
   { path: "/grants", methods: ["GET", "POST"], isPage: true, handle: showGrants },
   { path: "/sessions", methods: ["GET", "POST"], isPage: true, handle: showSessions },
   { path: "/passkeys", methods: ["GET", "POST"], isPage: true, handle: showPasskeys },
+  { path: logoPath, methods: ["GET"], isPage: true, handle: showLogo },
   { path: scriptPath, methods: ["GET"], isPage: true, handle: showScript },
   { path: routes.end_session, methods: ["GET"], isPage: true },
   { path: `${routes.end_session}/confirm`, methods: ["POST"], isPage: true },
@@ -122,7 +123,7 @@ function registerResourceMetadata(server: FastifyInstance, { server: { parts } }
       authorization_servers: [issuer],
       scopes_supported: parts.scopes,
       bearer_methods_supported: ["header"],
-      resource_name: parts.name,
+      resource_name: parts.brand.name,
     };
   });
 }
@@ -168,14 +169,6 @@ async function secondsToWait(
 ): Promise<number> {
   if (!quota || (quota === ofCodes && request.method === "GET")) return 0;
   return server.parts.guesses.secondsToWaitAt(path, request.ip ?? "", quota);
-}
-
-function answerTooMany({ reply, running: { site }, isPage }: Call, seconds: number): FastifyReply {
-  const told = { error: "temporarily_unavailable", error_description: tooManyTries(seconds) };
-  const type = isPage ? "text/html; charset=utf-8" : "application/json; charset=utf-8";
-  const headers = { ...pageHeaders(site), "Content-Type": type, "Retry-After": String(seconds) };
-  reply.raw.writeHead(429, headers).end(isPage ? errorPage(site, told) : JSON.stringify(told));
-  return reply;
 }
 
 async function passOn(
@@ -251,37 +244,15 @@ async function showScript(_parts: PageParts, exchange: Exchange): Promise<void> 
   showFile(exchange, "text/javascript; charset=utf-8", passkeyScript);
 }
 
+async function showLogo({ site }: PageParts, exchange: Exchange): Promise<void> {
+  const { logo } = site.brand;
+  if (logo) return showFile(exchange, logo.type, logo.bytes);
+  const missing = { error: "not_found", error_description: "There is no logo." };
+  show(site, exchange, 404, errorPage(site, missing));
+}
+
 /** The fields of a form that is sent; undefined where a page is only looked at. */
 function formOf({ method, body }: FastifyRequest): URLSearchParams | undefined {
   if (method !== "POST") return undefined;
   return new URLSearchParams(Buffer.isBuffer(body) ? body.toString() : "");
-}
-
-/** What the library throws outside its own handlers: a page that is too old, or a fault of ours. */
-function answerBroken(error: unknown, { request, reply: { raw }, running: { site } }: Call): void {
-  const { statusCode = 500, error: code, error_description: description } = error as Partial<Refusal>;
-  if (statusCode >= 500) request.log.error({ requestId: request.id, err: error }, "request failed");
-  if (raw.headersSent) return void raw.end();
-  const told =
-    statusCode >= 500 ? brokenPage(site) : errorPage(site, { error: code, error_description: description });
-  raw.writeHead(statusCode, { ...pageHeaders(site), "Content-Type": "text/html; charset=utf-8" }).end(told);
-}
-
-interface Refusal {
-  readonly statusCode: number;
-  readonly error: string;
-  readonly error_description: string;
-}
-
-function brokenPage(site: Site): string {
-  return errorPage(site, { error: "server_error", error_description: "Something went wrong on our side." });
-}
-
-/** RFC 6749, section 5.2: what clients of OAuth understand. */
-function answerOAuthError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
-  const status = error instanceof Problem ? error.status : (error.statusCode ?? 500);
-  if (status >= 500) request.log.error({ requestId: request.id, err: error }, "request failed");
-  const code = status >= 500 ? "server_error" : "invalid_request";
-  const description = status >= 500 ? "Something went wrong on our side." : error.message;
-  reply.code(status).send({ error: code, error_description: description });
 }

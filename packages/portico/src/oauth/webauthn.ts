@@ -31,7 +31,7 @@ export function creationOptions(
 ): object {
   return {
     challenge,
-    rp: { id: rpId, name: site.name },
+    rp: { id: rpId, name: site.brand.name },
     user: { id: Buffer.from(owner.id).toString("base64url"), name: owner.email, displayName: owner.name },
     pubKeyCredParams: algorithms.map((alg) => ({ type: "public-key", alg })),
     authenticatorSelection: {

@@ -28,6 +28,7 @@ import { openStore } from "../../store/open.ts";
 import type { Store } from "../../store/store.ts";
 import { type Assembly, assemble } from "../assemble.ts";
 import { type Background, startBackground } from "../background.ts";
+import { brandOf } from "../brand.ts";
 import type { Command } from "../command.ts";
 import { fillSandbox, greeting } from "../first-start.ts";
 import { letterhead } from "../notices.ts";
@@ -132,9 +133,9 @@ function authorizationServer(
     guesses: new Guesses(new TokenBuckets()),
     links: new MailedLinks(store, records, people, sessions, letters, urls),
   };
-  const { name } = app;
+  const brand = brandOf(app, settings);
   return new AuthorizationServer(
-    { ...known, records, keys, tokens, secrets, urls, name, scopes: model.scopes },
+    { ...known, records, keys, tokens, secrets, urls, brand, scopes: model.scopes },
     (error) => logger.error({ err: error }, "the authorization server failed"),
   );
 }

@@ -19,13 +19,17 @@ const pages = [
 export function accountPage(site: Site, title: string, { email }: Shown, body: Html): string {
   const links = pages
     .filter(([, name]) => name !== title)
-    .map(([path, name]) => html`<a href="${site.path}${path}">${name}</a><br>\n`);
+    .map(([path, name]) => html`<li><a href="${site.path}${path}">${name}</a></li>\n`);
   return page(
     site,
     title,
     html`<h1>${title}</h1>
 <p>You are signed in as ${email}.</p>
 ${body}
-<p class="quiet">${links}<a href="${site.path}/logout">Sign out</a></p>`,
+<nav class="quiet" aria-label="Your account">
+<ul>
+${links}<li><a href="${site.path}/logout">Sign out</a></li>
+</ul>
+</nav>`,
   );
 }

@@ -21,7 +21,7 @@ export function errorPage(
 
 /** @param form the library's own form, which its buttons send */
 export function endSessionPage(site: Site, form: string): string {
-  const body = html`<h1>Sign out of ${site.name}?</h1>
+  const body = html`<h1>Sign out of ${site.brand.name}?</h1>
 ${new Html(form)}
 <button type="submit" form="op.logoutForm" name="logout" value="yes">Sign out</button>
 <button class="other" type="submit" form="op.logoutForm">Stay signed in</button>`;
