@@ -27,6 +27,8 @@ export interface Settings {
   readonly smtpUrl: string | undefined;
   /** Who mails come from; undefined for the API itself. */
   readonly mailFrom: { readonly name: string; readonly address: string } | undefined;
+  /** A file with the keys that sign tokens; undefined where the server makes its own. */
+  readonly signingKey: string | undefined;
   /** How the pages of the authorization server are called; undefined for the name of the app. */
   readonly pagesName: string | undefined;
   /** `#0b57d0`; undefined for Portico's own. */
@@ -76,6 +78,7 @@ export function readSettings(environment: Environment, defaults: Environment = {
     failedAuthQuota: quota("PORTICO_FAILED_AUTH_QUOTA", value("PORTICO_FAILED_AUTH_QUOTA", "300/60")),
     smtpUrl: smtpUrl(value("SMTP_URL", "")),
     mailFrom: mailAddress("MAIL_FROM", value("MAIL_FROM", "")),
+    signingKey: value("PORTICO_SIGNING_KEY", "") || undefined,
     pagesName: pagesName("PORTICO_PAGES_NAME", value("PORTICO_PAGES_NAME", "")),
     pagesColour: colour("PORTICO_PAGES_COLOUR", value("PORTICO_PAGES_COLOUR", "")),
     pagesLogo: value("PORTICO_PAGES_LOGO", "") || undefined,

@@ -10,6 +10,7 @@ import { createLog, type Log } from "../../http/log.ts";
 import { buildServer } from "../../http/server.ts";
 import { AccessTokens, type OAuthUrls } from "../../identity/access-token.ts";
 import { Authenticator } from "../../identity/authenticate.ts";
+import { GivenSigningKeys } from "../../identity/given-signing-keys.ts";
 import { MailedLinks } from "../../identity/mailed-links.ts";
 import { OAuthClientLookup } from "../../identity/oauth-client-lookup.ts";
 import { OAuthRecords } from "../../identity/oauth-records.ts";
@@ -17,7 +18,7 @@ import { Passkeys } from "../../identity/passkeys.ts";
 import { People } from "../../identity/person.ts";
 import { Seal } from "../../identity/seal.ts";
 import { SignInSessions } from "../../identity/sign-in-sessions.ts";
-import { SigningKeyRing } from "../../identity/signing-keys.ts";
+import { KeptSigningKeys, SigningKeyRing } from "../../identity/signing-keys.ts";
 import { TokenBuckets } from "../../limits/token-bucket.ts";
 import { AuthorizationServer } from "../../oauth/authorization-server.ts";
 import { Guesses } from "../../oauth/guesses.ts";
@@ -120,7 +121,12 @@ function authorizationServer(
 ): AuthorizationServer {
   const seal = new Seal(secrets);
   const records = new OAuthRecords(store, seal);
-  const keys = new SigningKeyRing(store, seal);
+  const given = settings.signingKey;
+  const keys = new SigningKeyRing(
+    given === undefined
+      ? new KeptSigningKeys(store, seal)
+      : new GivenSigningKeys(given, (message, details) => logger.warn(details, message)),
+  );
   const tokens = new AccessTokens(store, records, keys, urls, settings.keyQuota);
   const people = new People(store);
   const sessions = new SignInSessions(store, records);
