@@ -175,6 +175,7 @@ function metadataOf(client: OAuthClient): AdapterPayload {
     // Secrets are held against their hashes; the library only wants to see that there is one.
     ...(hasSecret && { client_secret: "kept elsewhere" }),
     ...(client.jwks && { jwks: client.jwks }),
+    ...(client.jwksUri !== undefined && { jwks_uri: client.jwksUri }),
     tenant_id: client.tenantId,
     tenant_name: client.tenantName,
     requires_consent: client.requiresConsent,

@@ -12,6 +12,7 @@ import type { SignInSessions } from "../identity/sign-in-sessions.ts";
 import type { SigningKey, SigningKeyRing } from "../identity/signing-keys.ts";
 import type { Brand } from "./brand.ts";
 import type { Guesses } from "./guesses.ts";
+import type { KeySets } from "./key-sets.ts";
 import { type Library, loadLibrary } from "./library.ts";
 import { buildProvider } from "./provider.ts";
 import { type Site, siteAt } from "./site.ts";
@@ -28,6 +29,7 @@ export interface AuthorizationServerParts {
   readonly guesses: Guesses;
   /** Newest first; cookies are signed with what derives from them. */
   readonly secrets: readonly string[];
+  readonly keySets: KeySets;
   /** Known once the server listens. */
   readonly urls: Promise<OAuthUrls>;
   readonly brand: Brand;
@@ -64,7 +66,8 @@ export class AuthorizationServer {
   }
 
   async #start(keys: readonly SigningKey[]): Promise<Running> {
-    const { urls, brand, scopes, records, clients, tokens, people, guesses, sessions, secrets } = this.parts;
+    const { urls, brand, scopes, records, clients, tokens, people, guesses, sessions, secrets, keySets } =
+      this.parts;
     const site = siteAt(await urls, brand, scopes);
     this.#library ??= loadLibrary();
     const library = await this.#library;
@@ -76,6 +79,7 @@ export class AuthorizationServer {
       site,
       keys,
       secrets,
+      keySets,
       logError: this.#logError,
     });
     return { provider, handle: provider.callback(), site };

@@ -9,6 +9,7 @@ import { sessionSeconds } from "../identity/sign-in-sessions.ts";
 import type { SigningKey } from "../identity/signing-keys.ts";
 import { type Memory, ownMetadata, RecordAdapter, responseModes } from "./adapter.ts";
 import { deviceFlow, pollInterval } from "./device-flow.ts";
+import type { KeySets } from "./key-sets.ts";
 import type { Library } from "./library.ts";
 import { endSessionPage, errorPage, signedOutPage } from "./pages/plain-pages.ts";
 import { derived, type Site } from "./site.ts";
@@ -20,6 +21,7 @@ export interface ProviderParts {
   readonly site: Site;
   readonly keys: readonly SigningKey[];
   readonly secrets: readonly string[];
+  readonly keySets: KeySets;
   readonly logError: (error: unknown) => void;
 }
 
@@ -117,7 +119,15 @@ interface SecretHolder {
   compareClientSecret(presented: string): Promise<boolean>;
 }
 
-function configuration({ library, memory, people, site, keys, secrets }: ProviderParts): Configuration {
+function configuration({
+  library,
+  memory,
+  people,
+  site,
+  keys,
+  secrets,
+  keySets,
+}: ProviderParts): Configuration {
   const { errors } = library;
   return {
     adapter: (model: string) => new RecordAdapter(model, memory, library),
@@ -131,6 +141,7 @@ function configuration({ library, memory, people, site, keys, secrets }: Provide
     allowOmittingSingleRegisteredRedirectUri: false,
     rotateRefreshToken: true,
     clockTolerance: 30,
+    fetch: (address) => keySets.fetch(String(address)),
     clientDefaults: { id_token_signed_response_alg: "ES256", response_types: ["code"] },
     clientAuthMethods: ["client_secret_basic", "client_secret_post", "private_key_jwt", "none"],
     enabledJWA: {

@@ -22,6 +22,7 @@ import { KeptSigningKeys, SigningKeyRing } from "../../identity/signing-keys.ts"
 import { TokenBuckets } from "../../limits/token-bucket.ts";
 import { AuthorizationServer } from "../../oauth/authorization-server.ts";
 import { Guesses } from "../../oauth/guesses.ts";
+import { KeySets } from "../../oauth/key-sets.ts";
 import { mountPath } from "../../oauth/site.ts";
 import { CursorCodec } from "../../plan/cursor.ts";
 import { migrate } from "../../store/migrate.ts";
@@ -134,6 +135,7 @@ function authorizationServer(
   const known = {
     people,
     sessions,
+    keySets: new KeySets(settings.mode === "sandbox"),
     passkeys: new Passkeys(store),
     clients: new OAuthClientLookup(store),
     guesses: new Guesses(new TokenBuckets()),
