@@ -4,6 +4,7 @@ import type { Quota } from "../declare/caller.ts";
 import { OperatorError } from "../errors.ts";
 import { type GraphqlLimits, standardLimits } from "../graphql/limits.ts";
 import { type LogLevel, logLevels } from "../http/log.ts";
+import type { Introspection } from "../identity/foreign-tokens.ts";
 
 export interface Settings {
   readonly mode: "sandbox" | "live";
@@ -29,6 +30,8 @@ export interface Settings {
   readonly mailFrom: { readonly name: string; readonly address: string } | undefined;
   /** A file with the keys that sign tokens; undefined where the server makes its own. */
   readonly signingKey: string | undefined;
+  /** Where tokens of another issuer are asked about; undefined where there are none. */
+  readonly introspection: (Introspection & { readonly tenantId: string | undefined }) | undefined;
   /** How the pages of the authorization server are called; undefined for the name of the app. */
   readonly pagesName: string | undefined;
   /** `#0b57d0`; undefined for Portico's own. */
@@ -79,6 +82,7 @@ export function readSettings(environment: Environment, defaults: Environment = {
     smtpUrl: smtpUrl(value("SMTP_URL", "")),
     mailFrom: mailAddress("MAIL_FROM", value("MAIL_FROM", "")),
     signingKey: value("PORTICO_SIGNING_KEY", "") || undefined,
+    introspection: introspection(value),
     pagesName: pagesName("PORTICO_PAGES_NAME", value("PORTICO_PAGES_NAME", "")),
     pagesColour: colour("PORTICO_PAGES_COLOUR", value("PORTICO_PAGES_COLOUR", "")),
     pagesLogo: value("PORTICO_PAGES_LOGO", "") || undefined,
@@ -134,6 +138,22 @@ function mailAddress(name: string, value: string): Settings["mailFrom"] {
   const address = bracketed ?? bare;
   if (address !== undefined) return { name: called, address };
   throw new OperatorError(`${name} is '${value}'; write Name <name@example.com>, or the address alone`);
+}
+
+/** The secret is not repeated in the message. */
+function introspection(value: (name: string, standard: string) => string): Settings["introspection"] {
+  const url = value("PORTICO_INTROSPECTION_URL", "");
+  const clientId = value("PORTICO_INTROSPECTION_CLIENT_ID", "");
+  const clientSecret = value("PORTICO_INTROSPECTION_CLIENT_SECRET", "");
+  const tenantId = value("PORTICO_INTROSPECTION_TENANT", "") || undefined;
+  if (url === "" && clientId === "" && clientSecret === "" && tenantId === undefined) return undefined;
+  const parsed = URL.parse(url);
+  if (!parsed || !/^https?:$/.test(parsed.protocol) || parsed.username !== "")
+    throw new OperatorError("PORTICO_INTROSPECTION_URL must be an http or https URL without a user name");
+  if (clientId !== "" && clientSecret !== "") return { url, clientId, clientSecret, tenantId };
+  throw new OperatorError(
+    "PORTICO_INTROSPECTION_URL needs PORTICO_INTROSPECTION_CLIENT_ID and PORTICO_INTROSPECTION_CLIENT_SECRET",
+  );
 }
 
 function pagesName(name: string, value: string): string | undefined {

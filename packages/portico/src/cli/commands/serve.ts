@@ -5,35 +5,21 @@ import type { FastifyInstance } from "fastify";
 import { Engine } from "../../engine/engine.ts";
 import { OperatorError } from "../../errors.ts";
 import { EventFeed } from "../../events/feed.ts";
-import { MailedAccountLetters } from "../../events/mail/mailed-account-letters.ts";
 import { createLog, type Log } from "../../http/log.ts";
 import { buildServer } from "../../http/server.ts";
-import { AccessTokens, type OAuthUrls } from "../../identity/access-token.ts";
+import type { OAuthUrls } from "../../identity/access-token.ts";
 import { Authenticator } from "../../identity/authenticate.ts";
-import { GivenSigningKeys } from "../../identity/given-signing-keys.ts";
-import { MailedLinks } from "../../identity/mailed-links.ts";
-import { OAuthClientLookup } from "../../identity/oauth-client-lookup.ts";
-import { OAuthRecords } from "../../identity/oauth-records.ts";
-import { Passkeys } from "../../identity/passkeys.ts";
-import { People } from "../../identity/person.ts";
-import { Seal } from "../../identity/seal.ts";
-import { SignInSessions } from "../../identity/sign-in-sessions.ts";
-import { KeptSigningKeys, SigningKeyRing } from "../../identity/signing-keys.ts";
 import { TokenBuckets } from "../../limits/token-bucket.ts";
-import { AuthorizationServer } from "../../oauth/authorization-server.ts";
-import { Guesses } from "../../oauth/guesses.ts";
-import { KeySets } from "../../oauth/key-sets.ts";
 import { mountPath } from "../../oauth/site.ts";
 import { CursorCodec } from "../../plan/cursor.ts";
 import { migrate } from "../../store/migrate.ts";
 import { openStore } from "../../store/open.ts";
 import type { Store } from "../../store/store.ts";
 import { type Assembly, assemble } from "../assemble.ts";
+import { authorizationServer, authUrl, everyToken } from "../authorization.ts";
 import { type Background, startBackground } from "../background.ts";
-import { brandOf } from "../brand.ts";
 import type { Command } from "../command.ts";
 import { fillSandbox, greeting } from "../first-start.ts";
-import { letterhead } from "../notices.ts";
 import { type Recording, recordingOf } from "../recording.ts";
 import { secretsFor } from "../secret.ts";
 import type { Settings } from "../settings.ts";
@@ -61,7 +47,7 @@ export const serve: Command = {
       const secrets = secretsFor(settings);
       // Where callers reach the server is known once it listens: PORT may leave the choice to the system.
       const urls = Promise.withResolvers<OAuthUrls>();
-      const oauth = authorizationServer(store, assembly, secrets, urls.promise, log);
+      const oauth = authorizationServer(store, assembly, secrets, urls.promise, log.logger);
       server = await buildServer({
         engine,
         database: store.database,
@@ -69,7 +55,7 @@ export const serve: Command = {
           store,
           isSandbox ? "test" : "live",
           settings.keyQuota,
-          oauth.parts.tokens,
+          everyToken(store, settings, oauth, log.logger),
         ),
         quotas: {
           ofKeys: new TokenBuckets(),
@@ -108,45 +94,6 @@ export const serve: Command = {
     }
   },
 };
-
-function authUrl(settings: Settings, publicUrl: string): string {
-  return settings.authUrl ?? `${publicUrl}/oauth`;
-}
-
-function authorizationServer(
-  store: Store,
-  { app, model, settings }: Assembly,
-  secrets: readonly string[],
-  urls: Promise<OAuthUrls>,
-  { logger }: Log,
-): AuthorizationServer {
-  const seal = new Seal(secrets);
-  const records = new OAuthRecords(store, seal);
-  const given = settings.signingKey;
-  const keys = new SigningKeyRing(
-    given === undefined
-      ? new KeptSigningKeys(store, seal)
-      : new GivenSigningKeys(given, (message, details) => logger.warn(details, message)),
-  );
-  const tokens = new AccessTokens(store, records, keys, urls, settings.keyQuota);
-  const people = new People(store);
-  const sessions = new SignInSessions(store, records);
-  const letters = new MailedAccountLetters(store, model, letterhead(app, settings));
-  const known = {
-    people,
-    sessions,
-    keySets: new KeySets(settings.mode === "sandbox"),
-    passkeys: new Passkeys(store),
-    clients: new OAuthClientLookup(store),
-    guesses: new Guesses(new TokenBuckets()),
-    links: new MailedLinks(store, records, people, sessions, letters, urls),
-  };
-  const brand = brandOf(app, settings);
-  return new AuthorizationServer(
-    { ...known, records, keys, tokens, secrets, urls, brand, scopes: model.scopes },
-    (error) => logger.error({ err: error }, "the authorization server failed"),
-  );
-}
 
 /** A sandbox migrates by itself; in live mode somebody decides when. */
 async function prepare(store: Store, { tables, settings }: Assembly): Promise<void> {
