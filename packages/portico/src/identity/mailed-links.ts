@@ -128,7 +128,7 @@ export class MailedLinks {
   }
 
   async #write(session: Session, { purpose, tenantId, email, address }: AskedLink): Promise<void> {
-    const person = await this.#people.findByEmail(tenantId, email);
+    const person = await this.#people.findByEmail(tenantId, email, session);
     if (!person) return;
     const token = randomBytes(tokenBytes).toString("base64url");
     const exp = epochSeconds() + minutes[purpose] * 60;

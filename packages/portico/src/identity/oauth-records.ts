@@ -231,8 +231,12 @@ export class OAuthRecords {
   }
 
   /** What is remembered of a person in one model, as the JSON of each. */
-  async ofAccount(model: string, accountId: string): Promise<string[]> {
-    const rows = await this.#store.database.query(this.#ofAccount, { model, accountId });
+  async ofAccount(
+    model: string,
+    accountId: string,
+    session: Session = this.#store.database,
+  ): Promise<string[]> {
+    const rows = await session.query(this.#ofAccount, { model, accountId });
     return rows.flatMap(([payload]) => this.#seal.open(payload as string) ?? []);
   }
 

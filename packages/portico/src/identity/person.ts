@@ -1,7 +1,7 @@
 // The people who sign in: found by address within a tenant, or by id.
 
 import { sql } from "kysely";
-import type { Statement } from "../store/database.ts";
+import type { Session, Statement } from "../store/database.ts";
 import { compile, slot } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
 import { isPassword } from "./password.ts";
@@ -51,8 +51,12 @@ export class People {
     return row && personOf(row);
   }
 
-  async findByEmail(tenantId: string, email: string): Promise<Person | undefined> {
-    const [row] = await this.#store.database.query(this.#byEmail, { tenantId, email });
+  async findByEmail(
+    tenantId: string,
+    email: string,
+    session: Session = this.#store.database,
+  ): Promise<Person | undefined> {
+    const [row] = await session.query(this.#byEmail, { tenantId, email });
     return row && personOf(row);
   }
 

@@ -50,8 +50,7 @@ export class SignInSessions {
 
   /** The sessions of a person, the one that was used last first. */
   async list(accountId: string): Promise<readonly SignInSession[]> {
-    const payloads = await this.#records.ofAccount(sessionModel, accountId);
-    const sessions = payloads.map((payload): SignInSession => JSON.parse(payload));
+    const sessions = await this.#sessionsOf(accountId);
     const areEnded = await Promise.all(sessions.map(({ uid }) => this.isEnded(uid)));
     return sessions
       .filter((_, place) => !areEnded[place])
@@ -76,8 +75,13 @@ export class SignInSessions {
 
   /** Ends everything that a person has opened: sessions, grants and what stands on them, links in mails. */
   async endAll(accountId: string, session: Session): Promise<void> {
-    await this.#markEnded(await this.list(accountId), session);
+    await this.#markEnded(await this.#sessionsOf(accountId, session), session);
     await this.#records.removeAccount(accountId, session);
+  }
+
+  async #sessionsOf(accountId: string, session?: Session): Promise<readonly SignInSession[]> {
+    const payloads = await this.#records.ofAccount(sessionModel, accountId, session);
+    return payloads.map((payload): SignInSession => JSON.parse(payload));
   }
 
   async #markEnded(sessions: readonly SignInSession[], session: Session): Promise<void> {

@@ -22,6 +22,12 @@ export const tokenMark = "~";
 const accessModels = ["AccessToken", "ClientCredentials"];
 /** What is kept of the text in which a browser says what it is. */
 const longestBrowser = 300;
+/** Where a model names the session that it stands on. */
+const sessionMember: ReadonlyMap<string, "uid" | "sessionUid"> = new Map([
+  ["Session", "uid"],
+  ["AuthorizationCode", "sessionUid"],
+  ["DeviceCode", "sessionUid"],
+]);
 /** For models that are kept without end the library names no time. */
 const longestSeconds = 366 * 86_400;
 
@@ -82,10 +88,12 @@ export class RecordAdapter implements Adapter {
     return this.#unlessEnded(payloadOf(await this.#memory.records.findByUid(this.#model, uid)));
   }
 
-  /** A session that a request wrote while it was ended is none. */
+  /** What a request wrote while its session was ended is nothing: the session itself, or a code that came of it. */
   async #unlessEnded(found: AdapterPayload | undefined): Promise<AdapterPayload | undefined> {
-    if (this.#model !== "Session" || found?.uid === undefined) return found;
-    return (await this.#memory.sessions.isEnded(found.uid)) ? undefined : found;
+    const member = sessionMember.get(this.#model);
+    const uid = member && found?.[member];
+    if (typeof uid !== "string") return found;
+    return (await this.#memory.sessions.isEnded(uid)) ? undefined : found;
   }
 
   /** From where the request comes that uses a session now. */

@@ -12,6 +12,7 @@ import {
   type OAuthClientMade,
   type Person,
   post,
+  refused,
   signInAndAllow,
 } from "../oauth.ts";
 import { expectAnswer, serve } from "../scenario.ts";
@@ -96,6 +97,17 @@ onEachDatabase("oauth sessions", (database) => {
     const invalid = { status: 401, code: "invalid_credential" } as const;
     expectAnswer(await served.request("/posts", { key: shortLived.access_token }), invalid);
     assert.equal((await served.request("/posts", { key: lasting.access_token })).status, 200);
+  });
+
+  test("a code of a session that is ended before it is redeemed is worth nothing", async () => {
+    const person = await makePerson(served, "code@example.com");
+    const there = new Browser();
+    const { url, verifier } = authorizeUrl(served, client, "openid offline_access");
+    const code = (await signInAndAllow(there, url, person)).searchParams.get("code") ?? "";
+    const here = await signedIn(person);
+    await here.submit(await here.open(page()), { end: "others" });
+    const fields = { grant_type: "authorization_code", redirect_uri: callback, client_id: client.clientId };
+    refused(await post(served, "/token", { ...fields, code, code_verifier: verifier }), "invalid_grant");
   });
 
   test("a session that a request wrote while it was ended stays ended", async () => {
