@@ -51,7 +51,7 @@ export function authorizationServer(
     people,
     sessions,
     keySets: new KeySets(settings.mode === "sandbox"),
-    passkeys: new Passkeys(store),
+    passkeys: new Passkeys(store, letters),
     clients: new OAuthClientLookup(store),
     guesses: new Guesses(new TokenBuckets()),
     links: new MailedLinks(store, records, people, sessions, letters, urls),

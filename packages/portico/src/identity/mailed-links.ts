@@ -5,14 +5,12 @@ import { randomBytes } from "node:crypto";
 import type { Session } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
 import type { OAuthUrls } from "./access-token.ts";
+import type { AccountLetters, LinkPurpose } from "./account-letters.ts";
 import { epochSeconds, type OAuthRecords } from "./oauth-records.ts";
 import { hashPassword, setPassword } from "./password.ts";
 import type { People, Person } from "./person.ts";
 import type { SignInSessions } from "./sign-in-sessions.ts";
 import { setVerified } from "./verified-email.ts";
-
-/** What a link is for; also the last part of its address. */
-export type LinkPurpose = "password" | "email";
 
 const models = { password: "PasswordLink", email: "EmailLink" } as const;
 const minutes = { password: 30, email: 24 * 60 } as const;
@@ -24,21 +22,6 @@ export interface AskedLink {
   readonly email: string;
   /** The network address that asks. */
   readonly address: string;
-}
-
-/** Writes to a person in the transaction of `session`. */
-export interface AccountLetters {
-  link(
-    session: Session,
-    person: Person,
-    link: {
-      readonly purpose: LinkPurpose;
-      readonly url: string;
-      readonly minutes: number;
-      readonly address: string;
-    },
-  ): Promise<void>;
-  passwordChanged(session: Session, person: Person, address: string): Promise<void>;
 }
 
 const askedModel = "AskedLink";

@@ -6,6 +6,7 @@ import type { ColumnValues, Statement } from "../store/database.ts";
 import type { Column, Table } from "../store/schema.ts";
 import { compile, slot } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
+import type { AccountLetters } from "./account-letters.ts";
 import type { Person } from "./person.ts";
 
 /** The most that one person has. */
@@ -78,14 +79,16 @@ interface Removal {
 
 export class Passkeys {
   readonly #store: Store;
+  readonly #letters: Pick<AccountLetters, "passkeyAdded">;
   readonly #list: Statement<Owner>;
   readonly #find: Statement<string>;
   readonly #add: Statement<Adding>;
   readonly #use: Statement<Use>;
   readonly #remove: Statement<Removal>;
 
-  constructor(store: Store) {
+  constructor(store: Store, letters: Pick<AccountLetters, "passkeyAdded">) {
     this.#store = store;
+    this.#letters = letters;
     const make = <Input>(query: RawBuilder<unknown>): Statement<Input> =>
       compile(store.dialect.builder, query);
     const now = (): string => new Date().toISOString();
@@ -135,10 +138,18 @@ export class Passkeys {
     return row && passkeyOf(row);
   }
 
-  /** Keeps one for a person; false where it is known already, or they have as many as may be. */
-  async add(owner: Owner, made: NewPasskey): Promise<boolean> {
+  /**
+   * Keeps one for a person, and tells them; false where it is known already, or they have as many as may be.
+   *
+   * @param address the network address from which it is added
+   */
+  async add(owner: Person, made: NewPasskey, address: string): Promise<boolean> {
     if ((await this.list(owner)).length >= mostPasskeys) return false;
-    return this.#write(this.#add, { ...made, owner });
+    return this.#store.transaction(async (session) => {
+      const added = await session.query(this.#add, { ...made, owner });
+      if (added.length > 0) await this.#letters.passkeyAdded(session, owner, made.name, address);
+      return added.length > 0;
+    });
   }
 
   /** Keeps that one was used; false where its count says that it is a copy. */

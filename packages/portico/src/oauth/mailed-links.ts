@@ -1,7 +1,7 @@
 // Pages around links that are sent by mail: one to choose another password, one to confirm an address. To look at a
 // page uses nothing up, because programs that check mails look at every link; sending its form does.
 
-import type { LinkPurpose } from "../identity/mailed-links.ts";
+import type { LinkPurpose } from "../identity/account-letters.ts";
 import { passwordFault } from "../identity/password.ts";
 import { signedIn } from "./account.ts";
 import {

@@ -19,7 +19,7 @@ export async function showPasskeys(parts: PageParts, exchange: Exchange): Promis
     if (!(await passkeys.remove(found.person, removed))) return showRefusedForm(site, exchange);
     return seeOther(site, exchange, "/passkeys");
   }
-  if (!(await isAdded(parts, form, found))) {
+  if (!(await isAdded(parts, exchange, found))) {
     const fault = "The passkey could not be added. Try again.";
     return showList(parts, exchange, found, 422, fault);
   }
@@ -28,17 +28,17 @@ export async function showPasskeys(parts: PageParts, exchange: Exchange): Promis
 
 async function isAdded(
   { passkeys, challenges, site }: PageParts,
-  form: URLSearchParams,
+  { form, address }: Exchange,
   { session, person }: SignedIn,
 ): Promise<boolean> {
   const { rpId } = site;
-  const presented = presentedOf(form.get("credential"));
+  const presented = presentedOf(form?.get("credential") ?? null);
   if (!presented || rpId === undefined) return false;
-  const challenge = await challenges.redeem(session.uid, form.get("slip") ?? "");
+  const challenge = await challenges.redeem(session.uid, form?.get("slip") ?? "");
   const passkey = challenge === undefined ? undefined : await made(site, rpId, challenge, presented);
   if (!passkey) return false;
-  const name = (form.get("name") ?? "").trim().slice(0, longestName) || "Passkey";
-  return passkeys.add(person, { ...passkey, name });
+  const name = (form?.get("name") ?? "").trim().slice(0, longestName) || "Passkey";
+  return passkeys.add(person, { ...passkey, name }, address);
 }
 
 async function showList(

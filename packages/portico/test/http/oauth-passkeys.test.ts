@@ -5,6 +5,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { describe, test } from "node:test";
 import { Authenticator, type Options, type Wrong } from "../authenticator.ts";
 import { Browser, type Shown } from "../browser.ts";
+import { mailTo } from "../mailed.ts";
 import {
   authorizeUrl,
   callback,
@@ -77,6 +78,15 @@ onEachDatabase("passkeys", (database) => {
     assert.equal((await signIn(authenticator)).status, 200);
     const again = await hers.open(page());
     assert.match(again.text, /last used 20/);
+  });
+
+  test("a person is told of each passkey that is added, and no markup comes with its name", async () => {
+    const person = await makePerson(served, "told@example.com");
+    await add(await signedIn(person), new Authenticator(served.url), {}, "<b>Phone</b>");
+    const mail = await mailTo(served, person.email, "account.passkey_added");
+    assert.match(mail.text, /^ {2}Passkey: +<b>Phone<\/b>$/m);
+    assert.match(mail.html, /&lt;b&gt;Phone/);
+    assert.match(mail.text, /^ {2}From: +(127\.0\.0\.1|::1)$/m);
   });
 
   test("the page asks for a key that names its person, verifies them, and is not there yet", async () => {

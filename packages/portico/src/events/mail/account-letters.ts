@@ -58,6 +58,21 @@ export function passwordChanged(facts: AccountFacts): Letter {
   });
 }
 
+export function passkeyAdded(facts: AccountFacts & { readonly passkey: string }): Letter {
+  return letter({
+    subject: `A passkey was added to your account at ${facts.apiName}`,
+    greeting: greeting(facts),
+    opening: `Your account at ${facts.apiName} can be signed in to with another passkey.`,
+    facts: [["Passkey", facts.passkey], ...rows(facts, "Added")],
+    advice: [
+      {
+        sentence:
+          "If this was not you, remove it on the page of your passkeys, end the other sessions of your account, and choose a new password.",
+      },
+    ],
+  });
+}
+
 function greeting({ name }: AccountFacts): string {
   return `Hello ${name},`;
 }

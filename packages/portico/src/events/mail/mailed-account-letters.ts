@@ -3,7 +3,13 @@
 import type { Model } from "../../declare/model.ts";
 import type { Session } from "../../store/database.ts";
 import type { Store } from "../../store/store.ts";
-import { type AccountFacts, emailLink, passwordChanged, passwordLink } from "./account-letters.ts";
+import {
+  type AccountFacts,
+  emailLink,
+  passkeyAdded,
+  passwordChanged,
+  passwordLink,
+} from "./account-letters.ts";
 import type { Letter } from "./letter.ts";
 import { insertMail } from "./mail.ts";
 import type { Letterhead } from "./mailed-key-notices.ts";
@@ -42,6 +48,11 @@ export class MailedAccountLetters {
   async passwordChanged(session: Session, person: Person, address: string): Promise<void> {
     const letter = passwordChanged(this.#facts(person, address));
     await this.#send(session, person, "account.password_changed", letter);
+  }
+
+  async passkeyAdded(session: Session, person: Person, passkey: string, address: string): Promise<void> {
+    const letter = passkeyAdded({ ...this.#facts(person, address), passkey });
+    await this.#send(session, person, "account.passkey_added", letter);
   }
 
   #facts({ name, email }: Person, address: string): AccountFacts {
