@@ -3,7 +3,7 @@
 import { consent, consentPageOf } from "./consent.ts";
 import type { Exchange, PageParts } from "./exchange.ts";
 import { signInWithPasskey } from "./passkey-sign-in.ts";
-import { signIn, signInPageOf } from "./sign-in.ts";
+import { showSignIn, signIn } from "./sign-in.ts";
 import { isForged, showWaiting, waitingFor } from "./waiting.ts";
 
 export async function interact(parts: PageParts, exchange: Exchange): Promise<void> {
@@ -12,8 +12,8 @@ export async function interact(parts: PageParts, exchange: Exchange): Promise<vo
   const waiting = await waitingFor(parts, exchange);
   const isSignIn = waiting.interaction.prompt.name === "login";
   if (form && isForged(parts, exchange, waiting)) {
-    const page = isSignIn ? signInPageOf(parts, waiting, {}) : await consentPageOf(parts, waiting);
-    return showWaiting(parts, exchange, waiting, 403, page);
+    if (isSignIn) return showSignIn(parts, exchange, waiting, 403);
+    return showWaiting(parts, exchange, waiting, 403, await consentPageOf(parts, waiting));
   }
   if (form?.get("choice") === "cancel") {
     const denied = { error: "access_denied", error_description: "the person has declined" };

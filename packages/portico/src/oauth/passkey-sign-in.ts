@@ -3,8 +3,8 @@
 import type { Quota } from "../declare/caller.ts";
 import type { Person } from "../identity/person.ts";
 import { type Exchange, type PageParts, tooManyTries } from "./exchange.ts";
-import { signInPageOf } from "./sign-in.ts";
-import { showWaiting, type Waiting } from "./waiting.ts";
+import { showSignIn } from "./sign-in.ts";
+import type { Waiting } from "./waiting.ts";
 import { presentedOf, used } from "./webauthn.ts";
 
 const ofTries: Quota = { limit: 100, windowSeconds: 600 };
@@ -19,7 +19,7 @@ export async function signInWithPasskey(
   const { provider, guesses } = parts;
   const { request, response, address } = exchange;
   const showAgain = (status: number, fault: string): void =>
-    showWaiting(parts, exchange, waiting, status, signInPageOf(parts, waiting, { fault }));
+    showSignIn(parts, exchange, waiting, status, { fault });
   const seconds = await guesses.secondsToWaitAt("passkey", address, ofTries);
   if (seconds > 0) {
     response.setHeader("Retry-After", String(seconds));

@@ -56,5 +56,5 @@ async function showList(
     ? { slip, options: creationOptions(site, rpId, challenge, person, known) }
     : undefined;
   const page = passkeysPage(site, person, { csrf, passkeys: known, creation, fault });
-  show(site, exchange, status, page, { hasScript: true });
+  show(site, exchange, status, page, { hasScript: creation !== undefined });
 }

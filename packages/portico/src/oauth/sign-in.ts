@@ -20,8 +20,7 @@ export async function signIn(parts: PageParts, exchange: Exchange, waiting: Wait
   const hint = interaction.params["login_hint"];
   const email = form?.get("email") ?? (typeof hint === "string" ? hint : "");
   const showAgain = (status: number, fault?: string): void => {
-    const page = signInPageOf(parts, waiting, { email, ...(fault !== undefined && { fault }) });
-    showWaiting(parts, exchange, waiting, status, page);
+    showSignIn(parts, exchange, waiting, status, { email, ...(fault !== undefined && { fault }) });
   };
   if (!form) return showAgain(200);
   const tried = { tenantId: client.tenantId, email, address };
@@ -37,14 +36,19 @@ export async function signIn(parts: PageParts, exchange: Exchange, waiting: Wait
   return provider.interactionFinished(request, response, { login }, { mergeWithLastSubmission: false });
 }
 
-export function signInPageOf(
-  { site, challenges }: PageParts,
-  { interaction, client, csrf }: Waiting,
-  { email = "", fault }: Again,
-): string {
+export function showSignIn(
+  parts: PageParts,
+  exchange: Exchange,
+  waiting: Waiting,
+  status: number,
+  { email = "", fault }: Again = {},
+): void {
+  const { site, challenges } = parts;
+  const { interaction, client, csrf } = waiting;
   const { rpId } = site;
   const { challenge, slip } = challenges.make(interaction.jti);
   const passkey = rpId === undefined ? undefined : { slip, options: requestOptions(rpId, challenge) };
   const { uid } = interaction;
-  return signInPage(site, { clientName: client.name, csrf, email, fault, interaction: uid, passkey });
+  const page = signInPage(site, { clientName: client.name, csrf, email, fault, interaction: uid, passkey });
+  showWaiting(parts, exchange, waiting, status, page, passkey !== undefined);
 }

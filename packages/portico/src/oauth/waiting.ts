@@ -30,15 +30,16 @@ export function isForged({ csrfKey }: PageParts, exchange: Exchange, { interacti
   return isFromElsewhere(exchange) || !new Hmac(csrfKey).isCodeOf(interaction.jti, given);
 }
 
-/** Shows a page whose form may lead back to the application. */
+/** Shows a page whose form may lead back to the application, and which may have the script for passkeys. */
 export function showWaiting(
   { site }: PageParts,
   exchange: Exchange,
   { interaction: { params } }: Waiting,
   status: number,
   page: string,
+  hasScript = false,
 ): void {
   const redirectUri = params["redirect_uri"];
   const formTarget = typeof redirectUri === "string" ? new URL(redirectUri).origin : undefined;
-  show(site, exchange, status, page, { formTarget, hasScript: true });
+  show(site, exchange, status, page, { formTarget, hasScript });
 }
