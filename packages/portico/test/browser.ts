@@ -19,12 +19,19 @@ interface Sent {
 
 export class Browser {
   readonly #cookies: { name: string; value: string; path: string }[] = [];
+  readonly #userAgent: string;
+
+  /** @param userAgent what it says of itself */
+  constructor(userAgent = "node") {
+    this.#userAgent = userAgent;
+  }
 
   async open(url: string, { headers: given = {}, ...init }: Sent = {}): Promise<Shown> {
     const { pathname } = new URL(url);
     const cookies = this.#cookies.filter(({ path }) => pathname.startsWith(path));
     const headers = new Headers(given);
     headers.set("cookie", cookies.map(({ name, value }) => `${name}=${value}`).join("; "));
+    headers.set("user-agent", this.#userAgent);
     headers.set("accept", "text/html,application/xhtml+xml,*/*;q=0.8");
     const response = await fetch(url, { ...init, headers, redirect: "manual" });
     for (const line of response.headers.getSetCookie()) this.#keep(line);
@@ -48,17 +55,21 @@ export class Browser {
     return shown;
   }
 
-  /** Sends the form of a page, filled in, and follows where it leads. */
-  async submit(page: Shown, fields: Readonly<Record<string, string>>): Promise<Shown> {
-    const sent = await this.send(page, fields);
+  /** Sends a form of a page, filled in, and follows where it leads. */
+  async submit(page: Shown, fields: Readonly<Record<string, string>>, button?: string): Promise<Shown> {
+    const sent = await this.send(page, fields, button);
     return sent.location?.startsWith(new URL(page.url).origin) ? this.follow(sent.location) : sent;
   }
 
-  async send(page: Shown, fields: Readonly<Record<string, string>>): Promise<Shown> {
-    const [, action = ""] = /<form[^>]* action="([^"]*)"/.exec(page.text) ?? [];
-    const hidden = [...page.text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)];
+  /** @param button what a button of the form is called; the first form, when left out */
+  async send(page: Shown, fields: Readonly<Record<string, string>>, button = ""): Promise<Shown> {
+    const forms = page.text.match(/<form.*?<\/form>/gs) ?? [page.text];
+    const form = forms.find((each) => each.includes(button)) ?? "";
+    const [, action = ""] = /<form[^>]* action="([^"]*)"/.exec(form) ?? [];
+    const hidden = [...form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)];
+    const given = hidden.filter(([, name]) => !(name! in fields));
     const body = new URLSearchParams([
-      ...hidden.map(([, name, value]) => [name!, value!]),
+      ...given.map(([, name, value]) => [name!, value!]),
       ...Object.entries(fields),
     ]);
     return this.open(new URL(action, page.url).href, { method: "POST", body });

@@ -69,10 +69,15 @@ export function authorizeUrl(
 }
 
 /** Signs in and allows what is asked; answers with the redirect back to the application. */
-export async function signInAndAllow(browser: Browser, url: string, { email }: Person): Promise<URL> {
+export async function signInAndAllow(
+  browser: Browser,
+  url: string,
+  { email }: Person,
+  presented: string = password,
+): Promise<URL> {
   let shown = await browser.follow(url);
   if (shown.text.includes('name="password"'))
-    shown = await browser.submit(shown, { email, password, choice: "sign-in" });
+    shown = await browser.submit(shown, { email, password: presented, choice: "sign-in" });
   if (shown.text.includes('value="allow"')) shown = await browser.submit(shown, { choice: "allow" });
   return redirectOf(shown);
 }
@@ -113,9 +118,10 @@ export async function obtainCode(
   client: OAuthClientMade,
   person: Person,
   scope: string,
+  presented: string = password,
 ): Promise<Record<string, string>> {
   const { url, verifier } = authorizeUrl(served, client, scope);
-  const redirect = await signInAndAllow(new Browser(), url, person);
+  const redirect = await signInAndAllow(new Browser(), url, person, presented);
   const code = redirect.searchParams.get("code");
   assert.ok(code, redirect.href);
   return {
@@ -133,10 +139,19 @@ export async function obtainTokens(
   client: OAuthClientMade,
   person: Person,
   scope: string,
+  presented: string = password,
 ): Promise<Answer["body"]> {
-  const answer = await post(served, "/token", await obtainCode(served, client, person, scope));
+  const answer = await post(served, "/token", await obtainCode(served, client, person, scope, presented));
   assert.equal(answer.status, 200, answer.text);
   return answer.body;
+}
+
+/** The text of a page without what is made anew for each: two pages are compared by it. */
+export function neutral(text: string): string {
+  return text
+    .replaceAll(/name="(csrf|slip)" value="[^"]+"/g, "")
+    .replaceAll(/interaction\/[\w-]+/g, "")
+    .replaceAll(/challenge&quot;:&quot;[\w-]+/g, "");
 }
 
 export function refused(answer: Answer, error: string, status = 400): void {

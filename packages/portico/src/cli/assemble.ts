@@ -13,10 +13,12 @@ import { type ApiKeys, declareApiKeys } from "../identity/key-resource.ts";
 import { keyUsageTable } from "../identity/key-uses.ts";
 import { clientSecrets, oauthClients } from "../identity/oauth-client-resource.ts";
 import { oauthRecordsTable } from "../identity/oauth-records.ts";
+import { passkeysTable } from "../identity/passkeys.ts";
 import { passwordsTable } from "../identity/password.ts";
 import { signingKeysTable } from "../identity/signing-keys.ts";
 import { tenantsTable } from "../identity/tenant.ts";
 import { users } from "../identity/user.ts";
+import { verifiedEmailsTable } from "../identity/verified-email.ts";
 import { openStore } from "../store/open.ts";
 import { type Table, tablesOf } from "../store/schema.ts";
 import type { Store } from "../store/store.ts";
@@ -28,6 +30,8 @@ import { readSettings, type Settings } from "./settings.ts";
 const ownTables = [
   tenantsTable,
   passwordsTable,
+  verifiedEmailsTable,
+  passkeysTable,
   eventsTable,
   keyUsageTable,
   oauthRecordsTable,

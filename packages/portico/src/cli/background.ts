@@ -10,6 +10,7 @@ import { requestLogExpiry } from "../events/request-log.ts";
 import type { Logger } from "../http/log.ts";
 import { ExpiryWatch } from "../identity/expiry-watch.ts";
 import { usageExpiry } from "../identity/key-uses.ts";
+import type { MailedLinks } from "../identity/mailed-links.ts";
 import { oauthExpiry } from "../identity/oauth-records.ts";
 import { dayMs, type Expiry, Purge } from "../store/purge.ts";
 import type { Store } from "../store/store.ts";
@@ -29,7 +30,13 @@ export interface Background {
   stop(): Promise<void>;
 }
 
-export async function startBackground(assembly: Assembly, store: Store, logger: Logger): Promise<Background> {
+/** @param links those that people ask for by mail */
+export async function startBackground(
+  assembly: Assembly,
+  store: Store,
+  links: MailedLinks,
+  logger: Logger,
+): Promise<Background> {
   const { app, model, settings } = assembly;
   const outbox = new Outbox(store, model);
   const notices = new MailedExpiryNotices(store, model, letterhead(app, settings));
@@ -47,8 +54,9 @@ export async function startBackground(assembly: Assembly, store: Store, logger: 
       : new MailSender(outbox, await openTransport(smtpUrl, senderAddress(app, settings)), logger);
   if (sender) repeat("sending mail", second, () => sender.look());
   else if (settings.mode === "live") {
-    logger.warn("SMTP_URL is not set: mails to the owners of keys wait in the database until it is");
+    logger.warn("SMTP_URL is not set: mails wait in the database until it is");
   }
+  repeat("writing the mails that people ask for", second, () => links.look());
   repeat("telling of keys that will soon expire", minute, () => expiryWatch.look());
   const purge = new Purge(store, expiries(settings, store), (message, details) =>
     logger.warn(details, message),

@@ -3,7 +3,7 @@
 import type { RecordOf } from "../declare/record.ts";
 import type { Engine } from "../engine/engine.ts";
 import { OperatorError } from "../errors.ts";
-import { hashPassword, passwordLength, setPassword } from "../identity/password.ts";
+import { hashPassword, passwordFault, setPassword } from "../identity/password.ts";
 import { systemCaller } from "../identity/system-caller.ts";
 import { users } from "../identity/user.ts";
 import type { Store } from "../store/store.ts";
@@ -21,10 +21,8 @@ export async function createUser(
   tenantId: string,
   { email, name, password }: NewUser,
 ): Promise<RecordOf<typeof users>> {
-  const { min, max } = passwordLength;
-  if (password.length < min || password.length > max) {
-    throw new OperatorError(`the password must have ${min} to ${max} characters`);
-  }
+  const fault = passwordFault(password);
+  if (fault !== undefined) throw new OperatorError(fault);
   const hash = await hashPassword(password);
   return engine.together(systemCaller(engine.model, tenantId), async (rows, session) => {
     const user = await rows.create(users, { email, name });

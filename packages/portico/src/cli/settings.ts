@@ -4,6 +4,7 @@ import type { Quota } from "../declare/caller.ts";
 import { OperatorError } from "../errors.ts";
 import { type GraphqlLimits, standardLimits } from "../graphql/limits.ts";
 import { type LogLevel, logLevels } from "../http/log.ts";
+import type { Introspection } from "../identity/foreign-tokens.ts";
 
 export interface Settings {
   readonly mode: "sandbox" | "live";
@@ -27,6 +28,16 @@ export interface Settings {
   readonly smtpUrl: string | undefined;
   /** Who mails come from; undefined for the API itself. */
   readonly mailFrom: { readonly name: string; readonly address: string } | undefined;
+  /** A file with the keys that sign tokens; undefined where the server makes its own. */
+  readonly signingKey: string | undefined;
+  /** Where tokens of another issuer are asked about; undefined where there are none. */
+  readonly introspection: (Introspection & { readonly tenantId: string | undefined }) | undefined;
+  /** How the pages of the authorization server are called; undefined for the name of the app. */
+  readonly pagesName: string | undefined;
+  /** `#0b57d0`; undefined for Portico's own. */
+  readonly pagesColour: string | undefined;
+  /** A file. */
+  readonly pagesLogo: string | undefined;
   /** How long mails are kept that wait for nothing any more. */
   readonly mailDays: number;
   /** How long the counts of key uses are kept. */
@@ -70,6 +81,11 @@ export function readSettings(environment: Environment, defaults: Environment = {
     failedAuthQuota: quota("PORTICO_FAILED_AUTH_QUOTA", value("PORTICO_FAILED_AUTH_QUOTA", "300/60")),
     smtpUrl: smtpUrl(value("SMTP_URL", "")),
     mailFrom: mailAddress("MAIL_FROM", value("MAIL_FROM", "")),
+    signingKey: value("PORTICO_SIGNING_KEY", "") || undefined,
+    introspection: introspection(value),
+    pagesName: pagesName("PORTICO_PAGES_NAME", value("PORTICO_PAGES_NAME", "")),
+    pagesColour: colour("PORTICO_PAGES_COLOUR", value("PORTICO_PAGES_COLOUR", "")),
+    pagesLogo: value("PORTICO_PAGES_LOGO", "") || undefined,
     mailDays: days("PORTICO_MAIL_DAYS", value("PORTICO_MAIL_DAYS", "30")),
     usageDays: days("PORTICO_USAGE_DAYS", value("PORTICO_USAGE_DAYS", "90")),
     requestLogDays: days("PORTICO_REQUEST_LOG_DAYS", value("PORTICO_REQUEST_LOG_DAYS", "7"), 0),
@@ -122,6 +138,32 @@ function mailAddress(name: string, value: string): Settings["mailFrom"] {
   const address = bracketed ?? bare;
   if (address !== undefined) return { name: called, address };
   throw new OperatorError(`${name} is '${value}'; write Name <name@example.com>, or the address alone`);
+}
+
+/** The secret is not repeated in the message. */
+function introspection(value: (name: string, standard: string) => string): Settings["introspection"] {
+  const url = value("PORTICO_INTROSPECTION_URL", "");
+  const clientId = value("PORTICO_INTROSPECTION_CLIENT_ID", "");
+  const clientSecret = value("PORTICO_INTROSPECTION_CLIENT_SECRET", "");
+  const tenantId = value("PORTICO_INTROSPECTION_TENANT", "") || undefined;
+  if (url === "" && clientId === "" && clientSecret === "" && tenantId === undefined) return undefined;
+  const parsed = URL.parse(url);
+  if (!parsed || !/^https?:$/.test(parsed.protocol) || parsed.username !== "")
+    throw new OperatorError("PORTICO_INTROSPECTION_URL must be an http or https URL without a user name");
+  if (clientId !== "" && clientSecret !== "") return { url, clientId, clientSecret, tenantId };
+  throw new OperatorError(
+    "PORTICO_INTROSPECTION_URL needs PORTICO_INTROSPECTION_CLIENT_ID and PORTICO_INTROSPECTION_CLIENT_SECRET",
+  );
+}
+
+function pagesName(name: string, value: string): string | undefined {
+  if (value.length <= 100 && !/\p{Cc}/u.test(value)) return value.trim() || undefined;
+  throw new OperatorError(`${name} must be one line of at most 100 characters`);
+}
+
+function colour(name: string, value: string): string | undefined {
+  if (value === "" || /^#[\da-f]{6}$/i.test(value)) return value.toLowerCase() || undefined;
+  throw new OperatorError(`${name} is '${value}'; write red, green and blue in hexadecimal: #0b57d0`);
 }
 
 function days(name: string, value: string, fewest = 1): number {

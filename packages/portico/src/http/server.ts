@@ -12,7 +12,7 @@ import type { StreamAccess } from "../graphql/streams.ts";
 import type { Authenticator } from "../identity/authenticate.ts";
 import type { Quotas } from "../limits/quota.ts";
 import { withResourceMetadata } from "../oauth/challenge.ts";
-import { registerGrants } from "../oauth/grants.ts";
+import { registerGrants } from "../oauth/grants-api.ts";
 import { type OAuthDoor, registerOAuth } from "../oauth/routes.ts";
 import type { CursorCodec } from "../plan/cursor.ts";
 import { registerRest } from "../rest/routes.ts";
@@ -156,7 +156,7 @@ function registerDoors(doors: FastifyInstance, building: Building): void {
   });
   countRequests(doors, quotas.ofKeys);
   const basePath = new URL(publicUrl).pathname.replace(/\/$/, "");
-  registerGrants(doors, { server: oauth.server, callerOf });
+  registerGrants(doors, { server: oauth.server, basePath, callerOf });
   registerRest(doors, { engine, cursors, basePath, callerOf });
   const count = (caller: Caller): Promise<void> => takeTokens(quotas.ofKeys, caller, 1);
   const logSocket: StreamAccess["logSocket"] = (line, caller) =>

@@ -99,6 +99,12 @@ export class AccessTokens {
     throw invalidCredential();
   }
 
+  /** Whether a token says that it is one of ours; whether that is so is another question. */
+  async isOfIssuer(token: string): Promise<boolean> {
+    const { issuer } = await this.#urls;
+    return parsed(token.slice(0, longestToken).split(".")[1] ?? "")?.["iss"] === issuer;
+  }
+
   /** The claims of a token that is valid now; undefined for anything else. */
   async claims(token: string): Promise<AccessClaims | undefined> {
     return (await this.#standing(token, 0))?.claims;

@@ -7,6 +7,8 @@ export type KeyType = "secret" | "publishable";
 
 /** `sk_test_` and 32 random bytes in base64url (43 characters). */
 export const keyPattern = /^(sk|pk)_(test|live)_[\w-]{43}$/;
+/** What is written like this was meant to be a key, complete or not, and is nobody else's business. */
+export const keyStart = /^(?:sk|pk)_(?:test|live)_/;
 /** So many characters of a key are stored in the clear and lead to its record. */
 export const prefixLength = 12;
 const secretBytes = 32;

@@ -7,7 +7,7 @@ import type { Caller, Quota } from "../declare/caller.ts";
 import { Problem } from "../errors.ts";
 import type { Store } from "../store/store.ts";
 import type { AccessTokens } from "./access-token.ts";
-import { type Environment, keyHash, keyPattern, prefixLength } from "./api-key.ts";
+import { type Environment, keyHash, keyPattern, keyStart, prefixLength } from "./api-key.ts";
 import { KeyLookup } from "./key-lookup.ts";
 import { challenge, invalidCredential, presentedCredential } from "./presented-credential.ts";
 
@@ -44,10 +44,10 @@ export class Authenticator {
   }
 
   async #verify(presented: string): Promise<Caller> {
-    // A JSON Web Token begins so, and no key does.
-    if (presented.startsWith("eyJ")) return this.#tokens.caller(presented);
     const environment = keyPattern.exec(presented)?.[2];
-    if (environment === undefined) throw invalidCredential();
+    if (environment === undefined && keyStart.test(presented)) throw invalidCredential();
+    // What is no key may be a token.
+    if (environment === undefined) return this.#tokens.caller(presented);
     if (environment !== this.#environment) throw wrongEnvironment(this.#environment);
 
     const record = await this.#keys.find(presented.slice(0, prefixLength));

@@ -19,6 +19,7 @@ export interface OAuthClient {
   readonly grantTypes: readonly string[];
   readonly scopes: readonly string[];
   readonly jwks: object | undefined;
+  readonly jwksUri: string | undefined;
   readonly requiresConsent: boolean;
   readonly mayIntrospect: boolean;
 }
@@ -35,7 +36,7 @@ export class OAuthClientLookup {
     this.#client = compile(
       builder,
       sql`select c.id, c.tenant_id, t.name, c.client_id, c.name, c.auth_method, c.redirect_uris, c.grant_types,
-          c.scopes, c.jwks, c.requires_consent, c.may_introspect
+          c.scopes, c.jwks, c.requires_consent, c.may_introspect, c.jwks_uri
         from oauth_clients as c join tenants as t on t.id = c.tenant_id where c.client_id = ${clientId}`,
     );
     this.#secrets = compile(
@@ -65,6 +66,7 @@ export class OAuthClientLookup {
       jwks: jwks ? (JSON.parse(jwks) ?? undefined) : undefined,
       requiresConsent: Boolean(row[10]),
       mayIntrospect: Boolean(row[11]),
+      jwksUri: (row[12] as string | null) ?? undefined,
     };
   }
 

@@ -71,6 +71,12 @@ const clientFields = {
   }),
   scopes: json({ schema: textsSchema(100, 100), description: "The most that it may ask for." }),
   jwks: json({ optional: true, schema: jwksSchema }),
+  jwksUri: text({
+    optional: true,
+    min: 1,
+    max: 2_000,
+    description: "Where its public keys are, for private_key_jwt, instead of jwks.",
+  }),
   requiresConsent: boolean({ default: true, description: "False for applications of one's own." }),
   mayIntrospect: boolean({
     default: false,
@@ -159,9 +165,9 @@ function hasSecret({ authMethod }: { readonly authMethod: string | null }): bool
   return authMethod === "client_secret_basic" || authMethod === "client_secret_post";
 }
 
-function standardAuthMethod({ type, jwks }: { readonly type: string; readonly jwks?: unknown }) {
+function standardAuthMethod({ type, jwks, jwksUri }: Readonly<Record<string, unknown>>) {
   if (type === "public") return "none";
-  return jwks ? "private_key_jwt" : "client_secret_basic";
+  return jwks || jwksUri ? "private_key_jwt" : "client_secret_basic";
 }
 
 /** Where nothing is said: for people where there is a place to send them back to, for the application itself otherwise. */

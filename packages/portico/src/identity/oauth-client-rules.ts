@@ -15,6 +15,7 @@ export interface ClientParts {
   readonly grantTypes: readonly string[];
   readonly authMethod: string | null;
   readonly jwks: unknown;
+  readonly jwksUri?: string | null | undefined;
 }
 
 type Given = Readonly<Record<string, unknown>>;
@@ -24,9 +25,12 @@ export function clientFaults(given: Given, { scopes }: CheckContext): readonly F
   const known = [...scopes, ...openIdScopes];
   const unknown = listOf(given["scopes"]).filter((scope) => !known.includes(scope));
   const faults: Fault[] = listOf(given["redirectUris"]).flatMap((uri) => {
-    const text = redirectUriFault(uri);
+    const text = addressFault(uri);
     return text === undefined ? [] : [{ field: "redirectUris", issue: "format", text }];
   });
+  const jwksUri = given["jwksUri"];
+  const text = typeof jwksUri === "string" ? addressFault(jwksUri) : undefined;
+  if (text !== undefined) faults.push({ field: "jwksUri", issue: "format", text });
   if (unknown.length > 0) {
     const text = `has ${unknown.join(", ")}, which is none of ${known.join(", ")}`;
     faults.push({ field: "scopes", issue: "choice", text });
@@ -41,8 +45,8 @@ function listOf(value: unknown): readonly string[] {
 
 const loopbacks = ["127.0.0.1", "[::1]", "localhost"];
 
-/** What is wrong with a redirect URI (RFC 9700, section 2.1; RFC 8252, section 7.3). */
-function redirectUriFault(uri: string): string | undefined {
+/** What is wrong with a redirect URI, or with where keys are (RFC 9700, section 2.1; RFC 8252, section 7.3). */
+function addressFault(uri: string): string | undefined {
   const url = URL.parse(uri);
   if (!url || /[\s\\*]/.test(uri))
     return `has ${uri}, which is no URL; write each as a whole, without wildcards`;
@@ -55,7 +59,14 @@ function redirectUriFault(uri: string): string | undefined {
 }
 
 /** @throws Problem `validation_error` for members that do not go together */
-export function requireConsistent({ type, redirectUris, grantTypes, authMethod, jwks }: ClientParts): void {
+export function requireConsistent({
+  type,
+  redirectUris,
+  grantTypes,
+  authMethod,
+  jwks,
+  jwksUri,
+}: ClientParts): void {
   const isPublic = type === "public";
   if (isPublic !== (authMethod === "none")) {
     throw fault(
@@ -73,8 +84,15 @@ export function requireConsistent({ type, redirectUris, grantTypes, authMethod, 
   if (grantTypes.length === 1 && grantTypes[0] === "refresh_token") {
     throw fault("grantTypes", "choice", "refresh_token goes together with a grant type that asks a person.");
   }
-  if ((authMethod === "private_key_jwt") !== (jwks !== null && jwks !== undefined)) {
-    throw fault("jwks", "required", "private_key_jwt needs jwks, and no other authMethod has them.");
+  const isGiven = (value: unknown): boolean => value !== null && value !== undefined;
+  if (isGiven(jwks) && isGiven(jwksUri))
+    throw fault("jwksUri", "choice", "A client has jwks or jwksUri, not both.");
+  if ((authMethod === "private_key_jwt") !== (isGiven(jwks) || isGiven(jwksUri))) {
+    throw fault(
+      "jwks",
+      "required",
+      "private_key_jwt needs jwks or jwksUri, and no other authMethod has them.",
+    );
   }
 }
 

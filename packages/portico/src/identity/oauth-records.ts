@@ -3,12 +3,15 @@
 
 import { hash } from "node:crypto";
 import { type RawBuilder, sql } from "kysely";
-import type { ColumnValues, Statement } from "../store/database.ts";
+import type { ColumnValues, Session, Statement } from "../store/database.ts";
 import type { Expiry } from "../store/purge.ts";
 import type { Column, Table } from "../store/schema.ts";
 import { compile, slot } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
 import type { Seal } from "./seal.ts";
+
+/** Records that one transaction takes out. */
+const takenAtOnce = 20;
 
 /** Seconds since 1970, as all times of OAuth are. */
 export function epochSeconds(): number {
@@ -85,6 +88,11 @@ interface Key {
   readonly value: string;
 }
 
+interface Owned {
+  readonly model: string;
+  readonly accountId: string;
+}
+
 export class OAuthRecords {
   readonly #store: Store;
   readonly #seal: Seal;
@@ -94,10 +102,14 @@ export class OAuthRecords {
   readonly #findByUid: Statement<Key>;
   readonly #findByUserCode: Statement<Key>;
   readonly #consume: Statement<Key>;
+  readonly #take: Statement<Key>;
+  readonly #isAny: Statement<string>;
+  readonly #takeSome: Statement<string>;
   readonly #destroy: Statement<Key>;
   readonly #destroyByGrant: Statement<Key>;
   readonly #destroyGrant: Statement<string>;
-  readonly #grantsOf: Statement<string>;
+  readonly #destroyAccount: Statement<string>;
+  readonly #ofAccount: Statement<Owned>;
 
   constructor(store: Store, seal: Seal) {
     this.#store = store;
@@ -130,6 +142,15 @@ export class OAuthRecords {
     this.#consume = make(
       sql`update oauth_records set consumed_at = ${slot(epochSeconds)} where ${key} and consumed_at is null returning id`,
     );
+    const isAlive = sql`expires_at > ${slot(epochSeconds)}`;
+    this.#take = make(sql`delete from oauth_records where ${key} and ${isAlive} returning payload`);
+    const ofModel = sql`model = ${slot((model: string) => model)}`;
+    this.#isAny = make(sql`select 1 from oauth_records where ${ofModel} limit 1`);
+    this.#takeSome = make(
+      sql`with taken as (select model, id from oauth_records where ${ofModel}
+          limit ${sql.lit(takenAtOnce)}${store.dialect.lockFreeRows})
+        delete from oauth_records where (model, id) in (select model, id from taken) returning payload`,
+    );
     this.#destroy = make(sql`delete from oauth_records where ${key}`);
     this.#destroyByGrant = make(
       sql`delete from oauth_records where ${model} and grant_id = ${slot((key: Key) => key.value)}`,
@@ -137,15 +158,18 @@ export class OAuthRecords {
     this.#destroyGrant = make(
       sql`delete from oauth_records where grant_id = ${slot((grantId: string) => grantId)} returning model`,
     );
-    this.#grantsOf = make(
-      sql`select payload, consumed_at from oauth_records where model = 'Grant'
-        and account_id = ${slot((accountId: string) => accountId)} and expires_at > ${slot(epochSeconds)}`,
+    this.#destroyAccount = make(
+      sql`delete from oauth_records where account_id = ${slot((accountId: string) => accountId)}`,
+    );
+    this.#ofAccount = make(
+      sql`select payload from oauth_records where model = ${slot(({ model }: Owned) => model)}
+        and account_id = ${slot(({ accountId }: Owned) => accountId)} and ${isAlive}`,
     );
   }
 
   /** Remembers it, in the place of what was remembered under the same value. */
-  async put(record: NewRecord): Promise<void> {
-    await this.#write(this.#upsert, record);
+  async put(record: NewRecord, session?: Session): Promise<void> {
+    await this.#write(this.#upsert, record, session);
   }
 
   /** Remembers it once: false where the value is known already. */
@@ -170,8 +194,25 @@ export class OAuthRecords {
     return (await this.#write(this.#consume, { model, value })).length > 0;
   }
 
-  async remove(model: string, value: string): Promise<void> {
-    await this.#write(this.#destroy, { model, value });
+  /** Takes it out, for the one use that is made of it; undefined where it is gone or its time is over. */
+  async take(model: string, value: string, session: Session): Promise<string | undefined> {
+    const [row] = await session.query(this.#take, { model, value });
+    return row && this.#seal.open(row[0] as string);
+  }
+
+  /** Whether a model has anything to be taken; it costs no write. */
+  async isAny(model: string): Promise<boolean> {
+    return (await this.#store.database.query(this.#isAny, model)).length > 0;
+  }
+
+  /** Takes out some of a model; what another process is taking is left to it. */
+  async takeSome(model: string, session: Session): Promise<string[]> {
+    const rows = await session.query(this.#takeSome, model);
+    return rows.flatMap(([payload]) => this.#seal.open(payload as string) ?? []);
+  }
+
+  async remove(model: string, value: string, session?: Session): Promise<void> {
+    await this.#write(this.#destroy, { model, value }, session);
   }
 
   async removeByGrant(model: string, grantId: string): Promise<void> {
@@ -179,18 +220,32 @@ export class OAuthRecords {
   }
 
   /** Removes a grant and everything that stands on it; false where there is none. */
-  async removeGrant(grantId: string): Promise<boolean> {
-    const removed = await this.#write(this.#destroyGrant, grantId);
+  async removeGrant(grantId: string, session?: Session): Promise<boolean> {
+    const removed = await this.#write(this.#destroyGrant, grantId, session);
     return removed.some(([model]) => model === "Grant");
   }
 
-  /** The grants that a person has given, as the JSON of each. */
-  async grantsOf(accountId: string): Promise<string[]> {
-    const rows = await this.#store.database.query(this.#grantsOf, accountId);
+  /** Forgets all that is remembered of a person: sessions, grants and what stands on them, links in mails. */
+  async removeAccount(accountId: string, session: Session): Promise<void> {
+    await session.query(this.#destroyAccount, accountId);
+  }
+
+  /** What is remembered of a person in one model, as the JSON of each. */
+  async ofAccount(
+    model: string,
+    accountId: string,
+    session: Session = this.#store.database,
+  ): Promise<string[]> {
+    const rows = await session.query(this.#ofAccount, { model, accountId });
     return rows.flatMap(([payload]) => this.#seal.open(payload as string) ?? []);
   }
 
-  #write<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
+  #write<Input>(
+    statement: Statement<Input>,
+    input: Input,
+    within?: Session,
+  ): Promise<readonly ColumnValues[]> {
+    if (within) return within.query(statement, input);
     return this.#store.transaction((session) => session.query(statement, input));
   }
 

@@ -15,7 +15,7 @@ const parallelism = 1;
 const tagLength = 32;
 
 /** Shortest and longest password that is taken (NIST SP 800-63B asks for 8 and at least 64). */
-export const passwordLength = { min: 8, max: 256 } as const;
+const passwordLength = { min: 8, max: 256 } as const;
 
 export const passwordsTable: Table = {
   name: "passwords",
@@ -69,7 +69,14 @@ export async function isPassword(password: string, hash: string | null | undefin
   return timingSafeEqual(found, Buffer.from(tag, "base64")) && typeof hash === "string";
 }
 
-/** Gives a user their first password, in the transaction of `session`. */
+/** What is wrong with a password that somebody chooses; undefined where nothing is. */
+export function passwordFault(password: string): string | undefined {
+  const { min, max } = passwordLength;
+  if (password.length >= min && password.length <= max) return undefined;
+  return `the password must have ${min} to ${max} characters`;
+}
+
+/** Gives a user a password, their first or another one, in the transaction of `session`. */
 export async function setPassword(
   store: Store,
   session: Session,
@@ -81,7 +88,8 @@ export async function setPassword(
   );
   const insert = compile(
     store.dialect.builder,
-    sql`insert into passwords (tenant_id, user_id, hash, updated_at) values (${sql.join(values)})`,
+    sql`insert into passwords (tenant_id, user_id, hash, updated_at) values (${sql.join(values)})
+      on conflict (tenant_id, user_id) do update set hash = excluded.hash, updated_at = excluded.updated_at`,
   );
   await session.query(insert, undefined);
 }

@@ -1,7 +1,7 @@
 // The people who sign in: found by address within a tenant, or by id.
 
 import { sql } from "kysely";
-import type { Statement } from "../store/database.ts";
+import type { Session, Statement } from "../store/database.ts";
 import { compile, slot } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
 import { isPassword } from "./password.ts";
@@ -11,6 +11,8 @@ export interface Person {
   readonly tenantId: string;
   readonly name: string;
   readonly email: string;
+  /** Whether they have shown that mail to this address reaches them. */
+  readonly isEmailVerified: boolean;
 }
 
 interface Presented {
@@ -26,15 +28,18 @@ export class People {
   constructor(store: Store) {
     this.#store = store;
     const { builder } = store.dialect;
+    const person = sql`u.id, u.tenant_id, u.name, u.email, v.email is not null`;
+    const verified = sql`left join verified_emails as v
+      on v.tenant_id = u.tenant_id and v.user_id = u.id and v.email = u.email`;
     // The primary key begins with the tenant, and a tenant is one of few.
     this.#byId = compile(
       builder,
-      sql`select u.id, u.tenant_id, u.name, u.email from tenants as t
-        join users as u on u.tenant_id = t.id and u.id = ${slot((id: string) => id)}`,
+      sql`select ${person} from tenants as t
+        join users as u on u.tenant_id = t.id and u.id = ${slot((id: string) => id)} ${verified}`,
     );
     this.#byEmail = compile(
       builder,
-      sql`select u.id, u.tenant_id, u.name, u.email, p.hash from users as u
+      sql`select ${person}, p.hash from users as u ${verified}
         left join passwords as p on p.tenant_id = u.tenant_id and p.user_id = u.id
         where u.tenant_id = ${slot(({ tenantId }: Presented) => tenantId)}
           and u.email = ${slot(({ email }: Presented) => email.trim().toLowerCase())}`,
@@ -46,15 +51,25 @@ export class People {
     return row && personOf(row);
   }
 
+  async findByEmail(
+    tenantId: string,
+    email: string,
+    session: Session = this.#store.database,
+  ): Promise<Person | undefined> {
+    const [row] = await session.query(this.#byEmail, { tenantId, email });
+    return row && personOf(row);
+  }
+
   /** Who has this address and this password. Unknown addresses take as long as wrong passwords. */
   async signedIn(tenantId: string, email: string, password: string): Promise<Person | undefined> {
     const [row] = await this.#store.database.query(this.#byEmail, { tenantId, email });
-    const isTheirs = await isPassword(password, row?.[4] as string | null | undefined);
+    const isTheirs = await isPassword(password, row?.[5] as string | null | undefined);
     return row && isTheirs ? personOf(row) : undefined;
   }
 }
 
-function personOf([id, tenantId, name, email]: readonly unknown[]): Person {
-  // The columns of the statements above.
-  return { id: id as string, tenantId: tenantId as string, name: name as string, email: email as string };
+function personOf([id, tenantId, name, email, isEmailVerified]: readonly unknown[]): Person {
+  // The columns of the statements above; SQLite says 0 and 1.
+  const texts = { id, tenantId, name, email } as Pick<Person, "id" | "tenantId" | "name" | "email">;
+  return { ...texts, isEmailVerified: Boolean(isEmailVerified) };
 }

@@ -37,6 +37,10 @@ export interface SigningKey {
   /** The private key as a JSON Web Key. */
   readonly jwk: JsonWebKey;
   readonly publicKey: KeyObject;
+}
+
+interface KeptKey extends SigningKey {
+  /** Seconds since 1970. */
   readonly signsFrom: number;
 }
 
@@ -45,16 +49,35 @@ const keptMs = 5_000;
 /** A key that is not known may be new; whoever makes up names of keys does not have them read each time. */
 const readAgainMs = 1_000;
 
-/** The keys as this process knows them: those of another process are known a few seconds later. */
-export class SigningKeyRing {
+/** Where keys come from: the database, or a file. */
+export interface SigningKeySource {
+  /** Every key that verifies, the one that signs first. */
+  load(): Promise<readonly SigningKey[]>;
+}
+
+/** Those that the server makes itself. */
+export class KeptSigningKeys implements SigningKeySource {
   readonly #store: Store;
   readonly #seal: Seal;
-  #keys: Promise<readonly SigningKey[]> | undefined;
-  #readAt = 0;
 
   constructor(store: Store, seal: Seal) {
     this.#store = store;
     this.#seal = seal;
+  }
+
+  load(): Promise<readonly SigningKey[]> {
+    return loadSigningKeys(this.#store, this.#seal);
+  }
+}
+
+/** The keys as this process knows them: those of another process are known a few seconds later. */
+export class SigningKeyRing {
+  readonly #source: SigningKeySource;
+  #keys: Promise<readonly SigningKey[]> | undefined;
+  #readAt = 0;
+
+  constructor(source: SigningKeySource) {
+    this.#source = source;
   }
 
   /** Every key that verifies, the one that signs first. */
@@ -63,7 +86,7 @@ export class SigningKeyRing {
     if (this.#keys && now - this.#readAt < mostAgeMs) return this.#keys;
     this.#readAt = now;
     const before = this.#keys;
-    this.#keys = loadSigningKeys(this.#store, this.#seal);
+    this.#keys = this.#source.load();
     // What cannot be read now is not held against those who ask later.
     this.#keys.catch(() => {
       this.#keys = before;
@@ -90,7 +113,7 @@ async function loadSigningKeys(store: Store, seal: Seal): Promise<readonly Signi
 }
 
 /** Makes a key that takes over in a minute, and forgets those that verify nothing any more. */
-export async function rotateSigningKey(store: Store, seal: Seal): Promise<SigningKey> {
+export async function rotateSigningKey(store: Store, seal: Seal): Promise<KeptKey> {
   return store.transaction(async (session) => {
     await lock(store, session);
     const now = epochSeconds();
@@ -116,21 +139,21 @@ async function lock({ dialect }: Store, session: Session): Promise<void> {
   if (statement) await session.query(compile(dialect.builder, statement), undefined);
 }
 
-async function readKeys(store: Store, seal: Seal, session: Session): Promise<readonly SigningKey[]> {
+async function readKeys(store: Store, seal: Seal, session: Session): Promise<readonly KeptKey[]> {
   const statement = compile(
     store.dialect.builder,
     sql`select kid, sealed, signs_from from signing_keys order by signs_from, kid`,
   );
   const rows = await session.query(statement, undefined);
-  const keys = rows.flatMap(([kid, sealed, signsFrom]): SigningKey[] => {
+  const keys = rows.flatMap(([, sealed, signsFrom]): KeptKey[] => {
     const text = seal.open(sealed as string);
-    return text === undefined ? [] : [signingKey(kid as string, JSON.parse(text), Number(signsFrom))];
+    return text === undefined ? [] : [{ ...signingKey(JSON.parse(text)), signsFrom: Number(signsFrom) }];
   });
   return inOrderOfUse(keys, epochSeconds());
 }
 
 /** The key that signs now, those that will, and those that did and whose tokens may still live. */
-function inOrderOfUse(keys: readonly SigningKey[], now: number): readonly SigningKey[] {
+function inOrderOfUse(keys: readonly KeptKey[], now: number): readonly KeptKey[] {
   const current = keys.findLast(({ signsFrom }) => signsFrom <= now) ?? keys[0];
   if (!current) return [];
   const others = keys.filter((key, place) => {
@@ -141,21 +164,22 @@ function inOrderOfUse(keys: readonly SigningKey[], now: number): readonly Signin
   return [current, ...others];
 }
 
-async function insertKey(store: Store, session: Session, seal: Seal, signsFrom: number): Promise<SigningKey> {
+async function insertKey(store: Store, session: Session, seal: Seal, signsFrom: number): Promise<KeptKey> {
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const jwk = privateKey.export({ format: "jwk" });
-  const kid = thumbprint(jwk);
-  const values = [kid, seal.close(JSON.stringify(jwk)), signsFrom].map((value) => slot(() => value));
+  const made = signingKey(jwk);
+  const values = [made.kid, seal.close(JSON.stringify(jwk)), signsFrom].map((value) => slot(() => value));
   const insert = compile(
     store.dialect.builder,
     sql`insert into signing_keys (kid, sealed, signs_from) values (${sql.join(values)})`,
   );
   await session.query(insert, undefined);
-  return signingKey(kid, jwk, signsFrom);
+  return { ...made, signsFrom };
 }
 
-function signingKey(kid: string, jwk: JsonWebKey, signsFrom: number): SigningKey {
-  return { kid, jwk, signsFrom, publicKey: createPublicKey({ key: jwk, format: "jwk" }) };
+/** A private key of P-256, named after itself. */
+export function signingKey(jwk: JsonWebKey): SigningKey {
+  return { kid: thumbprint(jwk), jwk, publicKey: createPublicKey({ key: jwk, format: "jwk" }) };
 }
 
 /** RFC 7638 */

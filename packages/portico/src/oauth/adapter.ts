@@ -4,6 +4,7 @@ import type { Adapter, AdapterPayload } from "oidc-provider";
 import type { AccessClaims, AccessTokens } from "../identity/access-token.ts";
 import type { OAuthClient, OAuthClientLookup } from "../identity/oauth-client-lookup.ts";
 import { epochSeconds, type FoundRecord, type OAuthRecords } from "../identity/oauth-records.ts";
+import type { SeenAt, SignInSessions } from "../identity/sign-in-sessions.ts";
 import type { Guesses } from "./guesses.ts";
 import type { Library } from "./library.ts";
 
@@ -13,11 +14,20 @@ export interface Memory {
   readonly clients: OAuthClientLookup;
   readonly tokens: AccessTokens;
   readonly guesses: Guesses;
+  readonly sessions: SignInSessions;
 }
 
 /** Written before a JSON Web Token, so that the library looks for it instead of refusing its form. */
 export const tokenMark = "~";
 const accessModels = ["AccessToken", "ClientCredentials"];
+/** What is kept of the text in which a browser says what it is. */
+const longestBrowser = 300;
+/** Where a model names the session that it stands on. */
+const sessionMember: ReadonlyMap<string, "uid" | "sessionUid"> = new Map([
+  ["Session", "uid"],
+  ["AuthorizationCode", "sessionUid"],
+  ["DeviceCode", "sessionUid"],
+]);
 /** For models that are kept without end the library names no time. */
 const longestSeconds = 366 * 86_400;
 
@@ -38,10 +48,11 @@ export class RecordAdapter implements Adapter {
     const record = {
       model: this.#model,
       value: id,
-      payload: JSON.stringify({ ...rest, jti: id }),
+      payload: JSON.stringify({ ...rest, jti: id, ...(this.#model === "Session" && { seen: this.#seen() }) }),
       expiresAt: epochSeconds() + expiresIn,
       grantId: this.#model === "Grant" ? id : payload.grantId,
-      accountId: payload.accountId,
+      // Who signs in in an interaction is known before there is a session: it ends with all others.
+      accountId: payload.accountId ?? payload.result?.login?.accountId,
       uid: payload.uid,
       userCode: payload.userCode,
     };
@@ -61,7 +72,7 @@ export class RecordAdapter implements Adapter {
       const claims = await tokens.claims(withoutMark(id));
       return claims && this.#tokenOf(claims, id);
     }
-    const found = payloadOf(await records.find(this.#model, id));
+    const found = await this.#unlessEnded(payloadOf(await records.find(this.#model, id)));
     if (found && this.#model === "DeviceCode") await this.#requirePatience(id);
     return found;
   }
@@ -74,7 +85,23 @@ export class RecordAdapter implements Adapter {
   }
 
   async findByUid(uid: string): Promise<AdapterPayload | undefined> {
-    return payloadOf(await this.#memory.records.findByUid(this.#model, uid));
+    return this.#unlessEnded(payloadOf(await this.#memory.records.findByUid(this.#model, uid)));
+  }
+
+  /** What a request wrote while its session was ended is nothing: the session itself, or a code that came of it. */
+  async #unlessEnded(found: AdapterPayload | undefined): Promise<AdapterPayload | undefined> {
+    const member = sessionMember.get(this.#model);
+    const uid = member && found?.[member];
+    if (typeof uid !== "string") return found;
+    return (await this.#memory.sessions.isEnded(uid)) ? undefined : found;
+  }
+
+  /** From where the request comes that uses a session now. */
+  #seen(): SeenAt | undefined {
+    const request = this.#library.Provider.ctx?.req;
+    if (!request) return undefined;
+    const browser = (request.headers["user-agent"] ?? "").slice(0, longestBrowser);
+    return { at: epochSeconds(), address: request.socket.remoteAddress ?? "", browser };
   }
 
   async findByUserCode(userCode: string): Promise<AdapterPayload | undefined> {
@@ -156,6 +183,7 @@ function metadataOf(client: OAuthClient): AdapterPayload {
     // Secrets are held against their hashes; the library only wants to see that there is one.
     ...(hasSecret && { client_secret: "kept elsewhere" }),
     ...(client.jwks && { jwks: client.jwks }),
+    ...(client.jwksUri !== undefined && { jwks_uri: client.jwksUri }),
     tenant_id: client.tenantId,
     tenant_name: client.tenantName,
     requires_consent: client.requiresConsent,

@@ -3,11 +3,16 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type Provider from "oidc-provider";
 import type { AccessTokens, OAuthUrls } from "../identity/access-token.ts";
+import type { MailedLinks } from "../identity/mailed-links.ts";
 import type { OAuthClientLookup } from "../identity/oauth-client-lookup.ts";
 import type { OAuthRecords } from "../identity/oauth-records.ts";
+import type { Passkeys } from "../identity/passkeys.ts";
 import type { People } from "../identity/person.ts";
+import type { SignInSessions } from "../identity/sign-in-sessions.ts";
 import type { SigningKey, SigningKeyRing } from "../identity/signing-keys.ts";
+import type { Brand } from "./brand.ts";
 import type { Guesses } from "./guesses.ts";
+import type { KeySets } from "./key-sets.ts";
 import { type Library, loadLibrary } from "./library.ts";
 import { buildProvider } from "./provider.ts";
 import { type Site, siteAt } from "./site.ts";
@@ -17,13 +22,17 @@ export interface AuthorizationServerParts {
   readonly clients: OAuthClientLookup;
   readonly tokens: AccessTokens;
   readonly people: People;
+  readonly passkeys: Passkeys;
+  readonly links: MailedLinks;
+  readonly sessions: SignInSessions;
   readonly keys: SigningKeyRing;
   readonly guesses: Guesses;
   /** Newest first; cookies are signed with what derives from them. */
   readonly secrets: readonly string[];
+  readonly keySets: KeySets;
   /** Known once the server listens. */
   readonly urls: Promise<OAuthUrls>;
-  readonly name: string;
+  readonly brand: Brand;
   readonly scopes: readonly string[];
 }
 
@@ -57,11 +66,12 @@ export class AuthorizationServer {
   }
 
   async #start(keys: readonly SigningKey[]): Promise<Running> {
-    const { urls, name, scopes, records, clients, tokens, people, guesses, secrets } = this.parts;
-    const site = siteAt(await urls, name, scopes);
+    const { urls, brand, scopes, records, clients, tokens, people, guesses, sessions, secrets, keySets } =
+      this.parts;
+    const site = siteAt(await urls, brand, scopes);
     this.#library ??= loadLibrary();
     const library = await this.#library;
-    const memory = { records, clients, tokens, guesses };
+    const memory = { records, clients, tokens, guesses, sessions };
     const provider = buildProvider({
       library,
       memory,
@@ -69,6 +79,7 @@ export class AuthorizationServer {
       site,
       keys,
       secrets,
+      keySets,
       logError: this.#logError,
     });
     return { provider, handle: provider.callback(), site };

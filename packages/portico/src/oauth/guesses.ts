@@ -1,5 +1,5 @@
 // Slows down those who guess: passwords by account and by address, codes of devices by address, and devices that ask
-// too often whether they are connected.
+// too often whether they are connected. Those who have mails sent, too.
 
 import type { Quota } from "../declare/caller.ts";
 import { networkOf } from "../limits/network.ts";
@@ -10,6 +10,10 @@ const ofAccount: Quota = { limit: 10, windowSeconds: 600 };
 const ofAddress: Quota = { limit: 100, windowSeconds: 600 };
 /** Some clients send every poll twice, and some do not know `slow_down`: only those who ask each second meet it. */
 const ofPolls: Quota = { limit: 12, windowSeconds: 12 };
+
+/** Mails that an account is sent, and that an address has sent: nobody's mailbox is filled from here. */
+const ofMailsToAccount: Quota = { limit: 3, windowSeconds: 900 };
+const ofMailsByAddress: Quota = { limit: 20, windowSeconds: 900 };
 
 export interface Try {
   readonly tenantId: string;
@@ -36,6 +40,13 @@ export class Guesses {
   async forgive(tried: Try): Promise<void> {
     await this.#quotas.take(accountKey(tried), ofAccount, -1);
     await this.#quotas.take(addressKey(tried), ofAddress, -1);
+  }
+
+  /** Counts a mail that is asked for, whether or not there is such an account. @returns seconds to wait, 0 for none */
+  async secondsToWaitForMail(tried: Try): Promise<number> {
+    const byAddress = await this.#quotas.take(`mail ${addressKey(tried)}`, ofMailsByAddress);
+    if (!byAddress.isAllowed) return byAddress.secondsToNext;
+    return (await this.#quotas.take(`mail ${accountKey(tried)}`, ofMailsToAccount)).secondsToNext;
   }
 
   /** Counts what comes from an address to a path. @returns seconds to wait, 0 for none */

@@ -5,9 +5,11 @@ import type Provider from "oidc-provider";
 import type { Configuration, Grant, KoaContextWithOIDC } from "oidc-provider";
 import { openIdScopes } from "../identity/oauth-client-rules.ts";
 import type { People, Person } from "../identity/person.ts";
+import { sessionSeconds } from "../identity/sign-in-sessions.ts";
 import type { SigningKey } from "../identity/signing-keys.ts";
 import { type Memory, ownMetadata, RecordAdapter, responseModes } from "./adapter.ts";
 import { deviceFlow, pollInterval } from "./device-flow.ts";
+import type { KeySets } from "./key-sets.ts";
 import type { Library } from "./library.ts";
 import { endSessionPage, errorPage, signedOutPage } from "./pages/plain-pages.ts";
 import { derived, type Site } from "./site.ts";
@@ -19,6 +21,7 @@ export interface ProviderParts {
   readonly site: Site;
   readonly keys: readonly SigningKey[];
   readonly secrets: readonly string[];
+  readonly keySets: KeySets;
   readonly logError: (error: unknown) => void;
 }
 
@@ -33,7 +36,7 @@ const lifetimes = {
   IdToken: 600,
   Interaction: 1_800,
   RefreshToken: 30 * day,
-  Session: 14 * day,
+  Session: sessionSeconds,
 };
 
 const cookieNames = {
@@ -116,7 +119,15 @@ interface SecretHolder {
   compareClientSecret(presented: string): Promise<boolean>;
 }
 
-function configuration({ library, memory, people, site, keys, secrets }: ProviderParts): Configuration {
+function configuration({
+  library,
+  memory,
+  people,
+  site,
+  keys,
+  secrets,
+  keySets,
+}: ProviderParts): Configuration {
   const { errors } = library;
   return {
     adapter: (model: string) => new RecordAdapter(model, memory, library),
@@ -130,6 +141,7 @@ function configuration({ library, memory, people, site, keys, secrets }: Provide
     allowOmittingSingleRegisteredRedirectUri: false,
     rotateRefreshToken: true,
     clockTolerance: 30,
+    fetch: (address) => keySets.fetch(String(address)),
     clientDefaults: { id_token_signed_response_alg: "ES256", response_types: ["code"] },
     clientAuthMethods: ["client_secret_basic", "client_secret_post", "private_key_jwt", "none"],
     enabledJWA: {
@@ -202,8 +214,9 @@ function configuration({ library, memory, people, site, keys, secrets }: Provide
   };
 }
 
-function accountOf({ id, name, email }: Person) {
-  return { accountId: id, claims: async () => ({ sub: id, name, email, email_verified: false }) };
+function accountOf({ id, name, email, isEmailVerified }: Person) {
+  const claims = { sub: id, name, email, email_verified: isEmailVerified };
+  return { accountId: id, claims: async () => claims };
 }
 
 function show(context: KoaContextWithOIDC, page: string): void {

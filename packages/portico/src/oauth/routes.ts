@@ -1,19 +1,24 @@
 // The OAuth door: every path of the authorization server, below AUTH_URL.
 
-import type { IncomingMessage } from "node:http";
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Quota } from "../declare/caller.ts";
-import { Problem } from "../errors.ts";
 import { tokenMark } from "./adapter.ts";
 import type { AuthorizationServer, Running } from "./authorization-server.ts";
 import { resourceMetadataPath } from "./challenge.ts";
+import { type Exchange, type PageHandler, type PageParts, show, showFile } from "./exchange.ts";
+import { answerBroken, answerOAuthError, answerTooMany } from "./failure.ts";
 import { showGrants } from "./grants.ts";
-import { interact, tooManyTries } from "./interaction.ts";
+import { interact } from "./interaction.ts";
+import { askForPassword, choosePassword, confirmEmail, showAccount } from "./mailed-links.ts";
 import { mountedRequest } from "./mounted-request.ts";
-import { pageHeaders } from "./pages/layout.ts";
+import { logoPath, pageHeaders } from "./pages/layout.ts";
+import { passkeyScript, scriptPath } from "./pages/passkey-form.ts";
 import { errorPage } from "./pages/plain-pages.ts";
+import { PasskeyChallenges } from "./passkey-challenge.ts";
+import { showPasskeys } from "./passkeys.ts";
 import { routes } from "./provider.ts";
-import { derived, type Site } from "./site.ts";
+import { showSessions } from "./sessions.ts";
+import { derived } from "./site.ts";
 
 export interface OAuthDoor {
   readonly server: AuthorizationServer;
@@ -22,7 +27,6 @@ export interface OAuthDoor {
 }
 
 const bodyLimitBytes = 48 * 1024;
-/** How often what has expired is removed. */
 
 interface Endpoint {
   readonly path: string;
@@ -33,7 +37,8 @@ interface Endpoint {
   readonly prepare?: (parameters: URLSearchParams) => boolean;
   /** What each address may do here: a request leaves a row behind, or is a guess. */
   readonly quota?: Quota;
-  readonly handle?: (door: OAuthDoor, call: Call) => Promise<void>;
+  /** Pages of ours; the library answers the rest. */
+  readonly handle?: PageHandler;
 }
 
 const ofRequests: Quota = { limit: 300, windowSeconds: 60 };
@@ -48,8 +53,16 @@ const endpoints: readonly Endpoint[] = [
     quota: ofRequests,
   },
   { path: `${routes.authorization}/:uid`, methods: ["GET"], isPage: true },
-  { path: "/interaction/:uid", methods: ["GET", "POST"], isPage: true, handle: handleInteraction },
-  { path: "/grants", methods: ["GET", "POST"], isPage: true, handle: handleGrants },
+  { path: "/interaction/:uid", methods: ["GET", "POST"], isPage: true, handle: interact },
+  { path: "/interaction/:uid/password", methods: ["GET", "POST"], isPage: true, handle: askForPassword },
+  { path: "/password", methods: ["GET", "POST"], isPage: true, quota: ofRequests, handle: choosePassword },
+  { path: "/email", methods: ["GET", "POST"], isPage: true, quota: ofRequests, handle: confirmEmail },
+  { path: "/account", methods: ["GET", "POST"], isPage: true, handle: showAccount },
+  { path: "/grants", methods: ["GET", "POST"], isPage: true, handle: showGrants },
+  { path: "/sessions", methods: ["GET", "POST"], isPage: true, handle: showSessions },
+  { path: "/passkeys", methods: ["GET", "POST"], isPage: true, handle: showPasskeys },
+  { path: logoPath, methods: ["GET"], isPage: true, handle: showLogo },
+  { path: scriptPath, methods: ["GET"], isPage: true, handle: showScript },
   { path: routes.end_session, methods: ["GET"], isPage: true },
   { path: `${routes.end_session}/confirm`, methods: ["POST"], isPage: true },
   { path: `${routes.end_session}/success`, methods: ["GET"], isPage: true },
@@ -110,7 +123,7 @@ function registerResourceMetadata(server: FastifyInstance, { server: { parts } }
       authorization_servers: [issuer],
       scopes_supported: parts.scopes,
       bearer_methods_supported: ["header"],
-      resource_name: parts.name,
+      resource_name: parts.brand.name,
     };
   });
 }
@@ -139,7 +152,7 @@ function register(
       try {
         const seconds = await secondsToWait(door, endpoint, request);
         if (seconds > 0) return answerTooMany(call, seconds);
-        await (handle ? handle(door, call) : passOn(call, prepare));
+        await (handle ? answerPage(door, call, handle) : passOn(call, prepare));
       } catch (error) {
         answerBroken(error, call);
       }
@@ -158,20 +171,12 @@ async function secondsToWait(
   return server.parts.guesses.secondsToWaitAt(path, request.ip ?? "", quota);
 }
 
-function answerTooMany({ reply, running: { site }, isPage }: Call, seconds: number): FastifyReply {
-  const told = { error: "temporarily_unavailable", error_description: tooManyTries(seconds) };
-  const type = isPage ? "text/html; charset=utf-8" : "application/json; charset=utf-8";
-  const headers = { ...pageHeaders(), "Content-Type": type, "Retry-After": String(seconds) };
-  reply.raw.writeHead(429, headers).end(isPage ? errorPage(site, told) : JSON.stringify(told));
-  return reply;
-}
-
 async function passOn(
   { request, reply, running, target, isPage }: Call,
   prepare?: Endpoint["prepare"],
 ): Promise<void> {
   const { site, handle } = running;
-  if (isPage) for (const [name, value] of Object.entries(pageHeaders())) reply.raw.setHeader(name, value);
+  if (isPage) for (const [name, value] of Object.entries(pageHeaders(site))) reply.raw.setHeader(name, value);
   const { rest, givenCode } = withoutCode(preparedTarget(target, prepare));
   const mounted = mountedRequest(request, { site, target: rest, isPage, body: bodyOf(request, prepare) });
   await handle(givenCode === undefined ? mounted : Object.assign(mounted, { givenCode }), reply.raw);
@@ -217,67 +222,37 @@ function prepareAuthorization(parameters: URLSearchParams): boolean {
   return isFormPost || isUnasked;
 }
 
-async function handleInteraction({ server: { parts } }: OAuthDoor, call: Call): Promise<void> {
-  const { request, reply, running } = call;
-  const exchange = {
-    request: looked(call),
-    response: reply.raw,
-    form: formOf(request),
-    address: request.ip ?? "",
-  };
-  await interact({ ...parts, ...running, csrfKey: csrfKey(parts.secrets) }, exchange);
-}
-
-async function handleGrants({ server: { parts } }: OAuthDoor, call: Call): Promise<void> {
-  const { request, reply, running } = call;
-  await showGrants(
-    { ...parts, ...running, csrfKey: csrfKey(parts.secrets) },
-    looked(call),
-    reply.raw,
-    formOf(request),
+async function answerPage({ server: { parts } }: OAuthDoor, call: Call, handle: PageHandler): Promise<void> {
+  const { request, reply, running, target } = call;
+  const { site } = running;
+  const query = target.indexOf("?");
+  const csrfKey = derived(parts.secrets, "csrf")[0]!;
+  await handle(
+    { ...parts, ...running, csrfKey, challenges: new PasskeyChallenges(csrfKey, parts.records) },
+    {
+      // The request as the library sees it, without the body, which is read here.
+      request: mountedRequest(request, { site, target, isPage: true }),
+      response: reply.raw,
+      form: formOf(request),
+      query: new URLSearchParams(query < 0 ? "" : target.slice(query)),
+      address: request.ip ?? "",
+    },
   );
 }
 
-/** The request as the library sees it, without the body, which is read here. */
-function looked({ request, running: { site }, target }: Call): IncomingMessage {
-  return mountedRequest(request, { site, target, isPage: true });
+async function showScript(_parts: PageParts, exchange: Exchange): Promise<void> {
+  showFile(exchange, "text/javascript; charset=utf-8", passkeyScript);
 }
 
-function csrfKey(secrets: readonly string[]): string {
-  return derived(secrets, "csrf")[0]!;
+async function showLogo({ site }: PageParts, exchange: Exchange): Promise<void> {
+  const { logo } = site.brand;
+  if (logo) return showFile(exchange, logo.type, logo.bytes);
+  const missing = { error: "not_found", error_description: "There is no logo." };
+  show(site, exchange, 404, errorPage(site, missing));
 }
 
 /** The fields of a form that is sent; undefined where a page is only looked at. */
 function formOf({ method, body }: FastifyRequest): URLSearchParams | undefined {
   if (method !== "POST") return undefined;
   return new URLSearchParams(Buffer.isBuffer(body) ? body.toString() : "");
-}
-
-/** What the library throws outside its own handlers: a page that is too old, or a fault of ours. */
-function answerBroken(error: unknown, { request, reply: { raw }, running: { site } }: Call): void {
-  const { statusCode = 500, error: code, error_description: description } = error as Partial<Refusal>;
-  if (statusCode >= 500) request.log.error({ requestId: request.id, err: error }, "request failed");
-  if (raw.headersSent) return void raw.end();
-  const told =
-    statusCode >= 500 ? brokenPage(site) : errorPage(site, { error: code, error_description: description });
-  raw.writeHead(statusCode, { ...pageHeaders(), "Content-Type": "text/html; charset=utf-8" }).end(told);
-}
-
-interface Refusal {
-  readonly statusCode: number;
-  readonly error: string;
-  readonly error_description: string;
-}
-
-function brokenPage(site: Site): string {
-  return errorPage(site, { error: "server_error", error_description: "Something went wrong on our side." });
-}
-
-/** RFC 6749, section 5.2: what clients of OAuth understand. */
-function answerOAuthError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
-  const status = error instanceof Problem ? error.status : (error.statusCode ?? 500);
-  if (status >= 500) request.log.error({ requestId: request.id, err: error }, "request failed");
-  const code = status >= 500 ? "server_error" : "invalid_request";
-  const description = status >= 500 ? "Something went wrong on our side." : error.message;
-  reply.code(status).send({ error: code, error_description: description });
 }

@@ -1,22 +1,28 @@
 // Where the authorization server stands: its issuer is what AUTH_URL says, whatever a request claims.
 
 import { hash } from "node:crypto";
+import { isIP } from "node:net";
 import type { OAuthUrls } from "../identity/access-token.ts";
+import type { Brand } from "./brand.ts";
 
 export interface Site extends OAuthUrls {
   /** How people are told whose server it is. */
-  readonly name: string;
+  readonly brand: Brand;
   /** `https://example.com` of the issuer. */
   readonly origin: string;
   /** `/oauth`: the path of the issuer as callers see it; empty at the root. */
   readonly path: string;
+  /** The name for which passkeys are made (WebAuthn, section 5.4.2); an address has none. */
+  readonly rpId: string | undefined;
   /** Every scope of the API. */
   readonly scopes: readonly string[];
 }
 
-export function siteAt({ issuer, resource }: OAuthUrls, name: string, scopes: readonly string[]): Site {
-  const { origin, pathname } = new URL(issuer);
-  return { issuer, resource, name, scopes, origin, path: pathname.replace(/\/$/, "") };
+export function siteAt({ issuer, resource }: OAuthUrls, brand: Brand, scopes: readonly string[]): Site {
+  const { origin, pathname, hostname } = new URL(issuer);
+  const isAddress = isIP(hostname) !== 0 || hostname.startsWith("[");
+  const rpId = isAddress ? undefined : hostname;
+  return { issuer, resource, brand, scopes, origin, rpId, path: pathname.replace(/\/$/, "") };
 }
 
 /** The path of AUTH_URL as requests arrive: without the folder that a proxy in front takes away. */

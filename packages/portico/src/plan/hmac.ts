@@ -1,7 +1,7 @@
 // HMAC-SHA-256 (RFC 2104) for short texts under one key. `createHmac` sets up OpenSSL anew for each text, which
 // takes several times as long as hashing it; both halves of the key are prepared here once.
 
-import { hash } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 
 const blockBytes = 64;
 const digestBytes = 32;
@@ -22,5 +22,11 @@ export class Hmac {
   sign(text: string): string {
     this.#outer.write(hash("sha256", this.#inner + text, "hex"), blockBytes, "hex");
     return hash("sha256", this.#outer, "base64url");
+  }
+
+  /** Whether a code is the one of a text; in constant time. */
+  isCodeOf(text: string, code: string | null): boolean {
+    const [given, wanted] = [Buffer.from(code ?? ""), Buffer.from(this.sign(text))];
+    return given.length === wanted.length && timingSafeEqual(given, wanted);
   }
 }

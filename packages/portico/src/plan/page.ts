@@ -22,3 +22,9 @@ export const rowSeparator = ",\n";
 
 export const defaultLimit = 20;
 export const largestLimit = 100;
+
+/** The rows of a page as they are asked for: an unusable limit is replaced by the default, a larger one by the largest. */
+export function limitOf(text: string | undefined): number {
+  const limit = text !== undefined && /^\d+$/.test(text) ? Number(text) : 0;
+  return limit < 1 ? defaultLimit : Math.min(limit, largestLimit);
+}

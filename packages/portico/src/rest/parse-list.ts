@@ -7,7 +7,7 @@ import { type Above, aboveConditions } from "../engine/above.ts";
 import { FaultyInput } from "../engine/validate.ts";
 import type { Fault } from "../errors.ts";
 import { type CursorCodec, listKey } from "../plan/cursor.ts";
-import { defaultLimit, largestLimit } from "../plan/page.ts";
+import { limitOf } from "../plan/page.ts";
 import type { Condition, CursorPage, NumberedPage, Read, Selection, Sort } from "../plan/read.ts";
 import { wholeRow } from "../plan/selection.ts";
 import { wordsOf } from "../plan/words.ts";
@@ -66,7 +66,7 @@ export function parseList(
   const aboveId = parentId ?? above?.id;
   const collection = aboveId === undefined ? resource.segment : `${aboveId}/${resource.segment}`;
   const key = listKey({ tenantId, collection, sort, conditions, words });
-  const limit = parseLimit(single.get("limit") ?? single.get("perPage"));
+  const limit = limitOf(single.get("limit") ?? single.get("perPage"));
   const token = single.get("cursor");
   const position = token === undefined ? undefined : cursors.decode(key, sort, token);
   const page: CursorPage | NumberedPage =
@@ -146,12 +146,6 @@ function parseDirection(text: string | undefined, faults: Fault[]): boolean {
     faults.push({ field: "direction", issue: "choice", text: "must be forward or backward" });
   }
   return text === "backward";
-}
-
-/** An unusable limit is replaced by the default, a larger one by the largest. */
-function parseLimit(text: string | undefined): number {
-  const limit = text !== undefined && /^\d+$/.test(text) ? Number(text) : 0;
-  return limit < 1 ? defaultLimit : Math.min(limit, largestLimit);
 }
 
 /** Pages are counted through from the first, so their number is bounded. */

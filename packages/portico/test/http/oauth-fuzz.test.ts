@@ -9,11 +9,11 @@ import { onEachDatabase } from "../server.ts";
 
 const requests = Number(process.env.PORTICO_FUZZ_OAUTH ?? 1_000);
 const paths =
-  "/authorize /authorize/x /token /introspect /revoke /userinfo /jwks /device_authorization /device /device/x /par /logout /logout/confirm /logout/success /interaction/x /grants /.well-known/openid-configuration".split(
+  "/authorize /authorize/x /token /introspect /revoke /userinfo /jwks /device_authorization /device /device/x /par /logout /logout/confirm /logout/success /interaction/x /interaction/x/password /password /email /account /sessions /passkeys /passkey.js /grants /.well-known/openid-configuration".split(
     " ",
   );
 const names =
-  "grant_type code client_id client_secret scope redirect_uri code_verifier refresh_token device_code token token_type_hint response_type response_mode state code_challenge code_challenge_method prompt max_age login_hint id_token_hint request_uri request resource user_code xsrf csrf choice email password claims client_assertion client_assertion_type grant __proto__ constructor".split(
+  "grant_type code client_id client_secret scope redirect_uri code_verifier refresh_token device_code token token_type_hint response_type response_mode state code_challenge code_challenge_method prompt max_age login_hint id_token_hint request_uri request resource user_code xsrf csrf choice email password token claims client_assertion client_assertion_type grant session end remove slip credential __proto__ constructor".split(
     " ",
   );
 const standing = [

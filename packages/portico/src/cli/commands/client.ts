@@ -19,6 +19,7 @@ export const clientCreate: Command = {
     scopes: { value: "A,B", help: "the most that it may ask for" },
     "auth-method": { value: "NAME", help: "client_secret_basic (the default), _post, private_key_jwt" },
     jwks: { value: "JSON", help: "its public keys, for private_key_jwt" },
+    "jwks-uri": { value: "URL", help: "where its public keys are, instead of --jwks" },
     "first-party": { help: "one's own application: people are not asked" },
     "resource-server": { help: "it may introspect every token of the tenant" },
     tenant: tenantOption,
@@ -37,6 +38,7 @@ export const clientCreate: Command = {
         ...optional("grantTypes", grantTypesOf(list("grant-types"))),
         ...optional("authMethod", given.text("auth-method")),
         ...optional("jwks", jwksOf(given.text("jwks"))),
+        ...optional("jwksUri", given.text("jwks-uri")),
         ...(given.isSet("first-party") && { requiresConsent: false }),
         ...(given.isSet("resource-server") && { mayIntrospect: true }),
       });

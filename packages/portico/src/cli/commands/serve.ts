@@ -7,22 +7,16 @@ import { OperatorError } from "../../errors.ts";
 import { EventFeed } from "../../events/feed.ts";
 import { createLog, type Log } from "../../http/log.ts";
 import { buildServer } from "../../http/server.ts";
-import { AccessTokens, type OAuthUrls } from "../../identity/access-token.ts";
+import type { OAuthUrls } from "../../identity/access-token.ts";
 import { Authenticator } from "../../identity/authenticate.ts";
-import { OAuthClientLookup } from "../../identity/oauth-client-lookup.ts";
-import { OAuthRecords } from "../../identity/oauth-records.ts";
-import { People } from "../../identity/person.ts";
-import { Seal } from "../../identity/seal.ts";
-import { SigningKeyRing } from "../../identity/signing-keys.ts";
 import { TokenBuckets } from "../../limits/token-bucket.ts";
-import { AuthorizationServer } from "../../oauth/authorization-server.ts";
-import { Guesses } from "../../oauth/guesses.ts";
 import { mountPath } from "../../oauth/site.ts";
 import { CursorCodec } from "../../plan/cursor.ts";
 import { migrate } from "../../store/migrate.ts";
 import { openStore } from "../../store/open.ts";
 import type { Store } from "../../store/store.ts";
 import { type Assembly, assemble } from "../assemble.ts";
+import { authorizationServer, authUrl, everyToken } from "../authorization.ts";
 import { type Background, startBackground } from "../background.ts";
 import type { Command } from "../command.ts";
 import { fillSandbox, greeting } from "../first-start.ts";
@@ -53,7 +47,7 @@ export const serve: Command = {
       const secrets = secretsFor(settings);
       // Where callers reach the server is known once it listens: PORT may leave the choice to the system.
       const urls = Promise.withResolvers<OAuthUrls>();
-      const oauth = authorizationServer(store, assembly, secrets, urls.promise, log);
+      const oauth = authorizationServer(store, assembly, secrets, urls.promise, log.logger);
       server = await buildServer({
         engine,
         database: store.database,
@@ -61,7 +55,7 @@ export const serve: Command = {
           store,
           isSandbox ? "test" : "live",
           settings.keyQuota,
-          oauth.parts.tokens,
+          everyToken(store, settings, oauth, log.logger),
         ),
         quotas: {
           ofKeys: new TokenBuckets(),
@@ -87,7 +81,7 @@ export const serve: Command = {
       // Not before: a key that is made by a start that then fails would never be seen.
       const key = isSandbox ? await fillSandbox(app, engine, store, apiKeys) : undefined;
       recording.start();
-      const background = await startBackground(assembly, store, log.logger);
+      const background = await startBackground(assembly, store, oauth.parts.links, log.logger);
       stopOnSignal(server, { background, recording }, store, log);
       const shown = key === undefined ? "" : greeting(app, engine, url, key);
       process.stdout.write(given.isSet("json") ? `${JSON.stringify({ url, key })}\n` : shown);
@@ -100,33 +94,6 @@ export const serve: Command = {
     }
   },
 };
-
-function authUrl(settings: Settings, publicUrl: string): string {
-  return settings.authUrl ?? `${publicUrl}/oauth`;
-}
-
-function authorizationServer(
-  store: Store,
-  { app, model, settings }: Assembly,
-  secrets: readonly string[],
-  urls: Promise<OAuthUrls>,
-  { logger }: Log,
-): AuthorizationServer {
-  const seal = new Seal(secrets);
-  const records = new OAuthRecords(store, seal);
-  const keys = new SigningKeyRing(store, seal);
-  const tokens = new AccessTokens(store, records, keys, urls, settings.keyQuota);
-  const known = {
-    clients: new OAuthClientLookup(store),
-    people: new People(store),
-    guesses: new Guesses(new TokenBuckets()),
-  };
-  const { name } = app;
-  return new AuthorizationServer(
-    { ...known, records, keys, tokens, secrets, urls, name, scopes: model.scopes },
-    (error) => logger.error({ err: error }, "the authorization server failed"),
-  );
-}
 
 /** A sandbox migrates by itself; in live mode somebody decides when. */
 async function prepare(store: Store, { tables, settings }: Assembly): Promise<void> {

@@ -1,5 +1,6 @@
 // portico signing-key rotate
 
+import { OperatorError } from "../../errors.ts";
 import { Seal } from "../../identity/seal.ts";
 import { rotateSigningKey } from "../../identity/signing-keys.ts";
 import { assemble, withStore } from "../assemble.ts";
@@ -13,6 +14,9 @@ export const signingKeyRotate: Command = {
   options: {},
   async run() {
     const assembly = await assemble();
+    const given = assembly.settings.signingKey;
+    if (given !== undefined)
+      throw new OperatorError(`the keys are those of PORTICO_SIGNING_KEY; put another one first in ${given}`);
     const seal = new Seal(secretsFor(assembly.settings));
     const { kid, signsFrom } = await withStore(assembly, (store) => rotateSigningKey(store, seal));
     const from = new Date(signsFrom * 1000).toISOString();

@@ -1,7 +1,7 @@
 // What the owner of an API key is told: that it was made, replaced or revoked, and that it will soon expire. The
 // key itself is not known here, and its hash is none of a letter's business.
 
-import { type Advice, clipped, type Letter, letter } from "./letter.ts";
+import { type Advice, clipped, type Letter, letter, utc } from "./letter.ts";
 
 /** What every letter about a key says. */
 export interface KeyFacts {
@@ -123,10 +123,4 @@ function revokeAdvice({ id, keysUrl }: KeyFacts, ids: readonly string[] = [id]):
     sentence: `If this was not you, revoke ${ids.length > 1 ? "both keys" : "the key"} at once, by a request or by a command on the server:`,
     commands: ids.flatMap((each) => [`DELETE ${keysUrl}/${each}`, `portico key revoke ${each}`]),
   };
-}
-
-/** `2026-11-21 09:30:00 UTC` */
-function utc(moment: string | null): string {
-  if (moment === null) return "never";
-  return `${new Date(moment).toISOString().slice(0, 19).replace("T", " ")} UTC`;
 }

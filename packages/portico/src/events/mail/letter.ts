@@ -15,6 +15,8 @@ export interface Content {
 export interface Advice {
   readonly sentence: string;
   readonly commands?: readonly string[];
+  /** An address of ours to go to. */
+  readonly link?: string;
 }
 
 export interface Letter {
@@ -43,15 +45,22 @@ export function clipped(value: string, most: number): string {
   return characters.length <= most ? characters.join("") : `${characters.slice(0, most - 1).join("")}…`;
 }
 
+/** `2026-11-21 09:30:00 UTC` */
+export function utc(moment: string | null): string {
+  if (moment === null) return "never";
+  return `${new Date(moment).toISOString().slice(0, 19).replace("T", " ")} UTC`;
+}
+
 function plainText({ greeting, opening, facts, advice }: Content): string {
   const width = Math.max(...facts.map(([label]) => label.length)) + 2;
   const paragraphs = [
     oneLine(greeting),
     oneLine(opening),
     facts.map(([label, value]) => `  ${`${label}:`.padEnd(width)}${oneLine(value)}`).join("\n"),
-    ...advice.flatMap(({ sentence, commands = [] }) => [
+    ...advice.flatMap(({ sentence, commands = [], link }) => [
       oneLine(sentence),
       ...(commands.length > 0 ? [commands.map((command) => `  ${oneLine(command)}`).join("\n")] : []),
+      ...(link === undefined ? [] : [`  ${oneLine(link)}`]),
     ]),
   ];
   return `${paragraphs.join("\n\n")}\n`;
@@ -63,10 +72,11 @@ function html({ subject, greeting, opening, facts, advice }: Content): string {
     ([label, value]) =>
       `<tr><th align="left" valign="top" style="padding:2px 16px 2px 0;font-weight:normal;opacity:.7">${escaped(label)}</th><td style="padding:2px 0;word-break:break-word">${escaped(value)}</td></tr>`,
   );
-  const steps = advice.map(({ sentence, commands = [] }) => {
+  const steps = advice.map(({ sentence, commands = [], link }) => {
     const lines = commands.map((command) => `<code style="word-break:break-all">${escaped(command)}</code>`);
     const written = lines.length > 0 ? `\n<p style="padding-left:16px">${lines.join("<br>\n")}</p>` : "";
-    return `<p>${escaped(sentence)}</p>${written}`;
+    const led = link === undefined ? "" : `\n<p><a href="${escaped(link)}">${escaped(link)}</a></p>`;
+    return `<p>${escaped(sentence)}</p>${written}${led}`;
   });
   return `<!doctype html>
 <html lang="en">

@@ -2,6 +2,7 @@
 
 import type { Site } from "../site.ts";
 import { type Html, html, page } from "./layout.ts";
+import { fault as faultHtml } from "./plain-pages.ts";
 
 export interface CodeEntry {
   readonly csrf: string;
@@ -10,9 +11,8 @@ export interface CodeEntry {
 }
 
 export function codePage(site: Site, { csrf, code, fault }: CodeEntry): string {
-  const told = fault === undefined ? undefined : html`<p class="wrong" role="alert">${fault}</p>`;
   const body = html`<h1>Connect a device</h1>
-${told}
+${faultHtml(fault)}
 <form method="post" action="${site.path}/device">
 ${hidden(csrf)}
 <label>The code that your device shows

@@ -1,16 +1,12 @@
 // The page on which a person sees what applications may do in their name, and withdraws it.
 
+import type { Grant } from "../grant.ts";
 import type { Site } from "../site.ts";
+import { accountPage, type Shown } from "./account-page.ts";
 import { scopeInWords } from "./consent-page.ts";
-import { html, page } from "./layout.ts";
+import { html } from "./layout.ts";
 
-export interface ShownGrant {
-  readonly id: string;
-  readonly clientName: string;
-  readonly scopes: readonly string[];
-}
-
-export function grantsPage(site: Site, email: string, csrf: string, grants: readonly ShownGrant[]): string {
+export function grantsPage(site: Site, person: Shown, csrf: string, grants: readonly Grant[]): string {
   const listed = grants.map(
     ({ id, clientName, scopes }) => html`<section>
 <h2>${clientName}</h2>
@@ -23,9 +19,6 @@ ${scopes.map((scope) => html`<li>${scopeInWords(scope)}</li>\n`)}</ul>
 </section>
 `,
   );
-  const body = html`<h1>Applications with access</h1>
-<p>You are signed in as ${email}.</p>
-${listed.length > 0 ? listed : html`<p>No application has access.</p>`}
-<p class="quiet"><a href="${site.path}/logout">Sign out</a></p>`;
-  return page(site, "Applications with access", body);
+  const body = html`${listed.length > 0 ? listed : html`<p>No application has access.</p>`}`;
+  return accountPage(site, "Applications with access", person, body);
 }

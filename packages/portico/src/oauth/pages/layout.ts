@@ -2,6 +2,7 @@
 
 import { hash } from "node:crypto";
 import type { Site } from "../site.ts";
+import { type Accent, accentOn } from "./accent.ts";
 
 /** A text that is HTML already. */
 export class Html {
@@ -37,12 +38,25 @@ function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character]!);
 }
 
-const style = `
-:root { color-scheme: light dark; --paper: #fff; --ground: #f3f4f6; --ink: #1b1f24; --quiet: #57606a; --line: #8c959f; --accent: #0b57d0; --on-accent: #fff; --wrong: #b3261e; }
-@media (prefers-color-scheme: dark) { :root { --paper: #1c2128; --ground: #0d1117; --ink: #e6edf3; --quiet: #9ea7b3; --line: #6e7681; --accent: #8ab4f8; --on-accent: #0d1117; --wrong: #ffb4ab; } }
+const papers = { light: "#ffffff", dark: "#1c2128" } as const;
+/** Portico's own, on each paper. */
+const accents: Readonly<Record<keyof typeof papers, Accent>> = {
+  light: { colour: "#0b57d0", onColour: "#ffffff" },
+  dark: { colour: "#8ab4f8", onColour: "#0d1117" },
+};
+
+function styleText(accent: string | undefined): string {
+  const on = (paper: keyof typeof papers): string => {
+    const { colour, onColour } = accent === undefined ? accents[paper] : accentOn(papers[paper], accent);
+    return `--paper: ${papers[paper]}; --accent: ${colour}; --on-accent: ${onColour};`;
+  };
+  return `
+:root { color-scheme: light dark; ${on("light")} --ground: #f3f4f6; --ink: #1b1f24; --quiet: #57606a; --line: #8c959f; --wrong: #b3261e; }
+@media (prefers-color-scheme: dark) { :root { ${on("dark")} --ground: #0d1117; --ink: #e6edf3; --quiet: #9ea7b3; --line: #6e7681; --wrong: #ffb4ab; } }
 * { box-sizing: border-box; }
 body { margin: 0; padding: 1rem; min-height: 100vh; background: var(--ground); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; display: grid; place-items: center; }
 main { width: 100%; max-width: 26rem; padding: 1.75rem; border-radius: .75rem; background: var(--paper); box-shadow: 0 1px 4px #0004; }
+.logo { display: block; max-width: 100%; max-height: 4rem; margin: 0 0 1rem; }
 h1 { margin: 0 0 .75rem; font-size: 1.4rem; line-height: 1.25; overflow-wrap: anywhere; }
 h2 { margin: 1.25rem 0 .25rem; font-size: 1.1rem; overflow-wrap: anywhere; }
 a { color: var(--accent); }
@@ -53,12 +67,34 @@ input:not([type=hidden]) { display: block; width: 100%; margin-top: .25rem; padd
 button { width: 100%; margin: 0 0 .6rem; padding: .7rem 1rem; font: inherit; font-weight: 600; border-radius: .4rem; border: 1px solid var(--accent); background: var(--accent); color: var(--on-accent); cursor: pointer; }
 button.other { background: transparent; color: var(--ink); border-color: var(--line); }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+[hidden] { display: none; }
 .quiet { color: var(--quiet); font-size: .9rem; }
 .wrong { color: var(--wrong); font-weight: 600; }
 .code { font: 600 1.6rem/1.2 ui-monospace, monospace; letter-spacing: .1em; text-align: center; }
 `;
+}
 
-const styleHash = hash("sha256", style, "base64");
+interface Style {
+  readonly text: string;
+  readonly hash: string;
+}
+
+const styles = new WeakMap<Site, Style>();
+
+function styleOf(site: Site): Style {
+  const known = styles.get(site);
+  if (known) return known;
+  const text = styleText(site.brand.accent);
+  const style = { text, hash: hash("sha256", text, "base64") };
+  styles.set(site, style);
+  return style;
+}
+
+export const logoPath = "/logo";
+
+function logoOf({ path, brand: { name, logo } }: Site): Html | undefined {
+  return logo && html`<img class="logo" src="${path}${logoPath}?v=${logo.version}" alt="${name}">\n`;
+}
 
 /** A whole page. */
 export function page(site: Site, title: string, body: Html): string {
@@ -67,29 +103,37 @@ export function page(site: Site, title: string, body: Html): string {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title} – ${site.name}</title>
-<style>${new Html(style)}</style>
+<title>${title} – ${site.brand.name}</title>
+<style>${new Html(styleOf(site).text)}</style>
 </head>
 <body>
 <main>
-${body}
+${logoOf(site)}${body}
 </main>
 </body>
 </html>
 `.text;
 }
 
-/**
- * Headers of pages: no script, nothing from elsewhere, in no frame, forms sent here only.
- *
- * @param target where a form may lead on to: browsers hold redirects after a form against this list too
- */
-export function pageHeaders(target?: string): Record<string, string> {
+/** What a page needs beside what all have. */
+export interface PageNeeds {
+  /** Where a form may lead on to: browsers hold redirects after a form against this list too. */
+  readonly formTarget?: string | undefined;
+  /** Whether it has the script for passkeys; pages work without it. */
+  readonly hasScript?: boolean;
+}
+
+/** Headers of pages: nothing from elsewhere, in no frame, forms sent here only. */
+export function pageHeaders(
+  site: Site,
+  { formTarget, hasScript = false }: PageNeeds = {},
+): Record<string, string> {
   const policy = [
     "default-src 'none'",
-    "script-src 'none'",
-    `style-src 'sha256-${styleHash}'`,
-    `form-action 'self'${target === undefined ? "" : ` ${target}`}`,
+    `script-src ${hasScript ? "'self'" : "'none'"}`,
+    `style-src 'sha256-${styleOf(site).hash}'`,
+    ...(site.brand.logo ? ["img-src 'self'"] : []),
+    `form-action 'self'${formTarget === undefined ? "" : ` ${formTarget}`}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ];

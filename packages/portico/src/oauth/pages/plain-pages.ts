@@ -3,6 +3,11 @@
 import type { Site } from "../site.ts";
 import { Html, html, page } from "./layout.ts";
 
+/** What was wrong with the last try, read out at once; nothing where there was none. */
+export function fault(text: string | undefined): Html | undefined {
+  return text === undefined ? undefined : html`<p class="wrong" role="alert">${text}</p>`;
+}
+
 /** Why there is nothing to go on to; never a redirect, because where it would lead is not trusted. */
 export function errorPage(
   site: Site,
@@ -16,7 +21,7 @@ export function errorPage(
 
 /** @param form the library's own form, which its buttons send */
 export function endSessionPage(site: Site, form: string): string {
-  const body = html`<h1>Sign out of ${site.name}?</h1>
+  const body = html`<h1>Sign out of ${site.brand.name}?</h1>
 ${new Html(form)}
 <button type="submit" form="op.logoutForm" name="logout" value="yes">Sign out</button>
 <button class="other" type="submit" form="op.logoutForm">Stay signed in</button>`;

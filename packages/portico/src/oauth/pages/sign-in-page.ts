@@ -2,20 +2,31 @@
 
 import type { Site } from "../site.ts";
 import { html, page } from "./layout.ts";
+import { passkeyForm } from "./passkey-form.ts";
+import { fault as faultHtml } from "./plain-pages.ts";
 
 export interface SignIn {
   readonly clientName: string;
   readonly csrf: string;
   readonly email: string;
+  /** The path of the page is named after it. */
+  readonly interaction: string;
+  /** What the browser is asked for a passkey; none where there can be none. */
+  readonly passkey: { readonly slip: string; readonly options: object } | undefined;
   /** What was wrong with the last try. */
   readonly fault?: string | undefined;
 }
 
-export function signInPage(site: Site, { clientName, csrf, email, fault }: SignIn): string {
-  const told = fault === undefined ? undefined : html`<p class="wrong" role="alert">${fault}</p>`;
+export function signInPage(
+  site: Site,
+  { clientName, csrf, email, interaction, passkey, fault }: SignIn,
+): string {
+  const action = `${site.path}/interaction/${interaction}`;
+  const withPasskey =
+    passkey && passkeyForm(site, { ...passkey, kind: "get", csrf, action, label: "Sign in with a passkey" });
   const body = html`<h1>Sign in</h1>
 <p>to go on to <strong>${clientName}</strong></p>
-${told}
+${faultHtml(fault)}
 <form method="post">
 <input type="hidden" name="csrf" value="${csrf}">
 <label>Email address
@@ -24,6 +35,8 @@ ${told}
 <input type="password" name="password" autocomplete="current-password" required maxlength="256"></label>
 <button type="submit" name="choice" value="sign-in">Sign in</button>
 <button class="other" type="submit" name="choice" value="cancel" formnovalidate>Cancel</button>
-</form>`;
+</form>
+${withPasskey}
+<p class="quiet"><a href="${action}/password">Forgot your password?</a></p>`;
   return page(site, "Sign in", body);
 }

@@ -1,0 +1,90 @@
+// What people are sent about their own account: links that they have asked for, and that their password is another.
+
+import { type Letter, letter, utc } from "./letter.ts";
+
+/** What every letter about an account says. */
+export interface AccountFacts {
+  readonly apiName: string;
+  readonly name: string;
+  readonly email: string;
+  readonly at: string;
+  /** The network address of whoever asked. */
+  readonly address: string;
+}
+
+interface Linked extends AccountFacts {
+  readonly url: string;
+  readonly minutes: number;
+}
+
+export function passwordLink(facts: Linked): Letter {
+  return letter({
+    subject: `Choose a new password for ${facts.apiName}`,
+    greeting: greeting(facts),
+    opening: `Somebody, probably you, wants to choose a new password for your account at ${facts.apiName}.`,
+    facts: rows(facts, "Asked"),
+    advice: [
+      { sentence: `Choose it here; the link works once, for ${inWords(facts.minutes)}:`, link: facts.url },
+      { sentence: "If this was not you, nothing is to be done: your password stays as it is." },
+    ],
+  });
+}
+
+export function emailLink(facts: Linked): Letter {
+  return letter({
+    subject: `Confirm your email address for ${facts.apiName}`,
+    greeting: greeting(facts),
+    opening: `Please confirm that mail to this address reaches you, for your account at ${facts.apiName}.`,
+    facts: rows(facts, "Asked"),
+    advice: [
+      { sentence: `Confirm it here; the link works once, for ${inWords(facts.minutes)}:`, link: facts.url },
+      { sentence: "If you have no such account, nothing is to be done." },
+    ],
+  });
+}
+
+export function passwordChanged(facts: AccountFacts): Letter {
+  return letter({
+    subject: `Your password for ${facts.apiName} was changed`,
+    greeting: greeting(facts),
+    opening: `Your account at ${facts.apiName} has a new password. You were signed out everywhere, and applications have to ask you again.`,
+    facts: rows(facts, "Changed"),
+    advice: [
+      {
+        sentence:
+          "If this was not you, somebody reads your mail: secure your mailbox first, then choose a new password once more.",
+      },
+    ],
+  });
+}
+
+export function passkeyAdded(facts: AccountFacts & { readonly passkey: string }): Letter {
+  return letter({
+    subject: `A passkey was added to your account at ${facts.apiName}`,
+    greeting: greeting(facts),
+    opening: `Your account at ${facts.apiName} can be signed in to with another passkey.`,
+    facts: [["Passkey", facts.passkey], ...rows(facts, "Added")],
+    advice: [
+      {
+        sentence:
+          "If this was not you, remove it on the page of your passkeys, end the other sessions of your account, and choose a new password.",
+      },
+    ],
+  });
+}
+
+function greeting({ name }: AccountFacts): string {
+  return `Hello ${name},`;
+}
+
+function rows({ email, at, address }: AccountFacts, when: string): readonly (readonly [string, string])[] {
+  return [
+    ["Account", email],
+    [when, utc(at)],
+    ["From", address],
+  ];
+}
+
+function inWords(minutes: number): string {
+  return minutes >= 120 ? `${minutes / 60} hours` : `${minutes} minutes`;
+}

@@ -1,0 +1,180 @@
+// Passkeys of people (WebAuthn): public keys with which they sign in. What is kept opens nothing.
+
+import { type RawBuilder, sql } from "kysely";
+import { newId } from "../plan/id.ts";
+import type { ColumnValues, Statement } from "../store/database.ts";
+import type { Column, Table } from "../store/schema.ts";
+import { compile, slot } from "../store/statement.ts";
+import type { Store } from "../store/store.ts";
+import type { AccountLetters } from "./account-letters.ts";
+import type { Person } from "./person.ts";
+
+/** The most that one person has. */
+export const mostPasskeys = 20;
+
+const column = (name: string, type: Column["type"] = "text", isNullable = false): Column => ({
+  name,
+  type,
+  isNullable,
+  fill: undefined,
+  from: "passkeys",
+});
+
+const index = (isUnique: boolean, ...names: string[]) => ({
+  name: `portico_passkeys_${names.join("_")}`,
+  columns: names.map((name) => ({ name, isNullable: false })),
+  isUnique,
+});
+
+export const passkeysTable: Table = {
+  name: "passkeys",
+  columns: [
+    column("tenant_id"),
+    column("id"),
+    column("user_id"),
+    column("credential_id"),
+    column("public_key"),
+    column("counter", "integer"),
+    column("name"),
+    column("created_at", "timestamp"),
+    column("last_used_at", "timestamp", true),
+  ],
+  primaryKey: ["tenant_id", "id"],
+  indexes: [index(true, "credential_id"), index(false, "tenant_id", "user_id")],
+  foreignKeys: [{ column: "user_id", table: "users", onDelete: "cascade" }],
+  search: undefined,
+};
+
+/** What an authenticator has made. */
+export interface NewPasskey {
+  /** base64url */
+  readonly credentialId: string;
+  /** The COSE key in base64url. */
+  readonly publicKey: string;
+  /** How often it was used, as far as the authenticator counts. */
+  readonly counter: number;
+  /** How its owner calls it. */
+  readonly name: string;
+}
+
+export interface Passkey extends NewPasskey {
+  readonly id: string;
+  readonly userId: string;
+  readonly createdAt: string;
+  readonly lastUsedAt: string | undefined;
+}
+
+type Owner = Pick<Person, "id" | "tenantId">;
+interface Adding extends NewPasskey {
+  readonly owner: Owner;
+}
+interface Use {
+  readonly credentialId: string;
+  readonly counter: number;
+}
+interface Removal {
+  readonly owner: Owner;
+  readonly id: string;
+}
+
+export class Passkeys {
+  readonly #store: Store;
+  readonly #letters: Pick<AccountLetters, "passkeyAdded">;
+  readonly #list: Statement<Owner>;
+  readonly #find: Statement<string>;
+  readonly #add: Statement<Adding>;
+  readonly #use: Statement<Use>;
+  readonly #remove: Statement<Removal>;
+
+  constructor(store: Store, letters: Pick<AccountLetters, "passkeyAdded">) {
+    this.#store = store;
+    this.#letters = letters;
+    const make = <Input>(query: RawBuilder<unknown>): Statement<Input> =>
+      compile(store.dialect.builder, query);
+    const now = (): string => new Date().toISOString();
+    const read = sql`select id, user_id, credential_id, public_key, counter, name, created_at, last_used_at
+      from passkeys`;
+    this.#list = make(
+      sql`${read} where tenant_id = ${slot(({ tenantId }: Owner) => tenantId)}
+        and user_id = ${slot(({ id }: Owner) => id)} order by id`,
+    );
+    this.#find = make(sql`${read} where credential_id = ${slot((credentialId: string) => credentialId)}`);
+    const values = [
+      slot(({ owner }: Adding) => owner.tenantId),
+      slot(() => newId("passkey")),
+      slot(({ owner }: Adding) => owner.id),
+      slot(({ credentialId }: Adding) => credentialId),
+      slot(({ publicKey }: Adding) => publicKey),
+      slot(({ counter }: Adding) => counter),
+      slot(({ name }: Adding) => name),
+      slot(now),
+    ];
+    this.#add = make(
+      sql`insert into passkeys (tenant_id, id, user_id, credential_id, public_key, counter, name, created_at)
+        values (${sql.join(values)}) on conflict (credential_id) do nothing returning id`,
+    );
+    // Of two uses with the same count, one is of a copy (WebAuthn, section 6.1.1); 0 is of one that does not count.
+    const counter = slot((use: Use) => use.counter);
+    this.#use = make(
+      sql`update passkeys set counter = ${counter}, last_used_at = ${slot(now)}
+        where credential_id = ${slot(({ credentialId }: Use) => credentialId)}
+          and (counter < ${counter} or (counter = 0 and ${slot((use: Use) => (use.counter === 0 ? 1 : 0))} = 1))
+        returning id`,
+    );
+    this.#remove = make(
+      sql`delete from passkeys where tenant_id = ${slot(({ owner }: Removal) => owner.tenantId)}
+        and user_id = ${slot(({ owner }: Removal) => owner.id)} and id = ${slot(({ id }: Removal) => id)}
+        returning id`,
+    );
+  }
+
+  /** Those of a person, the first one first. */
+  async list(owner: Owner): Promise<readonly Passkey[]> {
+    return (await this.#store.database.query(this.#list, owner)).map(passkeyOf);
+  }
+
+  async find(credentialId: string): Promise<Passkey | undefined> {
+    const [row] = await this.#store.database.query(this.#find, credentialId);
+    return row && passkeyOf(row);
+  }
+
+  /**
+   * Keeps one for a person, and tells them; false where it is known already, or they have as many as may be.
+   *
+   * @param address the network address from which it is added
+   */
+  async add(owner: Person, made: NewPasskey, address: string): Promise<boolean> {
+    if ((await this.list(owner)).length >= mostPasskeys) return false;
+    return this.#store.transaction(async (session) => {
+      const added = await session.query(this.#add, { ...made, owner });
+      if (added.length > 0) await this.#letters.passkeyAdded(session, owner, made.name, address);
+      return added.length > 0;
+    });
+  }
+
+  /** Keeps that one was used; false where its count says that it is a copy. */
+  use(credentialId: string, counter: number): Promise<boolean> {
+    return this.#write(this.#use, { credentialId, counter });
+  }
+
+  /** False where the person has no such passkey. */
+  remove(owner: Owner, id: string): Promise<boolean> {
+    return this.#write(this.#remove, { owner, id });
+  }
+
+  async #write<Input>(statement: Statement<Input>, input: Input): Promise<boolean> {
+    return (await this.#store.transaction((session) => session.query(statement, input))).length > 0;
+  }
+}
+
+function passkeyOf(row: ColumnValues): Passkey {
+  // The columns of the statements above.
+  const [id, userId, credentialId, publicKey, counter, name, createdAt, lastUsedAt] =
+    row as readonly string[];
+  return {
+    ...{ id: id!, userId: userId!, credentialId: credentialId!, publicKey: publicKey!, name: name! },
+    counter: Number(counter),
+    createdAt: new Date(createdAt!).toISOString(),
+    lastUsedAt: lastUsedAt ? new Date(lastUsedAt).toISOString() : undefined,
+  };
+}

@@ -1,0 +1,53 @@
+// Answers that are no success, from outside the library: pages for people, JSON for applications.
+
+import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
+import { Problem } from "../errors.ts";
+import type { Running } from "./authorization-server.ts";
+import { tooManyTries } from "./exchange.ts";
+import { pageHeaders } from "./pages/layout.ts";
+import { errorPage } from "./pages/plain-pages.ts";
+import type { Site } from "./site.ts";
+
+interface Call {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly running: Running;
+  readonly isPage: boolean;
+}
+
+export function answerTooMany({ reply, running: { site }, isPage }: Call, seconds: number): FastifyReply {
+  const told = { error: "temporarily_unavailable", error_description: tooManyTries(seconds) };
+  const type = isPage ? "text/html; charset=utf-8" : "application/json; charset=utf-8";
+  const headers = { ...pageHeaders(site), "Content-Type": type, "Retry-After": String(seconds) };
+  reply.raw.writeHead(429, headers).end(isPage ? errorPage(site, told) : JSON.stringify(told));
+  return reply;
+}
+
+/** What the library throws outside its own handlers: a page that is too old, or a fault of ours. */
+export function answerBroken(error: unknown, { request, reply: { raw }, running: { site } }: Call): void {
+  const { statusCode = 500, error: code, error_description: description } = error as Partial<Refusal>;
+  if (statusCode >= 500) request.log.error({ requestId: request.id, err: error }, "request failed");
+  if (raw.headersSent) return void raw.end();
+  const told =
+    statusCode >= 500 ? brokenPage(site) : errorPage(site, { error: code, error_description: description });
+  raw.writeHead(statusCode, { ...pageHeaders(site), "Content-Type": "text/html; charset=utf-8" }).end(told);
+}
+
+interface Refusal {
+  readonly statusCode: number;
+  readonly error: string;
+  readonly error_description: string;
+}
+
+function brokenPage(site: Site): string {
+  return errorPage(site, { error: "server_error", error_description: "Something went wrong on our side." });
+}
+
+/** RFC 6749, section 5.2: what clients of OAuth understand. */
+export function answerOAuthError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  const status = error instanceof Problem ? error.status : (error.statusCode ?? 500);
+  if (status >= 500) request.log.error({ requestId: request.id, err: error }, "request failed");
+  const code = status >= 500 ? "server_error" : "invalid_request";
+  const description = status >= 500 ? "Something went wrong on our side." : error.message;
+  reply.code(status).send({ error: code, error_description: description });
+}

@@ -1,0 +1,95 @@
+// `GET /v1/grants`: what applications may do for the person of the credential. `DELETE /v1/grants/{id}`: whoever
+// manages the clients of a tenant withdraws any of it.
+
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Caller } from "../declare/caller.ts";
+import { requireScope } from "../engine/authorise.ts";
+import { type Detail, Problem } from "../errors.ts";
+import { Hmac } from "../plan/hmac.ts";
+import { limitOf } from "../plan/page.ts";
+import type { AuthorizationServer } from "./authorization-server.ts";
+import { byPlace, giverOf, grantsOf, type Place } from "./grant.ts";
+import { derived } from "./site.ts";
+
+export interface GrantDoor {
+  readonly server: AuthorizationServer;
+  /** The folder of the public URL. */
+  readonly basePath: string;
+  readonly callerOf: (request: FastifyRequest) => Caller;
+}
+
+const path = "/v1/grants";
+
+export function registerGrants(doors: FastifyInstance, { server, basePath, callerOf }: GrantDoor): void {
+  const { records, people, clients, secrets } = server.parts;
+  const cursors = new GrantCursors(secrets);
+  doors.get(path, async (request, reply) => {
+    const caller = callerOf(request);
+    requireScope(caller, "clients:read");
+    const { userId } = caller;
+    if (userId === undefined)
+      throw new Problem("forbidden", "The credential is nobody's, and a person gives grants.");
+    const { limit, cursor } = parseQuery(request.url);
+    const after = cursor === undefined ? undefined : cursors.decode(userId, cursor);
+    const every = await grantsOf(records, clients, userId);
+    const rest = after ? every.filter((grant) => byPlace(grant, after) > 0) : every;
+    const data = rest.slice(0, limit);
+    const hasMore = rest.length > limit;
+    const nextCursor = hasMore ? cursors.encode(userId, data.at(-1)!) : null;
+    if (hasMore) reply.header("Link", `<${basePath}${path}?limit=${limit}&cursor=${nextCursor}>; rel="next"`);
+    return { data, pagination: { nextCursor, hasMore } };
+  });
+  doors.delete<{ Params: { id: string } }>(`${path}/:id`, async (request, reply) => {
+    const caller = callerOf(request);
+    requireScope(caller, "clients:manage");
+    const { id } = request.params;
+    const giver = await people.find((await giverOf(records, id)) ?? "");
+    if (giver?.tenantId !== caller.tenantId || !(await records.removeGrant(id)))
+      throw new Problem("not_found", "There is no grant with this id.");
+    return reply.code(204).send();
+  });
+}
+
+/** @throws Problem `validation_error` for a parameter that is none or comes twice */
+function parseQuery(url: string): { readonly limit: number; readonly cursor: string | undefined } {
+  const query = url.indexOf("?");
+  const given = new URLSearchParams(query < 0 ? "" : url.slice(query));
+  const details = [...new Set(given.keys())].flatMap((name): Detail[] => {
+    const field = name.slice(0, 100);
+    if (name !== "limit" && name !== "cursor") return [{ field, issue: "unknown" }];
+    return given.getAll(name).length > 1 ? [{ field, issue: "duplicate" }] : [];
+  });
+  if (details.length > 0)
+    throw new Problem("validation_error", "Grants have the parameters limit and cursor, each once.", details);
+  return { limit: limitOf(given.get("limit") ?? undefined), cursor: given.get("cursor") ?? undefined };
+}
+
+const longestCursor = 400;
+
+/** Where a page ended, signed for the person whose list it is. */
+class GrantCursors {
+  readonly #keys: readonly Hmac[];
+
+  constructor(secrets: readonly string[]) {
+    this.#keys = derived(secrets, "grants").map((secret) => new Hmac(secret));
+  }
+
+  encode(userId: string, { createdAt, id }: Place): string {
+    const place = JSON.stringify([createdAt, id]);
+    return Buffer.from(`${this.#keys[0]!.sign(userId + place)}${place}`).toString("base64url");
+  }
+
+  /** @throws Problem `invalid_cursor` */
+  decode(userId: string, token: string): Place {
+    const text = Buffer.from(token.slice(0, longestCursor), "base64url").toString();
+    const [signature, place] = [text.slice(0, signatureLength), text.slice(signatureLength)];
+    const isOurs = this.#keys.some((key) => key.isCodeOf(userId + place, signature));
+    if (!isOurs) throw new Problem("invalid_cursor");
+    // What is signed by us was made by us.
+    const [createdAt, id] = JSON.parse(place) as [string, string];
+    return { createdAt, id };
+  }
+}
+
+/** Characters of an HMAC-SHA-256 in base64url. */
+const signatureLength = 43;

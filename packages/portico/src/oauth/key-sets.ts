@@ -1,0 +1,92 @@
+// The key sets of clients that name an address instead of keys (`jwks_uri`, RFC 7591, section 2). Somebody else has
+// written that address: what is sent there, how long it may take and how much it may answer are bounded.
+
+import { type LookupAddress, lookup } from "node:dns";
+import { type IncomingMessage, request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
+import { isIP, type LookupFunction } from "node:net";
+import { BoundedMap } from "../plan/bounded-map.ts";
+import { isPublicAddress } from "../plan/public-address.ts";
+
+const longestMs = 3_000;
+const largestBytes = 64 * 1024;
+/** An address that fails is not asked again for so long, however often somebody presents an assertion. */
+const failedMs = 10_000;
+const mostFailures = 1_000;
+
+export class KeySets {
+  readonly #isPrivateAllowed: boolean;
+  readonly #failures = new BoundedMap<string, number>(mostFailures);
+
+  /** @param isPrivateAllowed whether hosts of this machine and its network may be asked: in a sandbox */
+  constructor(isPrivateAllowed: boolean) {
+    this.#isPrivateAllowed = isPrivateAllowed;
+  }
+
+  /** As oidc-provider asks for it, which keeps what comes for a minute or for as long as the answer says. */
+  async fetch(address: string): Promise<Response> {
+    const failedAt = this.#failures.get(address);
+    if (failedAt !== undefined && performance.now() - failedAt < failedMs)
+      throw new Error("the key set could not be had a moment ago");
+    try {
+      return await this.#ask(new URL(address));
+    } catch (error) {
+      this.#failures.set(address, performance.now());
+      throw error;
+    }
+  }
+
+  async #ask(url: URL): Promise<Response> {
+    const host = url.hostname.replace(/^\[|\]$/g, "");
+    if (url.protocol !== "https:" && !this.#isPrivateAllowed) throw new Error("the key set is not at https");
+    // For an address nothing is looked up.
+    if (isIP(host) !== 0) this.#requireAllowed(host);
+    const answer = await this.#send(url);
+    const { statusCode = 0, headers } = answer;
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    for await (const chunk of answer) {
+      bytes += chunk.length;
+      if (bytes > largestBytes) throw new Error("the key set is too large");
+      chunks.push(chunk);
+    }
+    // A redirect could lead anywhere: it is no answer.
+    if (statusCode !== 200) throw new Error(`the key set is answered with ${statusCode}`);
+    const kept = headers["cache-control"];
+    return new Response(Buffer.concat(chunks), {
+      headers: kept === undefined ? {} : { "cache-control": kept },
+    });
+  }
+
+  #send(url: URL): Promise<IncomingMessage> {
+    const send = url.protocol === "https:" ? requestHttps : requestHttp;
+    return new Promise((resolve, reject) => {
+      const options = {
+        headers: { accept: "application/json" },
+        agent: false,
+        signal: AbortSignal.timeout(longestMs),
+        lookup: this.#lookup,
+      };
+      send(url, options, resolve).on("error", reject).end();
+    });
+  }
+
+  /** The connection goes to the address that is checked here, and no other. */
+  readonly #lookup: LookupFunction = (host, options, tell) => {
+    lookup(host, { ...options, all: true }, (error, found: LookupAddress[]) => {
+      if (error) return tell(error, "", 0);
+      try {
+        for (const { address } of found) this.#requireAllowed(address);
+      } catch (refusal) {
+        return tell(refusal as Error, "", 0);
+      }
+      if (options.all) return tell(null, found);
+      tell(null, found[0]!.address, found[0]!.family);
+    });
+  };
+
+  #requireAllowed(address: string): void {
+    if (this.#isPrivateAllowed || isPublicAddress(address)) return;
+    throw new Error("the key set is at an address that is not public");
+  }
+}

@@ -1,0 +1,115 @@
+// Pages around links that are sent by mail: one to choose another password, one to confirm an address. To look at a
+// page uses nothing up, because programs that check mails look at every link; sending its form does.
+
+import type { LinkPurpose } from "../identity/account-letters.ts";
+import { passwordFault } from "../identity/password.ts";
+import { signedIn } from "./account.ts";
+import {
+  type Exchange,
+  isFromElsewhere,
+  type PageParts,
+  seeOther,
+  show,
+  showRefusedForm,
+  showTooMany,
+  tooManyTries,
+} from "./exchange.ts";
+import { confirmEmailPage, emailConfirmedPage, emailPage } from "./pages/email-pages.ts";
+import { forgottenPage, linkSentPage, newPasswordPage, passwordChangedPage } from "./pages/password-pages.ts";
+import { errorPage } from "./pages/plain-pages.ts";
+import { isForged, showWaiting, waitingFor } from "./waiting.ts";
+
+/** `/interaction/{id}/password`: somebody cannot sign in. The answer is the same whether there is such a person. */
+export async function askForPassword(parts: PageParts, exchange: Exchange): Promise<void> {
+  const { site, guesses, links } = parts;
+  const waiting = await waitingFor(parts, exchange);
+  const { csrf, client } = waiting;
+  const interaction = waiting.interaction.uid;
+  const showForm = (status: number, fault?: string): void =>
+    showWaiting(parts, exchange, waiting, status, forgottenPage(site, { interaction, csrf, fault }));
+  const { form, address, response } = exchange;
+  if (!form) return showForm(200);
+  if (isForged(parts, exchange, waiting)) return showForm(403);
+  const email = (form.get("email") ?? "").trim();
+  if (!email.includes("@") || email.length > 254) return showForm(422, "This is no email address.");
+  const asked = { tenantId: client.tenantId, email, address };
+  const seconds = await guesses.secondsToWaitForMail(asked);
+  if (seconds > 0) {
+    response.setHeader("Retry-After", String(seconds));
+    return showForm(429, tooManyTries(seconds));
+  }
+  await links.ask({ ...asked, purpose: "password" });
+  show(site, exchange, 200, linkSentPage(site, interaction));
+}
+
+/** `/password`, where the link of the mail leads. */
+export async function choosePassword(parts: PageParts, exchange: Exchange): Promise<void> {
+  const { site, links } = parts;
+  const { form, address } = exchange;
+  const found = await ownerOf(parts, exchange, "password");
+  if (!found) return;
+  const { email, token } = found;
+  if (!form) return show(site, exchange, 200, newPasswordPage(site, { email, token }));
+  const password = form.get("password") ?? "";
+  const fault = passwordFault(password);
+  if (fault !== undefined) {
+    const told = `${fault.charAt(0).toUpperCase()}${fault.slice(1)}.`;
+    return show(site, exchange, 422, newPasswordPage(site, { email, token, fault: told }));
+  }
+  if (!(await links.resetPassword(token, password, address))) return showSpent(parts, exchange);
+  show(site, exchange, 200, passwordChangedPage(site));
+}
+
+/** `/email`, where the link of the mail leads. */
+export async function confirmEmail(parts: PageParts, exchange: Exchange): Promise<void> {
+  const { site, links } = parts;
+  const found = await ownerOf(parts, exchange, "email");
+  if (!found) return;
+  const { email, token } = found;
+  if (!exchange.form) return show(site, exchange, 200, confirmEmailPage(site, email, token));
+  if (!(await links.verifyEmail(token))) return showSpent(parts, exchange);
+  show(site, exchange, 200, emailConfirmedPage(site));
+}
+
+/** `/account`: whether the address is confirmed, and a mail with which to do that. */
+export async function showAccount(parts: PageParts, exchange: Exchange): Promise<void> {
+  const { site, guesses, links } = parts;
+  const found = await signedIn(parts, exchange);
+  if (!found) return;
+  const { person, csrf } = found;
+  const isSent = exchange.query.has("sent");
+  if (!exchange.form) return show(site, exchange, 200, emailPage(site, person, csrf, isSent));
+  if (person.isEmailVerified) return seeOther(site, exchange, "/account");
+  const { tenantId, email } = person;
+  const asked = { tenantId, email, address: exchange.address };
+  const seconds = await guesses.secondsToWaitForMail(asked);
+  if (seconds > 0) return showTooMany(site, exchange, seconds);
+  await links.ask({ ...asked, purpose: "email" });
+  seeOther(site, exchange, "/account?sent");
+}
+
+/** Whose link this is; undefined where its bearer has been answered already. */
+async function ownerOf(
+  parts: PageParts,
+  exchange: Exchange,
+  purpose: LinkPurpose,
+): Promise<{ readonly email: string; readonly token: string } | undefined> {
+  const { form, query } = exchange;
+  if (form && isFromElsewhere(exchange)) {
+    showRefusedForm(parts.site, exchange);
+    return undefined;
+  }
+  const token = (form ?? query).get("token") ?? "";
+  const person = await parts.links.personOf(purpose, token);
+  if (!person) showSpent(parts, exchange);
+  return person && { email: person.email, token };
+}
+
+function showSpent({ site }: PageParts, exchange: Exchange): void {
+  show(site, exchange, 400, errorPage(site, spentLink));
+}
+
+const spentLink = {
+  error: "invalid_link",
+  error_description: "This link was used already, is too old, or is not complete. Ask for another one.",
+};

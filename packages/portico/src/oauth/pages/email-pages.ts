@@ -1,0 +1,38 @@
+// The pages on which a person shows that mail to their address reaches them.
+
+import type { Site } from "../site.ts";
+import { accountPage, type Shown } from "./account-page.ts";
+import { html, page } from "./layout.ts";
+
+export interface EmailState extends Shown {
+  readonly isEmailVerified: boolean;
+}
+
+/** @param isSent whether a mail has just been asked for */
+export function emailPage(site: Site, person: EmailState, csrf: string, isSent: boolean): string {
+  const unconfirmed = html`<p>Your address is not confirmed yet.</p>
+<form method="post" action="${site.path}/account">
+<input type="hidden" name="csrf" value="${csrf}">
+<button type="submit">Send a mail to confirm it</button>
+</form>`;
+  const sent = html`<p role="status">A mail with a link is on its way to you. The link works for a day.</p>`;
+  const confirmed = html`<p>Your address is confirmed.</p>`;
+  const state = person.isEmailVerified ? confirmed : isSent ? sent : unconfirmed;
+  return accountPage(site, "Your email address", person, state);
+}
+
+export function confirmEmailPage(site: Site, email: string, token: string): string {
+  const body = html`<h1>Confirm your email address</h1>
+<p>Is ${email} yours?</p>
+<form method="post" action="${site.path}/email">
+<input type="hidden" name="token" value="${token}">
+<button type="submit">Yes, confirm it</button>
+</form>`;
+  return page(site, "Confirm your email address", body);
+}
+
+export function emailConfirmedPage(site: Site): string {
+  const body = html`<h1>Your address is confirmed</h1>
+<p role="status">You can close this page.</p>`;
+  return page(site, "Your address is confirmed", body);
+}

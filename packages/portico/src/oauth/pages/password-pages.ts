@@ -1,0 +1,59 @@
+// The pages on which a person asks for a link to choose another password, and chooses it.
+
+import type { Site } from "../site.ts";
+import { html, page } from "./layout.ts";
+import { fault as faultHtml } from "./plain-pages.ts";
+
+export interface Forgotten {
+  /** The request for authorization to go back to. */
+  readonly interaction: string;
+  readonly csrf: string;
+  readonly fault?: string | undefined;
+}
+
+export function forgottenPage(site: Site, { interaction, csrf, fault }: Forgotten): string {
+  const body = html`<h1>Forgot your password?</h1>
+<p>We send you a link with which you choose a new one.</p>
+${faultHtml(fault)}
+<form method="post">
+<input type="hidden" name="csrf" value="${csrf}">
+<label>Email address
+<input type="email" name="email" autocomplete="username" required maxlength="254"></label>
+<button type="submit">Send the link</button>
+</form>
+<p class="quiet"><a href="${site.path}/interaction/${interaction}">Back to sign in</a></p>`;
+  return page(site, "Forgot your password?", body);
+}
+
+export function linkSentPage(site: Site, interaction: string): string {
+  const body = html`<h1>Look into your mail</h1>
+<p role="status">If there is an account with this address, a mail with a link is on its way. The link works for half an hour.</p>
+<p class="quiet"><a href="${site.path}/interaction/${interaction}">Back to sign in</a></p>`;
+  return page(site, "Look into your mail", body);
+}
+
+export interface NewPassword {
+  readonly email: string;
+  readonly token: string;
+  readonly fault?: string | undefined;
+}
+
+export function newPasswordPage(site: Site, { email, token, fault }: NewPassword): string {
+  const body = html`<h1>Choose a new password</h1>
+<p>for ${email}. You will be signed out everywhere, and applications have to ask you again.</p>
+${faultHtml(fault)}
+<form method="post" action="${site.path}/password">
+<input type="hidden" name="token" value="${token}">
+<input type="hidden" name="username" value="${email}" autocomplete="username">
+<label>New password, 8 characters or more
+<input type="password" name="password" autocomplete="new-password" required minlength="8" maxlength="256"></label>
+<button type="submit">Change the password</button>
+</form>`;
+  return page(site, "Choose a new password", body);
+}
+
+export function passwordChangedPage(site: Site): string {
+  const body = html`<h1>Your password is changed</h1>
+<p role="status">Go back to the application and sign in with it.</p>`;
+  return page(site, "Your password is changed", body);
+}

@@ -1,0 +1,54 @@
+// A person shows who they are, with their email address and password.
+
+import { type Exchange, type PageParts, tooManyTries } from "./exchange.ts";
+import { signInPage } from "./pages/sign-in-page.ts";
+import { showWaiting, type Waiting } from "./waiting.ts";
+import { requestOptions } from "./webauthn.ts";
+
+/** What the page is shown with again. */
+interface Again {
+  readonly email?: string;
+  readonly fault?: string;
+}
+
+const wrongSignIn = "The email address or the password is wrong.";
+
+export async function signIn(parts: PageParts, exchange: Exchange, waiting: Waiting): Promise<void> {
+  const { provider, people, guesses } = parts;
+  const { request, response, form, address } = exchange;
+  const { interaction, client } = waiting;
+  const hint = interaction.params["login_hint"];
+  const email = form?.get("email") ?? (typeof hint === "string" ? hint : "");
+  const showAgain = (status: number, fault?: string): void => {
+    showSignIn(parts, exchange, waiting, status, { email, ...(fault !== undefined && { fault }) });
+  };
+  if (!form) return showAgain(200);
+  const tried = { tenantId: client.tenantId, email, address };
+  const seconds = await guesses.secondsToWait(tried);
+  if (seconds > 0) {
+    response.setHeader("Retry-After", String(seconds));
+    return showAgain(429, tooManyTries(seconds));
+  }
+  const person = await people.signedIn(client.tenantId, email, form.get("password") ?? "");
+  if (!person) return showAgain(401, wrongSignIn);
+  await guesses.forgive(tried);
+  const login = { accountId: person.id, amr: ["pwd"] };
+  return provider.interactionFinished(request, response, { login }, { mergeWithLastSubmission: false });
+}
+
+export function showSignIn(
+  parts: PageParts,
+  exchange: Exchange,
+  waiting: Waiting,
+  status: number,
+  { email = "", fault }: Again = {},
+): void {
+  const { site, challenges } = parts;
+  const { interaction, client, csrf } = waiting;
+  const { rpId } = site;
+  const { challenge, slip } = challenges.make(interaction.jti);
+  const passkey = rpId === undefined ? undefined : { slip, options: requestOptions(rpId, challenge) };
+  const { uid } = interaction;
+  const page = signInPage(site, { clientName: client.name, csrf, email, fault, interaction: uid, passkey });
+  showWaiting(parts, exchange, waiting, status, page, passkey !== undefined);
+}

@@ -1,0 +1,128 @@
+// What authenticators answer, checked (WebAuthn, sections 7.1 and 7.2). The library is loaded when the first passkey
+// comes: it takes tens of megabytes.
+
+import type { NewPasskey, Passkey } from "../identity/passkeys.ts";
+import type { Site } from "./site.ts";
+
+/** ES256, EdDSA, RS256 (RFC 9053): what is asked for, and all that is taken. */
+const algorithms = [-7, -8, -257];
+const longestResponse = 16_000;
+const timeoutMs = 300_000;
+
+/** What `navigator.credentials.get` is asked; the authenticator knows whose keys it has. */
+export function requestOptions(rpId: string, challenge: string): object {
+  return { challenge, rpId, timeout: timeoutMs, userVerification: "required", allowCredentials: [] };
+}
+
+/** Whom a new passkey is for. */
+interface Owner {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string;
+}
+
+/** What `navigator.credentials.create` is asked: a key that names its person by itself, and no attestation. */
+export function creationOptions(
+  site: Site,
+  rpId: string,
+  challenge: string,
+  owner: Owner,
+  known: readonly Pick<Passkey, "credentialId">[],
+): object {
+  return {
+    challenge,
+    rp: { id: rpId, name: site.brand.name },
+    user: { id: Buffer.from(owner.id).toString("base64url"), name: owner.email, displayName: owner.name },
+    pubKeyCredParams: algorithms.map((alg) => ({ type: "public-key", alg })),
+    authenticatorSelection: {
+      residentKey: "required",
+      requireResidentKey: true,
+      userVerification: "required",
+    },
+    attestation: "none",
+    excludeCredentials: known.map(({ credentialId: id }) => ({ type: "public-key", id })),
+    timeout: timeoutMs,
+  };
+}
+
+/** A credential as scripts write it down; what is in it is checked by the library. */
+export interface Presented {
+  readonly id: string;
+  readonly response: Readonly<Record<string, unknown>>;
+}
+
+/** What a form brings of an authenticator; undefined for what is none. */
+export function presentedOf(text: string | null): Presented | undefined {
+  if (text === null || text.length > longestResponse) return undefined;
+  try {
+    const found: unknown = JSON.parse(text);
+    if (typeof found !== "object" || found === null || !("id" in found) || !("response" in found))
+      return undefined;
+    const { id, response } = found;
+    if (typeof id !== "string" || typeof response !== "object" || response === null) return undefined;
+    return found as Presented;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The passkey that was made; undefined where the answer is not one to our question. */
+export async function made(
+  site: Site,
+  rpId: string,
+  expectedChallenge: string,
+  presented: Presented,
+): Promise<Omit<NewPasskey, "name"> | undefined> {
+  const { verifyRegistrationResponse } = await import("@simplewebauthn/server");
+  const { decodeAttestationObject, isoBase64URL } = await import("@simplewebauthn/server/helpers");
+  try {
+    const attestation = decodeAttestationObject(
+      isoBase64URL.toBuffer(String(presented.response["attestationObject"])),
+    );
+    // Nobody asked for certificates, and to check some the library would ask hosts that they name.
+    if (attestation.get("fmt") !== "none" && attestation.get("attStmt").get("x5c") !== undefined)
+      return undefined;
+    const { verified, registrationInfo } = await verifyRegistrationResponse({
+      response: presented as never,
+      expectedChallenge,
+      expectedOrigin: site.origin,
+      expectedRPID: rpId,
+      requireUserVerification: true,
+      supportedAlgorithmIDs: algorithms,
+    });
+    if (!verified) return undefined;
+    const { id, publicKey, counter } = registrationInfo.credential;
+    return { credentialId: id, publicKey: Buffer.from(publicKey).toString("base64url"), counter };
+  } catch {
+    // The library throws for whatever is wrong with what came from outside.
+    return undefined;
+  }
+}
+
+/** The count of a use of a passkey; undefined where it is not its answer to our question. */
+export async function used(
+  site: Site,
+  rpId: string,
+  expectedChallenge: string,
+  presented: Presented,
+  { credentialId, publicKey, counter }: Passkey,
+): Promise<number | undefined> {
+  const { verifyAuthenticationResponse } = await import("@simplewebauthn/server");
+  try {
+    const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+      response: presented as never,
+      expectedChallenge,
+      expectedOrigin: site.origin,
+      expectedRPID: rpId,
+      requireUserVerification: true,
+      credential: {
+        id: credentialId,
+        publicKey: new Uint8Array(Buffer.from(publicKey, "base64url")),
+        counter,
+      },
+    });
+    return verified ? authenticationInfo.newCounter : undefined;
+  } catch {
+    return undefined;
+  }
+}
