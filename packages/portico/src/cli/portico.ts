@@ -3,51 +3,31 @@
 import packageJson from "../../package.json" with { type: "json" };
 import { OperatorError, Problem } from "../errors.ts";
 import { type Command, helpOf, helpOfAll, type Outcome, parseCall } from "./command.ts";
-import { clientCreate, clientList, clientRemove, clientRotate } from "./commands/client.ts";
-import { keyChange, keyCreate, keyList, keyRevoke, keyRevokeAll, keyRotate } from "./commands/key.ts";
-import { keyUsage } from "./commands/key-usage.ts";
-import { logList } from "./commands/log.ts";
-import { mailList, mailShow } from "./commands/mail.ts";
-import { migrateCommand } from "./commands/migrate.ts";
-import { schemaCommand } from "./commands/schema.ts";
-import { serve } from "./commands/serve.ts";
-import { signingKeyRotate } from "./commands/signing-key.ts";
-import { tenantCreate } from "./commands/tenant.ts";
-import { userCreate } from "./commands/user.ts";
 
 const { version } = packageJson;
 
-const commands: readonly Command[] = [
-  serve,
-  migrateCommand,
-  schemaCommand,
-  tenantCreate,
-  userCreate,
-  keyCreate,
-  keyList,
-  keyChange,
-  keyRotate,
-  keyRevoke,
-  keyRevokeAll,
-  keyUsage,
-  logList,
-  mailList,
-  mailShow,
-  clientCreate,
-  clientList,
-  clientRotate,
-  clientRemove,
-  signingKeyRotate,
-];
+/** Commands by their first word. A call loads its own only: the server takes much longer to load than a list of keys. */
+const groups: Readonly<Record<string, () => Promise<{ readonly commands: readonly Command[] }>>> = {
+  serve: () => import("./commands/serve.ts"),
+  migrate: () => import("./commands/migrate.ts"),
+  schema: () => import("./commands/schema.ts"),
+  tenant: () => import("./commands/tenant.ts"),
+  user: () => import("./commands/user.ts"),
+  key: () => import("./commands/key.ts"),
+  log: () => import("./commands/log.ts"),
+  mail: () => import("./commands/mail.ts"),
+  client: () => import("./commands/client.ts"),
+  "signing-key": () => import("./commands/signing-key.ts"),
+};
 
 async function main(words: readonly string[]): Promise<void> {
+  const [first, second] = words;
+  if (first === undefined || isHelp(first)) return print(helpOfAll(await everyCommand()));
+  if (["--version", "-v"].includes(first)) return print(version);
+  const commands = Object.hasOwn(groups, first) ? (await groups[first]!()).commands : [];
   const command = commands.find(({ name }) => name.split(" ").every((word, place) => words[place] === word));
   if (!command) {
-    if (["--version", "-v"].includes(words[0] ?? "")) return print(version);
-    const group = commands.filter(({ name }) => name.startsWith(`${words[0]} `));
-    if (group.length > 0 && ["--help", "-h", undefined].includes(words[1])) return print(helpOfAll(group));
-    const isHelp = words.length === 0 || ["--help", "-h", "help"].includes(words[0]!);
-    if (isHelp) return print(helpOfAll(commands));
+    if (commands.length > 0 && (second === undefined || isHelp(second))) return print(helpOfAll(commands));
     throw new OperatorError(`there is no command '${words.slice(0, 2).join(" ")}'; see: portico --help`);
   }
   const given = parseCall(command, words.slice(command.name.split(" ").length));
@@ -55,6 +35,15 @@ async function main(words: readonly string[]): Promise<void> {
   for (const [name, { isRequired }] of Object.entries(command.options)) if (isRequired) given.required(name);
   const outcome = await command.run(given);
   if (outcome) print(textOf(outcome, given.isSet("json")));
+}
+
+function isHelp(word: string): boolean {
+  return ["--help", "-h", "help"].includes(word);
+}
+
+async function everyCommand(): Promise<readonly Command[]> {
+  const loaded = await Promise.all(Object.values(groups).map((load) => load()));
+  return loaded.flatMap(({ commands }) => commands);
 }
 
 function textOf({ json, lines }: Outcome, isJson: boolean): string {

@@ -1,6 +1,6 @@
 // What the store asks of a database: run statements that were compiled before, alone or in a transaction.
 
-import { Problem } from "../errors.ts";
+import { OperatorError, Problem } from "../errors.ts";
 
 /** SQL text and, for each of its parameters, how the value is taken from the input of a call. */
 export interface Statement<Input> {
@@ -81,4 +81,12 @@ export class ConstraintError extends Error {
     this.kind = kind;
     this.columns = columns;
   }
+}
+
+/** For a table or column that is not there. */
+export function unmigrated(error: Error): OperatorError {
+  return new OperatorError(
+    `the database lacks what the declarations need (${error.message}); run portico migrate`,
+    { cause: error },
+  );
 }

@@ -87,6 +87,12 @@ onEachDatabase("starting", (database) => {
     try {
       const live = { PORTICO_MODE: "live", PORTICO_SECRET: secret };
       await expectRefusal(fresh, live, /portico migrate --dry-run.*portico migrate/);
+      const early = await run(fresh, ["key", "list"], { env: live });
+      assert.equal(early.code, 1);
+      assert.match(
+        early.stderr,
+        /^portico: the database lacks what [^\n]*tenants[^\n]*; run portico migrate\n$/,
+      );
       await runCommand(fresh, ["migrate"], { env: live });
       const served = await Portico.start(fresh, { env: live });
       try {

@@ -8,7 +8,7 @@ import { openIdScopes } from "../../identity/oauth-client-rules.ts";
 import type { Command, Outcome } from "../command.ts";
 import { forTenant, optional, tenantOption } from "../tenant-work.ts";
 
-export const clientCreate: Command = {
+const clientCreate: Command = {
   name: "client create",
   summary: "Make an OAuth client and print its id and, this once only, its secret.",
   options: {
@@ -46,7 +46,7 @@ export const clientCreate: Command = {
     }),
 };
 
-export const clientList: Command = {
+const clientList: Command = {
   name: "client list",
   summary: "Show the OAuth clients of a tenant, newest first.",
   options: { tenant: tenantOption },
@@ -63,7 +63,7 @@ export const clientList: Command = {
   },
 };
 
-export const clientRotate: Command = {
+const clientRotate: Command = {
   name: "client rotate",
   summary: "Make a new secret for a client and print it, this once only; the old one ends after the overlap.",
   options: {
@@ -81,7 +81,7 @@ export const clientRotate: Command = {
     }),
 };
 
-export const clientRemove: Command = {
+const clientRemove: Command = {
   name: "client remove",
   summary: "Remove a client; its tokens are refused within a second.",
   options: { tenant: tenantOption },
@@ -125,3 +125,5 @@ function shownOnce({ text, revealed }: Written): Outcome {
   const secret = clientSecret === undefined ? [] : [`clientSecret ${clientSecret}`, "", warning];
   return { json: made, lines: [`clientId     ${clientId}`, ...secret, `Its id is ${id}.`] };
 }
+
+export const commands: readonly Command[] = [clientCreate, clientList, clientRotate, clientRemove];

@@ -7,13 +7,14 @@ import { keyWarning } from "../../identity/key-resource.ts";
 import { findUser } from "../../identity/tenant.ts";
 import type { Command, Given, Outcome } from "../command.ts";
 import { forTenant, optional, tenantOption } from "../tenant-work.ts";
+import { keyUsage } from "./key-usage.ts";
 
 const quotaOptions = {
   "rate-limit": { value: "N", help: "requests in a window" },
   "rate-window": { value: "SECONDS", help: "length of the window; 60, when left out" },
 };
 
-export const keyCreate: Command = {
+const keyCreate: Command = {
   name: "key create",
   summary: "Make an API key and print it, this once only.",
   options: {
@@ -41,7 +42,7 @@ export const keyCreate: Command = {
     }),
 };
 
-export const keyList: Command = {
+const keyList: Command = {
   name: "key list",
   summary: "Show the keys of a tenant, newest first.",
   options: { tenant: tenantOption },
@@ -58,7 +59,7 @@ export const keyList: Command = {
   },
 };
 
-export const keyChange: Command = {
+const keyChange: Command = {
   name: "key change",
   summary: "Change the name, the scopes or the quota of a key.",
   options: {
@@ -84,7 +85,7 @@ export const keyChange: Command = {
     }),
 };
 
-export const keyRotate: Command = {
+const keyRotate: Command = {
   name: "key rotate",
   summary: "Make a replacement for a key and print it, this once only; the old key ends after the overlap.",
   options: {
@@ -102,7 +103,7 @@ export const keyRotate: Command = {
     }),
 };
 
-export const keyRevoke: Command = {
+const keyRevoke: Command = {
   name: "key revoke",
   summary: "Revoke a key; the next request with it is refused.",
   options: { tenant: tenantOption },
@@ -119,7 +120,7 @@ export const keyRevoke: Command = {
     }),
 };
 
-export const keyRevokeAll: Command = {
+const keyRevokeAll: Command = {
   name: "key revoke-all",
   summary: "Revoke every key of a user, or of the tenant.",
   options: { user: { value: "ID", help: "this user's keys only" }, tenant: tenantOption },
@@ -153,3 +154,13 @@ function quotaOf(given: Given): Quota | undefined {
   if (windowSeconds !== undefined) throw new OperatorError("--rate-window needs --rate-limit beside it");
   return undefined;
 }
+
+export const commands: readonly Command[] = [
+  keyCreate,
+  keyList,
+  keyChange,
+  keyRotate,
+  keyRevoke,
+  keyRevokeAll,
+  keyUsage,
+];

@@ -5,7 +5,7 @@ import { largestLimit } from "../../plan/page.ts";
 import type { Command } from "../command.ts";
 import { forTenant, tenantOption } from "../tenant-work.ts";
 
-export const logList: Command = {
+const logList: Command = {
   name: "log list",
   summary: `Show the newest ${largestLimit} requests of a tenant's keys.`,
   options: { key: { value: "ID", help: "of this key only" }, tenant: tenantOption },
@@ -23,3 +23,5 @@ export const logList: Command = {
     return { json: { requests }, lines: rows.length > 0 ? rows : ["There is no request in the log."] };
   },
 };
+
+export const commands: readonly Command[] = [logList];

@@ -6,7 +6,7 @@ import { forTenant, tenantOption } from "../tenant-work.ts";
 
 const standardLimit = 100;
 
-export const mailList: Command = {
+const mailList: Command = {
   name: "mail list",
   summary: "Show the mails of a tenant, newest first.",
   options: {
@@ -24,7 +24,7 @@ export const mailList: Command = {
   },
 };
 
-export const mailShow: Command = {
+const mailShow: Command = {
   name: "mail show",
   summary: "Show one mail as text.",
   options: { tenant: tenantOption },
@@ -42,3 +42,5 @@ export const mailShow: Command = {
     return { json: { mail }, lines: [...head, "", text.trimEnd()] };
   },
 };
+
+export const commands: readonly Command[] = [mailList, mailShow];

@@ -4,7 +4,7 @@ import { migrate } from "../../store/migrate.ts";
 import { assemble, withStore } from "../assemble.ts";
 import type { Command } from "../command.ts";
 
-export const migrateCommand: Command = {
+const migrateCommand: Command = {
   name: "migrate",
   summary: "Bring the database to the schema of the declarations; only additions are made.",
   options: { "dry-run": { help: "print the statements without running them" } },
@@ -20,3 +20,5 @@ export const migrateCommand: Command = {
     };
   },
 };
+
+export const commands: readonly Command[] = [migrateCommand];

@@ -6,7 +6,7 @@ import { printApi } from "../../graphql/print-api.ts";
 import { assemble } from "../assemble.ts";
 import type { Command } from "../command.ts";
 
-export const schemaCommand: Command = {
+const schemaCommand: Command = {
   name: "schema",
   summary: "Print the GraphQL schema of the declarations.",
   options: { out: { value: "FILE", help: "write it there instead" } },
@@ -23,3 +23,5 @@ export const schemaCommand: Command = {
     return { json: { file }, lines: [`The schema is in ${file}.`] };
   },
 };
+
+export const commands: readonly Command[] = [schemaCommand];

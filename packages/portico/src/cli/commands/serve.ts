@@ -29,7 +29,7 @@ const patienceMs = 10_000;
 const closeIdleEveryMs = 20;
 const signals = ["SIGTERM", "SIGINT"] as const;
 
-export const serve: Command = {
+const serve: Command = {
   name: "serve",
   summary: "Serve the API until SIGTERM or SIGINT.",
   options: {},
@@ -144,3 +144,5 @@ function stopOnSignal(
   };
   for (const each of signals) process.on(each, stop);
 }
+
+export const commands: readonly Command[] = [serve];

@@ -7,7 +7,7 @@ import { assemble, withStore } from "../assemble.ts";
 import type { Command } from "../command.ts";
 import { secretsFor } from "../secret.ts";
 
-export const signingKeyRotate: Command = {
+const signingKeyRotate: Command = {
   name: "signing-key rotate",
   summary:
     "Make a new key that signs tokens from a minute on; the old one goes on verifying those it has signed.",
@@ -23,3 +23,5 @@ export const signingKeyRotate: Command = {
     return { json: { kid, signsFrom: from }, lines: [`The key ${kid} signs from ${from} on.`] };
   },
 };
+
+export const commands: readonly Command[] = [signingKeyRotate];

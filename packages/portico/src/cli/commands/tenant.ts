@@ -4,7 +4,7 @@ import { createTenant } from "../../identity/tenant.ts";
 import { assemble, withStore } from "../assemble.ts";
 import type { Command } from "../command.ts";
 
-export const tenantCreate: Command = {
+const tenantCreate: Command = {
   name: "tenant create",
   summary: "Make a tenant: an account that owns users, keys and rows.",
   options: { name: { value: "NAME", help: "how the tenant is called", isRequired: true } },
@@ -13,3 +13,5 @@ export const tenantCreate: Command = {
     return { json: { tenant }, lines: [`Tenant ${tenant.name}: ${tenant.id}`] };
   },
 };
+
+export const commands: readonly Command[] = [tenantCreate];

@@ -4,7 +4,7 @@ import type { Command } from "../command.ts";
 import { createUser } from "../create-user.ts";
 import { forTenant, tenantOption } from "../tenant-work.ts";
 
-export const userCreate: Command = {
+const userCreate: Command = {
   name: "user create",
   summary: "Make a user of a tenant.",
   options: {
@@ -24,3 +24,5 @@ export const userCreate: Command = {
     return { json: { user }, lines: [`User ${user.name} <${user.email}>: ${user.id}`] };
   },
 };
+
+export const commands: readonly Command[] = [userCreate];

@@ -10,6 +10,7 @@ import {
   type Database,
   type Statement,
   type Transaction,
+  unmigrated,
   workWithin,
 } from "../database.ts";
 import { Reader } from "./reader.ts";
@@ -159,6 +160,7 @@ function translated(error: unknown): unknown {
   if (!(error instanceof Error) || !("code" in error)) return error;
   const { code } = error;
   if (code === "23503" || code === "23001") return new ConstraintError("reference", [], error);
+  if (code === "42P01" || code === "42703") return unmigrated(error);
   if (code === "23505") return new ConstraintError("unique", columnsOf(error), error);
   return isUnavailable(String(code)) ? new Problem("unavailable", undefined, [], {}, error) : error;
 }

@@ -3,7 +3,7 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { Problem } from "../../errors.ts";
 import { BoundedMap } from "../../plan/bounded-map.ts";
-import { type ColumnValues, ConstraintError, type Session, type Statement } from "../database.ts";
+import { type ColumnValues, ConstraintError, type Session, type Statement, unmigrated } from "../database.ts";
 
 /** Prepared statements kept for each connection; a usual one is a few kilobytes. */
 const mostPrepared = 500;
@@ -81,6 +81,7 @@ function translated(error: unknown): unknown {
       error,
     );
   }
+  if (/^no such (table|column)/.test(error.message)) return unmigrated(error);
   const code = error.errcode & 0xff;
   if (code === tooBig)
     return new Problem("validation_error", "The answer would be larger than 64 MiB. Ask for less at once.");
