@@ -172,7 +172,8 @@ function theEnd(served: Served): void {
   });
 
   test("a key that expires ends its streams", async () => {
-    const { key } = await makeKey("--expires-at", new Date(Date.now() + 2_500).toISOString());
+    const expiresAt = new Date(Date.now() + 2_500).toISOString();
+    const { key } = await served.create("/v1/api-keys", { name: "Short", scopes: ["posts:read"], expiresAt });
     const stream = await TestStream.open(served.portico, posts, { key });
     const socket = await TestSocket.ready(served.portico, key);
     await stream.ended();
