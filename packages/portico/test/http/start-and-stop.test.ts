@@ -312,15 +312,13 @@ test("a setting that is wrong is named with what it may be", async () => {
   ];
   try {
     const port = String(await freePort());
-    await Promise.all(
-      wrong.map(([env, line]) =>
-        expectRefusal(
-          place,
-          Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value.replace("PORT", port)])),
-          line,
-        ),
-      ),
-    );
+    const refused = ([env, line]: (typeof wrong)[number]): Promise<void> => {
+      const filled = Object.entries(env).map(([name, value]) => [name, value.replace("PORT", port)]);
+      return expectRefusal(place, Object.fromEntries(filled), line);
+    };
+    // A machine with two cores starts no more at once in the time that each has.
+    for (let next = 0; next < wrong.length; next += 4)
+      await Promise.all(wrong.slice(next, next + 4).map(refused));
   } finally {
     await place.remove();
   }
