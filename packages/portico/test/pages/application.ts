@@ -1,0 +1,63 @@
+// The application that people come back to: another origin on this machine, which keeps what it is sent.
+
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { after, before } from "node:test";
+import type { Page } from "playwright-core";
+import { type Person, password } from "../oauth.ts";
+
+export class Application {
+  readonly #server: Server;
+  /** What its page `/` holds. */
+  html = "";
+
+  constructor() {
+    this.#server = createServer((request, response) => {
+      const text = request.url === "/" ? this.html : "<!DOCTYPE html><title>Back</title><h1>Back</h1>";
+      response.setHeader("Content-Type", "text/html; charset=utf-8").end(text);
+    });
+  }
+
+  get origin(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  get callback(): string {
+    return `${this.origin}/callback`;
+  }
+
+  /** The address with which a person was sent back. */
+  async comeBack(page: Page): Promise<URL> {
+    await page.waitForURL(`${this.callback}?*`);
+    return new URL(page.url());
+  }
+
+  async listen(): Promise<void> {
+    this.#server.listen(0, "127.0.0.1");
+    await once(this.#server, "listening");
+  }
+
+  async close(): Promise<void> {
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+}
+
+/** One application for all tests of the suite that this is called in. */
+export function application(): Application {
+  const made = new Application();
+  before(() => made.listen());
+  after(() => made.close());
+  return made;
+}
+
+export async function fillInSignIn(page: Page, { email }: Person, typed = password): Promise<void> {
+  await page.getByLabel("Email address").fill(email);
+  await page.getByLabel("Password").fill(typed);
+  await page.getByRole("button", { name: "Sign in" }).click();
+}
+
+export async function allow(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Allow", exact: true }).click();
+}

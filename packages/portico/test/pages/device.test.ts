@@ -1,0 +1,60 @@
+// A device without a keyboard is connected by a person at a real browser.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as openid from "openid-client";
+import { foreignHosts, inChromium } from "../chromium.ts";
+import { makeClient, makePerson, type Person } from "../oauth.ts";
+import { serve } from "../scenario.ts";
+import { allow, fillInSignIn } from "./application.ts";
+
+const scope = "openid posts:read";
+
+inChromium("devices", (chromium) => {
+  let person: Person;
+  let config: openid.Configuration;
+  const served = serve("sqlite", {
+    prepare: async (made) => {
+      person = await makePerson(made, "grace@example.com");
+      const words = ["--type", "public", "--grant-types", "device_code", "--scopes", scope.replace(" ", ",")];
+      const { clientId } = await makeClient(made, ...words);
+      config = await openid.discovery(new URL(`${made.url}/oauth`), clientId, undefined, openid.None(), {
+        execute: [openid.allowInsecureRequests],
+      });
+    },
+  });
+
+  test("a person enters the code, sees it again, signs in, and the device has tokens", async () => {
+    const asked = await openid.initiateDeviceAuthorization(config, { scope });
+    await chromium.visit(async (page, seen) => {
+      await page.goto(asked.verification_uri);
+      const code = page.getByLabel("The code that your device shows");
+      await code.fill("BBBB-BBBB");
+      await page.getByRole("button", { name: "Continue" }).click();
+      await page.getByRole("alert").getByText("There is no such code").waitFor();
+      await code.fill(asked.user_code.toLowerCase());
+      await page.getByRole("button", { name: "Continue" }).click();
+      await page.getByText(asked.user_code, { exact: true }).waitFor();
+      await page.getByRole("button", { name: "It shows this code" }).click();
+      await fillInSignIn(page, person);
+      await allow(page);
+      await page.getByRole("heading", { name: "Your device is connected" }).waitFor();
+      assert.deepEqual(foreignHosts(seen, served.url), []);
+    });
+    const tokens = await openid.pollDeviceAuthorizationGrant(config, { ...asked, interval: 0 });
+    assert.equal(tokens.claims()?.sub, person.id);
+    assert.equal((await served.request("/posts", { key: tokens.access_token })).status, 200);
+  });
+
+  test("a person who cancels leaves the device without access", async () => {
+    const asked = await openid.initiateDeviceAuthorization(config, { scope });
+    await chromium.visit(async (page) => {
+      await page.goto(asked.verification_uri_complete!);
+      await page.getByRole("button", { name: "Continue" }).click();
+      await page.getByRole("button", { name: "Cancel" }).click();
+      await page.getByText("The device was not connected").waitFor();
+    });
+    const polled = openid.pollDeviceAuthorizationGrant(config, { ...asked, interval: 0 });
+    await assert.rejects(polled, { error: "access_denied" });
+  });
+});

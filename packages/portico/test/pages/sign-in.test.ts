@@ -1,0 +1,118 @@
+// A person comes from an application, signs in, says what it may do, and is back: in a real browser.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as openid from "openid-client";
+import { type Chromium, foreignHosts, inChromium } from "../chromium.ts";
+import { makeClient, makePerson, type Person, password } from "../oauth.ts";
+import { type Served, serve } from "../scenario.ts";
+import { type DatabaseName, onEachDatabase } from "../server.ts";
+import { allow, application, fillInSignIn } from "./application.ts";
+
+const scope = "openid email posts:read";
+
+inChromium("sign-in", (chromium) => {
+  onEachDatabase("authorization code", (database) => signIn(chromium, database));
+});
+
+function signIn(chromium: Chromium, database: DatabaseName): void {
+  let person: Person;
+  const back = application();
+  const served = serve(database, {
+    prepare: async (made) => {
+      person = await makePerson(made, "grace@example.com");
+    },
+  });
+
+  test("a person signs in at the second try, allows, and the application has tokens", async () => {
+    const { config, url, checks } = await openIdClient(served, back.callback);
+    await chromium.visit(async (page, seen) => {
+      await page.goto(url.href);
+      await fillInSignIn(page, person, "wrong horse battery");
+      await page.getByRole("alert").getByText("wrong").waitFor();
+      assert.equal(await page.getByLabel("Email address").inputValue(), person.email);
+      await fillInSignIn(page, person);
+      await page.getByRole("heading", { name: "Planner asks for access" }).waitFor();
+      await page.getByText("See posts").waitFor();
+      await allow(page);
+      const tokens = await openid.authorizationCodeGrant(config, await back.comeBack(page), checks);
+      assert.equal(tokens.claims()?.sub, person.id);
+      assert.equal((await served.request("/posts", { key: tokens.access_token })).status, 200);
+      assert.deepEqual(foreignHosts(seen, served.url), [new URL(back.origin).host]);
+    });
+  });
+
+  if (database === "postgres") return;
+
+  test("a person who declines is sent back with access_denied", async () => {
+    const { config, url, checks } = await openIdClient(served, back.callback);
+    await chromium.visit(async (page) => {
+      await page.goto(url.href);
+      await fillInSignIn(page, person);
+      await page.getByRole("button", { name: "Do not allow" }).click();
+      const redirect = await back.comeBack(page);
+      await assert.rejects(openid.authorizationCodeGrant(config, redirect, checks), {
+        error: "access_denied",
+      });
+    });
+  });
+
+  test("it works without scripts, and by keyboard alone", async () => {
+    const { config, url, checks } = await openIdClient(served, back.callback);
+    const work: Parameters<Chromium["visit"]>[0] = async (page) => {
+      const { keyboard } = page;
+      await page.goto(url.href);
+      await keyboard.press("Tab");
+      await keyboard.type(person.email);
+      await keyboard.press("Tab");
+      await keyboard.type(password);
+      await keyboard.press("Enter");
+      await page.getByRole("heading", { name: "Planner asks for access" }).waitFor();
+      await keyboard.press("Tab");
+      const focused = page.locator(":focus");
+      assert.equal(await focused.textContent(), "Allow");
+      assert.notEqual(
+        await focused.evaluate("getComputedStyle(document.activeElement).outlineStyle"),
+        "none",
+      );
+      await keyboard.press("Enter");
+      const tokens = await openid.authorizationCodeGrant(config, await back.comeBack(page), checks);
+      assert.ok(tokens.access_token);
+    };
+    await chromium.visit(work, { javaScriptEnabled: false });
+  });
+
+  test("a page of another site cannot frame it", async () => {
+    const { url } = await openIdClient(served, back.callback);
+    back.html = `<!DOCTYPE html><title>Trap</title><iframe src="${url.href.replaceAll("&", "&amp;")}"></iframe>`;
+    await chromium.visit(async (page, { faults }) => {
+      await page.goto(back.origin);
+      assert.match(page.frames()[1]!.url(), /^chrome-error:/);
+      assert.match(faults.join("\n"), /frame-ancestors|X-Frame-Options/i);
+    });
+  });
+}
+
+/** An application that keeps a secret, and one request of it. */
+async function openIdClient(served: Served, redirectUri: string) {
+  const words = ["--type", "confidential", "--redirect-uri", redirectUri];
+  const { clientId, clientSecret } = await makeClient(
+    served,
+    ...words,
+    "--scopes",
+    scope.replaceAll(" ", ","),
+  );
+  const issuer = new URL(`${served.url}/oauth`);
+  const config = await openid.discovery(issuer, clientId, clientSecret, undefined, {
+    execute: [openid.allowInsecureRequests],
+  });
+  const checks = { pkceCodeVerifier: openid.randomPKCECodeVerifier(), expectedState: openid.randomState() };
+  const url = openid.buildAuthorizationUrl(config, {
+    redirect_uri: redirectUri,
+    scope,
+    state: checks.expectedState,
+    code_challenge: await openid.calculatePKCECodeChallenge(checks.pkceCodeVerifier),
+    code_challenge_method: "S256",
+  });
+  return { config, url, checks };
+}
