@@ -5,7 +5,7 @@ import { type Exchange, type PageParts, seeOther, show, showRefusedForm } from "
 import { grantsOf } from "./grant.ts";
 import { grantsPage } from "./pages/grants-page.ts";
 
-/** Shows a person's grants, and withdraws the one that a form names. */
+/** Shows the applications that a person gave access, and withdraws all of that of the one that a form names. */
 export async function showGrants(parts: PageParts, exchange: Exchange): Promise<void> {
   const { records, clients, site } = parts;
   const found = await signedIn(parts, exchange);
@@ -14,8 +14,8 @@ export async function showGrants(parts: PageParts, exchange: Exchange): Promise<
   const { form } = exchange;
   const grants = await grantsOf(records, clients, person.id);
   if (!form) return show(site, exchange, 200, grantsPage(site, person, csrf, grants));
-  const withdrawn = grants.find(({ id }) => id === form.get("grant"));
-  if (!withdrawn) return showRefusedForm(site, exchange);
-  await records.removeGrant(withdrawn.id);
+  const withdrawn = grants.filter(({ clientId }) => clientId === form.get("application"));
+  if (withdrawn.length === 0) return showRefusedForm(site, exchange);
+  for (const { id } of withdrawn) await records.removeGrant(id);
   seeOther(site, exchange, "/grants");
 }

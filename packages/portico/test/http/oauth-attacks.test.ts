@@ -527,10 +527,11 @@ onEachDatabase("oauth attacks", (database) => {
     assert.equal((await served.request("/posts", { key: body.access_token })).status, 200);
     const shown = await browser.open(grants);
     assert.match(shown.text, /Planner/);
-    const [, grant = ""] = /name="grant" value="([^"]+)"/.exec(shown.text) ?? [];
-    const forged = new URLSearchParams({ grant, csrf: "A".repeat(43) });
+    const [, application = ""] = /name="application" value="([^"]+)"/.exec(shown.text) ?? [];
+    assert.equal(application, client.clientId);
+    const forged = new URLSearchParams({ application, csrf: "A".repeat(43) });
     assert.equal((await browser.open(grants, { method: "POST", body: forged })).status, 403);
-    const after = await browser.submit(shown, { grant });
+    const after = await browser.submit(shown, { application });
     assert.match(after.text, /No application has access/);
     await sleep(1_000);
     expectAnswer(await served.request("/posts", { key: body.access_token }), invalid);

@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import axe, { type AxeResults } from "axe-core";
 import type { Page } from "playwright-core";
-import { foreignHosts, inChromium, type Seen } from "../chromium.ts";
+import { foreignHosts, inChromium, type Seen, withAuthenticator } from "../chromium.ts";
+import { linkIn, mailTo } from "../mailed.ts";
 import { authorizeUrl, makeClient, makePerson, type OAuthClientMade, type Person, post } from "../oauth.ts";
 import { serve } from "../scenario.ts";
 import { allow, application, fillInSignIn } from "./application.ts";
@@ -20,7 +21,9 @@ inChromium("appearance", (chromium) => {
   let client: OAuthClientMade;
   const back = application();
   const scope = "openid profile email offline_access posts:read posts:write";
+  // Browsers make no passkeys for addresses.
   const served = serve("sqlite", {
+    env: { HOST: "localhost" },
     prepare: async (made) => {
       person = await makePerson(made, "grace@example.com");
       const words = ["--type", "public", "--grant-types", "authorization_code,device_code,refresh_token"];
@@ -29,59 +32,112 @@ inChromium("appearance", (chromium) => {
     },
   });
 
-  test("every page", (context) =>
-    chromium.visit(async (page, seen) => {
-      const look = (name: string): Promise<void> =>
-        context.test(name, async () => assert.deepEqual(await faultsOf(page, seen, name), []));
-      const press = (name: string): Promise<void> => page.getByRole("button", { name }).click();
-      const code = page.getByLabel("The code that your device shows");
-      const { url } = authorizeUrl(served, client, scope, { redirect_uri: back.callback });
+  const authorizationUrl = (): string =>
+    authorizeUrl(served, client, scope, { redirect_uri: back.callback }).url;
 
-      await page.goto(url);
-      await look("sign-in");
-      await fillInSignIn(page, person, "wrong");
-      await look("sign-in, refused");
-      await fillInSignIn(page, person);
-      await look("consent");
-      await allow(page);
-      await back.comeBack(page);
-      await page.goto(`${served.url}/oauth/grants`);
-      await look("grants");
-      await press("Withdraw");
-      await look("no grants");
+  /** Walks from page to page in one browser; each that is looked at is a test of its own. */
+  const walk = (name: string, work: (page: Page, look: Look, seen: Seen) => Promise<void>): void => {
+    test(name, (context) =>
+      chromium.visit(async (page, seen) => {
+        const look: Look = async (shown, script = "'none'") =>
+          context.test(shown, async () => assert.deepEqual(await faultsOf(page, seen, shown, script), []));
+        await work(page, look, seen);
+        const hosts = new Set(foreignHosts(seen, served.url));
+        hosts.delete(new URL(back.origin).host);
+        assert.deepEqual([...hosts], []);
+        // Chromium complains of every answer from 400 on.
+        assert.deepEqual(
+          seen.faults.filter((fault) => !fault.includes("responded with a status of 4")),
+          [],
+        );
+      }),
+    );
+  };
+  const press = (page: Page, name: string): Promise<void> => page.getByRole("button", { name }).click();
 
-      const { body } = await post(served, "/device_authorization", { client_id: client.clientId, scope });
-      await page.goto(body.verification_uri);
-      await look("device code");
-      await code.fill("BBBB-BBBB");
-      await press("Continue");
-      await look("device code, refused");
-      await code.fill(body.user_code);
-      await press("Continue");
-      await look("device confirmation");
-      await press("It shows this code");
-      await allow(page);
-      await look("device connected");
+  walk("an application asks", async (page, look) => {
+    await page.goto(authorizationUrl());
+    await look("sign-in", "'self'");
+    await fillInSignIn(page, person, "wrong");
+    await look("sign-in, refused", "'self'");
+    await fillInSignIn(page, person);
+    await look("consent");
+    await allow(page);
+    await back.comeBack(page);
+    await page.goto(`${served.url}/oauth/logout`);
+    await look("sign out");
+    await press(page, "Sign out");
+    await look("signed out");
+    await page.goto(authorizationUrl().replace("callback", "elsewhere"));
+    await look("error");
+  });
 
-      await page.goto(`${served.url}/oauth/logout`);
-      await look("sign out");
-      await press("Sign out");
-      await look("signed out");
-      await page.goto(url.replace("callback", "elsewhere"));
-      await look("error");
+  walk("a device is connected", async (page, look) => {
+    const code = page.getByLabel("The code that your device shows");
+    const { body } = await post(served, "/device_authorization", { client_id: client.clientId, scope });
+    await page.goto(body.verification_uri);
+    await look("device code");
+    await code.fill("BBBB-BBBB");
+    await press(page, "Continue");
+    await look("device code, refused");
+    await code.fill(body.user_code);
+    await press(page, "Continue");
+    await look("device confirmation");
+    await press(page, "It shows this code");
+    await fillInSignIn(page, person);
+    await allow(page);
+    await look("device connected");
+  });
 
-      assert.deepEqual(foreignHosts(seen, served.url), [new URL(back.origin).host]);
-      // Chromium complains of every answer from 400 on.
-      assert.deepEqual(
-        seen.faults.filter((fault) => !fault.includes("responded with a status of 4")),
-        [],
-      );
-    }));
+  walk("the account", async (page, look) => {
+    await withAuthenticator(page);
+    await page.goto(authorizationUrl());
+    await fillInSignIn(page, person);
+    await allow(page);
+    await back.comeBack(page);
+    await page.goto(`${served.url}/oauth/grants`);
+    await look("grants");
+    // Whatever else was allowed to it, from other browsers, goes as well.
+    await press(page, "Withdraw the access of Planner");
+    await look("no grants");
+    await page.getByRole("link", { name: "Where you are signed in" }).click();
+    await look("sessions");
+    await page.getByRole("link", { name: "Passkeys" }).click();
+    await look("no passkeys", "'self'");
+    await press(page, "Add a passkey");
+    await page.getByRole("button", { name: "Remove My passkey" }).waitFor();
+    await look("passkeys", "'self'");
+    await page.getByRole("link", { name: "Your email address" }).click();
+    await look("email address");
+    await press(page, "Send a mail to confirm it");
+    await look("email address, mail sent");
+    await page.goto(linkIn(await mailTo(served, person.email, "account.email_link")));
+    await look("confirm the email address");
+    await press(page, "Yes, confirm it");
+    await look("email address confirmed");
+  });
+
+  walk("a password is forgotten", async (page, look) => {
+    await page.goto(authorizationUrl());
+    await page.getByRole("link", { name: "Forgot your password?" }).click();
+    await look("forgotten password");
+    await page.getByLabel("Email address").fill(person.email);
+    await press(page, "Send the link");
+    await look("link sent");
+    await page.goto(linkIn(await mailTo(served, person.email, "account.password_link")));
+    await look("new password");
+    await page.getByLabel("New password").fill("another horse battery");
+    await press(page, "Change the password");
+    await look("password changed");
+  });
 });
 
+/** @param script whose scripts the page may run */
+type Look = (name: string, script?: "'none'" | "'self'") => Promise<void>;
+
 /** What is wrong with the page that is shown. */
-async function faultsOf(page: Page, seen: Seen, name: string): Promise<string[]> {
-  const faults = await missingHeaders(seen);
+async function faultsOf(page: Page, seen: Seen, name: string, script: string): Promise<string[]> {
+  const faults = await missingHeaders(seen, script);
   await page.evaluate(axe.source);
   for (const { colorScheme, width } of looks) {
     await page.emulateMedia({ colorScheme });
@@ -98,11 +154,11 @@ async function faultsOf(page: Page, seen: Seen, name: string): Promise<string[]>
   return faults;
 }
 
-async function missingHeaders({ requests }: Seen): Promise<string[]> {
+async function missingHeaders({ requests }: Seen, script: string): Promise<string[]> {
   const shown = requests.findLast((request) => request.isNavigationRequest());
   const headers = (await (await shown?.response())?.allHeaders()) ?? {};
   const policy = headers["content-security-policy"]?.split("; ") ?? [];
-  const rules = ["default-src 'none'", "script-src 'none'", "base-uri 'none'", "frame-ancestors 'none'"];
+  const rules = ["default-src 'none'", `script-src ${script}`, "base-uri 'none'", "frame-ancestors 'none'"];
   const missing = rules.filter((rule) => !policy.includes(rule));
   return headers["x-frame-options"] === "DENY" ? missing : [...missing, "X-Frame-Options"];
 }

@@ -55,7 +55,7 @@ export function application(): Application {
 export async function fillInSignIn(page: Page, { email }: Person, typed = password): Promise<void> {
   await page.getByLabel("Email address").fill(email);
   await page.getByLabel("Password").fill(typed);
-  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
 }
 
 export async function allow(page: Page): Promise<void> {

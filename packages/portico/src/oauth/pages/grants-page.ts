@@ -7,18 +7,21 @@ import { scopeInWords } from "./consent-page.ts";
 import { html } from "./layout.ts";
 
 export function grantsPage(site: Site, person: Shown, csrf: string, grants: readonly Grant[]): string {
-  const listed = grants.map(
-    ({ id, clientName, scopes }) => html`<section>
+  // An application is allowed something anew wherever the person signs in to it.
+  const listed = [...Map.groupBy(grants, ({ clientId }) => clientId)].map(([clientId, given]) => {
+    const { clientName } = given[0]!;
+    const scopes = new Set(given.flatMap(({ scopes }) => scopes));
+    return html`<section>
 <h2>${clientName}</h2>
 <ul>
-${scopes.map((scope) => html`<li>${scopeInWords(scope)}</li>\n`)}</ul>
+${[...scopes].map((scope) => html`<li>${scopeInWords(scope)}</li>\n`)}</ul>
 <form method="post" action="${site.path}/grants">
 <input type="hidden" name="csrf" value="${csrf}">
-<button class="other" type="submit" name="grant" value="${id}">Withdraw the access of ${clientName}</button>
+<button class="other" type="submit" name="application" value="${clientId}">Withdraw the access of ${clientName}</button>
 </form>
 </section>
-`,
-  );
+`;
+  });
   const body = html`${listed.length > 0 ? listed : html`<p>No application has access.</p>`}`;
   return accountPage(site, "Applications with access", person, body);
 }

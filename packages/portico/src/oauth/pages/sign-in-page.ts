@@ -34,9 +34,12 @@ ${faultHtml(fault)}
 <label>Password
 <input type="password" name="password" autocomplete="current-password" required maxlength="256"></label>
 <button type="submit" name="choice" value="sign-in">Sign in</button>
-<button class="other" type="submit" name="choice" value="cancel" formnovalidate>Cancel</button>
 </form>
 ${withPasskey}
+<form method="post">
+<input type="hidden" name="csrf" value="${csrf}">
+<button class="other" type="submit" name="choice" value="cancel">Cancel</button>
+</form>
 <p class="quiet"><a href="${action}/password">Forgot your password?</a></p>`;
   return page(site, "Sign in", body);
 }

@@ -1,0 +1,65 @@
+// Passkeys with the device that Chromium plays: added on a page, shown instead of a password, asked for its person.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Page } from "playwright-core";
+import { inChromium, withAuthenticator } from "../chromium.ts";
+import { authorizeUrl, makeClient, makePerson, type OAuthClientMade, type Person } from "../oauth.ts";
+import { serve } from "../scenario.ts";
+import { onEachDatabase } from "../server.ts";
+import { allow, application, fillInSignIn } from "./application.ts";
+
+inChromium("passkeys", (chromium) => {
+  onEachDatabase("passkeys", (database) => {
+    let person: Person;
+    let client: OAuthClientMade;
+    const back = application();
+    // Browsers make no passkeys for addresses.
+    const served = serve(database, {
+      env: { HOST: "localhost" },
+      prepare: async (made) => {
+        person = await makePerson(made, "grace@example.com");
+        client = await makeClient(made, "--type", "public", "--redirect-uri", back.callback);
+      },
+    });
+    const asked = (page: Page) =>
+      page.goto(authorizeUrl(served, client, "openid", { redirect_uri: back.callback }).url);
+    const press = (page: Page, name: string) => page.getByRole("button", { name }).click();
+
+    test("a person adds one, and signs in with it alone", () =>
+      chromium.visit(async (page) => {
+        const device = await withAuthenticator(page);
+        await asked(page);
+        await fillInSignIn(page, person);
+        await allow(page);
+        await back.comeBack(page);
+        await page.goto(`${served.url}/oauth/passkeys`);
+        await page.getByLabel("Name of the passkey").fill("Phone");
+        await press(page, "Add a passkey");
+        await page.getByRole("heading", { name: "Phone" }).waitFor();
+        assert.equal(await device.countCredentials(), 1);
+
+        await page.goto(`${served.url}/oauth/logout`);
+        await press(page, "Sign out");
+        await asked(page);
+        // A device that does not know who holds it is not enough.
+        await device.setUserVerified(false);
+        await press(page, "Sign in with a passkey");
+        await page.getByRole("alert").getByText("That did not work").waitFor();
+        await device.setUserVerified(true);
+        await press(page, "Sign in with a passkey");
+        await allow(page);
+        assert.ok((await back.comeBack(page)).searchParams.get("code"));
+
+        await page.goto(`${served.url}/oauth/passkeys`);
+        await press(page, "Remove Phone");
+        await page.getByRole("heading", { name: "Phone" }).waitFor({ state: "detached" });
+        await page.goto(`${served.url}/oauth/logout`);
+        await press(page, "Sign out");
+        await asked(page);
+        await press(page, "Sign in with a passkey");
+        await page.getByRole("alert").waitFor();
+        assert.ok(!page.url().startsWith(back.callback));
+      }));
+  });
+});
