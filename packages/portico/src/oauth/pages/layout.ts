@@ -62,8 +62,11 @@ h2 { margin: 1.25rem 0 .25rem; font-size: 1.1rem; overflow-wrap: anywhere; }
 a { color: var(--accent); }
 p { margin: 0 0 1rem; overflow-wrap: anywhere; }
 ul { margin: 0 0 1rem; padding-left: 1.25rem; }
+section { margin: 0 0 1.25rem; }
+nav { margin: 1.5rem 0 0; padding: 1rem 0 0; border-top: 1px solid var(--line); }
+nav ul { margin: 0; padding: 0; list-style: none; line-height: 2; }
 label { display: block; margin: 0 0 1rem; font-weight: 600; }
-input:not([type=hidden]) { display: block; width: 100%; margin-top: .25rem; padding: .65rem .75rem; font: inherit; color: inherit; background: transparent; border: 1px solid var(--line); border-radius: .4rem; }
+input:not([type=hidden]) { display: block; width: 100%; margin-top: .25rem; padding: .65rem .75rem; font: inherit; font-weight: 400; color: inherit; background: transparent; border: 1px solid var(--line); border-radius: .4rem; }
 button { width: 100%; margin: 0 0 .6rem; padding: .7rem 1rem; font: inherit; font-weight: 600; border-radius: .4rem; border: 1px solid var(--accent); background: var(--accent); color: var(--on-accent); cursor: pointer; }
 button.other { background: transparent; color: var(--ink); border-color: var(--line); }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
