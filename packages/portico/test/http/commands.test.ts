@@ -19,6 +19,7 @@ const commands = [
   "key revoke-all",
   "mail list",
   "mail show",
+  "mail resend",
   "key usage",
   "log list",
   "client create",

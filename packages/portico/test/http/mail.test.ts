@@ -137,8 +137,17 @@ onEachDatabase("mail", (database) => {
       assert.match(received[0]!.headers.get("message-id")!, /^<mail_\w{26}@example\.org>$/);
       assert.match(received[0]!.parts.get("text/plain")!, /Hello Ada Lovelace,/);
       assert.match(received[0]!.parts.get("text/html")!, /<p>Hello Ada Lovelace,<\/p>/);
-      // What was kept before there was a mail server stays where it is.
-      assert.equal((await mailsOf("Kept"))[0]!.status, "kept");
+      // What was kept before there was a mail server stays where it is, until somebody wants it sent.
+      const [kept] = await mailsOf("Kept");
+      assert.equal(kept!.status, "kept");
+      const third = await Portico.start(place, { env });
+      try {
+        const { mail } = await runCommand(place, ["mail", "resend", kept!.id]);
+        assert.deepEqual([mail.status, mail.attempts, mail.sentAt], ["waiting", 0, null]);
+        await waitFor(async () => (await mailsOf("Kept"))[0]?.status === "sent");
+      } finally {
+        await third.stop();
+      }
     } finally {
       await mailServer.stop();
     }

@@ -1,4 +1,4 @@
-// portico mail list, show
+// portico mail list, show, resend
 
 import { mails } from "../../events/mail/mail.ts";
 import type { Command } from "../command.ts";
@@ -43,4 +43,22 @@ const mailShow: Command = {
   },
 };
 
-export const commands: readonly Command[] = [mailList, mailShow];
+const mailResend: Command = {
+  name: "mail resend",
+  summary: "Let a mail that has failed, was kept or was sent wait to be sent once more.",
+  options: { tenant: tenantOption },
+  positionals: ["ID"],
+  async run(given) {
+    const mail = await forTenant(given, async (place) => {
+      const { engine, caller } = place;
+      const [id = ""] = given.positionals;
+      const nextAttemptAt = new Date().toISOString();
+      const changes = { status: "waiting", attempts: 0, nextAttemptAt, sentAt: null, lastError: null };
+      await engine.change(caller, place.model(mails), id, changes);
+      return place.get(mails, id);
+    });
+    return { json: { mail }, lines: [`The mail to ${mail.to} waits to be sent.`] };
+  },
+};
+
+export const commands: readonly Command[] = [mailList, mailShow, mailResend];
