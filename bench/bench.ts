@@ -4,15 +4,17 @@ import { availableParallelism, cpus } from "node:os";
 import { interrupt } from "./child.ts";
 import { type Measured, measure } from "./measure.ts";
 import { type DatabaseName, help, type Options, readOptions } from "./options.ts";
+import { installRivals } from "./rival-install.ts";
 import { memoryFloorMegabytes, startUpFloorMs, table } from "./table.ts";
 
 async function main(): Promise<void> {
   const options = readOptions(process.argv.slice(2));
   if (!options) return print(help.trimEnd());
+  const tell = (line: string): boolean => process.stderr.write(`${line}\n`);
+  const databases = databasesOf(options);
+  if (options.hasRivals) await installRivals(tell);
   const measured: Measured[] = [];
-  for (const database of databasesOf(options)) {
-    measured.push(await measure(database, options, (line) => process.stderr.write(`${line}\n`)));
-  }
+  for (const database of databases) measured.push(await measure(database, options, tell));
   const tool = measured[0]!.tool;
   const machine = { cores: availableParallelism(), processor: cpus()[0]?.model ?? "unknown" };
   if (options.isJson) {

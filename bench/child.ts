@@ -5,6 +5,7 @@ import { once } from "node:events";
 
 const running = new Set<ChildProcess>();
 let isInterrupted = false;
+const patienceMs = 30_000;
 
 process.once("exit", killAll);
 
@@ -44,6 +45,45 @@ export async function runChild(
   const [code, signal] = (await once(child, "close")) as [number | null, NodeJS.Signals | null];
   if (code !== 0) throw new Error(`${program} ended with ${signal ?? `exit code ${code}`}`);
   return Buffer.concat(written).toString();
+}
+
+/** A server in a process of its own, on this machine. */
+export interface ChildServer {
+  readonly url: string;
+  readonly child: ChildProcess;
+}
+
+/** @param program one that calls `serve` @throws Error where it ends or says nothing */
+export async function startServer(program: string, words: readonly string[] = []): Promise<ChildServer> {
+  const child = startChild(process.execPath, [program, ...words], {
+    // Standard output is the bench's own.
+    stdio: ["ignore", process.stderr.fd, process.stderr.fd, "ipc"],
+    env: { ...process.env, NODE_ENV: "production" },
+  });
+  try {
+    return { url: `http://127.0.0.1:${await messageOf(child)}`, child };
+  } catch (error) {
+    await stopChild(child);
+    throw new Error(`${program} did not start: ${(error as Error).message}`);
+  }
+}
+
+/** The next thing that a process says. */
+export async function messageOf(child: ChildProcess): Promise<unknown> {
+  const over = new AbortController();
+  const { signal } = over;
+  const patience = setTimeout(() => over.abort(new Error("it says nothing")), patienceMs);
+  const ended = (): void => over.abort(new Error("it has ended"));
+  child.once("close", ended);
+  try {
+    const [message] = await once(child, "message", { signal });
+    return message;
+  } catch {
+    throw signal.reason;
+  } finally {
+    child.off("close", ended);
+    clearTimeout(patience);
+  }
 }
 
 /** SIGTERM, and SIGKILL for what does not end by then. */

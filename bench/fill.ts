@@ -1,5 +1,5 @@
 // A process that fills an empty database: a tenant, its user, a key with all scopes, and posts, the number of
-// which it is given. It prints the key and the ids of the posts as JSON, and how far it is to standard error.
+// which it is given. It prints the key, the tenant's id and those of the posts as JSON, and how far it is to standard error.
 
 import { assemble, withStore } from "../packages/portico/src/cli/assemble.ts";
 import { createUser } from "../packages/portico/src/cli/create-user.ts";
@@ -14,6 +14,7 @@ import { postOf } from "./post.ts";
 
 export interface Filled {
   readonly key: string;
+  readonly tenantId: string;
   readonly ids: readonly string[];
 }
 
@@ -43,7 +44,7 @@ const filled = await withStore(assembly, async (store) => {
   const ids = await insertPosts(store, tenant.id, user.id);
   // What PostgreSQL does by itself within minutes must not fall into the measurement.
   if (store.dialect.name === "postgres") await store.database.run("vacuum analyze");
-  return { key: String(made.revealed?.key), ids } satisfies Filled;
+  return { key: String(made.revealed?.key), tenantId: tenant.id, ids } satisfies Filled;
 });
 process.stdout.write(JSON.stringify(filled));
 

@@ -2,8 +2,8 @@
 // nothing else. A process of its own, started by limit.ts.
 
 import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Answer } from "./limit.ts";
+import { serve } from "./serve.ts";
 
 let answer: Answer = { status: 200, contentType: "text/plain", body: "" };
 let length = 0;
@@ -24,7 +24,5 @@ process.on("message", (next: Answer) => {
   length = Buffer.byteLength(next.body);
   process.send!("ready");
 });
-// The bench is gone, whichever way it went.
-process.once("disconnect", () => process.exit(0));
 
-server.listen(0, "127.0.0.1", () => process.send!((server.address() as AddressInfo).port));
+serve(server);

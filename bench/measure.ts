@@ -10,7 +10,8 @@ import { median } from "./median.ts";
 import type { DatabaseName, Options } from "./options.ts";
 import { makePlace } from "./place.ts";
 import { environmentFor, PorticoServer, projectFolder } from "./portico-server.ts";
-import { RivalServer } from "./rival.ts";
+import { Rival } from "./rival.ts";
+import { rivalKinds } from "./rival-kinds.ts";
 import { createRow, findDeepPage, keyHeader, mixedLoad, type Row, readRows } from "./rows.ts";
 
 /** Medians of all rounds. */
@@ -24,7 +25,12 @@ export interface MeasuredRow {
   /** What Portico reaches of the limit: the median of the ratios that the rounds had. */
   readonly ofLimitPercent: number;
   readonly floorPercent?: number;
-  readonly rival?: { readonly name: string; readonly requestsPerSecond: number; readonly times: number };
+  /** Other servers on the same query, and how many times as many requests Portico answers. */
+  readonly rivals?: readonly {
+    readonly name: string;
+    readonly requestsPerSecond: number;
+    readonly times: number;
+  }[];
   readonly ofRow?: { readonly name: string; readonly percent: number; readonly floorPercent: number };
 }
 
@@ -60,7 +66,13 @@ export async function measure(database: DatabaseName, options: Options, tell: Te
       PorticoServer.start(place.databaseUrl, `/posts/${filled.ids[0]}`, keyHeader(filled.key));
     tell(`${database}: starting ${starts} times`);
     const startUpMs = await startUpTime(start);
-    const rows = await measureRows(place.databaseUrl, start, filled, tool, options, (line) =>
+    const startRivals = (): Promise<Rival[]> =>
+      Promise.all(
+        (options.hasRivals ? rivalKinds[database] : []).map((kind) =>
+          Rival.start(kind, place.databaseUrl, filled.tenantId),
+        ),
+      );
+    const rows = await measureRows({ start, startRivals }, filled, tool, options, (line) =>
       tell(`${database}: ${line}`),
     );
     tell(`${database}: memory after ${requestsForMemory} requests`);
@@ -93,8 +105,7 @@ async function startUpTime(start: Start): Promise<number> {
 }
 
 async function measureRows(
-  databaseUrl: string,
-  start: Start,
+  { start, startRivals }: { start: Start; startRivals: () => Promise<Rival[]> },
   filled: Filled,
   tool: LoadTool,
   options: Options,
@@ -103,15 +114,15 @@ async function measureRows(
   const portico = await start();
   try {
     const limit = await LimitServer.start();
-    const rival = await RivalServer.start(databaseUrl);
+    const rivals = await startRivals();
     try {
       tell("walking to page 2,500");
       const reads = readRows(filled, await findDeepPage(portico.url, filled.key));
-      const duel = new Duel({ portico, limit, rival }, tool, options, tell);
+      const duel = new Duel({ portico, limit, rivals }, tool, options, tell);
       // Creates come last: what they leave behind must not slow the reads of the rounds that follow.
       return [...(await duel.fight("reads", reads)), ...(await duel.fight("creates", [createRow(filled)]))];
     } finally {
-      await rival?.stop();
+      await Promise.all(rivals.map((rival) => rival.stop()));
       await limit.stop();
     }
   } finally {
@@ -123,13 +134,14 @@ async function measureRows(
 interface Round {
   readonly portico: Driven;
   readonly limit: Driven;
-  readonly rival?: Driven;
+  /** In the order of the servers. */
+  readonly rivals: readonly Driven[];
 }
 
 interface Servers {
   readonly portico: PorticoServer;
   readonly limit: LimitServer;
-  readonly rival: RivalServer | undefined;
+  readonly rivals: readonly Rival[];
 }
 
 class Duel {
@@ -148,10 +160,10 @@ class Duel {
   /** Rounds over all rows, so that a slow minute of the machine meets every row and both servers. */
   async fight(title: string, rows: readonly Row[]): Promise<MeasuredRow[]> {
     const { rounds, seconds } = this.#options;
-    const { portico, limit, rival } = this.#servers;
+    const { portico, limit, rivals } = this.#servers;
     const answers = await Promise.all(rows.map(({ load }) => answerOf(portico.url, load)));
-    for (const [place, { load, hasRival }] of rows.entries())
-      if (hasRival) await rival?.requireSame(load, answers[place]!.body);
+    for (const [place, { load, query }] of rows.entries())
+      for (const rival of query ? rivals : []) await rival.requireSame(query!, load, answers[place]!.body);
     const results = rows.map((): Round[] => []);
     for (let round = 0; round <= rounds; round += 1) {
       const isWarmUp = round === 0;
@@ -164,18 +176,21 @@ class Duel {
     }
     // The tools cannot tell one error from another: a 429 would pass for the 401 that was there at first.
     for (const { load } of rows) await answerOf(portico.url, load);
-    return rows.map((row, place) => summary(row, answers[place]!, results, rows, place));
+    return rows.map((row, place) => summary(row, answers[place]!, results, rows, place, rivals));
   }
 
-  async #drive({ load, hasRival }: Row, seconds: number, isLimitFirst: boolean): Promise<Round> {
-    const { portico, limit, rival } = this.#servers;
-    const drive = ({ url }: { url: string }): Promise<Driven> => this.#tool.drive(url, load, seconds);
-    const third = hasRival && rival ? { rival: await drive(rival) } : {};
+  async #drive({ load, query }: Row, seconds: number, isLimitFirst: boolean): Promise<Round> {
+    const { portico, limit } = this.#servers;
+    const drive = ({ url }: { url: string }, sent = load): Promise<Driven> =>
+      this.#tool.drive(url, sent, seconds);
+    const rivals: Driven[] = [];
+    for (const rival of query ? this.#servers.rivals : [])
+      rivals.push(await drive(rival, rival.loadFor(query!, load)));
     if (isLimitFirst) {
       const limitDriven = await drive(limit);
-      return { limit: limitDriven, portico: await drive(portico), ...third };
+      return { limit: limitDriven, portico: await drive(portico), rivals };
     }
-    return { portico: await drive(portico), limit: await drive(limit), ...third };
+    return { portico: await drive(portico), limit: await drive(limit), rivals };
   }
 }
 
@@ -185,6 +200,7 @@ function summary(
   results: readonly (readonly Round[])[],
   rows: readonly Row[],
   place: number,
+  rivals: readonly Rival[],
 ): MeasuredRow {
   const rounds = results[place]!;
   const speeds = rounds.map(({ portico }) => portico.requestsPerSecond);
@@ -199,7 +215,7 @@ function summary(
     limitP99Ms: median(rounds.map(({ limit }) => limit.p99Ms)),
     ofLimitPercent: percent(speeds, limits),
     ...(floorPercent !== undefined && { floorPercent }),
-    ...rivalOf(rounds),
+    ...rivalsOf(rounds, rivals),
     ...(floorOfRow &&
       others && {
         ofRow: {
@@ -214,12 +230,17 @@ function summary(
   };
 }
 
-function rivalOf(rounds: readonly Round[]): Pick<MeasuredRow, "rival"> {
-  const both = rounds.flatMap(({ portico, rival }) => (rival ? [{ portico, rival }] : []));
-  if (both.length === 0) return {};
-  const requestsPerSecond = median(both.map(({ rival }) => rival.requestsPerSecond));
-  const times = median(both.map(({ portico, rival }) => portico.requestsPerSecond / rival.requestsPerSecond));
-  return { rival: { name: RivalServer.title, requestsPerSecond, times } };
+function rivalsOf(rounds: readonly Round[], rivals: readonly Rival[]): Pick<MeasuredRow, "rivals"> {
+  if (rounds[0]!.rivals.length === 0) return {};
+  return {
+    rivals: rivals.map(({ title }, place) => ({
+      name: title,
+      requestsPerSecond: median(rounds.map((round) => round.rivals[place]!.requestsPerSecond)),
+      times: median(
+        rounds.map((round) => round.portico.requestsPerSecond / round.rivals[place]!.requestsPerSecond),
+      ),
+    })),
+  };
 }
 
 function percent(parts: readonly number[], wholes: readonly number[]): number {

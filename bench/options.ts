@@ -12,13 +12,15 @@ export interface Options {
   readonly posts: number;
   readonly tool: "wrk" | "autocannon" | undefined;
   readonly only: DatabaseName | undefined;
+  /** Whether Portico is compared with other GraphQL servers. */
+  readonly hasRivals: boolean;
   readonly isJson: boolean;
 }
 
 export const help = `npm run bench -- [options]
 
 Drives Portico and a bare node:http server in turn and prints what Portico reaches of that limit.
-It takes two to four minutes for each database. PostgreSQL is measured where BENCH_DATABASE_URL names a
+It takes three to five minutes for each database. PostgreSQL is measured where BENCH_DATABASE_URL names a
 database (postgres://user:password@host/name); the bench works in a schema of its own, and drops it.
 
   --seconds N        how long each server is driven in each round (2)
@@ -27,6 +29,7 @@ database (postgres://user:password@host/name); the bench works in a schema of it
   --posts N          posts in the database (100000)
   --tool NAME        wrk or autocannon (wrk where it is installed)
   --only NAME        sqlite or postgres
+  --no-rivals        measure no other GraphQL servers, and install none
   --json             print one JSON object
   --help             show this help
 `;
@@ -43,6 +46,7 @@ export function readOptions(words: readonly string[]): Options | undefined {
       posts: text,
       tool: text,
       only: text,
+      "no-rivals": { type: "boolean" },
       json: { type: "boolean" },
       help: { type: "boolean" },
     },
@@ -56,6 +60,7 @@ export function readOptions(words: readonly string[]): Options | undefined {
     posts: wholeNumber("posts", values.posts ?? "100000", 60_000, 10_000_000),
     tool: choice("tool", values.tool, ["wrk", "autocannon"]),
     only: choice("only", values.only, ["sqlite", "postgres"]),
+    hasRivals: !values["no-rivals"],
     isJson: values.json ?? false,
   };
 }

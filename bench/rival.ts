@@ -1,44 +1,59 @@
-// Starts the server of rival-server.ts, and makes sure that it answers what Portico answers.
+// A server that Portico is compared with: started, held against Portico's answers, asked in its own words.
 
 import assert from "node:assert/strict";
-import type { ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { join } from "node:path";
-import { startChild, stopChild } from "./child.ts";
+import { type ChildServer, startServer, stopChild } from "./child.ts";
 import type { Load } from "./load.ts";
+import type { Query } from "./queries.ts";
+import type { RivalKind } from "./rival-kinds.ts";
 
-const program = join(import.meta.dirname, "rival-server.ts");
-const patienceMs = 10_000;
+export class Rival {
+  readonly #kind: RivalKind;
+  readonly #tenantId: string;
+  readonly #server: ChildServer;
 
-export class RivalServer {
-  static readonly title = "graphql-yoga + DataLoader";
-  readonly url: string;
-  readonly #child: ChildProcess;
-
-  private constructor(url: string, child: ChildProcess) {
-    this.url = url;
-    this.#child = child;
+  private constructor(kind: RivalKind, tenantId: string, server: ChildServer) {
+    this.#kind = kind;
+    this.#tenantId = tenantId;
+    this.#server = server;
   }
 
-  /** @param databaseUrl of SQLite; on another database there is no rival */
-  static async start(databaseUrl: string): Promise<RivalServer | undefined> {
-    const file = /^file:(.*)$/.exec(databaseUrl)?.[1];
-    if (file === undefined) return undefined;
-    const child = startChild(process.execPath, [program, file], {
-      stdio: ["ignore", "inherit", "inherit", "ipc"],
-      env: { ...process.env, NODE_ENV: "production" },
-    });
-    const [port] = await once(child, "message", { signal: AbortSignal.timeout(patienceMs) });
-    return new RivalServer(`http://127.0.0.1:${port}`, child);
+  /** @param tenantId whose rows it is asked for */
+  static async start(kind: RivalKind, databaseUrl: string, tenantId: string): Promise<Rival> {
+    const program = join(import.meta.dirname, kind.program);
+    return new Rival(kind, tenantId, await startServer(program, [kind.wordOf(databaseUrl)]));
   }
 
-  /** @throws Error where the answers differ by more than spaces */
-  async requireSame({ method, paths, headers, body }: Load, expected: string): Promise<void> {
+  get title(): string {
+    return this.#kind.title;
+  }
+
+  get url(): string {
+    return this.#server.url;
+  }
+
+  /** @param load what Portico is sent for the query */
+  loadFor(query: Query, load: Load): Load {
+    return { ...load, body: JSON.stringify({ query: this.#kind.documentOf(query, this.#tenantId) }) };
+  }
+
+  /** @throws Error where the answers differ by more than spaces and connections */
+  async requireSame(query: Query, load: Load, expected: string): Promise<void> {
+    const { method, paths, headers, body } = this.loadFor(query, load);
     const answer = await fetch(this.url + paths[0], { method, headers, body });
-    assert.deepEqual(await answer.json(), JSON.parse(expected), "the rival answers otherwise");
+    assert.deepEqual(
+      JSON.parse(await answer.text(), withoutConnection),
+      JSON.parse(expected),
+      `${this.title} answers otherwise`,
+    );
   }
 
   async stop(): Promise<void> {
-    await stopChild(this.#child);
+    await stopChild(this.#server.child);
   }
+}
+
+/** `{ "nodes": [...] }` is the list in it. */
+function withoutConnection(_name: string, value: unknown): unknown {
+  return value !== null && typeof value === "object" && "nodes" in value ? value.nodes : value;
 }

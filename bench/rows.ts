@@ -3,6 +3,7 @@
 import type { Filled } from "./fill.ts";
 import type { Load } from "./load.ts";
 import { postOf } from "./post.ts";
+import { flatQuery, nestedQuery, type Query } from "./queries.ts";
 
 export interface Row {
   readonly name: string;
@@ -11,8 +12,8 @@ export interface Row {
   readonly floorPercent?: number;
   /** Of the row `of`, in percent. */
   readonly floorOfRow?: { readonly of: string; readonly percent: number };
-  /** Whether the server that one would write by hand answers it as well. */
-  readonly hasRival?: boolean;
+  /** What rivals are asked as well. */
+  readonly query?: Query;
 }
 
 const pageSize = 20;
@@ -43,8 +44,8 @@ export function readRows({ key, ids }: Filled, deepPath: string): Row[] {
       floorOfRow: { of: "page of 20 newest", percent: 90 },
     },
     { name: "filtered page of 20", load: get([`${firstPage}&status=published`]) },
-    { name: "GraphQL: 20 posts", load: graphqlLoad(key, flatQuery), hasRival: true },
-    { name: "GraphQL: 20 posts, nested", load: graphqlLoad(key, nestedQuery), hasRival: true },
+    graphqlRow("GraphQL: 20 posts", key, flatQuery),
+    graphqlRow("GraphQL: 20 posts, nested", key, nestedQuery),
     {
       name: "401 for an unknown key",
       load: { ...get([`/posts/${ids[0]}`]), status: 401, headers: keyHeader(unknownKey) },
@@ -53,18 +54,10 @@ export function readRows({ key, ids }: Filled, deepPath: string): Row[] {
   ];
 }
 
-/** Two fields of each post, and three levels of rows. */
-const flatQuery = "{ posts(limit: 20) { id title } }";
-const nestedQuery = "{ posts(limit: 20) { id title author { id name posts(first: 5) { id title } } } }";
-
-function graphqlLoad(key: string, query: string): Load {
-  return {
-    status: 200,
-    method: "POST",
-    paths: ["/graphql"],
-    headers: { ...keyHeader(key), "Content-Type": "application/json" },
-    body: JSON.stringify({ query }),
-  };
+function graphqlRow(name: string, key: string, query: Query): Row {
+  const headers = { ...keyHeader(key), "Content-Type": "application/json" };
+  const body = JSON.stringify({ query: query.portico });
+  return { name, load: { status: 200, method: "POST", paths: ["/graphql"], headers, body }, query };
 }
 
 export function createRow({ key }: Filled): Row {

@@ -35,7 +35,7 @@ function rowLines(row: MeasuredRow): string[] {
     limitRequestsPerSecond,
     ofLimitPercent,
     floorPercent,
-    rival,
+    rivals,
     ofRow,
   } = row;
   return [
@@ -47,9 +47,9 @@ function rowLines(row: MeasuredRow): string[] {
       percent(ofLimitPercent),
       floorPercent === undefined ? "" : `${floorPercent} %`,
     ),
-    ...(rival
-      ? [line(`  ${rival.name}`, whole(rival.requestsPerSecond), "", "", `1 : ${rival.times.toFixed(1)}`)]
-      : []),
+    ...(rivals ?? []).map((rival) =>
+      line(`  ${rival.name}`, whole(rival.requestsPerSecond), "", "", `1 : ${rival.times.toFixed(1)}`),
+    ),
     ...(ofRow
       ? [line(`  of ${ofRow.name}`, "", "", "", percent(ofRow.percent), `${ofRow.floorPercent} %`)]
       : []),

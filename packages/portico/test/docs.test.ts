@@ -102,7 +102,7 @@ test("every error code stands in docs/rest.md with its status", () => {
 });
 
 test("every dependency stands in docs/dependencies.md with its version", () => {
-  for (const path of ["package.json", "packages/portico/package.json"]) {
+  for (const path of ["package.json", "packages/portico/package.json", "bench/rivals/package.json"]) {
     const { dependencies, devDependencies = {} } = JSON.parse(readDocument(path));
     const { portico: _own, ...all } = { ...dependencies, ...devDependencies };
     assertTable(

@@ -1,0 +1,60 @@
+// What the GraphQL servers that one would write by hand have in common: a schema, and statements on the SQLite file
+// that the bench has filled, prepared once. They know one tenant.
+
+import { DatabaseSync } from "node:sqlite";
+
+export interface Author {
+  readonly id: string;
+  readonly name: string;
+}
+
+export interface Post {
+  readonly id: string;
+  readonly title: string;
+  readonly author_id: string;
+}
+
+export const typeDefs = /* GraphQL */ `
+  type User {
+    id: ID!
+    name: String!
+    posts(first: Int = 10): [Post!]!
+  }
+  type Post {
+    id: ID!
+    title: String!
+    author: User!
+  }
+  type Query {
+    posts(limit: Int = 10): [Post!]!
+  }
+`;
+
+const database = new DatabaseSync(process.argv[2]!, { readOnly: true });
+const { id: tenant } = database.prepare("select id from tenants").get() as { id: string };
+const newest = database.prepare(
+  "select id, title, author_id from posts where tenant_id = ? order by created_at desc, id desc limit ?",
+);
+const byAuthor = database.prepare(
+  "select id, title, author_id from posts where tenant_id = ? and author_id = ? order by created_at desc, id desc limit ?",
+);
+const authors = database.prepare(
+  "select id, name from users where tenant_id = ? and id in (select value from json_each(?))",
+);
+
+/** The columns of each statement are those of the types. */
+const rowsOf = <T>(rows: unknown): T[] => rows as T[];
+
+export function newestPosts(limit: number): Post[] {
+  return rowsOf(newest.all(tenant, limit));
+}
+
+export function postsBy(authorId: string, limit: number): Post[] {
+  return rowsOf(byAuthor.all(tenant, authorId, limit));
+}
+
+/** @returns one for each id, in their order */
+export function authorsOf(ids: readonly string[]): Author[] {
+  const found = rowsOf<Author>(authors.all(tenant, JSON.stringify(ids)));
+  return ids.map((id) => found.find((author) => author.id === id)!);
+}

@@ -1,0 +1,28 @@
+// The GraphQL server that one would write by hand: graphql-yoga, resolvers, DataLoader for authors, on the same SQLite
+// file. It checks no key, counts no quota and logs nothing. A process of its own, started by rival.ts.
+
+import { createServer } from "node:http";
+import DataLoader from "dataloader";
+import { createSchema, createYoga } from "graphql-yoga";
+import { type Author, authorsOf, newestPosts, type Post, postsBy, typeDefs } from "./rival-sqlite.ts";
+import { serve } from "./serve.ts";
+
+interface Context {
+  readonly authors: DataLoader<string, Author>;
+}
+
+const yoga = createYoga<object, Context>({
+  logging: false,
+  graphiql: false,
+  context: () => ({ authors: new DataLoader(async (ids) => authorsOf(ids)) }),
+  schema: createSchema<Context>({
+    typeDefs,
+    resolvers: {
+      Query: { posts: (_root, { limit }: { limit: number }) => newestPosts(limit) },
+      Post: { author: (post: Post, _given, context) => context.authors.load(post.author_id) },
+      User: { posts: (author: Author, { first }: { first: number }) => postsBy(author.id, first) },
+    },
+  }),
+});
+
+serve(createServer(yoga));
