@@ -64,11 +64,18 @@ module.exports = {
       to: { pathNot: `^(?:service/|${source}/index\\.ts$)` },
     },
     {
+      name: "examples-stand-alone",
+      comment: "Examples know Portico by its address only, and nothing of each other.",
+      severity: "error",
+      from: { path: "^examples/([^/]+)/" },
+      to: { pathNot: "^(?:examples/$1/|node_modules/)", dependencyTypesNot: ["core"] },
+    },
+    {
       name: "server-stands-alone",
       comment: "The server knows nothing of the service it runs, of its tests or of its measurements.",
       severity: "error",
       from: { path: `^${source}/` },
-      to: { path: "^(?:service/|bench/|portico\\.config\\.ts$|packages/[^/]+/test/)" },
+      to: { path: "^(?:service/|bench/|examples/|portico\\.config\\.ts$|packages/[^/]+/test/)" },
     },
     {
       name: "no-circular",
@@ -81,7 +88,7 @@ module.exports = {
       name: "no-orphan",
       comment: "A file that nothing imports is a program or dead weight.",
       severity: "error",
-      from: { orphan: true, pathNot: ["\\.test\\.ts$", "\\.d\\.ts$", "^bench/"] },
+      from: { orphan: true, pathNot: ["\\.test\\.ts$", "\\.d\\.ts$", "^bench/", "^examples/"] },
       to: {},
     },
     {

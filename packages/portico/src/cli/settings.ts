@@ -3,6 +3,7 @@
 import type { Quota } from "../declare/caller.ts";
 import { OperatorError } from "../errors.ts";
 import { type GraphqlLimits, standardLimits } from "../graphql/limits.ts";
+import type { AllowedOrigins } from "../http/cors.ts";
 import { type LogLevel, logLevels } from "../http/log.ts";
 import type { Introspection } from "../identity/foreign-tokens.ts";
 
@@ -15,6 +16,8 @@ export interface Settings {
   readonly publicUrl: string;
   /** {auth_url}, also the issuer; undefined where it is /oauth below the public URL. */
   readonly authUrl: string | undefined;
+  /** Whose pages may call the API from a browser; undefined for nobody's. */
+  readonly corsOrigins: AllowedOrigins | undefined;
   /** The values of PORTICO_SECRET, newest first; undefined where the sandbox is to make one. */
   readonly secrets: readonly string[] | undefined;
   /** What a key may use that has no quota of its own. */
@@ -74,6 +77,7 @@ export function readSettings(environment: Environment, defaults: Environment = {
     databaseUrl: value("DATABASE_URL", "file:./data/portico.db"),
     publicUrl: httpUrl("PUBLIC_URL", value("PUBLIC_URL", `http://${urlHost(host)}:${port}`)),
     authUrl: optionalUrl("AUTH_URL", value("AUTH_URL", "")),
+    corsOrigins: origins("PORTICO_CORS_ORIGINS", value("PORTICO_CORS_ORIGINS", "")),
     secrets,
     keyQuota: quota("PORTICO_KEY_QUOTA", value("PORTICO_KEY_QUOTA", "1000/60")),
     keyExpiringSoonDays: days("PORTICO_KEY_EXPIRING_SOON_DAYS", value("PORTICO_KEY_EXPIRING_SOON_DAYS", "7")),
@@ -204,6 +208,18 @@ function httpUrl(name: string, value: string): string {
 
 function optionalUrl(name: string, value: string): string | undefined {
   return value === "" ? undefined : httpUrl(name, value);
+}
+
+/** Compared with what browsers send, character by character; so nothing is taken that none would send. */
+function origins(name: string, value: string): AllowedOrigins | undefined {
+  if (value === "") return undefined;
+  if (value === "*") return "*";
+  const given = value.split(",").map((each) => each.trim());
+  const wrong = given.find((each) => !/^https?:/.test(each) || URL.parse(each)?.origin !== each);
+  if (wrong === undefined) return new Set(given);
+  throw new OperatorError(
+    `${name} has '${wrong}'; write origins as https://app.example.com, separated by commas, or * alone for every one`,
+  );
 }
 
 function hostName(host: string): string {

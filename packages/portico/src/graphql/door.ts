@@ -145,7 +145,10 @@ function send(
   const type = typeFor(request.headers.accept);
   // Clients of plain JSON are told by `errors` alone (section 6.4.1); those of the other type by the status as well.
   if (hasOwnStatus || (!answer.hasData && type === graphqlType)) reply.code(statusOf(answer));
-  reply.header("Content-Type", `${type}; charset=utf-8`).header("Vary", "Accept");
+  const already = reply.getHeader("Vary");
+  reply
+    .header("Content-Type", `${type}; charset=utf-8`)
+    .header("Vary", already === undefined ? "Accept" : `${already}, Accept`);
   return answer.text;
 }
 

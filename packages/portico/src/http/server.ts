@@ -18,6 +18,7 @@ import type { CursorCodec } from "../plan/cursor.ts";
 import { registerRest } from "../rest/routes.ts";
 import type { Database } from "../store/database.ts";
 import { answerError, answerUnreadable } from "./answer-error.ts";
+import { type AllowedOrigins, allowPreflight, letPagesRead } from "./cors.ts";
 import { refuseCredentialInQuery } from "./credential-in-query.ts";
 import { sendTogether } from "./departure.ts";
 import { answerHalfClosed } from "./half-closed.ts";
@@ -47,6 +48,8 @@ export interface Building {
   readonly mostSubscriptions: number;
   /** {base_url} of the specification, without a slash at its end. */
   readonly publicUrl: string;
+  /** Whose pages may call the doors from a browser; undefined for nobody's. */
+  readonly corsOrigins: AllowedOrigins | undefined;
   /** Whether answers tell the time that each stage took. */
   readonly isTimed: boolean;
 }
@@ -109,8 +112,12 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
   server.setErrorHandler(answerError);
 
   acceptJsonBodies(server);
-  const answerUnrouted = watchMethods(server);
+  const { corsOrigins } = building;
+  const answerUnrouted = watchMethods(server, (request, reply, methods) => {
+    if (corsOrigins) allowPreflight(request, reply, methods, corsOrigins);
+  });
   if (building.isTimed) startTiming(server);
+  if (corsOrigins) letPagesRead(server, corsOrigins);
   server.addHook("onRequest", (request, reply, done) => {
     reply.header("X-Request-Id", request.id);
     requireHost(request);

@@ -139,7 +139,7 @@ function register(
   server.route({
     method: [...methods],
     url,
-    config: { ignoresAccept: true },
+    config: { ignoresAccept: true, hasOwnCors: true },
     handler: async (request, reply) => {
       const running = await door.server.running();
       const query = request.url.indexOf("?");

@@ -72,6 +72,7 @@ const serve: Command = {
         ),
         mostSubscriptions: settings.mostSubscriptions,
         publicUrl: settings.publicUrl,
+        corsOrigins: settings.corsOrigins,
         isTimed: settings.isTimed,
       });
       await listen(server, settings, log);

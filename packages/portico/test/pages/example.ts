@@ -1,0 +1,124 @@
+// An application of examples/ beside the Portico that it is written for: both started, and the client registered, with the
+// commands of its README. Only the ports are others.
+
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { after, before } from "node:test";
+import type { Page } from "playwright-core";
+import { blocksOf, readDocument } from "../document.ts";
+import type { Person } from "../oauth.ts";
+import { freePort } from "../postgres.ts";
+import { Served } from "../scenario.ts";
+import { type Environment, makePlace, Portico, projectFolder } from "../server.ts";
+import { allow, fillInSignIn } from "./application.ts";
+
+export class Example {
+  readonly served = new Served();
+  /** Its first page; this, the person and the password are known once the suite has begun. */
+  url!: string;
+  person!: Person;
+  password!: string;
+  readonly #folder: string;
+  readonly #shownPort: string;
+  #process: ChildProcess | undefined;
+
+  constructor(folder: string, shownPort: string) {
+    this.#folder = folder;
+    this.#shownPort = shownPort;
+  }
+
+  async start(): Promise<void> {
+    const { served } = this;
+    const port = String(await freePort());
+    const find = commandsOf(readDocument(`${this.#folder}/README.md`).replaceAll(this.#shownPort, port));
+    served.place = await makePlace("sqlite");
+    served.portico = await Portico.start(served.place, { env: find("npm start").env });
+    const making = [find("npx portico user create"), find("npx portico client create")];
+    const made = making.map(({ words }) => served.command(...words.slice(2)));
+    const [{ user }, { clientId, clientSecret }] = await Promise.all(made);
+    this.person = user;
+    this.password = making[0]!.words[making[0]!.words.indexOf("--password") + 1]!;
+    const { env, words } = find("npx node examples/");
+    const known: Environment = { CLIENT_ID: clientId, CLIENT_SECRET: clientSecret };
+    const named = Object.keys(env).map((name) => [name, known[name]!]);
+    this.url = await this.#run(words[2]!, {
+      ...{ PORT: port, PORTICO_URL: served.url },
+      ...Object.fromEntries(named),
+    });
+  }
+
+  /** @returns what it prints: its address */
+  async #run(file: string, env: Environment): Promise<string> {
+    // Ended by itself, should the tests be ended before they can do it.
+    const limits = { timeout: 60_000, killSignal: "SIGKILL" } as const;
+    const stdio: ["ignore", "pipe", "inherit"] = ["ignore", "pipe", "inherit"];
+    const child = spawn(process.execPath, [file], { cwd: projectFolder, env, stdio, ...limits });
+    this.#process = child;
+    const [printed] = await Promise.race([
+      once(child.stdout, "data"),
+      once(child, "close").then(() => assert.fail(`${file} did not start`)),
+    ]);
+    return String(printed).trim();
+  }
+
+  async stop(): Promise<void> {
+    if (this.#process?.exitCode === null && this.#process.signalCode === null) {
+      const closed = once(this.#process, "close");
+      this.#process.kill("SIGKILL");
+      await closed;
+    }
+    await this.served.portico?.stop();
+    await this.served.place?.remove();
+  }
+
+  /** From its first page to what it shows of a person. */
+  async signIn(page: Page): Promise<void> {
+    await page.goto(this.url);
+    await page.getByText("Sign in", { exact: true }).click();
+    await fillInSignIn(page, this.person, this.password);
+    await allow(page);
+    await page.getByText(`Signed in as Grace Hopper, ${this.person.email}.`).waitFor();
+    assert.equal(page.url(), this.url);
+  }
+
+  /** From there to the end of the session at Portico. */
+  async signOut(page: Page): Promise<void> {
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("heading", { name: /^Sign out of/ }).waitFor();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("heading", { name: "You are signed out" }).waitFor();
+  }
+}
+
+/** One example for all tests of the suite that this is called in. */
+export function example(folder: string, shownPort: string): Example {
+  const made = new Example(folder, shownPort);
+  before(() => made.start());
+  after(() => made.stop());
+  return made;
+}
+
+interface Command {
+  /** What is assigned before it. */
+  readonly env: Environment;
+  readonly words: readonly string[];
+}
+
+/** Finds a command of a README by its beginning. */
+function commandsOf(markdown: string): (beginning: string) => Command {
+  const lines = blocksOf(markdown).flatMap(({ text }) => text.split("\n"));
+  const commands = lines.flatMap((line) => (line.startsWith("$ ") ? [commandOf(line.slice(2))] : []));
+  return (beginning) => {
+    const found = commands.find(({ words }) => words.join(" ").startsWith(beginning));
+    assert.ok(found, `the README lacks ${beginning}`);
+    return found;
+  };
+}
+
+function commandOf(line: string): Command {
+  const every = [...line.matchAll(/'([^']*)'|\S+/g)].map(([word, quoted]) => quoted ?? word);
+  const isAssigned = (word: string): boolean => /^[A-Z_]+=/.test(word);
+  const env = every.filter(isAssigned).map((word) => word.split("=", 2));
+  return { env: Object.fromEntries(env), words: every.filter((word) => !isAssigned(word)) };
+}
