@@ -107,7 +107,8 @@ export const oauthClients: OAuthClients = resource("oauthClient", {
         return { clientId: newId("client"), authMethod };
       },
       change(changes, { caller, current }) {
-        requireGivable(listOf(changes.scopes), caller);
+        // Whoever says where its answers go, or with which key it signs, has what it has.
+        requireGivable([...listOf(current.scopes), ...listOf(changes.scopes)], caller);
         requireConsistent(partsOf({ ...current, ...changes }));
         return undefined;
       },
@@ -132,8 +133,9 @@ export const oauthClients: OAuthClients = resource("oauthClient", {
       async run(current, { overlapSeconds }, context) {
         if (!hasSecret(current))
           throw new Problem("conflict", "The client has no secret that could be replaced.");
-        const expiresAt = new Date(Date.parse(context.now) + Number(overlapSeconds) * 1000).toISOString();
-        if (current.secretId) await context.rows.change(clientSecrets, current.secretId, { expiresAt });
+        requireGivable(listOf(current.scopes), context.caller);
+        const end = new Date(Date.parse(context.now) + Number(overlapSeconds) * 1000).toISOString();
+        await endSecrets(current.secretId, end, context);
         return giveSecret(current, context);
       },
     },
@@ -148,15 +150,34 @@ export const clientSecrets = resource("clientSecret", {
     client: belongsTo((): Resource => oauthClients, { whenRemoved: "remove" }),
     hash: text({ internal: true }),
     expiresAt: timestamp({ optional: true }),
+    /** The secret that this one has replaced. */
+    previousId: id({ optional: true }),
   },
 });
 
+/** Lets a secret, and those that it has replaced, end at a moment, or earlier where they would anyway. */
+async function endSecrets(newest: string | null, end: string, { rows, now }: HookContext): Promise<void> {
+  let id = newest;
+  while (id !== null) {
+    const secret = await rows.get(clientSecrets, id);
+    // None ends after the one that has replaced it.
+    if (!secret || (secret.expiresAt !== null && secret.expiresAt <= now)) return;
+    if (secret.expiresAt === null || secret.expiresAt > end)
+      await rows.change(clientSecrets, id, { expiresAt: end });
+    id = secret.previousId;
+  }
+}
+
 async function giveSecret(
-  { id }: { readonly id: string },
+  { id, secretId: previousId }: { readonly id: string; readonly secretId?: string | null },
   { rows, reveal }: HookContext,
 ): Promise<ClientRow> {
   const secret = randomBytes(secretBytes).toString("base64url");
-  const { id: secretId } = await rows.create(clientSecrets, { clientId: id, hash: kept(secret) });
+  const { id: secretId } = await rows.create(clientSecrets, {
+    clientId: id,
+    hash: kept(secret),
+    previousId: previousId ?? null,
+  });
   reveal({ clientSecret: secret, warning: secretWarning });
   return rows.change(oauthClients, id, { secretId });
 }
