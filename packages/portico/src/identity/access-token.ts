@@ -44,8 +44,12 @@ const revokedModel = "RevokedToken";
 
 interface Verified {
   readonly claims: AccessClaims;
-  readonly caller: Caller;
-  standing: Promise<boolean>;
+  /** With the scopes that the token and, by now, its client have. */
+  caller: Caller;
+  /** The scopes of its client as JSON text, as long as the token stands. */
+  standing: Promise<string | undefined>;
+  /** What `caller` was made from. */
+  allowed: string | undefined;
   seenAt: number;
 }
 
@@ -76,7 +80,7 @@ export class AccessTokens {
     this.#urls = urls;
     this.#quota = quota;
     const { builder } = store.dialect;
-    const ofClient = sql`select c.id from oauth_clients as c
+    const ofClient = sql`select c.scopes from oauth_clients as c
       where c.client_id = ${slot((claims: AccessClaims) => claims.client_id)}
         and c.tenant_id = ${slot((claims: AccessClaims) => claims.tenant_id)}
         and not exists (select 1 from oauth_records where model = ${sql.lit(revokedModel)}
@@ -95,8 +99,13 @@ export class AccessTokens {
   /** Who sends a request with this token. @throws Problem `invalid_credential` */
   async caller(token: string): Promise<Caller> {
     const found = await this.#standing(token);
-    if (found) return found.caller;
-    throw invalidCredential();
+    if (!found) throw invalidCredential();
+    const allowed = await found.standing;
+    if (found.allowed !== allowed) {
+      found.allowed = allowed;
+      found.caller = { ...found.caller, scopes: commonScopes(found.claims, allowed) };
+    }
+    return found.caller;
   }
 
   /** Whether a token says that it is one of ours; whether that is so is another question. */
@@ -122,18 +131,19 @@ export class AccessTokens {
     const now = performance.now();
     if (now - found.seenAt >= mostAgeMs) {
       found.seenAt = now;
-      found.standing = this.#isStanding(found.claims);
+      found.standing = this.#allowed(found.claims);
       // A database that does not answer is asked again by the next request.
       found.standing.catch(() => {
         found.seenAt = -standingMs;
       });
     }
-    return (await found.standing) ? found : undefined;
+    return (await found.standing) === undefined ? undefined : found;
   }
 
-  async #isStanding(claims: AccessClaims): Promise<boolean> {
-    const statement = claims.grant_id === undefined ? this.#ofClient : this.#ofPerson;
-    return (await this.#store.database.query(statement, claims)).length > 0;
+  async #allowed(claims: AccessClaims): Promise<string | undefined> {
+    const statement = claims.sub === claims.client_id ? this.#ofClient : this.#ofPerson;
+    const [row] = await this.#store.database.query(statement, claims);
+    return row?.[0] as string | undefined;
   }
 
   async #verify(token: string): Promise<Verified | undefined> {
@@ -143,16 +153,17 @@ export class AccessTokens {
     if (known) return known;
     const claims = await this.#claimsOf(token);
     if (!claims) return undefined;
-    const { tenant_id: tenantId, client_id: clientId, sub, scope = "" } = claims;
+    const { tenant_id: tenantId, client_id: clientId, sub } = claims;
     const isPerson = sub !== clientId;
     const caller: Caller = {
       tenantId,
       userId: isPerson ? sub : undefined,
       credentialId: isPerson ? `${clientId}/${sub}` : clientId,
-      scopes: new Set(scope.split(" ")),
+      scopes: commonScopes(claims, undefined),
       quota: this.#quota,
     };
-    const made = { claims, caller, standing: Promise.resolve(false), seenAt: -standingMs };
+    const standing = Promise.resolve(undefined);
+    const made: Verified = { claims, caller, standing, allowed: undefined, seenAt: -standingMs };
     this.#verified.set(key, made);
     return made;
   }
@@ -164,18 +175,41 @@ export class AccessTokens {
     const header = parsed(head);
     if (header?.["alg"] !== "ES256" || header["typ"] !== "at+jwt" || typeof header["kid"] !== "string")
       return undefined;
+    // Extensions that are not known must not be passed over (RFC 7515, section 4.1.11).
+    if ("crit" in header) return undefined;
     const publicKey = await this.#keys.publicKey(header["kid"]);
     if (!publicKey) return undefined;
     const bytes = Buffer.from(signature, "base64url");
+    // One token has one text: Node would read others as the same bytes.
+    if (bytes.toString("base64url") !== signature) return undefined;
     const key = { key: publicKey, dsaEncoding: "ieee-p1363" } as const;
     if (bytes.length !== 64 || !verify("sha256", Buffer.from(`${head}.${body}`), key, bytes))
       return undefined;
-    // What is signed by our key has been made by us.
-    const claims = parsed(body) as unknown as AccessClaims & { readonly iss: string };
+    const claims = parsed(body);
     const { issuer, resource } = await this.#urls;
-    if (claims.iss !== issuer || claims.aud !== resource) return undefined;
+    // A key that was given may sign for others too.
+    if (!isAccessClaims(claims) || claims.iss !== issuer || claims.aud !== resource) return undefined;
     return claims.iat <= Date.now() / 1000 + toleratedSkewSeconds ? claims : undefined;
   }
+}
+
+function isAccessClaims(
+  claims: Readonly<Record<string, unknown>> | undefined,
+): claims is Readonly<Record<string, unknown>> & AccessClaims {
+  if (!claims) return false;
+  const texts = ["iss", "sub", "jti", "client_id", "tenant_id", "aud"].map((name) => claims[name]);
+  const optional = ["grant_id", "scope"].map((name) => claims[name]);
+  return (
+    texts.every((each) => typeof each === "string") &&
+    optional.every((each) => each === undefined || typeof each === "string") &&
+    [claims["iat"], claims["exp"]].every(Number.isFinite)
+  );
+}
+
+/** @param allowed the scopes of the client, as JSON text */
+function commonScopes({ scope = "" }: AccessClaims, allowed: string | undefined): ReadonlySet<string> {
+  const known = new Set<string>(allowed === undefined ? [] : JSON.parse(allowed));
+  return new Set(scope.split(" ").filter((each) => known.has(each)));
 }
 
 function parsed(part: string): Readonly<Record<string, unknown>> | undefined {

@@ -68,7 +68,7 @@ export function buildProvider(parts: ProviderParts): Provider {
   const provider = new library.Provider(site.issuer, configuration(parts));
   // The forwarding headers are our own: see mounted-request.ts.
   provider.proxy = true;
-  provider.use(tellResponseModes);
+  provider.use(completeAnswers);
   keepNewSessions(provider, library);
   const { Client } = provider as unknown as { Client: { prototype: SecretHolder } };
   Client.prototype.compareClientSecret = function (this: SecretHolder, presented: string) {
@@ -83,14 +83,21 @@ export function buildProvider(parts: ProviderParts): Provider {
   return provider;
 }
 
-/** The library tells of every mode that it knows. */
-async function tellResponseModes(
+/** A client that acts for itself is the subject of its token (RFC 9068, section 2.2), which the library leaves out. */
+function nameSubject(body: unknown): void {
+  if (typeof body !== "object" || body === null || !("active" in body) || !body.active) return;
+  if (!("sub" in body) && "client_id" in body) Object.assign(body, { sub: body.client_id });
+}
+
+/** The library tells of every mode that it knows, and of no subject of its own. */
+async function completeAnswers(
   { path, response }: Pick<KoaContextWithOIDC, "path" | "response">,
   next: () => Promise<void>,
 ): Promise<void> {
   await next();
   if (path.startsWith("/.well-known/") && response.status === 200)
     Object.assign(response.body as object, { response_modes_supported: responseModes });
+  if (path === routes.introspection) nameSubject(response.body);
 }
 
 /**
@@ -169,11 +176,11 @@ function configuration({
         enabled: true,
         defaultResource: async () => site.resource,
         useGrantedResource: async () => true,
-        getResourceServerInfo: async (context, resource) => {
+        getResourceServerInfo: async (context, resource, client) => {
           if (resource !== site.resource && resource !== `${site.resource}/`)
             throw new errors.InvalidTarget();
           return {
-            scope: scopesFor(context, site, errors).join(" "),
+            scope: scopesFor(context, client, site, errors).join(" "),
             audience: site.resource,
             accessTokenFormat: "jwt",
             jwt: { sign: { alg: "ES256" } },
@@ -232,14 +239,25 @@ function mayLookAt(client: Readonly<Record<string, unknown>>, token: object): bo
 }
 
 /** What the API can be asked for in this request. @throws InvalidScope for what nobody has ever heard of */
-function scopesFor(context: KoaContextWithOIDC, site: Site, errors: Library["errors"]): readonly string[] {
+function scopesFor(
+  context: KoaContextWithOIDC,
+  client: Readonly<{ scope?: string }>,
+  site: Site,
+  errors: Library["errors"],
+): readonly string[] {
   const { params } = context.oidc;
   const asked = typeof params?.["scope"] === "string" ? params["scope"].split(" ") : [];
   const every = [...openIdScopes, ...site.scopes];
   const unknown = asked.find((scope) => scope !== "" && !every.includes(scope));
   if (unknown !== undefined) throw new errors.InvalidScope("requested scope is not known", unknown);
+  // A scope that was taken from the client since is not refreshed.
+  const its = new Set(client.scope?.split(" "));
+  if (params?.["grant_type"] !== "client_credentials") return every.filter((scope) => its.has(scope));
   // An application that acts for itself is nobody whom OpenID Connect could tell of.
-  return params?.["grant_type"] === "client_credentials" ? site.scopes : every;
+  const ofApi = site.scopes.filter((scope) => its.has(scope));
+  // All that it may, where it asks for nothing (RFC 6749, section 3.3).
+  if (asked.length === 0) Object.assign(params, { scope: ofApi.join(" ") });
+  return ofApi;
 }
 
 /** A session of somebody who is unknown to the tenant of the client is none: they sign in there. */

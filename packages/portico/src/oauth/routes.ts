@@ -217,8 +217,9 @@ function prepareAuthorization(parameters: URLSearchParams): boolean {
   if (isFormPost) parameters.set("response_mode", "not_offered");
   // Without it, offline access is dropped without a word (OpenID Connect Core, section 11).
   const isOffline = parameters.get("scope")?.split(" ").includes("offline_access") ?? false;
-  const isUnasked = isOffline && !parameters.has("prompt");
-  if (isUnasked) parameters.set("prompt", "consent");
+  const prompts = (parameters.get("prompt") ?? "").split(" ").filter((each) => each !== "");
+  const isUnasked = isOffline && !prompts.includes("consent") && !prompts.includes("none");
+  if (isUnasked) parameters.set("prompt", [...prompts, "consent"].join(" "));
   return isFormPost || isUnasked;
 }
 
