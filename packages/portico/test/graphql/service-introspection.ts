@@ -1,0 +1,21 @@
+// Writes what gql.tada infers types from, with the functions of its command `gql.tada generate-output`, which itself
+// does not run beside TypeScript 7:
+//
+//     node packages/portico/test/graphql/service-introspection.ts
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { minifyIntrospection, outputIntrospectionFile } from "gql.tada/internal";
+import { buildSchema, introspectionFromSchema } from "graphql";
+import { projectFolder } from "../server.ts";
+
+export const introspectionFile = join(import.meta.dirname, "service-schema.d.ts");
+
+/** The file as service/schema.graphql has it now. */
+export function printIntrospection(): string {
+  const sdl = readFileSync(join(projectFolder, "service/schema.graphql"), "utf8");
+  const introspection = minifyIntrospection(introspectionFromSchema(buildSchema(sdl)));
+  return outputIntrospectionFile(introspection, { fileType: ".d.ts", shouldPreprocess: true });
+}
+
+if (import.meta.main) writeFileSync(introspectionFile, printIntrospection());

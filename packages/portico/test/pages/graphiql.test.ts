@@ -1,0 +1,82 @@
+// GraphiQL in a real browser: a developer opens /graphql, puts a key into the headers, asks, and is told.
+
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { test } from "node:test";
+import axe, { type AxeResults } from "axe-core";
+import type { Page } from "playwright-core";
+import { foreignHosts, inChromium } from "../chromium.ts";
+import { serve } from "../scenario.ts";
+
+/** What axe finds in GraphiQL itself: the grey of its name and of its editor's numbers, and tabs with buttons in them. */
+const ofGraphiql = ["color-contrast", "nested-interactive"];
+
+inChromium("GraphiQL", (chromium) => {
+  const served = serve("sqlite");
+
+  test("a query runs with the key of the headers, and a subscription tells what happens", () =>
+    chromium.visit(
+      async (page, seen) => {
+        await served.create("/posts", { title: "Asked in GraphiQL" });
+        await page.goto(`${served.url}/graphql`);
+        await write(page, "Headers", JSON.stringify({ Authorization: `Bearer ${served.portico.key}` }));
+        await write(page, "Operation Editor", "{ posts(limit: 1) { title author { name } } }");
+        await run(page);
+        await shown(page, "Asked in GraphiQL");
+        await shown(page, "Ada Lovelace");
+        const folder = process.env.PORTICO_TEST_SHOTS;
+        if (folder) await page.screenshot({ path: join(folder, "graphiql.png") });
+
+        await page.evaluate(axe.source);
+        const { violations } = (await page.evaluate("axe.run()")) as AxeResults;
+        const grave = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+        assert.deepEqual(
+          grave.map(({ id }) => id).filter((id) => !ofGraphiql.includes(id)),
+          [],
+        );
+
+        await write(page, "Operation Editor", "subscription { postCreated { title } }");
+        await run(page);
+        // Nothing tells a client that its subscription has begun.
+        for (let made = 0; made < 20; made += 1) {
+          await served.create("/posts", { title: "Told in GraphiQL" });
+          if (await resultOf(page).then((text) => text.includes("Told in GraphiQL"))) break;
+          await page.waitForTimeout(200);
+        }
+        await shown(page, "Told in GraphiQL");
+
+        assert.deepEqual(foreignHosts(seen, served.url), []);
+        // Until the key is there, the schema is refused.
+        assert.deepEqual(
+          seen.faults.filter((fault) => !fault.includes("responded with a status of 401")),
+          [],
+        );
+      },
+      { viewport: { width: 1280, height: 800 } },
+    ));
+});
+
+/** Puts a text in the place of what an editor holds; what the editor closes by itself, behind it, goes. */
+async function write(page: Page, region: string, text: string): Promise<void> {
+  await page.getByRole("region", { name: region }).locator(".view-lines:visible").click();
+  await page.keyboard.press("ControlOrMeta+a");
+  await page.keyboard.insertText(text);
+  await page.keyboard.press("ControlOrMeta+Shift+End");
+  await page.keyboard.press("Delete");
+}
+
+async function run(page: Page): Promise<void> {
+  await page.getByRole("button", { name: /^Execute query/ }).click();
+}
+
+/** The editor sets no-break spaces. */
+async function resultOf(page: Page): Promise<string> {
+  const text = await page.getByRole("region", { name: "Result Window" }).innerText();
+  return text.replaceAll("\u00A0", " ");
+}
+
+async function shown(page: Page, text: string): Promise<void> {
+  for (const until = Date.now() + 10_000; Date.now() < until; await page.waitForTimeout(50))
+    if ((await resultOf(page)).includes(text)) return;
+  assert.fail(`the result does not show ${text}: ${await resultOf(page)}`);
+}
