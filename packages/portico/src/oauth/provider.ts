@@ -36,8 +36,11 @@ const lifetimes = {
   IdToken: 600,
   Interaction: 1_800,
   RefreshToken: 30 * day,
-  Session: sessionSeconds,
+  Session: (_context: unknown, session: { readonly accountId?: string | undefined }) =>
+    session.accountId === undefined ? unusedSessionSeconds : sessionSeconds,
 };
+/** A session in which nobody signed in keeps what a form needs, as long as a request for authorization waits. */
+const unusedSessionSeconds = 1_800;
 
 const cookieNames = {
   session: "portico_session",
@@ -69,6 +72,7 @@ export function buildProvider(parts: ProviderParts): Provider {
   // The forwarding headers are our own: see mounted-request.ts.
   provider.proxy = true;
   provider.use(tellResponseModes);
+  provider.use((context, next) => showSignedOut(provider, site, context, next));
   keepNewSessions(provider, library);
   const { Client } = provider as unknown as { Client: { prototype: SecretHolder } };
   Client.prototype.compareClientSecret = function (this: SecretHolder, presented: string) {
@@ -93,6 +97,21 @@ async function tellResponseModes(
     Object.assign(response.body as object, { response_modes_supported: responseModes });
 }
 
+/** To who is not signed in the library shows a form that a script sends on, and keeps a session for it. */
+async function showSignedOut(
+  provider: Provider,
+  site: Site,
+  context: Pick<KoaContextWithOIDC, "path" | "req" | "res" | "type" | "body">,
+  next: () => Promise<void>,
+): Promise<void> {
+  if (context.path !== routes.end_session) return next();
+  const { req, res } = context;
+  // The library's types do not know that it takes any context of its own.
+  const session = await provider.Session.get(provider.createContext(req, res) as never);
+  if (session.accountId !== undefined) return next();
+  show(context, signedOutPage(site));
+}
+
 /**
  * A fault on the pages for devices gives a session its first state after the session was looked at, and the library
  * then fails to keep it; the form of that page would be refused as well.
@@ -103,7 +122,7 @@ function keepNewSessions(provider: Provider, library: Library): void {
   session.persist = async function (this: StoredSession) {
     if (typeof this.exp === "number") return persist.call(this);
     library.Provider.ctx?.oidc.cookies.set(cookieNames.session, this.id, longCookie(provider.issuer));
-    return this.save(lifetimes.Session);
+    return this.save(unusedSessionSeconds);
   };
 }
 
@@ -219,7 +238,7 @@ function accountOf({ id, name, email, isEmailVerified }: Person) {
   return { accountId: id, claims: async () => claims };
 }
 
-function show(context: KoaContextWithOIDC, page: string): void {
+function show(context: Pick<KoaContextWithOIDC, "type" | "body">, page: string): void {
   context.type = "html";
   context.body = page;
 }

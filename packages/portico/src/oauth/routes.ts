@@ -52,7 +52,7 @@ const endpoints: readonly Endpoint[] = [
     prepare: prepareAuthorization,
     quota: ofRequests,
   },
-  { path: `${routes.authorization}/:uid`, methods: ["GET"], isPage: true },
+  { path: `${routes.authorization}/:uid`, methods: ["GET"], isPage: true, quota: ofRequests },
   { path: "/interaction/:uid", methods: ["GET", "POST"], isPage: true, handle: interact },
   { path: "/interaction/:uid/password", methods: ["GET", "POST"], isPage: true, handle: askForPassword },
   { path: "/password", methods: ["GET", "POST"], isPage: true, quota: ofRequests, handle: choosePassword },
@@ -63,11 +63,11 @@ const endpoints: readonly Endpoint[] = [
   { path: "/passkeys", methods: ["GET", "POST"], isPage: true, handle: showPasskeys },
   { path: logoPath, methods: ["GET"], isPage: true, handle: showLogo },
   { path: scriptPath, methods: ["GET"], isPage: true, handle: showScript },
-  { path: routes.end_session, methods: ["GET"], isPage: true },
-  { path: `${routes.end_session}/confirm`, methods: ["POST"], isPage: true },
+  { path: routes.end_session, methods: ["GET"], isPage: true, quota: ofRequests },
+  { path: `${routes.end_session}/confirm`, methods: ["POST"], isPage: true, quota: ofRequests },
   { path: `${routes.end_session}/success`, methods: ["GET"], isPage: true },
   { path: routes.code_verification, methods: ["GET", "POST"], isPage: true, quota: ofCodes },
-  { path: `${routes.code_verification}/:uid`, methods: ["GET"], isPage: true },
+  { path: `${routes.code_verification}/:uid`, methods: ["GET"], isPage: true, quota: ofRequests },
   { path: routes.device_authorization, methods: ["POST", "OPTIONS"], quota: ofRequests },
   {
     path: routes.pushed_authorization_request,
@@ -161,14 +161,18 @@ function register(
   });
 }
 
-/** Of the codes of devices, guesses are counted and looks at the page are not. */
+/** Of the codes of devices, guesses and looks at the page are counted apart. */
 async function secondsToWait(
   { server }: OAuthDoor,
   { path, quota }: Endpoint,
-  request: FastifyRequest,
+  { method, ip = "" }: FastifyRequest,
 ): Promise<number> {
-  if (!quota || (quota === ofCodes && request.method === "GET")) return 0;
-  return server.parts.guesses.secondsToWaitAt(path, request.ip ?? "", quota);
+  if (!quota) return 0;
+  const { guesses } = server.parts;
+  const isLook = quota === ofCodes && method !== "POST";
+  return isLook
+    ? guesses.secondsToWaitAt(`look at ${path}`, ip, ofRequests)
+    : guesses.secondsToWaitAt(path, ip, quota);
 }
 
 async function passOn(
