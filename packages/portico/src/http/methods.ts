@@ -4,6 +4,19 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import findMyWay from "find-my-way";
 import { Problem } from "../errors.ts";
 
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** The body of errors at the path, where it is not in the API's shape. */
+    describeError?: (problem: Problem) => object;
+  }
+}
+
+/** What stands at a path. */
+interface Routed {
+  readonly methods: Set<string>;
+  readonly describeError: ((problem: Problem) => object) | undefined;
+}
+
 /** What a request does whose method its path does not have; undefined where nothing is at the path. */
 type Refusal = (request: FastifyRequest, reply: FastifyReply) => void;
 
@@ -16,24 +29,28 @@ type Refusal = (request: FastifyRequest, reply: FastifyReply) => void;
  * seven hundred routes.
  */
 export function watchMethods(server: FastifyInstance): Refusal {
-  const methodsByPath = new Map<string, Set<string>>();
+  const routedByPath = new Map<string, Routed>();
   const paths = findMyWay();
-  server.addHook("onRoute", ({ url, method }) => {
-    const methods = methodsByPath.get(url) ?? new Set();
-    for (const each of [method].flat()) methods.add(each);
-    if (!methodsByPath.has(url)) paths.on("GET", url, () => {}, methods);
-    methodsByPath.set(url, methods);
+  server.addHook("onRoute", ({ url, method, config }) => {
+    const known = routedByPath.get(url);
+    const routed = known ?? { methods: new Set(), describeError: config?.describeError };
+    for (const each of [method].flat()) routed.methods.add(each);
+    if (!known) paths.on("GET", url, () => {}, routed);
+    routedByPath.set(url, routed);
   });
   return (request, reply) => {
     const found = paths.find("GET", pathOf(request.url));
     if (!found) throw new Problem("not_found", "There is nothing at this path.");
     // What stands with a path was put there above.
-    const allowed = [...(found.store as Set<string>), "OPTIONS"].join(", ");
+    const { methods, describeError } = found.store as Routed;
+    const allowed = [...new Set([...methods, "OPTIONS"])].join(", ");
     if (request.method === "OPTIONS") {
       reply.code(204).header("Allow", allowed).send();
       return;
     }
-    throw new Problem("method_not_allowed", `Allowed here: ${allowed}.`, [], { Allow: allowed });
+    const problem = new Problem("method_not_allowed", `Allowed here: ${allowed}.`, [], { Allow: allowed });
+    if (!describeError) throw problem;
+    reply.code(problem.status).headers(problem.headers).send(describeError(problem));
   };
 }
 
