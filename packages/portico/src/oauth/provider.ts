@@ -8,6 +8,7 @@ import type { People, Person } from "../identity/person.ts";
 import { sessionSeconds } from "../identity/sign-in-sessions.ts";
 import type { SigningKey } from "../identity/signing-keys.ts";
 import { type Memory, ownMetadata, RecordAdapter, responseModes } from "./adapter.ts";
+import { mendClientErrors } from "./client-errors.ts";
 import { deviceFlow, pollInterval } from "./device-flow.ts";
 import type { KeySets } from "./key-sets.ts";
 import type { Library } from "./library.ts";
@@ -72,6 +73,7 @@ export function buildProvider(parts: ProviderParts): Provider {
   // The forwarding headers are our own: see mounted-request.ts.
   provider.proxy = true;
   provider.use(tellResponseModes);
+  mendClientErrors(provider, memory.guesses);
   provider.use((context, next) => showSignedOut(provider, site, context, next));
   keepNewSessions(provider, library);
   const { Client } = provider as unknown as { Client: { prototype: SecretHolder } };

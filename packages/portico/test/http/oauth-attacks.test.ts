@@ -273,7 +273,7 @@ onEachDatabase("oauth attacks", (database) => {
     refused(await post(served, "/token", { ...fields, client_id: machine.clientId }), "invalid_client", 401);
     const both = { ...fields, client_id: machine.clientId, client_secret: machine.clientSecret! };
     refused(await post(served, "/token", both, basic(machine)), "invalid_request");
-    refused(await post(served, "/token", fields), "invalid_request");
+    refused(await post(served, "/token", fields), "invalid_client", 401);
     refused(
       await post(served, "/token", { ...fields, scope: "posts:write" }, basic(machine)),
       "invalid_scope",
