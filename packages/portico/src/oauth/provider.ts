@@ -4,6 +4,7 @@ import type { EventEmitter } from "node:events";
 import type Provider from "oidc-provider";
 import type { Configuration, Grant, KoaContextWithOIDC } from "oidc-provider";
 import { openIdScopes } from "../identity/oauth-client-rules.ts";
+import { epochSeconds } from "../identity/oauth-records.ts";
 import type { People, Person } from "../identity/person.ts";
 import { sessionSeconds } from "../identity/sign-in-sessions.ts";
 import type { SigningKey } from "../identity/signing-keys.ts";
@@ -42,6 +43,10 @@ const lifetimes = {
 };
 /** A session in which nobody signed in keeps what a form needs, as long as a request for authorization waits. */
 const unusedSessionSeconds = 1_800;
+
+/** Seconds by which clocks may differ. */
+const clockTolerance = 30;
+const longestAssertion = 3_600;
 
 const cookieNames = {
   session: "portico_session",
@@ -161,7 +166,7 @@ function configuration({
     pkce: { required: () => true },
     allowOmittingSingleRegisteredRedirectUri: false,
     rotateRefreshToken: true,
-    clockTolerance: 30,
+    clockTolerance,
     fetch: (address) => keySets.fetch(String(address)),
     clientDefaults: { id_token_signed_response_alg: "ES256", response_types: ["code"] },
     clientAuthMethods: ["client_secret_basic", "client_secret_post", "private_key_jwt", "none"],
@@ -207,8 +212,8 @@ function configuration({
       ...("grantId" in token && token.grantId !== undefined && { grant_id: token.grantId }),
     }),
     assertJwtClientAuthClaimsAndHeader: async (_context, claims) => {
-      if (claims["aud"] !== site.issuer)
-        throw new errors.InvalidClientAuth("the audience of the client assertion must be the issuer");
+      const fault = assertionFault(claims, site.issuer);
+      if (fault !== undefined) throw new errors.InvalidClientAuth(fault);
     },
     clientBasedCORS: (_context, origin, client) =>
       client.clientAuthMethod === "none" &&
@@ -234,6 +239,16 @@ function configuration({
     renderError: async (context, out) => show(context, errorPage(site, { ...out })),
   };
 }
+
+/** What is wrong with an assertion whose signature is good. One that is used is remembered until it expires. */
+function assertionFault({ aud, iat, exp }: Claims, issuer: string): string | undefined {
+  const now = epochSeconds() + clockTolerance;
+  if (aud !== issuer) return "the audience of the client assertion must be the issuer";
+  if (iat !== undefined && !(Number(iat) <= now)) return "the client assertion is from the future";
+  return Number(exp) <= now + longestAssertion ? undefined : "the client assertion expires too late";
+}
+
+type Claims = Readonly<Record<string, unknown>>;
 
 function accountOf({ id, name, email, isEmailVerified }: Person) {
   const claims = { sub: id, name, email, email_verified: isEmailVerified };
