@@ -96,6 +96,9 @@ export class Problem extends Error {
   }
 }
 
+/** A fault of ours that whoever found it has logged already, once for many requests. */
+export class LoggedProblem extends Problem {}
+
 /** A validation error about a single field. */
 export function fault(field: string, issue: Issue, message: string): Problem {
   return new Problem("validation_error", message, [{ field, issue }]);

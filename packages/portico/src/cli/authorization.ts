@@ -53,7 +53,7 @@ export function authorizationServer(
     keySets: new KeySets(settings.mode === "sandbox"),
     passkeys: new Passkeys(store, letters),
     clients: new OAuthClientLookup(store),
-    guesses: new Guesses(new TokenBuckets()),
+    guesses: new Guesses(new TokenBuckets(), settings.failedAuthQuota),
     links: new MailedLinks(store, records, people, sessions, letters, urls),
   };
   const brand = brandOf(app, settings);

@@ -11,14 +11,14 @@ import type { RowValues } from "../plan/write.ts";
 /** @throws Problem `insufficient_scope` naming the scope that is missing (RFC 6750, section 3.1) */
 export function requireScope(caller: Caller, scope: string): void {
   if (caller.scopes.has(scope)) return;
-  throw new Problem(
-    "insufficient_scope",
-    `This operation needs the scope ${scope}, which the credential lacks.`,
-    [],
-    {
-      "WWW-Authenticate": `Bearer error="insufficient_scope", scope="${scope}"`,
-    },
-  );
+  const message = `This operation needs the scope ${scope}, which the credential lacks.`;
+  throw new Problem("insufficient_scope", message, [], scopeChallenge([scope]));
+}
+
+/** The header that names the scopes which a request lacks; none where it could be any. */
+export function scopeChallenge(scopes: readonly string[]): Readonly<Record<string, string>> {
+  const named = scopes.length === 0 ? "" : `, scope="${scopes.join(" ")}"`;
+  return { "WWW-Authenticate": `Bearer error="insufficient_scope"${named}` };
 }
 
 /** What the policy of a resource adds to every read and write of a caller. */

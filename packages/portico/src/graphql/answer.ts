@@ -32,7 +32,10 @@ export interface AnswererParts {
 }
 
 /** Takes tokens of a caller's quota, beside the one that every request takes. @throws Problem `rate_limited` */
-export type TakeTokens = (caller: Caller, tokens: number) => Promise<void>;
+export type TakeTokens = (caller: Caller, tokens: number, tell: TellLeft) => Promise<void>;
+
+/** Takes headers that say what is left of a caller's quota. */
+export type TellLeft = (headers: Readonly<Record<string, string>>) => void;
 
 /** Rows that cost one token. */
 const rowsOfToken = 100;
@@ -58,11 +61,16 @@ export class Answerer {
   }
 
   /** @param isReadOnly whether the method of the request forbids mutations */
-  async answer(request: GraphqlRequest, caller: Caller, isReadOnly: boolean): Promise<GraphqlAnswer> {
+  async answer(
+    request: GraphqlRequest,
+    caller: Caller,
+    isReadOnly: boolean,
+    tellLeft: TellLeft,
+  ): Promise<GraphqlAnswer> {
     const examined = this.examine(request, caller, isReadOnly);
     if (isFailed(examined)) return refused(examined);
     if (examined.prepared.operation.operation === "subscription") throw notStreamed();
-    return this.run(examined, request, caller);
+    return this.run(examined, request, caller, tellLeft);
   }
 
   /** Whether the operation is a subscription, as far as its document can be read. */
@@ -92,10 +100,11 @@ export class Answerer {
     { parsed, prepared }: Examined,
     { variables, extensions }: GraphqlRequest,
     caller: Caller,
+    tellLeft: TellLeft = () => {},
   ): Promise<GraphqlAnswer> {
     const { api, engine, cursors, takeTokens } = this.#parts;
     const tokens = Math.floor(prepared.cost / rowsOfToken);
-    if (tokens > 0) await takeTokens(caller, tokens);
+    if (tokens > 0) await takeTokens(caller, tokens, tellLeft);
     const revealed: Record<string, unknown> = {};
     const reveal = (name: string, members: unknown): void => {
       revealed[name] = members;

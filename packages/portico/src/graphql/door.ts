@@ -6,7 +6,7 @@ import type { Caller } from "../declare/caller.ts";
 import type { Engine } from "../engine/engine.ts";
 import { Problem } from "../errors.ts";
 import type { CursorCodec } from "../plan/cursor.ts";
-import { Answerer, type GraphqlAnswer, refused, type TakeTokens } from "./answer.ts";
+import { Answerer, type GraphqlAnswer, refused, type TakeTokens, type TellLeft } from "./answer.ts";
 import type { EventSource } from "./event-source.ts";
 import { failureOf } from "./failure.ts";
 import { graphiqlPage } from "./graphiql.ts";
@@ -78,10 +78,13 @@ export function registerGraphql(server: FastifyInstance, door: GraphqlDoor): Str
         if (asksForStream(request) || answerer.isSubscription(given))
           return stream(request, reply, given, caller);
       }
-      return send(request, reply, await answerer.answer(parameters, caller, isReadOnly));
+      const tellLeft: TellLeft = (left) => {
+        reply.headers(left);
+      };
+      const answer = await answerer.answer(parameters, caller, isReadOnly, tellLeft);
+      return send(request, reply, answer);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      reply.headers({ ...error.headers });
       return send(request, reply, refused([failureOf(error)]), ownStatus.has(error.code));
     }
   }
@@ -144,7 +147,8 @@ function send(
   }
   const type = typeFor(request.headers.accept);
   // Clients of plain JSON are told by `errors` alone (section 6.4.1); those of the other type by the status as well.
-  if (hasOwnStatus || (!answer.hasData && type === graphqlType)) reply.code(statusOf(answer));
+  if (hasOwnStatus || (!answer.hasData && type === graphqlType))
+    reply.code(statusOf(answer)).headers(answer.failures[0]!.problem.headers);
   const already = reply.getHeader("Vary");
   reply
     .header("Content-Type", `${type}; charset=utf-8`)

@@ -29,12 +29,17 @@ export const standardLimits: GraphqlLimits = {
 
 /** @throws Problem `validation_error` that names the bound, the value and the limit */
 export function requireWithin(bound: keyof GraphqlLimits, value: number, limits: GraphqlLimits): void {
-  if (value <= limits[bound]) return;
-  throw new Problem(
-    "validation_error",
-    `The operation has ${names[bound]} ${value}; the limit is ${limits[bound]}.`,
-    [{ field: bound, issue: "max" }],
-  );
+  if (value > limits[bound]) throw beyond(bound, limits, String(value));
+}
+
+/** @param value what there is of it; "more than" the limit where nobody counted to the end */
+export function beyond(
+  bound: keyof GraphqlLimits,
+  limits: GraphqlLimits,
+  value = `more than ${limits[bound]}`,
+): Problem {
+  const message = `The operation has ${names[bound]} ${value}; the limit is ${limits[bound]}.`;
+  return new Problem("validation_error", message, [{ field: bound, issue: "max" }]);
 }
 
 const names = {
@@ -76,6 +81,8 @@ class Survey {
   readonly #limits: GraphqlLimits;
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly #known = new Map<string, Extent>();
+  /** Fragments that are being looked at. */
+  readonly #open = new Set<string>();
 
   constructor({ definitions }: DocumentNode, limits: GraphqlLimits) {
     this.#limits = limits;
@@ -97,7 +104,7 @@ class Survey {
       const isIntrospection = isField && selection.name.value.startsWith("__");
       fields += (isField ? 1 : 0) + inner.fields;
       depth = Math.max(depth, isIntrospection ? 1 : (isField ? 1 : 0) + inner.depth);
-      requireWithin("fields", fields, this.#limits);
+      if (fields > this.#limits.fields) throw beyond("fields", this.#limits);
       if (isField) addName(names, (selection.alias ?? selection.name).value, 1);
       else for (const [name, times] of inner.names) addName(names, name, times);
     }
@@ -110,10 +117,12 @@ class Survey {
     const name = selection.name.value;
     const known = this.#known.get(name);
     if (known) return known;
-    // While it is looked at, a fragment counts as empty: validation refuses those that go in circles.
-    this.#known.set(name, nothing);
+    if (this.#open.has(name))
+      throw beyond("depth", this.#limits, `no end, because ${name.slice(0, 100)} stands within itself`);
+    this.#open.add(name);
     const fragment = this.#fragments.get(name);
     const extent = fragment ? this.extentOf(fragment.selectionSet) : nothing;
+    this.#open.delete(name);
     this.#known.set(name, extent);
     return extent;
   }

@@ -12,7 +12,7 @@ import {
 import { Problem } from "../errors.ts";
 import { BoundedMap } from "../plan/bounded-map.ts";
 import { type Failure, failureOf, failureOfDocument } from "./failure.ts";
-import { type GraphqlLimits, requireBoundedDocument } from "./limits.ts";
+import { beyond, type GraphqlLimits, requireBoundedDocument } from "./limits.ts";
 
 export interface ParsedDocument {
   readonly document: DocumentNode;
@@ -28,6 +28,9 @@ const mostCharacters = 256 * 1024;
 const longestKept = 16 * 1024;
 /** Of the faults that validation finds. */
 const mostFaults = 20;
+
+/** How graphql-js says that it has stopped. */
+const beyondTokens = /^Syntax Error: Document contains more than \d+ (tokens|comments)/;
 
 export class DocumentParser {
   readonly #schema: GraphQLSchema;
@@ -69,13 +72,11 @@ export class DocumentParser {
 
   #failure(error: unknown): Failure {
     if (error instanceof Problem) return failureOf(error);
+    if (error instanceof GraphQLError && beyondTokens.test(error.message))
+      return failureOf(beyond("tokens", this.#limits));
     if (error instanceof GraphQLError) return failureOfDocument(error, "malformed_request");
     // Deeper than the stack of the parser, which is deeper than any limit.
-    if (error instanceof RangeError) {
-      const { depth } = this.#limits;
-      const message = `The document is nested too deep to be read; the limit is a depth of ${depth}.`;
-      return failureOf(new Problem("validation_error", message, [{ field: "depth", issue: "max" }]));
-    }
+    if (error instanceof RangeError) return failureOf(beyond("depth", this.#limits));
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 // The scopes that an operation needs, each with the path that needs it. They are asked for before anything runs.
 
 import type { Caller } from "../declare/caller.ts";
+import { scopeChallenge } from "../engine/authorise.ts";
 import { Problem } from "../errors.ts";
 import { resourceOfId } from "./compile.ts";
 import type { Api } from "./schema.ts";
@@ -9,8 +10,9 @@ import { isWrite } from "./write.ts";
 
 /** Publishable keys, and keys without a scope, open nothing, not even the schema. @throws Problem */
 export function requireAnyScope({ scopes }: Caller): void {
-  if (scopes.size === 0)
-    throw new Problem("insufficient_scope", "The credential has no scope, so it opens nothing.");
+  if (scopes.size > 0) return;
+  const message = "The credential has no scope, so it opens nothing.";
+  throw new Problem("insufficient_scope", message, [], scopeChallenge([]));
 }
 
 export interface NeededScope {
@@ -75,10 +77,12 @@ export function missingScopes(
   needed: readonly NeededScope[],
 ): readonly { readonly problem: Problem; readonly path: readonly string[] }[] {
   const { scopes } = caller;
-  return needed
-    .filter(({ scope, onlyWith }) => !scopes.has(scope) && (onlyWith === undefined || scopes.has(onlyWith)))
-    .map(({ scope, path }) => {
-      const message = `${path.join(".")} needs the scope ${scope}, which the credential lacks.`;
-      return { problem: new Problem("insufficient_scope", message), path };
-    });
+  const missing = needed.filter(
+    ({ scope, onlyWith }) => !scopes.has(scope) && (onlyWith === undefined || scopes.has(onlyWith)),
+  );
+  const challenge = scopeChallenge([...new Set(missing.map(({ scope }) => scope))]);
+  return missing.map(({ scope, path }) => {
+    const message = `${path.join(".")} needs the scope ${scope}, which the credential lacks.`;
+    return { problem: new Problem("insufficient_scope", message, [], challenge), path };
+  });
 }

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
-import { type ErrorCode, Problem } from "../errors.ts";
+import { type ErrorCode, LoggedProblem, Problem } from "../errors.ts";
 import type { Logger } from "./log.ts";
 
 const errorType = "application/json; charset=utf-8";
@@ -34,7 +34,7 @@ function problemOf(error: unknown): Problem {
 /** Answers with the error, and logs it where it is not the caller's. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const problem = problemOf(error);
-  if (problem.status >= 500) {
+  if (problem.status >= 500 && !(problem instanceof LoggedProblem)) {
     request.log.error({ requestId: request.id, err: problem.cause ?? error }, "request failed");
   }
   if (problem.code === "unavailable") reply.header("Retry-After", "1");

@@ -4,17 +4,25 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import findMyWay from "find-my-way";
 import { Problem } from "../errors.ts";
 
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** The body of errors at the path, where it is not in the API's shape. */
+    describeError?: (problem: Problem) => object;
+  }
+}
+
+/** What stands at a path. */
+interface Routed {
+  readonly methods: Set<string>;
+  readonly hasOwnCors: boolean;
+  readonly describeError: ((problem: Problem) => object) | undefined;
+}
+
 /** What a request does whose method its path does not have; undefined where nothing is at the path. */
 type Refusal = (request: FastifyRequest, reply: FastifyReply) => void;
 
 /** Adds to the answer to OPTIONS. @param methods those of the path: `GET, HEAD, POST` */
 type TellMore = (request: FastifyRequest, reply: FastifyReply, methods: string) => void;
-
-/** What stands at a path. */
-interface Found {
-  readonly methods: Set<string>;
-  readonly hasOwnCors: boolean;
-}
 
 /**
  * Watches which routes are made on `server`, and answers what none of them takes before its body is looked at:
@@ -26,30 +34,31 @@ interface Found {
  * seven hundred routes.
  */
 export function watchMethods(server: FastifyInstance, tellMore: TellMore): Refusal {
-  const foundByPath = new Map<string, Found>();
+  const routedByPath = new Map<string, Routed>();
   const paths = findMyWay();
   server.addHook("onRoute", ({ url, method, config }) => {
-    const found = foundByPath.get(url) ?? {
-      methods: new Set(),
-      hasOwnCors: config?.hasOwnCors === true,
-    };
-    for (const each of [method].flat()) found.methods.add(each);
-    if (!foundByPath.has(url)) paths.on("GET", url, () => {}, found);
-    foundByPath.set(url, found);
+    const known = routedByPath.get(url);
+    const hasOwnCors = config?.hasOwnCors === true;
+    const routed = known ?? { methods: new Set(), hasOwnCors, describeError: config?.describeError };
+    for (const each of [method].flat()) routed.methods.add(each);
+    if (!known) paths.on("GET", url, () => {}, routed);
+    routedByPath.set(url, routed);
   });
   return (request, reply) => {
     const found = paths.find("GET", pathOf(request.url));
     if (!found) throw new Problem("not_found", "There is nothing at this path.");
     // What stands with a path was put there above.
-    const { methods, hasOwnCors } = found.store as Found;
-    const allowed = [...methods, "OPTIONS"].join(", ");
+    const { methods, hasOwnCors, describeError } = found.store as Routed;
+    const allowed = [...new Set([...methods, "OPTIONS"])].join(", ");
     if (request.method === "OPTIONS") {
       reply.code(204).header("Allow", allowed);
       if (!hasOwnCors) tellMore(request, reply, [...methods].join(", "));
       reply.send();
       return;
     }
-    throw new Problem("method_not_allowed", `Allowed here: ${allowed}.`, [], { Allow: allowed });
+    const problem = new Problem("method_not_allowed", `Allowed here: ${allowed}.`, [], { Allow: allowed });
+    if (!describeError) throw problem;
+    reply.code(problem.status).headers(problem.headers).send(describeError(problem));
   };
 }
 

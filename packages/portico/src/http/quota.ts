@@ -29,20 +29,40 @@ function announce(reply: FastifyReply, quota: Quota, taken: Taken, done: (error?
     policies.set(quota, policy);
   }
   reply.header("RateLimit-Policy", policy);
-  reply.header("RateLimit", `"default";r=${taken.remaining};t=${taken.secondsToFull}`);
+  reply.headers(left(taken));
   if (taken.isAllowed) done();
   else done(rateLimited(taken));
 }
 
+function left({ remaining, secondsToFull }: Taken): Readonly<Record<string, string>> {
+  return { RateLimit: `"default";r=${remaining};t=${secondsToFull}` };
+}
+
+/** Takes from a caller's bucket for what is no request of its own. @throws Problem `rate_limited` */
+export async function countOperation(quotas: Quotas, { quota, credentialId }: Caller): Promise<void> {
+  if (!quota) return;
+  const taken = await quotas.take(credentialId, quota);
+  if (!taken.isAllowed) throw rateLimited(taken);
+}
+
 /**
- * Takes from a caller's bucket for what is no request of its own, or asks for more than one.
+ * Takes what a request costs beside the token that it took as every other; where there are not as many, that one is
+ * given back.
+ *
+ * @param tell is told the headers that say what is left now
  * @throws Problem `rate_limited`
  */
-export async function takeTokens(quotas: Quotas, caller: Caller, tokens: number): Promise<void> {
-  const { quota, credentialId } = caller;
+export async function takeCost(
+  quotas: Quotas,
+  { quota, credentialId }: Caller,
+  tokens: number,
+  tell: (headers: Readonly<Record<string, string>>) => void,
+): Promise<void> {
   if (!quota) return;
   const taken = await quotas.take(credentialId, quota, tokens);
-  if (!taken.isAllowed) throw rateLimited(taken);
+  if (taken.isAllowed) return tell(left(taken));
+  tell(left(await quotas.take(credentialId, quota, -1)));
+  throw rateLimited(taken);
 }
 
 function rateLimited({ secondsToNext }: Taken, message?: string): Problem {

@@ -26,7 +26,7 @@ import { registerHealth } from "./health.ts";
 import type { Log } from "./log.ts";
 import { watchMethods } from "./methods.ts";
 import { acceptJsonBodies, requireAccepted } from "./negotiate.ts";
-import { countRequests, failedAuthentication, takeTokens } from "./quota.ts";
+import { countOperation, countRequests, failedAuthentication, takeCost } from "./quota.ts";
 import { requestId } from "./request-id.ts";
 import { credentialOf, type RequestRecorder, recordRequests } from "./request-log.ts";
 import { reportTiming, startTiming } from "./timing.ts";
@@ -165,13 +165,13 @@ function registerDoors(doors: FastifyInstance, building: Building): void {
   const basePath = new URL(publicUrl).pathname.replace(/\/$/, "");
   registerGrants(doors, { server: oauth.server, basePath, callerOf });
   registerRest(doors, { engine, cursors, basePath, callerOf });
-  const count = (caller: Caller): Promise<void> => takeTokens(quotas.ofKeys, caller, 1);
+  const count = (caller: Caller): Promise<void> => countOperation(quotas.ofKeys, caller);
   const logSocket: StreamAccess["logSocket"] = (line, caller) =>
     doors.log.info({ ...line, ...(caller && credentialOf(caller)) }, "web socket closed");
   const streams = registerGraphql(doors, {
     ...{ engine, cursors, limits: graphqlLimits, basePath, callerOf, events, mostSubscriptions },
     ...{ authenticate, verify, count, logSocket },
-    takeTokens: (caller, tokens) => takeTokens(quotas.ofKeys, caller, tokens),
+    takeTokens: (...taking) => takeCost(quotas.ofKeys, ...taking),
   });
   acceptSockets(doors.server, graphqlPath, (...opening) => streams.openSocket(...opening));
 }

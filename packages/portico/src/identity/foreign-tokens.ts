@@ -2,7 +2,7 @@
 // not answer, nothing is opened.
 
 import type { Caller, Quota } from "../declare/caller.ts";
-import { Problem } from "../errors.ts";
+import { LoggedProblem, type Problem } from "../errors.ts";
 import { BoundedMap } from "../plan/bounded-map.ts";
 import type { Report } from "../store/write-behind.ts";
 import type { AccessTokens } from "./access-token.ts";
@@ -90,20 +90,24 @@ export class ForeignTokens {
   }
 
   async #ask(token: string): Promise<Known | undefined> {
-    if (this.#underWay >= mostAsked) throw unavailable();
+    if (this.#underWay >= mostAsked) throw this.#failed(new Error(`${mostAsked} questions wait`));
     this.#underWay += 1;
     try {
       const known = await this.#knownOf(await this.#answer(token));
       this.#isFailing = false;
       return known;
     } catch (err) {
-      // One line until it answers again, not one for each request.
-      if (!this.#isFailing) this.#report("the issuer of a token does not say whether it is good", { err });
-      this.#isFailing = true;
-      throw unavailable();
+      throw this.#failed(err);
     } finally {
       this.#underWay -= 1;
     }
+  }
+
+  /** Reports it: one line until the issuer answers again, not one for each request. */
+  #failed(err: unknown): Problem {
+    if (!this.#isFailing) this.#report("the issuer of a token does not say whether it is good", { err });
+    this.#isFailing = true;
+    return unavailable();
   }
 
   async #answer(token: string): Promise<Answer> {
@@ -174,5 +178,5 @@ function plain(name: string): string {
 }
 
 function unavailable(): Problem {
-  return new Problem("unavailable", "The issuer of the token does not answer. Try again.");
+  return new LoggedProblem("unavailable", "The issuer of the token does not answer. Try again.");
 }

@@ -5,6 +5,7 @@ import type { Quota } from "../declare/caller.ts";
 export interface Quotas {
   /**
    * Takes tokens from the bucket of `key`: all of `cost`, or none where fewer are left.
+   * A cost below zero gives back.
    * A store in memory answers at once; one across a network with a promise.
    *
    * @example

@@ -51,7 +51,8 @@ export class TokenBuckets implements Quotas {
     const token = partsOf(quota);
     const capacity = limit * token;
     const missing = missingAt(bucket, now);
-    const wanted = missing + cost * token;
+    // What is given back can be more than is missing by then.
+    const wanted = Math.max(0, missing + cost * token);
     const isAllowed = wanted <= capacity;
     bucket.missing = isAllowed ? wanted : missing;
     bucket.at = now;

@@ -43,6 +43,11 @@ function brokenPage(site: Site): string {
   return errorPage(site, { error: "server_error", error_description: "Something went wrong on our side." });
 }
 
+/** What the building refuses at these paths, in the form that clients of OAuth understand. */
+export function describeOAuthError({ message }: Problem): object {
+  return { error: "invalid_request", error_description: message };
+}
+
 /** RFC 6749, section 5.2: what clients of OAuth understand. */
 export function answerOAuthError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   const status = error instanceof Problem ? error.status : (error.statusCode ?? 500);

@@ -23,9 +23,12 @@ export interface Try {
 
 export class Guesses {
   readonly #quotas: Quotas;
+  readonly #ofClients: Quota;
 
-  constructor(quotas: Quotas) {
+  /** @param ofClients what an address may send of clients that fail to show who they are */
+  constructor(quotas: Quotas, ofClients: Quota) {
     this.#quotas = quotas;
+    this.#ofClients = ofClients;
   }
 
   /** Counts a try to sign in, before it is made: many at once are many. @returns seconds to wait, 0 for none */
@@ -52,6 +55,11 @@ export class Guesses {
   /** Counts what comes from an address to a path. @returns seconds to wait, 0 for none */
   async secondsToWaitAt(path: string, address: string, quota: Quota): Promise<number> {
     return (await this.#quotas.take(`${path} ${networkOf(address)}`, quota)).secondsToNext;
+  }
+
+  /** Counts a client that failed to show who it is. @returns seconds to wait, 0 for none */
+  secondsToWaitForClient(address: string): Promise<number> {
+    return this.secondsToWaitAt("client", address, this.#ofClients);
   }
 
   /** Whether a device asks far more often than it was told to. */

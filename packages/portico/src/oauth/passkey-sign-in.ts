@@ -3,6 +3,7 @@
 import type { Quota } from "../declare/caller.ts";
 import type { Person } from "../identity/person.ts";
 import { type Exchange, type PageParts, tooManyTries } from "./exchange.ts";
+import { finishSignIn } from "./finish-sign-in.ts";
 import { showSignIn } from "./sign-in.ts";
 import type { Waiting } from "./waiting.ts";
 import { presentedOf, used } from "./webauthn.ts";
@@ -16,8 +17,8 @@ export async function signInWithPasskey(
   exchange: Exchange,
   waiting: Waiting,
 ): Promise<void> {
-  const { provider, guesses } = parts;
-  const { request, response, address } = exchange;
+  const { guesses } = parts;
+  const { response, address } = exchange;
   const showAgain = (status: number, fault: string): void =>
     showSignIn(parts, exchange, waiting, status, { fault });
   const seconds = await guesses.secondsToWaitAt("passkey", address, ofTries);
@@ -28,8 +29,7 @@ export async function signInWithPasskey(
   const person = await personOf(parts, exchange, waiting);
   if (!person) return showAgain(401, wrongPasskey);
   // RFC 8176: a key was shown, and the authenticator has seen the person.
-  const login = { accountId: person.id, amr: ["pop", "user"] };
-  return provider.interactionFinished(request, response, { login }, { mergeWithLastSubmission: false });
+  return finishSignIn(parts, exchange, waiting, { accountId: person.id, amr: ["pop", "user"] });
 }
 
 /** Whose passkey answers the challenge of this page; undefined where that is nobody of the client's tenant. */

@@ -4,10 +4,12 @@ import type { EventEmitter } from "node:events";
 import type Provider from "oidc-provider";
 import type { Configuration, Grant, KoaContextWithOIDC } from "oidc-provider";
 import { openIdScopes } from "../identity/oauth-client-rules.ts";
+import { epochSeconds } from "../identity/oauth-records.ts";
 import type { People, Person } from "../identity/person.ts";
 import { sessionSeconds } from "../identity/sign-in-sessions.ts";
 import type { SigningKey } from "../identity/signing-keys.ts";
 import { type Memory, ownMetadata, RecordAdapter, responseModes } from "./adapter.ts";
+import { mendClientErrors } from "./client-errors.ts";
 import { deviceFlow, pollInterval } from "./device-flow.ts";
 import type { KeySets } from "./key-sets.ts";
 import type { Library } from "./library.ts";
@@ -36,8 +38,15 @@ const lifetimes = {
   IdToken: 600,
   Interaction: 1_800,
   RefreshToken: 30 * day,
-  Session: sessionSeconds,
+  Session: (_context: unknown, session: { readonly accountId?: string | undefined }) =>
+    session.accountId === undefined ? unusedSessionSeconds : sessionSeconds,
 };
+/** A session in which nobody signed in keeps what a form needs, as long as a request for authorization waits. */
+const unusedSessionSeconds = 1_800;
+
+/** Seconds by which clocks may differ. */
+const clockTolerance = 30;
+const longestAssertion = 3_600;
 
 const cookieNames = {
   session: "portico_session",
@@ -69,6 +78,8 @@ export function buildProvider(parts: ProviderParts): Provider {
   // The forwarding headers are our own: see mounted-request.ts.
   provider.proxy = true;
   provider.use(completeAnswers);
+  mendClientErrors(provider, memory.guesses);
+  provider.use((context, next) => showSignedOut(provider, site, context, next));
   keepNewSessions(provider, library);
   const { Client } = provider as unknown as { Client: { prototype: SecretHolder } };
   Client.prototype.compareClientSecret = function (this: SecretHolder, presented: string) {
@@ -100,6 +111,21 @@ async function completeAnswers(
   if (path === routes.introspection) nameSubject(response.body);
 }
 
+/** To who is not signed in the library shows a form that a script sends on, and keeps a session for it. */
+async function showSignedOut(
+  provider: Provider,
+  site: Site,
+  context: Pick<KoaContextWithOIDC, "path" | "req" | "res" | "type" | "body">,
+  next: () => Promise<void>,
+): Promise<void> {
+  if (context.path !== routes.end_session) return next();
+  const { req, res } = context;
+  // The library's types do not know that it takes any context of its own.
+  const session = await provider.Session.get(provider.createContext(req, res) as never);
+  if (session.accountId !== undefined) return next();
+  show(context, signedOutPage(site));
+}
+
 /**
  * A fault on the pages for devices gives a session its first state after the session was looked at, and the library
  * then fails to keep it; the form of that page would be refused as well.
@@ -110,7 +136,7 @@ function keepNewSessions(provider: Provider, library: Library): void {
   session.persist = async function (this: StoredSession) {
     if (typeof this.exp === "number") return persist.call(this);
     library.Provider.ctx?.oidc.cookies.set(cookieNames.session, this.id, longCookie(provider.issuer));
-    return this.save(lifetimes.Session);
+    return this.save(unusedSessionSeconds);
   };
 }
 
@@ -147,7 +173,7 @@ function configuration({
     pkce: { required: () => true },
     allowOmittingSingleRegisteredRedirectUri: false,
     rotateRefreshToken: true,
-    clockTolerance: 30,
+    clockTolerance,
     fetch: (address) => keySets.fetch(String(address)),
     clientDefaults: { id_token_signed_response_alg: "ES256", response_types: ["code"] },
     clientAuthMethods: ["client_secret_basic", "client_secret_post", "private_key_jwt", "none"],
@@ -193,8 +219,8 @@ function configuration({
       ...("grantId" in token && token.grantId !== undefined && { grant_id: token.grantId }),
     }),
     assertJwtClientAuthClaimsAndHeader: async (_context, claims) => {
-      if (claims["aud"] !== site.issuer)
-        throw new errors.InvalidClientAuth("the audience of the client assertion must be the issuer");
+      const fault = assertionFault(claims, site.issuer);
+      if (fault !== undefined) throw new errors.InvalidClientAuth(fault);
     },
     clientBasedCORS: (_context, origin, client) =>
       client.clientAuthMethod === "none" &&
@@ -221,12 +247,22 @@ function configuration({
   };
 }
 
+/** What is wrong with an assertion whose signature is good. One that is used is remembered until it expires. */
+function assertionFault({ aud, iat, exp }: Claims, issuer: string): string | undefined {
+  const now = epochSeconds() + clockTolerance;
+  if (aud !== issuer) return "the audience of the client assertion must be the issuer";
+  if (iat !== undefined && !(Number(iat) <= now)) return "the client assertion is from the future";
+  return Number(exp) <= now + longestAssertion ? undefined : "the client assertion expires too late";
+}
+
+type Claims = Readonly<Record<string, unknown>>;
+
 function accountOf({ id, name, email, isEmailVerified }: Person) {
   const claims = { sub: id, name, email, email_verified: isEmailVerified };
   return { accountId: id, claims: async () => claims };
 }
 
-function show(context: KoaContextWithOIDC, page: string): void {
+function show(context: Pick<KoaContextWithOIDC, "type" | "body">, page: string): void {
   context.type = "html";
   context.body = page;
 }

@@ -5,8 +5,8 @@ import type { Quota } from "../declare/caller.ts";
 import { tokenMark } from "./adapter.ts";
 import type { AuthorizationServer, Running } from "./authorization-server.ts";
 import { resourceMetadataPath } from "./challenge.ts";
-import { type Exchange, type PageHandler, type PageParts, show, showFile } from "./exchange.ts";
-import { answerBroken, answerOAuthError, answerTooMany } from "./failure.ts";
+import { type Exchange, type PageHandler, type PageParts, seeOther, show, showFile } from "./exchange.ts";
+import { answerBroken, answerOAuthError, answerTooMany, describeOAuthError } from "./failure.ts";
 import { showGrants } from "./grants.ts";
 import { interact } from "./interaction.ts";
 import { askForPassword, choosePassword, confirmEmail, showAccount } from "./mailed-links.ts";
@@ -52,7 +52,8 @@ const endpoints: readonly Endpoint[] = [
     prepare: prepareAuthorization,
     quota: ofRequests,
   },
-  { path: `${routes.authorization}/:uid`, methods: ["GET"], isPage: true },
+  { path: routes.authorization, methods: ["POST"], isPage: true, quota: ofRequests, handle: askAgainByGet },
+  { path: `${routes.authorization}/:uid`, methods: ["GET"], isPage: true, quota: ofRequests },
   { path: "/interaction/:uid", methods: ["GET", "POST"], isPage: true, handle: interact },
   { path: "/interaction/:uid/password", methods: ["GET", "POST"], isPage: true, handle: askForPassword },
   { path: "/password", methods: ["GET", "POST"], isPage: true, quota: ofRequests, handle: choosePassword },
@@ -63,11 +64,12 @@ const endpoints: readonly Endpoint[] = [
   { path: "/passkeys", methods: ["GET", "POST"], isPage: true, handle: showPasskeys },
   { path: logoPath, methods: ["GET"], isPage: true, handle: showLogo },
   { path: scriptPath, methods: ["GET"], isPage: true, handle: showScript },
-  { path: routes.end_session, methods: ["GET"], isPage: true },
-  { path: `${routes.end_session}/confirm`, methods: ["POST"], isPage: true },
+  { path: routes.end_session, methods: ["GET"], isPage: true, quota: ofRequests },
+  { path: routes.end_session, methods: ["POST"], isPage: true, quota: ofRequests, handle: askAgainByGet },
+  { path: `${routes.end_session}/confirm`, methods: ["POST"], isPage: true, quota: ofRequests },
   { path: `${routes.end_session}/success`, methods: ["GET"], isPage: true },
   { path: routes.code_verification, methods: ["GET", "POST"], isPage: true, quota: ofCodes },
-  { path: `${routes.code_verification}/:uid`, methods: ["GET"], isPage: true },
+  { path: `${routes.code_verification}/:uid`, methods: ["GET"], isPage: true, quota: ofRequests },
   { path: routes.device_authorization, methods: ["POST", "OPTIONS"], quota: ofRequests },
   {
     path: routes.pushed_authorization_request,
@@ -139,8 +141,9 @@ function register(
   server.route({
     method: [...methods],
     url,
-    config: { ignoresAccept: true, hasOwnCors: true },
+    config: { ignoresAccept: true, hasOwnCors: true, describeError: describeOAuthError },
     handler: async (request, reply) => {
+      if (request.method === "OPTIONS" && !isPreflight(request)) return tellMethods(reply, methods);
       const running = await door.server.running();
       const query = request.url.indexOf("?");
       const search = query < 0 ? "" : request.url.slice(query);
@@ -161,14 +164,28 @@ function register(
   });
 }
 
-/** Of the codes of devices, guesses are counted and looks at the page are not. */
+/** Whether a browser asks what a page of another site may do (Fetch, section 3.2.2). */
+function isPreflight({ headers }: FastifyRequest): boolean {
+  return headers.origin !== undefined && headers["access-control-request-method"] !== undefined;
+}
+
+function tellMethods(reply: FastifyReply, methods: Endpoint["methods"]): FastifyReply {
+  const allowed = methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]));
+  return reply.code(204).header("Allow", allowed.join(", ")).send();
+}
+
+/** Of the codes of devices, guesses and looks at the page are counted apart. */
 async function secondsToWait(
   { server }: OAuthDoor,
   { path, quota }: Endpoint,
-  request: FastifyRequest,
+  { method, ip = "" }: FastifyRequest,
 ): Promise<number> {
-  if (!quota || (quota === ofCodes && request.method === "GET")) return 0;
-  return server.parts.guesses.secondsToWaitAt(path, request.ip ?? "", quota);
+  if (!quota) return 0;
+  const { guesses } = server.parts;
+  const isLook = quota === ofCodes && method !== "POST";
+  return isLook
+    ? guesses.secondsToWaitAt(`look at ${path}`, ip, ofRequests)
+    : guesses.secondsToWaitAt(path, ip, quota);
 }
 
 async function passOn(
@@ -239,6 +256,24 @@ async function answerPage({ server: { parts } }: OAuthDoor, call: Call, handle: 
       address: request.ip ?? "",
     },
   );
+}
+
+/** Long enough for every request that could have been sent with GET. */
+const longestQuery = 12 * 1024;
+
+/**
+ * What a form of an application sends (OpenID Connect Core, section 3.1.2.1; RP-Initiated Logout, section 2) is asked
+ * for once more: a browser sends its cookies with that, and not with forms of other sites.
+ */
+async function askAgainByGet({ site }: PageParts, exchange: Exchange): Promise<void> {
+  const { request, form } = exchange;
+  const query = String(form ?? "");
+  const isForm = /^application\/x-www-form-urlencoded *(;|$)/i.test(request.headers["content-type"] ?? "");
+  const refuse = (status: number, error_description: string): void =>
+    show(site, exchange, status, errorPage(site, { error: "invalid_request", error_description }));
+  if (!isForm) return refuse(400, "Only forms can be sent here.");
+  if (query.length > longestQuery) return refuse(413, "The request is too long.");
+  seeOther(site, exchange, `${request.url?.split("?", 1)[0]}?${query}`);
 }
 
 async function showScript(_parts: PageParts, exchange: Exchange): Promise<void> {

@@ -1,6 +1,7 @@
 // A person shows who they are, with their email address and password.
 
 import { type Exchange, type PageParts, tooManyTries } from "./exchange.ts";
+import { finishSignIn } from "./finish-sign-in.ts";
 import { signInPage } from "./pages/sign-in-page.ts";
 import { showWaiting, type Waiting } from "./waiting.ts";
 import { requestOptions } from "./webauthn.ts";
@@ -14,8 +15,8 @@ interface Again {
 const wrongSignIn = "The email address or the password is wrong.";
 
 export async function signIn(parts: PageParts, exchange: Exchange, waiting: Waiting): Promise<void> {
-  const { provider, people, guesses } = parts;
-  const { request, response, form, address } = exchange;
+  const { people, guesses } = parts;
+  const { response, form, address } = exchange;
   const { interaction, client } = waiting;
   const hint = interaction.params["login_hint"];
   const email = form?.get("email") ?? (typeof hint === "string" ? hint : "");
@@ -32,8 +33,7 @@ export async function signIn(parts: PageParts, exchange: Exchange, waiting: Wait
   const person = await people.signedIn(client.tenantId, email, form.get("password") ?? "");
   if (!person) return showAgain(401, wrongSignIn);
   await guesses.forgive(tried);
-  const login = { accountId: person.id, amr: ["pwd"] };
-  return provider.interactionFinished(request, response, { login }, { mergeWithLastSubmission: false });
+  return finishSignIn(parts, exchange, waiting, { accountId: person.id, amr: ["pwd"] });
 }
 
 export function showSignIn(

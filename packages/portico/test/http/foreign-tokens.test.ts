@@ -172,6 +172,24 @@ onEachDatabase("tokens of another issuer", (database) => {
       assert.equal((await read(key)).status, 200);
     });
   }
+
+  test("while the issuer fails, one warning is logged until it answers again", async () => {
+    const { portico } = served;
+    // Lines are written a little after what they tell of; these are of the tests before.
+    await sleep(1_000);
+    const before = portico.output.length;
+    issuer.fails = "with 500";
+    const answers = await Promise.all(Array.from({ length: 5 }, () => read(token())));
+    issuer.fails = undefined;
+    for (const { status } of answers) assert.equal(status, 503);
+    assert.equal((await read(token())).status, 200);
+    const warning = /does not say whether it is good/g;
+    for (let tries = 0; tries < 50 && !warning.test(portico.output.slice(before)); tries += 1)
+      await sleep(50);
+    const logged = portico.output.slice(before);
+    assert.equal(logged.match(warning)?.length, 1, logged);
+    assert.doesNotMatch(logged, /request failed/);
+  });
 });
 
 describe("a faulty introspection stops the start", () => {

@@ -417,6 +417,8 @@ function scopesAndTenants(served: Served): void {
       path: ["createPost", "written"],
     });
     assert.deepEqual(answer.body.errors[1].path, ["createPost", "comments"]);
+    const challenge = 'Bearer error="insufficient_scope", scope="users:read comments:read"';
+    assert.equal(answer.headers.get("www-authenticate"), challenge);
     assert.equal((await served.request("/posts?q=never")).body.data.length, 0);
   });
 

@@ -273,7 +273,7 @@ onEachDatabase("oauth attacks", (database) => {
     refused(await post(served, "/token", { ...fields, client_id: machine.clientId }), "invalid_client", 401);
     const both = { ...fields, client_id: machine.clientId, client_secret: machine.clientSecret! };
     refused(await post(served, "/token", both, basic(machine)), "invalid_request");
-    refused(await post(served, "/token", fields), "invalid_request");
+    refused(await post(served, "/token", fields), "invalid_client", 401);
     refused(
       await post(served, "/token", { ...fields, scope: "posts:write" }, basic(machine)),
       "invalid_scope",
@@ -293,7 +293,7 @@ onEachDatabase("oauth attacks", (database) => {
     refused(await post(served, "/token", { grant_type: "client_credentials" }, headers), "invalid_request");
   });
 
-  test("assertions: again, for others, unsigned, with the public key as a secret, by an unknown key", async () => {
+  test("assertions: again, for others, from the future, for long, unsigned, with the public key as a secret, by an unknown key", async () => {
     const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
     const jwks = { keys: [{ ...publicKey.export({ format: "jwk" }), kid: "one", alg: "ES256" }] };
     const words = ["--type", "confidential", "--scopes", "posts:read", "--auth-method", "private_key_jwt"];
@@ -340,6 +340,10 @@ onEachDatabase("oauth attacks", (database) => {
     refused(await send(assertion({ kid: "two" })), "invalid_client", 401);
     const past = Math.floor(Date.now() / 1000) - 31;
     refused(await send(assertion({}, { exp: past - 1 })), "invalid_client", 401);
+    const now = past + 31;
+    assert.equal((await send(assertion({}, { iat: now + 20, exp: now + 3_590 }))).status, 200);
+    refused(await send(assertion({}, { iat: now + 40 })), "invalid_client", 401);
+    refused(await send(assertion({}, { exp: now + 3_700 })), "invalid_client", 401);
   });
 
   test("ID tokens, refresh tokens and changed access tokens open nothing", async () => {

@@ -42,6 +42,37 @@ function signIn(chromium: Chromium, database: DatabaseName): void {
     });
   });
 
+  test("who signs in as somebody else in the same browser arrives at the application, and the first is signed out", async () => {
+    const { tenant } = await served.command("tenant", "create", "--name", "Elsewhere");
+    const mallory = await makePerson(served, "mallory@example.com", "--tenant", tenant.id);
+    const first = await openIdClient(served, back.callback);
+    const second = await openIdClient(served, back.callback, "--first-party", "--tenant", tenant.id);
+    await chromium.visit(async (page, { faults }) => {
+      await page.goto(first.url.href);
+      await fillInSignIn(page, person);
+      await allow(page);
+      const graces = await openid.authorizationCodeGrant(
+        first.config,
+        await back.comeBack(page),
+        first.checks,
+      );
+      await page.goto(second.url.href);
+      await fillInSignIn(page, mallory);
+      const theirs = await openid.authorizationCodeGrant(
+        second.config,
+        await back.comeBack(page),
+        second.checks,
+      );
+      assert.deepEqual([graces.claims()?.sub, theirs.claims()?.sub], [person.id, mallory.id]);
+      assert.deepEqual(faults, []);
+      await page.goto(`${served.url}/oauth/sessions`);
+      await page.getByText(mallory.email).waitFor();
+      const again = await openIdClient(served, back.callback);
+      await page.goto(again.url.href);
+      await page.getByLabel("Password").waitFor();
+    });
+  });
+
   if (database === "postgres") return;
 
   test("a person who declines is sent back with access_denied", async () => {
@@ -94,8 +125,8 @@ function signIn(chromium: Chromium, database: DatabaseName): void {
 }
 
 /** An application that keeps a secret, and one request of it. */
-async function openIdClient(served: Served, redirectUri: string) {
-  const words = ["--type", "confidential", "--redirect-uri", redirectUri];
+async function openIdClient(served: Served, redirectUri: string, ...more: string[]) {
+  const words = ["--type", "confidential", "--redirect-uri", redirectUri, ...more];
   const { clientId, clientSecret } = await makeClient(
     served,
     ...words,

@@ -1,0 +1,39 @@
+// Goes on with a request for authorization once a person has shown who they are.
+
+import type { InteractionResults } from "oidc-provider";
+import { epochSeconds } from "../identity/oauth-records.ts";
+import type { SignInSession } from "../identity/sign-in-sessions.ts";
+import type { Exchange, PageParts } from "./exchange.ts";
+import type { Waiting } from "./waiting.ts";
+
+export async function finishSignIn(
+  parts: PageParts,
+  exchange: Exchange,
+  waiting: Waiting,
+  login: NonNullable<InteractionResults["login"]>,
+): Promise<void> {
+  const { provider } = parts;
+  const { request, response } = exchange;
+  await endOthersSession(parts, exchange, waiting, login.accountId);
+  return provider.interactionFinished(request, response, { login }, { mergeWithLastSubmission: false });
+}
+
+/**
+ * A browser is signed in as one person. The session of another ends here, as at `/sessions`: the library would end it
+ * by a page whose form a script sends, and whose redirect the policy of that page forbids.
+ */
+async function endOthersSession(
+  { provider, sessions }: PageParts,
+  { request, response }: Exchange,
+  { interaction }: Waiting,
+  accountId: string,
+): Promise<void> {
+  // The library's types do not know that it takes any context of its own.
+  const session = await provider.Session.get(provider.createContext(request, response) as never);
+  if (session.accountId === undefined || session.accountId === accountId) return;
+  // What somebody is signed in with has been kept with all of these.
+  await sessions.end([session as unknown as SignInSession]);
+  if (interaction.session?.uid !== session.uid) return;
+  delete interaction.session;
+  await interaction.save(interaction.exp - epochSeconds());
+}
