@@ -4,7 +4,7 @@ import type { Caller } from "../declare/caller.ts";
 import type { ResourceModel } from "../declare/model.ts";
 import type { RowFilter } from "../declare/resource.ts";
 import { Problem } from "../errors.ts";
-import type { Condition, Member, Selection, Value } from "../plan/read.ts";
+import type { Condition, Member, Read, ReadOne, Selection, Value } from "../plan/read.ts";
 import { selectMembers } from "../plan/selection.ts";
 import type { RowValues } from "../plan/write.ts";
 
@@ -44,8 +44,16 @@ export function meets(conditions: readonly Condition[], row: RowValues): boolean
   return conditions.every(({ attribute, values }) => values.includes(row[attribute.name] as Value));
 }
 
-/** A selection whose rows inside the caller may read, each held to the policy of its resource. */
-export function authorisedSelection(caller: Caller, selection: Selection): Selection {
+/** What a caller reads, held to the policy of the resource, and the rows inside to the scopes and policies of theirs. */
+export function authorised<Asked extends Read | ReadOne>(caller: Caller, read: Asked): Asked {
+  const selection = authorisedSelection(caller, read.selection);
+  const policy = policyConditions(caller, read.resource);
+  if (selection === read.selection && policy.length === 0) return read;
+  return { ...read, selection, conditions: [...read.conditions, ...policy] };
+}
+
+function authorisedSelection(caller: Caller, selection: Selection): Selection {
+  if (!selection.isNested) return selection;
   // Most selections need nothing added, and a selection that was made before has its key.
   let isChanged = false;
   const members = selection.members.map((member): Member => {

@@ -11,7 +11,7 @@ import type { Read, ReadOne } from "../plan/read.ts";
 import type { Transaction } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
 import { type Above, aboveConditions, requireAbove } from "./above.ts";
-import { authorisedSelection, policyConditions, requireScope } from "./authorise.ts";
+import { authorised, policyConditions, requireScope } from "./authorise.ts";
 import { explainRemoval, explainWrite, lostReferences, redrawn } from "./constraint.ts";
 import { notFound, requireParentRow } from "./find-row.ts";
 import { KeyUsage } from "./key-usage.ts";
@@ -38,10 +38,8 @@ export class Engine {
   async list(caller: Caller, read: Read, above?: Above): Promise<Page> {
     requireScope(caller, read.resource.scopes.read);
     if (above) await requireAbove(this.#store, caller, above);
-    const selection = authorisedSelection(caller, read.selection);
-    const conditions = [...read.conditions, ...policyConditions(caller, read.resource)];
     const parent = parentOf(read);
-    const page = await this.#store.list(caller.tenantId, { ...read, selection, conditions });
+    const page = await this.#store.list(caller.tenantId, authorised(caller, read));
     // A list below a row that the caller cannot see is not an empty list but nothing at all.
     if (parent && (page.count === 0 || parent.target.policy))
       await requireParentRow(this.#store, this.#store.database, caller, parent.target, parent.id);
@@ -51,16 +49,13 @@ export class Engine {
   /** A row as JSON text. @throws Problem `not_found` */
   async get(caller: Caller, read: ReadOne): Promise<string> {
     requireScope(caller, read.resource.scopes.read);
-    return this.getWritten(caller, read);
+    return await this.getWritten(caller, read);
   }
 
   /** The same of a row that the caller writes: to see what one writes needs no scope to read. */
   async getWritten(caller: Caller, read: ReadOne): Promise<string> {
-    const selection = authorisedSelection(caller, read.selection);
-    const conditions = policyConditions(caller, read.resource);
-    const text = isId(read.id)
-      ? await this.#store.get(caller.tenantId, { ...read, selection, conditions })
-      : undefined;
+    const allowed = authorised(caller, read);
+    const text = isId(read.id) ? await this.#store.get(caller.tenantId, allowed) : undefined;
     return text ?? notFound(read.resource);
   }
 

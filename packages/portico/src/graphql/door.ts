@@ -28,6 +28,8 @@ export interface GraphqlDoor extends StreamAccess {
   readonly events: EventSource;
   /** Subscriptions that a credential may have open. */
   readonly mostSubscriptions: number;
+  /** Is told what should not have happened to an operation of a stream. */
+  readonly onInternalError: (error: unknown) => void;
 }
 
 export const graphqlPath = "/graphql";
@@ -46,8 +48,7 @@ export function registerGraphql(server: FastifyInstance, door: GraphqlDoor): Str
   const { engine, cursors, limits, basePath, callerOf, events, mostSubscriptions, takeTokens } = door;
   const answerer = new Answerer({ api: buildApi(engine.model), engine, cursors, limits, takeTokens });
   const subscribers = new Subscribers(engine, events, mostSubscriptions);
-  const onInternalError = (err: unknown): void => server.log.error({ err }, "operation of a stream failed");
-  const streams = new Streams({ answerer, subscribers, onInternalError }, door);
+  const streams = new Streams({ answerer, subscribers, onInternalError: door.onInternalError }, door);
   // Before the server waits for its connections to end.
   server.addHook("preClose", async () => streams.close());
 

@@ -29,7 +29,7 @@ const maxAgeSeconds = "3600";
  */
 export function letPagesRead(server: FastifyInstance, origins: AllowedOrigins): void {
   server.addHook("onRequest", (request, reply, done) => {
-    if (request.headers.origin === undefined || request.routeOptions.config.hasOwnCors) return done();
+    if (request.headers.origin === undefined || request.route.config.hasOwnCors) return done();
     const allowed = allowedFor(request, origins);
     reply.header("Vary", "Origin");
     if (allowed !== undefined)

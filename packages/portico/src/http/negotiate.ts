@@ -25,9 +25,9 @@ const served = ["application/json", "application/json; charset=utf-8"];
 const judged = new BoundedMap<string, boolean>(1_000);
 
 /** @throws Problem `not_acceptable` where a caller accepts none of what the route answers with (RFC 9110, section 12.5.1) */
-export function requireAccepted({ headers: { accept }, routeOptions }: FastifyRequest): void {
+export function requireAccepted({ headers: { accept }, route }: FastifyRequest): void {
   if (accept === undefined || accept === "*/*" || accept === "application/json") return;
-  const { mediaTypes } = routeOptions.config;
+  const { mediaTypes } = route.config;
   if (mediaTypes && new Negotiator({ headers: { accept } }).mediaType([...mediaTypes]) !== undefined) return;
   let isAccepted = judged.get(accept);
   if (isAccepted === undefined) {
@@ -44,9 +44,9 @@ export function acceptJsonBodies(server: FastifyInstance): void {
     ["application/json", "application/merge-patch+json"],
     { parseAs: "buffer" },
     // Some clients name a type for every request; one that needs no body may come without.
-    async ({ method, headers, routeOptions }: FastifyRequest, body: Buffer) => {
+    async ({ method, headers, route }: FastifyRequest, body: Buffer) => {
       requirePlain(headers["content-encoding"]);
-      const needsNone = method === "DELETE" || routeOptions.config.needsNoBody;
+      const needsNone = method === "DELETE" || route.config.needsNoBody;
       return body.length === 0 && needsNone ? undefined : parseJson(body);
     },
   );

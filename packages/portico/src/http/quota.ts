@@ -29,13 +29,14 @@ function announce(reply: FastifyReply, quota: Quota, taken: Taken, done: (error?
     policies.set(quota, policy);
   }
   reply.header("RateLimit-Policy", policy);
-  reply.headers(left(taken));
+  reply.header("RateLimit", left(taken));
   if (taken.isAllowed) done();
   else done(rateLimited(taken));
 }
 
-function left({ remaining, secondsToFull }: Taken): Readonly<Record<string, string>> {
-  return { RateLimit: `"default";r=${remaining};t=${secondsToFull}` };
+/** What `RateLimit` says. */
+function left({ remaining, secondsToFull }: Taken): string {
+  return `"default";r=${remaining};t=${secondsToFull}`;
 }
 
 /** Takes from a caller's bucket for what is no request of its own. @throws Problem `rate_limited` */
@@ -60,8 +61,8 @@ export async function takeCost(
 ): Promise<void> {
   if (!quota) return;
   const taken = await quotas.take(credentialId, quota, tokens);
-  if (taken.isAllowed) return tell(left(taken));
-  tell(left(await quotas.take(credentialId, quota, -1)));
+  if (taken.isAllowed) return tell({ RateLimit: left(taken) });
+  tell({ RateLimit: left(await quotas.take(credentialId, quota, -1)) });
   throw rateLimited(taken);
 }
 

@@ -47,22 +47,24 @@ export function recordRequests(
   };
   server.addHook("onRequest", (request, reply, done) => {
     // Fastify's onResponse does not come where a caller hangs up.
+    const started = performance.now();
     reply.raw.on("close", () => {
-      if (waiting.push(answered(request, reply)) === 1) setTimeout(record, patienceMs);
+      if (waiting.push(answered(request, reply, started)) === 1) setTimeout(record, patienceMs);
     });
     done();
   });
   server.addHook("onClose", async () => record());
 }
 
-function answered(request: FastifyRequest, reply: FastifyReply): AnsweredRequest {
+/** @param started in milliseconds of `performance.now()` */
+function answered(request: FastifyRequest, reply: FastifyReply, started: number): AnsweredRequest {
   return {
     requestId: request.id,
     method: request.method,
-    route: request.routeOptions.url,
+    route: request.route.url,
     url: request.url,
     status: reply.raw.headersSent ? reply.raw.statusCode : hungUp,
-    durationMs: Math.round(reply.elapsedTime * 1000) / 1000,
+    durationMs: Math.round((performance.now() - started) * 1000) / 1000,
     caller: request.caller,
   };
 }
@@ -72,7 +74,7 @@ function linesOf(requests: readonly AnsweredRequest[], now: number): string {
   const start = `{"level":${pino.levels.values.info},"time":${now}`;
   let lines = "";
   for (const request of requests) {
-    const requestId = redacted(JSON.stringify(request.requestId));
+    const requestId = `"${request.requestId}"`;
     const route = routeMember(request.route);
     lines += `${start}${requestMembers(request, requestId, route)},"msg":"request"}\n`;
     if (request.caller?.keyId !== undefined)

@@ -1,6 +1,6 @@
 // The building that the doors stand in: request ids, logs, sizes, media types, identity, errors, time-outs.
 
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from "fastify";
+import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import type { Caller, Quota } from "../declare/caller.ts";
 import type { Engine } from "../engine/engine.ts";
 import { Problem } from "../errors.ts";
@@ -29,6 +29,7 @@ import { acceptJsonBodies, requireAccepted } from "./negotiate.ts";
 import { countOperation, countRequests, failedAuthentication, takeCost } from "./quota.ts";
 import { requestId } from "./request-id.ts";
 import { credentialOf, type RequestRecorder, recordRequests } from "./request-log.ts";
+import { equipRequests } from "./route.ts";
 import { reportTiming, startTiming } from "./timing.ts";
 import { acceptSockets, asksForSocket, refuseTunnels } from "./upgrade.ts";
 
@@ -79,11 +80,7 @@ const keepAliveTimeoutMs = 72_000;
 
 /** The server, with every route; it listens when told to. */
 export async function buildServer(building: Building): Promise<FastifyInstance> {
-  // Fastify's own type for a logger, or it would make one of its types generic.
-  const logger: FastifyBaseLogger = building.log.logger;
   const server = Fastify({
-    loggerInstance: logger,
-    logController: new Fastify.LogController({ disableRequestLogging: true }),
     bodyLimit: bodyLimitBytes,
     // The doors take queries apart themselves, strictly and once.
     routerOptions: { querystringParser: () => ({}) },
@@ -91,8 +88,6 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
     keepAliveTimeout: keepAliveTimeoutMs,
     forceCloseConnections: "idle",
     return503OnClosing: false,
-    // The lines of a request name it themselves; a logger for each would cost as much as the lines.
-    childLoggerFactory: (logger) => logger,
     requestIdHeader: false,
     genReqId: requestId,
     http: {
@@ -111,6 +106,7 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
   server.decorateRequest("caller", undefined);
   server.setErrorHandler(answerError);
 
+  equipRequests(server, building.log.logger);
   acceptJsonBodies(server);
   const { corsOrigins } = building;
   const answerUnrouted = watchMethods(server, (request, reply, methods) => {
@@ -121,7 +117,7 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
   server.addHook("onRequest", (request, reply, done) => {
     reply.header("X-Request-Id", request.id);
     requireHost(request);
-    if (!request.routeOptions.config.ignoresAccept) requireAccepted(request);
+    if (!request.route.config.ignoresAccept) requireAccepted(request);
     if (request.is404) answerUnrouted(request, reply);
     else done();
   });
@@ -144,12 +140,12 @@ function requireHost({ raw }: FastifyRequest): void {
 
 /** Whoever comes through a door has shown who they are. */
 function registerDoors(doors: FastifyInstance, building: Building): void {
-  const { engine, cursors, authenticator, quotas, oauth, publicUrl } = building;
+  const { engine, cursors, authenticator, quotas, oauth, publicUrl, log } = building;
   const { graphqlLimits, events, mostSubscriptions } = building;
   const verify = (presented: Presented): Promise<Caller> => authenticator.caller(presented);
   const authenticate = async (presented: Presented, address: string): Promise<Caller> => {
     try {
-      return { ...(await verify(presented)), address };
+      return await authenticator.caller(presented, address);
     } catch (error) {
       const refusal = await failedAuthentication(error, address, quotas.ofAddresses, quotas.failedAuth);
       throw await withResourceMetadata(refusal, oauth);
@@ -157,7 +153,7 @@ function registerDoors(doors: FastifyInstance, building: Building): void {
   };
   doors.addHook("onRequest", async (request) => {
     refuseCredentialInQuery(request.url);
-    if (request.routeOptions.config.isOpenTo?.(request)) return;
+    if (request.route.config.isOpenTo?.(request)) return;
     // Undefined once the connection is gone, whatever its type says.
     request.caller = await authenticate(request.raw, request.ip ?? "");
   });
@@ -167,10 +163,11 @@ function registerDoors(doors: FastifyInstance, building: Building): void {
   registerRest(doors, { engine, cursors, basePath, callerOf });
   const count = (caller: Caller): Promise<void> => countOperation(quotas.ofKeys, caller);
   const logSocket: StreamAccess["logSocket"] = (line, caller) =>
-    doors.log.info({ ...line, ...(caller && credentialOf(caller)) }, "web socket closed");
+    log.logger.info({ ...line, ...(caller && credentialOf(caller)) }, "web socket closed");
+  const onInternalError = (err: unknown): void => log.logger.error({ err }, "operation of a stream failed");
   const streams = registerGraphql(doors, {
     ...{ engine, cursors, limits: graphqlLimits, basePath, callerOf, events, mostSubscriptions },
-    ...{ authenticate, verify, count, logSocket },
+    ...{ authenticate, verify, count, logSocket, onInternalError },
     takeTokens: (...taking) => takeCost(quotas.ofKeys, ...taking),
   });
   acceptSockets(doors.server, graphqlPath, (...opening) => streams.openSocket(...opening));

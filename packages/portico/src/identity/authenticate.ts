@@ -16,7 +16,7 @@ export class Authenticator {
   readonly #environment: Environment;
   readonly #quota: Quota;
   readonly #tokens: Pick<AccessTokens, "caller">;
-  /** Credentials of the requests that were received together: each is verified once. */
+  /** Addresses and credentials of the requests that were received together: each is verified once. */
   #together = new Map<string, Promise<Caller>>();
 
   /** @param quota of keys that have none of their own */
@@ -27,14 +27,20 @@ export class Authenticator {
     this.#tokens = tokens;
   }
 
-  /** Who sends a request with these headers, but for the address. @throws Problem 400 or 401 */
-  caller(request: Pick<IncomingMessage, "headers" | "rawHeaders">): Promise<Caller> {
+  /**
+   * Who sends a request with these headers.
+   *
+   * @param address where it comes from, if that is known
+   * @throws Problem 400 or 401
+   */
+  caller(request: Pick<IncomingMessage, "headers" | "rawHeaders">, address?: string): Promise<Caller> {
     const presented = presentedCredential(request);
-    const asked = this.#together.get(presented);
+    const name = `${address} ${presented}`;
+    const asked = this.#together.get(name);
     if (asked) return asked;
     if (this.#together.size === 0) setImmediate(() => this.#forget());
-    const caller = this.#verify(presented);
-    this.#together.set(presented, caller);
+    const caller = this.#verify(presented, address);
+    this.#together.set(name, caller);
     return caller;
   }
 
@@ -43,11 +49,11 @@ export class Authenticator {
     this.#together = new Map();
   }
 
-  async #verify(presented: string): Promise<Caller> {
+  async #verify(presented: string, address: string | undefined): Promise<Caller> {
     const environment = keyPattern.exec(presented)?.[2];
     if (environment === undefined && keyStart.test(presented)) throw invalidCredential();
     // What is no key may be a token.
-    if (environment === undefined) return this.#tokens.caller(presented);
+    if (environment === undefined) return { ...(await this.#tokens.caller(presented)), address };
     if (environment !== this.#environment) throw wrongEnvironment(this.#environment);
 
     const record = await this.#keys.find(presented.slice(0, prefixLength));
@@ -63,6 +69,7 @@ export class Authenticator {
       // A publishable key tells whose account it is, and opens nothing.
       scopes: record.type === "secret" ? record.scopes : noScopes,
       quota: record.quota ?? this.#quota,
+      address,
     };
   }
 }

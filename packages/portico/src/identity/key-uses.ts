@@ -77,6 +77,11 @@ interface LastUse {
   at: number;
 }
 
+/** Whether two uses count for the same; those that come in a row are counted at once. */
+function isAlike(one: Use, other: Use): boolean {
+  return one.caller === other.caller && one.route === other.route && one.status === other.status;
+}
+
 /** Counts the uses of keys. */
 export class KeyUses {
   readonly #counters: Tally<Counter>;
@@ -126,16 +131,23 @@ export class KeyUses {
 
   /** @param at when they were answered, in milliseconds since 1970 */
   add(uses: readonly Use[], at: number): void {
-    const minute = minuteOf(at);
-    for (const { caller, route, status } of uses) {
-      if (caller?.keyId === undefined || route === undefined) continue;
-      const { tenantId, keyId } = caller;
-      const statusClass = Math.floor(status / 100);
-      const name = `${keyId} ${minute} ${statusClass} ${route}`;
-      this.#counters.add(name, { tenantId, keyId, minute, route, statusClass, count: 1 });
-      this.#lastUses.add(keyId, { tenantId, keyId, at });
+    let start = 0;
+    for (let place = 1; place <= uses.length; place += 1) {
+      if (place < uses.length && isAlike(uses[place]!, uses[start]!)) continue;
+      this.#add(uses[start]!, place - start, at);
+      start = place;
     }
     this.#tellRefused();
+  }
+
+  #add({ caller, route, status }: Use, count: number, at: number): void {
+    if (caller?.keyId === undefined || route === undefined) return;
+    const { tenantId, keyId } = caller;
+    const minute = minuteOf(at);
+    const statusClass = Math.floor(status / 100);
+    const name = `${keyId} ${minute} ${statusClass} ${route}`;
+    this.#counters.add(name, { tenantId, keyId, minute, route, statusClass, count });
+    this.#lastUses.add(keyId, { tenantId, keyId, at });
   }
 
   #tellRefused(): void {

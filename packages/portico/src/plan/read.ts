@@ -13,6 +13,8 @@ export interface Selection {
   readonly key: string;
   /** The most rows that one row is answered with, itself included. */
   readonly rows: number;
+  /** Whether there are other rows inside. */
+  readonly isNested: boolean;
 }
 
 export type Member = ShownValue | ShownConstant | ShownRow | ShownList;

@@ -11,7 +11,12 @@ export function wholeRow(resource: ResourceModel): Selection {
   if (known) return known;
   const shown = resource.attributes.filter((attribute) => !attribute.isInternal);
   // Statements are looked up by the key, so the key of most requests is short.
-  const made: Selection = Object.freeze({ members: shown.map(shownValue), key: "*", rows: 1 });
+  const made: Selection = Object.freeze({
+    members: shown.map(shownValue),
+    key: "*",
+    rows: 1,
+    isNested: false,
+  });
   whole.set(resource, made);
   return made;
 }
@@ -23,7 +28,8 @@ export function select(attributes: readonly Attribute[], others: readonly Member
 
 /** A selection of these members, in this order. */
 export function selectMembers(members: readonly Member[]): Selection {
-  return Object.freeze({ members, key: members.map(keyOf).join(","), rows: rowsOf(members) });
+  const isNested = members.some(({ kind }) => kind === "row" || kind === "list");
+  return Object.freeze({ members, key: members.map(keyOf).join(","), rows: rowsOf(members), isNested });
 }
 
 function shownValue(attribute: Attribute): Member {

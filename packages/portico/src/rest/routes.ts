@@ -88,12 +88,12 @@ class ResourceHandlers {
       resource.deprecated !== undefined || resource.attributes.some((attribute) => attribute.deprecated);
   }
 
-  list = async (request: Request, reply: FastifyReply): Answer => this.#list(request, reply);
+  list = (request: Request, reply: FastifyReply): Answer => this.#list(request, reply);
 
   /** The list below a row that its rows refer to, or below the tenant. */
   listUnder =
     (by: Above["by"]) =>
-    async (request: Request, reply: FastifyReply): Answer =>
+    (request: Request, reply: FastifyReply): Answer =>
       this.#list(request, reply, { by, id: request.params.id });
 
   async #list(request: Request, reply: FastifyReply, above?: Above): Promise<string> {

@@ -59,17 +59,12 @@ export class Store {
   }
 
   /** A row as JSON text, or undefined where the tenant has none with this id that meets the conditions. */
-  async get(tenantId: string, read: ReadOne, session: Session = this.database): Promise<string | undefined> {
+  get(tenantId: string, read: ReadOne, session: Session = this.database): Promise<string | undefined> {
     return this.#get(tenantId, read, session, undefined);
   }
 
   /** The same inside a transaction that goes on to write the row: nobody else writes it until then. */
-  async getLocked(
-    tenantId: string,
-    read: ReadOne,
-    session: Session,
-    lock: Lock,
-  ): Promise<string | undefined> {
+  getLocked(tenantId: string, read: ReadOne, session: Session, lock: Lock): Promise<string | undefined> {
     return this.#get(tenantId, read, session, lock);
   }
 
@@ -79,8 +74,13 @@ export class Store {
     session: Session,
     lock: Lock | undefined,
   ): Promise<string | undefined> {
-    const shape = `${read.selection.key}|${conditionShape(read.conditions)}|${lock}`;
-    const statement = this.#gets.get(read.resource, shape, () => compileGet(this.dialect, read, lock));
+    const { resource, selection, conditions } = read;
+    // A key has the sign only inside brackets.
+    const shape =
+      conditions.length === 0 && !lock
+        ? selection.key
+        : `${selection.key}|${conditionShape(conditions)}|${lock}`;
+    const statement = this.#gets.get(resource, shape, () => compileGet(this.dialect, read, lock));
     const [row] = await session.query(statement, { tenantId, read });
     return row?.[0] as string | undefined;
   }
