@@ -29,7 +29,7 @@ export interface RequestRecorder {
 /** What is told of a request whose caller hung up before the answer; nginx's number for it. */
 const hungUp = 499;
 /** How long a request may wait for others. */
-const patienceMs = 20;
+const patienceMs = 4;
 
 export function recordRequests(
   server: FastifyInstance,

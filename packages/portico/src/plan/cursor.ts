@@ -23,7 +23,10 @@ export interface ListIdentity {
 /** 22 characters of base64url are 132 bits. */
 const macLength = 22;
 const longestToken = 4096;
-/** Tokens whose place is remembered: whoever was given one mostly comes back with it. Of some 400 bytes each. */
+/**
+ * Tokens whose place is remembered, and places whose token is: whoever was given a token mostly comes back with it, and
+ * the first page of a list is asked for again and again. Of some 600 bytes each.
+ */
 const mostRemembered = 500;
 
 interface Remembered {
@@ -35,6 +38,7 @@ export class CursorCodec {
   /** The first key signs; all of them are accepted, so that a secret can be replaced. */
   readonly #keys: readonly Hmac[];
   readonly #remembered = new BoundedMap<string, Remembered>(mostRemembered);
+  readonly #tokens = new BoundedMap<string, string>(mostRemembered);
 
   /** @param secrets the values of PORTICO_SECRET, newest first */
   constructor(secrets: readonly string[]) {
@@ -46,7 +50,11 @@ export class CursorCodec {
 
   /** The token of a row: base64url of `{"createdAt": "...", "id": "...", "_mac": "..."}`; no field is called so. */
   encode(list: string, sort: Sort, position: Position): string {
-    const token = tokenOf(this.#keys[0]!, list, placeText(sort, position));
+    const place = placeText(sort, position);
+    const known = this.#tokens.get(list + place);
+    if (known !== undefined) return known;
+    const token = tokenOf(this.#keys[0]!, list, place);
+    this.#tokens.set(list + place, token);
     this.#remembered.set(token, { list, position });
     return token;
   }
