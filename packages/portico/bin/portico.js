@@ -1,7 +1,8 @@
-#!/usr/bin/env -S MALLOC_ARENA_MAX=2 node --max-semi-space-size=8 --heap-growing-percent=20
+#!/usr/bin/env -S MALLOC_ARENA_MAX=1 node --max-semi-space-size=8 --heap-growing-percent=20 --no-maglev
 // Starts the command line. Node keeps the stripped and compiled modules, so that later starts are faster and
-// smaller; the small young generation, the old one that grows by a fifth at most before it is swept, and the few arenas
-// of malloc (glibc's; others pass the name over) keep a server under load from growing for nothing.
+// smaller; the small young generation, the old one that grows by a fifth at most before it is swept, one compiler of hot
+// functions instead of two, and one arena of malloc (glibc's; others pass the name over) keep a server under load from
+// growing for nothing.
 
 import module from "node:module";
 

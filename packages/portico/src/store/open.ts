@@ -3,8 +3,6 @@
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { OperatorError } from "../errors.ts";
-import { checkPostgres, PostgresDatabase } from "./postgres/database.ts";
-import { postgresDialect } from "./postgres/dialect.ts";
 import { SqliteDatabase } from "./sqlite/database.ts";
 import { sqliteDialect } from "./sqlite/dialect.ts";
 import { Store } from "./store.ts";
@@ -16,17 +14,9 @@ import { Store } from "./store.ts";
 export async function openStore(url: string): Promise<Store> {
   const file = databaseFile(url);
   if (file !== undefined) return new Store(sqliteDialect, new SqliteDatabase(file));
-  const database = postgresDatabase(url);
-  await checkPostgres(database, url);
-  return new Store(postgresDialect, database);
-}
-
-function postgresDatabase(url: string): PostgresDatabase {
-  try {
-    return new PostgresDatabase(url);
-  } catch {
-    throw new OperatorError("DATABASE_URL is no URL; write postgres://USER:PASSWORD@HOST/NAME");
-  }
+  // Its driver is of no use to the embedded database.
+  const { openPostgres } = await import("./postgres/open.ts");
+  return openPostgres(url);
 }
 
 /** The path of an embedded database, or undefined for a PostgreSQL server. */

@@ -11,7 +11,7 @@ const mostPrepared = 500;
 const usualStatement = 1_000;
 
 /** Pages that each connection keeps; the operating system's cache is behind it, a system call away. */
-const cacheKiB = 4 * 1024;
+const cacheKiB = 2 * 1024;
 
 /** What one value may have, a page as text among them: many large rows must not fill the memory. */
 const longestValueBytes = 64 * 1024 * 1024;
