@@ -39,16 +39,15 @@ function cursorEnvelope(
   const previous = token(page.first);
   const hasPrevious = isBackward ? page.hasMore : position !== undefined;
   const base = targetWithout(target, cursorNames);
-  const links = [
-    ...(next ? [`<${base}cursor=${next}>; rel="next"`] : []),
-    ...(hasPrevious && previous ? [`<${base}cursor=${previous}&direction=backward>; rel="prev"`] : []),
-  ];
+  const nextLink = next && `<${base}cursor=${next}>; rel="next"`;
+  const previousLink =
+    hasPrevious && previous && `<${base}cursor=${previous}&direction=backward>; rel="prev"`;
   // Tokens are base64url, which JSON writes as it is.
   const nextText = next === undefined ? "null" : `"${next}"`;
   const previousText = previous === undefined ? "" : `,"prevCursor":"${previous}"`;
   return {
     text: `{"data":${page.rows},"pagination":{"nextCursor":${nextText},"hasMore":${page.hasMore}${previousText}}}`,
-    link: links.length > 0 ? links.join(", ") : undefined,
+    link: nextLink && previousLink ? `${nextLink}, ${previousLink}` : nextLink || previousLink || undefined,
   };
 }
 
@@ -68,9 +67,10 @@ function numberedEnvelope(number: number, page: Page, target: string): Envelope 
 function targetWithout(target: string, names: readonly string[]): string {
   const start = target.indexOf("?");
   if (start < 0) return `${target}?`;
-  const kept = target
-    .slice(start + 1)
-    .split("&")
-    .filter((part) => part !== "" && !names.some((name) => part === name || part.startsWith(`${name}=`)));
-  return `${target.slice(0, start)}?${kept.map((part) => `${part}&`).join("")}`;
+  let kept = target.slice(0, start + 1);
+  for (const part of target.slice(start + 1).split("&")) {
+    const equals = part.indexOf("=");
+    if (part !== "" && !names.includes(equals < 0 ? part : part.slice(0, equals))) kept += `${part}&`;
+  }
+  return kept;
 }

@@ -33,7 +33,7 @@ export function parseQuery(target: string): Query {
 
 /** Percent-decoding as forms write it (WHATWG URL, section 5.1): `+` is a space. */
 function decoded(text: string): string {
-  if (!/[%+]/.test(text)) return text;
+  if (!text.includes("%") && !text.includes("+")) return text;
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
   } catch {
