@@ -47,13 +47,17 @@ export class Engine {
   }
 
   /** A row as JSON text. @throws Problem `not_found` */
-  async get(caller: Caller, read: ReadOne): Promise<string> {
-    requireScope(caller, read.resource.scopes.read);
-    return await this.getWritten(caller, read);
+  get(caller: Caller, read: ReadOne): Promise<string> {
+    return this.#get(caller, read, read.resource.scopes.read);
   }
 
   /** The same of a row that the caller writes: to see what one writes needs no scope to read. */
-  async getWritten(caller: Caller, read: ReadOne): Promise<string> {
+  getWritten(caller: Caller, read: ReadOne): Promise<string> {
+    return this.#get(caller, read, undefined);
+  }
+
+  async #get(caller: Caller, read: ReadOne, scope: string | undefined): Promise<string> {
+    if (scope !== undefined) requireScope(caller, scope);
     const allowed = authorised(caller, read);
     const text = isId(read.id) ? await this.#store.get(caller.tenantId, allowed) : undefined;
     return text ?? notFound(read.resource);

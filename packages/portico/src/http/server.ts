@@ -157,11 +157,15 @@ function registerDoors(doors: FastifyInstance, building: Building): void {
       throw await withResourceMetadata(refusal, oauth);
     }
   };
-  doors.addHook("onRequest", async (request) => {
+  doors.addHook("onRequest", (request, _reply, done) => {
     refuseCredentialInQuery(request.url);
-    if (request.route.config.isOpenTo?.(request)) return;
+    if (request.route.config.isOpenTo?.(request)) return done();
+    const known = (caller: Caller): void => {
+      request.caller = caller;
+      done();
+    };
     // Undefined once the connection is gone, whatever its type says.
-    request.caller = await authenticate(request.raw, request.ip ?? "");
+    authenticate(request.raw, request.ip ?? "").then(known, done);
   });
   countRequests(doors, quotas.ofKeys);
   const basePath = new URL(publicUrl).pathname.replace(/\/$/, "");
