@@ -42,3 +42,8 @@ export function driven(
   }
   return { requests, requestsPerSecond: requests / seconds, p99Ms };
 }
+
+/** Of a key or an access token. */
+export function keyHeader(key: string): Record<string, string> {
+  return { Authorization: `Bearer ${key}` };
+}

@@ -1,10 +1,11 @@
 // Measures one database from filling it to removing it.
 
 import { join } from "node:path";
+import { accessToken, BareAuthority, type Client, makeClient } from "./authority.ts";
 import { runChild } from "./child.ts";
 import type { Filled } from "./fill.ts";
 import { type Answer, LimitServer } from "./limit.ts";
-import type { Driven, Load, LoadTool } from "./load.ts";
+import { type Driven, keyHeader, type Load, type LoadTool } from "./load.ts";
 import { loadTool } from "./load-tool.ts";
 import { median } from "./median.ts";
 import type { DatabaseName, Options } from "./options.ts";
@@ -12,7 +13,7 @@ import { makePlace } from "./place.ts";
 import { environmentFor, PorticoServer, projectFolder } from "./portico-server.ts";
 import { Rival } from "./rival.ts";
 import { rivalKinds } from "./rival-kinds.ts";
-import { createRow, findDeepPage, keyHeader, mixedLoad, type Row, readRows } from "./rows.ts";
+import { createRow, findDeepPage, mixedLoad, type Row, readRows, tokenRow } from "./rows.ts";
 
 /** Medians of all rounds. */
 export interface MeasuredRow {
@@ -39,12 +40,14 @@ export interface Measured {
   readonly tool: string;
   readonly rows: readonly MeasuredRow[];
   readonly startUpMs: number;
-  /** Undefined where the system does not tell. */
-  readonly memory: {
-    readonly atStartMegabytes: number | undefined;
-    readonly megabytes: number | undefined;
-    readonly requests: number;
-  };
+  readonly memory: Memory;
+}
+
+/** Resident memory of a new process, undefined where the system does not tell. */
+export interface Memory {
+  readonly atStartMegabytes: number | undefined;
+  /** After each of so many requests, the fewest first. */
+  readonly after: readonly { readonly requests: number; readonly megabytes: number | undefined }[];
 }
 
 export type Tell = (line: string) => void;
@@ -53,7 +56,8 @@ const program = join(import.meta.dirname, "fill.ts");
 const fillTimeoutMs = 30 * 60_000;
 const starts = 5;
 const warmUpSeconds = 1;
-const requestsForMemory = 200_000;
+/** Memory that grows is seen by the second. */
+const requestsForMemory = [200_000, 1_000_000];
 const mostMinutesForMemory = 5;
 
 export async function measure(database: DatabaseName, options: Options, tell: Tell): Promise<Measured> {
@@ -75,7 +79,7 @@ export async function measure(database: DatabaseName, options: Options, tell: Te
     const rows = await measureRows({ start, startRivals }, filled, tool, options, (line) =>
       tell(`${database}: ${line}`),
     );
-    tell(`${database}: memory after ${requestsForMemory} requests`);
+    tell(`${database}: memory after ${requestsForMemory.join(" and ")} requests`);
     const memory = await measureMemory(start, filled, tool);
     return { database, tool: tool.name, rows, startUpMs, memory };
   } finally {
@@ -117,16 +121,36 @@ async function measureRows(
     const rivals = await startRivals();
     try {
       tell("walking to page 2,500");
-      const reads = readRows(filled, await findDeepPage(portico.url, filled.key));
+      const deepPath = await findDeepPage(portico.url, filled.key);
+      const client = await makeClient(portico.url, filled.key);
+      const reads = readRows(filled, deepPath, await accessToken(portico.url, client));
       const duel = new Duel({ portico, limit, rivals }, tool, options, tell);
-      // Creates come last: what they leave behind must not slow the reads of the rounds that follow.
-      return [...(await duel.fight("reads", reads)), ...(await duel.fight("creates", [createRow(filled)]))];
+      // Tokens and creates come last: what they leave behind must not slow the reads of the rounds that follow.
+      const rows = await duel.fight("reads", reads);
+      const tokens = await measureTokens(portico, client, tool, options, tell);
+      return [...rows, ...tokens, ...(await duel.fight("creates", [createRow(filled)]))];
     } finally {
       await Promise.all(rivals.map((rival) => rival.stop()));
       await limit.stop();
     }
   } finally {
     await portico.stop();
+  }
+}
+
+async function measureTokens(
+  portico: PorticoServer,
+  client: Client,
+  tool: LoadTool,
+  options: Options,
+  tell: Tell,
+): Promise<MeasuredRow[]> {
+  const limit = await BareAuthority.start(client);
+  try {
+    const duel = new Duel({ portico, limit, rivals: [] }, tool, options, tell);
+    return await duel.fight("tokens", [tokenRow(client)]);
+  } finally {
+    await limit.stop();
   }
 }
 
@@ -140,7 +164,7 @@ interface Round {
 
 interface Servers {
   readonly portico: PorticoServer;
-  readonly limit: LimitServer;
+  readonly limit: LimitServer | BareAuthority;
   readonly rivals: readonly Rival[];
 }
 
@@ -261,17 +285,21 @@ async function answerOf(url: string, { status, method, paths, headers, body }: L
   return { status: answer.status, contentType: answer.headers.get("content-type") ?? "", body: text };
 }
 
-async function measureMemory(start: Start, filled: Filled, tool: LoadTool): Promise<Measured["memory"]> {
+async function measureMemory(start: Start, filled: Filled, tool: LoadTool): Promise<Memory> {
   const server = await start();
   try {
     const atStartMegabytes = server.memoryMegabytes;
     const load = mixedLoad(filled);
     const until = performance.now() + mostMinutesForMemory * 60_000;
+    const after: { requests: number; megabytes: number | undefined }[] = [];
     let requests = 0;
-    while (requests < requestsForMemory && performance.now() < until) {
-      requests += (await tool.drive(server.url, load, 5)).requests;
+    for (const wanted of requestsForMemory) {
+      while (requests < wanted && performance.now() < until) {
+        requests += (await tool.drive(server.url, load, 5)).requests;
+      }
+      after.push({ requests, megabytes: server.memoryMegabytes });
     }
-    return { atStartMegabytes, megabytes: server.memoryMegabytes, requests };
+    return { atStartMegabytes, after };
   } finally {
     await server.stop();
   }

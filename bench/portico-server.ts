@@ -1,4 +1,4 @@
-// Starts `portico serve` as an operator would: live mode, its default settings but for one, its log written (and thrown away).
+// Starts `portico serve` as an operator would: live mode, its default settings but for quotas, its log written (and thrown away).
 
 import type { ChildProcess } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -26,6 +26,8 @@ export function environmentFor(databaseUrl: string): NodeJS.ProcessEnv {
     LOG_LEVEL: "info",
     // Failures are counted for the one address that all of them come from, and never too many.
     PORTICO_FAILED_AUTH_QUOTA: "100000000/60",
+    // What fill.ts gives its key; a client has no quota of its own.
+    PORTICO_KEY_QUOTA: "100000000/60",
     DATABASE_URL: databaseUrl,
   };
 }

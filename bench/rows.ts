@@ -1,7 +1,8 @@
 // What is measured: the requests of each row, and the floor that is promised for it.
 
+import { type Client, tokenLoad } from "./authority.ts";
 import type { Filled } from "./fill.ts";
-import type { Load } from "./load.ts";
+import { keyHeader, type Load } from "./load.ts";
 import { postOf } from "./post.ts";
 import { flatQuery, nestedQuery, type Query } from "./queries.ts";
 
@@ -22,12 +23,11 @@ const deepPage = 2_500;
 const unknownKey = `sk_live_${"-".repeat(43)}`;
 const firstPage = `/posts?limit=${pageSize}`;
 
-export function keyHeader(key: string): Record<string, string> {
-  return { Authorization: `Bearer ${key}` };
-}
-
-/** @param deepPath what `deepPath` found */
-export function readRows({ key, ids }: Filled, deepPath: string): Row[] {
+/**
+ * @param deepPath what `findDeepPage` found
+ * @param token one that opens posts
+ */
+export function readRows({ key, ids }: Filled, deepPath: string, token: string): Row[] {
   const get = (paths: readonly string[]): Load => ({
     status: 200,
     method: "GET",
@@ -35,8 +35,14 @@ export function readRows({ key, ids }: Filled, deepPath: string): Row[] {
     headers: keyHeader(key),
     body: "",
   });
+  const byId = get(ids.map((id) => `/posts/${id}`));
   return [
-    { name: "post by id", load: get(ids.map((id) => `/posts/${id}`)), floorPercent: 35 },
+    { name: "post by id", load: byId, floorPercent: 35 },
+    {
+      name: "post by id, access token",
+      load: { ...byId, headers: keyHeader(token) },
+      floorOfRow: { of: "post by id", percent: 90 },
+    },
     { name: "page of 20 newest", load: get([firstPage]), floorPercent: 22 },
     {
       name: "page 2,500 by cursor",
@@ -66,6 +72,11 @@ export function createRow({ key }: Filled): Row {
     name: "create",
     load: { status: 201, method: "POST", paths: ["/posts"], headers, body: JSON.stringify(postOf(1)) },
   };
+}
+
+/** Held against a bare oidc-provider. */
+export function tokenRow(client: Client): Row {
+  return { name: "token by client_credentials", load: tokenLoad(client), floorPercent: 50 };
 }
 
 /** Posts by id and pages, one after the other. */

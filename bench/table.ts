@@ -15,15 +15,14 @@ export function table({ database, rows, startUpMs, memory }: Measured): string {
     ...rows.flatMap(rowLines),
     "",
     line("start-up to the first 200", `${whole(startUpMs)} ms`, "", "", "", `${whole(startUpFloorMs)} ms`),
-    line(
-      `memory after ${whole(memory.requests)} requests`,
-      megabytes(memory.megabytes),
-      "",
-      "",
-      "",
-      `${memoryFloorMegabytes} MB`,
+    line("memory at start", megabytes(memory.atStartMegabytes)),
+    ...memory.after.map((each) =>
+      line(
+        `  after ${whole(each.requests)} requests`,
+        megabytes(each.megabytes),
+        ...["", "", "", `${memoryFloorMegabytes} MB`],
+      ),
     ),
-    line("memory at start", megabytes(memory.atStartMegabytes), "", "", "", ""),
   ].join("\n");
 }
 
