@@ -56,6 +56,12 @@ function requestIds(served: Served): void {
       assert.match((await idOf(given)) ?? "", uuid, given);
     }
   });
+
+  test("an id that looks like a credential is replaced", async () => {
+    for (const given of [served.portico.key, "my-sk_live_x", "eyJhbGciOiJub25lIn0.e30.x", "a.eyJ"]) {
+      assert.match((await idOf(given)) ?? "", uuid, given);
+    }
+  });
 }
 
 function timing(served: Served): void {
