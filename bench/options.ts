@@ -23,8 +23,8 @@ Drives Portico and a bare node:http server in turn and prints what Portico reach
 It takes about eight minutes for each database. PostgreSQL is measured where BENCH_DATABASE_URL names a
 database (postgres://user:password@host/name); the bench works in a schema of its own, and drops it.
 
-  --seconds N        how long each server is driven in each round (1)
-  --rounds N         rounds, of which the median is taken (11)
+  --seconds N        how long each server is driven in each round (2)
+  --rounds N         rounds, of which the median is taken (7)
   --connections N    connections kept open (64)
   --posts N          posts in the database (100000)
   --tool NAME        wrk or autocannon (wrk where it is installed)
@@ -53,8 +53,8 @@ export function readOptions(words: readonly string[]): Options | undefined {
   });
   if (values.help) return undefined;
   return {
-    seconds: wholeNumber("seconds", values.seconds ?? "1", 1, 60),
-    rounds: wholeNumber("rounds", values.rounds ?? "11", 1, 99),
+    seconds: wholeNumber("seconds", values.seconds ?? "2", 1, 60),
+    rounds: wholeNumber("rounds", values.rounds ?? "7", 1, 99),
     connections: wholeNumber("connections", values.connections ?? "64", 1, 1_000),
     // Page 2,500 must exist.
     posts: wholeNumber("posts", values.posts ?? "100000", 60_000, 10_000_000),
