@@ -158,7 +158,7 @@ async function measureTokens(
 interface Round {
   readonly portico: Driven;
   readonly limit: Driven;
-  /** In the order of the servers. */
+  /** Of those that are asked, in the order of the servers. */
   readonly rivals: readonly Driven[];
 }
 
@@ -186,8 +186,8 @@ class Duel {
     const { rounds, seconds } = this.#options;
     const { portico, limit, rivals } = this.#servers;
     const answers = await Promise.all(rows.map(({ load }) => answerOf(portico.url, load)));
-    for (const [place, { load, query }] of rows.entries())
-      for (const rival of query ? rivals : []) await rival.requireSame(query!, load, answers[place]!.body);
+    for (const [place, row] of rows.entries())
+      for (const rival of rivals) if (rival.isAsked(row)) await rival.requireSame(row, answers[place]!.body);
     const results = rows.map((): Round[] => []);
     for (let round = 0; round <= rounds; round += 1) {
       const isWarmUp = round === 0;
@@ -203,13 +203,13 @@ class Duel {
     return rows.map((row, place) => summary(row, answers[place]!, results, rows, place, rivals));
   }
 
-  async #drive({ load, query }: Row, seconds: number, isLimitFirst: boolean): Promise<Round> {
+  async #drive(row: Row, seconds: number, isLimitFirst: boolean): Promise<Round> {
     const { portico, limit } = this.#servers;
-    const drive = ({ url }: { url: string }, sent = load): Promise<Driven> =>
+    const drive = ({ url }: { url: string }, sent = row.load): Promise<Driven> =>
       this.#tool.drive(url, sent, seconds);
     const rivals: Driven[] = [];
-    for (const rival of query ? this.#servers.rivals : [])
-      rivals.push(await drive(rival, rival.loadFor(query!, load)));
+    for (const rival of this.#servers.rivals)
+      if (rival.isAsked(row)) rivals.push(await drive(rival, rival.loadFor(row)));
     if (isLimitFirst) {
       const limitDriven = await drive(limit);
       return { limit: limitDriven, portico: await drive(portico), rivals };
@@ -219,13 +219,14 @@ class Duel {
 }
 
 function summary(
-  { name, floorPercent, floorOfRow }: Row,
+  row: Row,
   { body }: Answer,
   results: readonly (readonly Round[])[],
   rows: readonly Row[],
   place: number,
   rivals: readonly Rival[],
 ): MeasuredRow {
+  const { name, floorPercent, floorOfRow } = row;
   const rounds = results[place]!;
   const speeds = rounds.map(({ portico }) => portico.requestsPerSecond);
   const limits = rounds.map(({ limit }) => limit.requestsPerSecond);
@@ -239,7 +240,10 @@ function summary(
     limitP99Ms: median(rounds.map(({ limit }) => limit.p99Ms)),
     ofLimitPercent: percent(speeds, limits),
     ...(floorPercent !== undefined && { floorPercent }),
-    ...rivalsOf(rounds, rivals),
+    ...rivalsOf(
+      rounds,
+      rivals.filter((rival) => rival.isAsked(row)),
+    ),
     ...(floorOfRow &&
       others && {
         ofRow: {

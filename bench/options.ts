@@ -12,7 +12,7 @@ export interface Options {
   readonly posts: number;
   readonly tool: "wrk" | "autocannon" | undefined;
   readonly only: DatabaseName | undefined;
-  /** Whether Portico is compared with other GraphQL servers. */
+  /** Whether Portico is compared with other servers. */
   readonly hasRivals: boolean;
   readonly isJson: boolean;
 }
@@ -29,7 +29,7 @@ database (postgres://user:password@host/name); the bench works in a schema of it
   --posts N          posts in the database (100000)
   --tool NAME        wrk or autocannon (wrk where it is installed)
   --only NAME        sqlite or postgres
-  --no-rivals        measure no other GraphQL servers, and install none
+  --no-rivals        measure no other servers, and install none
   --json             print one JSON object
   --help             show this help
 `;

@@ -12,7 +12,7 @@ export async function installRivals(tell: (line: string) => void): Promise<void>
   // npm writes the second when it has installed what the first asks for.
   const [asked, installed] = ["package-lock.json", "node_modules/.package-lock.json"].map(changedAt);
   if (installed! > asked!) return;
-  tell("installing other GraphQL servers into bench/rivals/node_modules, this once");
+  tell("installing other servers into bench/rivals/node_modules, this once");
   try {
     await runChild("npm", ["ci", "--prefix", folder, "--no-audit", "--no-fund", "--loglevel=error"], {
       timeoutMs,

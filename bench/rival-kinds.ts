@@ -1,4 +1,4 @@
-// The GraphQL servers that Portico is compared with, on each database.
+// The servers that Portico is compared with, on each database.
 
 import type { DatabaseName } from "./options.ts";
 import type { Query } from "./queries.ts";
@@ -9,7 +9,8 @@ export interface RivalKind {
   readonly program: string;
   /** What the program is given to find the rows. */
   readonly wordOf: (databaseUrl: string) => string;
-  readonly documentOf: (query: Query, tenantId: string) => string;
+  /** What it is asked for a query of GraphQL; one without it answers REST. */
+  readonly documentOf?: (query: Query, tenantId: string) => string;
 }
 
 /** On SQLite's file, asked what Portico is asked. */
@@ -24,6 +25,7 @@ export const rivalKinds: Readonly<Record<DatabaseName, readonly RivalKind[]>> = 
     { ...byHand, title: "Mercurius with jit", program: "rivals/mercurius.ts" },
   ],
   postgres: [
+    { title: "Fastify + pg", program: "rivals/fastify.ts", wordOf: (databaseUrl) => databaseUrl },
     {
       title: "PostGraphile 5",
       program: "rivals/postgraphile.ts",

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type ChildServer, startServer, stopChild } from "./child.ts";
 import type { Load } from "./load.ts";
-import type { Query } from "./queries.ts";
 import type { RivalKind } from "./rival-kinds.ts";
+import type { Row } from "./rows.ts";
 
 export class Rival {
   readonly #kind: RivalKind;
@@ -21,7 +21,12 @@ export class Rival {
   /** @param tenantId whose rows it is asked for */
   static async start(kind: RivalKind, databaseUrl: string, tenantId: string): Promise<Rival> {
     const program = join(import.meta.dirname, kind.program);
-    return new Rival(kind, tenantId, await startServer(program, [kind.wordOf(databaseUrl)]));
+    return new Rival(kind, tenantId, await startServer(program, [kind.wordOf(databaseUrl), tenantId]));
+  }
+
+  /** Whether a row is for it. */
+  isAsked({ query, isForRivals }: Row): boolean {
+    return this.#kind.documentOf ? query !== undefined : isForRivals === true;
   }
 
   get title(): string {
@@ -32,18 +37,20 @@ export class Rival {
     return this.#server.url;
   }
 
-  /** @param load what Portico is sent for the query */
-  loadFor(query: Query, load: Load): Load {
-    return { ...load, body: JSON.stringify({ query: this.#kind.documentOf(query, this.#tenantId) }) };
+  /** What it is sent where Portico is sent the load of a row. */
+  loadFor({ load, query }: Row): Load {
+    const { documentOf } = this.#kind;
+    if (!documentOf || !query) return load;
+    return { ...load, body: JSON.stringify({ query: documentOf(query, this.#tenantId) }) };
   }
 
-  /** @throws Error where the answers differ by more than spaces and connections */
-  async requireSame(query: Query, load: Load, expected: string): Promise<void> {
-    const { method, paths, headers, body } = this.loadFor(query, load);
-    const answer = await fetch(this.url + paths[0], { method, headers, body });
+  /** @throws Error where the answers differ by more than spaces, connections and cursors */
+  async requireSame(row: Row, expected: string): Promise<void> {
+    const { method, paths, headers, body } = this.loadFor(row);
+    const answer = await fetch(this.url + paths[0], { method, headers, ...(body !== "" && { body }) });
     assert.deepEqual(
-      JSON.parse(await answer.text(), withoutConnection),
-      JSON.parse(expected),
+      withoutCursors(JSON.parse(await answer.text(), withoutConnection)),
+      withoutCursors(JSON.parse(expected)),
       `${this.title} answers otherwise`,
     );
   }
@@ -51,6 +58,11 @@ export class Rival {
   async stop(): Promise<void> {
     await stopChild(this.#server.child);
   }
+}
+
+/** Whose cursors are whose, nobody else can tell. */
+function withoutCursors({ pagination: _, ...rest }: Record<string, unknown>): unknown {
+  return rest;
 }
 
 /** `{ "nodes": [...] }` is the list in it. */

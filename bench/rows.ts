@@ -13,8 +13,10 @@ export interface Row {
   readonly floorPercent?: number;
   /** Of the row `of`, in percent. */
   readonly floorOfRow?: { readonly of: string; readonly percent: number };
-  /** What rivals are asked as well. */
+  /** What rivals that speak GraphQL are asked as well. */
   readonly query?: Query;
+  /** Whether rivals that speak REST are asked as well. */
+  readonly isForRivals?: boolean;
 }
 
 const pageSize = 20;
@@ -37,13 +39,13 @@ export function readRows({ key, ids }: Filled, deepPath: string, token: string):
   });
   const byId = get(ids.map((id) => `/posts/${id}`));
   return [
-    { name: "post by id", load: byId, floorPercent: 35 },
+    { name: "post by id", load: byId, floorPercent: 35, isForRivals: true },
     {
       name: "post by id, access token",
       load: { ...byId, headers: keyHeader(token) },
       floorOfRow: { of: "post by id", percent: 90 },
     },
-    { name: "page of 20 newest", load: get([firstPage]), floorPercent: 22 },
+    { name: "page of 20 newest", load: get([firstPage]), floorPercent: 22, isForRivals: true },
     {
       name: "page 2,500 by cursor",
       load: get([deepPath]),
