@@ -2,7 +2,6 @@
 // others that could move it, and with its body at hand.
 
 import type { IncomingMessage } from "node:http";
-import { Readable } from "node:stream";
 import type { FastifyRequest } from "fastify";
 import type { Site } from "./site.ts";
 
@@ -42,11 +41,16 @@ export function mountedRequest(
     headers["content-length"] = String(Buffer.byteLength(body));
   }
   const { method, httpVersion, httpVersionMajor, httpVersionMinor, socket } = raw;
-  const stream = Readable.from(body === undefined ? [] : [Buffer.from(body)]);
-  // What Koa and the library read of a request.
-  return Object.assign(stream, {
+  // What Koa and the library read of a request; of a stream, no more than its iterator.
+  return {
     ...{ method, httpVersion, httpVersionMajor, httpVersionMinor, socket, headers },
     url: target,
     originalUrl: `${site.path}${target}`,
-  }) as unknown as IncomingMessage;
+    ...{ readable: true, readableEncoding: null },
+    iterator: () => chunksOf(body),
+  } as unknown as IncomingMessage;
+}
+
+async function* chunksOf(body: Mounting["body"]): AsyncGenerator<Buffer> {
+  if (body !== undefined) yield typeof body === "string" ? Buffer.from(body) : body;
 }
