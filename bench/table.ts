@@ -1,6 +1,7 @@
 // A measurement as a table for people.
 
-import type { Measured, MeasuredRow } from "./measure.ts";
+import type { MeasuredRow } from "./duel.ts";
+import type { Measured } from "./measure.ts";
 
 /** Promised for every database; of the memory after a million requests. */
 export const startUpFloorMs = 1_000;
