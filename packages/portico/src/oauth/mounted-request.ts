@@ -28,12 +28,11 @@ export function mountedRequest(
   { raw }: FastifyRequest,
   { site, target, isPage, body }: Mounting,
 ): IncomingMessage {
-  const { protocol, host } = new URL(site.issuer);
   const kept = Object.entries(raw.headers).filter(([name]) => !claims.includes(name));
   const headers: IncomingMessage["headers"] = {
     ...Object.fromEntries(kept),
-    host,
-    "x-forwarded-proto": protocol.slice(0, -1),
+    host: site.host,
+    "x-forwarded-proto": site.protocol,
     accept: isPage ? "text/html" : "application/json",
   };
   if (body !== undefined && body.length > 0) {

@@ -10,6 +10,9 @@ export interface Site extends OAuthUrls {
   readonly brand: Brand;
   /** `https://example.com` of the issuer. */
   readonly origin: string;
+  /** `example.com`, with the port where it is told. */
+  readonly host: string;
+  readonly protocol: "http" | "https";
   /** `/oauth`: the path of the issuer as callers see it; empty at the root. */
   readonly path: string;
   /** The name for which passkeys are made (WebAuthn, section 5.4.2); an address has none. */
@@ -19,10 +22,12 @@ export interface Site extends OAuthUrls {
 }
 
 export function siteAt({ issuer, resource }: OAuthUrls, brand: Brand, scopes: readonly string[]): Site {
-  const { origin, pathname, hostname } = new URL(issuer);
+  const { origin, host, pathname, hostname, protocol: scheme } = new URL(issuer);
+  const protocol = scheme === "https:" ? "https" : "http";
   const isAddress = isIP(hostname) !== 0 || hostname.startsWith("[");
   const rpId = isAddress ? undefined : hostname;
-  return { issuer, resource, brand, scopes, origin, rpId, path: pathname.replace(/\/$/, "") };
+  const path = pathname.replace(/\/$/, "");
+  return { issuer, resource, brand, scopes, origin, host, protocol, rpId, path };
 }
 
 /** The path of AUTH_URL as requests arrive: without the folder that a proxy in front takes away. */

@@ -25,9 +25,15 @@ const macLength = 22;
 const longestToken = 4096;
 /**
  * Tokens whose place is remembered, and places whose token is: whoever was given a token mostly comes back with it, and
- * the first page of a list is asked for again and again. Of some 600 bytes each.
+ * the first page of a list is asked for again and again.
  */
 const mostRemembered = 500;
+/** Characters of a usual one, with its list; longer ones count as several. */
+const usualLength = 600;
+
+function weightOf(...texts: readonly string[]): number {
+  return Math.ceil(texts.reduce((sum, text) => sum + text.length, 0) / usualLength);
+}
 
 interface Remembered {
   readonly list: string;
@@ -37,8 +43,10 @@ interface Remembered {
 export class CursorCodec {
   /** The first key signs; all of them are accepted, so that a secret can be replaced. */
   readonly #keys: readonly Hmac[];
-  readonly #remembered = new BoundedMap<string, Remembered>(mostRemembered);
-  readonly #tokens = new BoundedMap<string, string>(mostRemembered);
+  readonly #remembered = new BoundedMap<string, Remembered>(mostRemembered, (token, { list }) =>
+    weightOf(token, list),
+  );
+  readonly #tokens = new BoundedMap<string, string>(mostRemembered, weightOf);
 
   /** @param secrets the values of PORTICO_SECRET, newest first */
   constructor(secrets: readonly string[]) {

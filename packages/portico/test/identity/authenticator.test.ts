@@ -45,6 +45,16 @@ onEachDatabase("the authenticator", (database) => {
     assert.deepEqual((await present("x-api-key", String(own.key))).quota, { limit: 7, windowSeconds: 60 });
   });
 
+  test("those who show one key at once are told apart by their addresses", async () => {
+    const shown = { headers: { "x-api-key": keys[0]! }, rawHeaders: ["x-api-key", keys[0]!] };
+    const addresses = ["192.0.2.1", "192.0.2.2", undefined, "192.0.2.1"];
+    const callers = await Promise.all(addresses.map((address) => authenticator.caller(shown, address)));
+    assert.deepEqual(
+      callers.map(({ address }) => address),
+      addresses,
+    );
+  });
+
   test("a publishable key tells its tenant, and has no scope", async () => {
     const caller = await present("x-api-key", keys[2]!);
     assert.equal(caller.tenantId, place.caller.tenantId);

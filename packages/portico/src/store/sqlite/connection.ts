@@ -35,6 +35,11 @@ export class SqliteConnection implements Session {
   }
 
   async query<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
+    return this.read(statement, input);
+  }
+
+  /** The same at once. */
+  read<Input>(statement: Statement<Input>, input: Input): readonly ColumnValues[] {
     return this.all(statement.sql, statement.bind(input) as SQLInputValue[]);
   }
 

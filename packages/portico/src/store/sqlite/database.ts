@@ -3,7 +3,6 @@
 
 import { closeSync, openSync } from "node:fs";
 import { dirname } from "node:path";
-import type { SQLInputValue } from "node:sqlite";
 import { OperatorError } from "../../errors.ts";
 import type { ColumnValues, Database, Statement, Transaction } from "../database.ts";
 import { BackgroundReader } from "./background-reader.ts";
@@ -39,7 +38,7 @@ export class SqliteDatabase implements Database {
   async query<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
     if (statement.mayScan) return await this.#background.query(statement.sql, statement.bind(input));
     this.#snapshot.open();
-    return this.#reader.all(statement.sql, statement.bind(input) as SQLInputValue[]);
+    return this.#reader.read(statement, input);
   }
 
   transaction<T>(work: (session: Transaction) => Promise<T>): Promise<T> {
