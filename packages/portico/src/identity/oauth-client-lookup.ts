@@ -22,12 +22,20 @@ export interface OAuthClient {
   readonly jwksUri: string | undefined;
   readonly requiresConsent: boolean;
   readonly mayIntrospect: boolean;
+  /** The new one, and one that is still being replaced. */
+  readonly secrets: readonly ClientSecret[];
+}
+
+/** A secret as it is kept. */
+export interface ClientSecret {
+  readonly hash: string;
+  /** RFC 3339; null for one that does not end. */
+  readonly expiresAt: string | null;
 }
 
 export class OAuthClientLookup {
   readonly #store: Store;
   readonly #client: Statement<string>;
-  readonly #secrets: Statement<string>;
 
   constructor(store: Store) {
     this.#store = store;
@@ -36,19 +44,18 @@ export class OAuthClientLookup {
     this.#client = compile(
       builder,
       sql`select c.id, c.tenant_id, t.name, c.client_id, c.name, c.auth_method, c.redirect_uris, c.grant_types,
-          c.scopes, c.jwks, c.requires_consent, c.may_introspect, c.jwks_uri
-        from oauth_clients as c join tenants as t on t.id = c.tenant_id where c.client_id = ${clientId}`,
-    );
-    this.#secrets = compile(
-      builder,
-      sql`select s.hash, s.expires_at from oauth_clients as c
-        join client_secrets as s on s.tenant_id = c.tenant_id and s.client_id = c.id where c.client_id = ${clientId}`,
+          c.scopes, c.jwks, c.requires_consent, c.may_introspect, c.jwks_uri, s.hash, s.expires_at
+        from oauth_clients as c join tenants as t on t.id = c.tenant_id
+        left join client_secrets as s on s.tenant_id = c.tenant_id and s.client_id = c.id
+        where c.client_id = ${clientId}`,
     );
   }
 
   async find(clientId: string): Promise<OAuthClient | undefined> {
     if (!clientId.startsWith("client_") || clientId.length > 64) return undefined;
-    const [row] = await this.#store.database.query(this.#client, clientId);
+    // One row for each secret, or one without.
+    const rows = await this.#store.database.query(this.#client, clientId);
+    const [row] = rows;
     if (!row) return undefined;
     // The columns of the statement above.
     const [id, tenantId, tenantName, , name, authMethod, redirectUris, grantTypes, scopes, jwks] =
@@ -67,15 +74,16 @@ export class OAuthClientLookup {
       requiresConsent: Boolean(row[10]),
       mayIntrospect: Boolean(row[11]),
       jwksUri: (row[12] as string | null) ?? undefined,
+      secrets: rows.flatMap(({ 13: hash, 14: expiresAt }) =>
+        typeof hash === "string" ? [{ hash, expiresAt: expiresAt as string | null }] : [],
+      ),
     };
   }
+}
 
-  /** Whether this is a secret of the client, the new one or one that is still being replaced. */
-  async isSecret(clientId: string, secret: string): Promise<boolean> {
-    const presented = Buffer.from(kept(secret));
-    const rows = await this.#store.database.query(this.#secrets, clientId);
-    return rows
-      .filter(([, expiresAt]) => expiresAt === null || new Date(expiresAt as string).getTime() > Date.now())
-      .some(([hash]) => timingSafeEqual(presented, Buffer.from(hash as string)));
-  }
+export function isSecretOf(secrets: readonly ClientSecret[], presented: string): boolean {
+  const its = Buffer.from(kept(presented));
+  return secrets
+    .filter(({ expiresAt }) => expiresAt === null || new Date(expiresAt).getTime() > Date.now())
+    .some(({ hash }) => timingSafeEqual(its, Buffer.from(hash)));
 }

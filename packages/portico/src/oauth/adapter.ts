@@ -162,7 +162,7 @@ function payloadOf(found: FoundRecord | undefined): AdapterPayload | undefined {
 }
 
 /** Names of members of a client that are ours, not OpenID Connect's. */
-export const ownMetadata = ["tenant_id", "tenant_name", "requires_consent", "may_introspect"];
+export const ownMetadata = ["tenant_id", "tenant_name", "requires_consent", "may_introspect", "secrets"];
 
 /** Not `form_post`: its page needs a script. */
 export const responseModes = ["query", "fragment"] as const;
@@ -180,13 +180,14 @@ function metadataOf(client: OAuthClient): AdapterPayload {
     response_modes: [...responseModes],
     redirect_uris: [...client.redirectUris],
     scope: client.scopes.join(" "),
-    // Secrets are held against their hashes; the library only wants to see that there is one.
-    ...(hasSecret && { client_secret: "kept elsewhere" }),
+    // What is presented is held against `secrets`; the library only wants to see that there is one.
+    ...(hasSecret && { client_secret: "kept as a hash" }),
     ...(client.jwks && { jwks: client.jwks }),
     ...(client.jwksUri !== undefined && { jwks_uri: client.jwksUri }),
     tenant_id: client.tenantId,
     tenant_name: client.tenantName,
     requires_consent: client.requiresConsent,
     may_introspect: client.mayIntrospect,
+    secrets: client.secrets,
   } as AdapterPayload;
 }

@@ -1,6 +1,5 @@
 // The authorization server while it runs: oidc-provider on the present keys, made anew when they change.
 
-import type { IncomingMessage, ServerResponse } from "node:http";
 import type Provider from "oidc-provider";
 import type { AccessTokens, OAuthUrls } from "../identity/access-token.ts";
 import type { MailedLinks } from "../identity/mailed-links.ts";
@@ -12,6 +11,7 @@ import type { SignInSessions } from "../identity/sign-in-sessions.ts";
 import type { SigningKey, SigningKeyRing } from "../identity/signing-keys.ts";
 import type { Brand } from "./brand.ts";
 import type { Guesses } from "./guesses.ts";
+import { type Handler, handlerOf } from "./handler.ts";
 import type { KeySets } from "./key-sets.ts";
 import { type Library, loadLibrary } from "./library.ts";
 import { buildProvider } from "./provider.ts";
@@ -39,7 +39,7 @@ export interface AuthorizationServerParts {
 /** The library set up on a set of keys. */
 export interface Running {
   readonly provider: Provider;
-  readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+  readonly handle: Handler;
   readonly site: Site;
 }
 
@@ -82,7 +82,7 @@ export class AuthorizationServer {
       keySets,
       logError: this.#logError,
     });
-    return { provider, handle: provider.callback(), site };
+    return { provider, handle: handlerOf(provider), site };
   }
 }
 

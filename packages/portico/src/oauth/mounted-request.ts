@@ -5,15 +5,13 @@ import type { IncomingMessage } from "node:http";
 import type { FastifyRequest } from "fastify";
 import type { Site } from "./site.ts";
 
-/** What a request can claim about where it came to. */
-const claims = [
-  "host",
-  "forwarded",
-  "x-forwarded-for",
-  "x-forwarded-host",
-  "x-forwarded-proto",
-  "x-forwarded-port",
-];
+/** What a request can claim about where it came to, beside `host` and the protocol, which are told below. */
+const withoutClaims = {
+  forwarded: undefined,
+  "x-forwarded-for": undefined,
+  "x-forwarded-host": undefined,
+  "x-forwarded-port": undefined,
+};
 
 export interface Mounting {
   readonly site: Site;
@@ -28,15 +26,15 @@ export function mountedRequest(
   { raw }: FastifyRequest,
   { site, target, isPage, body }: Mounting,
 ): IncomingMessage {
-  const kept = Object.entries(raw.headers).filter(([name]) => !claims.includes(name));
   const headers: IncomingMessage["headers"] = {
-    ...Object.fromEntries(kept),
+    ...raw.headers,
+    ...withoutClaims,
     host: site.host,
     "x-forwarded-proto": site.protocol,
     accept: isPage ? "text/html" : "application/json",
   };
   if (body !== undefined && body.length > 0) {
-    delete headers["transfer-encoding"];
+    headers["transfer-encoding"] = undefined;
     headers["content-length"] = String(Buffer.byteLength(body));
   }
   const { method, httpVersion, httpVersionMajor, httpVersionMinor, socket } = raw;

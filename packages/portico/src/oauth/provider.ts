@@ -3,6 +3,7 @@
 import type { EventEmitter } from "node:events";
 import type Provider from "oidc-provider";
 import type { Configuration, Grant, KoaContextWithOIDC } from "oidc-provider";
+import { type ClientSecret, isSecretOf } from "../identity/oauth-client-lookup.ts";
 import { openIdScopes } from "../identity/oauth-client-rules.ts";
 import { epochSeconds } from "../identity/oauth-records.ts";
 import type { People, Person } from "../identity/person.ts";
@@ -79,11 +80,13 @@ export function buildProvider(parts: ProviderParts): Provider {
   provider.proxy = true;
   provider.use(completeAnswers);
   mendClientErrors(provider, memory.guesses);
-  provider.use((context, next) => showSignedOut(provider, site, context, next));
+  provider.use((context, next) =>
+    context.path === routes.end_session ? showSignedOut(provider, site, context, next) : next(),
+  );
   keepNewSessions(provider, library);
   const { Client } = provider as unknown as { Client: { prototype: SecretHolder } };
   Client.prototype.compareClientSecret = function (this: SecretHolder, presented: string) {
-    return memory.clients.isSecret(this.clientId, presented);
+    return isSecretOf(this.secrets, presented);
   };
   provider.on("device_authorization.success", (_context, body) =>
     Object.assign(body, { interval: pollInterval }),
@@ -115,10 +118,9 @@ async function completeAnswers(
 async function showSignedOut(
   provider: Provider,
   site: Site,
-  context: Pick<KoaContextWithOIDC, "path" | "req" | "res" | "type" | "body">,
+  context: Pick<KoaContextWithOIDC, "req" | "res" | "type" | "body">,
   next: () => Promise<void>,
 ): Promise<void> {
-  if (context.path !== routes.end_session) return next();
   const { req, res } = context;
   // The library's types do not know that it takes any context of its own.
   const session = await provider.Session.get(provider.createContext(req, res) as never);
@@ -148,8 +150,8 @@ interface StoredSession {
 }
 
 interface SecretHolder {
-  readonly clientId: string;
-  compareClientSecret(presented: string): Promise<boolean>;
+  readonly secrets: readonly ClientSecret[];
+  compareClientSecret(presented: string): boolean;
 }
 
 function configuration({
