@@ -72,16 +72,8 @@ export class AuthorizationServer {
     this.#library ??= loadLibrary();
     const library = await this.#library;
     const memory = { records, clients, tokens, guesses, sessions };
-    const provider = buildProvider({
-      library,
-      memory,
-      people,
-      site,
-      keys,
-      secrets,
-      keySets,
-      logError: this.#logError,
-    });
+    const settings = { library, memory, people, site, keys, secrets, keySets };
+    const provider = buildProvider(settings, this.#logError);
     return { provider, handle: handlerOf(provider), site };
   }
 }

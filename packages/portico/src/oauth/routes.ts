@@ -5,6 +5,7 @@ import type { Quota } from "../declare/caller.ts";
 import { tokenMark } from "./adapter.ts";
 import type { AuthorizationServer, Running } from "./authorization-server.ts";
 import { resourceMetadataPath } from "./challenge.ts";
+import { routes } from "./configuration.ts";
 import { type Exchange, type PageHandler, type PageParts, seeOther, show, showFile } from "./exchange.ts";
 import { answerBroken, answerOAuthError, answerTooMany, describeOAuthError } from "./failure.ts";
 import { showGrants } from "./grants.ts";
@@ -16,7 +17,6 @@ import { passkeyScript, scriptPath } from "./pages/passkey-form.ts";
 import { errorPage } from "./pages/plain-pages.ts";
 import { PasskeyChallenges } from "./passkey-challenge.ts";
 import { showPasskeys } from "./passkeys.ts";
-import { routes } from "./provider.ts";
 import { showSessions } from "./sessions.ts";
 import { derived } from "./site.ts";
 

@@ -1,0 +1,243 @@
+// What oidc-provider is told: every setting, and the questions that it asks about a request.
+
+import type { Configuration, Grant, KoaContextWithOIDC } from "oidc-provider";
+import { openIdScopes } from "../identity/oauth-client-rules.ts";
+import { epochSeconds } from "../identity/oauth-records.ts";
+import type { People, Person } from "../identity/person.ts";
+import { sessionSeconds } from "../identity/sign-in-sessions.ts";
+import type { SigningKey } from "../identity/signing-keys.ts";
+import { type Memory, ownMetadata, RecordAdapter } from "./adapter.ts";
+import { deviceFlow } from "./device-flow.ts";
+import type { KeySets } from "./key-sets.ts";
+import type { Library } from "./library.ts";
+import { endSessionPage, errorPage, signedOutPage } from "./pages/plain-pages.ts";
+import { derived, type Site } from "./site.ts";
+
+/** What the settings are made of. */
+export interface Settings {
+  readonly library: Library;
+  readonly memory: Memory;
+  readonly people: People;
+  readonly site: Site;
+  readonly keys: readonly SigningKey[];
+  readonly secrets: readonly string[];
+  readonly keySets: KeySets;
+}
+
+const day = 86_400;
+const lifetimes = {
+  AccessToken: 600,
+  AuthorizationCode: 60,
+  ClientCredentials: 600,
+  DeviceCode: 600,
+  // The longest that a family of refresh tokens may live.
+  Grant: 365 * day,
+  IdToken: 600,
+  Interaction: 1_800,
+  RefreshToken: 30 * day,
+  Session: (_context: unknown, session: { readonly accountId?: string | undefined }) =>
+    session.accountId === undefined ? unusedSessionSeconds : sessionSeconds,
+};
+/** A session in which nobody signed in keeps what a form needs, as long as a request for authorization waits. */
+export const unusedSessionSeconds = 1_800;
+
+/** Seconds by which clocks may differ. */
+const clockTolerance = 30;
+const longestAssertion = 3_600;
+
+export const cookieNames = {
+  session: "portico_session",
+  interaction: "portico_interaction",
+  resume: "portico_resume",
+};
+
+/** Sent to the authorization server only. */
+export function longCookie(issuer: string) {
+  return { httpOnly: true, sameSite: "lax", signed: true, path: new URL(issuer).pathname } as const;
+}
+
+export const routes = {
+  authorization: "/authorize",
+  token: "/token",
+  introspection: "/introspect",
+  revocation: "/revoke",
+  userinfo: "/userinfo",
+  jwks: "/jwks",
+  end_session: "/logout",
+  device_authorization: "/device_authorization",
+  code_verification: "/device",
+  pushed_authorization_request: "/par",
+} as const;
+
+export function configuration({
+  library,
+  memory,
+  people,
+  site,
+  keys,
+  secrets,
+  keySets,
+}: Settings): Configuration {
+  const { errors } = library;
+  return {
+    adapter: (model: string) => new RecordAdapter(model, memory, library),
+    jwks: { keys: keys.map(({ jwk, kid }) => ({ ...jwk, kid, alg: "ES256", use: "sig" })) as never },
+    routes,
+    scopes: [...openIdScopes, ...site.scopes],
+    claims: { openid: ["sub"], profile: ["name"], email: ["email", "email_verified"] },
+    conformIdTokenClaims: false,
+    responseTypes: ["code"],
+    pkce: { required: () => true },
+    allowOmittingSingleRegisteredRedirectUri: false,
+    rotateRefreshToken: true,
+    clockTolerance,
+    fetch: (address) => keySets.fetch(String(address)),
+    clientDefaults: { id_token_signed_response_alg: "ES256", response_types: ["code"] },
+    clientAuthMethods: ["client_secret_basic", "client_secret_post", "private_key_jwt", "none"],
+    enabledJWA: {
+      clientAuthSigningAlgValues: ["ES256", "RS256", "PS256", "Ed25519", "EdDSA"],
+      idTokenSigningAlgValues: ["ES256"],
+    },
+    extraClientMetadata: { properties: ownMetadata },
+    ttl: lifetimes,
+    features: {
+      devInteractions: { enabled: false },
+      dPoP: { enabled: false },
+      clientCredentials: { enabled: true },
+      introspection: {
+        enabled: true,
+        allowedPolicy: async (_context, client, token) => mayLookAt(client, token),
+      },
+      revocation: { enabled: true },
+      deviceFlow: deviceFlow(site),
+      rpInitiatedLogout: {
+        enabled: true,
+        logoutSource: async (context, form) => showPage(context, endSessionPage(site, form)),
+        postLogoutSuccessSource: async (context) => showPage(context, signedOutPage(site)),
+      },
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: async () => site.resource,
+        useGrantedResource: async () => true,
+        getResourceServerInfo: async (context, resource, client) => {
+          if (resource !== site.resource && resource !== `${site.resource}/`)
+            throw new errors.InvalidTarget();
+          return {
+            scope: scopesFor(context, client, site, errors).join(" "),
+            audience: site.resource,
+            accessTokenFormat: "jwt",
+            jwt: { sign: { alg: "ES256" } },
+          };
+        },
+      },
+    },
+    extraTokenClaims: async (context, token) => ({
+      tenant_id: context.oidc.client?.["tenant_id"],
+      ...("grantId" in token && token.grantId !== undefined && { grant_id: token.grantId }),
+    }),
+    assertJwtClientAuthClaimsAndHeader: async (_context, claims) => {
+      const fault = assertionFault(claims, site.issuer);
+      if (fault !== undefined) throw new errors.InvalidClientAuth(fault);
+    },
+    clientBasedCORS: (_context, origin, client) =>
+      client.clientAuthMethod === "none" &&
+      (client.redirectUris ?? []).some((uri) => URL.parse(uri)?.origin === origin),
+    cookies: {
+      keys: derived(secrets, "cookies"),
+      names: cookieNames,
+      long: longCookie(site.issuer),
+      short: { httpOnly: true, sameSite: "lax", signed: true },
+    },
+    interactions: {
+      policy: signInPolicy(library, people),
+      url: (_context, interaction) => `${site.path}/interaction/${interaction.uid}`,
+    },
+    findAccount: async (context, id) => {
+      const person = await people.find(id);
+      const tenantId = context.oidc.client?.["tenant_id"];
+      return person && (tenantId === undefined || tenantId === person.tenantId)
+        ? accountOf(person)
+        : undefined;
+    },
+    loadExistingGrant: grantFor,
+    renderError: async (context, out) => showPage(context, errorPage(site, { ...out })),
+  };
+}
+
+/** What is wrong with an assertion whose signature is good. One that is used is remembered until it expires. */
+function assertionFault({ aud, iat, exp }: Claims, issuer: string): string | undefined {
+  const now = epochSeconds() + clockTolerance;
+  if (aud !== issuer) return "the audience of the client assertion must be the issuer";
+  if (iat !== undefined && !(Number(iat) <= now)) return "the client assertion is from the future";
+  return Number(exp) <= now + longestAssertion ? undefined : "the client assertion expires too late";
+}
+
+type Claims = Readonly<Record<string, unknown>>;
+
+function accountOf({ id, name, email, isEmailVerified }: Person) {
+  const claims = { sub: id, name, email, email_verified: isEmailVerified };
+  return { accountId: id, claims: async () => claims };
+}
+
+export function showPage(context: Pick<KoaContextWithOIDC, "type" | "body">, page: string): void {
+  context.type = "html";
+  context.body = page;
+}
+
+/** A resource server looks at all tokens of its tenant, every other client at its own. */
+function mayLookAt(client: Readonly<Record<string, unknown>>, token: object): boolean {
+  const { clientId, extra } = token as { clientId?: string; extra?: Readonly<Record<string, unknown>> };
+  if (clientId === client["clientId"]) return true;
+  return client["may_introspect"] === true && extra?.["tenant_id"] === client["tenant_id"];
+}
+
+/** What the API can be asked for in this request. @throws InvalidScope for what nobody has ever heard of */
+function scopesFor(
+  context: KoaContextWithOIDC,
+  client: Readonly<{ scope?: string }>,
+  site: Site,
+  errors: Library["errors"],
+): readonly string[] {
+  const { params } = context.oidc;
+  const asked = typeof params?.["scope"] === "string" ? params["scope"].split(" ") : [];
+  const every = [...openIdScopes, ...site.scopes];
+  const unknown = asked.find((scope) => scope !== "" && !every.includes(scope));
+  if (unknown !== undefined) throw new errors.InvalidScope("requested scope is not known", unknown);
+  // A scope that was taken from the client since is not refreshed.
+  const its = new Set(client.scope?.split(" "));
+  if (params?.["grant_type"] !== "client_credentials") return every.filter((scope) => its.has(scope));
+  // An application that acts for itself is nobody whom OpenID Connect could tell of.
+  const ofApi = site.scopes.filter((scope) => its.has(scope));
+  // All that it may, where it asks for nothing (RFC 6749, section 3.3).
+  if (asked.length === 0) Object.assign(params, { scope: ofApi.join(" ") });
+  return ofApi;
+}
+
+/** A session of somebody who is unknown to the tenant of the client is none: they sign in there. */
+function signInPolicy({ interactionPolicy }: Library, people: People) {
+  const policy = interactionPolicy.base();
+  const { Check } = interactionPolicy;
+  policy.get("login")?.checks.add(
+    new Check("other_tenant", "End-User authentication is required", "login_required", async ({ oidc }) => {
+      const { session, client } = oidc;
+      if (!session?.accountId || !client) return Check.NO_NEED_TO_PROMPT;
+      const person = await people.find(session.accountId);
+      return person?.tenantId === client["tenant_id"] ? Check.NO_NEED_TO_PROMPT : Check.REQUEST_PROMPT;
+    }),
+  );
+  return policy;
+}
+
+/** What the person has granted to the client; applications of one's own are not asked for. */
+async function grantFor({ oidc }: KoaContextWithOIDC): Promise<Grant | undefined> {
+  const { client, session, provider } = oidc;
+  const grantId = oidc.result?.consent?.grantId ?? session?.grantIdFor(client!.clientId);
+  const found = grantId === undefined ? undefined : await provider.Grant.find(grantId);
+  if (client!["requires_consent"] !== false || !session?.accountId) return found;
+  const grant = found ?? new provider.Grant({ accountId: session.accountId, clientId: client!.clientId });
+  grant.addOIDCScope([...oidc.requestParamScopes].join(" "));
+  for (const resource of Object.keys(oidc.resourceServers ?? {}))
+    grant.addResourceScope(resource, [...oidc.requestParamScopes].join(" "));
+  await grant.save();
+  return grant;
+}
