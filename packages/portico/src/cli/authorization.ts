@@ -47,14 +47,15 @@ export function authorizationServer(
   const people = new People(store);
   const sessions = new SignInSessions(store, records);
   const letters = new MailedAccountLetters(store, model, letterhead(app, settings));
+  const passkeys = new Passkeys(store, letters);
   const known = {
     people,
     sessions,
     keySets: new KeySets(settings.mode === "sandbox"),
-    passkeys: new Passkeys(store, letters),
+    passkeys,
     clients: new OAuthClientLookup(store),
     guesses: new Guesses(new TokenBuckets(), settings.failedAuthQuota),
-    links: new MailedLinks(store, records, people, sessions, letters, urls),
+    links: new MailedLinks(store, records, people, passkeys, sessions, letters, urls),
   };
   const brand = brandOf(app, settings);
   return new AuthorizationServer(

@@ -4,6 +4,7 @@ import { isUtf8 } from "node:buffer";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import Negotiator from "negotiator";
 import { Problem } from "../errors.ts";
+import { requirePlain } from "../limits/plain-body.ts";
 import { BoundedMap } from "../plan/bounded-map.ts";
 
 declare module "fastify" {
@@ -50,13 +51,6 @@ export function acceptJsonBodies(server: FastifyInstance): void {
       return body.length === 0 && needsNone ? undefined : parseJson(body);
     },
   );
-}
-
-/** Bodies are small, so none needs to be compressed (RFC 9110, section 15.5.16). */
-function requirePlain(encoding: string | undefined): void {
-  if (encoding === undefined || encoding.toLowerCase() === "identity") return;
-  const headers = { "Accept-Encoding": "identity" };
-  throw new Problem("unsupported_media_type", "Send the body without Content-Encoding.", [], headers);
 }
 
 function parseJson(body: Buffer): unknown {

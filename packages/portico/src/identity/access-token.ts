@@ -114,9 +114,12 @@ export class AccessTokens {
     return parsed(token.slice(0, longestToken).split(".")[1] ?? "")?.["iss"] === issuer;
   }
 
-  /** The claims of a token that is valid now; undefined for anything else. */
+  /** The claims of a token that is valid now, with the scopes that its client still has; undefined for anything else. */
   async claims(token: string): Promise<AccessClaims | undefined> {
-    return (await this.#standing(token, 0))?.claims;
+    const found = await this.#standing(token, 0);
+    if (!found) return undefined;
+    const scopes = commonScopes(found.claims, await found.standing);
+    return { ...found.claims, scope: [...scopes].join(" ") };
   }
 
   /** Ends a token before its time. */

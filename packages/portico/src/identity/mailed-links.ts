@@ -7,6 +7,7 @@ import type { Store } from "../store/store.ts";
 import type { OAuthUrls } from "./access-token.ts";
 import type { AccountLetters, LinkPurpose } from "./account-letters.ts";
 import { epochSeconds, type OAuthRecords } from "./oauth-records.ts";
+import type { Passkeys } from "./passkeys.ts";
 import { hashPassword, setPassword } from "./password.ts";
 import type { People, Person } from "./person.ts";
 import type { SignInSessions } from "./sign-in-sessions.ts";
@@ -24,6 +25,15 @@ export interface AskedLink {
   readonly address: string;
 }
 
+/** What a person chooses who cannot sign in with their password. */
+export interface NewPassword {
+  readonly password: string;
+  /** The network address from which it is chosen. */
+  readonly address: string;
+  /** Whether the passkeys go that open the account beside it. */
+  readonly removesPasskeys: boolean;
+}
+
 const askedModel = "AskedLink";
 const askedSeconds = 3_600;
 const tokenBytes = 32;
@@ -32,6 +42,7 @@ export class MailedLinks {
   readonly #store: Store;
   readonly #records: OAuthRecords;
   readonly #people: People;
+  readonly #passkeys: Passkeys;
   readonly #sessions: SignInSessions;
   readonly #letters: AccountLetters;
   readonly #urls: Promise<OAuthUrls>;
@@ -41,6 +52,7 @@ export class MailedLinks {
     store: Store,
     records: OAuthRecords,
     people: People,
+    passkeys: Passkeys,
     sessions: SignInSessions,
     letters: AccountLetters,
     urls: Promise<OAuthUrls>,
@@ -48,6 +60,7 @@ export class MailedLinks {
     this.#store = store;
     this.#records = records;
     this.#people = people;
+    this.#passkeys = passkeys;
     this.#sessions = sessions;
     this.#letters = letters;
     this.#urls = urls;
@@ -83,7 +96,7 @@ export class MailedLinks {
   }
 
   /** Gives a person another password, once for each link, and ends all that was opened with the old one. */
-  async resetPassword(token: string, password: string, address: string): Promise<boolean> {
+  async resetPassword(token: string, { password, address, removesPasskeys }: NewPassword): Promise<boolean> {
     const person = await this.personOf("password", token);
     if (!person) return false;
     const hash = await hashPassword(password);
@@ -93,6 +106,7 @@ export class MailedLinks {
       await setPassword(this.#store, session, { tenantId, userId }, hash);
       await setVerified(this.#store, session, { tenantId, userId, email });
       await this.#sessions.endAll(userId, session);
+      if (removesPasskeys) await this.#passkeys.removeAll(person, session);
       await this.#letters.passwordChanged(session, person, address);
       return true;
     });

@@ -1,5 +1,6 @@
 // What may stand in the record of an OAuth client, beyond the schemas of its fields.
 
+import { createPublicKey, type webcrypto } from "node:crypto";
 import type { Caller } from "../declare/caller.ts";
 import type { CheckContext } from "../declare/resource.ts";
 import { type Fault, fault, Problem } from "../errors.ts";
@@ -28,6 +29,14 @@ export function clientFaults(given: Given, { scopes }: CheckContext): readonly F
     const text = addressFault(uri);
     return text === undefined ? [] : [{ field: "redirectUris", issue: "format", text }];
   });
+  if (typeof given["name"] === "string" && unseen.test(given["name"])) {
+    const text = "has characters that people do not see, or that turn the direction of a text";
+    faults.push({ field: "name", issue: "format", text });
+  }
+  for (const key of keysOf(given["jwks"])) {
+    if (isPublicKey(key)) continue;
+    faults.push({ field: "jwks", issue: "format", text: "has a key that is none; give public keys as JWKs" });
+  }
   const jwksUri = given["jwksUri"];
   const text = typeof jwksUri === "string" ? addressFault(jwksUri) : undefined;
   if (text !== undefined) faults.push({ field: "jwksUri", issue: "format", text });
@@ -36,6 +45,23 @@ export function clientFaults(given: Given, { scopes }: CheckContext): readonly F
     faults.push({ field: "scopes", issue: "choice", text });
   }
   return faults;
+}
+
+/** Control characters, and those that change how a text is read (Unicode, annexes 9 and 36). */
+const unseen = /[\p{Cc}\p{Zl}\p{Zp}\u061C\u200B\u200E\u200F\u202A-\u202E\u2060\u2066-\u2069\uFEFF]/u;
+
+/** The schema of the field has seen that they are objects. */
+function keysOf(jwks: unknown): readonly webcrypto.JsonWebKey[] {
+  return (jwks as { readonly keys?: readonly webcrypto.JsonWebKey[] } | null | undefined)?.keys ?? [];
+}
+
+function isPublicKey(key: webcrypto.JsonWebKey): boolean {
+  try {
+    createPublicKey({ key, format: "jwk" });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The schema of the field has seen that it is a list of texts. */

@@ -98,6 +98,7 @@ export class OAuthRecords {
   readonly #seal: Seal;
   readonly #upsert: Statement<NewRecord>;
   readonly #insert: Statement<NewRecord>;
+  readonly #change: Statement<NewRecord>;
   readonly #find: Statement<Key>;
   readonly #findByUid: Statement<Key>;
   readonly #findByUserCode: Statement<Key>;
@@ -134,6 +135,9 @@ export class OAuthRecords {
     const replaced = names.slice(2).map((name) => sql`${sql.ref(name)} = excluded.${sql.ref(name)}`);
     this.#upsert = make(sql`${insert} on conflict (model, id) do update set ${sql.join(replaced)}`);
     this.#insert = make(sql`${insert} on conflict (model, id) do nothing returning id`);
+    const payload = sql`payload = ${slot((made: NewRecord) => seal.close(made.payload))}`;
+    const ofMade = sql`model = ${slot((made: NewRecord) => made.model)} and id = ${slot((made: NewRecord) => kept(made.value))}`;
+    this.#change = make(sql`update oauth_records set ${payload} where ${ofMade} returning id`);
     const found = sql`select payload, consumed_at from oauth_records where`;
     this.#find = make(sql`${found} ${key}`);
     const model = sql`model = ${slot((key: Key) => key.model)}`;
@@ -151,7 +155,7 @@ export class OAuthRecords {
           limit ${sql.lit(takenAtOnce)}${store.dialect.lockFreeRows})
         delete from oauth_records where (model, id) in (select model, id from taken) returning payload`,
     );
-    this.#destroy = make(sql`delete from oauth_records where ${key}`);
+    this.#destroy = make(sql`delete from oauth_records where ${key} returning id`);
     this.#destroyByGrant = make(
       sql`delete from oauth_records where ${model} and grant_id = ${slot((key: Key) => key.value)}`,
     );
@@ -175,6 +179,11 @@ export class OAuthRecords {
   /** Remembers it once: false where the value is known already. */
   async add(record: NewRecord): Promise<boolean> {
     return (await this.#write(this.#insert, record)).length > 0;
+  }
+
+  /** Changes what is remembered under a value: false where nothing is any more. */
+  async change(record: NewRecord): Promise<boolean> {
+    return (await this.#write(this.#change, record)).length > 0;
   }
 
   find(model: string, value: string): Promise<FoundRecord | undefined> {
@@ -211,8 +220,9 @@ export class OAuthRecords {
     return rows.flatMap(([payload]) => this.#seal.open(payload as string) ?? []);
   }
 
-  async remove(model: string, value: string, session?: Session): Promise<void> {
-    await this.#write(this.#destroy, { model, value }, session);
+  /** Of all who remove the same, one is told that it was theirs. */
+  async remove(model: string, value: string, session?: Session): Promise<boolean> {
+    return (await this.#write(this.#destroy, { model, value }, session)).length > 0;
   }
 
   async removeByGrant(model: string, grantId: string): Promise<void> {

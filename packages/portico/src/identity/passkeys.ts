@@ -2,7 +2,7 @@
 
 import { type RawBuilder, sql } from "kysely";
 import { newId } from "../plan/id.ts";
-import type { ColumnValues, Statement } from "../store/database.ts";
+import type { ColumnValues, Session, Statement } from "../store/database.ts";
 import type { Column, Table } from "../store/schema.ts";
 import { compile, slot } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
@@ -85,6 +85,7 @@ export class Passkeys {
   readonly #add: Statement<Adding>;
   readonly #use: Statement<Use>;
   readonly #remove: Statement<Removal>;
+  readonly #removeAll: Statement<Owner>;
 
   constructor(store: Store, letters: Pick<AccountLetters, "passkeyAdded">) {
     this.#store = store;
@@ -126,6 +127,10 @@ export class Passkeys {
         and user_id = ${slot(({ owner }: Removal) => owner.id)} and id = ${slot(({ id }: Removal) => id)}
         returning id`,
     );
+    this.#removeAll = make(
+      sql`delete from passkeys where tenant_id = ${slot(({ tenantId }: Owner) => tenantId)}
+        and user_id = ${slot(({ id }: Owner) => id)}`,
+    );
   }
 
   /** Those of a person, the first one first. */
@@ -160,6 +165,10 @@ export class Passkeys {
   /** False where the person has no such passkey. */
   remove(owner: Owner, id: string): Promise<boolean> {
     return this.#write(this.#remove, { owner, id });
+  }
+
+  async removeAll(owner: Owner, session: Session): Promise<void> {
+    await session.query(this.#removeAll, owner);
   }
 
   async #write<Input>(statement: Statement<Input>, input: Input): Promise<boolean> {

@@ -4,6 +4,7 @@ import type { Adapter, AdapterPayload } from "oidc-provider";
 import type { AccessClaims, AccessTokens } from "../identity/access-token.ts";
 import type { OAuthClient, OAuthClientLookup } from "../identity/oauth-client-lookup.ts";
 import { epochSeconds, type FoundRecord, type OAuthRecords } from "../identity/oauth-records.ts";
+import type { People } from "../identity/person.ts";
 import type { SeenAt, SignInSessions } from "../identity/sign-in-sessions.ts";
 import type { Guesses } from "./guesses.ts";
 import type { Library } from "./library.ts";
@@ -12,6 +13,7 @@ import type { Library } from "./library.ts";
 export interface Memory {
   readonly records: OAuthRecords;
   readonly clients: OAuthClientLookup;
+  readonly people: People;
   readonly tokens: AccessTokens;
   readonly guesses: Guesses;
   readonly sessions: SignInSessions;
@@ -28,6 +30,7 @@ const sessionMember: ReadonlyMap<string, "uid" | "sessionUid"> = new Map([
   ["AuthorizationCode", "sessionUid"],
   ["DeviceCode", "sessionUid"],
 ]);
+const interactionGone = "this request for authorization has had its answer";
 /** For models that are kept without end the library names no time. */
 const longestSeconds = 366 * 86_400;
 
@@ -56,6 +59,11 @@ export class RecordAdapter implements Adapter {
       uid: payload.uid,
       userCode: payload.userCode,
     };
+    if (this.#model === "Interaction" && payload.result !== undefined) {
+      // What a person said to a request that has had its answer is nothing.
+      if (await records.change(record)) return;
+      throw new this.#library.errors.SessionNotFound(interactionGone);
+    }
     if (this.#model !== "ReplayDetection") return records.put(record);
     // The library looks first and writes then; of two assertions at once both would pass.
     if (await records.add(record)) return;
@@ -72,7 +80,9 @@ export class RecordAdapter implements Adapter {
       const claims = await tokens.claims(withoutMark(id));
       return claims && this.#tokenOf(claims, id);
     }
-    const found = await this.#unlessEnded(payloadOf(await records.find(this.#model, id)));
+    const found = await this.#unlessGone(
+      await this.#unlessEnded(payloadOf(await records.find(this.#model, id))),
+    );
     if (found && this.#model === "DeviceCode") await this.#requirePatience(id);
     return found;
   }
@@ -96,6 +106,19 @@ export class RecordAdapter implements Adapter {
     return (await this.#memory.sessions.isEnded(uid)) ? undefined : found;
   }
 
+  /** What stands on a client, a redirect URI or a person that is gone by now is nothing. */
+  async #unlessGone(found: AdapterPayload | undefined): Promise<AdapterPayload | undefined> {
+    if (!found) return undefined;
+    const { clients, people } = this.#memory;
+    if (this.#model === "RefreshToken")
+      return (await people.find(found.accountId ?? "")) === undefined ? undefined : found;
+    if (this.#model !== "Interaction") return found;
+    const { client_id: clientId, redirect_uri: redirectUri } = found.params ?? {};
+    const client = await clients.find(String(clientId));
+    const isThere = redirectUri === undefined || client?.redirectUris.includes(String(redirectUri));
+    return client && isThere ? found : undefined;
+  }
+
   /** From where the request comes that uses a session now. */
   #seen(): SeenAt | undefined {
     const request = this.#library.Provider.ctx?.req;
@@ -114,18 +137,26 @@ export class RecordAdapter implements Adapter {
     if (await records.consume(this.#model, id)) return;
     const grantId = payloadOf(await records.find(this.#model, id))?.grantId;
     if (grantId) await records.removeGrant(grantId);
-    throw new this.#library.errors.InvalidGrant("it was used already");
+    const { errors } = this.#library;
+    if (this.#model === "PushedAuthorizationRequest")
+      throw new errors.InvalidRequestUri("request_uri was used already");
+    throw new errors.InvalidGrant("it was used already");
   }
 
   async destroy(id: string): Promise<void> {
     const { records, tokens } = this.#memory;
-    if (!isToken(id)) return records.remove(this.#model, id);
+    if (!isToken(id)) {
+      const isMine = await records.remove(this.#model, id);
+      // Of several who go on with one request for authorization, one is given its answer.
+      if (isMine || this.#model !== "Interaction") return;
+      throw new this.#library.errors.SessionNotFound(interactionGone);
+    }
     const claims = await tokens.claims(withoutMark(id));
     if (claims) await tokens.revoke(claims);
   }
 
   async revokeByGrantId(grantId: string): Promise<void> {
-    // Access tokens end with the grant; one that is revoked by itself leaves the others.
+    // Access tokens are not kept: they end with the grant, and one that is revoked is remembered by itself.
     if (!accessModels.includes(this.#model)) await this.#memory.records.removeByGrant(this.#model, grantId);
   }
 
@@ -179,7 +210,8 @@ function metadataOf(client: OAuthClient): AdapterPayload {
     response_types: hasCode ? ["code"] : [],
     response_modes: [...responseModes],
     redirect_uris: [...client.redirectUris],
-    scope: client.scopes.join(" "),
+    // The library takes no empty text; what a client without scopes may ask for is seen where scopes are asked for.
+    ...(client.scopes.length > 0 && { scope: client.scopes.join(" ") }),
     // What is presented is held against `secrets`; the library only wants to see that there is one.
     ...(hasSecret && { client_secret: "kept as a hash" }),
     ...(client.jwks && { jwks: client.jwks }),

@@ -71,8 +71,8 @@ export class AuthorizationServer {
     const site = siteAt(await urls, brand, scopes);
     this.#library ??= loadLibrary();
     const library = await this.#library;
-    const memory = { records, clients, tokens, guesses, sessions };
-    const settings = { library, memory, people, site, keys, secrets, keySets };
+    const memory = { records, clients, people, tokens, guesses, sessions };
+    const settings = { library, memory, site, keys, secrets, keySets };
     const provider = buildProvider(settings, this.#logError);
     return { provider, handle: handlerOf(provider), site };
   }

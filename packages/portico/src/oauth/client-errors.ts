@@ -3,6 +3,7 @@
 
 import type Provider from "oidc-provider";
 import type { KoaContextWithOIDC } from "oidc-provider";
+import { routes } from "./configuration.ts";
 import { tooManyTries } from "./exchange.ts";
 import type { Guesses } from "./guesses.ts";
 
@@ -12,6 +13,8 @@ interface Told {
 }
 
 const notAuthenticated = "no client authentication mechanism provided";
+/** What the library says of a header that shows no client; at `/userinfo` it is about a token. */
+const malformed = /\bauthorization header\b/i;
 /** At the token endpoint "requested grant type is ..."; where devices begin, the type stands there. */
 const notAllowed = / is not allowed for this client$/;
 
@@ -24,8 +27,7 @@ export function mendClientErrors(provider: Provider, guesses: Guesses): void {
     if (told.error === "invalid_request" && notAllowed.test(told.error_description ?? ""))
       told.error = "unauthorized_client";
     const isGuess = context.status === 401 && told.error === "invalid_client";
-    const isSilent = told.error === "invalid_request" && told.error_description === notAuthenticated;
-    if (isSilent) {
+    if (context.path !== routes.userinfo && isUnshown(told)) {
       context.status = 401;
       told.error = "invalid_client";
     }
@@ -37,6 +39,10 @@ export function mendClientErrors(provider: Provider, guesses: Guesses): void {
     )
       context.set("WWW-Authenticate", `Basic realm="${issuer}", error="invalid_client"`);
   });
+}
+
+function isUnshown({ error, error_description: text = "" }: Told): boolean {
+  return error === "invalid_request" && (text === notAuthenticated || malformed.test(text));
 }
 
 function toldOf(body: unknown): Told | undefined {

@@ -17,7 +17,6 @@ import { derived, type Site } from "./site.ts";
 export interface Settings {
   readonly library: Library;
   readonly memory: Memory;
-  readonly people: People;
   readonly site: Site;
   readonly keys: readonly SigningKey[];
   readonly secrets: readonly string[];
@@ -69,16 +68,9 @@ export const routes = {
   pushed_authorization_request: "/par",
 } as const;
 
-export function configuration({
-  library,
-  memory,
-  people,
-  site,
-  keys,
-  secrets,
-  keySets,
-}: Settings): Configuration {
+export function configuration({ library, memory, site, keys, secrets, keySets }: Settings): Configuration {
   const { errors } = library;
+  const { people } = memory;
   return {
     adapter: (model: string) => new RecordAdapter(model, memory, library),
     jwks: { keys: keys.map(({ jwk, kid }) => ({ ...jwk, kid, alg: "ES256", use: "sig" })) as never },
@@ -109,7 +101,7 @@ export function configuration({
         allowedPolicy: async (_context, client, token) => mayLookAt(client, token),
       },
       revocation: { enabled: true },
-      deviceFlow: deviceFlow(site),
+      deviceFlow: deviceFlow(site, memory.guesses),
       rpInitiatedLogout: {
         enabled: true,
         logoutSource: async (context, form) => showPage(context, endSessionPage(site, form)),
@@ -191,6 +183,9 @@ function mayLookAt(client: Readonly<Record<string, unknown>>, token: object): bo
   return client["may_introspect"] === true && extra?.["tenant_id"] === client["tenant_id"];
 }
 
+/** Where an application says what it asks people for. */
+const asksPeople = ["authorization", "device_authorization", "pushed_authorization_request"];
+
 /** What the API can be asked for in this request. @throws InvalidScope for what nobody has ever heard of */
 function scopesFor(
   context: KoaContextWithOIDC,
@@ -198,11 +193,16 @@ function scopesFor(
   site: Site,
   errors: Library["errors"],
 ): readonly string[] {
-  const { params } = context.oidc;
+  const { params, route = "" } = context.oidc;
   const asked = typeof params?.["scope"] === "string" ? params["scope"].split(" ") : [];
+  // People are not asked for everything that an application may have because it has said nothing.
+  if (asked.length === 0 && asksPeople.includes(route))
+    throw new errors.InvalidScope("say in scope what the application asks for", "");
   const every = [...openIdScopes, ...site.scopes];
   const unknown = asked.find((scope) => scope !== "" && !every.includes(scope));
   if (unknown !== undefined) throw new errors.InvalidScope("requested scope is not known", unknown);
+  if (client.scope === undefined && asked.length > 0)
+    throw new errors.InvalidScope("requested scope is not allowed", asked.join(" "));
   // A scope that was taken from the client since is not refreshed.
   const its = new Set(client.scope?.split(" "));
   if (params?.["grant_type"] !== "client_credentials") return every.filter((scope) => its.has(scope));
@@ -228,16 +228,21 @@ function signInPolicy({ interactionPolicy }: Library, people: People) {
   return policy;
 }
 
-/** What the person has granted to the client; applications of one's own are not asked for. */
+/** Stands in a grant that the person was not asked for. */
+const unasked = "urn:portico:unasked";
+
+/** What the person has granted to the client; for applications of one's own they are not asked. */
 async function grantFor({ oidc }: KoaContextWithOIDC): Promise<Grant | undefined> {
   const { client, session, provider } = oidc;
   const grantId = oidc.result?.consent?.grantId ?? session?.grantIdFor(client!.clientId);
   const found = grantId === undefined ? undefined : await provider.Grant.find(grantId);
-  if (client!["requires_consent"] !== false || !session?.accountId) return found;
+  if (client!["requires_consent"] !== false) return found?.resources?.[unasked] ? undefined : found;
+  if (!session?.accountId) return found;
   const grant = found ?? new provider.Grant({ accountId: session.accountId, clientId: client!.clientId });
   grant.addOIDCScope([...oidc.requestParamScopes].join(" "));
   for (const resource of Object.keys(oidc.resourceServers ?? {}))
     grant.addResourceScope(resource, [...oidc.requestParamScopes].join(" "));
+  grant.addResourceScope(unasked, "yes");
   await grant.save();
   return grant;
 }

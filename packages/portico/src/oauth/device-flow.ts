@@ -1,6 +1,7 @@
 // The device flow (RFC 8628): its pages, and what the library leaves out of it.
 
 import type { Configuration, KoaContextWithOIDC } from "oidc-provider";
+import type { Guesses } from "./guesses.ts";
 import { codePage, confirmPage, connectedPage } from "./pages/device-pages.ts";
 import type { Site } from "./site.ts";
 
@@ -14,7 +15,7 @@ export interface WithCode {
 
 type DeviceFlow = NonNullable<NonNullable<Configuration["features"]>["deviceFlow"]>;
 
-export function deviceFlow(site: Site): DeviceFlow {
+export function deviceFlow(site: Site, guesses: Guesses): DeviceFlow {
   return {
     enabled: true,
     charset: "base-20",
@@ -25,10 +26,12 @@ export function deviceFlow(site: Site): DeviceFlow {
       show(context, codePage(site, { csrf: csrfOf(context), code, fault }));
     },
     userCodeConfirmSource: async (context, _form, client, _device, code) => {
+      await guesses.forgiveCode(context.req.socket.remoteAddress ?? "");
       const clientName = client.clientName ?? client.clientId;
       show(context, confirmPage(site, { csrf: csrfOf(context), code, clientName }));
     },
     successSource: async (context) => {
+      await guesses.forgiveCode(context.req.socket.remoteAddress ?? "");
       show(context, connectedPage(site, context.oidc.client?.clientName ?? "The application"));
     },
   };

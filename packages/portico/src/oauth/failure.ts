@@ -28,8 +28,7 @@ export function answerBroken(error: unknown, { request, reply: { raw }, running:
   const { statusCode = 500, error: code, error_description: description } = error as Partial<Refusal>;
   if (statusCode >= 500) request.log.error({ requestId: request.id, err: error }, "request failed");
   if (raw.headersSent) return void raw.end();
-  const told =
-    statusCode >= 500 ? brokenPage(site) : errorPage(site, { error: code, error_description: description });
+  const told = errorPage(site, statusCode >= 500 ? broken : { error: code, error_description: description });
   raw.writeHead(statusCode, { ...pageHeaders(site), "Content-Type": "text/html; charset=utf-8" }).end(told);
 }
 
@@ -39,9 +38,7 @@ interface Refusal {
   readonly error_description: string;
 }
 
-function brokenPage(site: Site): string {
-  return errorPage(site, { error: "server_error", error_description: "Something went wrong on our side." });
-}
+const broken = { error: "server_error", error_description: "Something went wrong on our side." };
 
 /** What the building refuses at these paths, in the form that clients of OAuth understand. */
 export function describeOAuthError({ message }: Problem): object {
@@ -50,9 +47,28 @@ export function describeOAuthError({ message }: Problem): object {
 
 /** RFC 6749, section 5.2: what clients of OAuth understand. */
 export function answerOAuthError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
-  const status = error instanceof Problem ? error.status : (error.statusCode ?? 500);
-  if (status >= 500) request.log.error({ requestId: request.id, err: error }, "request failed");
-  const code = status >= 500 ? "server_error" : "invalid_request";
-  const description = status >= 500 ? "Something went wrong on our side." : error.message;
-  reply.code(status).send({ error: code, error_description: description });
+  const { status, headers, told } = refusalOf(error, request);
+  reply.code(status).headers(headers).send(told);
+}
+
+/** The same for people. */
+export function answerPageError(
+  site: Site,
+  error: FastifyError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const { status, headers, told } = refusalOf(error, request);
+  const type = "text/html; charset=utf-8";
+  reply.code(status).headers({ ...pageHeaders(site), ...headers, "Content-Type": type });
+  return reply.send(errorPage(site, told));
+}
+
+function refusalOf(error: FastifyError, request: FastifyRequest) {
+  const { status, headers } =
+    error instanceof Problem ? error : { status: error.statusCode ?? 500, headers: {} };
+  if (status < 500)
+    return { status, headers, told: { error: "invalid_request", error_description: error.message } };
+  request.log.error({ requestId: request.id, err: error }, "request failed");
+  return { status, headers, told: broken };
 }

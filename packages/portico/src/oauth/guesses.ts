@@ -8,6 +8,8 @@ import type { Quotas } from "../limits/quota.ts";
 const ofAccount: Quota = { limit: 10, windowSeconds: 600 };
 /** Many people may sit behind one address. */
 const ofAddress: Quota = { limit: 100, windowSeconds: 600 };
+/** Codes that people type in for their devices. */
+const ofCodes: Quota = { limit: 30, windowSeconds: 600 };
 /** Some clients send every poll twice, and some do not know `slow_down`: only those who ask each second meet it. */
 const ofPolls: Quota = { limit: 12, windowSeconds: 12 };
 
@@ -55,6 +57,16 @@ export class Guesses {
   /** Counts what comes from an address to a path. @returns seconds to wait, 0 for none */
   async secondsToWaitAt(path: string, address: string, quota: Quota): Promise<number> {
     return (await this.#quotas.take(`${path} ${networkOf(address)}`, quota)).secondsToNext;
+  }
+
+  /** Counts a form with the code of a device. @returns seconds to wait, 0 for none */
+  secondsToWaitForCode(address: string): Promise<number> {
+    return this.secondsToWaitAt("code", address, ofCodes);
+  }
+
+  /** A code that was no guess: there is a device that shows it. */
+  async forgiveCode(address: string): Promise<void> {
+    await this.#quotas.take(`code ${networkOf(address)}`, ofCodes, -1);
   }
 
   /** Counts a client that failed to show who it is. @returns seconds to wait, 0 for none */

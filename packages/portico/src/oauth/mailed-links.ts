@@ -3,6 +3,7 @@
 
 import type { LinkPurpose } from "../identity/account-letters.ts";
 import { passwordFault } from "../identity/password.ts";
+import type { Person } from "../identity/person.ts";
 import { signedIn } from "./account.ts";
 import {
   type Exchange,
@@ -44,19 +45,22 @@ export async function askForPassword(parts: PageParts, exchange: Exchange): Prom
 
 /** `/password`, where the link of the mail leads. */
 export async function choosePassword(parts: PageParts, exchange: Exchange): Promise<void> {
-  const { site, links } = parts;
+  const { site, links, passkeys } = parts;
   const { form, address } = exchange;
   const found = await ownerOf(parts, exchange, "password");
   if (!found) return;
-  const { email, token } = found;
-  if (!form) return show(site, exchange, 200, newPasswordPage(site, { email, token }));
+  const { person, token } = found;
+  const names = (await passkeys.list(person)).map(({ name }) => name);
+  const shown = { email: person.email, token, passkeys: names };
+  if (!form) return show(site, exchange, 200, newPasswordPage(site, shown));
   const password = form.get("password") ?? "";
   const fault = passwordFault(password);
   if (fault !== undefined) {
     const told = `${fault.charAt(0).toUpperCase()}${fault.slice(1)}.`;
-    return show(site, exchange, 422, newPasswordPage(site, { email, token, fault: told }));
+    return show(site, exchange, 422, newPasswordPage(site, { ...shown, fault: told }));
   }
-  if (!(await links.resetPassword(token, password, address))) return showSpent(parts, exchange);
+  const chosen = { password, address, removesPasskeys: form.has("remove_passkeys") };
+  if (!(await links.resetPassword(token, chosen))) return showSpent(parts, exchange);
   show(site, exchange, 200, passwordChangedPage(site));
 }
 
@@ -65,8 +69,8 @@ export async function confirmEmail(parts: PageParts, exchange: Exchange): Promis
   const { site, links } = parts;
   const found = await ownerOf(parts, exchange, "email");
   if (!found) return;
-  const { email, token } = found;
-  if (!exchange.form) return show(site, exchange, 200, confirmEmailPage(site, email, token));
+  const { person, token } = found;
+  if (!exchange.form) return show(site, exchange, 200, confirmEmailPage(site, person.email, token));
   if (!(await links.verifyEmail(token))) return showSpent(parts, exchange);
   show(site, exchange, 200, emailConfirmedPage(site));
 }
@@ -93,7 +97,7 @@ async function ownerOf(
   parts: PageParts,
   exchange: Exchange,
   purpose: LinkPurpose,
-): Promise<{ readonly email: string; readonly token: string } | undefined> {
+): Promise<{ readonly person: Person; readonly token: string } | undefined> {
   const { form, query } = exchange;
   if (form && isFromElsewhere(exchange)) {
     showRefusedForm(parts.site, exchange);
@@ -102,7 +106,7 @@ async function ownerOf(
   const token = (form ?? query).get("token") ?? "";
   const person = await parts.links.personOf(purpose, token);
   if (!person) showSpent(parts, exchange);
-  return person && { email: person.email, token };
+  return person && { person, token };
 }
 
 function showSpent({ site }: PageParts, exchange: Exchange): void {

@@ -48,6 +48,13 @@ export function mountedRequest(
   } as unknown as IncomingMessage;
 }
 
+/** The path and query of a target, in whichever form it was sent (RFC 9112, section 3.2.2). */
+export function originForm(target: string): string {
+  if (target.startsWith("/")) return target;
+  const rest = target.replace(/^https?:\/\/[^/?]*/i, "");
+  return rest.startsWith("/") ? rest : `/${rest}`;
+}
+
 async function* chunksOf(body: Mounting["body"]): AsyncGenerator<Buffer> {
   if (body !== undefined) yield typeof body === "string" ? Buffer.from(body) : body;
 }

@@ -2,16 +2,25 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Quota } from "../declare/caller.ts";
+import { Problem } from "../errors.ts";
+import { isAuthorizedTwice } from "../identity/presented-credential.ts";
+import { requirePlain } from "../limits/plain-body.ts";
 import { tokenMark } from "./adapter.ts";
 import type { AuthorizationServer, Running } from "./authorization-server.ts";
 import { resourceMetadataPath } from "./challenge.ts";
 import { routes } from "./configuration.ts";
 import { type Exchange, type PageHandler, type PageParts, seeOther, show, showFile } from "./exchange.ts";
-import { answerBroken, answerOAuthError, answerTooMany, describeOAuthError } from "./failure.ts";
+import {
+  answerBroken,
+  answerOAuthError,
+  answerPageError,
+  answerTooMany,
+  describeOAuthError,
+} from "./failure.ts";
 import { showGrants } from "./grants.ts";
 import { interact } from "./interaction.ts";
 import { askForPassword, choosePassword, confirmEmail, showAccount } from "./mailed-links.ts";
-import { mountedRequest } from "./mounted-request.ts";
+import { mountedRequest, originForm } from "./mounted-request.ts";
 import { logoPath, pageHeaders } from "./pages/layout.ts";
 import { passkeyScript, scriptPath } from "./pages/passkey-form.ts";
 import { errorPage } from "./pages/plain-pages.ts";
@@ -24,6 +33,9 @@ export interface OAuthDoor {
   readonly server: AuthorizationServer;
   /** The path of AUTH_URL as requests arrive. */
   readonly mount: string;
+  /** The paths of AUTH_URL and PUBLIC_URL as callers know them. */
+  readonly issuerPath: string;
+  readonly resourcePath: string;
 }
 
 const bodyLimitBytes = 48 * 1024;
@@ -37,12 +49,13 @@ interface Endpoint {
   readonly prepare?: (parameters: URLSearchParams) => boolean;
   /** What each address may do here: a request leaves a row behind, or is a guess. */
   readonly quota?: Quota;
+  /** Forms that are sent here hold the codes of devices. */
+  readonly takesCodes?: boolean;
   /** Pages of ours; the library answers the rest. */
   readonly handle?: PageHandler;
 }
 
 const ofRequests: Quota = { limit: 300, windowSeconds: 60 };
-const ofCodes: Quota = { limit: 30, windowSeconds: 600 };
 
 const endpoints: readonly Endpoint[] = [
   {
@@ -68,7 +81,13 @@ const endpoints: readonly Endpoint[] = [
   { path: routes.end_session, methods: ["POST"], isPage: true, quota: ofRequests, handle: askAgainByGet },
   { path: `${routes.end_session}/confirm`, methods: ["POST"], isPage: true, quota: ofRequests },
   { path: `${routes.end_session}/success`, methods: ["GET"], isPage: true },
-  { path: routes.code_verification, methods: ["GET", "POST"], isPage: true, quota: ofCodes },
+  {
+    path: routes.code_verification,
+    methods: ["GET", "POST"],
+    isPage: true,
+    quota: ofRequests,
+    takesCodes: true,
+  },
   { path: `${routes.code_verification}/:uid`, methods: ["GET"], isPage: true, quota: ofRequests },
   { path: routes.device_authorization, methods: ["POST", "OPTIONS"], quota: ofRequests },
   {
@@ -100,7 +119,10 @@ export async function registerOAuth(server: FastifyInstance, door: OAuthDoor): P
   server.addContentTypeParser(
     "*",
     { parseAs: "buffer", bodyLimit: bodyLimitBytes },
-    async (_request: unknown, body: Buffer) => body,
+    async ({ headers }: FastifyRequest, body: Buffer) => {
+      requirePlain(headers["content-encoding"]);
+      return body;
+    },
   );
   server.setErrorHandler(answerOAuthError);
   for (const endpoint of endpoints) register(server, door, endpoint, `${door.mount}${endpoint.path}`, "");
@@ -108,16 +130,22 @@ export async function registerOAuth(server: FastifyInstance, door: OAuthDoor): P
   registerResourceMetadata(server, door);
 }
 
-/** For an issuer with a path, its metadata stand beside it as well (RFC 8414, section 3.1). */
+/**
+ * For an issuer with a path, its metadata stand beside it as well (RFC 8414, section 3.1): a proxy in front may take
+ * a folder of that path away, or pass it on.
+ */
 function registerMetadataOutside(server: FastifyInstance, door: OAuthDoor): void {
-  if (door.mount === "") return;
+  const paths = new Set([door.mount, door.issuerPath].filter((path) => path !== ""));
   for (const endpoint of endpoints.filter(({ path }) => path.startsWith("/.well-known/")))
-    register(server, door, endpoint, `${endpoint.path}${door.mount}`, endpoint.path);
+    for (const path of paths) register(server, door, endpoint, `${endpoint.path}${path}`, endpoint.path);
 }
 
 /** RFC 9728 */
-function registerResourceMetadata(server: FastifyInstance, { server: { parts } }: OAuthDoor): void {
-  server.get(resourceMetadataPath, async (_request, reply) => {
+function registerResourceMetadata(
+  server: FastifyInstance,
+  { server: { parts }, resourcePath }: OAuthDoor,
+): void {
+  const tell = async (_request: FastifyRequest, reply: FastifyReply) => {
     const { issuer, resource } = await parts.urls;
     reply.header("Access-Control-Allow-Origin", "*");
     return {
@@ -127,7 +155,8 @@ function registerResourceMetadata(server: FastifyInstance, { server: { parts } }
       bearer_methods_supported: ["header"],
       resource_name: parts.brand.name,
     };
-  });
+  };
+  for (const path of new Set(["", resourcePath])) server.get(`${resourceMetadataPath}${path}`, tell);
 }
 
 function register(
@@ -142,12 +171,19 @@ function register(
     method: [...methods],
     url,
     config: { ignoresAccept: true, hasOwnCors: true, describeError: describeOAuthError },
+    errorHandler: async (error, request, reply) => {
+      if (!isPage) return answerOAuthError(error, request, reply);
+      const { site } = await door.server.running();
+      return answerPageError(site, error, request, reply);
+    },
     handler: async (request, reply) => {
       if (request.method === "OPTIONS" && !isPreflight(request)) return tellMethods(reply, methods);
       const running = await door.server.running();
-      const query = request.url.indexOf("?");
-      const search = query < 0 ? "" : request.url.slice(query);
-      const path = target || request.url.slice(door.mount.length, query < 0 ? undefined : query);
+      if (!isPage) requireClear(request);
+      const url = originForm(request.url);
+      const query = url.indexOf("?");
+      const search = query < 0 ? "" : url.slice(query);
+      const path = target || url.slice(door.mount.length, query < 0 ? undefined : query);
       reply.hijack();
       for (const [name, value] of Object.entries(reply.getHeaders()))
         reply.raw.setHeader(name, value as string);
@@ -169,6 +205,12 @@ function isPreflight({ headers }: FastifyRequest): boolean {
   return headers.origin !== undefined && headers["access-control-request-method"] !== undefined;
 }
 
+/** A client shows who it is once. @throws Problem `malformed_request` */
+function requireClear({ raw }: FastifyRequest): void {
+  if (isAuthorizedTwice(raw.rawHeaders))
+    throw new Problem("malformed_request", "Send the header Authorization once.");
+}
+
 function tellMethods(reply: FastifyReply, methods: Endpoint["methods"]): FastifyReply {
   const allowed = methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]));
   return reply.code(204).header("Allow", allowed.join(", ")).send();
@@ -177,15 +219,12 @@ function tellMethods(reply: FastifyReply, methods: Endpoint["methods"]): Fastify
 /** Of the codes of devices, guesses and looks at the page are counted apart. */
 async function secondsToWait(
   { server }: OAuthDoor,
-  { path, quota }: Endpoint,
+  { path, quota, takesCodes }: Endpoint,
   { method, ip = "" }: FastifyRequest,
 ): Promise<number> {
-  if (!quota) return 0;
   const { guesses } = server.parts;
-  const isLook = quota === ofCodes && method !== "POST";
-  return isLook
-    ? guesses.secondsToWaitAt(`look at ${path}`, ip, ofRequests)
-    : guesses.secondsToWaitAt(path, ip, quota);
+  if (takesCodes && method === "POST") return guesses.secondsToWaitForCode(ip);
+  return quota ? guesses.secondsToWaitAt(path, ip, quota) : 0;
 }
 
 async function passOn(

@@ -22,20 +22,25 @@ export interface Site extends OAuthUrls {
 }
 
 export function siteAt({ issuer, resource }: OAuthUrls, brand: Brand, scopes: readonly string[]): Site {
-  const { origin, host, pathname, hostname, protocol: scheme } = new URL(issuer);
+  const { origin, host, hostname, protocol: scheme } = new URL(issuer);
   const protocol = scheme === "https:" ? "https" : "http";
   const isAddress = isIP(hostname) !== 0 || hostname.startsWith("[");
   const rpId = isAddress ? undefined : hostname;
-  const path = pathname.replace(/\/$/, "");
+  const path = pathOf(issuer);
   return { issuer, resource, brand, scopes, origin, host, protocol, rpId, path };
 }
 
-/** The path of AUTH_URL as requests arrive: without the folder that a proxy in front takes away. */
-export function mountPath(authUrl: string, publicUrl: string): string {
-  const [path, folder] = [authUrl, publicUrl].map((url) => new URL(url).pathname.replace(/\/$/, ""));
+/** Where AUTH_URL is as requests arrive: without the folder that a proxy in front takes away. */
+export function mountedAt(authUrl: string, publicUrl: string) {
+  const issuerPath = pathOf(authUrl);
+  const resourcePath = pathOf(publicUrl);
   const isBelow =
-    new URL(authUrl).origin === new URL(publicUrl).origin && `${path}/`.startsWith(`${folder}/`);
-  return isBelow ? path!.slice(folder!.length) : path!;
+    new URL(authUrl).origin === new URL(publicUrl).origin && `${issuerPath}/`.startsWith(`${resourcePath}/`);
+  return { issuerPath, resourcePath, mount: isBelow ? issuerPath.slice(resourcePath.length) : issuerPath };
+}
+
+function pathOf(url: string): string {
+  return new URL(url).pathname.replace(/\/$/, "");
 }
 
 /** A secret for one purpose, from each of the server's own. */

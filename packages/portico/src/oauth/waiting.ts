@@ -14,13 +14,19 @@ export interface Waiting {
   readonly csrf: string;
 }
 
+const gone = {
+  statusCode: 400,
+  error: "invalid_request",
+  error_description: "The application is not known here any more.",
+};
+
 export async function waitingFor(
   { provider, clients, csrfKey }: PageParts,
   { request, response }: Exchange,
 ): Promise<Waiting> {
   const interaction = await provider.interactionDetails(request, response);
   const client = await clients.find(String(interaction.params["client_id"]));
-  if (!client) throw new Error("the client of an interaction is gone");
+  if (!client) throw Object.assign(new Error("the client of an interaction is gone"), gone);
   return { interaction, client, csrf: new Hmac(csrfKey).sign(interaction.jti) };
 }
 
@@ -40,6 +46,6 @@ export function showWaiting(
   hasScript = false,
 ): void {
   const redirectUri = params["redirect_uri"];
-  const formTarget = typeof redirectUri === "string" ? new URL(redirectUri).origin : undefined;
-  show(site, exchange, status, page, { formTarget, hasScript });
+  const schemes = typeof redirectUri === "string" ? [new URL(redirectUri).protocol, "https:"] : [];
+  show(site, exchange, status, page, { formTargets: [...new Set(schemes)], hasScript });
 }

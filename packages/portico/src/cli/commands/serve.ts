@@ -10,7 +10,7 @@ import { buildServer } from "../../http/server.ts";
 import type { OAuthUrls } from "../../identity/access-token.ts";
 import { Authenticator } from "../../identity/authenticate.ts";
 import { TokenBuckets } from "../../limits/token-bucket.ts";
-import { mountPath } from "../../oauth/site.ts";
+import { mountedAt } from "../../oauth/site.ts";
 import { CursorCodec } from "../../plan/cursor.ts";
 import { migrate } from "../../store/migrate.ts";
 import { openStore } from "../../store/open.ts";
@@ -66,7 +66,7 @@ const serve: Command = {
         log,
         graphqlLimits: settings.graphqlLimits,
         recorders: recording.recorders,
-        oauth: { server: oauth, mount: mountPath(authUrl(settings, settings.publicUrl), settings.publicUrl) },
+        oauth: { server: oauth, ...mountedAt(authUrl(settings, settings.publicUrl), settings.publicUrl) },
         events: new EventFeed(store, (err) =>
           log.logger.warn({ err }, "events cannot be read; it is tried again"),
         ),

@@ -67,6 +67,8 @@ nav { margin: 1.5rem 0 0; padding: 1rem 0 0; border-top: 1px solid var(--line); 
 nav ul { margin: 0; padding: 0; list-style: none; line-height: 2; }
 label { display: block; margin: 0 0 1rem; font-weight: 600; }
 input:not([type=hidden]) { display: block; width: 100%; margin-top: .25rem; padding: .65rem .75rem; font: inherit; font-weight: 400; color: inherit; background: transparent; border: 1px solid var(--line); border-radius: .4rem; }
+label.choice { font-weight: 400; }
+label.choice input:not([type=hidden]) { display: inline; width: auto; margin: 0 .4rem 0 0; }
 button { width: 100%; margin: 0 0 .6rem; padding: .7rem 1rem; font: inherit; font-weight: 600; border-radius: .4rem; border: 1px solid var(--accent); background: var(--accent); color: var(--on-accent); cursor: pointer; }
 button.other { background: transparent; color: var(--ink); border-color: var(--line); }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
@@ -120,8 +122,11 @@ ${logoOf(site)}${body}
 
 /** What a page needs beside what all have. */
 export interface PageNeeds {
-  /** Where a form may lead on to: browsers hold redirects after a form against this list too. */
-  readonly formTarget?: string | undefined;
+  /**
+   * Schemes to which a form may lead on. Chromium holds every redirect after a form against this list, those of the
+   * application too, which may send people on to wherever it lives; and a list cannot name the host `[::1]`.
+   */
+  readonly formTargets?: readonly string[];
   /** Whether it has the script for passkeys; pages work without it. */
   readonly hasScript?: boolean;
 }
@@ -129,14 +134,14 @@ export interface PageNeeds {
 /** Headers of pages: nothing from elsewhere, in no frame, forms sent here only. */
 export function pageHeaders(
   site: Site,
-  { formTarget, hasScript = false }: PageNeeds = {},
+  { formTargets = [], hasScript = false }: PageNeeds = {},
 ): Record<string, string> {
   const policy = [
     "default-src 'none'",
     `script-src ${hasScript ? "'self'" : "'none'"}`,
     `style-src 'sha256-${styleOf(site).hash}'`,
     ...(site.brand.logo ? ["img-src 'self'"] : []),
-    `form-action 'self'${formTarget === undefined ? "" : ` ${formTarget}`}`,
+    ["form-action 'self'", ...formTargets].join(" "),
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ];

@@ -35,10 +35,15 @@ export function linkSentPage(site: Site, interaction: string): string {
 export interface NewPassword {
   readonly email: string;
   readonly token: string;
+  /** The names of those with which the account can be opened as well. */
+  readonly passkeys: readonly string[];
   readonly fault?: string | undefined;
 }
 
-export function newPasswordPage(site: Site, { email, token, fault }: NewPassword): string {
+export function newPasswordPage(site: Site, { email, token, passkeys, fault }: NewPassword): string {
+  const others = html`<p>With these passkeys, too, the account can be opened: ${passkeys.join(", ")}.</p>
+<label class="choice"><input type="checkbox" name="remove_passkeys" value="yes"> Remove them, if one is not yours</label>
+`;
   const body = html`<h1>Choose a new password</h1>
 <p>for ${email}. You will be signed out everywhere, and applications have to ask you again.</p>
 ${faultHtml(fault)}
@@ -47,7 +52,7 @@ ${faultHtml(fault)}
 <input type="hidden" name="username" value="${email}" autocomplete="username">
 <label>New password, 8 characters or more
 <input type="password" name="password" autocomplete="new-password" required minlength="8" maxlength="256"></label>
-<button type="submit">Change the password</button>
+${passkeys.length > 0 ? others : undefined}<button type="submit">Change the password</button>
 </form>`;
   return page(site, "Choose a new password", body);
 }
