@@ -135,9 +135,10 @@ export class OAuthRecords {
     const replaced = names.slice(2).map((name) => sql`${sql.ref(name)} = excluded.${sql.ref(name)}`);
     this.#upsert = make(sql`${insert} on conflict (model, id) do update set ${sql.join(replaced)}`);
     this.#insert = make(sql`${insert} on conflict (model, id) do nothing returning id`);
-    const payload = sql`payload = ${slot((made: NewRecord) => seal.close(made.payload))}`;
-    const ofMade = sql`model = ${slot((made: NewRecord) => made.model)} and id = ${slot((made: NewRecord) => kept(made.value))}`;
-    this.#change = make(sql`update oauth_records set ${payload} where ${ofMade} returning id`);
+    const [ofModel, ofId, ...changed] = names.map((name, place) => sql`${sql.ref(name)} = ${values[place]!}`);
+    this.#change = make(
+      sql`update oauth_records set ${sql.join(changed)} where ${ofModel!} and ${ofId!} returning id`,
+    );
     const found = sql`select payload, consumed_at from oauth_records where`;
     this.#find = make(sql`${found} ${key}`);
     const model = sql`model = ${slot((key: Key) => key.model)}`;
@@ -148,10 +149,10 @@ export class OAuthRecords {
     );
     const isAlive = sql`expires_at > ${slot(epochSeconds)}`;
     this.#take = make(sql`delete from oauth_records where ${key} and ${isAlive} returning payload`);
-    const ofModel = sql`model = ${slot((model: string) => model)}`;
-    this.#isAny = make(sql`select 1 from oauth_records where ${ofModel} limit 1`);
+    const among = sql`model = ${slot((model: string) => model)}`;
+    this.#isAny = make(sql`select 1 from oauth_records where ${among} limit 1`);
     this.#takeSome = make(
-      sql`with taken as (select model, id from oauth_records where ${ofModel}
+      sql`with taken as (select model, id from oauth_records where ${among}
           limit ${sql.lit(takenAtOnce)}${store.dialect.lockFreeRows})
         delete from oauth_records where (model, id) in (select model, id from taken) returning payload`,
     );

@@ -8,6 +8,7 @@ import type { People } from "../identity/person.ts";
 import type { SeenAt, SignInSessions } from "../identity/sign-in-sessions.ts";
 import type { Guesses } from "./guesses.ts";
 import type { Library } from "./library.ts";
+import { presentedSession, withholdSession } from "./session-cookie.ts";
 
 /** What the authorization server stands on. */
 export interface Memory {
@@ -64,10 +65,21 @@ export class RecordAdapter implements Adapter {
       if (await records.change(record)) return;
       throw new this.#library.errors.SessionNotFound(interactionGone);
     }
+    if (this.#model === "Session" && this.#isPresented(id)) {
+      // One that was replaced meanwhile must not come back: neither what it opened nor what it had forgotten.
+      if (!(await records.change(record))) withholdSession(this.#library.Provider.ctx!);
+      return;
+    }
     if (this.#model !== "ReplayDetection") return records.put(record);
     // The library looks first and writes then; of two assertions at once both would pass.
     if (await records.add(record)) return;
     throw new this.#library.errors.InvalidClientAuth("client assertion tokens must only be used once");
+  }
+
+  /** Whether the request came with this session, which so was found when it came. */
+  #isPresented(id: string): boolean {
+    const { ctx } = this.#library.Provider;
+    return ctx !== undefined && presentedSession(ctx) === id;
   }
 
   async find(id: string): Promise<AdapterPayload | undefined> {

@@ -51,17 +51,17 @@ export function answerOAuthError(error: FastifyError, request: FastifyRequest, r
   reply.code(status).headers(headers).send(told);
 }
 
-/** The same for people. */
-export function answerPageError(
+/** The same for people: the page that an asynchronous handler of errors answers with. */
+export function pageOfError(
   site: Site,
   error: FastifyError,
   request: FastifyRequest,
   reply: FastifyReply,
-): FastifyReply {
+): string {
   const { status, headers, told } = refusalOf(error, request);
   const type = "text/html; charset=utf-8";
   reply.code(status).headers({ ...pageHeaders(site), ...headers, "Content-Type": type });
-  return reply.send(errorPage(site, told));
+  return errorPage(site, told);
 }
 
 function refusalOf(error: FastifyError, request: FastifyRequest) {

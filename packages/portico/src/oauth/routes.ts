@@ -10,13 +10,7 @@ import type { AuthorizationServer, Running } from "./authorization-server.ts";
 import { resourceMetadataPath } from "./challenge.ts";
 import { routes } from "./configuration.ts";
 import { type Exchange, type PageHandler, type PageParts, seeOther, show, showFile } from "./exchange.ts";
-import {
-  answerBroken,
-  answerOAuthError,
-  answerPageError,
-  answerTooMany,
-  describeOAuthError,
-} from "./failure.ts";
+import { answerBroken, answerOAuthError, answerTooMany, describeOAuthError, pageOfError } from "./failure.ts";
 import { showGrants } from "./grants.ts";
 import { interact } from "./interaction.ts";
 import { askForPassword, choosePassword, confirmEmail, showAccount } from "./mailed-links.ts";
@@ -171,11 +165,12 @@ function register(
     method: [...methods],
     url,
     config: { ignoresAccept: true, hasOwnCors: true, describeError: describeOAuthError },
-    errorHandler: async (error, request, reply) => {
-      if (!isPage) return answerOAuthError(error, request, reply);
-      const { site } = await door.server.running();
-      return answerPageError(site, error, request, reply);
-    },
+    ...(isPage && {
+      errorHandler: async (error, request, reply) => {
+        const { site } = await door.server.running();
+        return pageOfError(site, error, request, reply);
+      },
+    }),
     handler: async (request, reply) => {
       if (request.method === "OPTIONS" && !isPreflight(request)) return tellMethods(reply, methods);
       const running = await door.server.running();
