@@ -8,6 +8,23 @@ import { serve } from "../scenario.ts";
 
 const issuer = "https://auth.example.com/sso";
 
+describe("oauth behind a proxy that takes a folder away", () => {
+  const folder = "https://example.com/api";
+  const served = serve("sqlite", { env: { PUBLIC_URL: folder, AUTH_URL: `${folder}/oauth` } });
+
+  test("metadata stand where RFC 8414 and RFC 9728 look for them", async () => {
+    const told = (path: string) => served.request(`/.well-known/${path}`, { key: null });
+    for (const path of ["/oauth", "/api/oauth"]) {
+      const { status, body } = await told(`oauth-authorization-server${path}`);
+      assert.deepEqual([status, body.issuer], [200, `${folder}/oauth`]);
+    }
+    for (const path of ["", "/api"]) {
+      const { status, body } = await told(`oauth-protected-resource${path}`);
+      assert.deepEqual([status, body.authorization_servers], [200, [`${folder}/oauth`]]);
+    }
+  });
+});
+
 describe("oauth behind a proxy", () => {
   const served = serve("sqlite", { env: { AUTH_URL: issuer } });
 

@@ -5,7 +5,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { describe, test } from "node:test";
 import { Authenticator, type Options, type Wrong } from "../authenticator.ts";
 import { Browser, type Shown } from "../browser.ts";
-import { mailTo } from "../mailed.ts";
+import { linkIn, mailTo } from "../mailed.ts";
 import {
   authorizeUrl,
   callback,
@@ -79,6 +79,25 @@ onEachDatabase("passkeys", (database) => {
     const again = await hers.open(page());
     assert.match(again.text, /last used 20/);
   });
+
+  for (const [fact, fields, status] of [
+    ["stay", {}, 200],
+    ["go, if they are not theirs", { remove_passkeys: "yes" }, 401],
+  ] as const) {
+    test(`who chooses another password is shown their passkeys, which ${fact}`, async () => {
+      const person = await makePerson(served, `forgetful-${status}@example.com`);
+      const authenticator = await withPasskey(await signedIn(person));
+      const browser = new Browser();
+      const [, path] = /<a href="([^"]+)">Forgot/.exec((await signInPage(browser)).text) ?? [];
+      await browser.submit(await browser.open(new URL(path!, served.url).href), { email: person.email });
+      const link = linkIn(await mailTo(served, person.email, "account.password_link"));
+      const shown = await browser.open(link);
+      assert.match(shown.text, /With these passkeys, too, the account can be opened: Laptop\./);
+      const changed = await browser.submit(shown, { password: "another battery entirely", ...fields });
+      assert.equal(changed.status, 200, changed.text);
+      assert.equal((await signIn(authenticator)).status, status);
+    });
+  }
 
   test("a person is told of each passkey that is added, and no markup comes with its name", async () => {
     const person = await makePerson(served, "told@example.com");

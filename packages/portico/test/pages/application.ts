@@ -11,9 +11,15 @@ export class Application {
   readonly #server: Server;
   /** What its page `/` holds. */
   html = "";
+  /** Where it sends people on to who come back, as one whose callback and pages are apart. */
+  leadsTo: string | undefined;
 
   constructor() {
     this.#server = createServer((request, response) => {
+      if (this.leadsTo !== undefined && request.url?.startsWith("/callback")) {
+        response.writeHead(302, { Location: this.leadsTo }).end();
+        return;
+      }
       const text = request.url === "/" ? this.html : "<!DOCTYPE html><title>Back</title><h1>Back</h1>";
       response.setHeader("Content-Type", "text/html; charset=utf-8").end(text);
     });

@@ -18,6 +18,7 @@ inChromium("sign-in", (chromium) => {
 function signIn(chromium: Chromium, database: DatabaseName): void {
   let person: Person;
   const back = application();
+  const elsewhere = application();
   const served = serve(database, {
     prepare: async (made) => {
       person = await makePerson(made, "grace@example.com");
@@ -74,6 +75,23 @@ function signIn(chromium: Chromium, database: DatabaseName): void {
   });
 
   if (database === "postgres") return;
+
+  for (const [fact, words] of [
+    ["who allows", []],
+    ["who signs in at one's own application", ["--first-party"]],
+  ] as const) {
+    test(`${fact} arrives, also where the application sends them on to another origin`, async () => {
+      elsewhere.leadsTo = `${back.origin}/home`;
+      const { url } = await openIdClient(served, elsewhere.callback, ...words);
+      await chromium.visit(async (page, { faults }) => {
+        await page.goto(url.href);
+        await fillInSignIn(page, person);
+        if (words.length === 0) await allow(page);
+        await page.waitForURL(elsewhere.leadsTo!);
+        assert.deepEqual(faults, []);
+      });
+    });
+  }
 
   test("a person who declines is sent back with access_denied", async () => {
     const { config, url, checks } = await openIdClient(served, back.callback);
