@@ -20,16 +20,21 @@ interface Sent {
 export class Browser {
   readonly #cookies: { name: string; value: string; path: string }[] = [];
   readonly #userAgent: string;
+  readonly #always: Readonly<Record<string, string>>;
 
-  /** @param userAgent what it says of itself */
-  constructor(userAgent = "node") {
+  /**
+   * @param userAgent what it says of itself
+   * @param always headers of each of its requests
+   */
+  constructor(userAgent = "node", always: Readonly<Record<string, string>> = {}) {
     this.#userAgent = userAgent;
+    this.#always = always;
   }
 
   async open(url: string, { headers: given = {}, ...init }: Sent = {}): Promise<Shown> {
     const { pathname } = new URL(url);
     const cookies = this.#cookies.filter(({ path }) => pathname.startsWith(path));
-    const headers = new Headers(given);
+    const headers = new Headers({ ...this.#always, ...given });
     headers.set("cookie", cookies.map(({ name, value }) => `${name}=${value}`).join("; "));
     headers.set("user-agent", this.#userAgent);
     headers.set("accept", "text/html,application/xhtml+xml,*/*;q=0.8");

@@ -6,6 +6,7 @@ import { type GraphqlLimits, standardLimits } from "../graphql/limits.ts";
 import type { AllowedOrigins } from "../http/cors.ts";
 import { type LogLevel, logLevels } from "../http/log.ts";
 import type { Introspection } from "../identity/foreign-tokens.ts";
+import { networkIn } from "../limits/client-address.ts";
 
 export interface Settings {
   readonly mode: "sandbox" | "live";
@@ -27,6 +28,8 @@ export interface Settings {
   readonly graphqlLimits: GraphqlLimits;
   /** How many refused credentials an address may show. */
   readonly failedAuthQuota: Quota;
+  /** Whose X-Forwarded-For is believed: addresses and networks. */
+  readonly trustedProxies: readonly string[];
   /** The mail server; undefined where mails are kept (sandbox) or wait for one (live). */
   readonly smtpUrl: string | undefined;
   /** Who mails come from; undefined for the API itself. */
@@ -83,6 +86,7 @@ export function readSettings(environment: Environment, defaults: Environment = {
     keyExpiringSoonDays: days("PORTICO_KEY_EXPIRING_SOON_DAYS", value("PORTICO_KEY_EXPIRING_SOON_DAYS", "7")),
     graphqlLimits: graphqlLimits(value),
     failedAuthQuota: quota("PORTICO_FAILED_AUTH_QUOTA", value("PORTICO_FAILED_AUTH_QUOTA", "300/60")),
+    trustedProxies: networks("PORTICO_TRUSTED_PROXIES", value("PORTICO_TRUSTED_PROXIES", "")),
     smtpUrl: smtpUrl(value("SMTP_URL", "")),
     mailFrom: mailAddress("MAIL_FROM", value("MAIL_FROM", "")),
     signingKey: value("PORTICO_SIGNING_KEY", "") || undefined,
@@ -120,6 +124,15 @@ function quota(name: string, value: string): Quota {
   if (Number(limit) > 0 && Number(windowSeconds) > 0)
     return { limit: Number(limit), windowSeconds: Number(windowSeconds) };
   throw new OperatorError(`${name} is '${value}'; write requests and the seconds of their window: 1000/60`);
+}
+
+/** `10.0.0.7,192.168.0.0/16` */
+function networks(name: string, value: string): readonly string[] {
+  const given = value.split(",").map((each) => each.trim());
+  const listed = given.filter((each) => each !== "");
+  const wrong = listed.find((each) => networkIn(each) === undefined);
+  if (wrong === undefined) return listed;
+  throw new OperatorError(`${name} has '${wrong}'; write addresses or networks: 10.0.0.7,192.168.0.0/16`);
 }
 
 /** Its password is not repeated in the message. */

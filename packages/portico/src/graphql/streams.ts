@@ -12,6 +12,8 @@ import { subprotocol, WebSocketConnection } from "./web-socket.ts";
 
 /** What the building hands in: doors know nothing of credentials and quotas. */
 export interface StreamAccess {
+  /** Where a request comes from. */
+  readonly addressOf: (request: IncomingMessage) => string;
   /** Who opens a connection. @throws Problem */
   readonly authenticate: (presented: Presented, address: string) => Promise<Caller>;
   /** Who it is now. */
@@ -60,7 +62,7 @@ export class Streams {
 
   /** Opens a WebSocket on the connection of a request that asks for one. */
   openSocket(request: IncomingMessage, connection: Duplex, head: Buffer, requestId: string): void {
-    const address = request.socket.remoteAddress ?? "";
+    const address = this.#access.addressOf(request);
     this.#sockets.handleUpgrade(request, connection, head, (socket) => {
       const started = performance.now();
       const opened: WebSocketConnection = new WebSocketConnection(socket, connection, {

@@ -10,6 +10,7 @@ import type { GraphqlLimits } from "../graphql/limits.ts";
 import type { Presented } from "../graphql/open-credentials.ts";
 import type { StreamAccess } from "../graphql/streams.ts";
 import type { Authenticator } from "../identity/authenticate.ts";
+import type { AddressOf } from "../limits/client-address.ts";
 import type { Quotas } from "../limits/quota.ts";
 import { withResourceMetadata } from "../oauth/challenge.ts";
 import { registerGrants } from "../oauth/grants-api.ts";
@@ -43,7 +44,7 @@ export interface Building {
   readonly graphqlLimits: GraphqlLimits;
   /** Those who keep something of each request that was answered. */
   readonly recorders: readonly RequestRecorder[];
-  readonly oauth: OAuthDoor;
+  readonly oauth: Omit<OAuthDoor, "addressOf">;
   readonly events: EventFeed;
   /** Subscriptions that a credential may have open. */
   readonly mostSubscriptions: number;
@@ -51,6 +52,8 @@ export interface Building {
   readonly publicUrl: string;
   /** Whose pages may call the doors from a browser; undefined for nobody's. */
   readonly corsOrigins: AllowedOrigins | undefined;
+  /** Where a request comes from. */
+  readonly addressOf: AddressOf;
   /** Whether answers tell the time that each stage took. */
   readonly isTimed: boolean;
 }
@@ -127,7 +130,9 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
   server.server.on("checkExpectation", (request, response) => server.routing(request, response));
   recordRequests(server, building.log, building.recorders);
   registerHealth(server, building.database);
-  await server.register(async (oauth) => registerOAuth(oauth, building.oauth));
+  await server.register(async (oauth) =>
+    registerOAuth(oauth, { ...building.oauth, addressOf: building.addressOf }),
+  );
   await server.register(async (doors) => registerDoors(doors, building));
   if (building.isTimed) reportTiming(server);
   sendTogether(server);
@@ -147,7 +152,7 @@ function requireHost({ raw }: FastifyRequest): void {
 /** Whoever comes through a door has shown who they are. */
 function registerDoors(doors: FastifyInstance, building: Building): void {
   const { engine, cursors, authenticator, quotas, oauth, publicUrl, log } = building;
-  const { graphqlLimits, events, mostSubscriptions } = building;
+  const { graphqlLimits, events, mostSubscriptions, addressOf } = building;
   const verify = (presented: Presented): Promise<Caller> => authenticator.caller(presented);
   const authenticate = async (presented: Presented, address: string): Promise<Caller> => {
     try {
@@ -164,8 +169,7 @@ function registerDoors(doors: FastifyInstance, building: Building): void {
       request.caller = caller;
       done();
     };
-    // Undefined once the connection is gone, whatever its type says.
-    authenticate(request.raw, request.ip ?? "").then(known, done);
+    authenticate(request.raw, addressOf(request.raw)).then(known, done);
   });
   countRequests(doors, quotas.ofKeys);
   const basePath = new URL(publicUrl).pathname.replace(/\/$/, "");
@@ -177,7 +181,7 @@ function registerDoors(doors: FastifyInstance, building: Building): void {
   const onInternalError = (err: unknown): void => log.logger.error({ err }, "operation of a stream failed");
   const streams = registerGraphql(doors, {
     ...{ engine, cursors, limits: graphqlLimits, basePath, callerOf, events, mostSubscriptions },
-    ...{ authenticate, verify, count, logSocket, onInternalError },
+    ...{ addressOf, authenticate, verify, count, logSocket, onInternalError },
     takeTokens: (...taking) => takeCost(quotas.ofKeys, ...taking),
   });
   acceptSockets(doors.server, graphqlPath, (...opening) => streams.openSocket(...opening));

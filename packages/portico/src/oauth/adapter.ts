@@ -8,6 +8,7 @@ import type { People } from "../identity/person.ts";
 import type { SeenAt, SignInSessions } from "../identity/sign-in-sessions.ts";
 import type { Guesses } from "./guesses.ts";
 import type { Library } from "./library.ts";
+import { addressOf } from "./mounted-request.ts";
 import { presentedSession, withholdSession } from "./session-cookie.ts";
 
 /** What the authorization server stands on. */
@@ -136,7 +137,7 @@ export class RecordAdapter implements Adapter {
     const request = this.#library.Provider.ctx?.req;
     if (!request) return undefined;
     const browser = (request.headers["user-agent"] ?? "").slice(0, longestBrowser);
-    return { at: epochSeconds(), address: request.socket.remoteAddress ?? "", browser };
+    return { at: epochSeconds(), address: addressOf(request), browser };
   }
 
   async findByUserCode(userCode: string): Promise<AdapterPayload | undefined> {

@@ -6,7 +6,10 @@ import type { OAuthDoor } from "./routes.ts";
 export const resourceMetadataPath = "/.well-known/oauth-protected-resource";
 
 /** The same refusal, whose challenge names the metadata of the API. */
-export async function withResourceMetadata(refusal: unknown, { server }: OAuthDoor): Promise<unknown> {
+export async function withResourceMetadata(
+  refusal: unknown,
+  { server }: Pick<OAuthDoor, "server">,
+): Promise<unknown> {
   const challenge = refusal instanceof Problem ? refusal.headers["WWW-Authenticate"] : undefined;
   if (challenge === undefined || !(refusal instanceof Problem)) return refusal;
   const { resource } = await server.parts.urls;

@@ -7,6 +7,8 @@ import { routes } from "./configuration.ts";
 import { tooManyTries } from "./exchange.ts";
 import type { Guesses } from "./guesses.ts";
 
+import { addressOf } from "./mounted-request.ts";
+
 interface Told {
   error: string;
   error_description?: string;
@@ -55,7 +57,7 @@ async function countGuess(
   context: Pick<KoaContextWithOIDC, "req" | "status" | "body" | "set" | "remove">,
   guesses: Guesses,
 ): Promise<void> {
-  const seconds = await guesses.secondsToWaitForClient(context.req.socket.remoteAddress ?? "");
+  const seconds = await guesses.secondsToWaitForClient(addressOf(context.req));
   if (seconds === 0) return;
   context.status = 429;
   context.body = { error: "temporarily_unavailable", error_description: tooManyTries(seconds) };

@@ -2,6 +2,7 @@
 
 import type { Configuration, KoaContextWithOIDC } from "oidc-provider";
 import type { Guesses } from "./guesses.ts";
+import { addressOf } from "./mounted-request.ts";
 import { codePage, confirmPage, connectedPage } from "./pages/device-pages.ts";
 import type { Site } from "./site.ts";
 
@@ -26,12 +27,12 @@ export function deviceFlow(site: Site, guesses: Guesses): DeviceFlow {
       show(context, codePage(site, { csrf: csrfOf(context), code, fault }));
     },
     userCodeConfirmSource: async (context, _form, client, _device, code) => {
-      await guesses.forgiveCode(context.req.socket.remoteAddress ?? "");
+      await guesses.forgiveCode(addressOf(context.req));
       const clientName = client.clientName ?? client.clientId;
       show(context, confirmPage(site, { csrf: csrfOf(context), code, clientName }));
     },
     successSource: async (context) => {
-      await guesses.forgiveCode(context.req.socket.remoteAddress ?? "");
+      await guesses.forgiveCode(addressOf(context.req));
       show(context, connectedPage(site, context.oidc.client?.clientName ?? "The application"));
     },
   };

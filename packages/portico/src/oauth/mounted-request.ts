@@ -13,8 +13,14 @@ const withoutClaims = {
   "x-forwarded-port": undefined,
 };
 
+export interface MountedRequest extends IncomingMessage {
+  /** Where the request comes from. */
+  readonly address: string;
+}
+
 export interface Mounting {
   readonly site: Site;
+  readonly address: string;
   /** The path below the issuer, with the query. */
   readonly target: string;
   /** Pages are for people; all else answers in JSON, whatever it is asked for. */
@@ -24,8 +30,8 @@ export interface Mounting {
 
 export function mountedRequest(
   { raw }: FastifyRequest,
-  { site, target, isPage, body }: Mounting,
-): IncomingMessage {
+  { site, address, target, isPage, body }: Mounting,
+): MountedRequest {
   const headers: IncomingMessage["headers"] = {
     ...raw.headers,
     ...withoutClaims,
@@ -43,9 +49,14 @@ export function mountedRequest(
     ...{ method, httpVersion, httpVersionMajor, httpVersionMinor, socket, headers },
     url: target,
     originalUrl: `${site.path}${target}`,
-    ...{ readable: true, readableEncoding: null },
+    ...{ address, readable: true, readableEncoding: null },
     iterator: () => chunksOf(body),
-  } as unknown as IncomingMessage;
+  } as unknown as MountedRequest;
+}
+
+/** Where a request comes from that the library hands back; it comes with no others than these. */
+export function addressOf(request: IncomingMessage): string {
+  return (request as MountedRequest).address;
 }
 
 /** The path and query of a target, in whichever form it was sent (RFC 9112, section 3.2.2). */

@@ -3,7 +3,16 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Browser } from "../browser.ts";
-import { basic, callback, makeClient, makePublicClient } from "../oauth.ts";
+import {
+  authorizeUrl,
+  basic,
+  callback,
+  makeClient,
+  makePerson,
+  makePublicClient,
+  password,
+  signInAndAllow,
+} from "../oauth.ts";
 import { serve } from "../scenario.ts";
 
 const issuer = "https://auth.example.com/sso";
@@ -56,5 +65,37 @@ describe("oauth behind a proxy", () => {
     assert.ok(cookies.length > 0);
     for (const cookie of cookies)
       assert.match(cookie, /path=\/sso\/.*; secure; httponly|path=\/sso.*secure.*httponly/i);
+  });
+});
+
+describe("oauth behind a proxy that is trusted", () => {
+  const served = serve("sqlite", { env: { PORTICO_TRUSTED_PROXIES: "127.0.0.1" } });
+  const elsewhere = "198.51.100.7";
+
+  test("who guesses at one address shuts nobody out at another, whatever else they write", async () => {
+    const person = await makePerson(served, "grace@example.com");
+    const { url } = authorizeUrl(served, await makePublicClient(served, "openid"), "openid");
+    const signIn = async (from: string, email: string, typed: string): Promise<number> => {
+      const browser = new Browser("node", { "x-forwarded-for": from });
+      const shown = await browser.follow(url);
+      return (await browser.send(shown, { email, password: typed, choice: "sign-in" })).status;
+    };
+    const guesses = await Promise.all(
+      Array.from({ length: 101 }, (_, place) =>
+        signIn(`${place}.1.1.1, 203.0.113.5`, `nobody${place}@example.com`, "wrong horse"),
+      ),
+    );
+    assert.deepEqual(new Set(guesses), new Set([401, 429]));
+    assert.equal(await signIn("203.0.113.5", person.email, password), 429);
+    assert.equal(await signIn(elsewhere, person.email, password), 303);
+  });
+
+  test("a person sees from where they are signed in", async () => {
+    const person = await makePerson(served, "hopper@example.com");
+    const browser = new Browser("node", { "x-forwarded-for": elsewhere });
+    const client = await makePublicClient(served, "openid");
+    await signInAndAllow(browser, authorizeUrl(served, client, "openid").url, person);
+    const { text } = await browser.open(`${served.url}/oauth/sessions`);
+    assert.match(text, /198\.51\.100\.7/);
   });
 });

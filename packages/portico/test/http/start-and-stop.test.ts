@@ -302,6 +302,11 @@ test("a setting that is wrong is named with what it may be", async () => {
     [{ PORTICO_REQUEST_LOG_DAYS: "week" }, /PORTICO_REQUEST_LOG_DAYS is 'week'.*from 0 to 9999/],
     [{ PORTICO_TIMING: "yes" }, /PORTICO_TIMING is 'yes'/],
     [{ PORTICO_KEY_QUOTA: "1000" }, /PORTICO_KEY_QUOTA is '1000'.*1000\/60/],
+    [
+      { PORTICO_TRUSTED_PROXIES: "10.0.0.1, proxy" },
+      /PORTICO_TRUSTED_PROXIES has 'proxy'.*192\.168\.0\.0\/16/,
+    ],
+    [{ PORTICO_TRUSTED_PROXIES: "10.0.0.0/33" }, /PORTICO_TRUSTED_PROXIES has '10\.0\.0\.0\/33'/],
     [{ PORTICO_FAILED_AUTH_QUOTA: "0/60" }, /PORTICO_FAILED_AUTH_QUOTA is '0\/60'/],
     [{ DATABASE_URL: "mysql://localhost/x" }, /DATABASE_URL.*file:PATH or postgres:/],
     [{ DATABASE_URL: "portico.db" }, /DATABASE_URL/],

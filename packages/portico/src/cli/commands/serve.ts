@@ -9,6 +9,7 @@ import { createLog, type Log } from "../../http/log.ts";
 import { buildServer } from "../../http/server.ts";
 import type { OAuthUrls } from "../../identity/access-token.ts";
 import { Authenticator } from "../../identity/authenticate.ts";
+import { addressReader } from "../../limits/client-address.ts";
 import { TokenBuckets } from "../../limits/token-bucket.ts";
 import { mountedAt } from "../../oauth/site.ts";
 import { CursorCodec } from "../../plan/cursor.ts";
@@ -73,6 +74,7 @@ const serve: Command = {
         mostSubscriptions: settings.mostSubscriptions,
         publicUrl: settings.publicUrl,
         corsOrigins: settings.corsOrigins,
+        addressOf: addressReader(settings.trustedProxies),
         isTimed: settings.isTimed,
       });
       await listen(server, settings, log);
