@@ -2,9 +2,9 @@
 
 import type { Quota } from "../declare/caller.ts";
 import { OperatorError } from "../errors.ts";
-import { type GraphqlLimits, standardLimits } from "../graphql/limits.ts";
+import { type GraphqlLimits, standardLimits } from "../graphql/bounds.ts";
 import type { AllowedOrigins } from "../http/cors.ts";
-import { type LogLevel, logLevels } from "../http/log.ts";
+import { type LogLevel, logLevels } from "../http/log-level.ts";
 import type { Introspection } from "../identity/foreign-tokens.ts";
 import { networkIn } from "../limits/client-address.ts";
 

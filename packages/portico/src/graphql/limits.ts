@@ -3,29 +3,9 @@
 import type { DocumentNode, FragmentDefinitionNode, SelectionSetNode } from "graphql";
 import type { Attribute } from "../declare/model.ts";
 import { Problem } from "../errors.ts";
+import type { GraphqlLimits } from "./bounds.ts";
 import { connectionLimit, limitOf } from "./list-arguments.ts";
 import type { Inside, Selected } from "./selected.ts";
-
-export interface GraphqlLimits {
-  /** Tokens of a document. */
-  readonly tokens: number;
-  /** Fields of an operation, with those of fragments counted wherever they are used. */
-  readonly fields: number;
-  /** Fields inside one another. */
-  readonly depth: number;
-  /** Rows that an operation could answer with. */
-  readonly cost: number;
-  /** Characters of the texts in them, were each as long as its declaration allows. */
-  readonly size: number;
-}
-
-export const standardLimits: GraphqlLimits = {
-  tokens: 10_000,
-  fields: 1_000,
-  depth: 15,
-  cost: 25_000,
-  size: 250_000_000,
-};
 
 /** @throws Problem `validation_error` that names the bound, the value and the limit */
 export function requireWithin(bound: keyof GraphqlLimits, value: number, limits: GraphqlLimits): void {

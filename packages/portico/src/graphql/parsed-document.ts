@@ -11,8 +11,9 @@ import {
 } from "graphql";
 import { Problem } from "../errors.ts";
 import { BoundedMap } from "../plan/bounded-map.ts";
+import type { GraphqlLimits } from "./bounds.ts";
 import { type Failure, failureOf, failureOfDocument } from "./failure.ts";
-import { beyond, type GraphqlLimits, requireBoundedDocument } from "./limits.ts";
+import { beyond, requireBoundedDocument } from "./limits.ts";
 
 export interface ParsedDocument {
   readonly document: DocumentNode;

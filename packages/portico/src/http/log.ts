@@ -1,11 +1,9 @@
 // Logs: JSON lines, pretty on a terminal. Whatever a line is made of, credentials do not leave in it.
 
 import { type DestinationStream, type Logger, pino } from "pino";
+import type { LogLevel } from "./log-level.ts";
 
 export type { Logger } from "pino";
-
-export const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
-export type LogLevel = (typeof logLevels)[number];
 
 /** API keys, bearer tokens and JSON Web Tokens, wherever they stand in a line; the first group tells which. */
 const credentials = /((?:sk|pk)_(?:test|live)_|[Bb]earer\s+|eyJ)[\w.~+/=-]+/g;
