@@ -4,7 +4,13 @@ import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import formats from "ajv-formats";
 import type { ActionModel, Attribute, Described, Model, ResourceModel } from "../declare/model.ts";
 import { moment } from "../declare/moment.ts";
-import { attributeSchema, type BodySchemas, bodySchemas, isMerged } from "../declare/schema.ts";
+import {
+  attributeSchema,
+  type BodySchemas,
+  bodySchemas,
+  isMerged,
+  type JsonSchema,
+} from "../declare/schema.ts";
 import { type Fault, type Issue, OperatorError, Problem } from "../errors.ts";
 import type { RowValues } from "../plan/write.ts";
 import { withDerivedDefaults } from "./row-values.ts";
@@ -20,11 +26,12 @@ type Body = Record<string, unknown>;
 
 export class BodyValidator {
   readonly #model: Model;
-  readonly #validators = new Map<ResourceModel, Record<keyof BodySchemas, ValidateFunction<Body>>>();
-  readonly #actions = new Map<ActionModel, ValidateFunction<Body>>();
+  /** It keeps what it has compiled by schema: those of writes that never come are not compiled. */
+  readonly #ajv: Ajv;
+  readonly #actions = new Map<ActionModel, BodySchemas>();
 
   constructor(model: Model) {
-    const ajv = new Ajv({
+    this.#ajv = new Ajv({
       allErrors: true,
       strict: true,
       allowUnionTypes: true,
@@ -32,22 +39,16 @@ export class BodyValidator {
       useDefaults: false,
     });
     // The package is CommonJS; its function is the default export's default.
-    (formats as unknown as typeof formats.default)(ajv, ["email", "uri", "date-time"]);
-    ajv.addFormat("date-time", keptDateTime(ajv));
+    (formats as unknown as typeof formats.default)(this.#ajv, ["email", "uri", "date-time"]);
+    this.#ajv.addFormat("date-time", keptDateTime(this.#ajv));
     this.#model = model;
     for (const resource of model.resources) {
       const { name, attributes, actions, schemas } = resource;
-      for (const attribute of attributes) refuseFaultySchema(ajv, name, attribute);
-      this.#validators.set(resource, {
-        create: ajv.compile<Body>(schemas.create),
-        replace: ajv.compile<Body>(schemas.replace),
-        change: ajv.compile<Body>(schemas.change),
-        hooked: ajv.compile<Body>(schemas.hooked),
-      });
+      refuseFaulty(this.#ajv, `resource ${name}, field `, attributes, schemas);
       for (const action of actions.values()) {
-        for (const attribute of action.attributes)
-          refuseFaultySchema(ajv, name, attribute, `${action.name}.${attribute.name}`);
-        this.#actions.set(action, ajv.compile<Body>(bodySchemas(action).create));
+        const ofAction = bodySchemas(action);
+        this.#actions.set(action, ofAction);
+        refuseFaulty(this.#ajv, `resource ${name}, field ${action.name}.`, action.attributes, ofAction);
       }
     }
   }
@@ -57,7 +58,7 @@ export class BodyValidator {
    * @throws Problem `validation_error` with one detail for each fault
    */
   check(resource: ResourceModel, operation: keyof BodySchemas, body: unknown): Body {
-    const faults = faultsOf(resource, this.#validators.get(resource)![operation], body);
+    const faults = faultsOf(resource, this.#ajv.compile<Body>(resource.schemas[operation]), body);
     if (operation !== "hooked") faults.push(...this.#otherFaults(resource, operation, body, faults));
     if (faults.length === 0) return body as Body;
     throw new FaultyInput(faults);
@@ -73,7 +74,7 @@ export class BodyValidator {
 
   /** What an action is told; a body may be left out where nothing in it is required. */
   checkAction(action: ActionModel, body: unknown = {}): RowValues {
-    const validate = this.#actions.get(action)!;
+    const validate = this.#ajv.compile<Body>(this.#actions.get(action)!.create);
     const faults = faultsOf(action, validate, body);
     if (faults.length > 0) throw new FaultyInput(faults);
     const filled = withDerivedDefaults(action, body as Body);
@@ -120,28 +121,53 @@ function keptDateTime({ formats }: Ajv): (text: string) => boolean {
   return (text) => validate(text) && moment(text) !== undefined;
 }
 
-/** A schema must be one, as a part of a body, and a constant default must keep to it. */
-function refuseFaultySchema(ajv: Ajv, resource: string, attribute: Attribute, place = attribute.name): void {
-  const refuse = (remedy: string): never => {
-    throw new OperatorError(`resource ${resource}, field ${place}: ${remedy}`);
+/**
+ * Schemas must be such, as parts of a body, and constant defaults must keep to them. `hooked` has every field that the
+ * others have; of an object that is merged, what can be said of a change is a schema of its own.
+ *
+ * @param place what the name of a field is told with
+ */
+function refuseFaulty(
+  ajv: Ajv,
+  place: string,
+  attributes: readonly Attribute[],
+  { hooked, change }: BodySchemas,
+): void {
+  const refuse = (name: string, remedy: string): never => {
+    throw new OperatorError(`${place}${name}: ${remedy}`);
   };
-  const validate = compiled(ajv, attribute, refuse);
-  const { field } = attribute;
-  const standard = "default" in field.options ? field.options.default : undefined;
-  if (standard === undefined || typeof standard === "function") return;
-  if (field.kind === "timestamp" || field.kind === "belongsTo") return;
-  if (!validate({ [attribute.name]: standard })) refuse(`its default ${textOf(validate.errors![0]!)}`);
+  const fault =
+    faultOfSchema(ajv, hooked) ?? (attributes.some(isMerged) ? faultOfSchema(ajv, change) : undefined);
+  if (fault !== undefined) {
+    for (const attribute of attributes) {
+      const own = faultOfSchema(ajv, {
+        properties: { [attribute.name]: attributeSchema(attribute) },
+        type: "object",
+      });
+      if (own !== undefined) refuse(attribute.name, `its schema is faulty: ${own}`);
+    }
+    throw new OperatorError(`${place}${attributes.map(({ name }) => name).join(", ")}: ${fault}`);
+  }
+  const validate = ajv.compile<Body>(hooked);
+  if (validate(Object.fromEntries(attributes.flatMap(constantDefault)))) return;
+  const [error] = validate.errors!;
+  refuse(error!.instancePath.split("/")[1] ?? "", `its default ${textOf(error!)}`);
 }
 
-function compiled(ajv: Ajv, attribute: Attribute, refuse: (remedy: string) => never): ValidateFunction<Body> {
+function faultOfSchema(ajv: Ajv, schema: JsonSchema): string | undefined {
   try {
-    return ajv.compile<Body>({
-      type: "object",
-      properties: { [attribute.name]: attributeSchema(attribute) },
-    });
+    ajv.compile(schema);
+    return undefined;
   } catch (error) {
-    return refuse(`its schema is faulty: ${(error as Error).message}`);
+    return (error as Error).message;
   }
+}
+
+/** The name of a field with its default, where that is a value of JSON. */
+function constantDefault({ name, field }: Attribute): [string, unknown][] {
+  const standard = "default" in field.options ? field.options.default : undefined;
+  if (standard === undefined || typeof standard === "function") return [];
+  return field.kind === "timestamp" || field.kind === "belongsTo" ? [] : [[name, standard]];
 }
 
 /** One problem for many faults, the first of which stand in the message. */

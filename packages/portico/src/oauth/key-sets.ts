@@ -2,7 +2,7 @@
 // written that address: what is sent there, how long it may take and how much it may answer are bounded.
 
 import { type LookupAddress, lookup } from "node:dns";
-import { type IncomingMessage, request as requestHttp } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import { BoundedMap } from "../plan/bounded-map.ts";
@@ -58,8 +58,9 @@ export class KeySets {
     });
   }
 
-  #send(url: URL): Promise<IncomingMessage> {
-    const send = url.protocol === "https:" ? requestHttps : requestHttp;
+  async #send(url: URL): Promise<IncomingMessage> {
+    // Loaded where it is needed, in a sandbox: as a module, node:http brings its own fetch along.
+    const send = url.protocol === "https:" ? requestHttps : (await import("node:http")).request;
     return new Promise((resolve, reject) => {
       const options = {
         headers: { accept: "application/json" },
