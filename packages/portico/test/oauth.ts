@@ -2,12 +2,14 @@
 
 import assert from "node:assert/strict";
 import { hash, randomBytes } from "node:crypto";
+import { parseArgs } from "node:util";
 import { Browser, type Shown } from "./browser.ts";
 import type { Served } from "./scenario.ts";
 import type { Answer } from "./server.ts";
 
 export const password = "correct horse battery";
 export const callback = "https://app.example.com/callback";
+const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
 
 export interface OAuthClientMade {
   readonly id: string;
@@ -26,8 +28,36 @@ export async function makePerson(served: Served, email: string, ...words: string
   return user;
 }
 
-export function makeClient(served: Served, ...words: string[]): Promise<OAuthClientMade> {
-  return served.command("client", "create", "--name", "Planner", ...words);
+const texts = (...names: string[]) =>
+  Object.fromEntries(names.map((name) => [name, { type: "string" } as const]));
+const clientOptions = {
+  ...texts("type", "scopes", "grant-types", "auth-method", "jwks", "jwks-uri"),
+  "redirect-uri": { type: "string", multiple: true },
+  "first-party": { type: "boolean" },
+  "resource-server": { type: "boolean" },
+} as const;
+
+/**
+ * A client, told in the words of `portico client create`. Where the API can make it, it does: that spares a process.
+ */
+export async function makeClient(served: Served, ...words: string[]): Promise<OAuthClientMade> {
+  if (words.includes("--tenant") || !words.includes("--scopes") || served.portico.key === "")
+    return served.command("client", "create", "--name", "Planner", ...words);
+  const { values } = parseArgs({ args: words, options: clientOptions });
+  const given = values as Readonly<Record<string, string | undefined>>;
+  const grantTypes = given["grant-types"]?.split(",");
+  return served.create("/v1/oauth-clients", {
+    name: "Planner",
+    type: given["type"],
+    scopes: given["scopes"]!.split(","),
+    grantTypes: grantTypes?.map((name) => (name === "device_code" ? deviceGrant : name)),
+    redirectUris: values["redirect-uri"],
+    authMethod: given["auth-method"],
+    jwks: given["jwks"] && JSON.parse(given["jwks"]),
+    jwksUri: given["jwks-uri"],
+    requiresConsent: values["first-party"] ? false : undefined,
+    mayIntrospect: values["resource-server"],
+  });
 }
 
 /** The client of a single-page application. */
