@@ -425,6 +425,17 @@ onEachDatabase("oauth attacks", (database) => {
     expectAnswer(await served.request("/posts", { key: tokens.access_token }), invalid);
   });
 
+  test("an access token that is revoked takes the refresh token of its grant with it", async () => {
+    const tokens = await obtainTokens(served, client, person, offline);
+    const shown = { client_id: client.clientId };
+    const revoked = await post(served, "/revoke", { token: tokens.access_token, ...shown });
+    assert.equal(revoked.status, 200);
+    const again = { grant_type: "refresh_token", refresh_token: tokens.refresh_token, ...shown };
+    refused(await post(served, "/token", again), "invalid_grant");
+    await sleep(1_000);
+    expectAnswer(await served.request("/posts", { key: tokens.access_token }), invalid);
+  });
+
   test("tokens end with their client and with their person", async () => {
     const [gone, other] = [
       await makePerson(served, "gone@example.com"),
