@@ -198,14 +198,15 @@ function scopesFor(
   // People are not asked for everything that an application may have because it has said nothing.
   if (asked.length === 0 && asksPeople.includes(route))
     throw new errors.InvalidScope("say in scope what the application asks for", "");
-  const every = [...openIdScopes, ...site.scopes];
-  const unknown = asked.find((scope) => scope !== "" && !every.includes(scope));
+  const isKnown = (scope: string): boolean => openIdScopes.includes(scope) || site.scopes.includes(scope);
+  const unknown = asked.find((scope) => scope !== "" && !isKnown(scope));
   if (unknown !== undefined) throw new errors.InvalidScope("requested scope is not known", unknown);
   if (client.scope === undefined && asked.length > 0)
     throw new errors.InvalidScope("requested scope is not allowed", asked.join(" "));
   // A scope that was taken from the client since is not refreshed.
   const its = new Set(client.scope?.split(" "));
-  if (params?.["grant_type"] !== "client_credentials") return every.filter((scope) => its.has(scope));
+  if (params?.["grant_type"] !== "client_credentials")
+    return [...openIdScopes, ...site.scopes].filter((scope) => its.has(scope));
   // An application that acts for itself is nobody whom OpenID Connect could tell of.
   const ofApi = site.scopes.filter((scope) => its.has(scope));
   // All that it may, where it asks for nothing (RFC 6749, section 3.3).

@@ -25,7 +25,7 @@ export function buildProvider(settings: Settings, logError: (error: unknown) => 
   const provider = new library.Provider(site.issuer, configuration(settings));
   // The forwarding headers are our own: see mounted-request.ts.
   provider.proxy = true;
-  provider.use(completeAnswers);
+  provider.use((context, next) => (context.path === routes.token ? next() : completeAnswers(context, next)));
   mendClientErrors(provider, memory.guesses);
   provider.use((context, next) =>
     context.path === routes.end_session ? showSignedOut(provider, site, context, next) : next(),
