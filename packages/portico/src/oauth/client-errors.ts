@@ -6,7 +6,6 @@ import type { KoaContextWithOIDC } from "oidc-provider";
 import { routes } from "./configuration.ts";
 import { tooManyTries } from "./exchange.ts";
 import type { Guesses } from "./guesses.ts";
-
 import { addressOf } from "./mounted-request.ts";
 
 interface Told {

@@ -12,8 +12,8 @@ interface HeldRequest extends IncomingMessage {
 
 /**
  * The library gives each context an accessor of its own, and V8 makes accessors in the old generation: whatever they
- * reach, all of a request, would outlive every scavenge and be moved there too. Emptied, a context leaves a tenth of
- * that, and the old generation is swept a fifth as often.
+ * reach, all of a request, would outlive every scavenge and be moved there too. Emptied, a context leaves a fifth of
+ * that, and the old generation is collected a fifth as often.
  */
 export function handlerOf(provider: Provider): Handler {
   provider.use((context, next) => {
