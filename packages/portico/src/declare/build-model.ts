@@ -2,7 +2,7 @@
 
 import { OperatorError } from "../errors.ts";
 import type { App } from "./app.ts";
-import { checkDeclaration, checkModel } from "./check.ts";
+import { checkDeclaration, checkModel, checkParents } from "./check.ts";
 import type { FieldShape } from "./field.ts";
 import { type Attribute, defaultSort, type Model, type Moment, type ResourceModel } from "./model.ts";
 import { kebabCase, plural, snakeCase, spaced } from "./naming.ts";
@@ -25,12 +25,19 @@ export function buildModel(app: App, ownResources: readonly Resource[]): Model {
   }
   for (const resource of declared) addAttributes(resource, byName);
   for (const resource of declared) addWhitelists(resource, byName.get(resource.name)!);
+  checkParents(byName.values());
+  for (const each of byName.values()) each.isRestricted = isRestricted(each);
 
   const resources = [...byName.values()].map((each) => Object.freeze(each));
   const scopes = [...new Set(declared.filter(hasScopes).flatMap(({ name }) => scopesOf(byName.get(name)!)))];
   const model = { name: app.name, version: app.version, resources, resource: byName, scopes };
   checkModel(model);
   return Object.freeze(model);
+}
+
+function isRestricted({ policy, parent, inheritsPolicy }: ResourceModel): boolean {
+  if (policy) return true;
+  return inheritsPolicy && parent !== undefined && isRestricted(parent.reference!.target);
 }
 
 /** A resource that no door leads to has scopes only where it declares them. */
@@ -70,6 +77,8 @@ function draft({ name, declaration }: Resource, currentVersion: string): Draft {
     operations: new Set(declaration.operations ?? operations),
     paging: declaration.paging ?? "cursor",
     policy: declaration.policy,
+    inheritsPolicy: declaration.inheritPolicy ?? true,
+    isRestricted: false,
     hooks: declaration.hooks ?? {},
     check: declaration.check,
     removalMark: undefined,
@@ -136,7 +145,8 @@ function addAttributes({ name, declaration }: Resource, drafts: ReadonlyMap<stri
     Object.entries(declaration.actions ?? {}).map(([segment, { input, verb, run }]) => {
       const attributes = Object.entries(input).map(([field, shape]) => attributeOf(field, shape, modelOf));
       const attribute = new Map(attributes.map((each) => [each.name, each]));
-      return [segment, { name: segment, attributes, attribute, verb, run }];
+      const references = attributes.filter(({ reference }) => reference);
+      return [segment, { name: segment, attributes, attribute, references, verb, run }];
     }),
   );
 }

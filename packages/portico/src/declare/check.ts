@@ -8,6 +8,7 @@ import {
   checkJson,
   checkState,
 } from "./check-behaviour.ts";
+import { checkPolicies } from "./check-policy.ts";
 import { type FieldShape, optionNames, type TextOptions } from "./field.ts";
 import type { Attribute, Model, ResourceModel } from "./model.ts";
 import { moment } from "./moment.ts";
@@ -59,7 +60,7 @@ export function checkDeclaration({ name, declaration }: Resource): void {
 }
 
 const declarationOptions = [
-  "fields plural under filter sort search scopes version paging policy hooks check removal actions alsoUnder served operations recorded description deprecated",
+  "fields plural under filter sort search scopes version paging policy inheritPolicy hooks check removal actions alsoUnder served operations recorded description deprecated",
 ].flatMap((names) => names.split(" "));
 
 /** What the compiler would refuse, for those who do not compile before they start. */
@@ -67,14 +68,14 @@ function checkOptions(declaration: Resource["declaration"], refuse: (remedy: str
   const unknown = Object.keys(declaration).find((option) => !declarationOptions.includes(option));
   if (unknown !== undefined)
     refuse(`there is no option ${unknown}; use some of ${declarationOptions.join(", ")}`);
-  const { plural, version, paging = "cursor", scopes, policy, hooks, fields, operations } = declaration;
+  const { plural, version, paging = "cursor", scopes, hooks, fields, operations } = declaration;
   if (typeof fields !== "object" || fields === null)
     refuse("fields is missing; write fields: { title: text() }");
   if (plural !== undefined && !namePattern.test(plural)) refuse("write plural as one word in camelCase");
   if (version !== undefined && !/^v\d{1,4}$/.test(version)) refuse("write version as v1, v2 and so on");
   if (!["cursor", "page"].includes(paging)) refuse("paging is cursor or page");
   if (scopes && !(scopes.read && scopes.write)) refuse("scopes needs both read and write");
-  if (policy !== undefined && typeof policy !== "function") refuse("policy is a function of the caller");
+  checkPolicyOptions(declaration, refuse);
   if (operations && !(operations.length > 0 && operations.every((each) => everyOperation.includes(each))))
     refuse(`operations is a list of some of ${everyOperation.join(", ")}`);
   for (const [time, hooked] of Object.entries(hooks ?? {})) {
@@ -86,6 +87,16 @@ function checkOptions(declaration: Resource["declaration"], refuse: (remedy: str
       );
     }
   }
+}
+
+function checkPolicyOptions(
+  { policy, inheritPolicy, under }: Resource["declaration"],
+  refuse: (remedy: string) => never,
+): void {
+  if (policy !== undefined && typeof policy !== "function") refuse("policy is a function of the caller");
+  if (inheritPolicy === undefined) return;
+  if (typeof inheritPolicy !== "boolean") refuse("inheritPolicy is true or false");
+  if (!under) refuse("inheritPolicy is for a resource that stands under another; remove it, or set under");
 }
 
 function checkField(shape: FieldShape, refuse: (remedy: string) => never): void {
@@ -185,6 +196,18 @@ function checkReserved({ name, table, segment, attributes }: ResourceModel): voi
   }
 }
 
+/** Two resources of one name, of which only one is listed, could make a resource its own parent. */
+export function checkParents(resources: Iterable<ResourceModel>): void {
+  for (const { name, parent } of resources) {
+    const above = new Set([name]);
+    for (let next = parent?.reference?.target; next; next = next.parent?.reference?.target) {
+      if (above.has(next.name))
+        throw new OperatorError(`resource ${name}: it stands under itself; set under to another resource`);
+      above.add(next.name);
+    }
+  }
+}
+
 /** Checks what needs the other resources and the derived names. */
 export function checkModel(model: Model): void {
   const segments = new Map<string, string>();
@@ -200,6 +223,7 @@ export function checkModel(model: Model): void {
     checkSearch(resource);
   }
   checkBehaviourOf(model);
+  checkPolicies(model);
 }
 
 function checkAttributeNames(resource: ResourceModel): void {

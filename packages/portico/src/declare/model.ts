@@ -39,6 +39,8 @@ export interface Moment {
 export interface Described {
   readonly name: string;
   readonly attributes: readonly Attribute[];
+  /** Those of the attributes that refer to other rows. */
+  readonly references: readonly Attribute[];
   readonly attribute: ReadonlyMap<string, Attribute>;
 }
 
@@ -53,7 +55,6 @@ export interface ResourceModel extends Described {
   readonly description: string | undefined;
   /** In the order in which rows show them: id, parent, fields, createdAt, updatedAt. */
   readonly attributes: readonly Attribute[];
-  readonly references: readonly Attribute[];
   /** Names of what entity tags pass over. */
   readonly untagged: readonly string[];
   /** The attribute that holds the parent's id, for a resource that stands under another. */
@@ -72,6 +73,10 @@ export interface ResourceModel extends Described {
   readonly operations: ReadonlySet<Operation>;
   readonly paging: "cursor" | "page";
   readonly policy: ((caller: Caller) => RowFilter | undefined) | undefined;
+  /** Whether its rows are visible only where their parents are. */
+  readonly inheritsPolicy: boolean;
+  /** Whether any policy applies to its rows: its own, or an inherited one. */
+  readonly isRestricted: boolean;
   readonly hooks: LooseHooks;
   readonly check: LooseDeclaration["check"];
   /** The attribute whose moment DELETE sets, where the row stays. */

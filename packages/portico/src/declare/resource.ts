@@ -5,8 +5,11 @@ import type { Caller } from "./caller.ts";
 import type { Deprecation, FieldShape } from "./field.ts";
 import type { ByServerOf, ChangesOf, Fields, InputOf, ParentOf, RecordOf } from "./record.ts";
 
+/** What a field is compared with: null means that it is null, `undefined` matches nothing. */
+export type FilterValue = string | number | boolean | null | undefined;
+
 /** Equality on each named field; several values mean any of them. Becomes part of the SQL. */
-export type RowFilter = Readonly<Record<string, string | number | boolean | readonly string[]>>;
+export type RowFilter = Readonly<Record<string, FilterValue | readonly FilterValue[]>>;
 
 /** A filter that also takes `createdAt[gte|gt|lte|lt]=`. */
 export interface Range {
@@ -110,8 +113,10 @@ export interface Declaration<F extends Fields = Fields, Under = unknown> {
   readonly version?: string;
   /** `cursor` (the default) or `page` with `page` and `perPage`. */
   readonly paging?: "cursor" | "page";
-  /** Rows that a caller may see and change; undefined means all of the tenant's. */
+  /** Rows that a caller may see and change; undefined means all of the tenant's. It depends on the caller alone. */
   readonly policy?: (caller: Caller) => RowFilter | undefined;
+  /** `false`: its rows are also visible where the row they stand under is not. */
+  readonly inheritPolicy?: boolean;
   readonly hooks?: Hooks<RowOf<F, Under>, InputFor<F>, Partial<InputFor<F>>, ByServerFor<F>>;
   /** Faults of a body that no schema can tell; members that have faults already are left out of it. */
   readonly check?: (input: Partial<InputFor<F>>, context: CheckContext) => readonly Fault[];

@@ -1,14 +1,21 @@
 // A constraint of the database that a write broke, told in the words of the API.
 
+import type { Caller } from "../declare/caller.ts";
 import type { ResourceModel } from "../declare/model.ts";
-import { type Detail, type Fault, Problem } from "../errors.ts";
-import { isId } from "../plan/id.ts";
-import { wholeRow } from "../plan/selection.ts";
+import { type Detail, Problem } from "../errors.ts";
 import type { RowValues } from "../plan/write.ts";
 import { ConstraintError } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
 import { notFound } from "./find-row.ts";
+import { lostReferences } from "./references.ts";
 import { FaultyInput } from "./validate.ts";
+
+/** A row that was to be written. */
+export interface Attempt {
+  readonly values: RowValues;
+  /** The references in it that the caller set, and not a hook, a default or an earlier write. */
+  readonly byCaller: RowValues;
+}
 
 /**
  * What to answer for an error of an insert or update. Which references led nowhere is looked up afterwards, so
@@ -18,36 +25,19 @@ export async function explainWrite(
   error: unknown,
   store: Store,
   resource: ResourceModel,
-  tenantId: string,
-  values: RowValues,
+  caller: Caller,
+  { values, byCaller }: Attempt,
 ): Promise<unknown> {
   if (!(error instanceof ConstraintError)) return error;
   if (error.kind === "unique") return duplicate(resource, error.columns);
-  const lost = await lostReferences(store, resource, tenantId, values);
+  const { references } = resource;
+  const isByCaller = (name: string): boolean =>
+    Object.hasOwn(byCaller, name) && byCaller[name] === values[name];
+  const lost = await lostReferences(store, store.database, caller, references, values, isByCaller);
   const { parent } = resource;
   if (parent && lost.some(({ field }) => field === parent.name)) notFound(parent.reference!.target);
   if (lost.length > 0) return new FaultyInput(lost);
   return new Problem("conflict", "What the request refers to was removed meanwhile. Try again.");
-}
-
-/** What is wrong with those values of a row that refer to nothing. */
-export async function lostReferences(
-  store: Store,
-  { references }: ResourceModel,
-  tenantId: string,
-  values: Readonly<Record<string, unknown>>,
-): Promise<Fault[]> {
-  const faults: Fault[] = [];
-  for (const { name, reference } of references) {
-    const id = values[name];
-    if (typeof id !== "string") continue;
-    const { target } = reference!;
-    const read = { resource: target, selection: wholeRow(target), id, conditions: [] };
-    const row = isId(id) ? await store.get(tenantId, read) : undefined;
-    if (row === undefined)
-      faults.push({ field: name, issue: "reference", text: `refers to no ${target.title}` });
-  }
-  return faults;
 }
 
 /** With a million keys, one draw in seventeen has a prefix that is taken. */

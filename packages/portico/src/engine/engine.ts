@@ -4,19 +4,24 @@
 import type { Caller } from "../declare/caller.ts";
 import type { ActionModel, Model, ResourceModel } from "../declare/model.ts";
 import type { Rows } from "../declare/resource.ts";
+import type { Fault } from "../errors.ts";
 import { EventRecorder } from "../events/event.ts";
 import { isId } from "../plan/id.ts";
 import type { Page } from "../plan/page.ts";
-import type { Read, ReadOne } from "../plan/read.ts";
+import { isComparison, type Read, type ReadOne } from "../plan/read.ts";
+import type { RowValues } from "../plan/write.ts";
 import type { Transaction } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
 import { type Above, aboveConditions, requireAbove } from "./above.ts";
-import { authorised, policyConditions, requireScope } from "./authorise.ts";
-import { explainRemoval, explainWrite, lostReferences, redrawn } from "./constraint.ts";
-import { notFound, requireParentRow } from "./find-row.ts";
+import { authorised, requireScope } from "./authorise.ts";
+import { explainRemoval, explainWrite, redrawn } from "./constraint.ts";
+import { findVisible, notFound, requireParentRow } from "./find-row.ts";
 import { KeyUsage } from "./key-usage.ts";
+import { policyConditions } from "./policy.ts";
+import { lostReferences } from "./references.ts";
 import { changedValues, replacedValues } from "./row-values.ts";
 import { BodyValidator, FaultyInput, soundMembers } from "./validate.ts";
+import { areVisible } from "./visible-rows.ts";
 import { type Precondition, type Workplace, Writing, type Written } from "./writing.ts";
 
 export class Engine {
@@ -40,8 +45,10 @@ export class Engine {
     if (above) await requireAbove(this.#store, caller, above);
     const parent = parentOf(read);
     const page = await this.#store.list(caller.tenantId, authorised(caller, read));
-    // A list below a row that the caller cannot see is not an empty list but nothing at all.
-    if (parent && (page.count === 0 || parent.target.policy))
+    // A list below a row that the caller cannot see is not an empty list but nothing at all. Where rows are visible
+    // only with their parent, one that is found tells that the parent is visible.
+    const isParentVisible = page.count > 0 && (read.resource.inheritsPolicy || !parent?.target.isRestricted);
+    if (parent && !isParentVisible)
       await requireParentRow(this.#store, this.#store.database, caller, parent.target, parent.id);
     return page;
   }
@@ -63,10 +70,19 @@ export class Engine {
     return text ?? notFound(read.resource);
   }
 
+  /** For each row of some events whether a caller may see it. */
+  areVisible(
+    caller: Caller,
+    resource: ResourceModel,
+    rows: readonly RowValues[],
+  ): Promise<readonly boolean[]> {
+    return areVisible(this.#store, caller, resource, rows);
+  }
+
   /** Adds a row, below `parentId` where its resource stands under another. */
   async create(caller: Caller, resource: ResourceModel, body: unknown, parentId?: string): Promise<Written> {
     requireScope(caller, resource.scopes.write);
-    const input = await this.#checked(caller, resource, body, () =>
+    const input = await this.#checked(caller, resource, undefined, body, () =>
       this.#validator.checkWhole(resource, "create", body),
     );
     return this.#write(caller, resource, (writing) => writing.insert(resource, input, parentId));
@@ -81,7 +97,7 @@ export class Engine {
     precondition?: Precondition,
   ): Promise<Written> {
     requireScope(caller, resource.scopes.write);
-    const input = await this.#checked(caller, resource, body, () =>
+    const input = await this.#checked(caller, resource, id, body, () =>
       this.#validator.checkWhole(resource, "replace", body),
     );
     return this.#write(caller, resource, (writing) =>
@@ -98,7 +114,7 @@ export class Engine {
     precondition?: Precondition,
   ): Promise<Written> {
     requireScope(caller, resource.scopes.write);
-    const input = await this.#checked(caller, resource, body, () =>
+    const input = await this.#checked(caller, resource, id, body, () =>
       this.#validator.check(resource, "change", body),
     );
     return this.#write(caller, resource, (writing) =>
@@ -154,15 +170,34 @@ export class Engine {
   }
 
   /** Of a body with faults, references that lead nowhere are told too; of others the database finds them. */
-  async #checked<T>(caller: Caller, resource: ResourceModel, body: unknown, check: () => T): Promise<T> {
+  async #checked<T>(
+    caller: Caller,
+    resource: ResourceModel,
+    id: string | undefined,
+    body: unknown,
+    check: () => T,
+  ): Promise<T> {
     try {
       return check();
     } catch (error) {
       if (!(error instanceof FaultyInput)) throw error;
-      const values = soundMembers(body, error.faults);
-      const lost = await lostReferences(this.#store, resource, caller.tenantId, values);
+      const lost = await this.#lostReferences(caller, resource, id, soundMembers(body, error.faults));
       throw lost.length > 0 ? new FaultyInput([...error.faults, ...lost]) : error;
     }
+  }
+
+  /** Without those that the row has already: they are not set. */
+  async #lostReferences(
+    caller: Caller,
+    resource: ResourceModel,
+    id: string | undefined,
+    values: RowValues,
+  ): Promise<Fault[]> {
+    const lost = await lostReferences(this.#store, this.#store.database, caller, resource.references, values);
+    if (lost.length === 0 || id === undefined) return lost;
+    const row = await findVisible(this.#store, this.#store.database, caller, resource, id);
+    const current: RowValues = row === undefined ? {} : JSON.parse(row);
+    return lost.filter(({ field }) => values[field] !== current[field]);
   }
 
   async #write(
@@ -179,7 +214,8 @@ export class Engine {
         }),
       );
     } catch (error) {
-      throw await explainWrite(error, this.#store, resource, caller.tenantId, writing?.attempted ?? {});
+      const attempt = writing?.attempt ?? { values: {}, byCaller: {} };
+      throw await explainWrite(error, this.#store, resource, caller, attempt);
     }
   }
 
@@ -202,7 +238,7 @@ function parentOf({
   conditions,
 }: Read): { target: ResourceModel; id: string } | undefined {
   // Rows may be listed by another reference, wherever they stand.
-  const condition = parent && conditions.find(({ attribute }) => attribute === parent);
+  const condition = parent && conditions.filter(isComparison).find(({ attribute }) => attribute === parent);
   if (!condition) return undefined;
   const { target } = parent.reference!;
   const id = String(condition.values[0]);

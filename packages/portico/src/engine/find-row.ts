@@ -9,7 +9,7 @@ import { wholeRow } from "../plan/selection.ts";
 import type { Session } from "../store/database.ts";
 import type { Lock } from "../store/dialect.ts";
 import type { Store } from "../store/store.ts";
-import { policyConditions } from "./authorise.ts";
+import { policyConditions } from "./policy.ts";
 
 export function notFound(resource: ResourceModel): never {
   throw new Problem("not_found", `There is no ${resource.title} with this id.`);
@@ -27,8 +27,21 @@ export async function findLocked(
   id: string,
   lock: Lock,
 ): Promise<string> {
+  if (!isId(id)) notFound(resource);
   const read = readOf(caller, resource, id);
   return (await store.getLocked(caller.tenantId, read, session, lock)) ?? notFound(resource);
+}
+
+/** The row as a caller may see it, as JSON text, or undefined where there is none. */
+export async function findVisible(
+  store: Store,
+  session: Session,
+  caller: Caller,
+  resource: ResourceModel,
+  id: string,
+): Promise<string | undefined> {
+  if (!isId(id)) return undefined;
+  return store.get(caller.tenantId, readOf(caller, resource, id), session);
 }
 
 /** Makes sure that a caller may see the row under which others stand. @throws Problem `not_found` */
@@ -39,12 +52,10 @@ export async function requireParentRow(
   parent: ResourceModel,
   id: string,
 ): Promise<void> {
-  const read = readOf(caller, parent, id);
-  if ((await store.get(caller.tenantId, read, session)) === undefined) notFound(parent);
+  if ((await findVisible(store, session, caller, parent, id)) === undefined) notFound(parent);
 }
 
-/** A whole row, where a caller may see it. @throws Problem `not_found` for what cannot be an id */
+/** A whole row, where a caller may see it. */
 function readOf(caller: Caller, resource: ResourceModel, id: string): ReadOne {
-  if (!isId(id)) notFound(resource);
   return { resource, selection: wholeRow(resource), id, conditions: policyConditions(caller, resource) };
 }

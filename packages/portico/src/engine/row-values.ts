@@ -117,6 +117,21 @@ function refuseMoment(name: string): never {
   throw fault(name, "format", `${name} must be an ISO 8601 date and time between the years 1 and 9999.`);
 }
 
+/** The value that an attribute will have in a row that is written; what nobody gives is null. */
+export function standingValue(attribute: Attribute, row: RowValues, now: string): unknown {
+  const { name, moments, field } = attribute;
+  if (!moments || field.kind !== "state") return givenIn(row, attribute) ?? null;
+  // A row that was read lacks internal timestamps, and has the state that the database worked out from them.
+  const isReadState = moments.some(({ from }) => from.isInternal && !Object.hasOwn(row, from.name));
+  if (isReadState && Object.hasOwn(row, name)) return row[name];
+  const begun = moments.find(({ from, secondsBefore }) => {
+    const begins = givenIn(row, from);
+    const until = new Date(Date.parse(now) + secondsBefore * 1000).toISOString();
+    return typeof begins === "string" && begins <= until;
+  });
+  return begun?.state ?? field.choices.at(-1);
+}
+
 /** Where a searched field changes, the update needs all of them to make the search words anew. */
 export function withSearched(resource: ResourceModel, changes: RowValues, row: RowValues): RowValues {
   if (!resource.search.some(({ name }) => name in changes)) return changes;

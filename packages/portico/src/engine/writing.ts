@@ -1,7 +1,7 @@
 // The writes of one transaction on behalf of one caller: the row, the hooks around it, the event beside it.
 
 import type { Caller } from "../declare/caller.ts";
-import type { ActionModel, Model, ResourceModel } from "../declare/model.ts";
+import type { ActionModel, Described, Model, ResourceModel } from "../declare/model.ts";
 import type { HookContext, Rows } from "../declare/resource.ts";
 import { Problem } from "../errors.ts";
 import type { Event, EventRecorder } from "../events/event.ts";
@@ -12,12 +12,21 @@ import type { RowValues } from "../plan/write.ts";
 import type { Transaction } from "../store/database.ts";
 import type { Lock } from "../store/dialect.ts";
 import type { Store } from "../store/store.ts";
-import { meets, policyConditions } from "./authorise.ts";
-import { explainInner, explainRemoval, redrawn } from "./constraint.ts";
+import { type Attempt, explainInner, explainRemoval, redrawn } from "./constraint.ts";
 import { dependentsOf, rowIds } from "./dependents.ts";
 import { findLocked, notFound, requireParentRow } from "./find-row.ts";
 import { hookRows } from "./hook-rows.ts";
-import { changedValues, givenValues, partsOf, wholeValues, withSearched } from "./row-values.ts";
+import { ownPolicyConditions } from "./policy.ts";
+import { changedReferences, requireVisibleReferences } from "./references.ts";
+import { holdAll } from "./row-conditions.ts";
+import {
+  changedValues,
+  givenValues,
+  partsOf,
+  standingValue,
+  wholeValues,
+  withSearched,
+} from "./row-values.ts";
 import type { BodyValidator } from "./validate.ts";
 
 /** A row that was written. */
@@ -48,14 +57,22 @@ export class Writing {
   readonly #now: string;
   /** Rows whose removal has begun: those that refer to each other are not removed in turn without end. */
   readonly #removing = new Set<string>();
+  /** Whether hooks write: their references may lead to rows that the caller does not see. */
+  readonly #isByHook: boolean;
   /** The row that was to be written, for the explanation of a broken constraint. */
-  attempted: RowValues = {};
+  attempt: Attempt = { values: {}, byCaller: {} };
 
-  constructor(place: Workplace, session: Transaction, caller: Caller, now = new Date().toISOString()) {
+  constructor(
+    place: Workplace,
+    session: Transaction,
+    caller: Caller,
+    { now = new Date().toISOString(), isByHook = false } = {},
+  ) {
     this.#place = place;
     this.#session = session;
     this.#caller = caller;
     this.#now = now;
+    this.#isByHook = isByHook;
   }
 
   /** Adds a row from a checked body, and from what only hooks may give. */
@@ -68,6 +85,7 @@ export class Writing {
     const { parent, hooks, idPrefix } = resource;
     const { tenantId } = this.#caller;
     await this.#requireParent(resource, parentId);
+    await this.#requireReferences(resource, input);
     const values = { ...wholeValues(resource.attributes, input, this.#caller, this.#now), ...byServer };
     const revealed = {};
     const context = this.#context(revealed);
@@ -76,7 +94,7 @@ export class Writing {
     const above = parent && { [parent.name]: parentId };
     const row = { ...values, ...hooked, ...above, id, createdAt: this.#now, updatedAt: this.#now };
     this.#requirePolicy(resource, row);
-    this.attempted = row;
+    this.attempt = { values: row, byCaller: input };
     const text = await this.#place.store.insert(this.#session, { resource, tenantId, values: row });
     await this.#record(resource, "created", { id, text });
     if (!hooks.after?.create) return { id, text, revealed };
@@ -95,13 +113,15 @@ export class Writing {
     const { tenantId } = this.#caller;
     const current = await this.#current(resource, id, precondition);
     const changes = { ...changesTo(current, this.#now) };
+    const references = changedReferences(resource, changes, current);
+    await this.#requireReferences(resource, references);
     const revealed = {};
     const context = this.#context(revealed);
     const given = await hooks.before?.change?.(changes, { ...context, current });
     const values = { ...changes, ...this.#hookedValues(resource, given), updatedAt: this.#now };
     const row = { ...current, ...values };
     this.#requirePolicy(resource, row);
-    this.attempted = row;
+    this.attempt = { values: row, byCaller: references };
     const update = { resource, tenantId, id, values: withSearched(resource, values, row) };
     const text = (await this.#place.store.update(this.#session, update)) ?? notFound(resource);
     await this.#record(resource, "changed", { id, text });
@@ -119,6 +139,7 @@ export class Writing {
   /** Runs an action on a row. */
   async act(resource: ResourceModel, id: string, action: ActionModel, input: RowValues): Promise<Written> {
     const current = await this.#current(resource, id, undefined);
+    await this.#requireReferences(action, input);
     const said = wholeValues(action.attributes, input, this.#caller, this.#now);
     const revealed = {};
     const answer = await action.run(current, said, this.#context(revealed));
@@ -220,7 +241,9 @@ export class Writing {
   ): Promise<T> {
     try {
       return await redrawn(resource, () =>
-        this.#session.nested((part) => work(new Writing(this.#place, part, this.#caller, this.#now))),
+        this.#session.nested((part) =>
+          work(new Writing(this.#place, part, this.#caller, { now: this.#now, isByHook: true })),
+        ),
       );
     } catch (error) {
       throw explain(error, resource);
@@ -265,8 +288,20 @@ export class Writing {
     }
   }
 
+  async #requireReferences(described: Described, values: RowValues): Promise<void> {
+    if (this.#isByHook) return;
+    const { store } = this.#place;
+    await requireVisibleReferences(store, this.#session, this.#caller, described, values);
+  }
+
+  /** What the row's own policy says of it; the row that it stands under was found visible, and stays the same. */
   #requirePolicy(resource: ResourceModel, row: RowValues): void {
-    if (meets(policyConditions(this.#caller, resource), row)) return;
+    const conditions = ownPolicyConditions(this.#caller, resource);
+    const standing = conditions.map(({ attribute }) => [
+      attribute.name,
+      standingValue(attribute, row, this.#now),
+    ]);
+    if (holdAll(conditions, Object.fromEntries(standing))) return;
     throw new Problem("forbidden", `The credential may not write such a ${resource.title}.`);
   }
 

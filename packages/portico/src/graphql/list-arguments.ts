@@ -7,7 +7,7 @@ import { fault } from "../errors.ts";
 import type { CursorCodec } from "../plan/cursor.ts";
 import { listKey } from "../plan/cursor.ts";
 import { defaultLimit, largestLimit } from "../plan/page.ts";
-import type { Condition, CursorPage, Read, Selection, Sort, Value } from "../plan/read.ts";
+import type { Comparison, CursorPage, Read, Selection, Sort, Value } from "../plan/read.ts";
 import { rangeName, rangeOperators } from "./inputs.ts";
 import type { ListArguments } from "./meaning.ts";
 import { plainLimit } from "./naming.ts";
@@ -30,7 +30,7 @@ export function newestFirst(resource: ResourceModel): Sort {
 }
 
 /** The rows below the parent that the arguments name, for a resource that stands under another. */
-export function parentConditions({ parent }: ResourceModel, given: Given): Condition[] {
+export function parentConditions({ parent }: ResourceModel, given: Given): Comparison[] {
   return parent ? [{ attribute: parent, operator: "in", values: [String(given[parent.name])] }] : [];
 }
 
@@ -99,8 +99,8 @@ const mostValues = 50;
 const noFilter: Given = Object.freeze(Object.create(null));
 
 /** @throws Problem `validation_error` */
-export function filterConditions(resource: ResourceModel, filter: Given): Condition[] {
-  const conditions: Condition[] = [];
+export function filterConditions(resource: ResourceModel, filter: Given): Comparison[] {
+  const conditions: Comparison[] = [];
   for (const { attribute, hasRange } of resource.filters.values()) {
     const any = filter[attribute.name];
     if (Array.isArray(any)) {

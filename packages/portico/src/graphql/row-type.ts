@@ -81,9 +81,9 @@ function valueField(
   };
 }
 
-/** A row that a policy hides from a caller is null, so only references to resources without one are never null. */
+/** A row that a policy hides from a caller is null, so only references to rows without any policy are never null. */
 function referenceField(attribute: Attribute, row: GraphQLObjectType): GraphQLFieldConfig<unknown, unknown> {
-  const isNullable = attribute.isNullable || attribute.reference!.target.policy !== undefined;
+  const isNullable = attribute.isNullable || attribute.reference!.target.isRestricted;
   return {
     type: isNullable ? row : new GraphQLNonNull(row),
     deprecationReason: deprecationReason(attribute.deprecated),

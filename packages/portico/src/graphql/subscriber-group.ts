@@ -1,7 +1,6 @@
 // Subscribers who may see the same and ask for the same are a group: what is told of an event is made once for all.
 
 import type { Caller } from "../declare/caller.ts";
-import { meets, policyConditions } from "../engine/authorise.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { RecordedEvent } from "../plan/recorded-event.ts";
 import { orNull } from "./compile.ts";
@@ -37,8 +36,11 @@ export class Group {
   /** The events that callers of the group are told of. */
   async messagesOf(events: readonly NumberedEvent[], caller: Caller): Promise<readonly Message[]> {
     const { plan } = this;
-    const policy = policyConditions(caller, plan.resource);
-    const wanted = events.filter((event) => isAbout(plan, event) && meets(policy, event.row));
+    const about = events.filter((event) => isAbout(plan, event));
+    if (about.length === 0) return [];
+    const rows = about.map(({ row }) => row);
+    const visible = await this.#engine.areVisible(caller, plan.resource, rows);
+    const wanted = about.filter((_, place) => visible[place]);
     if (plan.isOwn) return wanted.map(({ sequence, row }) => message(plan, sequence, ownPart(plan, row)));
     const texts = await Promise.all(wanted.map(({ rowId }) => this.#read(rowId, caller)));
     // A row that is gone meanwhile has an event of its own.

@@ -2,6 +2,7 @@
 
 import type { Caller } from "../declare/caller.ts";
 import type { Engine } from "../engine/engine.ts";
+import { policyKey } from "../engine/policy.ts";
 import { Problem } from "../errors.ts";
 import type { RecordedEvent } from "../plan/recorded-event.ts";
 import type { EventSource } from "./event-source.ts";
@@ -52,8 +53,7 @@ export class Subscribers {
 
   /** What makes callers different who ask for the same: what their policies leave to them. */
   keyOf(question: string, caller: Caller): string {
-    const filters = this.#engine.model.resources.map(({ policy }) => policy?.(caller));
-    return `${question} ${JSON.stringify(filters)}`;
+    return `${question} ${policyKey(this.#engine.model, caller)}`;
   }
 
   join(subscription: Subscription): Group {

@@ -1,12 +1,12 @@
 // A subscription as a plan: of which events it tells, and what of their rows.
 
 import type { ResourceModel } from "../declare/model.ts";
+import { holdAll } from "../engine/row-conditions.ts";
 import { fault, Problem } from "../errors.ts";
-import type { Condition, Member, Selection } from "../plan/read.ts";
+import type { Comparison, Member, Selection } from "../plan/read.ts";
 import type { RowValues } from "../plan/write.ts";
 import type { Examined } from "./answer.ts";
 import { filterConditions, parentConditions } from "./list-arguments.ts";
-import { holdAll } from "./row-conditions.ts";
 import { rowSelection } from "./row-selection.ts";
 import type { NeededScope } from "./scopes.ts";
 import { ownText } from "./write.ts";
@@ -17,7 +17,7 @@ export interface SubscriptionPlan {
   readonly kind: string;
   /** Undefined for every row. */
   readonly id: string | undefined;
-  readonly conditions: readonly Condition[];
+  readonly conditions: readonly Comparison[];
   /** The field in the answer. */
   readonly name: string;
   readonly selection: Selection;

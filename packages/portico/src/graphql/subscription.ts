@@ -135,11 +135,16 @@ export class Subscription {
   /** Takes what the credential may do by now. */
   update(caller: Caller): void {
     const [missing] = missingScopes(caller, this.plan.scopes);
-    const isSame =
-      this.#group === undefined || this.#subscribers.keyOf(this.question, caller) === this.#group.key;
-    if (missing) this.#receiver.forbid(missing.problem);
-    else if (!isSame) this.#receiver.forbid(changedRights());
-    else this.#caller = caller;
+    try {
+      const isSame =
+        this.#group === undefined || this.#subscribers.keyOf(this.question, caller) === this.#group.key;
+      if (missing) this.#receiver.forbid(missing.problem);
+      else if (!isSame) this.#receiver.forbid(changedRights());
+      else this.#caller = caller;
+    } catch (error) {
+      // A policy that fails ends this subscription, and keeps nobody from updating the others of the credential.
+      this.fail(error);
+    }
   }
 
   fail(error: unknown): void {

@@ -102,12 +102,18 @@ function tokenOf(key: Hmac, list: string, place: string): string {
 
 /** The text that a list's cursors are bound to. The order of conditions, and of values within one, is no difference. */
 export function listKey({ tenantId, collection, sort, conditions, words }: ListIdentity): string {
-  const filter = conditions
-    .map(({ attribute, operator, values }) =>
-      JSON.stringify([attribute.name, operator, ...[...values].sort()]),
-    )
-    .sort();
+  const filter = textsOf(conditions);
   return JSON.stringify([tenantId, collection, sort.attribute.name, sort.isDescending, filter, words]);
+}
+
+function textsOf(conditions: readonly Condition[]): string[] {
+  return conditions
+    .map((condition) => {
+      const { attribute, operator } = condition;
+      const inner = operator === "is" ? textsOf(condition.conditions) : [...condition.values].sort();
+      return JSON.stringify([attribute.name, operator, ...inner]);
+    })
+    .sort();
 }
 
 type Payload = { readonly id: string } & Readonly<Record<string, unknown>>;

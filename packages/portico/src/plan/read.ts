@@ -58,11 +58,28 @@ export interface ShownList {
 
 export type Operator = "in" | "gte" | "gt" | "lte" | "lt";
 
-/** A condition on one attribute: `in` holds for any of its values, the others have exactly one. */
-export interface Condition {
+/** What a row must meet. */
+export type Condition = Comparison | ReferenceCondition;
+
+/**
+ * A comparison of one attribute: `in` holds for any of its values, where null stands for no value, and for nothing
+ * where there are none; the others have exactly one value.
+ */
+export interface Comparison {
   readonly attribute: Attribute;
   readonly operator: Operator;
   readonly values: readonly Value[];
+}
+
+/** The row that a reference leads to meets all of these conditions; where it leads to no row, this does not hold. */
+export interface ReferenceCondition {
+  readonly attribute: Attribute;
+  readonly operator: "is";
+  readonly conditions: readonly Condition[];
+}
+
+export function isComparison(condition: Condition): condition is Comparison {
+  return condition.operator !== "is";
 }
 
 /** The `id` always comes last and in the same direction, so that the order is total. */
@@ -122,7 +139,18 @@ export interface ReadOne {
 /** What tells two lists of conditions apart but for their values. */
 export function conditionShape(conditions: readonly Condition[]): string {
   let shape = "";
-  for (const { attribute, operator, values } of conditions)
-    shape += `${attribute.name} ${operator}${values.length},`;
+  for (const condition of conditions) {
+    const { name } = condition.attribute;
+    shape +=
+      condition.operator === "is"
+        ? `${name} is(${conditionShape(condition.conditions)}),`
+        : `${name} ${condition.operator}${valuesShape(condition.values)},`;
+  }
   return shape;
+}
+
+/** Null is a part of the statement, and not bound to it. */
+function valuesShape(values: readonly Value[]): string {
+  if (!values.includes(null)) return String(values.length);
+  return values.map((value) => (value === null ? "-" : "?")).join("");
 }

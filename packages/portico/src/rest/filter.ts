@@ -4,7 +4,7 @@ import type { Attribute, ResourceModel } from "../declare/model.ts";
 import { moment } from "../declare/moment.ts";
 import { isStorable } from "../engine/validate.ts";
 import type { Fault } from "../errors.ts";
-import type { Condition, Operator, Value } from "../plan/read.ts";
+import type { Comparison, Operator, Value } from "../plan/read.ts";
 
 /** Values of one filter. */
 const mostValues = 50;
@@ -20,7 +20,7 @@ export function parseFilter(
   parameter: string,
   values: readonly string[],
   faults: Fault[],
-): Condition | undefined {
+): Comparison | undefined {
   const range = bracketed.exec(parameter);
   const filter = resource.filters.get(range ? range[1]! : parameter);
   if (!filter || (range && !filter.hasRange)) return undefined;

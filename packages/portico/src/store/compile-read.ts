@@ -2,8 +2,18 @@
 // for each shape - which fields, filters, sort and direction - and bound to new values on every call.
 
 import { type RawBuilder, sql } from "kysely";
+import type { ResourceModel } from "../declare/model.ts";
 import { rowSeparator } from "../plan/page.ts";
-import { type Condition, conditionShape, type Read, type ReadOne, type Value } from "../plan/read.ts";
+import {
+  type Comparison,
+  type Condition,
+  conditionShape,
+  isComparison,
+  type Read,
+  type ReadOne,
+  type Selection,
+  type Value,
+} from "../plan/read.ts";
 import {
   boundValue,
   columnsOf,
@@ -48,7 +58,31 @@ export function compileGet(
         ],
         sql` and `,
       )}${lock ? dialect.locks[lock] : sql``}`,
-    !lock && read.selection.rows > mostRowsAtOnce,
+    !lock && (read.selection.rows > mostRowsAtOnce || hasNarrowedLists(read.selection)),
+  );
+}
+
+/** Some rows of a resource, by their ids, and what they must meet. */
+export interface RowsById {
+  readonly ids: readonly string[];
+  readonly conditions: readonly Condition[];
+}
+
+/** The ids of those rows that meet the conditions. However many there are, the statement is the same. */
+export function compileFilterIds(
+  dialect: Dialect,
+  resource: ResourceModel,
+  conditions: readonly Condition[],
+): Statement<ReadInput<RowsById>> {
+  const ids = slot(({ read }: ReadInput<RowsById>) => JSON.stringify(read.ids));
+  const matching = [
+    tenant(),
+    sql`r.id in (${dialect.textsOf(ids)})`,
+    ...conditionsOf(dialect, "r", conditions),
+  ];
+  return compile(
+    dialect.builder,
+    sql`select r.id from ${sql.table(resource.table)} as r where ${sql.join(matching, sql` and `)}`,
   );
 }
 
@@ -136,17 +170,45 @@ function orderColumns({ sort }: Read): Expression[] {
  * condition beside the parent's is part of an index.
  */
 function mayScan(read: Read): boolean {
-  const { conditions, words, page, sort, resource } = read;
-  if (mayBeLarge(read)) return true;
-  const others = conditions.filter(({ attribute }) => attribute !== resource.parent);
+  const { conditions, words, page, resource, selection } = read;
+  if (mayBeLarge(read) || words.length > 0 || page.style === "page") return true;
+  const others = conditions.filter(
+    (condition) => !(isComparison(condition) && condition.attribute === resource.parent),
+  );
+  const left = others.filter(
+    (condition) => isComparison(condition) || !isDecidedAtOnce(condition, conditions),
+  );
+  return (
+    left.length > 1 || !left.every((condition) => isIndexed(read, condition)) || hasNarrowedLists(selection)
+  );
+}
+
+/** A condition on the one row that all rows of the page refer to holds for all of them, or for none. */
+function isDecidedAtOnce({ attribute }: Condition, all: readonly Condition[]): boolean {
+  return all.some(
+    (each) => each.attribute === attribute && each.operator === "in" && each.values.length === 1,
+  );
+}
+
+/** Whether the rows that meet a condition stand in the order of the page in some index. */
+function isIndexed({ sort, resource }: Read, condition: Condition): boolean {
+  const { attribute, operator } = condition;
+  if (operator === "is" || attribute.moments) return false;
+  if (operator !== "in") return attribute === sort.attribute;
+  // Policies may also name fields that callers cannot filter by.
+  const { name, reference, unique } = attribute;
+  const hasIndex = resource.filters.has(name) || name === "id" || Boolean(reference ?? unique);
   // Rows that are equal in what they are sorted by are counted through from the first.
-  const isIndexed =
-    others.every(({ attribute, operator, values }) =>
-      operator === "in"
-        ? values.length <= mostBranches && attribute !== sort.attribute
-        : attribute === sort.attribute,
-    ) && !others.some(({ attribute }) => attribute.moments);
-  return words.length > 0 || page.style === "page" || others.length > 1 || !isIndexed;
+  return hasIndex && condition.values.length <= mostBranches && attribute !== sort.attribute;
+}
+
+/** Whether a list inside a row leaves rows out: it may look at many before it has found its few. */
+function hasNarrowedLists({ members, isNested }: Selection): boolean {
+  if (!isNested) return false;
+  return members.some((member) => {
+    if (member.kind !== "row" && member.kind !== "list") return false;
+    return (member.kind === "list" && member.conditions.length > 0) || hasNarrowedLists(member.selection);
+  });
 }
 
 /** Rows from several ranges of an index, each already limited, put into one order. */
@@ -172,10 +234,12 @@ type Range = readonly Expression[];
 function rangesOf(dialect: Dialect, read: Read): Range[] {
   const split =
     read.page.style !== "page"
-      ? read.conditions.find(
-          ({ attribute, operator, values }) =>
-            operator === "in" && values.length > 1 && values.length <= mostBranches && !attribute.moments,
-        )
+      ? read.conditions
+          .filter(isComparison)
+          .find(
+            ({ attribute, operator, values }) =>
+              operator === "in" && values.length > 1 && values.length <= mostBranches && !attribute.moments,
+          )
       : undefined;
   const others = read.conditions.filter((condition) => condition !== split);
   const common = [
@@ -188,10 +252,12 @@ function rangesOf(dialect: Dialect, read: Read): Range[] {
   );
 }
 
-function oneValue(dialect: Dialect, read: Read, condition: Condition, index: number): Expression {
-  const { attribute } = condition;
+function oneValue(dialect: Dialect, read: Read, condition: Comparison, index: number): Expression {
+  const { attribute, values } = condition;
+  const column = sql.ref(`r.${attribute.column}`);
+  if (values[index] === null) return sql`${column} is null`;
   const value = boundValue(dialect, attribute, ownConditions, read.conditions.indexOf(condition), index);
-  return sql`${sql.ref(`r.${attribute.column}`)} = ${value}`;
+  return sql`${column} = ${value}`;
 }
 
 function rangeRows(

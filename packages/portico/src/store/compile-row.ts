@@ -3,7 +3,16 @@
 
 import { type RawBuilder, sql } from "kysely";
 import type { Attribute } from "../declare/model.ts";
-import type { Condition, Member, Selection, ShownList, ShownRow, Sort } from "../plan/read.ts";
+import type {
+  Comparison,
+  Condition,
+  Member,
+  ReferenceCondition,
+  Selection,
+  ShownList,
+  ShownRow,
+  Sort,
+} from "../plan/read.ts";
 import type { Dialect } from "./dialect.ts";
 import { slot } from "./statement.ts";
 
@@ -30,15 +39,45 @@ export function conditionsOf(
   { some = all, held = ownConditions }: { some?: readonly Condition[]; held?: ConditionsOfInput } = {},
 ): Expression[] {
   return some.map((condition) => {
-    const { attribute, operator, values } = condition;
-    const bound = values.map((_, index) =>
-      boundValue(dialect, attribute, held, all.indexOf(condition), index),
-    );
-    const column = attributeValue(dialect, alias, attribute);
-    if (bound.length === 0) return sql`1 = 0`;
-    if (operator !== "in") return sql`${column} ${sql.raw(comparisons[operator])} ${bound[0]}`;
-    return bound.length === 1 ? sql`${column} = ${bound[0]}` : sql`${column} in (${sql.join(bound)})`;
+    const place = all.indexOf(condition);
+    return condition.operator === "is"
+      ? referredMeets(dialect, alias, condition, (input) => conditionsAt(held, input, place))
+      : comparison(dialect, alias, condition, held, place);
   });
+}
+
+function comparison(
+  dialect: Dialect,
+  alias: string,
+  { attribute, operator, values }: Comparison,
+  held: ConditionsOfInput,
+  place: number,
+): Expression {
+  const column = attributeValue(dialect, alias, attribute);
+  const bound = values.flatMap((value, index) =>
+    value === null && operator === "in" ? [] : [boundValue(dialect, attribute, held, place, index)],
+  );
+  if (operator !== "in") return sql`${column} ${sql.raw(comparisons[operator])} ${bound[0]}`;
+  const any = bound.length === 1 ? sql`${column} = ${bound[0]}` : sql`${column} in (${sql.join(bound)})`;
+  if (bound.length === values.length) return bound.length === 0 ? sql`1 = 0` : any;
+  return bound.length === 0 ? sql`${column} is null` : sql`(${any} or ${column} is null)`;
+}
+
+/** Whether the row that a reference of the row `alias` leads to meets its conditions. */
+function referredMeets(
+  dialect: Dialect,
+  alias: string,
+  { attribute, conditions }: ReferenceCondition,
+  held: ConditionsOfInput,
+): Expression {
+  const { target } = attribute.reference!;
+  const inner = nextAlias(alias);
+  const matching = [
+    sql`${sql.ref(`${inner}.tenant_id`)} = ${sql.ref(`${alias}.tenant_id`)}`,
+    sql`${sql.ref(`${inner}.id`)} = ${sql.ref(`${alias}.${attribute.column}`)}`,
+    ...conditionsOf(dialect, inner, conditions, { held }),
+  ];
+  return sql`exists (select 1 from ${sql.table(target.table)} as ${sql.ref(inner)} where ${sql.join(matching, sql` and `)})`;
 }
 
 /** The column of an attribute in the row `alias`, or what a state is worked out from at the moment of the call. */
@@ -66,8 +105,25 @@ export function boundValue(
   index: number,
 ): Expression {
   return slot((input: Parameters<ConditionsOfInput>[0]) =>
-    dialect.encode(attribute, held(input)[place]!.values[index]),
+    dialect.encode(attribute, comparisonAt(held, input, place).values[index]),
   );
+}
+
+/** A statement is bound to conditions of the shape that it was made from. */
+function comparisonAt(
+  held: ConditionsOfInput,
+  input: Parameters<ConditionsOfInput>[0],
+  place: number,
+): Comparison {
+  return held(input)[place] as Comparison;
+}
+
+function conditionsAt(
+  held: ConditionsOfInput,
+  input: Parameters<ConditionsOfInput>[0],
+  place: number,
+): readonly Condition[] {
+  return (held(input)[place] as ReferenceCondition).conditions;
 }
 
 /** Where a call's input holds a selection. */

@@ -36,6 +36,8 @@ export interface Dialect {
   memberJson(attribute: Attribute, column: RawBuilder<unknown>): RawBuilder<unknown>;
   /** JSON of a list of values, as text. */
   listJson(values: readonly RawBuilder<unknown>[]): RawBuilder<string>;
+  /** A query for the texts of a JSON list. */
+  textsOf(list: RawBuilder<unknown>): RawBuilder<unknown>;
   /** The texts of many rows as one, in the given order where the rows do not come in order. */
   concatenated(
     text: RawBuilder<string>,

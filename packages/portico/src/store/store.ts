@@ -5,7 +5,15 @@ import { BoundedMap } from "../plan/bounded-map.ts";
 import { type Page, rowSeparator } from "../plan/page.ts";
 import { conditionShape, type Position, type Read, type ReadOne, type Value } from "../plan/read.ts";
 import type { Delete, Insert, RowValues, Update } from "../plan/write.ts";
-import { compileGet, compileList, type ListColumns, listShape, needsKeys } from "./compile-read.ts";
+import {
+  compileFilterIds,
+  compileGet,
+  compileList,
+  type ListColumns,
+  listShape,
+  needsKeys,
+  type RowsById,
+} from "./compile-read.ts";
 import type { ReadInput } from "./compile-row.ts";
 import { compileDelete, compileInsert, compileUpdate } from "./compile-write.ts";
 import type { Database, Session, Statement, Transaction } from "./database.ts";
@@ -39,6 +47,7 @@ export class Store {
   readonly database: Database;
   readonly #lists = new Statements<ReadInput<Read>>();
   readonly #gets = new Statements<ReadInput<ReadOne>>();
+  readonly #filters = new Statements<ReadInput<RowsById>>();
   readonly #updates = new Statements<Update>();
   readonly #inserts = new Statements<Insert>();
   readonly #deletes = new Statements<Delete>();
@@ -83,6 +92,22 @@ export class Store {
     const statement = this.#gets.get(resource, shape, () => compileGet(this.dialect, read, lock));
     const [row] = await session.query(statement, { tenantId, read });
     return row?.[0] as string | undefined;
+  }
+
+  /** Those of some ids whose rows meet conditions. */
+  async filterIds(
+    tenantId: string,
+    resource: ResourceModel,
+    read: RowsById,
+    session: Session = this.database,
+  ): Promise<ReadonlySet<string>> {
+    const { ids, conditions } = read;
+    if (ids.length === 0) return new Set();
+    const statement = this.#filters.get(resource, conditionShape(conditions), () =>
+      compileFilterIds(this.dialect, resource, conditions),
+    );
+    const rows = await session.query(statement, { tenantId, read });
+    return new Set(rows.map(([id]) => id as string));
   }
 
   /** Runs `work` in a transaction; what it answers with is on disk when it comes back. */

@@ -34,13 +34,23 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
       [
         "an option that does not exist",
         { sorts: ["title"] },
-        "there is no option sorts; use some of fields, plural, under, filter, sort, search, scopes, version, paging, policy, hooks, check, removal, actions, alsoUnder, served, operations, recorded, description, deprecated",
+        "there is no option sorts; use some of fields, plural, under, filter, sort, search, scopes, version, paging, policy, inheritPolicy, hooks, check, removal, actions, alsoUnder, served, operations, recorded, description, deprecated",
       ],
       ["another paging", { paging: "offset" }, "paging is cursor or page"],
       ["one scope of two", { scopes: { read: "a:read" } }, "scopes needs both read and write"],
       ["a version of two words", { version: "v 2" }, "write version as v1, v2 and so on"],
       ["a plural with a space", { plural: "blog posts" }, "write plural as one word in camelCase"],
       ["a policy that is no function", { policy: {} }, "policy is a function of the caller"],
+      [
+        "an inherited policy that is no boolean",
+        { under: elsewhere, inheritPolicy: "no" },
+        "inheritPolicy is true or false",
+      ],
+      [
+        "an inherited policy of what stands under nothing",
+        { inheritPolicy: false },
+        "inheritPolicy is for a resource that stands under another; remove it, or set under",
+      ],
       [
         "an operation that does not exist",
         { operations: ["list", "update"] },
@@ -254,6 +264,11 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
     "a search in numbers",
     [resource("post", { fields: { count: integer() }, search: ["count"] })],
     "resource post, field count: only text can be searched; remove it from search",
+  ],
+  [
+    "a resource that stands under one of its own name",
+    [loosely("elsewhere", { under: elsewhere, fields: { title } })],
+    "resource elsewhere: it stands under itself; set under to another resource",
   ],
   [
     "a search in texts without an end",

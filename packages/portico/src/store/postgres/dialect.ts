@@ -34,6 +34,7 @@ export const postgresDialect: Dialect = {
       ? sql`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
       : column,
   listJson: (values) => sql`json_build_array(${sql.join(values)})::text`,
+  textsOf: (list) => sql`select json_array_elements_text(${list}::json)`,
   concatenated: (text, separator, order) =>
     order
       ? sql`string_agg(${text}, ${sql.lit(separator)} order by ${order})`

@@ -30,6 +30,7 @@ export const sqliteDialect: Dialect = {
     return field.kind === "json" ? sql`json(${column})` : column;
   },
   listJson: (values) => sql`json_array(${sql.join(values)})`,
+  textsOf: (list) => sql`select value from json_each(${list})`,
   concatenated: (text, separator, order) =>
     order
       ? sql`group_concat(${text}, ${sql.lit(separator)} order by ${order})`

@@ -1,15 +1,18 @@
 // Conditions, held against a row in memory as the database would hold them against the same row.
 
-import type { Condition, Value } from "../plan/read.ts";
+import type { Comparison, Value } from "../plan/read.ts";
 import type { RowValues } from "../plan/write.ts";
 
-export function holdAll(conditions: readonly Condition[], row: RowValues): boolean {
+/** Whether a row meets all of the conditions. What a row does not have meets none: not even that it is null. */
+export function holdAll(conditions: readonly Comparison[], row: RowValues): boolean {
   return conditions.every((condition) => holds(condition, row));
 }
 
-function holds({ attribute, operator, values }: Condition, row: RowValues): boolean {
+function holds({ attribute, operator, values }: Comparison, row: RowValues): boolean {
+  // A field may be called `constructor`, which every object inherits.
+  if (!Object.hasOwn(row, attribute.name)) return false;
   // A value of a filtered attribute is never an object.
-  const value = (row[attribute.name] ?? null) as Value;
+  const value = row[attribute.name] as Value;
   if (operator === "in") return values.includes(value);
   const order = compare(value, values[0]!);
   if (order === undefined) return false;

@@ -1,0 +1,55 @@
+// Policies are functions: what can be wrong with them shows only when they are called. Each is called at start for
+// callers of every kind.
+
+import { OperatorError } from "../errors.ts";
+import type { Caller } from "./caller.ts";
+import type { Model, ResourceModel } from "./model.ts";
+import { askPolicy, parsePolicyAnswer } from "./policy.ts";
+
+/**
+ * @throws OperatorError for a policy whose answer to one of the callers is no filter, or that throws for all of them:
+ * one that throws for some may look ids up that the samples do not have
+ */
+export function checkPolicies({ resources, scopes }: Pick<Model, "resources" | "scopes">): void {
+  const callers = sampleCallers(new Set(scopes));
+  for (const resource of resources.filter(({ policy }) => policy)) {
+    const failures = callers.flatMap((caller) => failureOf(resource, caller));
+    if (failures.length < callers.length) continue;
+    const [{ message }] = failures as [Error];
+    throw new OperatorError(`${message}; return values of fields, or undefined for all rows`);
+  }
+}
+
+/** What the policy throws for a caller. @throws OperatorError for an answer that is no filter */
+function failureOf(resource: ResourceModel, caller: Caller): Error[] {
+  let answer: unknown;
+  try {
+    answer = askPolicy(resource, caller);
+  } catch (error) {
+    return [error as Error];
+  }
+  parsePolicyAnswer(resource, answer);
+  return [];
+}
+
+const [tenantId, userId, keyId, clientId] = ["tenant", "user", "api_key", "client"].map(
+  (prefix) => `${prefix}_00000000000000000000000000`,
+) as [string, string, string, string];
+const quota = { limit: 1_000, windowSeconds: 60 };
+const address = "192.0.2.1";
+
+/** A key with and without an owner, a user through a client, a client, and the server itself; with all scopes and with none. */
+function sampleCallers(scopes: ReadonlySet<string>): readonly Caller[] {
+  const callers: readonly Omit<Caller, "scopes">[] = [
+    { tenantId, userId, credentialId: keyId, keyId, quota, address },
+    { tenantId, credentialId: keyId, keyId, quota, address },
+    { tenantId, userId, credentialId: `${clientId}/${userId}`, quota, address },
+    { tenantId, credentialId: clientId, quota, address },
+    { tenantId, userId, credentialId: "system" },
+    { tenantId, credentialId: "system" },
+  ];
+  return callers.flatMap((caller) => [
+    { ...caller, scopes },
+    { ...caller, scopes: new Set<string>() },
+  ]);
+}

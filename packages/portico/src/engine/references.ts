@@ -1,0 +1,72 @@
+// References that a write sets. They lead to rows that are there, and where a caller sets them, to rows that the caller
+// may see: a hidden row is answered for as one that does not exist.
+
+import type { Caller } from "../declare/caller.ts";
+import type { Attribute, Described } from "../declare/model.ts";
+import type { Fault } from "../errors.ts";
+import { isId } from "../plan/id.ts";
+import type { RowValues } from "../plan/write.ts";
+import type { Session } from "../store/database.ts";
+import type { Store } from "../store/store.ts";
+import { policyConditions } from "./policy.ts";
+import { FaultyInput } from "./validate.ts";
+
+/**
+ * Makes sure of the references that a caller sets, where policies apply to what they refer to; the database makes sure
+ * of all others as the row is written. This comes before any hook: nothing may tell a hidden row from one that is not
+ * there.
+ *
+ * @throws FaultyInput with a fault for each reference that leads nowhere, those among them that have no policy
+ */
+export async function requireVisibleReferences(
+  store: Store,
+  session: Session,
+  caller: Caller,
+  { references }: Described,
+  values: RowValues,
+): Promise<void> {
+  const restricted = references.filter(({ reference }) => reference!.target.isRestricted);
+  if (restricted.length === 0) return;
+  const lost = await lostReferences(store, session, caller, restricted, values);
+  if (lost.length === 0) return;
+  throw new FaultyInput(await lostReferences(store, session, caller, references, values));
+}
+
+/** The references among values that differ from those of a row: only these are set. */
+export function changedReferences(
+  { references }: Described,
+  values: RowValues,
+  current: RowValues,
+): RowValues {
+  const changed = references.filter(
+    ({ name }) => Object.hasOwn(values, name) && values[name] !== current[name],
+  );
+  return Object.fromEntries(changed.map(({ name }) => [name, values[name]]));
+}
+
+/**
+ * What is wrong with those values that refer to nothing.
+ *
+ * @param isByCaller tells the references that lead only to what the caller may see: all, when left out
+ */
+export async function lostReferences(
+  store: Store,
+  session: Session,
+  caller: Caller,
+  references: readonly Attribute[],
+  values: RowValues,
+  isByCaller: (name: string) => boolean = () => true,
+): Promise<Fault[]> {
+  const faults: Fault[] = [];
+  for (const { name, reference } of references) {
+    const id = Object.hasOwn(values, name) ? values[name] : undefined;
+    if (typeof id !== "string") continue;
+    const { target } = reference!;
+    const conditions = isByCaller(name) ? policyConditions(caller, target) : [];
+    const ids = isId(id) ? [id] : [];
+    const found = await store.filterIds(caller.tenantId, target, { ids, conditions }, session);
+    if (!found.has(id))
+      faults.push({ field: name, issue: "reference", text: `refers to no ${target.title}` });
+  }
+  return faults;
+}

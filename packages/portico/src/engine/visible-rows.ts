@@ -1,0 +1,42 @@
+// Which rows of events a caller may see. What a row was then decides for its own fields; for the rows above it, what
+// they are now: a row whose parent is gone, or hidden meanwhile, is hidden with it.
+
+import type { Caller } from "../declare/caller.ts";
+import type { ResourceModel } from "../declare/model.ts";
+import { isComparison, type ReferenceCondition } from "../plan/read.ts";
+import type { RowValues } from "../plan/write.ts";
+import type { Store } from "../store/store.ts";
+import { policyConditions } from "./policy.ts";
+import { holdAll } from "./row-conditions.ts";
+
+/** For each of the rows whether it is visible. However many there are, the rows above them are asked for at once. */
+export async function areVisible(
+  store: Store,
+  caller: Caller,
+  resource: ResourceModel,
+  rows: readonly RowValues[],
+): Promise<readonly boolean[]> {
+  const conditions = policyConditions(caller, resource);
+  const own = conditions.filter(isComparison);
+  const visible = rows.map((row) => holdAll(own, row));
+  for (const condition of conditions) {
+    if (isComparison(condition)) continue;
+    const left = rows.filter((_, place) => visible[place]);
+    const met = await referredIds(store, caller.tenantId, condition, left);
+    rows.forEach((row, place) => {
+      visible[place] &&= met.has(row[condition.attribute.name] as string);
+    });
+  }
+  return visible;
+}
+
+/** The ids of rows that these rows refer to, as far as they are there and meet the condition. */
+function referredIds(
+  store: Store,
+  tenantId: string,
+  { attribute, conditions }: ReferenceCondition,
+  rows: readonly RowValues[],
+): Promise<ReadonlySet<string>> {
+  const ids = new Set(rows.map((row) => row[attribute.name]).filter((id) => typeof id === "string"));
+  return store.filterIds(tenantId, attribute.reference!.target, { ids: [...ids], conditions });
+}

@@ -1,0 +1,226 @@
+// Wrong policies: each stops the start with one line that names resource, field and remedy, whichever branch it is in.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { app } from "../../src/declare/app.ts";
+import { buildModel } from "../../src/declare/build-model.ts";
+import type { Caller } from "../../src/declare/caller.ts";
+import {
+  belongsTo,
+  boolean,
+  choice,
+  id,
+  integer,
+  json,
+  number,
+  state,
+  text,
+  timestamp,
+} from "../../src/declare/field.ts";
+import type { Model } from "../../src/declare/model.ts";
+import { allowedValues } from "../../src/declare/policy.ts";
+import { type Resource, resource } from "../../src/declare/resource.ts";
+import { OperatorError } from "../../src/errors.ts";
+
+const boards = resource("board", { fields: { name: text() } });
+
+/** A model with one resource that has fields of every kind and this policy. */
+function modelWith(policy: (caller: Caller) => unknown): Model {
+  const notes = (resource as unknown as (name: string, declaration: object) => Resource)("note", {
+    fields: {
+      title: text({ max: 50, optional: true }),
+      code: id({ optional: true }),
+      board: belongsTo(() => boards, { optional: true }),
+      rank: integer({ optional: true }),
+      weight: number({ optional: true }),
+      isOpen: boolean({ default: true }),
+      dueAt: timestamp({ optional: true }),
+      kind: choice(["plain", "rich"]),
+      progress: state("early", [{ state: "late", from: "dueAt" }]),
+      meta: json({ default: {} }),
+      secret: text({ internal: true, default: "" }),
+    },
+    policy,
+  });
+  return buildModel(app({ name: "Notes", resources: [boards, notes] }), []);
+}
+
+const known =
+  "id, title, code, boardId, rank, weight, isOpen, dueAt, kind, progress, meta, createdAt, updatedAt";
+const listed = "a list of such values, or null";
+
+const wrong: readonly (readonly [fact: string, policy: (caller: Caller) => unknown, line: string])[] = [
+  [
+    "no field of the resource",
+    () => ({ colour: "red" }),
+    `resource note, field colour: its policy names it, but there is no such field; use one of ${known}`,
+  ],
+  [
+    "what every object inherits",
+    () => ({ constructor: "red" }),
+    `resource note, field constructor: its policy names it, but there is no such field; use one of ${known}`,
+  ],
+  [
+    "a reference by the name of its row",
+    () => ({ board: "board_1" }),
+    `resource note, field board: its policy names it, but there is no such field; use one of ${known}`,
+  ],
+  [
+    "an internal field",
+    () => ({ secret: "x" }),
+    "resource note, field secret: its policy names it, but it is internal, so events do not hold it; use another field",
+  ],
+  [
+    "JSON",
+    () => ({ meta: "x" }),
+    "resource note, field meta: its policy names it, but JSON cannot be compared; use another field",
+  ],
+  ...(
+    [
+      ["title", 5, "text"],
+      ["code", true, "text"],
+      ["boardId", { id: "board_1" }, "text"],
+      ["rank", "5", "a whole number"],
+      ["rank", 1.5, "a whole number"],
+      ["rank", 2 ** 53, "a whole number"],
+      ["weight", Number.NaN, "a number"],
+      ["weight", 5n, "a number"],
+      ["isOpen", 1, "true or false"],
+      ["dueAt", "tomorrow", "an ISO 8601 date and time"],
+      ["dueAt", new Date(0), "an ISO 8601 date and time"],
+      ["kind", "poor", "one of plain, rich"],
+      ["progress", "over", "one of late, early"],
+      ["title", ["a", ["b"]], "text"],
+      ["title", () => "a", "text"],
+      ["title", Symbol("a"), "text"],
+    ] as const
+  ).map(
+    ([field, value, expected]) =>
+      [
+        `a ${field} that is ${String(value)}`,
+        () => ({ [field]: value }),
+        `resource note, field ${field}: its policy compares it with a value that is not ${expected}; use ${expected}, ${listed}`,
+      ] as const,
+  ),
+  [
+    "a thousand values and one",
+    () => ({ rank: Array.from({ length: 1_001 }, (_, index) => index) }),
+    "resource note, field rank: its policy has more than 1000 values; use fewer",
+  ],
+  ...(
+    [
+      ["null", () => null, "null"],
+      ["true", () => true, "a boolean"],
+      ["an empty text", () => "", "a string"],
+      ["a list", () => [{ rank: 1 }], "a list"],
+      ["a promise", async () => ({ rank: 1 }), "a promise"],
+      ["a map", () => new Map([["rank", 1]]), "an object of a class"],
+      ["a function", () => () => ({ rank: 1 }), "a function"],
+    ] as const
+  ).map(
+    ([fact, policy, kind]) =>
+      [
+        fact,
+        policy,
+        `resource note: its policy answers with ${kind}; return values of fields, { ownerId: caller.userId }, or undefined for all rows`,
+      ] as const,
+  ),
+  [
+    "an error for everybody",
+    () => {
+      throw new TypeError("no table\nof teams");
+    },
+    "resource note: its policy throws: TypeError: no table; return values of fields, or undefined for all rows",
+  ],
+];
+
+function assertRefused(policy: (caller: Caller) => unknown, line: string): void {
+  assert.throws(
+    () => modelWith(policy),
+    (error) => {
+      assert.ok(error instanceof OperatorError, String(error));
+      assert.equal(error.message, line);
+      return true;
+    },
+  );
+}
+
+for (const [fact, policy, line] of wrong) {
+  test(`a policy that answers with ${fact} is refused at start`, () => assertRefused(policy, line));
+}
+
+const branches: readonly (readonly [kind: string, isSuch: (caller: Caller) => boolean])[] = [
+  ["a key with an owner", ({ keyId, userId }) => keyId !== undefined && userId !== undefined],
+  ["a key without an owner", ({ keyId, userId }) => keyId !== undefined && userId === undefined],
+  [
+    "a user through a client",
+    ({ keyId, userId, quota }) => keyId === undefined && userId !== undefined && quota !== undefined,
+  ],
+  [
+    "a client",
+    ({ keyId, userId, quota }) => keyId === undefined && userId === undefined && quota !== undefined,
+  ],
+  ["the server itself", ({ quota }) => quota === undefined],
+  ["a caller without scopes", ({ scopes }) => scopes.size === 0],
+  ["a caller with the scopes of the app", ({ scopes }) => scopes.has("notes:read")],
+];
+
+for (const [kind, isSuch] of branches) {
+  test(`a wrong answer for ${kind} is found at start`, () =>
+    assertRefused(
+      (caller) => (isSuch(caller) ? { colour: "red" } : undefined),
+      `resource note, field colour: its policy names it, but there is no such field; use one of ${known}`,
+    ));
+}
+
+test("a policy that throws for some callers may look up what the samples do not have", () => {
+  const model = modelWith(({ userId }) => {
+    if (userId !== undefined) throw new Error("there is no such user");
+    return { rank: 1 };
+  });
+  assert.equal(model.resource.get("note")!.isRestricted, true);
+});
+
+const caller: Caller = { tenantId: "tenant_1", userId: undefined, credentialId: "key_1", scopes: new Set() };
+
+/** What a policy leaves, by the names of attributes. */
+function allowed(answer: unknown): object {
+  const model = modelWith(() => answer);
+  const values = allowedValues(model.resource.get("note")!, caller);
+  return Object.fromEntries(values.map((each) => [each.attribute.name, each.values]));
+}
+
+test("undefined is no value, null is one, and each stands once", () => {
+  assert.deepEqual(allowed(undefined), {});
+  assert.deepEqual(allowed({}), {});
+  assert.deepEqual(allowed({ title: undefined }), { title: [] });
+  assert.deepEqual(allowed({ title: [] }), { title: [] });
+  assert.deepEqual(allowed({ title: [undefined, "a", null, "a", null] }), { title: ["a", null] });
+  assert.deepEqual(allowed({ title: "", isOpen: false, rank: 0, boardId: null }), {
+    title: [""],
+    isOpen: [false],
+    rank: [0],
+    boardId: [null],
+  });
+});
+
+test("a timestamp is compared as rows hold it", () => {
+  assert.deepEqual(allowed({ dueAt: "2027-01-31T10:00:00+01:00" }), { dueAt: ["2027-01-31T09:00:00.000Z"] });
+});
+
+test("a filter may be an object without a prototype", () => {
+  assert.deepEqual(allowed(Object.assign(Object.create(null), { rank: 1 })), { rank: [1] });
+});
+
+test("what throws later, or answers wrongly, is an error and never all rows", () => {
+  let answer: () => unknown = () => undefined;
+  const notes = modelWith(() => answer()).resource.get("note")!;
+  answer = () => ({ colour: "red" });
+  assert.throws(() => allowedValues(notes, caller), OperatorError);
+  answer = () => Promise.resolve(undefined);
+  assert.throws(() => allowedValues(notes, caller), OperatorError);
+  answer = () => {
+    throw new Error("gone");
+  };
+  assert.throws(() => allowedValues(notes, caller), /^Error: resource note: its policy throws: Error: gone$/);
+});
