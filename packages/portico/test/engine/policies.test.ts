@@ -1,0 +1,365 @@
+// Random policies over a small tree of rows, held against a plain model in memory: what a caller reads, is told of and
+// may write is the same, whichever way it is asked for, on both databases.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import fc from "fast-check";
+import { app } from "../../src/declare/app.ts";
+import { buildModel } from "../../src/declare/build-model.ts";
+import type { Caller } from "../../src/declare/caller.ts";
+import { boolean, choice, integer, number, state, text, timestamp } from "../../src/declare/field.ts";
+import type { Model, ResourceModel } from "../../src/declare/model.ts";
+import { type Resource, type RowFilter, resource } from "../../src/declare/resource.ts";
+import { Engine } from "../../src/engine/engine.ts";
+import { Problem } from "../../src/errors.ts";
+import { eventsTable } from "../../src/events/event.ts";
+import { newId } from "../../src/plan/id.ts";
+import type { Comparison, Member, Read, Selection, Sort } from "../../src/plan/read.ts";
+import { select, wholeRow } from "../../src/plan/selection.ts";
+import { migrate } from "../../src/store/migrate.ts";
+import { openStore } from "../../src/store/open.ts";
+import { tablesOf } from "../../src/store/schema.ts";
+import type { Store } from "../../src/store/store.ts";
+import { makePlace, onEachDatabase, type Place } from "../server.ts";
+
+const levels = ["top", "mid", "leaf"] as const;
+type Level = (typeof levels)[number];
+type Policies = Readonly<Record<Level, RowFilter | undefined>>;
+
+/** What the policies answer; each property sets them as it needs them. */
+let policies: Policies = { top: undefined, mid: undefined, leaf: undefined };
+
+const fields = {
+  word: text({ max: 20, optional: true }),
+  rank: integer({ optional: true }),
+  weight: number({ optional: true }),
+  isOpen: boolean({ optional: true }),
+  kind: choice(["plain", "rich"], { optional: true }),
+  endsAt: timestamp({ optional: true }),
+  progress: state("under_way", [{ state: "over", from: "endsAt" }]),
+};
+
+/** @param inherits whether the middle level is visible only where the top is */
+function modelOf(inherits: boolean): Model {
+  const declare = resource as unknown as (name: string, declaration: object) => Resource;
+  const common = { fields, filter: ["kind", "rank"], sort: ["rank"] };
+  const top = declare("top", { ...common, policy: () => policies.top });
+  const mid = declare("mid", { ...common, under: top, policy: () => policies.mid, inheritPolicy: inherits });
+  const leaf = declare("leaf", { ...common, plural: "leaves", under: mid, policy: () => policies.leaf });
+  return buildModel(app({ name: "Tree", resources: [top, mid, leaf] }), []);
+}
+
+const [long, soon] = ["2001-02-03T04:05:06.789Z", "2901-02-03T04:05:06.789Z"];
+/** Values of the fields that a caller gives. */
+const given = {
+  word: ["a", "A", "é", "", "'", "a b"],
+  rank: [0, 1, -1, 2 ** 53 - 1],
+  weight: [0, 0.1, -2.5, 1e21],
+  isOpen: [true, false],
+  kind: ["plain", "rich"],
+  endsAt: [long, soon],
+} as const;
+/** The same as a policy may write them. */
+const written = {
+  ...given,
+  endsAt: [long, soon, "2001-02-03T05:05:06.789+01:00"],
+  progress: ["over", "under_way"],
+};
+
+type Body = Readonly<Record<string, string | number | boolean | null>>;
+
+const body: fc.Arbitrary<Body> = fc.record(
+  Object.fromEntries(
+    Object.entries(given).map(([name, values]) => [
+      name,
+      fc.option(fc.constantFrom<unknown>(...values), { freq: 3 }),
+    ]),
+  ),
+) as fc.Arbitrary<Body>;
+
+/** What is worked out comes more often: it is the hardest to get right. */
+const member = fc.constantFrom(...Object.keys(written), "progress", "progress").chain((name) => {
+  const value = fc.oneof(
+    { weight: 8, arbitrary: fc.constantFrom<unknown>(...written[name as keyof typeof written]) },
+    { weight: 2, arbitrary: fc.constant(null) },
+    { weight: 1, arbitrary: fc.constant(undefined) },
+  );
+  return fc.tuple(fc.constant(name), fc.oneof(value, fc.array(value, { maxLength: 4 })));
+});
+const filter = fc.option(
+  fc.array(member, { maxLength: 2 }).map((members) => Object.fromEntries(members) as RowFilter),
+  { nil: undefined, freq: 3 },
+);
+const anyPolicies: fc.Arbitrary<Policies> = fc.record({ top: filter, mid: filter, leaf: filter });
+
+/** The rows of a tree: each has a body, and those below stand under any of those above. */
+const forest = fc.record({
+  top: fc.array(body, { minLength: 1, maxLength: 3 }),
+  mid: fc.array(fc.tuple(fc.nat(), body), { minLength: 1, maxLength: 6 }),
+  leaf: fc.array(fc.tuple(fc.nat(), body), { minLength: 1, maxLength: 12 }),
+});
+
+type Forest = typeof forest extends fc.Arbitrary<infer Planted> ? Planted : never;
+
+interface Row {
+  readonly level: Level;
+  readonly parent: Row | undefined;
+  readonly id: string;
+  values: Readonly<Record<string, unknown>>;
+}
+
+function matches(filter: RowFilter | undefined, values: Row["values"]): boolean {
+  return Object.entries(filter ?? {}).every(([name, allowed]) =>
+    [allowed].flat().some((value) => value !== undefined && normal(name, value) === values[name]),
+  );
+}
+
+function normal(name: string, value: unknown): unknown {
+  return name === "endsAt" && typeof value === "string" ? new Date(value).toISOString() : value;
+}
+
+function progressOf({ endsAt }: Body): string {
+  return endsAt === long ? "over" : "under_way";
+}
+
+onEachDatabase("random policies agree with a plain model", (database) => {
+  let place: Place;
+  let store: Store;
+  before(async () => {
+    place = await makePlace(database);
+    store = await openStore(place.databaseUrl);
+    await migrate(store, tablesOf(modelOf(true), [eventsTable]));
+  });
+  after(async () => {
+    await store?.database.close();
+    await place?.remove();
+  });
+
+  for (const inherits of [true, false]) {
+    const model = modelOf(inherits);
+    const scopes = new Set(model.scopes);
+    const resourceOf = (level: Level): ResourceModel => model.resource.get(level)!;
+    const isVisible = ({ level, values, parent }: Row): boolean =>
+      matches(policies[level], values) &&
+      (parent === undefined || (level === "mid" && !inherits) || isVisible(parent));
+
+    /** Makes rows in a tenant of their own. */
+    const plant = async (engine: Engine, { top, mid, leaf }: Forest, caller: Caller): Promise<Row[]> => {
+      policies = { top: undefined, mid: undefined, leaf: undefined };
+      const make = async (level: Level, parent: Row | undefined, values: Body): Promise<Row> => {
+        const { id, text } = await engine.create(caller, resourceOf(level), values, parent?.id);
+        return { level, parent, id, values: JSON.parse(text) };
+      };
+      const tops = await Promise.all(top.map((values) => make("top", undefined, values)));
+      const mids = await Promise.all(
+        mid.map(([under, values]) => make("mid", tops[under % tops.length], values)),
+      );
+      const leaves = await Promise.all(
+        leaf.map(([under, values]) => make("leaf", mids[under % mids.length], values)),
+      );
+      return [...tops, ...mids, ...leaves];
+    };
+    const ids = (rows: readonly Row[]): string[] => rows.map(({ id }) => id).sort();
+
+    const title = inherits ? "inherited on each level" : "not inherited by the middle level";
+    test(`lists, pages, totals and rows inside rows, ${title}`, async () => {
+      const engine = new Engine(model, store);
+      await fc.assert(
+        fc.asyncProperty(
+          forest,
+          fc.array(anyPolicies, { minLength: 5, maxLength: 5 }),
+          async (planted, tried) => {
+            const caller: Caller = { tenantId: newId("tenant"), credentialId: "key", scopes };
+            const rows = await plant(engine, planted, caller);
+            for (policies of tried) {
+              for (const level of levels) {
+                const all = rows.filter((row) => row.level === level);
+                const visible = ids(all.filter(isVisible));
+                assert.deepEqual(await pagesOf(engine, caller, resourceOf(level)), visible);
+                const seen = await engine.areVisible(
+                  caller,
+                  resourceOf(level),
+                  all.map(({ values }) => values),
+                );
+                assert.deepEqual(ids(all.filter((_, place) => seen[place])), visible);
+                for (const row of all) {
+                  const found = await engine.get(caller, oneOf(resourceOf(level), row.id)).catch(codeOf);
+                  assert.equal(found === "not_found", !isVisible(row));
+                }
+              }
+              for (const parent of rows.filter(({ level }) => level !== "leaf")) {
+                const level = parent.level === "top" ? "mid" : "leaf";
+                const inside = rows.filter((row) => row.parent === parent && isVisible(row));
+                const found = await pagesOf(engine, caller, resourceOf(level), parent.id).catch(codeOf);
+                assert.deepEqual(found, isVisible(parent) ? ids(inside) : "not_found");
+              }
+              assert.deepEqual(await nestedDown(engine, caller), expectedDown(rows));
+              assert.deepEqual(await nestedUp(engine, caller), expectedUp(rows));
+            }
+          },
+        ),
+        { numRuns: 15 },
+      );
+    });
+
+    test(`writes, ${title}`, async () => {
+      const engine = new Engine(model, store);
+      const anyWrite = fc.record({
+        policies: anyPolicies,
+        level: fc.constantFrom(...levels),
+        pick: fc.nat(),
+        body,
+        kind: fc.constantFrom("create", "change", "replace"),
+      });
+      await fc.assert(
+        fc.asyncProperty(
+          forest,
+          fc.array(anyWrite, { minLength: 40, maxLength: 40 }),
+          async (planted, writes) => {
+            const caller: Caller = { tenantId: newId("tenant"), credentialId: "key", scopes };
+            const rows = await plant(engine, planted, caller);
+            for (const write of writes) {
+              const { level, kind } = write;
+              const of = rows.filter((row) => row.level === level);
+              const row = of[write.pick % of.length]!;
+              policies = write.policies;
+              const result = { ...(kind === "create" ? {} : row.values), ...write.body };
+              const isAllowed = matches(policies[level], { ...result, progress: progressOf(write.body) });
+              const isThere = kind === "create" ? !row.parent || isVisible(row.parent) : isVisible(row);
+              const expected = !isThere ? "not_found" : isAllowed ? "written" : "forbidden";
+              const resourceModel = resourceOf(level);
+              const writing =
+                kind === "create"
+                  ? engine.create(caller, resourceModel, write.body, row.parent?.id)
+                  : kind === "change"
+                    ? engine.change(caller, resourceModel, row.id, write.body)
+                    : engine.replace(caller, resourceModel, row.id, write.body);
+              const written = await writing.catch(codeOf);
+              assert.equal(typeof written === "string" ? written : "written", expected);
+              if (typeof written === "string") continue;
+              const values = JSON.parse(written.text);
+              if (kind === "create") rows.push({ level, parent: row.parent, id: written.id, values });
+              else row.values = values;
+            }
+          },
+        ),
+        { numRuns: 15 },
+      );
+    });
+
+    /** The whole tree as one statement: tops, with mids, with leaves. */
+    async function nestedDown(engine: Engine, caller: Caller): Promise<object> {
+      const [top, mid, leaf] = levels.map(resourceOf) as [ResourceModel, ResourceModel, ResourceModel];
+      const leaves = listMember("leaves", leaf, idOf(leaf));
+      const mids = listMember("mids", mid, idOf(mid, leaves));
+      const { rows } = await engine.list(caller, readOf(top, idOf(top, mids), 100));
+      return sorted(JSON.parse(rows));
+    }
+    function expectedDown(rows: readonly Row[]): object {
+      const below = (parent: Row): readonly Row[] =>
+        rows.filter((row) => row.parent === parent && isVisible(row));
+      const tops = rows.filter((row) => row.level === "top" && isVisible(row));
+      return sorted(
+        tops.map((top) => ({
+          id: top.id,
+          mids: below(top).map((mid) => ({ id: mid.id, leaves: below(mid).map(({ id }) => ({ id })) })),
+        })),
+      );
+    }
+    /** Leaves with what stands above them. */
+    async function nestedUp(engine: Engine, caller: Caller): Promise<object> {
+      const [top, mid, leaf] = levels.map(resourceOf) as [ResourceModel, ResourceModel, ResourceModel];
+      const inside = rowMember(leaf, idOf(mid, rowMember(mid, idOf(top))));
+      const { rows } = await engine.list(caller, readOf(leaf, idOf(leaf, inside), 100));
+      return sorted(JSON.parse(rows));
+    }
+    function expectedUp(rows: readonly Row[]): object {
+      const leaves = rows.filter((row) => row.level === "leaf" && isVisible(row));
+      return sorted(
+        leaves.map(({ id, parent }) => {
+          const top = parent!.parent!;
+          return { id, mid: { id: parent!.id, top: isVisible(top) ? { id: top.id } : null } };
+        }),
+      );
+    }
+  }
+});
+
+function idOf(of: ResourceModel, ...more: Member[]): Selection {
+  return select([of.attribute.get("id")!], more);
+}
+
+function newest(of: ResourceModel): Sort {
+  return { attribute: of.sorts.get("createdAt")!, isDescending: true };
+}
+
+function listMember(name: string, of: ResourceModel, selection: Selection): Member {
+  return {
+    kind: "list",
+    name,
+    resource: of,
+    reference: of.parent!,
+    selection,
+    conditions: [],
+    sort: newest(of),
+    limit: 100,
+  };
+}
+
+function rowMember(of: ResourceModel, selection: Selection): Member {
+  return { kind: "row", name: of.parent!.reference!.name, reference: of.parent!, selection, conditions: [] };
+}
+
+function readOf(
+  of: ResourceModel,
+  selection: Selection,
+  limit: number,
+  conditions: readonly Comparison[] = [],
+): Read {
+  const page = { style: "cursor", limit, position: undefined, isBackward: false } as const;
+  return { resource: of, selection, conditions, words: [], sort: newest(of), page };
+}
+
+function oneOf(of: ResourceModel, id: string) {
+  return { resource: of, selection: wholeRow(of), id, conditions: [] };
+}
+
+/** The ids of all pages, sorted by an attribute that may be null; numbered pages must say as many in all. */
+async function pagesOf(
+  engine: Engine,
+  caller: Caller,
+  of: ResourceModel,
+  parentId?: string,
+): Promise<string[]> {
+  const below: Comparison[] =
+    parentId === undefined ? [] : [{ attribute: of.parent!, operator: "in", values: [parentId] }];
+  const sort = { attribute: of.attribute.get("rank")!, isDescending: false };
+  const found: string[] = [];
+  for (let position: Exclude<Read["page"], { style: "page" | "first" }>["position"]; ; ) {
+    const page = { style: "cursor", limit: 2, position, isBackward: false } as const;
+    const { rows, hasMore, last } = await engine.list(caller, {
+      ...readOf(of, idOf(of), 2, below),
+      sort,
+      page,
+    });
+    found.push(...(JSON.parse(rows) as { id: string }[]).map(({ id }) => id));
+    if (!hasMore) break;
+    position = last;
+  }
+  const numbered = { style: "page", limit: 1, number: 1 } as const;
+  const { total } = await engine.list(caller, { ...readOf(of, idOf(of), 1, below), page: numbered });
+  assert.equal(total, found.length);
+  return found.sort();
+}
+
+/** Lists of rows by their ids, all the way down: the order of moments that are the same is that of random ids. */
+function sorted(value: unknown): object {
+  return JSON.parse(JSON.stringify(value), (_, each) =>
+    Array.isArray(each) ? each.sort((one, other) => (one.id < other.id ? -1 : 1)) : each,
+  );
+}
+
+function codeOf(error: unknown): string {
+  if (error instanceof Problem) return error.code;
+  throw error;
+}
