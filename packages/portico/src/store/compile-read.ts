@@ -19,6 +19,7 @@ import {
   columnsOf,
   conditionsOf,
   type Expression,
+  knownReference,
   orderBy,
   ownConditions,
   type ReadInput,
@@ -172,21 +173,15 @@ function orderColumns({ sort }: Read): Expression[] {
 function mayScan(read: Read): boolean {
   const { conditions, words, page, resource, selection } = read;
   if (mayBeLarge(read) || words.length > 0 || page.style === "page") return true;
-  const others = conditions.filter(
-    (condition) => !(isComparison(condition) && condition.attribute === resource.parent),
-  );
-  const left = others.filter(
-    (condition) => isComparison(condition) || !isDecidedAtOnce(condition, conditions),
+  const others = conditions.filter((condition) =>
+    isComparison(condition)
+      ? condition.attribute !== resource.parent
+      : knownReference(conditions, condition.attribute) === undefined,
   );
   return (
-    left.length > 1 || !left.every((condition) => isIndexed(read, condition)) || hasNarrowedLists(selection)
-  );
-}
-
-/** A condition on the one row that all rows of the page refer to holds for all of them, or for none. */
-function isDecidedAtOnce({ attribute }: Condition, all: readonly Condition[]): boolean {
-  return all.some(
-    (each) => each.attribute === attribute && each.operator === "in" && each.values.length === 1,
+    others.length > 1 ||
+    !others.every((condition) => isIndexed(read, condition)) ||
+    hasNarrowedLists(selection)
   );
 }
 

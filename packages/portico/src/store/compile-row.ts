@@ -3,15 +3,16 @@
 
 import { type RawBuilder, sql } from "kysely";
 import type { Attribute } from "../declare/model.ts";
-import type {
-  Comparison,
-  Condition,
-  Member,
-  ReferenceCondition,
-  Selection,
-  ShownList,
-  ShownRow,
-  Sort,
+import {
+  type Comparison,
+  type Condition,
+  isComparison,
+  type Member,
+  type ReferenceCondition,
+  type Selection,
+  type ShownList,
+  type ShownRow,
+  type Sort,
 } from "../plan/read.ts";
 import type { Dialect } from "./dialect.ts";
 import { slot } from "./statement.ts";
@@ -40,10 +41,35 @@ export function conditionsOf(
 ): Expression[] {
   return some.map((condition) => {
     const place = all.indexOf(condition);
-    return condition.operator === "is"
-      ? referredMeets(dialect, alias, condition, (input) => conditionsAt(held, input, place))
-      : comparison(dialect, alias, condition, held, place);
+    if (condition.operator !== "is") return comparison(dialect, alias, condition, held, place);
+    const known = knownReference(all, condition.attribute);
+    const of =
+      known === undefined
+        ? {
+            tenantId: sql.ref(`${alias}.tenant_id`),
+            id: sql.ref(`${alias}.${condition.attribute.column}`),
+          }
+        : {
+            tenantId: tenantIdSlot(),
+            id: boundValue(dialect, condition.attribute, held, all.indexOf(known), 0),
+          };
+    return referredMeets(dialect, nextAlias(alias), of, condition, (input) =>
+      conditionsAt(held, input, place),
+    );
   });
+}
+
+/**
+ * The comparison that leaves one row for a reference to lead to. What is asked of that row is asked once then, and not
+ * for each row that refers to it.
+ */
+export function knownReference(all: readonly Condition[], attribute: Attribute): Comparison | undefined {
+  return all
+    .filter(isComparison)
+    .find(
+      ({ attribute: compared, operator, values }) =>
+        compared === attribute && operator === "in" && values.length === 1 && values[0] !== null,
+    );
 }
 
 function comparison(
@@ -63,21 +89,21 @@ function comparison(
   return bound.length === 0 ? sql`${column} is null` : sql`(${any} or ${column} is null)`;
 }
 
-/** Whether the row that a reference of the row `alias` leads to meets its conditions. */
+/** Whether there is a row with this id in the resource that a reference leads to, and it meets the conditions. */
 function referredMeets(
   dialect: Dialect,
   alias: string,
+  { tenantId, id }: { readonly tenantId: Expression; readonly id: Expression },
   { attribute, conditions }: ReferenceCondition,
   held: ConditionsOfInput,
 ): Expression {
-  const { target } = attribute.reference!;
-  const inner = nextAlias(alias);
   const matching = [
-    sql`${sql.ref(`${inner}.tenant_id`)} = ${sql.ref(`${alias}.tenant_id`)}`,
-    sql`${sql.ref(`${inner}.id`)} = ${sql.ref(`${alias}.${attribute.column}`)}`,
-    ...conditionsOf(dialect, inner, conditions, { held }),
+    sql`${sql.ref(`${alias}.tenant_id`)} = ${tenantId}`,
+    sql`${sql.ref(`${alias}.id`)} = ${id}`,
+    ...conditionsOf(dialect, alias, conditions, { held }),
   ];
-  return sql`exists (select 1 from ${sql.table(target.table)} as ${sql.ref(inner)} where ${sql.join(matching, sql` and `)})`;
+  const { table } = attribute.reference!.target;
+  return sql`exists (select 1 from ${sql.table(table)} as ${sql.ref(alias)} where ${sql.join(matching, sql` and `)})`;
 }
 
 /** The column of an attribute in the row `alias`, or what a state is worked out from at the moment of the call. */
@@ -248,7 +274,11 @@ function referringRows(
 }
 
 function isOfTenant(alias: string): Expression {
-  return sql`${sql.ref(`${alias}.tenant_id`)} = ${slot(({ tenantId }: ReadInput<unknown>) => tenantId)}`;
+  return sql`${sql.ref(`${alias}.tenant_id`)} = ${tenantIdSlot()}`;
+}
+
+function tenantIdSlot(): Expression {
+  return slot(({ tenantId }: ReadInput<unknown>) => tenantId);
 }
 
 /** The order of rows, by an attribute and then by id. */

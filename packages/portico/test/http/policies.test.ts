@@ -145,9 +145,9 @@ onEachDatabase("policies of rows above", (database) => {
     levels: readonly string[],
     work: (row: Row, person: Person, isShown: boolean) => Promise<void>,
   ): Promise<void> => {
-    for (const person of people())
-      for (const row of planted.rows.filter(({ resource }) => levels.includes(resource)))
-        await work(row, person, isVisible(row, person));
+    const rows = planted.rows.filter(({ resource }) => levels.includes(resource));
+    const asked = people().flatMap((person) => rows.map((row) => work(row, person, isVisible(row, person))));
+    await Promise.all(asked);
   };
 
   for (const { title, levels } of trees) {
@@ -219,6 +219,24 @@ onEachDatabase("policies of rows above", (database) => {
     assert.equal(removed.status, 204, removed.text);
     expectAnswer(await served.request(itemOf(inHers)), { status: 404 });
     expectAnswer(await served.request(itemOf(inHis)), { status: 200 });
+  });
+
+  test("a collection below a hidden row that is no parent is neither read nor removed", async () => {
+    const { ann, rows } = planted;
+    for (const note of rows.filter(({ resource }) => resource === "note")) {
+      const tag = await served.create("/tags", { name: "tag", noteId: note.id });
+      for (const [method, status] of [
+        ["GET", 200],
+        ["DELETE", 204],
+      ] as const) {
+        const ask = (id: string): Promise<Answer> =>
+          served.request(`/notes/${id}/tags`, { method, key: ann.key });
+        const answer = await ask(note.id);
+        assert.equal(answer.status, isVisible(note, ann) ? status : 404, answer.text);
+        if (!isVisible(note, ann)) assert.equal(answer.text, (await ask(unknown(note.id))).text);
+      }
+      expectAnswer(await served.request(`/tags/${tag.id}`), { status: isVisible(note, ann) ? 404 : 200 });
+    }
   });
 
   test("after all of it, no hidden row was written", async () => {

@@ -1,7 +1,7 @@
 // Rows of the fixture `tree`, in every mixture of two owners, and which of them each owner may see.
 
 import { resolve } from "node:path";
-import { runCommand, type Served } from "../scenario.ts";
+import type { Served } from "../scenario.ts";
 import { firstTenant } from "./keys.ts";
 
 export const cwd = resolve(import.meta.dirname, "../fixtures/tree");
@@ -60,27 +60,24 @@ export async function plant(served: Served): Promise<Planted> {
   const [ann, bob] = [await makePerson(served, "ann"), await makePerson(served, "bob")];
   const rows: Row[] = [];
   for (const tree of trees) {
-    let above: (Row | undefined)[] = [undefined];
+    let above: readonly (Row | undefined)[] = [undefined];
     for (const [depth, resource] of tree.levels.entries()) {
-      const made: Row[] = [];
-      for (const parent of above)
-        for (const owner of [ann, bob])
-          made.push(await makeRow(served, { tree, depth, resource, parent }, owner));
-      rows.push(...made);
-      above = made;
+      const places = above.map((parent) => ({ tree, depth, resource, parent }));
+      above = await Promise.all(
+        places.flatMap((place) => [ann, bob].map((owner) => makeRow(served, place, owner))),
+      );
+      rows.push(...(above as Row[]));
     }
   }
   return { tenantId, ann, bob, rows };
 }
 
 async function makePerson(served: Served, name: string): Promise<Person> {
-  const words = ["--email", `${name}@example.com`, "--name", name, "--password", "correct horse"];
-  const { user } = await runCommand(served.place, ["user", "create", ...words], { cwd });
+  const { id } = await served.create("/users", { name, email: `${name}@example.com` });
   const resources = [...trees.flatMap(({ levels }) => levels), "tag", "user"];
-  const scopes = resources.flatMap((each) => [`${each}s:read`, `${each}s:write`]).join();
-  const named = ["key", "create", "--name", name, "--scopes", scopes, "--user", user.id];
-  const { key } = await runCommand(served.place, named, { cwd });
-  return { id: user.id, key };
+  const scopes = resources.flatMap((each) => [`${each}s:read`, `${each}s:write`]);
+  const { key } = await served.create("/v1/api-keys", { name, scopes, ownerId: id });
+  return { id, key };
 }
 
 type Place = Pick<Row, "tree" | "depth" | "resource" | "parent">;

@@ -1,0 +1,223 @@
+// What policies make of statements: which of them may look at many rows, so that they must not hold up others, and
+// what the databases make of those that may not.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import postgres from "postgres";
+import { app } from "../../src/declare/app.ts";
+import { buildModel } from "../../src/declare/build-model.ts";
+import type { Caller } from "../../src/declare/caller.ts";
+import { belongsTo, text } from "../../src/declare/field.ts";
+import type { ResourceModel } from "../../src/declare/model.ts";
+import { type RowFilter, resource } from "../../src/declare/resource.ts";
+import { authorised } from "../../src/engine/authorise.ts";
+import { eventsTable } from "../../src/events/event.ts";
+import { users } from "../../src/identity/user.ts";
+import type { Comparison, Read, ReadOne, Selection } from "../../src/plan/read.ts";
+import { select, wholeRow } from "../../src/plan/selection.ts";
+import { compileGet, compileList } from "../../src/store/compile-read.ts";
+import type { Statement } from "../../src/store/database.ts";
+import { migrate } from "../../src/store/migrate.ts";
+import { openStore } from "../../src/store/open.ts";
+import { postgresDialect } from "../../src/store/postgres/dialect.ts";
+import { tablesOf } from "../../src/store/schema.ts";
+import { sqliteDialect } from "../../src/store/sqlite/dialect.ts";
+import type { Store } from "../../src/store/store.ts";
+import { makePlace, onEachDatabase, type Place } from "../server.ts";
+
+const owned = ({ userId }: Caller): RowFilter => ({ ownerId: userId });
+const fields = { name: text({ max: 50 }), owner: belongsTo(() => users) };
+
+const projects = resource("project", { fields, policy: owned });
+const notes = resource("note", { under: projects, fields });
+const remarks = resource("remark", { under: notes, fields, alsoUnder: ["owner", "tenant"] });
+/** Its policy names what callers may filter by, below its parent. */
+const marks = resource("mark", { under: notes, fields, filter: ["ownerId"], policy: owned });
+/** Its policy names what no index has. */
+const drafts = resource("draft", { fields, policy: ({ userId }) => ({ name: userId }) });
+const posts = resource("post", { fields, alsoUnder: ["owner"] });
+
+const model = buildModel(
+  app({ name: "Plans", resources: [projects, notes, remarks, marks, drafts, posts] }),
+  [users],
+);
+const tenantId = "tenant 1";
+const caller: Caller = {
+  tenantId,
+  userId: "user 1",
+  credentialId: "key",
+  scopes: new Set(model.scopes),
+};
+const of = (name: string): ResourceModel => model.resource.get(name)!;
+
+function listOf(name: string, conditions: readonly Comparison[] = [], selection?: Selection): Read {
+  const resource = of(name);
+  return authorised(caller, {
+    resource,
+    selection: selection ?? wholeRow(resource),
+    conditions,
+    words: [],
+    sort: { attribute: resource.sorts.get("createdAt")!, isDescending: true },
+    page: { style: "cursor", limit: 20, position: undefined, isBackward: false },
+  });
+}
+
+/** The rows that refer to one. */
+function below(name: string, attribute: string): readonly Comparison[] {
+  return [{ attribute: of(name).attribute.get(attribute)!, operator: "in", values: ["row_00000007"] }];
+}
+
+/** A row of a resource with the first rows of another that refer to it. */
+function withList(name: string, inside: string, attribute: string): Selection {
+  const listed = of(inside);
+  return select(
+    [of(name).attribute.get("id")!],
+    [
+      {
+        kind: "list",
+        name: "inside",
+        resource: listed,
+        reference: listed.attribute.get(attribute)!,
+        selection: wholeRow(listed),
+        conditions: [],
+        sort: { attribute: listed.sorts.get("createdAt")!, isDescending: true },
+        limit: 10,
+      },
+    ],
+  );
+}
+
+function one(name: string, selection = wholeRow(of(name))): ReadOne {
+  return authorised(caller, { resource: of(name), selection, id: "row_00000007", conditions: [] });
+}
+
+const facts: readonly (readonly [fact: string, mayScan: boolean, read: () => Read | ReadOne])[] = [
+  ["a list without a policy", false, () => listOf("post")],
+  ["a list below a reference, without a policy", false, () => listOf("post", below("post", "ownerId"))],
+  ["a list whose policy names a reference", false, () => listOf("project")],
+  [
+    "a list below its parent, whose policy is inherited",
+    false,
+    () => listOf("remark", below("remark", "noteId")),
+  ],
+  [
+    "a list below its parent, with a policy of its own that is a filter",
+    false,
+    () => listOf("mark", below("mark", "noteId")),
+  ],
+  ["a row whose policy is inherited", false, () => one("remark")],
+  ["a list of rows that go by those above them", true, () => listOf("remark")],
+  ["the same below another reference", true, () => listOf("remark", below("remark", "ownerId"))],
+  [
+    "the same below either of two parents",
+    true,
+    () => listOf("remark", [{ ...below("remark", "noteId")[0]!, values: ["a", "b"] }]),
+  ],
+  ["a list whose policy names what no index has", true, () => listOf("draft")],
+  ["a row with those below it", false, () => one("note", withList("note", "remark", "noteId"))],
+  [
+    "a list of rows with those below them",
+    false,
+    () => listOf("project", [], withList("project", "note", "projectId")),
+  ],
+  [
+    "a row with those below it that its policy leaves",
+    true,
+    () => one("note", withList("note", "mark", "noteId")),
+  ],
+  [
+    "a row with those that refer to it and go by what is above them",
+    true,
+    () => one("user", withList("user", "remark", "ownerId")),
+  ],
+  ["a list of rows with such", true, () => listOf("user", [], withList("user", "remark", "ownerId"))],
+  [
+    "a row with those that refer to it, without a policy",
+    false,
+    () => one("user", withList("user", "post", "ownerId")),
+  ],
+];
+
+for (const dialect of [sqliteDialect, postgresDialect]) {
+  for (const [fact, mayScan, read] of facts) {
+    test(`${fact} ${mayScan ? "does not hold up others" : "is read at once"} (${dialect.name})`, () => {
+      const asked = read();
+      const { mayScan: found } =
+        "page" in asked ? compileList(dialect, asked) : compileGet(dialect, asked, undefined);
+      assert.equal(found, mayScan);
+    });
+  }
+}
+
+onEachDatabase("query plans of policies", (database) => {
+  let place: Place;
+  let store: Store;
+  before(async () => {
+    place = await makePlace(database);
+    store = await openStore(place.databaseUrl);
+    await migrate(store, tablesOf(model, [eventsTable]));
+  });
+  after(async () => {
+    await store?.database.close();
+    await place?.remove();
+  });
+
+  if (database === "sqlite") {
+    test("what is above a row is found by its id, and a list below a row walks along its index", async () => {
+      const planOf = async <R extends Read | ReadOne>(
+        statement: Statement<{ tenantId: string; read: R }>,
+        read: R,
+      ) => {
+        const explained = { ...statement, sql: `explain query plan ${statement.sql}`, mayScan: false };
+        return (await store.database.query(explained, { tenantId, read })).map((row) => String(row[3]));
+      };
+      const list = listOf("remark", below("remark", "noteId"));
+      const listed = await planOf(compileList(store.dialect, list), list);
+      const searches = listed.filter((line) => line.startsWith("SEARCH"));
+      assert.match(searches.find((line) => / r /.test(line)) ?? "", /\(tenant_id=\? AND note_id=\?\)/);
+      assert.ok(!listed.includes("USE TEMP B-TREE FOR ORDER BY"), listed.join("\n"));
+      const row = one("remark");
+      const flat = listOf("remark");
+      for (const plan of [
+        listed,
+        await planOf(compileGet(store.dialect, row, undefined), row),
+        await planOf(compileList(store.dialect, flat), flat),
+      ])
+        for (const alias of ["r_0", "r_1"])
+          assert.ok(
+            plan.some(
+              (line) => line.startsWith(`SEARCH ${alias} `) && line.endsWith("(tenant_id=? AND id=?)"),
+            ),
+            plan.join("\n"),
+          );
+    });
+    return;
+  }
+
+  test("what is above a list is asked for once, and the list walks along its index", async () => {
+    const sql = postgres(place.databaseUrl, { max: 1, onnotice: () => {} });
+    try {
+      await sql.unsafe("set session_replication_role = replica");
+      // Enough below each note for a walk along the index to be better than a sort.
+      const rows = `select 'tenant ' || n % 3, 'row_' || lpad(n::text, 8, '0')`;
+      const rest = `'name', 'user ' || n % 50, now() - n * interval '1 second', now() from generate_series(1, 12000) n`;
+      await sql.unsafe(`insert into projects ${rows}, ${rest}`);
+      await sql.unsafe(`insert into notes ${rows}, 'row_' || lpad((n % 8)::text, 8, '0'), ${rest}`);
+      await sql.unsafe(`insert into remarks ${rows}, 'row_' || lpad((n % 8)::text, 8, '0'), ${rest}`);
+      await sql.unsafe("analyze");
+      const read = listOf("remark", below("remark", "noteId"));
+      const { sql: text, bind } = compileList(store.dialect, read);
+      for (const [row] of [
+        await sql.unsafe(`explain (format json) ${text}`, bind({ tenantId, read }) as never[]),
+        await sql.unsafe(`explain (generic_plan, format json) ${text}`).simple(),
+      ]) {
+        const plan = JSON.stringify(row!["QUERY PLAN"]);
+        assert.match(plan, /"One-Time Filter"/);
+        assert.match(plan, /"Index Name":"portico_remarks_note_id_created_at_id"/);
+        assert.doesNotMatch(plan, /"Node Type":"(Seq Scan|Sort|Incremental Sort)"/);
+      }
+    } finally {
+      await sql.end();
+    }
+  });
+});
