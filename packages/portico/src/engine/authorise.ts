@@ -20,6 +20,8 @@ export function scopeChallenge(scopes: readonly string[]): Readonly<Record<strin
   return { "WWW-Authenticate": `Bearer error="insufficient_scope"${named}` };
 }
 
+const none: readonly Condition[] = Object.freeze([]);
+
 /** What a caller reads, held to the policy of the resource, and the rows inside to the scopes and policies of theirs. */
 export function authorised<Asked extends Read | ReadOne>(caller: Caller, read: Asked): Asked {
   const selection = authorisedSelection(caller, read.resource, read.selection);
@@ -38,7 +40,7 @@ function authorisedSelection(caller: Caller, outer: ResourceModel, selection: Se
     const target = targetOf(member);
     requireScope(caller, target.scopes.read);
     const inner = authorisedSelection(caller, target, member.selection);
-    const policy = memberConditions(caller, outer, member);
+    const policy = target.isRestricted ? memberConditions(caller, outer, member, target) : none;
     if (inner === member.selection && policy.length === 0) return member;
     isChanged = true;
     return { ...member, selection: inner, conditions: [...member.conditions, ...policy] };
@@ -55,10 +57,10 @@ function memberConditions(
   caller: Caller,
   outer: ResourceModel,
   member: ShownRow | ShownList,
+  target: ResourceModel,
 ): readonly Condition[] {
-  const target = targetOf(member);
   const isParent = member.kind === "row" && member.reference === outer.parent && outer.inheritsPolicy;
-  if (isParent) return [];
+  if (isParent) return none;
   const areChildren = member.kind === "list" && member.reference === target.parent;
   return areChildren ? ownPolicyConditions(caller, target) : policyConditions(caller, target);
 }

@@ -140,17 +140,16 @@ export interface ReadOne {
 export function conditionShape(conditions: readonly Condition[]): string {
   let shape = "";
   for (const condition of conditions) {
-    const { name } = condition.attribute;
+    const { attribute, operator } = condition;
     shape +=
-      condition.operator === "is"
-        ? `${name} is(${conditionShape(condition.conditions)}),`
-        : `${name} ${condition.operator}${valuesShape(condition.values)},`;
+      operator === "is"
+        ? `${attribute.name} is(${conditionShape(condition.conditions)}),`
+        : `${attribute.name} ${operator}${valuesShape(condition.values)},`;
   }
   return shape;
 }
 
 /** Null is a part of the statement, and not bound to it. */
-function valuesShape(values: readonly Value[]): string {
-  if (!values.includes(null)) return String(values.length);
-  return values.map((value) => (value === null ? "-" : "?")).join("");
+function valuesShape(values: readonly Value[]): number | string {
+  return values.includes(null) ? values.map((value) => (value === null ? "-" : "?")).join("") : values.length;
 }
