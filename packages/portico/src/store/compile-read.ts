@@ -2,7 +2,7 @@
 // for each shape - which fields, filters, sort and direction - and bound to new values on every call.
 
 import { type RawBuilder, sql } from "kysely";
-import type { ResourceModel } from "../declare/model.ts";
+import { defaultSort, type ResourceModel } from "../declare/model.ts";
 import { rowSeparator } from "../plan/page.ts";
 import {
   type Comparison,
@@ -185,16 +185,18 @@ function mayScan(read: Read): boolean {
   );
 }
 
-/** Whether the rows that meet a condition stand in the order of the page in some index. */
-function isIndexed({ sort, resource }: Read, condition: Condition): boolean {
+/** Whether the rows that meet a condition stand in the order of the page in some index (`store/schema.ts`). */
+function isIndexed({ sort, resource, conditions }: Read, condition: Condition): boolean {
   const { attribute, operator } = condition;
   if (operator === "is" || attribute.moments) return false;
   if (operator !== "in") return attribute === sort.attribute;
+  // Rows that are equal in what they are sorted by are counted through from the first.
+  if (condition.values.length > mostBranches || attribute === sort.attribute) return false;
   // Policies may also name fields that callers cannot filter by.
   const { name, reference, unique } = attribute;
-  const hasIndex = resource.filters.has(name) || name === "id" || Boolean(reference ?? unique);
-  // Rows that are equal in what they are sorted by are counted through from the first.
-  return hasIndex && condition.values.length <= mostBranches && attribute !== sort.attribute;
+  if (name === "id" || unique || (reference && sort.attribute.name === defaultSort)) return true;
+  const isBelowParent = conditions.some((each) => isComparison(each) && each.attribute === resource.parent);
+  return resource.filters.has(name) && (!resource.parent || isBelowParent);
 }
 
 /** Whether a list inside a row leaves rows out: it may look at many before it has found its few. */

@@ -7,7 +7,7 @@ import postgres from "postgres";
 import { app } from "../../src/declare/app.ts";
 import { buildModel } from "../../src/declare/build-model.ts";
 import type { Caller } from "../../src/declare/caller.ts";
-import { belongsTo, text } from "../../src/declare/field.ts";
+import { belongsTo, choice, text } from "../../src/declare/field.ts";
 import type { ResourceModel } from "../../src/declare/model.ts";
 import { type RowFilter, resource } from "../../src/declare/resource.ts";
 import { authorised } from "../../src/engine/authorise.ts";
@@ -28,17 +28,25 @@ import { makePlace, onEachDatabase, type Place } from "../server.ts";
 const owned = ({ userId }: Caller): RowFilter => ({ ownerId: userId });
 const fields = { name: text({ max: 50 }), owner: belongsTo(() => users) };
 
-const projects = resource("project", { fields, policy: owned });
+const posts = resource("post", { fields, alsoUnder: ["owner"] });
+const projects = resource("project", { fields, sort: ["name"], policy: owned });
 const notes = resource("note", { under: projects, fields });
 const remarks = resource("remark", { under: notes, fields, alsoUnder: ["owner", "tenant"] });
 /** Its policy names what callers may filter by, below its parent. */
 const marks = resource("mark", { under: notes, fields, filter: ["ownerId"], policy: owned });
+/** The same below rows without a policy. */
+const plains = resource("plain", {
+  under: posts,
+  fields: { name: text({ max: 50 }), kind: choice(["a", "b"]) },
+  filter: ["kind"],
+  alsoUnder: ["tenant"],
+  policy: () => ({ kind: "a" }),
+});
 /** Its policy names what no index has. */
-const drafts = resource("draft", { fields, policy: ({ userId }) => ({ name: userId }) });
-const posts = resource("post", { fields, alsoUnder: ["owner"] });
+const drafts = resource("draft", { fields, sort: ["name"], policy: ({ userId }) => ({ name: userId }) });
 
 const model = buildModel(
-  app({ name: "Plans", resources: [projects, notes, remarks, marks, drafts, posts] }),
+  app({ name: "Plans", resources: [projects, notes, remarks, marks, drafts, posts, plains] }),
   [users],
 );
 const tenantId = "tenant 1";
@@ -50,14 +58,19 @@ const caller: Caller = {
 };
 const of = (name: string): ResourceModel => model.resource.get(name)!;
 
-function listOf(name: string, conditions: readonly Comparison[] = [], selection?: Selection): Read {
+function listOf(
+  name: string,
+  conditions: readonly Comparison[] = [],
+  selection?: Selection,
+  sort = "createdAt",
+): Read {
   const resource = of(name);
   return authorised(caller, {
     resource,
     selection: selection ?? wholeRow(resource),
     conditions,
     words: [],
-    sort: { attribute: resource.sorts.get("createdAt")!, isDescending: true },
+    sort: { attribute: resource.sorts.get(sort)!, isDescending: true },
     page: { style: "cursor", limit: 20, position: undefined, isBackward: false },
   });
 }
@@ -114,6 +127,12 @@ const facts: readonly (readonly [fact: string, mayScan: boolean, read: () => Rea
     () => listOf("remark", [{ ...below("remark", "noteId")[0]!, values: ["a", "b"] }]),
   ],
   ["a list whose policy names what no index has", true, () => listOf("draft")],
+  [
+    "a list whose policy names a reference, in another order",
+    true,
+    () => listOf("project", [], undefined, "name"),
+  ],
+  ["a list of rows of all parents, with a policy that is a filter below each", true, () => listOf("plain")],
   ["a row with those below it", false, () => one("note", withList("note", "remark", "noteId"))],
   [
     "a list of rows with those below them",
