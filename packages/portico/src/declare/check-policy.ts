@@ -1,10 +1,22 @@
-// Policies are functions: what can be wrong with them shows only when they are called. Each is called at start for
-// callers of every kind.
+// What can be wrong with policies. They are functions, so most of it shows only when they are called: each is called at
+// start for callers of every kind.
 
 import { OperatorError } from "../errors.ts";
 import type { Caller } from "./caller.ts";
 import type { Model, ResourceModel } from "./model.ts";
 import { askPolicy, parsePolicyAnswer } from "./policy.ts";
+import type { LooseDeclaration } from "./resource.ts";
+
+/** Checks what can be seen without a call. */
+export function checkPolicyOptions(
+  { policy, inheritPolicy, under }: LooseDeclaration,
+  refuse: (remedy: string) => never,
+): void {
+  if (policy !== undefined && typeof policy !== "function") refuse("policy is a function of the caller");
+  if (inheritPolicy === undefined) return;
+  if (typeof inheritPolicy !== "boolean") refuse("inheritPolicy is true or false");
+  if (!under) refuse("inheritPolicy is for a resource that stands under another; remove it, or set under");
+}
 
 /**
  * @throws OperatorError for a policy whose answer to one of the callers is no filter, or that throws for all of them:

@@ -8,7 +8,7 @@ import {
   checkJson,
   checkState,
 } from "./check-behaviour.ts";
-import { checkPolicies } from "./check-policy.ts";
+import { checkPolicies, checkPolicyOptions } from "./check-policy.ts";
 import { type FieldShape, optionNames, type TextOptions } from "./field.ts";
 import type { Attribute, Model, ResourceModel } from "./model.ts";
 import { moment } from "./moment.ts";
@@ -87,16 +87,6 @@ function checkOptions(declaration: Resource["declaration"], refuse: (remedy: str
       );
     }
   }
-}
-
-function checkPolicyOptions(
-  { policy, inheritPolicy, under }: Resource["declaration"],
-  refuse: (remedy: string) => never,
-): void {
-  if (policy !== undefined && typeof policy !== "function") refuse("policy is a function of the caller");
-  if (inheritPolicy === undefined) return;
-  if (typeof inheritPolicy !== "boolean") refuse("inheritPolicy is true or false");
-  if (!under) refuse("inheritPolicy is for a resource that stands under another; remove it, or set under");
 }
 
 function checkField(shape: FieldShape, refuse: (remedy: string) => never): void {

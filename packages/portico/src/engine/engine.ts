@@ -4,7 +4,6 @@
 import type { Caller } from "../declare/caller.ts";
 import type { ActionModel, Model, ResourceModel } from "../declare/model.ts";
 import type { Rows } from "../declare/resource.ts";
-import type { Fault } from "../errors.ts";
 import { EventRecorder } from "../events/event.ts";
 import { isId } from "../plan/id.ts";
 import type { Page } from "../plan/page.ts";
@@ -15,10 +14,10 @@ import type { Store } from "../store/store.ts";
 import { type Above, aboveConditions, requireAbove } from "./above.ts";
 import { authorised, requireScope } from "./authorise.ts";
 import { explainRemoval, explainWrite, redrawn } from "./constraint.ts";
-import { findVisible, notFound, requireParentRow } from "./find-row.ts";
+import { notFound, requireParentRow } from "./find-row.ts";
 import { KeyUsage } from "./key-usage.ts";
 import { policyConditions } from "./policy.ts";
-import { lostReferences } from "./references.ts";
+import { lostBodyReferences } from "./references.ts";
 import { changedValues, replacedValues } from "./row-values.ts";
 import { BodyValidator, FaultyInput, soundMembers } from "./validate.ts";
 import { areVisible } from "./visible-rows.ts";
@@ -169,7 +168,11 @@ export class Engine {
     return new Writing(this.#place, session, caller).rows;
   }
 
-  /** Of a body with faults, references that lead nowhere are told too; of others the database finds them. */
+  /**
+   * Of a body with faults, references that lead nowhere are told too; of others they are found as the row is written.
+   *
+   * @param id of the row that is changed
+   */
   async #checked<T>(
     caller: Caller,
     resource: ResourceModel,
@@ -181,23 +184,10 @@ export class Engine {
       return check();
     } catch (error) {
       if (!(error instanceof FaultyInput)) throw error;
-      const lost = await this.#lostReferences(caller, resource, id, soundMembers(body, error.faults));
+      const values = soundMembers(body, error.faults);
+      const lost = await lostBodyReferences(this.#store, caller, resource, id, values);
       throw lost.length > 0 ? new FaultyInput([...error.faults, ...lost]) : error;
     }
-  }
-
-  /** Without those that the row has already: they are not set. */
-  async #lostReferences(
-    caller: Caller,
-    resource: ResourceModel,
-    id: string | undefined,
-    values: RowValues,
-  ): Promise<Fault[]> {
-    const lost = await lostReferences(this.#store, this.#store.database, caller, resource.references, values);
-    if (lost.length === 0 || id === undefined) return lost;
-    const row = await findVisible(this.#store, this.#store.database, caller, resource, id);
-    const current: RowValues = row === undefined ? {} : JSON.parse(row);
-    return lost.filter(({ field }) => values[field] !== current[field]);
   }
 
   async #write(

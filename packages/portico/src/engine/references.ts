@@ -2,12 +2,13 @@
 // may see: a hidden row is answered for as one that does not exist.
 
 import type { Caller } from "../declare/caller.ts";
-import type { Attribute, Described } from "../declare/model.ts";
+import type { Attribute, Described, ResourceModel } from "../declare/model.ts";
 import type { Fault } from "../errors.ts";
 import { isId } from "../plan/id.ts";
 import type { RowValues } from "../plan/write.ts";
 import type { Session } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
+import { findVisible } from "./find-row.ts";
 import { policyConditions } from "./policy.ts";
 import { FaultyInput } from "./validate.ts";
 
@@ -30,6 +31,21 @@ export async function requireVisibleReferences(
   const lost = await lostReferences(store, session, caller, restricted, values);
   if (lost.length === 0) return;
   throw new FaultyInput(await lostReferences(store, session, caller, references, values));
+}
+
+/** What is wrong with the references of a body that is not written, for its other faults. @param id of the row it changes */
+export async function lostBodyReferences(
+  store: Store,
+  caller: Caller,
+  resource: ResourceModel,
+  id: string | undefined,
+  values: RowValues,
+): Promise<Fault[]> {
+  const lost = await lostReferences(store, store.database, caller, resource.references, values);
+  if (lost.length === 0 || id === undefined) return lost;
+  const row = await findVisible(store, store.database, caller, resource, id);
+  const changed = changedReferences(resource, values, row === undefined ? {} : JSON.parse(row));
+  return lost.filter(({ field }) => Object.hasOwn(changed, field));
 }
 
 /** The references among values that differ from those of a row: only these are set. */

@@ -2,7 +2,7 @@
 // for each shape - which fields, filters, sort and direction - and bound to new values on every call.
 
 import { type RawBuilder, sql } from "kysely";
-import { defaultSort, type ResourceModel } from "../declare/model.ts";
+import type { ResourceModel } from "../declare/model.ts";
 import { rowSeparator } from "../plan/page.ts";
 import {
   type Comparison,
@@ -11,7 +11,6 @@ import {
   isComparison,
   type Read,
   type ReadOne,
-  type Selection,
   type Value,
 } from "../plan/read.ts";
 import {
@@ -19,7 +18,6 @@ import {
   columnsOf,
   conditionsOf,
   type Expression,
-  knownReference,
   orderBy,
   ownConditions,
   type ReadInput,
@@ -28,17 +26,8 @@ import {
 } from "./compile-row.ts";
 import type { Statement } from "./database.ts";
 import type { Dialect, Lock } from "./dialect.ts";
+import { mayBeLarge, mayGetScan, mayScan, mostBranches } from "./may-scan.ts";
 import { compile, slot } from "./statement.ts";
-
-/** With more values than this, `in` is one condition instead of one branch for each value. */
-const mostBranches = 20;
-
-/** Reads that may answer with more rows than this do not hold up others. */
-const mostRowsAtOnce = 1_000;
-
-function mayBeLarge({ selection, page }: Read): boolean {
-  return selection.rows * page.limit > mostRowsAtOnce;
-}
 
 /** The row with an id, as JSON text, or no row. */
 export function compileGet(
@@ -59,7 +48,7 @@ export function compileGet(
         ],
         sql` and `,
       )}${lock ? dialect.locks[lock] : sql``}`,
-    !lock && (read.selection.rows > mostRowsAtOnce || hasNarrowedLists(read.selection)),
+    !lock && mayGetScan(read),
   );
 }
 
@@ -164,48 +153,6 @@ const rowTexts: readonly RowText[] = [
 
 function orderColumns({ sort }: Read): Expression[] {
   return [...new Set([sort.attribute.column, "id"])].map((name) => sql.ref(`r.${name}`));
-}
-
-/**
- * Whether the page is more than a walk along one index: words and numbered pages count rows, and only one
- * condition beside the parent's is part of an index.
- */
-function mayScan(read: Read): boolean {
-  const { conditions, words, page, resource, selection } = read;
-  if (mayBeLarge(read) || words.length > 0 || page.style === "page") return true;
-  const others = conditions.filter((condition) =>
-    isComparison(condition)
-      ? condition.attribute !== resource.parent
-      : knownReference(conditions, condition.attribute) === undefined,
-  );
-  return (
-    others.length > 1 ||
-    !others.every((condition) => isIndexed(read, condition)) ||
-    hasNarrowedLists(selection)
-  );
-}
-
-/** Whether the rows that meet a condition stand in the order of the page in some index (`store/schema.ts`). */
-function isIndexed({ sort, resource, conditions }: Read, condition: Condition): boolean {
-  const { attribute, operator } = condition;
-  if (operator === "is" || attribute.moments) return false;
-  if (operator !== "in") return attribute === sort.attribute;
-  // Rows that are equal in what they are sorted by are counted through from the first.
-  if (condition.values.length > mostBranches || attribute === sort.attribute) return false;
-  // Policies may also name fields that callers cannot filter by.
-  const { name, reference, unique } = attribute;
-  if (name === "id" || unique || (reference && sort.attribute.name === defaultSort)) return true;
-  const isBelowParent = conditions.some((each) => isComparison(each) && each.attribute === resource.parent);
-  return resource.filters.has(name) && (!resource.parent || isBelowParent);
-}
-
-/** Whether a list inside a row leaves rows out: it may look at many before it has found its few. */
-function hasNarrowedLists({ members, isNested }: Selection): boolean {
-  if (!isNested) return false;
-  return members.some((member) => {
-    if (member.kind !== "row" && member.kind !== "list") return false;
-    return (member.kind === "list" && member.conditions.length > 0) || hasNarrowedLists(member.selection);
-  });
 }
 
 /** Rows from several ranges of an index, each already limited, put into one order. */

@@ -128,6 +128,11 @@ const facts: readonly (readonly [fact: string, mayScan: boolean, read: () => Rea
   ],
   ["a list whose policy names what no index has", true, () => listOf("draft")],
   [
+    "a list below more parents than are looked at one by one",
+    true,
+    () => listOf("plain", [{ ...below("plain", "postId")[0]!, values: Array.from({ length: 21 }, String) }]),
+  ],
+  [
     "a list whose policy names a reference, in another order",
     true,
     () => listOf("project", [], undefined, "name"),
