@@ -21,7 +21,7 @@ const layers = {
 };
 
 /** Where programs begin. */
-const entries = `^${source}/(?:cli/portico|index|.*-thread)\\.ts$`;
+const entries = `^${source}/(?:cli/portico|index|.*-(?:thread|process))\\.ts$`;
 
 /** A layer may import itself, what is listed for it, and the catalogue of errors, which lies below all. */
 const oneWay = Object.entries(layers).map(([layer, below]) => ({
@@ -93,7 +93,7 @@ module.exports = {
     },
     {
       name: "not-unreachable",
-      comment: "Every file of src is reached from the command line, the public API or a thread's first file.",
+      comment: "Every file of src is reached from the command line, the public API or the first file of a thread or process.",
       severity: "error",
       from: { path: entries },
       to: { path: `^${source}/`, pathNot: entries, reachable: false },

@@ -10,7 +10,8 @@ import { Answerer, type GraphqlAnswer, refused, type TakeTokens, type TellLeft }
 import type { GraphqlLimits } from "./bounds.ts";
 import type { EventSource } from "./event-source.ts";
 import { failureOf } from "./failure.ts";
-import { graphiqlPage } from "./graphiql.ts";
+import { graphiqlPage, pageHeaders } from "./graphiql.ts";
+import { serveGraphiqlFiles } from "./graphiql-files.ts";
 import { type GraphqlRequest, requestOfBody, requestOfTarget } from "./request.ts";
 import { buildApi } from "./schema.ts";
 import { requireAnyScope } from "./scopes.ts";
@@ -28,11 +29,15 @@ export interface GraphqlDoor extends StreamAccess {
   readonly events: EventSource;
   /** Subscriptions that a credential may have open. */
   readonly mostSubscriptions: number;
+  /** Counts a request for GraphiQL, which needs no credential, for its address. @throws Problem `rate_limited` */
+  readonly countFile: (request: FastifyRequest) => Promise<void>;
   /** Is told what should not have happened to an operation of a stream. */
   readonly onInternalError: (error: unknown) => void;
 }
 
 export const graphqlPath = "/graphql";
+/** Below it stand the scripts and styles of GraphiQL. */
+const filesPath = `${graphqlPath}/files`;
 
 const jsonType = "application/json";
 const graphqlType = "application/graphql-response+json";
@@ -56,10 +61,11 @@ export function registerGraphql(server: FastifyInstance, door: GraphqlDoor): Str
   const getConfig = { mediaTypes: [...pageOrAnswerTypes, streamType], isOpenTo: asksForPage };
   server.get(graphqlPath, { config: getConfig }, async (request, reply) => {
     if (!asksForPage(request)) return respond(request, reply, () => requestOfTarget(request.url), true);
-    const { html, headers } = await graphiqlPage(`${basePath}${graphqlPath}`);
-    reply.headers({ ...headers });
-    return html;
+    await door.countFile(request);
+    reply.headers({ ...pageHeaders });
+    return graphiqlPage(request, `${basePath}${graphqlPath}`, `${basePath}${filesPath}`);
   });
+  serveGraphiqlFiles(server, filesPath, door.countFile);
   server.post(graphqlPath, { config: { mediaTypes: streamOrAnswerTypes } }, async (request, reply) =>
     respond(request, reply, () => requestOfBody(request.body), false),
   );

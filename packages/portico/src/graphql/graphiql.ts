@@ -1,21 +1,8 @@
-// GraphiQL, the page on which a person writes queries. It is served whole from its package: no other host is asked for
+// GraphiQL, the page on which a person writes queries. It is served from its package: no other host is asked for
 // anything, and its Content-Security-Policy (W3C, level 3) forbids it.
 
-import { hash } from "node:crypto";
-
-export interface Page {
-  readonly html: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-const made = new Map<string, Promise<Page>>();
-
-/** The page for an endpoint. It is nine megabytes, so it is loaded when somebody first asks for it. */
-export function graphiqlPage(endpoint: string): Promise<Page> {
-  const known = made.get(endpoint) ?? makePage(endpoint);
-  made.set(endpoint, known);
-  return known;
-}
+import type { FastifyRequest } from "fastify";
+import { graphiqlAddresses } from "./graphiql-files.ts";
 
 const firstQuery = `# Put an API key into the header Authorization below: "Bearer sk_test_..."
 {
@@ -23,42 +10,72 @@ const firstQuery = `# Put an API key into the header Authorization below: "Beare
 }
 `;
 
-async function makePage(endpoint: string): Promise<Page> {
-  const { renderGraphiQL } = await import("@graphql-yoga/render-graphiql");
-  const html = renderGraphiQL({
-    title: "GraphiQL",
-    endpoint,
-    headers: '{ "Authorization": "Bearer " }',
-    defaultQuery: firstQuery,
-    // What stays in a browser would outlive the credential in it.
-    shouldPersistHeaders: false,
-  }).trimStart();
-  const policy = [
-    "default-src 'none'",
-    `script-src 'sha256-${hash("sha256", inlineScript(html), "base64")}'`,
-    "style-src 'unsafe-inline'",
-    "img-src 'self' data:",
-    "font-src data:",
-    "worker-src blob:",
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ];
-  return {
-    html,
-    headers: {
-      "Content-Type": "text/html; charset=utf-8",
-      "Content-Security-Policy": policy.join("; "),
-      "X-Content-Type-Options": "nosniff",
-      "Referrer-Policy": "no-referrer",
-      Vary: "Accept",
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "worker-src 'self'",
+  // The editor makes style sheets while it runs.
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+];
+
+export const pageHeaders: Readonly<Record<string, string>> = {
+  "Content-Type": "text/html; charset=utf-8",
+  "Content-Security-Policy": policy.join("; "),
+  "X-Content-Type-Options": "nosniff",
+  "Referrer-Policy": "no-referrer",
+  // It names files that are kept for good, and another version of the server has others.
+  "Cache-Control": "no-cache",
+  Vary: "Accept",
+};
+
+/**
+ * The page as HTML, without a script of its own.
+ *
+ * @param endpoint where it sends queries: `/graphql`
+ * @param files where its files are: `/graphql/files`
+ */
+export async function graphiqlPage(
+  request: FastifyRequest,
+  endpoint: string,
+  files: string,
+): Promise<string> {
+  const addresses = await graphiqlAddresses(request);
+  const start = {
+    workers: {
+      editorWorkerService: `${files}/${addresses["editor-worker.js"]}`,
+      graphql: `${files}/${addresses["graphql-worker.js"]}`,
+      json: `${files}/${addresses["json-worker.js"]}`,
+    },
+    options: {
+      title: "GraphiQL",
+      endpoint,
+      headers: '{ "Authorization": "Bearer " }',
+      defaultQuery: firstQuery,
+      // What stays in a browser would outlive the credential in it.
+      shouldPersistHeaders: false,
     },
   };
-}
-
-/** The one script of the page, byte for byte as browsers hash it. */
-function inlineScript(html: string): string {
-  const start = html.indexOf("<script>") + "<script>".length;
-  return html.slice(start, html.indexOf("</script>", start));
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>GraphiQL</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${files}/${addresses["graphiql.css"]}">
+<script id="start" type="application/json">${JSON.stringify(start).replaceAll("<", "\\u003c")}</script>
+<script src="${files}/${addresses["graphiql.js"]}" defer></script>
+</head>
+<body id="body" class="no-focus-outline">
+<noscript>GraphiQL needs JavaScript.</noscript>
+<div id="root"></div>
+</body>
+</html>
+`;
 }

@@ -70,6 +70,17 @@ function rateLimited({ secondsToNext }: Taken, message?: string): Problem {
   return new Problem("rate_limited", message, [], { "Retry-After": String(secondsToNext) });
 }
 
+/** Static files that need no credential: five are a page, which browsers ask for once. */
+const fileQuota: Quota = { limit: 300, windowSeconds: 60 };
+
+/** Counts a static file for the address that asks for it. @throws Problem `rate_limited` */
+export async function countFile(quotas: Quotas, address: string): Promise<void> {
+  const taken = await quotas.take(`file ${networkOf(address)}`, fileQuota);
+  if (!taken.isAllowed) throw rateLimited(taken, tooManyFiles);
+}
+
+const tooManyFiles = "Too many files were asked for from this address. Wait for the seconds in Retry-After.";
+
 /** Credentials that were shown and refused; a request without any is not one that guesses. */
 const failures: ReadonlySet<unknown> = new Set(["invalid_credential", "wrong_environment"]);
 

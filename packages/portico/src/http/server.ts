@@ -27,7 +27,7 @@ import { registerHealth } from "./health.ts";
 import type { Log } from "./log.ts";
 import { watchMethods } from "./methods.ts";
 import { acceptJsonBodies, requireAccepted } from "./negotiate.ts";
-import { countOperation, countRequests, failedAuthentication, takeCost } from "./quota.ts";
+import { countFile, countOperation, countRequests, failedAuthentication, takeCost } from "./quota.ts";
 import { requestId } from "./request-id.ts";
 import { credentialOf, type RequestRecorder, recordRequests } from "./request-log.ts";
 import { equipRequests } from "./route.ts";
@@ -182,6 +182,7 @@ function registerDoors(doors: FastifyInstance, building: Building): void {
   const streams = registerGraphql(doors, {
     ...{ engine, cursors, limits: graphqlLimits, basePath, callerOf, events, mostSubscriptions },
     ...{ addressOf, authenticate, verify, count, logSocket, onInternalError },
+    countFile: ({ raw }) => countFile(quotas.ofAddresses, addressOf(raw)),
     takeTokens: (...taking) => takeCost(quotas.ofKeys, ...taking),
   });
   acceptSockets(doors.server, graphqlPath, (...opening) => streams.openSocket(...opening));

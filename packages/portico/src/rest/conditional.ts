@@ -5,6 +5,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { ResourceModel } from "../declare/model.ts";
 import type { Precondition } from "../engine/writing.ts";
 import { Problem } from "../errors.ts";
+import { matchesTag } from "../plan/entity-tag.ts";
 
 /** The entity tag of a row: equal for equal bytes only, but for what is written beside all changes. */
 export function entityTag({ untagged }: ResourceModel, text: string): string {
@@ -20,13 +21,13 @@ function textWithout(names: readonly string[], text: string): string {
 /** Whether the caller has this representation already, so that 304 says enough (section 13.1.2). */
 export function isUnchanged(headers: IncomingHttpHeaders, tag: string): boolean {
   const given = headers["if-none-match"];
-  return given !== undefined && holds(given, tag, true);
+  return given !== undefined && matchesTag(given, tag, true);
 }
 
 /** @throws Problem `precondition_failed` where the caller asks for another representation (section 13.1.1) */
 export function requireMatch(headers: IncomingHttpHeaders, tag: string): void {
   const given = headers["if-match"];
-  if (given === undefined || holds(given, tag, false)) return;
+  if (given === undefined || matchesTag(given, tag, false)) return;
   throw new Problem("precondition_failed", undefined, [], { ETag: tag });
 }
 
@@ -41,17 +42,8 @@ export function writePrecondition(
   return (text) => {
     const tag = entityTag(resource, text);
     const isMet =
-      (match === undefined || holds(match, tag, false)) &&
-      (noneMatch === undefined || !holds(noneMatch, tag, true));
+      (match === undefined || matchesTag(match, tag, false)) &&
+      (noneMatch === undefined || !matchesTag(noneMatch, tag, true));
     if (!isMet) throw new Problem("precondition_failed", undefined, [], { ETag: tag });
   };
-}
-
-/** Whether a list of tags, or `*`, has this one; weak tags count only in the weak comparison (section 8.8.3.2). */
-function holds(list: string, tag: string, isWeak: boolean): boolean {
-  if (list.trim() === "*") return true;
-  return list.split(",").some((each) => {
-    const given = each.trim();
-    return given === tag || (isWeak && given === `W/${tag}`);
-  });
 }

@@ -192,8 +192,7 @@ onEachDatabase("GraphQL over HTTP", (database) => {
     assert.doesNotMatch(policy, /https?:|\*|script-src[^;]*unsafe/);
     const html = await answer.text();
     assert.doesNotMatch(html, /<(?:script|link|img)[^>]+(?:src|href)="(?:https?:)?\/\//);
-    const script = /<script>([\s\S]*?)<\/script>/.exec(html)![1]!;
-    assert.ok(policy.includes(createHash("sha256").update(script).digest("base64")));
+    assert.doesNotMatch(html, /<script>/);
   });
 
   test("the page is for browsers only: a POST that accepts HTML before JSON is answered as JSON", async () => {

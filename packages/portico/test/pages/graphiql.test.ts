@@ -46,6 +46,9 @@ inChromium("GraphiQL", (chromium) => {
         await shown(page, "Told in GraphiQL");
 
         assert.deepEqual(foreignHosts(seen, served.url), []);
+        const workers = page.workers().map((worker) => new URL(worker.url()).pathname);
+        assert.ok(workers.some((path) => /^\/graphql\/files\/graphql-worker\./.test(path)));
+        assert.ok(workers.every((path) => path.startsWith("/graphql/files/")));
         // Until the key is there, the schema is refused.
         assert.deepEqual(
           seen.faults.filter((fault) => !fault.includes("responded with a status of 401")),
