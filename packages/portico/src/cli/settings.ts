@@ -30,6 +30,10 @@ export interface Settings {
   readonly failedAuthQuota: Quota;
   /** Whose X-Forwarded-For is believed: addresses and networks. */
   readonly trustedProxies: readonly string[];
+  /** Connections that may be open. */
+  readonly maxConnections: number;
+  /** Memory for answers that are not read yet; a quarter as much again is for bodies that are being received. */
+  readonly bufferBytes: number;
   /** The mail server; undefined where mails are kept (sandbox) or wait for one (live). */
   readonly smtpUrl: string | undefined;
   /** Who mails come from; undefined for the API itself. */
@@ -59,6 +63,7 @@ export interface Settings {
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const shortestSecret = 32;
+const mebibyte = 1024 * 1024;
 
 /** @throws OperatorError naming the variable, what it holds and what it may hold */
 export function readSettings(environment: Environment, defaults: Environment = {}): Settings {
@@ -87,6 +92,8 @@ export function readSettings(environment: Environment, defaults: Environment = {
     graphqlLimits: graphqlLimits(value),
     failedAuthQuota: quota("PORTICO_FAILED_AUTH_QUOTA", value("PORTICO_FAILED_AUTH_QUOTA", "300/60")),
     trustedProxies: networks("PORTICO_TRUSTED_PROXIES", value("PORTICO_TRUSTED_PROXIES", "")),
+    maxConnections: bound("PORTICO_MAX_CONNECTIONS", value("PORTICO_MAX_CONNECTIONS", "10000")),
+    bufferBytes: mebibyte * bound("PORTICO_BUFFER_MIB", value("PORTICO_BUFFER_MIB", "256")),
     smtpUrl: smtpUrl(value("SMTP_URL", "")),
     mailFrom: mailAddress("MAIL_FROM", value("MAIL_FROM", "")),
     signingKey: value("PORTICO_SIGNING_KEY", "") || undefined,

@@ -66,8 +66,14 @@ export function answerUnreadable(logger: Logger): (error: Error & { code?: strin
   };
 }
 
+/** So long a caller may take to read why it is refused, and to hang up. */
+const lastWordsMs = 2_000;
+
 /** Answers on a connection that no request is served on, and closes it. */
 export function refuseOnSocket(socket: Duplex, problem: Problem, requestId: string): void {
+  // Closed at once, it would be reset under an answer that the caller has not read yet (RFC 9112, section 9.6).
+  const impatient = setTimeout(() => socket.destroy(), lastWordsMs);
+  socket.once("close", () => clearTimeout(impatient));
   const body = problem.toText();
   socket.end(
     `HTTP/1.1 ${problem.status} ${problem.code}\r\nX-Request-Id: ${requestId}\r\n` +

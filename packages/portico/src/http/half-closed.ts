@@ -1,20 +1,18 @@
 // Callers who close their side of a connection once they have sent a request, and still listen for the answer.
 
-import type { IncomingMessage, Server } from "node:http";
-import type { Socket } from "node:net";
+import type { Server } from "node:http";
+import type { Connections } from "./connections.ts";
 
 /**
  * Answers them: Node would hang up before an answer that takes a moment. A request that they left unfinished gets
  * none, and its connection is closed.
  */
-export function answerHalfClosed(server: Server): void {
+export function answerHalfClosed(server: Server, connections: Connections): void {
   // A property of Node's own, which its types leave out.
   Object.assign(server, { httpAllowHalfOpen: true });
-  const latest = new WeakMap<Socket, IncomingMessage>();
-  server.on("request", (request) => latest.set(request.socket, request));
   server.on("connection", (socket) =>
     socket.once("end", () => {
-      if (latest.get(socket)?.complete === false) socket.destroy();
+      if (connections.of(socket)?.latestRequest?.complete === false) socket.destroy();
     }),
   );
 }

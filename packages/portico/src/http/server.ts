@@ -19,9 +19,12 @@ import type { CursorCodec } from "../plan/cursor.ts";
 import { registerRest } from "../rest/routes.ts";
 import type { Database } from "../store/database.ts";
 import { answerError, answerUnreadable } from "./answer-error.ts";
+import { boundBodies } from "./bodies.ts";
+import { Connections, requireAdmitted } from "./connections.ts";
 import { type AllowedOrigins, allowPreflight, letPagesRead } from "./cors.ts";
 import { refuseCredentialInQuery } from "./credential-in-query.ts";
 import { sendTogether } from "./departure.ts";
+import { answerExpectations } from "./expectation.ts";
 import { answerHalfClosed } from "./half-closed.ts";
 import { registerHealth } from "./health.ts";
 import type { Log } from "./log.ts";
@@ -32,6 +35,7 @@ import { requestId } from "./request-id.ts";
 import { credentialOf, type RequestRecorder, recordRequests } from "./request-log.ts";
 import { equipRequests } from "./route.ts";
 import { reportTiming, startTiming } from "./timing.ts";
+import { UnreadAnswers } from "./unread-answers.ts";
 import { acceptSockets, asksForSocket, refuseTunnels } from "./upgrade.ts";
 
 export interface Building {
@@ -54,6 +58,12 @@ export interface Building {
   readonly corsOrigins: AllowedOrigins | undefined;
   /** Where a request comes from. */
   readonly addressOf: AddressOf;
+  /** Whether requests come through proxies that say for whom. */
+  readonly isBehindProxy: boolean;
+  /** Connections that may be open. */
+  readonly maxConnections: number;
+  /** Memory for what is on its way: answers that are not read yet. */
+  readonly bufferBytes: number;
   /** Whether answers tell the time that each stage took. */
   readonly isTimed: boolean;
 }
@@ -74,6 +84,8 @@ declare module "fastify" {
 }
 
 const bodyLimitBytes = 1024 * 1024;
+/** Of the memory for what is on its way, as much again may be bodies that are being received. */
+const bodiesShare = 1 / 4;
 const headerLimitBytes = 16 * 1024;
 /** How long a caller may take to send the headers, and the whole request. */
 const headersTimeoutMs = 10_000;
@@ -106,7 +118,8 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
     clientErrorHandler: answerUnreadable(building.log.logger),
     frameworkErrors: answerError,
   });
-  answerHalfClosed(server.server);
+  const connections = boundConnections(server, building);
+  answerHalfClosed(server.server, connections);
   refuseTunnels(server.server);
   server.decorateRequest("caller", undefined);
   server.setErrorHandler(answerError);
@@ -122,14 +135,15 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
   server.addHook("onRequest", (request, reply, done) => {
     reply.header("X-Request-Id", request.id);
     requireHost(request);
+    requireAdmitted(connections.of(request.raw.socket));
     if (!request.route.config.ignoresAccept) requireAccepted(request);
     if (request.is404) answerUnrouted(request, reply);
     else done();
   });
-  // An expectation that is not known may be passed over (RFC 9110, section 10.1.1).
-  server.server.on("checkExpectation", (request, response) => server.routing(request, response));
   recordRequests(server, building.log, building.recorders);
   registerHealth(server, building.database);
+  answerExpectations(server);
+  boundBodies(server, building.bufferBytes * bodiesShare);
   await server.register(async (oauth) =>
     registerOAuth(oauth, { ...building.oauth, addressOf: building.addressOf }),
   );
@@ -137,6 +151,22 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
   if (building.isTimed) reportTiming(server);
   sendTogether(server);
   return server;
+}
+
+/** Who may be connected, and how long those who do not read what they asked for. */
+function boundConnections(server: FastifyInstance, building: Building): Connections {
+  const { addressOf, isBehindProxy, maxConnections, bufferBytes, log } = building;
+  const connections = new Connections(server.server, {
+    maxConnections,
+    addressOf: isBehindProxy ? addressOf : undefined,
+  });
+  const unread = new UnreadAnswers(connections, {
+    maxUnreadBytes: bufferBytes,
+    onOverflow: (closed) =>
+      log.logger.warn({ closed }, "answers were not read, and took too much memory; connections were closed"),
+  });
+  server.addHook("onClose", async () => unread.stop());
+  return connections;
 }
 
 function noSchemas(): never {

@@ -75,6 +75,9 @@ const serve: Command = {
         publicUrl: settings.publicUrl,
         corsOrigins: settings.corsOrigins,
         addressOf: addressReader(settings.trustedProxies),
+        isBehindProxy: settings.trustedProxies.length > 0,
+        maxConnections: settings.maxConnections,
+        bufferBytes: settings.bufferBytes,
         isTimed: settings.isTimed,
       });
       await listen(server, settings, log);

@@ -1,0 +1,185 @@
+// Everybody who is connected, and how many may be. A connection without a request costs memory and a file descriptor,
+// and needs no credential: where the table is full, newcomers displace those who wait for nothing, first of whoever
+// holds most of them, so that nobody shuts others out by holding connections open.
+
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { Problem } from "../errors.ts";
+import { networkOf } from "../limits/network.ts";
+
+/** Requests that a caller may send on one connection ahead of their answers (RFC 9112, section 9.3.2). */
+const maxPipelined = 100;
+/** Connections that are looked at for each newcomer once the table is full. */
+const looks = 32;
+/** So long one that was refused may wait to be told, and so many may at once; others are closed without a word. */
+const refusalMs = 2_000;
+const maxRefused = 100;
+
+export class Connection {
+  readonly socket: Socket;
+  /** Whose it is: the network that its latest request came from. */
+  network: string;
+  /** Whether it speaks another protocol than HTTP by now. */
+  isUpgraded = false;
+  /** Of the requests so far, oldest first; finished ones go with the next request. */
+  readonly #responses: ServerResponse[] = [];
+
+  constructor(socket: Socket) {
+    this.socket = socket;
+    this.network = networkOf(socket.remoteAddress ?? "");
+  }
+
+  add(response: ServerResponse): void {
+    while (this.#responses[0]?.writableFinished) this.#responses.shift();
+    this.#responses.push(response);
+  }
+
+  get latestRequest(): IncomingMessage | undefined {
+    return this.#responses.at(-1)?.req;
+  }
+
+  get isOverPipelined(): boolean {
+    return this.#responses.length > maxPipelined;
+  }
+
+  /** Whether it waits for no answer: one that has not finished its first headers is idle too. */
+  get isIdle(): boolean {
+    return !this.isUpgraded && this.#responses.every((response) => response.writableFinished);
+  }
+
+  /** What was written and the peer has not taken; answers behind the first one wait in their responses. */
+  get unreadBytes(): number {
+    let bytes = this.socket.writableLength;
+    for (const response of this.#responses) if (!response.socket) bytes += response.writableLength;
+    return bytes;
+  }
+}
+
+export interface ConnectionBounds {
+  readonly maxConnections: number;
+  /**
+   * Where a request comes from. Undefined where that is always the other end of its connection; a proxy sends the
+   * requests of many callers on one.
+   */
+  readonly addressOf: ((request: IncomingMessage) => string) | undefined;
+}
+
+export class Connections implements Iterable<Connection> {
+  readonly #bounds: ConnectionBounds;
+  readonly #all = new Set<Connection>();
+  readonly #ofSocket = new WeakMap<Socket, Connection>();
+  readonly #counts = new Map<string, number>();
+  #refused = 0;
+  /** Goes round all connections, a little for each newcomer. */
+  #lap = this.#all.values();
+
+  constructor(server: Server, bounds: ConnectionBounds) {
+    this.#bounds = bounds;
+    server.on("connection", (socket) => this.#admit(socket));
+    server.prependListener("request", (request: IncomingMessage, response: ServerResponse) => {
+      const connection = this.#ofSocket.get(request.socket);
+      if (!connection) return;
+      connection.add(response);
+      if (bounds.addressOf) this.#move(connection, networkOf(bounds.addressOf(request)));
+    });
+    server.prependListener("upgrade", ({ socket }: IncomingMessage) => {
+      const connection = this.#ofSocket.get(socket);
+      if (connection) connection.isUpgraded = true;
+    });
+  }
+
+  of(socket: Socket): Connection | undefined {
+    return this.#ofSocket.get(socket);
+  }
+
+  [Symbol.iterator](): Iterator<Connection> {
+    return this.#all.values();
+  }
+
+  close(connection: Connection): void {
+    this.#forget(connection);
+    connection.socket.destroy();
+  }
+
+  #admit(socket: Socket): void {
+    const connection = new Connection(socket);
+    const count = this.#count(connection.network, 1);
+    if (this.#all.size >= this.#bounds.maxConnections && !this.#makeRoom(count)) {
+      this.#count(connection.network, -1);
+      this.#refuse(socket);
+      return;
+    }
+    this.#all.add(connection);
+    this.#ofSocket.set(socket, connection);
+    socket.once("close", () => this.#forget(connection));
+  }
+
+  /** Its first request is answered as `requireAdmitted` says. */
+  #refuse(socket: Socket): void {
+    if (this.#refused >= maxRefused) return void socket.destroy();
+    this.#refused += 1;
+    const impatient = setTimeout(() => socket.destroy(), refusalMs);
+    socket.once("close", () => {
+      clearTimeout(impatient);
+      this.#refused -= 1;
+    });
+  }
+
+  /** @param count connections of the newcomer's network, this one among them */
+  #makeRoom(count: number): boolean {
+    let found: Connection | undefined;
+    for (let left = Math.min(looks, this.#all.size); left > 0; left -= 1) {
+      const next = this.#next();
+      if (!found || this.#isBetterToClose(next, found)) found = next;
+    }
+    if (!found || (!found.isIdle && this.#held(found) <= count)) return false;
+    this.close(found);
+    return true;
+  }
+
+  #isBetterToClose(one: Connection, other: Connection): boolean {
+    if (one.isIdle !== other.isIdle) return one.isIdle;
+    return this.#held(one) > this.#held(other);
+  }
+
+  /** The next one of the lap; there is at least one. */
+  #next(): Connection {
+    const { value } = this.#lap.next();
+    if (value) return value;
+    this.#lap = this.#all.values();
+    return this.#lap.next().value!;
+  }
+
+  #held({ network }: Connection): number {
+    return this.#counts.get(network) ?? 0;
+  }
+
+  #move(connection: Connection, network: string): void {
+    if (connection.network === network || !this.#all.has(connection)) return;
+    this.#count(connection.network, -1);
+    this.#count(network, 1);
+    connection.network = network;
+  }
+
+  #forget(connection: Connection): void {
+    if (this.#all.delete(connection)) this.#count(connection.network, -1);
+  }
+
+  #count(network: string, change: number): number {
+    const count = (this.#counts.get(network) ?? 0) + change;
+    if (count > 0) this.#counts.set(network, count);
+    else this.#counts.delete(network);
+    return count;
+  }
+}
+
+/** @throws Problem where the request came on a connection too many, or ahead of too many answers */
+export function requireAdmitted(connection: Connection | undefined): void {
+  if (!connection)
+    throw new Problem("unavailable", "Too many connections are open. Try again.", [], {
+      Connection: "close",
+    });
+  if (!connection.isOverPipelined) return;
+  const message = `More than ${maxPipelined} requests wait on this connection. Read their answers first.`;
+  throw new Problem("rate_limited", message, [], { "Retry-After": "1" });
+}

@@ -1,0 +1,108 @@
+// Answers that their callers do not read. What the system does not take stays in memory, so whoever takes nothing, or
+// next to nothing, is cut off; and all that waits has a bound, beyond which those go who took something longest ago.
+
+import type { Socket } from "node:net";
+import type { Connection, Connections } from "./connections.ts";
+
+/** So long a peer may take nothing while bytes wait for it. */
+const patienceMs = 30_000;
+/** So slowly a peer may read, on average, once that time is over. */
+const slowestBytesPerSecond = 4 * 1024;
+const everyMs = 1_000;
+
+/** How a peer has been reading since bytes began to wait for it. */
+interface Reading {
+  readonly since: number;
+  readonly takenBefore: number;
+  taken: number;
+  tookAt: number;
+}
+
+/** Node tells of a socket how much was handed to the system, and here what of it the system has not taken yet. */
+interface Handle {
+  readonly bytesWritten: number;
+  readonly writeQueueSize: number;
+}
+
+/** Bytes that the system took for the peer: a large answer is written at once, and only this tells how far it got. */
+function takenBytes(socket: Socket): number {
+  // Not public, but what Node's own time-outs of sockets look at (lib/net.js).
+  const { _handle: handle } = socket as Socket & { readonly _handle: Handle | null };
+  return handle ? handle.bytesWritten - handle.writeQueueSize : 0;
+}
+
+export interface UnreadBounds {
+  /** Bytes that may wait for all peers together. */
+  readonly maxUnreadBytes: number;
+  /** Is told how many were cut off because all together waited for too much. */
+  readonly onOverflow: (closed: number) => void;
+}
+
+export class UnreadAnswers {
+  readonly #connections: Connections;
+  readonly #bounds: UnreadBounds;
+  readonly #readings = new WeakMap<Connection, Reading>();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(connections: Connections, bounds: UnreadBounds) {
+    this.#connections = connections;
+    this.#bounds = bounds;
+    this.#timer = setInterval(() => this.#look(performance.now()), everyMs).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  #look(now: number): void {
+    const waiting: { connection: Connection; bytes: number; tookAt: number }[] = [];
+    let total = 0;
+    for (const connection of this.#connections) {
+      const bytes = connection.unreadBytes;
+      const reading = this.#follow(connection, bytes, now);
+      if (!reading) continue;
+      if (isTooSlow(reading, now)) {
+        this.#connections.close(connection);
+        continue;
+      }
+      waiting.push({ connection, bytes, tookAt: reading.tookAt });
+      total += bytes;
+    }
+    if (total > this.#bounds.maxUnreadBytes) this.#relieve(waiting, total);
+  }
+
+  #follow(connection: Connection, bytes: number, now: number): Reading | undefined {
+    if (bytes === 0) {
+      this.#readings.delete(connection);
+      return undefined;
+    }
+    const taken = takenBytes(connection.socket);
+    const known = this.#readings.get(connection);
+    if (!known) {
+      const began = { since: now, takenBefore: taken, taken, tookAt: now };
+      this.#readings.set(connection, began);
+      return began;
+    }
+    if (taken > known.taken) [known.taken, known.tookAt] = [taken, now];
+    return known;
+  }
+
+  #relieve(waiting: { connection: Connection; bytes: number; tookAt: number }[], total: number): void {
+    waiting.sort((one, other) => one.tookAt - other.tookAt || other.bytes - one.bytes);
+    let left = total;
+    let closed = 0;
+    for (const { connection, bytes } of waiting) {
+      if (left <= this.#bounds.maxUnreadBytes) break;
+      this.#connections.close(connection);
+      left -= bytes;
+      closed += 1;
+    }
+    this.#bounds.onOverflow(closed);
+  }
+}
+
+function isTooSlow({ since, takenBefore, taken, tookAt }: Reading, now: number): boolean {
+  if (now - tookAt >= patienceMs) return true;
+  const seconds = (now - since) / 1000;
+  return now - since >= patienceMs && taken - takenBefore < seconds * slowestBytesPerSecond;
+}
