@@ -57,13 +57,13 @@ export async function assemble(): Promise<Assembly> {
     notices: keyNotices(app, settings, () => apiKeys),
   });
   const ownResources = [users, apiKeys, requestLogs, mails, oauthClients, clientSecrets];
-  const model = checkedModel(app, ownResources);
+  const model = checkedModel(app, ownResources, settings.mode === "sandbox");
   return { app, model, settings, tables: tablesOf(model, ownTables, ownIndexes), apiKeys };
 }
 
-function checkedModel(app: App, ownResources: readonly Resource[]): Model {
+function checkedModel(app: App, ownResources: readonly Resource[], explainsFailures: boolean): Model {
   try {
-    return buildModel(app, ownResources);
+    return buildModel(app, ownResources, { explainsFailures });
   } catch (error) {
     if (error instanceof OperatorError) throw error;
     throw new OperatorError(`the declarations of portico.config.ts are faulty: ${(error as Error).message}`);

@@ -3,24 +3,38 @@
 import { OperatorError } from "../errors.ts";
 import type { App } from "./app.ts";
 import { checkDeclaration, checkModel, checkParents } from "./check.ts";
+import { withExplainedFailures } from "./explained-failures.ts";
 import type { FieldShape } from "./field.ts";
 import { type Attribute, defaultSort, type Model, type Moment, type ResourceModel } from "./model.ts";
 import { kebabCase, plural, snakeCase, spaced } from "./naming.ts";
 import { operations, type Resource } from "./resource.ts";
 import { bodySchemas } from "./schema.ts";
 
+export interface ModelOptions {
+  /** Whether callers are told what code of the declarations threw, as in the sandbox. */
+  readonly explainsFailures?: boolean;
+}
+
 /**
  * Checks the declarations of an app together with the server's own and freezes them into the model.
  * @throws OperatorError with one line that names resource, field and remedy.
  */
-export function buildModel(app: App, ownResources: readonly Resource[]): Model {
-  const declared = [...new Set([...ownResources, ...app.resources])];
+export function buildModel(
+  app: App,
+  ownResources: readonly Resource[],
+  { explainsFailures = false }: ModelOptions = {},
+): Model {
+  const own = new Set(ownResources);
+  const listed = [...new Set([...ownResources, ...app.resources])];
+  for (const resource of listed) checkDeclaration(resource);
+  const declared = listed.map((resource) =>
+    explainsFailures && !own.has(resource) ? withExplainedFailures(resource) : resource,
+  );
   const byName = new Map<string, Draft>();
   for (const resource of declared) {
     if (byName.has(resource.name)) {
       throw new OperatorError(`resource ${resource.name}: two resources have this name; rename one`);
     }
-    checkDeclaration(resource);
     byName.set(resource.name, draft(resource, app.version));
   }
   for (const resource of declared) addAttributes(resource, byName);
@@ -30,7 +44,14 @@ export function buildModel(app: App, ownResources: readonly Resource[]): Model {
 
   const resources = [...byName.values()].map((each) => Object.freeze(each));
   const scopes = [...new Set(declared.filter(hasScopes).flatMap(({ name }) => scopesOf(byName.get(name)!)))];
-  const model = { name: app.name, version: app.version, resources, resource: byName, scopes };
+  const model = {
+    name: app.name,
+    version: app.version,
+    resources,
+    resource: byName,
+    scopes,
+    explainsFailures,
+  };
   checkModel(model);
   return Object.freeze(model);
 }

@@ -103,6 +103,8 @@ export interface Model {
   readonly resource: ReadonlyMap<string, ResourceModel>;
   /** Every scope that a credential can hold. */
   readonly scopes: readonly string[];
+  /** Whether callers are told what code of the declarations did wrong, as in the sandbox. */
+  readonly explainsFailures: boolean;
 }
 
 /** The sort of a list that names none: newest first. */

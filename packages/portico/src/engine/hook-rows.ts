@@ -1,5 +1,6 @@
 // What hooks use to read and write other rows in their own transaction.
 
+import { explainedFailure } from "../declare/explained-failures.ts";
 import type { Model, ResourceModel } from "../declare/model.ts";
 import type { Resource, Rows } from "../declare/resource.ts";
 import type { Written } from "./writing.ts";
@@ -17,7 +18,8 @@ export function hookRows(model: Model, rows: TextRows): Rows {
   const modelOf = ({ name }: Resource): ResourceModel => {
     const found = model.resource.get(name);
     if (found) return found;
-    throw new Error(`a hook asks for the resource ${name}, which the app does not list`);
+    const fault = new Error(`a hook asks for the resource ${name}, which the app does not list`);
+    throw model.explainsFailures ? explainedFailure(fault.message, fault) : fault;
   };
   // The types of rows follow from the declarations that the model was made from.
   return {

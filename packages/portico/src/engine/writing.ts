@@ -1,6 +1,7 @@
 // The writes of one transaction on behalf of one caller: the row, the hooks around it, the event beside it.
 
 import type { Caller } from "../declare/caller.ts";
+import { explainedFailure } from "../declare/explained-failures.ts";
 import type { ActionModel, Described, Model, ResourceModel } from "../declare/model.ts";
 import type { HookContext, Rows } from "../declare/resource.ts";
 import { Problem } from "../errors.ts";
@@ -284,7 +285,8 @@ export class Writing {
     try {
       return givenValues(resource, this.#place.validator.check(resource, "hooked", given));
     } catch (error) {
-      throw new Error(`a hook of ${resource.name} gave faulty values: ${(error as Error).message}`);
+      const fault = new Error(`a hook of ${resource.name} gave faulty values: ${(error as Error).message}`);
+      throw this.#place.model.explainsFailures ? explainedFailure(fault.message, fault) : fault;
     }
   }
 

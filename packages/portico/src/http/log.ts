@@ -1,19 +1,10 @@
 // Logs: JSON lines, pretty on a terminal. Whatever a line is made of, credentials do not leave in it.
 
 import { type DestinationStream, type Logger, pino } from "pino";
+import { redacted } from "../declare/redacted.ts";
 import type { LogLevel } from "./log-level.ts";
 
 export type { Logger } from "pino";
-
-/** API keys, bearer tokens and JSON Web Tokens, wherever they stand in a line; the first group tells which. */
-const credentials = /((?:sk|pk)_(?:test|live)_|[Bb]earer\s+|eyJ)[\w.~+/=-]+/g;
-/** What every credential has in it: a line without these is not searched further. */
-const marks = ["k_test_", "k_live_", "earer", "eyJ"];
-
-/** A line without credentials: `sk_test_[redacted]` tells of what kind one was. */
-export function redacted(line: string): string {
-  return marks.some((mark) => line.includes(mark)) ? line.replace(credentials, "$1[redacted]") : line;
-}
 
 export interface Log {
   readonly logger: Logger;

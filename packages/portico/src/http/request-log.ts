@@ -5,7 +5,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { pino } from "pino";
 import type { Caller } from "../declare/caller.ts";
-import { type Log, redacted } from "./log.ts";
+import { redacted } from "../declare/redacted.ts";
+import type { Log } from "./log.ts";
 
 /** A request that was answered. */
 export interface AnsweredRequest {

@@ -248,13 +248,14 @@ function hooks(served: Served): void {
     expectAnswer(await use(await tool(), "forbidden"), { status: 403, code: "forbidden" });
   });
 
-  test("a hook that breaks undoes everything and tells the caller nothing, the log everything but credentials", async () => {
+  test("a hook that breaks undoes everything and tells the sandbox, and the log, everything but credentials", async () => {
     const id = await tool();
     const broken = await use(id, "crash");
     expectAnswer(broken, {
       status: 500,
       code: "internal_error",
-      message: /^Something went wrong on our side\.$/,
+      message:
+        /^In the hook after\.create of use: Error: on purpose, with sk_test_\[redacted\], at portico\.config\.ts:\d+:\d+\./,
     });
     assert.equal(await count(id), 1);
     assert.deepEqual((await served.request(`/tools/${id}/uses`)).body.data, []);
