@@ -6,6 +6,9 @@ import type { Attribute, ResourceModel } from "./model.ts";
 
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
+/** Characters of a text that has a pattern or a format and names no `max`: what looks at it must not cost too much. */
+export const standardMaxLength = 2_000;
+
 export interface BodySchemas {
   readonly create: JsonSchema;
   readonly replace: JsonSchema;
@@ -96,7 +99,7 @@ function valueSchema(field: FieldShape): { [keyword: string]: unknown } {
       return compact({
         type: "string",
         minLength: min,
-        maxLength: max,
+        maxLength: max ?? (format || pattern ? standardMaxLength : undefined),
         format,
         pattern: pattern && `^(?:${pattern.source})$`,
         default: constant(standard),

@@ -13,10 +13,13 @@ import {
 } from "../declare/schema.ts";
 import { type Fault, type Issue, OperatorError, Problem } from "../errors.ts";
 import type { RowValues } from "../plan/write.ts";
+import { boundKeywords } from "./bounded-keywords.ts";
 import { withDerivedDefaults } from "./row-values.ts";
 
 /** Deepest nesting of a JSON body. */
 const deepestJson = 32;
+/** Characters of a member's name. */
+const longestName = 1_000;
 /** Faults told of one body; more would only make the answer long. */
 const mostDetails = 100;
 /** Faults spelled out in the message. */
@@ -41,6 +44,7 @@ export class BodyValidator {
     // The package is CommonJS; its function is the default export's default.
     (formats as unknown as typeof formats.default)(this.#ajv, ["email", "uri", "date-time"]);
     this.#ajv.addFormat("date-time", keptDateTime(this.#ajv));
+    boundKeywords(this.#ajv);
     this.#model = model;
     for (const resource of model.resources) {
       const { name, attributes, actions, schemas } = resource;
@@ -107,8 +111,10 @@ export class BodyValidator {
 }
 
 function faultsOf(described: Described, validate: ValidateFunction<Body>, body: unknown): Fault[] {
+  // First, because it bounds how deep and long what the schema looks at can be.
+  const unstorable = [...unstorableValues(body)];
   const faults = validate(body) ? [] : validate.errors!.map((error) => faultOf(described, error));
-  for (const fault of unstorableValues(body)) {
+  for (const fault of unstorable) {
     if (!faults.some(({ field }) => field === fault.field)) faults.push(fault);
   }
   return faults;
@@ -277,6 +283,9 @@ function* unstorableValues(value: unknown, path: readonly string[] = []): Genera
     throw new Problem("malformed_request", `The body is nested more than ${deepestJson} levels deep.`);
   }
   for (const [key, inner] of Object.entries(value)) {
+    if (key.length > longestName) {
+      throw new Problem("malformed_request", `A member has a name of more than ${longestName} characters.`);
+    }
     if (!isStorable(key))
       yield { field: path.join("."), issue: "format", text: "has a name that cannot be stored" };
     yield* unstorableValues(inner, [...path, key]);

@@ -51,7 +51,7 @@ test("every field that a caller may give has its schema, and no other has", () =
         pattern: "^(?:[a-z]+)$",
         description: "What it is called.",
       },
-      note: { type: ["string", "null"], format: "uri" },
+      note: { type: ["string", "null"], maxLength: 2_000, format: "uri" },
       count: { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 },
       ratio: { type: ["number", "null"], maximum: 1 },
       isOpen: { type: "boolean", default: false },
