@@ -29,10 +29,16 @@ export class PersistedDocuments {
   }
 }
 
+const sha256 = /^[\da-f]{64}$/i;
+
 function digestOf(given: unknown): string {
   const { version, sha256Hash } = Object(given) as Record<string, unknown>;
-  if (version === 1 && typeof sha256Hash === "string") return sha256Hash.toLowerCase();
-  throw new Problem("malformed_request", "persistedQuery must have the version 1 and a sha256Hash.");
+  if (version === 1 && typeof sha256Hash === "string" && sha256.test(sha256Hash))
+    return sha256Hash.toLowerCase();
+  throw new Problem(
+    "malformed_request",
+    "persistedQuery must have the version 1 and a sha256Hash of 64 hexadecimal digits.",
+  );
 }
 
 /** Clients know this message, and send the document with its digest then. */

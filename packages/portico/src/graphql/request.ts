@@ -1,6 +1,7 @@
 // The parameters of a request (GraphQL over HTTP, sections 5.1 to 5.3).
 
 import { Problem } from "../errors.ts";
+import { parseQuery } from "../plan/query.ts";
 
 export interface GraphqlRequest {
   readonly query: string | undefined;
@@ -22,13 +23,17 @@ export function requestOfBody(body: unknown): GraphqlRequest {
   };
 }
 
-/** The same from the query of a request target. @throws Problem `malformed_request` */
+/** The same from the query of a request target, each parameter once. @throws Problem `malformed_request` */
 export function requestOfTarget(target: string): GraphqlRequest {
-  const start = target.indexOf("?");
-  const parameters = new URLSearchParams(start < 0 ? "" : target.slice(start + 1));
+  const parameters = parseQuery(target);
+  const once = (name: string): string | undefined => {
+    const [value, another] = parameters.get(name) ?? [];
+    if (another === undefined) return value;
+    throw new Problem("malformed_request", `The parameter ${name} is given more than once.`);
+  };
   const json = (name: string): unknown => {
-    const text = parameters.get(name);
-    if (text === null || text === "") return undefined;
+    const text = once(name);
+    if (text === undefined || text === "") return undefined;
     try {
       return JSON.parse(text);
     } catch {
@@ -36,8 +41,8 @@ export function requestOfTarget(target: string): GraphqlRequest {
     }
   };
   return requestOfBody({
-    query: parameters.get("query"),
-    operationName: parameters.get("operationName") || null,
+    query: once("query"),
+    operationName: once("operationName") || undefined,
     variables: json("variables"),
     extensions: json("extensions"),
   });

@@ -4,9 +4,10 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Caller } from "../declare/caller.ts";
 import { requireScope } from "../engine/authorise.ts";
-import { type Detail, Problem } from "../errors.ts";
+import { type Detail, fault, Problem } from "../errors.ts";
 import { Hmac } from "../plan/hmac.ts";
 import { limitOf } from "../plan/page.ts";
+import { parseQuery } from "../plan/query.ts";
 import type { AuthorizationServer } from "./authorization-server.ts";
 import { byPlace, giverOf, grantsOf, type Place } from "./grant.ts";
 import { derived } from "./site.ts";
@@ -29,7 +30,7 @@ export function registerGrants(doors: FastifyInstance, { server, basePath, calle
     const { userId } = caller;
     if (userId === undefined)
       throw new Problem("forbidden", "The credential is nobody's, and a person gives grants.");
-    const { limit, cursor } = parseQuery(request.url);
+    const { limit, cursor } = parseGrantsQuery(request.url);
     const after = cursor === undefined ? undefined : cursors.decode(userId, cursor);
     const every = await grantsOf(records, clients, userId);
     const rest = after ? every.filter((grant) => byPlace(grant, after) > 0) : every;
@@ -40,6 +41,9 @@ export function registerGrants(doors: FastifyInstance, { server, basePath, calle
     return { data, pagination: { nextCursor, hasMore } };
   });
   doors.delete<{ Params: { id: string } }>(`${path}/:id`, async (request, reply) => {
+    const [unknown] = parseQuery(request.url).keys();
+    if (unknown !== undefined)
+      throw fault(unknown.slice(0, 100), "unknown", "The removal of a grant has no parameters.");
     const caller = callerOf(request);
     requireScope(caller, "clients:manage");
     const { id } = request.params;
@@ -51,17 +55,16 @@ export function registerGrants(doors: FastifyInstance, { server, basePath, calle
 }
 
 /** @throws Problem `validation_error` for a parameter that is none or comes twice */
-function parseQuery(url: string): { readonly limit: number; readonly cursor: string | undefined } {
-  const query = url.indexOf("?");
-  const given = new URLSearchParams(query < 0 ? "" : url.slice(query));
-  const details = [...new Set(given.keys())].flatMap((name): Detail[] => {
+function parseGrantsQuery(url: string): { readonly limit: number; readonly cursor: string | undefined } {
+  const query = parseQuery(url);
+  const details = [...query].flatMap(([name, values]): Detail[] => {
     const field = name.slice(0, 100);
     if (name !== "limit" && name !== "cursor") return [{ field, issue: "unknown" }];
-    return given.getAll(name).length > 1 ? [{ field, issue: "duplicate" }] : [];
+    return values.length > 1 ? [{ field, issue: "duplicate" }] : [];
   });
   if (details.length > 0)
     throw new Problem("validation_error", "Grants have the parameters limit and cursor, each once.", details);
-  return { limit: limitOf(given.get("limit") ?? undefined), cursor: given.get("cursor") ?? undefined };
+  return { limit: limitOf(query.get("limit")?.[0]), cursor: query.get("cursor")?.[0] };
 }
 
 const longestCursor = 400;

@@ -56,7 +56,8 @@ function parseValue({ field }: Attribute, parameter: string, text: string, fault
     }
     case "number": {
       const value = Number(text);
-      const isNumber = text.trim() !== "" && Number.isFinite(value);
+      // Number also reads "0x1f", and spaces.
+      const isNumber = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text) && Number.isFinite(value);
       return isNumber ? value : refuse("type", "must be a number");
     }
     case "boolean":

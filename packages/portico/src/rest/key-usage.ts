@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { AskedUsage } from "../engine/key-usage.ts";
 import { FaultyInput } from "../engine/validate.ts";
 import type { Fault } from "../errors.ts";
-import { parseQuery, type Query } from "./query.ts";
+import { parseQuery, type Query } from "../plan/query.ts";
 import type { RestDoor } from "./routes.ts";
 
 type Request = FastifyRequest<{ Params: { readonly id: string } }>;

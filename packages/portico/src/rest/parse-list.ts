@@ -8,12 +8,12 @@ import { FaultyInput } from "../engine/validate.ts";
 import type { Fault } from "../errors.ts";
 import { type CursorCodec, listKey } from "../plan/cursor.ts";
 import { limitOf } from "../plan/page.ts";
+import type { Query } from "../plan/query.ts";
 import type { Condition, CursorPage, NumberedPage, Read, Selection, Sort } from "../plan/read.ts";
 import { wholeRow } from "../plan/selection.ts";
 import { wordsOf } from "../plan/words.ts";
 import { parseFields } from "./fields.ts";
 import { parseFilter } from "./filter.ts";
-import type { Query } from "./query.ts";
 
 /** Which list is asked for, beside its query. */
 export interface ListTarget {

@@ -7,12 +7,12 @@ import type { Above } from "../engine/above.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Written } from "../engine/writing.ts";
 import type { CursorCodec } from "../plan/cursor.ts";
+import { parseQuery } from "../plan/query.ts";
 import { entityTag, isUnchanged, requireMatch, writePrecondition } from "./conditional.ts";
 import { deprecationHeaders, namesInQuery } from "./deprecation.ts";
 import { envelope } from "./envelope.ts";
 import { registerKeyUsage } from "./key-usage.ts";
 import { parseList, parseOne, refuseParameters } from "./parse-list.ts";
-import { parseQuery } from "./query.ts";
 
 export interface RestDoor {
   readonly engine: Engine;

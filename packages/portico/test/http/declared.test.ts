@@ -232,6 +232,16 @@ function hooks(served: Served): void {
     served.request(`/tools/${id}/uses`, { body: { purpose } });
   const count = async (id: string): Promise<number> => (await served.request(`/tools/${id}`)).body.count;
 
+  test("a filter by a number takes decimal numbers only", async () => {
+    for (const value of ["0x10", "%201", "1%20", "Infinity", "1e999", "0b1", "."])
+      expectAnswer(await served.request(`/tools?weight[gte]=${value}`), {
+        status: 422,
+        details: [{ field: "weight[gte]", issue: "type" }],
+      });
+    for (const value of ["0", "-1", "1.5", "1e2", "1E-2"])
+      assert.equal((await served.request(`/tools?weight[gte]=${value}`)).status, 200);
+  });
+
   test("a hook changes what is written, and other rows in the same transaction", async () => {
     const id = await tool();
     expectAnswer(await use(id, "  cut  "), { status: 201, body: { purpose: "cut" } });

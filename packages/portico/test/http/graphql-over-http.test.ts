@@ -182,6 +182,25 @@ onEachDatabase("GraphQL over HTTP", (database) => {
     assert.match(other.body.errors[0].message, /sha256Hash/);
   });
 
+  test("a digest that is none is refused", async () => {
+    for (const sha256Hash of ["", "x", "g".repeat(64), "a".repeat(65), { toString: 1 }]) {
+      const body = { extensions: { persistedQuery: { version: 1, sha256Hash } } };
+      const answer = await served.request(path, { body });
+      assert.equal(answer.status, 400);
+      assert.match(answer.body.errors[0].message, /sha256Hash of 64 hexadecimal digits/);
+    }
+  });
+
+  test("a parameter of GET is given once, and is well encoded", async () => {
+    const named = "query=%7B__typename%7D";
+    const wrong = [`${named}&${named}`, "query=%zz", `${named}&variables=%ff`, `${named}&operationName=%`];
+    for (const query of wrong) {
+      const { status, body } = await served.request(`${path}?${query}`);
+      assert.equal(status, 400, query);
+      assert.equal(body.errors[0].extensions.code, "malformed_request");
+    }
+  });
+
   test("a browser gets GraphiQL, without a credential and without another host", async () => {
     const accept = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8";
     const answer = await fetch(served.url + path, { headers: { accept } });

@@ -119,6 +119,14 @@ onEachDatabase("grants", (database) => {
         status: 400,
         code: "invalid_cursor",
       });
+    expectAnswer(await served.request(`${path}?limit=%zz`, { key }), {
+      status: 400,
+      code: "malformed_request",
+    });
+    expectAnswer(await served.request(`${path}/x?force=true`, { method: "DELETE" }), {
+      status: 422,
+      details: [{ field: "force", issue: "unknown" }],
+    });
     expectAnswer(await served.request(`${path}?sort=id&limit=1&limit=2`, { key }), {
       status: 422,
       details: [
