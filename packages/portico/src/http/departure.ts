@@ -7,8 +7,12 @@ import type { FastifyInstance } from "fastify";
 const mostAnswers = 64;
 const mostCharacters = 1024 * 1024;
 
-/** Call it after all other hooks that see an answer. */
-export function sendTogether(server: FastifyInstance): void {
+/**
+ * Call it after all other hooks that see an answer.
+ *
+ * @param onAnswer is told how long each is
+ */
+export function sendTogether(server: FastifyInstance, onAnswer: (length: number) => void): void {
   let held: (() => void)[] = [];
   let characters = 0;
   const leave = (): void => {
@@ -18,7 +22,10 @@ export function sendTogether(server: FastifyInstance): void {
     for (const send of leaving) send();
   };
   server.addHook("onSend", (_request, _reply, payload, done) => {
-    if (typeof payload === "string") characters += payload.length;
+    if (typeof payload === "string" || Buffer.isBuffer(payload)) {
+      characters += payload.length;
+      onAnswer(payload.length);
+    }
     const count = held.push(() => done(null, payload));
     if (count >= mostAnswers || characters >= mostCharacters) leave();
     // Before the event loop looks at its sockets again.

@@ -118,7 +118,8 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
     clientErrorHandler: answerUnreadable(building.log.logger),
     frameworkErrors: answerError,
   });
-  const connections = boundConnections(server, building);
+  const connections = openConnections(server, building);
+  const unread = boundUnread(server, connections, building);
   answerHalfClosed(server.server, connections);
   refuseTunnels(server.server);
   server.decorateRequest("caller", undefined);
@@ -135,7 +136,9 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
   server.addHook("onRequest", (request, reply, done) => {
     reply.header("X-Request-Id", request.id);
     requireHost(request);
-    requireAdmitted(connections.of(request.raw.socket));
+    const connection = connections.of(request.raw.socket);
+    requireAdmitted(connection);
+    unread.requireRoom(connection);
     if (!request.route.config.ignoresAccept) requireAccepted(request);
     if (request.is404) answerUnrouted(request, reply);
     else done();
@@ -149,24 +152,32 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
   );
   await server.register(async (doors) => registerDoors(doors, building));
   if (building.isTimed) reportTiming(server);
-  sendTogether(server);
+  sendTogether(server, (bytes) => unread.add(bytes));
   return server;
 }
 
-/** Who may be connected, and how long those who do not read what they asked for. */
-function boundConnections(server: FastifyInstance, building: Building): Connections {
-  const { addressOf, isBehindProxy, maxConnections, bufferBytes, log } = building;
-  const connections = new Connections(server.server, {
+/** Who may be connected. */
+function openConnections(server: FastifyInstance, building: Building): Connections {
+  const { addressOf, isBehindProxy, maxConnections } = building;
+  return new Connections(server.server, {
     maxConnections,
     addressOf: isBehindProxy ? addressOf : undefined,
   });
+}
+
+/** How long, and for how much, those may stay who do not read what they asked for. */
+function boundUnread(
+  server: FastifyInstance,
+  connections: Connections,
+  { bufferBytes, log }: Building,
+): UnreadAnswers {
   const unread = new UnreadAnswers(connections, {
     maxUnreadBytes: bufferBytes,
     onOverflow: (closed) =>
       log.logger.warn({ closed }, "answers were not read, and took too much memory; connections were closed"),
   });
   server.addHook("onClose", async () => unread.stop());
-  return connections;
+  return unread;
 }
 
 function noSchemas(): never {

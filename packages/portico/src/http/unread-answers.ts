@@ -2,6 +2,7 @@
 // next to nothing, is cut off; and all that waits has a bound, beyond which those go who took something longest ago.
 
 import type { Socket } from "node:net";
+import { Problem } from "../errors.ts";
 import type { Connection, Connections } from "./connections.ts";
 
 /** So long a peer may take nothing while bytes wait for it. */
@@ -34,7 +35,7 @@ function takenBytes(socket: Socket): number {
 export interface UnreadBounds {
   /** Bytes that may wait for all peers together. */
   readonly maxUnreadBytes: number;
-  /** Is told how many were cut off because all together waited for too much. */
+  /** Is told once a second how many were cut off because all together waited for too much. */
   readonly onOverflow: (closed: number) => void;
 }
 
@@ -43,11 +44,46 @@ export class UnreadAnswers {
   readonly #bounds: UnreadBounds;
   readonly #readings = new WeakMap<Connection, Reading>();
   readonly #timer: NodeJS.Timeout;
+  /** What waited at the last look, and what was answered since. */
+  #unreadBytes = 0;
+  #answeredBytes = 0;
+  #isLookDue = false;
+  /** Those that were cut off for others, and were not told of yet. */
+  #closed = 0;
 
   constructor(connections: Connections, bounds: UnreadBounds) {
     this.#connections = connections;
     this.#bounds = bounds;
-    this.#timer = setInterval(() => this.#look(performance.now()), everyMs).unref();
+    this.#timer = setInterval(() => {
+      this.#look(performance.now());
+      if (this.#closed > 0) bounds.onOverflow(this.#closed);
+      this.#closed = 0;
+    }, everyMs).unref();
+  }
+
+  /** Counts an answer that is about to be written. */
+  add(bytes: number): void {
+    this.#answeredBytes += bytes;
+    if (this.#isLookDue || this.#answeredBytes < this.#bounds.maxUnreadBytes / 4) return;
+    this.#isLookDue = true;
+    setImmediate(() => {
+      this.#isLookDue = false;
+      this.#look(performance.now());
+    });
+  }
+
+  /**
+   * Of requests that arrive together all are answered before any answer leaves the process: what is cut off then is
+   * freed too late. So those who have answers to read are refused first, and everybody at twice as much.
+   *
+   * @throws Problem `unavailable`
+   */
+  requireRoom(connection: Connection | undefined): void {
+    const { maxUnreadBytes } = this.#bounds;
+    const bytes = this.#unreadBytes + this.#answeredBytes;
+    if (bytes <= maxUnreadBytes) return;
+    if (bytes <= 2 * maxUnreadBytes && connection?.unreadBytes === 0) return;
+    throw new Problem("unavailable", "Too many answers wait to be read. Try again.");
   }
 
   stop(): void {
@@ -68,7 +104,8 @@ export class UnreadAnswers {
       waiting.push({ connection, bytes, tookAt: reading.tookAt });
       total += bytes;
     }
-    if (total > this.#bounds.maxUnreadBytes) this.#relieve(waiting, total);
+    this.#answeredBytes = 0;
+    this.#unreadBytes = total > this.#bounds.maxUnreadBytes ? this.#relieve(waiting, total) : total;
   }
 
   #follow(connection: Connection, bytes: number, now: number): Reading | undefined {
@@ -87,17 +124,17 @@ export class UnreadAnswers {
     return known;
   }
 
-  #relieve(waiting: { connection: Connection; bytes: number; tookAt: number }[], total: number): void {
+  /** @returns what waits still */
+  #relieve(waiting: { connection: Connection; bytes: number; tookAt: number }[], total: number): number {
     waiting.sort((one, other) => one.tookAt - other.tookAt || other.bytes - one.bytes);
     let left = total;
-    let closed = 0;
     for (const { connection, bytes } of waiting) {
       if (left <= this.#bounds.maxUnreadBytes) break;
       this.#connections.close(connection);
       left -= bytes;
-      closed += 1;
+      this.#closed += 1;
     }
-    this.#bounds.onOverflow(closed);
+    return left;
   }
 }
 

@@ -40,8 +40,18 @@ export function buildProvider(settings: Settings, logError: (error: unknown) => 
   );
   provider.on("server_error", (_context: unknown, error: unknown) => logError(error));
   // Koa's own, which the types of the library leave out.
-  (provider as EventEmitter).on("error", logError);
+  (provider as EventEmitter).on("error", (error) => {
+    if (!isHangUp(error)) logError(error);
+  });
   return provider;
+}
+
+const hangUps: ReadonlySet<unknown> = new Set(["ECONNRESET", "EPIPE", "ERR_STREAM_PREMATURE_CLOSE"]);
+
+/** Whether the caller left while the answer was written: no fault of ours, and whoever likes could fill the log with it. */
+function isHangUp(error: unknown): boolean {
+  if (!(error instanceof Error) || !("headerSent" in error) || !("code" in error)) return false;
+  return error.headerSent === true && hangUps.has(error.code);
 }
 
 /** A client that acts for itself is the subject of its token (RFC 9068, section 2.2), which the library leaves out. */
