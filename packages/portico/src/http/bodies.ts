@@ -3,13 +3,14 @@
 
 import type { Readable } from "node:stream";
 import type { FastifyInstance } from "fastify";
-import { Problem } from "../errors.ts";
+import { LoggedProblem } from "../errors.ts";
+import type { OverloadLog } from "./overload-log.ts";
 
 /** Shorter ones are not counted: there are no more of them than connections. */
 const countedFrom = 4 * 1024;
 
 /** Call it after the hooks that refuse requests: what they refuse is not received. */
-export function boundBodies(server: FastifyInstance, maxBytes: number): void {
+export function boundBodies(server: FastifyInstance, maxBytes: number, overloads: OverloadLog): void {
   const underWay = new Map<Readable, number>();
   let total = 0;
   const forget = (body: Readable): void => {
@@ -25,7 +26,11 @@ export function boundBodies(server: FastifyInstance, maxBytes: number): void {
     // Not the youngest, also where it is the largest: whoever sends at once is through in a moment.
     const [oldest] = underWay.keys();
     forget(oldest!);
-    oldest!.emit("error", new Problem("unavailable", "Too many bodies are being received. Send it again."));
+    overloads.count("bodiesRefused");
+    oldest!.emit(
+      "error",
+      new LoggedProblem("unavailable", "Too many bodies are being received. Send it again."),
+    );
   };
   server.addHook("preParsing", ({ raw: { headers } }, _reply, payload, done) => {
     if (Number(headers["content-length"]) >= countedFrom || headers["transfer-encoding"] !== undefined) {

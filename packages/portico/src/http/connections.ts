@@ -4,8 +4,9 @@
 
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { Problem } from "../errors.ts";
+import { LoggedProblem, Problem } from "../errors.ts";
 import { networkOf } from "../limits/network.ts";
+import type { OverloadLog } from "./overload-log.ts";
 
 /** Requests that a caller may send on one connection ahead of their answers (RFC 9112, section 9.3.2). */
 const maxPipelined = 100;
@@ -62,6 +63,7 @@ export interface ConnectionBounds {
    * requests of many callers on one.
    */
   readonly addressOf: ((request: IncomingMessage) => string) | undefined;
+  readonly overloads: OverloadLog;
 }
 
 export class Connections implements Iterable<Connection> {
@@ -116,6 +118,7 @@ export class Connections implements Iterable<Connection> {
 
   /** Its first request is answered as `requireAdmitted` says. */
   #refuse(socket: Socket): void {
+    this.#bounds.overloads.count("connectionsRefused");
     if (this.#refused >= maxRefused) return void socket.destroy();
     this.#refused += 1;
     const impatient = setTimeout(() => socket.destroy(), refusalMs);
@@ -133,6 +136,7 @@ export class Connections implements Iterable<Connection> {
       if (!found || this.#isBetterToClose(next, found)) found = next;
     }
     if (!found || (!found.isIdle && this.#held(found) <= count)) return false;
+    this.#bounds.overloads.count("connectionsClosed");
     this.close(found);
     return true;
   }
@@ -176,7 +180,7 @@ export class Connections implements Iterable<Connection> {
 /** @throws Problem where the request came on a connection too many, or ahead of too many answers */
 export function requireAdmitted(connection: Connection | undefined): void {
   if (!connection)
-    throw new Problem("unavailable", "Too many connections are open. Try again.", [], {
+    throw new LoggedProblem("unavailable", "Too many connections are open. Try again.", [], {
       Connection: "close",
     });
   if (!connection.isOverPipelined) return;

@@ -6,6 +6,8 @@ import type { FastifyInstance } from "fastify";
 /** What is held back at most: beyond either, all of it leaves at once. */
 const mostAnswers = 64;
 const mostCharacters = 1024 * 1024;
+/** Longer texts leave as bytes: Node would put the head before a text, and keep both while it waits to be read. */
+const longestText = 64 * 1024;
 
 /**
  * Call it after all other hooks that see an answer.
@@ -21,7 +23,8 @@ export function sendTogether(server: FastifyInstance, onAnswer: (length: number)
     characters = 0;
     for (const send of leaving) send();
   };
-  server.addHook("onSend", (_request, _reply, payload, done) => {
+  server.addHook("onSend", (_request, _reply, given, done) => {
+    const payload = typeof given === "string" && given.length > longestText ? Buffer.from(given) : given;
     if (typeof payload === "string" || Buffer.isBuffer(payload)) {
       characters += payload.length;
       onAnswer(payload.length);

@@ -30,6 +30,7 @@ import { registerHealth } from "./health.ts";
 import type { Log } from "./log.ts";
 import { watchMethods } from "./methods.ts";
 import { acceptJsonBodies, requireAccepted } from "./negotiate.ts";
+import { OverloadLog } from "./overload-log.ts";
 import { countFile, countOperation, countRequests, failedAuthentication, takeCost } from "./quota.ts";
 import { requestId } from "./request-id.ts";
 import { credentialOf, type RequestRecorder, recordRequests } from "./request-log.ts";
@@ -118,8 +119,10 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
     clientErrorHandler: answerUnreadable(building.log.logger),
     frameworkErrors: answerError,
   });
-  const connections = openConnections(server, building);
-  const unread = boundUnread(server, connections, building);
+  const overloads = new OverloadLog(building.log.logger);
+  const connections = openConnections(server, building, overloads);
+  const unread = new UnreadAnswers(connections, { maxUnreadBytes: building.bufferBytes, overloads });
+  server.addHook("onClose", async () => unread.stop());
   answerHalfClosed(server.server, connections);
   refuseTunnels(server.server);
   server.decorateRequest("caller", undefined);
@@ -146,7 +149,7 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
   recordRequests(server, building.log, building.recorders);
   registerHealth(server, building.database);
   answerExpectations(server);
-  boundBodies(server, building.bufferBytes * bodiesShare);
+  boundBodies(server, building.bufferBytes * bodiesShare, overloads);
   await server.register(async (oauth) =>
     registerOAuth(oauth, { ...building.oauth, addressOf: building.addressOf }),
   );
@@ -157,27 +160,16 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
 }
 
 /** Who may be connected. */
-function openConnections(server: FastifyInstance, building: Building): Connections {
-  const { addressOf, isBehindProxy, maxConnections } = building;
+function openConnections(
+  server: FastifyInstance,
+  { addressOf, isBehindProxy, maxConnections }: Building,
+  overloads: OverloadLog,
+): Connections {
   return new Connections(server.server, {
     maxConnections,
     addressOf: isBehindProxy ? addressOf : undefined,
+    overloads,
   });
-}
-
-/** How long, and for how much, those may stay who do not read what they asked for. */
-function boundUnread(
-  server: FastifyInstance,
-  connections: Connections,
-  { bufferBytes, log }: Building,
-): UnreadAnswers {
-  const unread = new UnreadAnswers(connections, {
-    maxUnreadBytes: bufferBytes,
-    onOverflow: (closed) =>
-      log.logger.warn({ closed }, "answers were not read, and took too much memory; connections were closed"),
-  });
-  server.addHook("onClose", async () => unread.stop());
-  return unread;
 }
 
 function noSchemas(): never {

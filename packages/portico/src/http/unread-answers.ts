@@ -2,8 +2,9 @@
 // next to nothing, is cut off; and all that waits has a bound, beyond which those go who took something longest ago.
 
 import type { Socket } from "node:net";
-import { Problem } from "../errors.ts";
+import { LoggedProblem } from "../errors.ts";
 import type { Connection, Connections } from "./connections.ts";
+import type { OverloadLog } from "./overload-log.ts";
 
 /** So long a peer may take nothing while bytes wait for it. */
 const patienceMs = 30_000;
@@ -35,8 +36,7 @@ function takenBytes(socket: Socket): number {
 export interface UnreadBounds {
   /** Bytes that may wait for all peers together. */
   readonly maxUnreadBytes: number;
-  /** Is told once a second how many were cut off because all together waited for too much. */
-  readonly onOverflow: (closed: number) => void;
+  readonly overloads: OverloadLog;
 }
 
 export class UnreadAnswers {
@@ -48,17 +48,11 @@ export class UnreadAnswers {
   #unreadBytes = 0;
   #answeredBytes = 0;
   #isLookDue = false;
-  /** Those that were cut off for others, and were not told of yet. */
-  #closed = 0;
 
   constructor(connections: Connections, bounds: UnreadBounds) {
     this.#connections = connections;
     this.#bounds = bounds;
-    this.#timer = setInterval(() => {
-      this.#look(performance.now());
-      if (this.#closed > 0) bounds.onOverflow(this.#closed);
-      this.#closed = 0;
-    }, everyMs).unref();
+    this.#timer = setInterval(() => this.#look(performance.now()), everyMs).unref();
   }
 
   /** Counts an answer that is about to be written. */
@@ -83,7 +77,8 @@ export class UnreadAnswers {
     const bytes = this.#unreadBytes + this.#answeredBytes;
     if (bytes <= maxUnreadBytes) return;
     if (bytes <= 2 * maxUnreadBytes && connection?.unreadBytes === 0) return;
-    throw new Problem("unavailable", "Too many answers wait to be read. Try again.");
+    this.#bounds.overloads.count("requestsRefused");
+    throw new LoggedProblem("unavailable", "Too many answers wait to be read. Try again.");
   }
 
   stop(): void {
@@ -132,7 +127,7 @@ export class UnreadAnswers {
       if (left <= this.#bounds.maxUnreadBytes) break;
       this.#connections.close(connection);
       left -= bytes;
-      this.#closed += 1;
+      this.#bounds.overloads.count("connectionsClosed");
     }
     return left;
   }

@@ -92,6 +92,19 @@ async function misbehaveOverHttp(): Promise<void> {
   else connection.reset();
 }
 
+/** Asks for large files again and again, on one connection after another, reads none of them, and stays. */
+async function stayWithoutReading(): Promise<void> {
+  const opened: RawConnection[] = [];
+  while (!isOver) {
+    const connection = await RawConnection.open(target.url, { reads: false });
+    for (const file of [...target.files, ...target.files, ...target.files, ...target.files])
+      connection.request(`GET ${file}`, { "Accept-Encoding": "gzip" });
+    opened.push(connection);
+    await sleep(500);
+  }
+  for (const connection of opened) connection.reset();
+}
+
 /** Subscribes, asks for more, reads nothing, and is gone. */
 async function misbehaveOverWebSocket(): Promise<void> {
   const socket = new WebSocket(`${target.url.replace("http", "ws")}/graphql`, "graphql-transport-ws");
@@ -127,8 +140,9 @@ parentPort!.once("message", () => {
 });
 await Promise.all(
   Array.from({ length: target.callers }, async (_, number) => {
-    // A tenth of them, so that as many subscriptions as a credential may have are left to others.
-    const misbehave = number % 10 === 0 ? misbehaveOverWebSocket : misbehaveOverHttp;
+    // So few, that as many subscriptions as a credential may have are left to others.
+    const kinds = [misbehaveOverWebSocket, number < 100 ? stayWithoutReading : misbehaveOverHttp];
+    const misbehave = kinds[number % 10] ?? misbehaveOverHttp;
     while (!isOver) {
       await misbehave();
       served += 1;
