@@ -77,7 +77,8 @@ function explained<F extends AnyFunction>(what: string, code: F): F {
 function raise(what: string, error: unknown): never {
   if (error instanceof Problem || (error instanceof Error && !isOfDeclarations(error))) throw error;
   const place = error instanceof Error ? placeOf(error) : undefined;
-  const thrown = redacted(String(error)).replace(/\s+/g, " ").slice(0, maxMessageLength);
+  const text = String(error).slice(0, 2 * maxMessageLength);
+  const thrown = redacted(text).replace(/\s+/g, " ").slice(0, maxMessageLength);
   const where = place === undefined ? "" : `, at ${place}`;
   throw explainedFailure(`In ${what}: ${thrown}${where}`, error);
 }
@@ -109,13 +110,17 @@ interface Frame {
   readonly column: string;
 }
 
+/** So many frames a stack has at its end; before them stands the message, which callers may have had a part in. */
+const maxFrames = 10;
+const maxLineLength = 1_000;
+
 /** The frames of a stack that stand in files: Node's own do not. */
 function framesOf({ stack = "" }: Error): Frame[] {
-  return [...stack.matchAll(/^\s+at .*?\(?((?:file:\/\/)?\/[^\n()]+):(\d+):(\d+)\)?$/gm)].map(
-    ([, file = "", line = "", column = ""]) => ({
-      file: file.startsWith("file:") ? fileURLToPath(file) : resolve(file),
-      line,
-      column,
-    }),
-  );
+  const lines = stack.split("\n").slice(1).slice(-maxFrames);
+  return lines.flatMap((line) => {
+    if (line.length > maxLineLength) return [];
+    const [, file, row, column] = /^ +at .*?\(?((?:file:\/\/)?\/[^()]+):(\d+):(\d+)\)?$/.exec(line) ?? [];
+    if (file === undefined || row === undefined || column === undefined) return [];
+    return [{ file: file.startsWith("file:") ? fileURLToPath(file) : resolve(file), line: row, column }];
+  });
 }

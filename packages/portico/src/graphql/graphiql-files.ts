@@ -72,7 +72,7 @@ async function encodeFiles(coding: ContentCoding): Promise<EncodedFiles> {
       body: Buffer.from(body),
     },
   ]);
-  // The thread answers with a file for each name.
+  // The process answers with a file for each name.
   return { addresses: Object.fromEntries(addresses) as EncodedFiles["addresses"], files: new Map(files) };
 }
 
@@ -108,7 +108,8 @@ export function serveGraphiqlFiles(
   path: string,
   countFile: (request: FastifyRequest) => Promise<void>,
 ): void {
-  const config = { isOpenTo: () => true, ignoresAccept: true };
+  // No page of another origin needs them.
+  const config = { isOpenTo: () => true, ignoresAccept: true, hasOwnCors: true };
   server.get<{ Params: { file: string } }>(`${path}/:file`, { config }, async (request, reply) => {
     await countFile(request);
     const coding = codingFor(request);

@@ -1,7 +1,7 @@
 // Answers that are no success, from outside the library: pages for people, JSON for applications.
 
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
-import { Problem } from "../errors.ts";
+import { LoggedProblem, Problem } from "../errors.ts";
 import type { Running } from "./authorization-server.ts";
 import { tooManyTries } from "./exchange.ts";
 import { pageHeaders } from "./pages/layout.ts";
@@ -67,6 +67,11 @@ export function pageOfError(
 function refusalOf(error: FastifyError, request: FastifyRequest) {
   const { status, headers } =
     error instanceof Problem ? error : { status: error.statusCode ?? 500, headers: {} };
+  // Overload, of which the log tells by itself; so are applications told (RFC 6749, section 4.1.2.1).
+  if (error instanceof LoggedProblem) {
+    const told = { error: "temporarily_unavailable", error_description: error.message };
+    return { status, headers: { "Retry-After": "1", ...headers }, told };
+  }
   if (status < 500)
     return { status, headers, told: { error: "invalid_request", error_description: error.message } };
   request.log.error({ requestId: request.id, err: error }, "request failed");
