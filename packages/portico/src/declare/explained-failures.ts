@@ -9,11 +9,14 @@ import type { LooseDeclaration, LooseHooks, Resource } from "./resource.ts";
 
 const maxMessageLength = 500;
 
-/** The resource with functions that throw `internal_error` with what they threw before, and where. */
+/**
+ * The resource with functions that throw `internal_error` with what they threw before, and where. Policies keep theirs:
+ * what goes wrong in one is told to nobody (policy.ts).
+ */
 export function withExplainedFailures(given: Resource): Resource {
   const { name, declaration } = given;
   const explain = <F extends AnyFunction>(what: string, code: F): F => explained(`${what} of ${name}`, code);
-  const { policy, check, hooks, actions, fields } = declaration;
+  const { check, hooks, actions, fields } = declaration;
   const changed: LooseDeclaration = {
     ...declaration,
     fields: mapped(fields, (field, fieldName) => {
@@ -23,7 +26,6 @@ export function withExplainedFailures(given: Resource): Resource {
       const derive = explain(`the default of the field ${fieldName}`, options.default as AnyFunction);
       return { ...field, options: { ...options, default: derive } } as typeof field;
     }),
-    ...(policy && { policy: explain("the policy", policy) }),
     ...(check && { check: explain("the check", check) }),
     ...(hooks && { hooks: explainedHooks(hooks, explain) }),
     ...(actions && {

@@ -52,19 +52,12 @@ onEachDatabase("code of declarations that throws, in the sandbox", (database) =>
     await logged(served.portico, /y{2000}/);
   });
 
-  test("an action and a policy are told", async () => {
+  test("an action is told", async () => {
     const { id } = (await create("fine")).body;
     expectAnswer(await served.request(`/machines/${id}/starts`, { method: "POST" }), {
       status: 500,
       message: /^In the action starts of machine: Error: does not start, at portico\.config\.ts/,
     });
-    const words = ["key", "create", "--name", "Less", "--scopes", "machines:read,machines:write"];
-    const { key } = await runCommand(served.place, words, { cwd });
-    for (const path of ["/machines", `/machines/${id}`])
-      expectAnswer(await served.request(path, { key }), {
-        status: 500,
-        message: /^In the policy of machine: Error: policy without ledgers, at portico\.config\.ts/,
-      });
   });
 
   test("GraphQL tells the same", async () => {
