@@ -93,7 +93,8 @@ module.exports = {
     },
     {
       name: "not-unreachable",
-      comment: "Every file of src is reached from the command line, the public API or the first file of a thread or process.",
+      comment:
+        "Every file of src is reached from the command line, the public API or the first file of a thread or process.",
       severity: "error",
       from: { path: entries },
       to: { path: `^${source}/`, pathNot: entries, reachable: false },
