@@ -6,6 +6,11 @@ export interface Caller {
   readonly userId?: string | undefined;
   /** What identifies the caller in quotas, events and logs: an API key's id, or a client's with its user's. */
   readonly credentialId: string;
+  /**
+   * Whether a person granted this access to an application, as with an access token. It changes no other person, and
+   * hands on nothing that could; API keys and applications that act for themselves are not held to this.
+   */
+  readonly isDelegated?: boolean | undefined;
   /** The API key that was shown; none where it was an access token. Uses of keys are counted and logged. */
   readonly keyId?: string | undefined;
   readonly scopes: ReadonlySet<string>;

@@ -55,7 +55,7 @@ function sampleCallers(scopes: ReadonlySet<string>): readonly Caller[] {
   const callers: readonly Omit<Caller, "scopes">[] = [
     { tenantId, userId, credentialId: keyId, keyId, quota, address },
     { tenantId, credentialId: keyId, keyId, quota, address },
-    { tenantId, userId, credentialId: `${clientId}/${userId}`, quota, address },
+    { tenantId, userId, isDelegated: true, credentialId: `${clientId}/${userId}`, quota, address },
     { tenantId, credentialId: clientId, quota, address },
     { tenantId, userId, credentialId: "system" },
     { tenantId, credentialId: "system" },

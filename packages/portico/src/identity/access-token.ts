@@ -161,6 +161,7 @@ export class AccessTokens {
     const caller: Caller = {
       tenantId,
       userId: isPerson ? sub : undefined,
+      isDelegated: isPerson,
       credentialId: isPerson ? `${clientId}/${sub}` : clientId,
       scopes: commonScopes(claims, undefined),
       quota: this.#quota,

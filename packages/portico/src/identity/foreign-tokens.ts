@@ -146,9 +146,12 @@ export class ForeignTokens {
     const audiences = aud === undefined ? [] : [aud].flat();
     if (audiences.length > 0 && !audiences.includes(await this.#resource)) return undefined;
     if (typeof nbf === "number" && nbf > epochSeconds()) return undefined;
-    const names = [answer["client_id"], answer["sub"]].filter((name) => typeof name === "string");
+    const { client_id: clientId, sub } = answer;
+    const names = [clientId, sub].filter((name) => typeof name === "string");
     const caller: Caller = {
       tenantId: await this.#tenantId(),
+      // Only a subject that is the client itself shows that no person is behind the token (RFC 9068, section 2.2).
+      isDelegated: sub === undefined || sub !== clientId,
       credentialId: ["foreign", ...names].map(plain).join("/"),
       scopes: new Set(typeof scope === "string" ? scope.split(" ") : []),
       quota: this.#quota,

@@ -11,6 +11,7 @@ import {
   overlapEnd,
   replacementExpiry,
   requireMintable,
+  requireOwnKey,
   requireUsable,
   standardExpiry,
 } from "./key-rules.ts";
@@ -90,6 +91,7 @@ export function declareApiKeys({
       before: {
         create(input, { caller, now, reveal }) {
           requireMintable(scopesOf(input), caller);
+          requireOwnKey(input.ownerId, caller);
           const key = draw(input.type ?? "secret", environment);
           reveal({ key, warning: keyWarning });
           return {

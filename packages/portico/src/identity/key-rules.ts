@@ -3,6 +3,7 @@
 import type { Caller } from "../declare/caller.ts";
 import type { CheckContext } from "../declare/resource.ts";
 import { type Fault, Problem } from "../errors.ts";
+import { peopleScope } from "./user.ts";
 
 const standardYears = 1;
 const longestYears = 2;
@@ -72,8 +73,14 @@ function momentAfter(now: string, milliseconds: number): string {
   return new Date(Date.parse(now) + milliseconds).toISOString();
 }
 
-/** No key comes to more than the one that makes or changes it. @throws Problem `insufficient_scope` */
+/**
+ * A key cannot be granted a scope that the caller lacks, nor by an application of a person what that person may not do
+ * to others.
+ *
+ * @throws Problem `insufficient_scope`
+ */
 export function requireMintable(scopes: readonly string[], caller: Caller): void {
+  requireNoPeopleScope(scopes, caller);
   const lacking = scopes.find((scope) => !caller.scopes.has(scope));
   if (lacking === undefined) return;
   throw new Problem(
@@ -81,6 +88,27 @@ export function requireMintable(scopes: readonly string[], caller: Caller): void
     `The credential lacks the scope ${lacking}, so it cannot give it to a key.`,
     [{ field: "scopes", issue: "choice" }],
   );
+}
+
+/**
+ * A key or client with `users:write` changes every person of the tenant, which an access token that a person granted
+ * cannot.
+ *
+ * @throws Problem `insufficient_scope`
+ */
+export function requireNoPeopleScope(scopes: readonly string[], caller: Caller): void {
+  if (!caller.isDelegated || !scopes.includes(peopleScope)) return;
+  throw new Problem(
+    "insufficient_scope",
+    `An access token that a person granted cannot give the scope ${peopleScope} to a key or client.`,
+    [{ field: "scopes", issue: "choice" }],
+  );
+}
+
+/** An application of a person makes keys for that person or for nobody. @throws Problem `forbidden` */
+export function requireOwnKey(ownerId: string | null | undefined, caller: Caller): void {
+  if (!caller.isDelegated || ownerId === null || ownerId === undefined || ownerId === caller.userId) return;
+  throw new Problem("forbidden", "An access token that a person granted makes keys for that person only.");
 }
 
 /** @throws Problem `conflict` */

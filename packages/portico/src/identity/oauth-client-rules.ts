@@ -4,6 +4,7 @@ import { createPublicKey, type webcrypto } from "node:crypto";
 import type { Caller } from "../declare/caller.ts";
 import type { CheckContext } from "../declare/resource.ts";
 import { type Fault, fault, Problem } from "../errors.ts";
+import { requireNoPeopleScope } from "./key-rules.ts";
 
 export const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
 export const grantTypes = ["authorization_code", "refresh_token", "client_credentials", deviceGrant] as const;
@@ -124,6 +125,7 @@ export function requireConsistent({
 
 /** No client comes to more than the credential that makes or changes it. @throws Problem `insufficient_scope` */
 export function requireGivable(scopes: readonly string[], caller: Caller): void {
+  requireNoPeopleScope(scopes, caller);
   const lacking = scopes.find((scope) => !openIdScopes.includes(scope) && !caller.scopes.has(scope));
   if (lacking === undefined) return;
   throw new Problem(

@@ -94,6 +94,16 @@ onEachDatabase("tokens of another issuer", (database) => {
     issuer.fails = undefined;
   });
 
+  test("only a client that acts for itself changes people", async () => {
+    const [user] = (await served.request("/users")).body.data;
+    const rename = (key: string) =>
+      served.request(`/users/${user.id}`, { method: "PATCH", key, body: { name: user.name } });
+    const scope = "users:write";
+    for (const says of [{ scope }, { scope, sub: undefined }, { scope, sub: ["app"] }])
+      expectAnswer(await rename(token(says)), { status: 403, code: "forbidden" });
+    expectAnswer(await rename(token({ scope, sub: "app" })), { status: 200 });
+  });
+
   test("a token opens what its scopes say, and its issuer is asked once in a few seconds", async () => {
     const key = token();
     for (let times = 0; times < 5; times += 1) assert.equal((await read(key)).status, 200);
