@@ -21,4 +21,9 @@ const provider = new Provider(`http://${host}`, {
   routes: { token: tokenPath },
 });
 
-serve(createServer(provider.callback()));
+const answer = provider.callback();
+serve(
+  createServer((request, response) => {
+    answer(request, response).catch((error) => response.destroy(error));
+  }),
+);

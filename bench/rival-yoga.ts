@@ -25,4 +25,8 @@ const yoga = createYoga<object, Context>({
   }),
 });
 
-serve(createServer(yoga));
+serve(
+  createServer((request, response) => {
+    Promise.resolve(yoga(request, response)).catch((error) => response.destroy(error));
+  }),
+);

@@ -174,7 +174,7 @@ function escaped(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-const server = createServer(async (request, response) => {
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const handle = handlers.get(`${request.method} ${request.url?.split("?")[0]}`);
   if (!handle) return show(response, `<p>There is nothing here. <a href="/">Back</a></p>`, 404);
   try {
@@ -183,5 +183,9 @@ const server = createServer(async (request, response) => {
     console.error(error);
     show(response, `<p>This did not work. <a href="/">Try again</a></p>`, 502);
   }
+}
+
+const server = createServer((request, response) => {
+  answer(request, response).catch(() => response.destroy());
 });
 server.listen(Number(PORT), "127.0.0.1", () => console.log(`${origin}/`));

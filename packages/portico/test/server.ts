@@ -191,6 +191,12 @@ export class Portico {
     await this.#end("SIGKILL");
   }
 
+  /** Waits until the process has ended by itself; answers with the exit code. */
+  async ended(): Promise<number | null> {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) await once(this.#child, "close");
+    return this.#child.exitCode;
+  }
+
   async #end(signal: NodeJS.Signals): Promise<number | null> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return this.#child.exitCode;
     const closed = once(this.#child, "close");

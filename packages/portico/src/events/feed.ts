@@ -99,7 +99,9 @@ export class EventFeed {
 
   #lookLater(inMs: number): void {
     if (this.#isLooking || this.#timer) return;
-    this.#timer = setTimeout(() => this.#look(), inMs);
+    this.#timer = setTimeout(() => {
+      this.#look().catch(this.#onError);
+    }, inMs);
   }
 
   async #look(): Promise<void> {

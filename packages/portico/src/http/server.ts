@@ -150,10 +150,13 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
   registerHealth(server, building.database);
   answerExpectations(server);
   boundBodies(server, building.bufferBytes * bodiesShare, overloads);
-  await server.register(async (oauth) =>
-    registerOAuth(oauth, { ...building.oauth, addressOf: building.addressOf }),
-  );
-  await server.register(async (doors) => registerDoors(doors, building));
+  await server.register((oauth, _options, done) => {
+    registerOAuth(oauth, { ...building.oauth, addressOf: building.addressOf }).then(() => done(), done);
+  });
+  await server.register((doors, _options, done) => {
+    registerDoors(doors, building);
+    done();
+  });
   if (building.isTimed) reportTiming(server);
   sendTogether(server, (bytes) => unread.add(bytes));
   return server;

@@ -97,6 +97,7 @@ function register(
     url,
     config: { ignoresAccept: true, hasOwnCors: true, describeError: describeOAuthError },
     ...(isPage && {
+      // handled: Fastify awaits what an error handler returns.
       errorHandler: async (error, request, reply) => {
         const { site } = await door.server.running();
         return pageOfError(site, error, request, reply);

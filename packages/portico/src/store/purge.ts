@@ -64,10 +64,13 @@ export class Purge {
 
   #schedule(afterMs: number): void {
     this.#timer = setTimeout(() => {
-      this.#running = this.removeAll().then(() => {
-        if (!this.#isStopped) this.#schedule(intervalMs);
-      });
+      this.#running = this.#run();
     }, afterMs).unref();
+  }
+
+  async #run(): Promise<void> {
+    await this.removeAll();
+    if (!this.#isStopped) this.#schedule(intervalMs);
   }
 
   /** Removes what is over now. What fails is reported. */

@@ -42,7 +42,10 @@ export class WriteBehind {
 
   /** Writes once a second from here on. */
   start(): void {
-    this.#timer = setInterval(() => void this.flush(), intervalMs).unref();
+    const flush = (): void => {
+      this.flush().catch((error) => this.#tellOnce(error));
+    };
+    this.#timer = setInterval(flush, intervalMs).unref();
   }
 
   /** Writes everything that is left. What cannot be written is lost, and reported. */
@@ -57,10 +60,16 @@ export class WriteBehind {
 
   /** Writes what was gathered so far. @returns whether all of it is written */
   flush(): Promise<boolean> {
-    this.#flushing ??= this.#write().finally(() => {
-      this.#flushing = undefined;
-    });
+    this.#flushing ??= this.#writeOnce();
     return this.#flushing;
+  }
+
+  async #writeOnce(): Promise<boolean> {
+    try {
+      return await this.#write();
+    } finally {
+      this.#flushing = undefined;
+    }
   }
 
   /** Each transaction takes one piece of every gathering; other writes come between them. */

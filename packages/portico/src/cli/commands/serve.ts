@@ -18,17 +18,13 @@ import { openStore } from "../../store/open.ts";
 import type { Store } from "../../store/store.ts";
 import { type Assembly, assemble } from "../assemble.ts";
 import { authorizationServer, authUrl, everyToken } from "../authorization.ts";
-import { type Background, startBackground } from "../background.ts";
+import { startBackground } from "../background.ts";
 import type { Command } from "../command.ts";
 import { fillSandbox, greeting } from "../first-start.ts";
-import { type Recording, recordingOf } from "../recording.ts";
+import { recordingOf } from "../recording.ts";
 import { secretsFor } from "../secret.ts";
 import type { Settings } from "../settings.ts";
-
-/** How long requests that are under way may take after SIGTERM. */
-const patienceMs = 10_000;
-const closeIdleEveryMs = 20;
-const signals = ["SIGTERM", "SIGINT"] as const;
+import { handleProcessEvents } from "../shutdown.ts";
 
 const serve: Command = {
   name: "serve",
@@ -88,7 +84,7 @@ const serve: Command = {
       const key = isSandbox ? await fillSandbox(app, engine, store, apiKeys) : undefined;
       recording.start();
       const background = await startBackground(assembly, store, oauth.parts.links, log.logger);
-      stopOnSignal(server, { background, recording }, store, log);
+      handleProcessEvents({ server, background, recording, store, log });
       const shown = key === undefined ? "" : greeting(app, engine, url, key);
       process.stdout.write(given.isSet("json") ? `${JSON.stringify({ url, key })}\n` : shown);
       log.logger.info({ url, mode: settings.mode, database: store.dialect.name }, "listening");
@@ -124,31 +120,6 @@ async function listen(server: FastifyInstance, { host, port }: Settings, { logge
   } finally {
     logger.level = level;
   }
-}
-
-/** Stops accepting, finishes what is under way, flushes, exits 0. A second signal ends the process at once. */
-function stopOnSignal(
-  server: FastifyInstance,
-  { background, recording }: { background: Background; recording: Recording },
-  store: Store,
-  log: Log,
-): void {
-  const stop = async (signal: string): Promise<void> => {
-    for (const each of signals) process.off(each, stop);
-    log.logger.info({ signal }, "stopping");
-    const impatient = setTimeout(() => server.server.closeAllConnections(), patienceMs);
-    // Connections that were busy at first are idle once they are answered.
-    const closing = setInterval(() => server.server.closeIdleConnections(), closeIdleEveryMs);
-    await Promise.all([server.close(), background.stop()]);
-    clearInterval(closing);
-    clearTimeout(impatient);
-    await recording.stop();
-    await store.database.close();
-    log.logger.info("stopped");
-    await log.flush();
-    process.exit(0);
-  };
-  for (const each of signals) process.on(each, stop);
 }
 
 export const commands: readonly Command[] = [serve];

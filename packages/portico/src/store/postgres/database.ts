@@ -140,7 +140,8 @@ export async function checkPostgres(database: PostgresDatabase, url: string): Pr
       sleep(longestConnectMs, undefined, { ref: false }).then(noAnswer),
     ]);
   } catch (error) {
-    void database.close();
+    // The start fails with the first error; closing what never opened has nothing to add.
+    database.close().catch(() => {});
     const cause = error instanceof Problem ? error.cause : error;
     throw new OperatorError(`the database ${withoutPassword(url)} cannot be reached: ${messageOf(cause)}`);
   }
