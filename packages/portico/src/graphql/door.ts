@@ -109,7 +109,11 @@ export function registerGraphql(server: FastifyInstance, door: GraphqlDoor): Str
       if (value !== undefined) reply.raw.setHeader(name, value);
     reply.raw.flushHeaders();
     const { headers, rawHeaders } = raw;
-    void streams.stream(given, reply.raw, { caller, headers, rawHeaders, isReadOnly: method === "GET" });
+    const opening = { caller, headers, rawHeaders, isReadOnly: method === "GET" };
+    streams.stream(given, reply.raw, opening).catch((error: unknown) => {
+      door.onInternalError(error);
+      reply.raw.destroy();
+    });
     return reply;
   }
 

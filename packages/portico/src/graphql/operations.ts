@@ -43,8 +43,9 @@ export class Operation implements Receiver {
     this.#outlet = outlet;
   }
 
-  /** Runs it to its end, or until it waits for events. */
+  /** Runs it to its end, or until it waits for events; not at all where it was ended before. */
   async run(request: GraphqlRequest, isReadOnly: boolean): Promise<void> {
+    if (this.#isEnded) return;
     const { answerer } = this.#parts;
     try {
       const examined = answerer.examine(request, this.#caller, isReadOnly);
@@ -120,6 +121,8 @@ export class Operation implements Receiver {
 /** @throws Problem `validation_error` */
 function placeOf(lastEventId: unknown): number | undefined {
   if (lastEventId === undefined || lastEventId === null || lastEventId === "") return undefined;
+  if (typeof lastEventId !== "string" && typeof lastEventId !== "number")
+    throw fault("lastEventId", "type", "lastEventId must be the id of an event, as text.");
   if (/^\d{1,15}$/.test(String(lastEventId))) return Number(lastEventId);
   throw fault("lastEventId", "format", "lastEventId is none of the ids that events came with.");
 }

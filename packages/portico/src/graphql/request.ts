@@ -10,6 +10,11 @@ export interface GraphqlRequest {
   readonly extensions: Readonly<Record<string, unknown>>;
 }
 
+/** Levels of variables and extensions. JSON in rows has 32, below the names of variable and field. */
+const deepest = 64;
+/** No document has an operation with a longer name. */
+const longestName = 1_000;
+
 /** @throws Problem `malformed_request` for a body that is none */
 export function requestOfBody(body: unknown): GraphqlRequest {
   if (Array.isArray(body))
@@ -17,7 +22,7 @@ export function requestOfBody(body: unknown): GraphqlRequest {
   if (!isObject(body)) throw new Problem("malformed_request", "Send a JSON object with the member query.");
   return {
     query: textOrNothing("query", body.query),
-    operationName: textOrNothing("operationName", body.operationName),
+    operationName: nameOrNothing("operationName", body.operationName),
     variables: objectOrNothing("variables", body.variables),
     extensions: objectOrNothing("extensions", body.extensions),
   };
@@ -58,10 +63,25 @@ function textOrNothing(name: string, value: unknown): string | undefined {
   throw new Problem("malformed_request", `${name} must be text.`);
 }
 
+function nameOrNothing(name: string, value: unknown): string | undefined {
+  const text = textOrNothing(name, value);
+  if (text === undefined || text.length <= longestName) return text;
+  throw new Problem("malformed_request", `${name} has more than ${longestName} characters.`);
+}
+
 const nothing = Object.freeze({});
 
 function objectOrNothing(name: string, value: unknown): Readonly<Record<string, unknown>> {
   if (value === undefined || value === null) return nothing;
-  if (isObject(value)) return value;
-  throw new Problem("malformed_request", `${name} must be an object.`);
+  if (!isObject(value)) throw new Problem("malformed_request", `${name} must be an object.`);
+  requireShallow(name, value);
+  return value;
+}
+
+/** Whatever writes or compares values of a deeper nesting would exhaust the stack. @throws Problem `malformed_request` */
+export function requireShallow(name: string, value: unknown, levels = deepest): void {
+  if (typeof value !== "object" || value === null) return;
+  if (levels === 0)
+    throw new Problem("malformed_request", `${name} is nested more than ${deepest} levels deep.`);
+  for (const member of Object.values(value)) requireShallow(name, member, levels - 1);
 }

@@ -87,6 +87,10 @@ export class Streams {
     response: ServerResponse,
     opening: Presented & { readonly caller: Caller; readonly isReadOnly: boolean },
   ): Promise<void> {
+    // The socket of the request: a response that waits for its turn on the connection has none yet.
+    const { socket } = response.req;
+    // A caller who has left before; no further event will say so.
+    if (response.closed || socket.destroyed) return;
     const stream = new EventStream(response);
     const operation = new Operation(this.#operations, opening.caller, stream);
     const unwatch = this.#credentials.watch(opening, {
@@ -95,16 +99,21 @@ export class Streams {
     });
     this.#open.add(stream);
     // Whoever has closed their side may wait for an answer, but not for a stream without end.
-    const hangUp = (): void => void response.destroy();
-    const { socket } = response;
-    socket?.once("end", hangUp);
-    response.once("close", () => {
-      socket?.off("end", hangUp);
+    let isBegun = false;
+    const hangUp = (): void => {
+      if (isBegun && !response.writableEnded) socket.destroy();
+    };
+    const leave = (): void => {
+      socket.off("end", hangUp).off("close", leave);
       unwatch();
       this.#open.delete(stream);
       operation.end();
-    });
+    };
+    socket.once("end", hangUp).once("close", leave);
+    response.once("close", leave);
     await operation.run(request, opening.isReadOnly);
+    isBegun = true;
+    if (socket.readableEnded) hangUp();
   }
 
   /** Tells all who are connected that the server goes. */

@@ -43,10 +43,12 @@ export class Subscribers {
   /** Makes sure that events are listened to. */
   async listen(): Promise<void> {
     this.#listening ??= this.#events.listen((events) => this.#tell(events));
+    const listening = this.#listening;
     try {
-      await this.#listening;
+      await listening;
     } catch (error) {
-      this.#listening = undefined;
+      // Another attempt may have begun meanwhile.
+      if (this.#listening === listening) this.#listening = undefined;
       throw error;
     }
   }
@@ -75,7 +77,11 @@ export class Subscribers {
     else this.#countOf.delete(credentialId);
     if (group) this.#leaveGroup(subscription, group);
     if (this.#countOf.size > 0) return;
-    void this.#listening?.then((stop) => stop());
+    // A failure is reported to those who wait for it in `listen`.
+    this.#listening?.then(
+      (stop) => stop(),
+      () => {},
+    );
     this.#listening = undefined;
   }
 

@@ -9,14 +9,13 @@ import {
   type ClientMessage,
   closes,
   Fault,
-  idOf,
   invalidMessage,
-  messageOf,
+  parseMessage,
   presentedIn,
-  requestOf,
 } from "./client-message.ts";
 import type { Holder, Presented } from "./open-credentials.ts";
 import { Operation, type OperationsParts, type Outlet } from "./operations.ts";
+import type { GraphqlRequest } from "./request.ts";
 import { requireAnyScope } from "./scopes.ts";
 import type { Message } from "./subscriber-group.ts";
 import { framesOf, nextPrefix } from "./web-socket-frame.ts";
@@ -28,6 +27,7 @@ const initialisationMs = 10_000;
 const mostOperations = 1_000;
 /** The reason of a close frame has 123 bytes; a character that is cut takes three. */
 const longestReason = 119;
+const somethingWrong = "Something went wrong on our side";
 
 /** What a connection does beside speaking the protocol. */
 export interface ConnectionParts {
@@ -155,36 +155,44 @@ export class WebSocketConnection implements Holder {
   async #received(bytes: RawData, isBinary: boolean): Promise<void> {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     try {
-      await this.#take(isBinary ? undefined : messageOf(String(bytes)));
+      if (isBinary) throw invalidMessage();
+      await this.#take(parseMessage(String(bytes)));
     } catch (error) {
-      if (!(error instanceof Fault)) throw error;
-      this.#close(error.why, error.message);
+      this.#fail(error);
     }
   }
 
+  /** Nobody awaits what comes of a message, so whatever goes wrong ends here. */
+  #fail(error: unknown): void {
+    if (error instanceof Fault) {
+      this.#close(error.why, error.message);
+      return;
+    }
+    this.#parts.operations.onInternalError(error);
+    this.#close("internalError", somethingWrong);
+  }
+
   /** @throws Fault */
-  async #take(message: ClientMessage | undefined): Promise<void> {
-    switch (message?.type) {
+  async #take(message: ClientMessage): Promise<void> {
+    switch (message.type) {
       case "connection_init":
-        return this.#initialise(message.payload);
+        return this.#initialise(message.authorization);
       case "ping":
         return this.#send(JSON.stringify({ type: "pong", payload: message.payload }));
       case "pong":
         return;
       case "subscribe":
-        return this.#subscribe(message);
+        return this.#subscribe(message.id, message.request);
       case "complete":
-        return this.#completeByClient(idOf(message));
-      default:
-        throw invalidMessage();
+        return this.#completeByClient(message.id);
     }
   }
 
-  async #initialise(payload: unknown): Promise<void> {
+  async #initialise(authorization: string | undefined): Promise<void> {
     if (this.#isInitialised) throw new Fault("initialisedTwice", "Too many initialisation requests");
     this.#isInitialised = true;
     clearTimeout(this.#initialisation);
-    const presented = presentedIn(payload) ?? this.#parts.opening;
+    const presented = authorization === undefined ? this.#parts.opening : presentedIn(authorization);
     const caller = await this.#authenticated(presented);
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     this.#caller = caller;
@@ -201,18 +209,16 @@ export class WebSocketConnection implements Holder {
       if (error instanceof Problem)
         throw new Fault(error.status >= 500 ? "tryAgain" : "forbidden", error.message);
       this.#parts.operations.onInternalError(error);
-      throw new Fault("internalError", "Something went wrong on our side");
+      throw new Fault("internalError", somethingWrong);
     }
   }
 
-  async #subscribe(message: ClientMessage): Promise<void> {
+  async #subscribe(id: string, request: GraphqlRequest): Promise<void> {
     const caller = this.#caller;
     if (!caller) throw new Fault("unauthorized", "Unauthorized");
-    const id = idOf(message);
     if (this.#operations.has(id)) throw new Fault("duplicate", `Subscriber for ${id} already exists`);
     if (this.#operations.size >= mostOperations)
       throw new Fault("badRequest", `More than ${mostOperations} operations at once`);
-    const request = requestOf(message);
     const operation = new Operation(this.#parts.operations, caller, new SocketOutlet(this, id));
     this.#operations.set(id, operation);
     try {
