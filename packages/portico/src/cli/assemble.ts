@@ -72,7 +72,7 @@ function checkedModel(app: App, ownResources: readonly Resource[], explainsFailu
 
 /** Opens the database, does something with it and closes it. */
 export async function withStore<T>(assembly: Assembly, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openStore(assembly.settings.databaseUrl);
+  const store = await openStore(assembly.settings.databaseUrl, assembly.settings);
   try {
     return await work(store);
   } finally {

@@ -34,6 +34,8 @@ export interface Settings {
   readonly maxConnections: number;
   /** Memory for answers that are not read yet; a quarter as much again is for bodies that are being received. */
   readonly bufferBytes: number;
+  /** How long a search may take, and other reads that may look at many rows. */
+  readonly slowReadMs: number;
   /** The mail server; undefined where mails are kept (sandbox) or wait for one (live). */
   readonly smtpUrl: string | undefined;
   /** Who mails come from; undefined for the API itself. */
@@ -94,6 +96,7 @@ export function readSettings(environment: Environment, defaults: Environment = {
     trustedProxies: networks("PORTICO_TRUSTED_PROXIES", value("PORTICO_TRUSTED_PROXIES", "")),
     maxConnections: bound("PORTICO_MAX_CONNECTIONS", value("PORTICO_MAX_CONNECTIONS", "10000")),
     bufferBytes: mebibyte * bound("PORTICO_BUFFER_MIB", value("PORTICO_BUFFER_MIB", "256")),
+    slowReadMs: 1000 * bound("PORTICO_SLOW_READ_SECONDS", value("PORTICO_SLOW_READ_SECONDS", "10"), 3_600),
     smtpUrl: smtpUrl(value("SMTP_URL", "")),
     mailFrom: mailAddress("MAIL_FROM", value("MAIL_FROM", "")),
     signingKey: value("PORTICO_SIGNING_KEY", "") || undefined,
@@ -208,9 +211,9 @@ function graphqlLimits(value: (name: string, standard: string) => string): Graph
   };
 }
 
-function bound(name: string, value: string): number {
-  if (/^[1-9]\d{0,7}$/.test(value)) return Number(value);
-  throw new OperatorError(`${name} is '${value}'; it must be a whole number from 1 to 99999999`);
+function bound(name: string, value: string, max = 99_999_999): number {
+  if (/^[1-9]\d{0,7}$/.test(value) && Number(value) <= max) return Number(value);
+  throw new OperatorError(`${name} is '${value}'; it must be a whole number from 1 to ${max}`);
 }
 
 function portNumber(value: string): number {

@@ -103,7 +103,7 @@ function countsByStep({ dialect }: Store, minutes: number): Statement<Range> {
         and minute >= ${slot(({ first }: Range) => first)} and minute < ${slot(({ end }: Range) => end)}
       group by ${number}, route, status_class order by ${number}, route, status_class
       limit ${sql.lit(mostRows + 1)}`,
-    true,
+    { mayScan: true, tenantOf: ({ tenantId }) => tenantId },
   );
 }
 

@@ -42,13 +42,13 @@ export function compileGet(
     sql`select ${json} from ${sql.table(resource.table)} as r${joins}
       where ${sql.join(
         [
-          sql`r.tenant_id = ${slot(({ tenantId }: ReadInput<ReadOne>) => tenantId)}`,
+          tenant(),
           sql`r.id = ${slot(({ read }: ReadInput<ReadOne>) => read.id)}`,
           ...conditionsOf(dialect, "r", read.conditions),
         ],
         sql` and `,
       )}${lock ? dialect.locks[lock] : sql``}`,
-    !lock && mayGetScan(read),
+    { mayScan: !lock && mayGetScan(read), tenantOf },
   );
 }
 
@@ -131,8 +131,12 @@ export function compileList(dialect: Dialect, read: Read): Statement<ReadInput<R
   return compile(
     dialect.builder,
     sql`select ${text}, ${keys ?? sql`null`}, count(*), ${total} from ${found}`,
-    mayScan(read),
+    { mayScan: mayScan(read), tenantOf },
   );
+}
+
+function tenantOf({ tenantId }: ReadInput<unknown>): string {
+  return tenantId;
 }
 
 interface RowText {
@@ -258,7 +262,7 @@ function source(dialect: Dialect, { resource, words }: Read): Expression {
 }
 
 function tenant(): Expression {
-  return sql`r.tenant_id = ${slot(({ tenantId }: ReadInput<unknown>) => tenantId)}`;
+  return sql`r.tenant_id = ${slot(tenantOf)}`;
 }
 
 function matching(dialect: Dialect, read: Read): Expression {

@@ -8,6 +8,8 @@ export interface Statement<Input> {
   readonly bind: (input: Input) => unknown[];
   /** Whether it may look at many more rows than it answers with, and so must not hold up others. */
   readonly mayScan?: boolean;
+  /** The tenant that it reads for: tenants take turns with what may take long. */
+  readonly tenantOf?: (input: Input) => string;
 }
 
 /** A row as a list of columns, in the order of the statement. */
@@ -36,6 +38,13 @@ export interface Database extends Session {
   run(sql: string): Promise<void>;
   close(): Promise<void>;
 }
+
+export interface StoreOptions {
+  /** How long a read may take that may look at many rows: a search, a numbered page, nested lists. */
+  readonly slowReadMs: number;
+}
+
+export const standardOptions: StoreOptions = { slowReadMs: 10_000 };
 
 /** Longest time that the work of one transaction may take; a hook that waits for ever must not stop all others. */
 const longestWorkMs = 10_000;

@@ -3,6 +3,7 @@
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { OperatorError } from "../errors.ts";
+import { type StoreOptions, standardOptions } from "./database.ts";
 import { SqliteDatabase } from "./sqlite/database.ts";
 import { sqliteDialect } from "./sqlite/dialect.ts";
 import { Store } from "./store.ts";
@@ -11,12 +12,12 @@ import { Store } from "./store.ts";
  * @param url `file:./data/portico.db` or `postgres://user:password@host/database`
  * @throws OperatorError where the database is missing or cannot be reached
  */
-export async function openStore(url: string): Promise<Store> {
+export async function openStore(url: string, options: StoreOptions = standardOptions): Promise<Store> {
   const file = databaseFile(url);
-  if (file !== undefined) return new Store(sqliteDialect, new SqliteDatabase(file));
+  if (file !== undefined) return new Store(sqliteDialect, new SqliteDatabase(file, options));
   // Its driver is of no use to the embedded database.
   const { openPostgres } = await import("./postgres/open.ts");
-  return openPostgres(url);
+  return openPostgres(url, options);
 }
 
 /** The path of an embedded database, or undefined for a PostgreSQL server. */

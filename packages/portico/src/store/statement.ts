@@ -52,11 +52,12 @@ export const postgresBuilder = new Kysely<Tables>({
 export function compile<Input>(
   builder: Kysely<Tables>,
   query: RawBuilder<unknown>,
-  mayScan = false,
+  { mayScan = false, tenantOf }: Pick<Statement<Input>, "mayScan" | "tenantOf"> = {},
 ): Statement<Input> {
   const { sql: text, parameters } = query.compile(builder);
   const readers = parameters.map((parameter) =>
     parameter instanceof Slot ? (parameter.read as (input: Input) => unknown) : () => parameter,
   );
-  return Object.freeze({ sql: text, bind: (input: Input) => readers.map((read) => read(input)), mayScan });
+  const bind = (input: Input): unknown[] => readers.map((read) => read(input));
+  return Object.freeze({ sql: text, bind, mayScan, ...(tenantOf && { tenantOf }) });
 }

@@ -19,7 +19,7 @@ const bufferMib = 64;
 /** What a server under load may hold beside what waits for its callers, in MiB: garbage, and rows on their way. */
 const slackMib = 220;
 /** Connections to PostgreSQL that open with the first requests that need them. */
-const poolSize = 12;
+const poolSize = 16;
 /** The product's promise to a caller who behaves. Where others use the machine, so many times as long as before. */
 const promisedMs = 100;
 const busyFactor = 8;

@@ -33,7 +33,7 @@ const serve: Command = {
   async run(given) {
     const assembly = await assemble();
     const { app, model, settings, apiKeys } = assembly;
-    const store = await openStore(settings.databaseUrl);
+    const store = await openStore(settings.databaseUrl, settings);
     let server: FastifyInstance | undefined;
     try {
       await prepare(store, assembly);

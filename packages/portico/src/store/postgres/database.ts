@@ -9,18 +9,22 @@ import {
   ConstraintError,
   type Database,
   type Statement,
+  type StoreOptions,
   type Transaction,
   unmigrated,
   workWithin,
 } from "../database.ts";
+import { FairQueue } from "../fair-queue.ts";
 import { Reader } from "./reader.ts";
 
 /**
  * Connections for reads along an index, which are pipelined: the fewer there are, the more statements share a
- * packet, and more than there are cores do not make them faster. Reads that may take long and transactions,
- * which hold a connection for several round trips, have others, so that nobody waits behind them; see `reader.ts`.
+ * packet, and more than there are cores do not make them faster. Transactions, which hold a connection for several round
+ * trips, and reads that may take long have others, so that nobody waits behind them; see `reader.ts`.
  */
-const connections = { reading: Math.min(Math.max(availableParallelism() - 1, 1), 4), working: 8 };
+const connections = { reading: Math.min(Math.max(availableParallelism() - 1, 1), 4), working: 8, slow: 4 };
+/** Reads of one tenant that may take long, at once. */
+const slowOfTenant = 3;
 /**
  * Shapes that are prepared on the server, which keeps each for the life of a connection. Callers can make
  * shapes without end (`fields`, filters); later ones are planned on each use instead.
@@ -35,6 +39,9 @@ const longestLockMs = 2_000;
 /** A statement that takes longer than this is ended by the server. */
 const statementTimeoutMs = 15_000;
 
+/** So much later than the server the time-out of a slow read is over here, where the server does not answer. */
+const networkMs = 1_000;
+
 /** A transaction that lost against others that ran at the same time is run again so many times. */
 const mostAttempts = 4;
 
@@ -44,10 +51,12 @@ export class PostgresDatabase implements Database {
   readonly isRemote = true;
   readonly #readers: readonly Reader[];
   readonly #working: postgres.Sql;
+  readonly #slow: postgres.Sql;
+  readonly #queue: FairQueue;
   readonly #prepared = new Set<string>();
   #turn = 0;
 
-  constructor(url: string) {
+  constructor(url: string, { slowReadMs }: StoreOptions) {
     const options = {
       connect_timeout: 5,
       max_lifetime: 60 * 30,
@@ -64,10 +73,21 @@ export class PostgresDatabase implements Database {
       () => new Reader(postgres(url, { ...options, connection, max: 1 })),
     );
     this.#working = postgres(url, { ...options, max: connections.working });
+    const slow = { ...connection, statement_timeout: slowReadMs };
+    this.#slow = postgres(url, { ...options, connection: slow, max: connections.slow });
+    this.#queue = new FairQueue({
+      slots: connections.slow,
+      tenantSlots: slowOfTenant,
+      timeoutMs: slowReadMs + networkMs,
+    });
   }
 
   async query<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
-    const reader = statement.mayScan ? undefined : this.#nextReader();
+    if (statement.mayScan) {
+      const tenantId = statement.tenantOf?.(input) ?? "";
+      return this.#queue.run(tenantId, () => this.#query(this.#slow, statement, input));
+    }
+    const reader = this.#nextReader();
     if (!reader) return this.#query(this.#working, statement, input);
     return reader.read((sql) => this.#query(sql, statement, input));
   }
@@ -113,7 +133,9 @@ export class PostgresDatabase implements Database {
 
   async close(): Promise<void> {
     await Promise.all(
-      [...this.#readers.map(({ sql }) => sql), this.#working].map((sql) => sql.end({ timeout: 5 })),
+      [...this.#readers.map(({ sql }) => sql), this.#working, this.#slow].map((sql) =>
+        sql.end({ timeout: 5 }),
+      ),
     );
   }
 

@@ -1,74 +1,45 @@
-// Reads that may take long run in a thread of their own, with a connection of their own: SQLite answers while the
+// Reads that may take long run in threads of their own, with connections of their own: SQLite answers while the
 // caller waits, and the requests of everybody else must not wait with it.
 
-import { Worker } from "node:worker_threads";
-import { Problem } from "../../errors.ts";
 import type { ColumnValues } from "../database.ts";
+import { FairQueue } from "../fair-queue.ts";
+import { ReadThread } from "./read-thread.ts";
 
-/** Reads that may wait for their turn; beyond that, more would only be answered too late. */
-const mostWaiting = 1_000;
-
-interface Waiting {
-  readonly resolve: (rows: readonly ColumnValues[]) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/** What goes to the thread, and what comes back. */
-export interface Question {
-  readonly number: number;
-  readonly sql: string;
-  readonly values: readonly unknown[];
-}
-export interface Reply {
-  readonly number: number;
-  readonly rows?: readonly ColumnValues[];
-  readonly error?: string;
-}
+/** A tenant has two, and the third is started only where another one needs it. */
+const threads = 3;
+const threadsOfTenant = 2;
 
 export class BackgroundReader {
   readonly #file: string;
-  readonly #waiting = new Map<number, Waiting>();
-  #worker: Worker | undefined;
-  #asked = 0;
+  readonly #queue: FairQueue;
+  readonly #all = new Set<ReadThread>();
+  #idle: ReadThread[] = [];
 
-  constructor(file: string) {
+  constructor(file: string, timeoutMs: number) {
     this.#file = file;
+    this.#queue = new FairQueue({ slots: threads, tenantSlots: threadsOfTenant, timeoutMs });
   }
 
-  /** All rows of a statement. The thread starts with the first one. */
-  query(sql: string, values: readonly unknown[]): Promise<readonly ColumnValues[]> {
-    if (this.#waiting.size >= mostWaiting)
-      throw new Problem("unavailable", "Too many searches are under way.");
-    this.#worker ??= this.#start();
-    const question: Question = { number: ++this.#asked, sql, values };
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(question.number, { resolve, reject });
-      this.#worker!.postMessage(question);
+  /** All rows of a statement, which reads for a tenant. Threads start when they are needed first. */
+  query(tenantId: string, sql: string, values: readonly unknown[]): Promise<readonly ColumnValues[]> {
+    return this.#queue.run(tenantId, async () => {
+      const thread = this.#idle.pop() ?? this.#start();
+      try {
+        return await thread.query(sql, values);
+      } finally {
+        if (thread.hasEnded) this.#all.delete(thread);
+        else this.#idle.push(thread);
+      }
     });
   }
 
   async close(): Promise<void> {
-    await this.#worker?.terminate();
+    await Promise.all([...this.#all].map((thread) => thread.close()));
   }
 
-  #start(): Worker {
-    const worker = new Worker(new URL("./background-thread.ts", import.meta.url), { workerData: this.#file });
-    worker.unref();
-    worker.on("message", ({ number, rows, error }: Reply) => {
-      const waiting = this.#waiting.get(number)!;
-      this.#waiting.delete(number);
-      if (rows) waiting.resolve(rows);
-      else waiting.reject(new Error(error));
-    });
-    worker.on("error", (error) => this.#fail(error));
-    worker.on("exit", () => this.#fail(new Error("the reading thread ended")));
-    return worker;
-  }
-
-  /** Whoever waits is told; the next read starts a new thread. */
-  #fail(error: unknown): void {
-    this.#worker = undefined;
-    for (const { reject } of this.#waiting.values()) reject(error);
-    this.#waiting.clear();
+  #start(): ReadThread {
+    const thread = new ReadThread(this.#file);
+    this.#all.add(thread);
+    return thread;
   }
 }

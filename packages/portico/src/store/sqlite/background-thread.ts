@@ -1,21 +1,27 @@
-// The thread behind `background-reader.ts`: answers one question after another.
+// The thread behind `read-thread.ts`: answers one question after another.
 
 import type { SQLInputValue } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
-import type { Question, Reply } from "./background-reader.ts";
 import { SqliteConnection } from "./connection.ts";
+import type { Question, ReadFailure, Reply } from "./read-thread.ts";
 
 const busyTimeoutMs = 1_000;
 const connection = new SqliteConnection(workerData as string, busyTimeoutMs);
 
-parentPort!.on("message", ({ number, sql, values }: Question) => {
-  parentPort!.postMessage(reply(number, sql, values as SQLInputValue[]));
+parentPort!.on("message", ({ sql, values }: Question) => {
+  parentPort!.postMessage(reply(sql, values as SQLInputValue[]));
 });
 
-function reply(number: number, sql: string, values: SQLInputValue[]): Reply {
+function reply(sql: string, values: SQLInputValue[]): Reply {
   try {
-    return { number, rows: connection.all(sql, values) };
+    return { rows: connection.rows(sql, values) };
   } catch (error) {
-    return { number, error: error instanceof Error ? error.message : String(error) };
+    return { failure: failureOf(error) };
   }
+}
+
+function failureOf(error: unknown): ReadFailure {
+  if (!(error instanceof Error)) return { message: String(error), code: undefined, errcode: undefined };
+  const { code, errcode } = error as Error & { readonly code?: string; readonly errcode?: number };
+  return { message: error.message, code, errcode };
 }

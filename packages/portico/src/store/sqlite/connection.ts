@@ -49,11 +49,16 @@ export class SqliteConnection implements Session {
    */
   all(text: string, values: readonly SQLInputValue[] = []): readonly ColumnValues[] {
     try {
-      // With setReturnArrays every row is an array.
-      return this.#prepare(text).all(...values) as unknown as ColumnValues[];
+      return this.rows(text, values);
     } catch (error) {
       throw translated(error);
     }
+  }
+
+  /** The same with errors as SQLite has them. */
+  rows(text: string, values: readonly SQLInputValue[]): readonly ColumnValues[] {
+    // With setReturnArrays every row is an array.
+    return this.#prepare(text).all(...values) as unknown as ColumnValues[];
   }
 
   #prepare(text: string): StatementSync {
@@ -73,7 +78,7 @@ const constraintForeignKey = 787;
 const constraintTrigger = 1811;
 
 /** Extended result codes of SQLite (sqlite.org/rescode.html) as errors of the store. */
-function translated(error: unknown): unknown {
+export function translated(error: unknown): unknown {
   if (!isSqliteError(error)) return error;
   if (error.errcode === constraintForeignKey || error.errcode === constraintTrigger)
     return new ConstraintError("reference", [], error);
@@ -95,8 +100,11 @@ function translated(error: unknown): unknown {
 
 const tooBig = 18;
 
-/** busy, locked, read-only, input/output, corrupt, full, cannot open: nothing that a caller could change. */
-const unavailableCodes = new Set([5, 6, 8, 10, 11, 13, 14]);
+/**
+ * busy, locked, out of memory, read-only, interrupted, input/output, corrupt, full, cannot open, not a database: nothing
+ * that a caller could change.
+ */
+const unavailableCodes = new Set([5, 6, 7, 8, 9, 10, 11, 13, 14, 26]);
 
 function isSqliteError(error: unknown): error is Error & { errcode: number } {
   return error instanceof Error && "errcode" in error && typeof error.errcode === "number";

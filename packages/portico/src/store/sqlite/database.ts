@@ -4,7 +4,7 @@
 import { closeSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { OperatorError } from "../../errors.ts";
-import type { ColumnValues, Database, Statement, Transaction } from "../database.ts";
+import type { ColumnValues, Database, Statement, StoreOptions, Transaction } from "../database.ts";
 import { BackgroundReader } from "./background-reader.ts";
 import { SqliteConnection } from "./connection.ts";
 import { makeFolder } from "./folder.ts";
@@ -19,7 +19,7 @@ export class SqliteDatabase implements Database {
   readonly #background: BackgroundReader;
 
   /** @param file path of the database; it and its folder are made where they are missing */
-  constructor(file: string) {
+  constructor(file: string, { slowReadMs }: StoreOptions) {
     try {
       makeFolder(dirname(file));
       // People's addresses and hashes are for the owner's eyes; SQLite gives the files beside it the same rights.
@@ -32,13 +32,18 @@ export class SqliteDatabase implements Database {
     } catch (error) {
       throw new OperatorError(`the database file ${file} cannot be opened: ${messageOf(error)}`);
     }
-    this.#background = new BackgroundReader(file);
+    this.#background = new BackgroundReader(file, slowReadMs);
   }
 
   async query<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
-    if (statement.mayScan) return await this.#background.query(statement.sql, statement.bind(input));
+    if (statement.mayScan) return await this.#readSlowly(statement, input);
     this.#snapshot.open();
     return this.#reader.read(statement, input);
+  }
+
+  #readSlowly<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
+    const { sql, bind, tenantOf } = statement;
+    return this.#background.query(tenantOf?.(input) ?? "", sql, bind(input));
   }
 
   transaction<T>(work: (session: Transaction) => Promise<T>): Promise<T> {

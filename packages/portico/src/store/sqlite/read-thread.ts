@@ -1,0 +1,77 @@
+// A thread that reads, as the main thread sees it: it is asked one statement at a time.
+
+import { Worker } from "node:worker_threads";
+import { Problem } from "../../errors.ts";
+import type { ColumnValues } from "../database.ts";
+import { translated } from "./connection.ts";
+
+/** What goes to the thread, and what comes back. */
+export interface Question {
+  readonly sql: string;
+  readonly values: readonly unknown[];
+}
+export type Reply = { readonly rows: readonly ColumnValues[] } | { readonly failure: ReadFailure };
+
+/** An error, in the parts that tell its kind. An `Error` itself would lose its codes on the way. */
+export interface ReadFailure {
+  readonly message: string;
+  readonly code: string | undefined;
+  readonly errcode: number | undefined;
+}
+
+interface Waiting {
+  readonly resolve: (rows: readonly ColumnValues[]) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class ReadThread {
+  readonly #worker: Worker;
+  #waiting: Waiting | undefined;
+  #hasEnded = false;
+
+  constructor(file: string) {
+    this.#worker = new Worker(new URL("./background-thread.ts", import.meta.url), { workerData: file });
+    this.#worker.unref();
+    this.#worker.on("message", (reply: Reply) => {
+      const waiting = this.#waiting;
+      this.#waiting = undefined;
+      if ("rows" in reply) waiting?.resolve(reply.rows);
+      else waiting?.reject(translated(errorOf(reply.failure)));
+    });
+    this.#worker.on("error", (error) => this.#end(error));
+    this.#worker.on("exit", () => this.#end(new Error("the reading thread ended")));
+  }
+
+  /** Whether it can be asked nothing more. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** All rows of a statement. Ask again only when it has answered. */
+  query(sql: string, values: readonly unknown[]): Promise<readonly ColumnValues[]> {
+    const question: Question = { sql, values };
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+      this.#worker.postMessage(question);
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  /** It ran out of memory, or ended in another way that no statement should end it. */
+  #end(error: unknown): void {
+    this.#hasEnded = true;
+    this.#waiting?.reject(new Problem("unavailable", undefined, [], {}, error));
+    this.#waiting = undefined;
+  }
+}
+
+function errorOf({ message, code, errcode }: ReadFailure): Error {
+  return Object.assign(
+    new Error(message),
+    code !== undefined && { code },
+    errcode !== undefined && { errcode },
+  );
+}

@@ -1,0 +1,136 @@
+// Reads that take long: they hold up their own tenant only, end after a time-out, and their errors keep their kind.
+
+import assert from "node:assert/strict";
+import { closeSync, openSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { OperatorError, Problem } from "../../src/errors.ts";
+import type { Statement, StoreOptions } from "../../src/store/database.ts";
+import { FairQueue } from "../../src/store/fair-queue.ts";
+import { openStore } from "../../src/store/open.ts";
+import { BackgroundReader } from "../../src/store/sqlite/background-reader.ts";
+import { SqliteConnection } from "../../src/store/sqlite/connection.ts";
+import type { Store } from "../../src/store/store.ts";
+import { makePlace, onEachDatabase, type Place } from "../server.ts";
+
+interface Asked {
+  readonly tenant: string;
+}
+
+function slowStatement(sql: string): Statement<Asked> {
+  return { sql, bind: () => [], mayScan: true, tenantOf: ({ tenant }) => tenant };
+}
+
+const quick = slowStatement("select 1");
+/** Each takes half a second or more. */
+const slow = {
+  sqlite: slowStatement(
+    "with recursive n(i) as (select 1 union all select i + 1 from n where i < 2000000) select count(*) from n",
+  ),
+  postgres: slowStatement("select pg_sleep(0.5)"),
+};
+const endless = {
+  sqlite: slowStatement(slow.sqlite.sql.replace("2000000", "20000000")),
+  postgres: slowStatement("select pg_sleep(10)"),
+};
+
+function isProblem(code: Problem["code"]): (error: unknown) => boolean {
+  return (error) => error instanceof Problem && error.code === code;
+}
+
+onEachDatabase("slow reads", (database) => {
+  let place: Place;
+  const stores: Store[] = [];
+  const open = async (options?: StoreOptions): Promise<Store["database"]> => {
+    const store = await openStore(place.databaseUrl, options);
+    stores.push(store);
+    return store.database;
+  };
+  before(async () => {
+    place = await makePlace(database);
+  });
+  after(async () => {
+    for (const store of stores) await store.database.close();
+    await place.remove();
+  });
+
+  test("a tenant's slow reads do not hold up those of another", async () => {
+    const opened = await open();
+    await opened.query(quick, { tenant: "b" });
+    let answered = 0;
+    const many = Array.from({ length: 8 }, async () => {
+      await opened.query(slow[database], { tenant: "a" });
+      answered += 1;
+    });
+    await sleep(50);
+    for (let count = 0; count < 5; count += 1) await opened.query(quick, { tenant: "b" });
+    assert.ok(answered < 6, `${answered} were answered before`);
+    await Promise.all(many);
+  });
+
+  test("a read that takes longer than the time-out is 503, and others go on", async () => {
+    const opened = await open({ slowReadMs: 1_000 });
+    const began = performance.now();
+    await assert.rejects(opened.query(endless[database], { tenant: "a" }), isProblem("unavailable"));
+    assert.ok(performance.now() - began < 2_500);
+    assert.equal(Number((await opened.query(quick, { tenant: "b" }))[0]![0]), 1);
+  });
+});
+
+test("tenants take turns, and what one of them may have waiting is bounded", async () => {
+  const queue = new FairQueue({ slots: 1, tenantSlots: 1, timeoutMs: 10_000 });
+  const order: string[] = [];
+  const run = (tenant: string): Promise<void> =>
+    queue.run(tenant, async () => {
+      await sleep(1);
+      order.push(tenant);
+    });
+  const all = ["a", "a", "a", "a", "b", "b", "c"].map(run);
+  await Promise.all(all);
+  assert.deepEqual(order, ["a", "a", "b", "c", "a", "b", "a"]);
+
+  const many = Array.from({ length: 300 }, () => run("a"));
+  const other = run("b");
+  const outcomes = await Promise.allSettled(many);
+  const refused = outcomes.filter((each) => each.status === "rejected").map(({ reason }) => reason);
+  assert.equal(refused.length, 300 - 251);
+  assert.ok(
+    refused.every((error) => isProblem("rate_limited")(error) && error.headers["Retry-After"] === "1"),
+  );
+  await other;
+});
+
+test("errors of SQLite keep their kind on the way from a thread", async () => {
+  const place = await makePlace("sqlite");
+  const file = join(place.folder, "portico.db");
+  const writer = new SqliteConnection(file, 0);
+  writer.native.exec("create table t (a text); create table u (a text)");
+  writer.native.exec(
+    "with recursive n(i) as (select 1 union all select i + 1 from n where i < 2000) insert into t select hex(randomblob(500)) from n",
+  );
+  writer.native.exec("pragma wal_checkpoint(truncate)");
+  writer.native.close();
+  const reader = new BackgroundReader(file, 10_000);
+  const ask = (sql: string) => reader.query("a", sql, []);
+  try {
+    const many = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 700)";
+    await assert.rejects(
+      ask(`${many} select group_concat(printf('%.*c', 100000, 'x')) from n`),
+      isProblem("validation_error"),
+    );
+    await assert.rejects(ask("select * from missing"), (error) => error instanceof OperatorError);
+    const damaged = openSync(file, "r+");
+    for (let page = 4; page < 400; page += 1)
+      writeSync(damaged, Buffer.alloc(4096, 0xff), 0, 4096, page * 4096);
+    closeSync(damaged);
+    await assert.rejects(
+      ask("select sum(length(a)) from t"),
+      (error) => isProblem("unavailable")(error) && /malformed/.test(String((error as Error).cause)),
+    );
+    assert.deepEqual(await ask("select count(*) from u"), [[0]]);
+  } finally {
+    await reader.close();
+    await place.remove();
+  }
+});
