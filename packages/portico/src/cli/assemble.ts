@@ -7,6 +7,7 @@ import type { Resource } from "../declare/resource.ts";
 import { OperatorError } from "../errors.ts";
 import { eventsTable } from "../events/event.ts";
 import { mailIndexes, mails } from "../events/mail/mail.ts";
+import { purgedEventsTable } from "../events/purged-events.ts";
 import { requestLogs } from "../events/request-log.ts";
 import { expiryIndexes } from "../identity/expiry-watch.ts";
 import { type ApiKeys, declareApiKeys } from "../identity/key-resource.ts";
@@ -33,6 +34,7 @@ const ownTables = [
   verifiedEmailsTable,
   passkeysTable,
   eventsTable,
+  purgedEventsTable,
   keyUsageTable,
   oauthRecordsTable,
   signingKeysTable,

@@ -6,6 +6,7 @@ import { MailedExpiryNotices } from "../events/mail/mailed-key-notices.ts";
 import { Outbox } from "../events/mail/outbox.ts";
 import { MailSender } from "../events/mail/sender.ts";
 import { openTransport } from "../events/mail/transport.ts";
+import { eventExpiry } from "../events/purged-events.ts";
 import { requestLogExpiry } from "../events/request-log.ts";
 import type { Logger } from "../http/log.ts";
 import { ExpiryWatch } from "../identity/expiry-watch.ts";
@@ -72,12 +73,14 @@ export async function startBackground(
 }
 
 /** Everything that is kept for a time only. */
-function expiries({ usageDays, requestLogDays, mailDays }: Settings, { dialect }: Store): readonly Expiry[] {
+function expiries(settings: Settings, store: Store): readonly Expiry[] {
+  const { usageDays, requestLogDays, mailDays, eventDays } = settings;
   // Rows of a time when the request log was kept go, too.
   return [
     usageExpiry(usageDays),
-    requestLogExpiry(dialect, requestLogDays),
+    requestLogExpiry(store.dialect, requestLogDays),
     mailExpiry(mailDays),
     oauthExpiry,
+    eventExpiry(store, eventDays),
   ];
 }

@@ -52,6 +52,8 @@ export interface Settings {
   readonly pagesLogo: string | undefined;
   /** How long mails are kept that wait for nothing any more. */
   readonly mailDays: number;
+  /** How long events are kept, for subscriptions that are resumed. */
+  readonly eventDays: number;
   /** How long the counts of key uses are kept. */
   readonly usageDays: number;
   /** How long rows of the request log are kept; with 0 there are none. */
@@ -105,6 +107,7 @@ export function readSettings(environment: Environment, defaults: Environment = {
     pagesColour: colour("PORTICO_PAGES_COLOUR", value("PORTICO_PAGES_COLOUR", "")),
     pagesLogo: value("PORTICO_PAGES_LOGO", "") || undefined,
     mailDays: days("PORTICO_MAIL_DAYS", value("PORTICO_MAIL_DAYS", "30")),
+    eventDays: days("PORTICO_EVENT_DAYS", value("PORTICO_EVENT_DAYS", "30")),
     usageDays: days("PORTICO_USAGE_DAYS", value("PORTICO_USAGE_DAYS", "90")),
     requestLogDays: days("PORTICO_REQUEST_LOG_DAYS", value("PORTICO_REQUEST_LOG_DAYS", "7"), 0),
     mostSubscriptions: bound("PORTICO_GRAPHQL_SUBSCRIPTIONS", value("PORTICO_GRAPHQL_SUBSCRIPTIONS", "100")),

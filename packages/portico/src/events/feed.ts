@@ -7,6 +7,7 @@ import type { ColumnValues, Statement } from "../store/database.ts";
 import { compile, slot } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
 import { Gaps } from "./gaps.ts";
+import { type EventTopic, PurgedEvents } from "./purged-events.ts";
 
 /** Takes events in their order. The next ones are not looked for before it is done with these. */
 export type Listener = (events: readonly RecordedEvent[]) => Promise<void>;
@@ -27,6 +28,7 @@ export class EventFeed {
   readonly #numbers: Statement<number>;
   readonly #stretch: Statement<Stretch>;
   readonly #newest: Statement<undefined>;
+  readonly #purged: PurgedEvents;
   readonly #listeners = new Set<Listener>();
   /** What was told so far; unknown while nobody listens. */
   #gaps: Gaps | undefined;
@@ -37,6 +39,7 @@ export class EventFeed {
   constructor(store: Store, onError: (error: unknown) => void) {
     this.#store = store;
     this.#onError = onError;
+    this.#purged = new PurgedEvents(store);
     const { builder, limit } = store.dialect;
     const columns = sql`sequence, tenant_id, resource, kind, row_id, row`;
     const most = limit(
@@ -88,6 +91,11 @@ export class EventFeed {
   async stretch(stretch: Stretch): Promise<readonly RecordedEvent[]> {
     const rows = await this.#store.database.query(this.#stretch, stretch);
     return rows.map(eventOf);
+  }
+
+  /** The last event of a topic that is kept no longer; 0 where all are. */
+  lastPurged(topic: EventTopic): Promise<number> {
+    return this.#purged.last(topic);
   }
 
   async #begin(): Promise<Gaps> {

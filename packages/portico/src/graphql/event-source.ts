@@ -9,6 +9,8 @@ export interface EventSource {
   readonly told: number;
   /** The numbers above one that can be seen already. */
   seenAfter(told: number): Promise<ReadonlySet<number>>;
+  /** The last event of a resource of a tenant that is kept no longer; 0 where all are. */
+  lastPurged(topic: Pick<Stretch, "tenantId" | "resource">): Promise<number>;
   /** Events that were told before, oldest first; some at once, none at the end. */
   stretch(stretch: Stretch): Promise<readonly RecordedEvent[]>;
 }

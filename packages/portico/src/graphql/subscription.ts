@@ -78,18 +78,36 @@ export class Subscription {
     const newest = Math.max(told, ...seen);
     if (after === undefined) this.#skipped = seen;
     else if (after > newest) throw fault("lastEventId", "reference", `There is no event ${after} yet.`);
+    if (after !== undefined) await this.#requireKept(after);
+    if (this.#isEnded) return;
     this.#told = after ?? told;
     this.#group = this.#subscribers.join(this);
-    await this.#catchUp(this.#group);
+    await this.#catchUp(this.#group, after !== undefined);
   }
 
-  async #catchUp(group: Group): Promise<void> {
+  /** @throws Problem `validation_error` where events after this one are kept no longer */
+  async #requireKept(after: number): Promise<void> {
+    const last = await this.#events.lastPurged(this.#topic);
+    if (after >= last) return;
+    throw fault(
+      "lastEventId",
+      "min",
+      `Events up to ${last} are no longer kept. Subscribe without lastEventId and read again what you show.`,
+    );
+  }
+
+  get #topic(): { tenantId: string; resource: string } {
+    return { tenantId: this.#caller.tenantId, resource: this.plan.resource.name };
+  }
+
+  async #catchUp(group: Group, isResumed: boolean): Promise<void> {
     this.#isBehind = true;
-    const { tenantId } = this.#caller;
-    const place = { tenantId, resource: this.plan.resource.name };
+    const place = this.#topic;
     while (!this.#isEnded && this.#told < this.#events.told) {
       const until = this.#events.told;
       const events = await this.#events.stretch({ ...place, after: this.#told, until });
+      // Looked up after they are read: what was removed before that is missing among them.
+      if (isResumed) await this.#requireKept(this.#told);
       for (const message of await group.messagesOf(events.map(readEvent), this.#caller)) {
         await this.#room();
         this.#send([message]);
@@ -120,7 +138,7 @@ export class Subscription {
     if (this.#isEnded || this.#isBehind) return;
     const bytes = messages.reduce((sum, { text }) => sum + text.length, this.#receiver.waitingBytes);
     if (bytes <= mostWaitingBytes) this.#send(messages);
-    else this.#catchUp(this.#group!).catch((error: unknown) => this.fail(error));
+    else this.#catchUp(this.#group!, false).catch((error: unknown) => this.fail(error));
   }
 
   #send(messages: readonly Message[]): void {

@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { type RawBuilder, sql } from "kysely";
-import type { Statement } from "./database.ts";
+import type { ColumnValues, Session, Statement } from "./database.ts";
 import { compile, slot } from "./statement.ts";
 import type { Store } from "./store.ts";
 import type { Report } from "./write-behind.ts";
@@ -29,6 +29,12 @@ export interface Expiry {
   over(place: RawBuilder<unknown>, before: RawBuilder<unknown>): RawBuilder<unknown>;
   /** A moment as the column of `over` holds it; given in milliseconds since 1970. */
   encode(moment: number): string | number;
+  /** The column that tells rows apart, where it is not the database's own. */
+  readonly key?: RawBuilder<unknown>;
+  /** What `removed` is given of each row. */
+  readonly returning?: RawBuilder<unknown>;
+  /** Is told of the rows that a transaction has removed, in the same transaction. */
+  removed?(session: Session, rows: readonly ColumnValues[]): Promise<void>;
 }
 
 interface Removal {
@@ -89,21 +95,25 @@ export class Purge {
   async #remove({ expiry, statement }: Removal): Promise<void> {
     const before = expiry.encode(Date.now() - expiry.keptMs);
     while (!this.#isStopped) {
-      const removed = await this.#store.transaction((session) => session.query(statement, before));
-      if (removed.length < rowsAtOnce) return;
+      const count = await this.#store.transaction(async (session) => {
+        const rows = await session.query(statement, before);
+        await expiry.removed?.(session, rows);
+        return rows.length;
+      });
+      if (count < rowsAtOnce) return;
       await sleep(pauseMs, undefined, { ref: false });
     }
   }
 }
 
-function removal({ dialect }: Store, { table, over }: Expiry): Statement<string | number> {
-  const { rowPlace } = dialect;
+function removal({ dialect }: Store, expiry: Expiry): Statement<string | number> {
+  const { table, over, key = dialect.rowPlace, returning = sql`1` } = expiry;
   const found = over(
-    rowPlace,
+    key,
     slot((before: string | number) => before),
   );
   return compile(
     dialect.builder,
-    sql`delete from ${sql.table(table)} where ${rowPlace} in (${found} limit ${sql.lit(rowsAtOnce)}) returning 1`,
+    sql`delete from ${sql.table(table)} where ${key} in (${found} limit ${sql.lit(rowsAtOnce)}) returning ${returning}`,
   );
 }
