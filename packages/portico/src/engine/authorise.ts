@@ -37,6 +37,12 @@ function authorisedSelection(caller: Caller, outer: ResourceModel, selection: Se
   let isChanged = false;
   const members = selection.members.map((member): Member => {
     if (member.kind === "value" || member.kind === "constant") return member;
+    if (member.kind === "part") {
+      const part = authorisedSelection(caller, outer, member.selection);
+      if (part === member.selection) return member;
+      isChanged = true;
+      return { ...member, selection: part };
+    }
     const target = targetOf(member);
     requireScope(caller, target.scopes.read);
     const inner = authorisedSelection(caller, target, member.selection);

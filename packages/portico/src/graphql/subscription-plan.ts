@@ -35,7 +35,7 @@ export interface ReadEvent {
 
 /** @throws Problem `validation_error` */
 export function planSubscription({ prepared }: Examined): SubscriptionPlan {
-  const selected = prepared.fields?.[0]?.selected;
+  const selected = prepared.fields[0]?.selected;
   if (selected?.meaning?.kind !== "event")
     throw new Problem("validation_error", "There is nothing to subscribe to.");
   const { name, meaning, inside, arguments: given } = selected;
@@ -67,7 +67,8 @@ function isOwnMember({ kind }: Member): boolean {
 }
 
 function beyondTheRow(name: string, { members }: Selection): Problem {
-  const inner = members.find((member) => !isOwnMember(member))!;
+  // Rows and lists are all that is selected of a row beside its own fields.
+  const inner = members.find((member) => member.kind === "row" || member.kind === "list")!;
   const field = `${name}.${inner.name}`;
   return fault(
     field,

@@ -20,6 +20,9 @@ export interface Page {
 /** Stands between two rows of a page. The text of a row never holds a line break. */
 export const rowSeparator = ",\n";
 
+/** Stands between two texts that were made of one row. */
+export const partSeparator = "\n";
+
 export const defaultLimit = 20;
 export const largestLimit = 100;
 

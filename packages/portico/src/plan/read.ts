@@ -17,7 +17,7 @@ export interface Selection {
   readonly isNested: boolean;
 }
 
-export type Member = ShownValue | ShownConstant | ShownRow | ShownList;
+export type Member = ShownValue | ShownConstant | ShownRow | ShownList | ShownPart;
 
 /** A value of the row, under its own name or another. */
 export interface ShownValue {
@@ -54,6 +54,15 @@ export interface ShownList {
   readonly conditions: readonly Condition[];
   readonly sort: Sort;
   readonly limit: number;
+}
+
+/**
+ * One of several texts that are made of the same row. A selection has either parts or other members; the texts of its
+ * parts stand beside each other with `partSeparator` between them.
+ */
+export interface ShownPart {
+  readonly kind: "part";
+  readonly selection: Selection;
 }
 
 export type Operator = "in" | "gte" | "gt" | "lte" | "lt";

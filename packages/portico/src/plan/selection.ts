@@ -26,9 +26,21 @@ export function select(attributes: readonly Attribute[], others: readonly Member
   return selectMembers([...attributes.map(shownValue), ...others]);
 }
 
+/** Several texts made of the same row; one selection by itself where there are no others. */
+export function selectParts(selections: readonly Selection[]): Selection {
+  const [only] = selections;
+  if (only && selections.length === 1) return only;
+  return selectMembers(selections.map((selection) => ({ kind: "part", selection })));
+}
+
 /** A selection of these members, in this order. */
 export function selectMembers(members: readonly Member[]): Selection {
-  const isNested = members.some(({ kind }) => kind === "row" || kind === "list");
+  const isNested = members.some(
+    (member) =>
+      member.kind === "row" ||
+      member.kind === "list" ||
+      (member.kind === "part" && member.selection.isNested),
+  );
   return Object.freeze({ members, key: members.map(keyOf).join(","), rows: rowsOf(members), isNested });
 }
 
@@ -36,9 +48,16 @@ function shownValue(attribute: Attribute): Member {
   return { kind: "value", name: attribute.name, attribute };
 }
 
-/** Names are of letters, digits and underscores, so that no two selections have one key. */
+/**
+ * PostgreSQL cuts the names of columns after so many characters. Longer names of members are values that are bound to a
+ * statement, so that one statement serves all of them.
+ */
+export const longestName = 63;
+
+/** Names are of letters, digits and underscores, so that no two selections of different shapes have one key. */
 function keyOf(member: Member): string {
-  const { name } = member;
+  if (member.kind === "part") return `/{${member.selection.key}}`;
+  const name = member.name.length > longestName ? "?" : member.name;
   switch (member.kind) {
     case "value":
       return name === member.attribute.name ? name : `${name}:${member.attribute.name}`;
@@ -58,6 +77,7 @@ function rowsOf(members: readonly Member[]): number {
   let rows = 1;
   for (const member of members) {
     if (member.kind === "row") rows += member.selection.rows;
+    if (member.kind === "part") rows += member.selection.rows - 1;
     if (member.kind === "list") rows += member.limit * member.selection.rows;
   }
   return rows;

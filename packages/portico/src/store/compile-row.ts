@@ -3,6 +3,7 @@
 
 import { type RawBuilder, sql } from "kysely";
 import type { Attribute } from "../declare/model.ts";
+import { partSeparator } from "../plan/page.ts";
 import {
   type Comparison,
   type Condition,
@@ -11,10 +12,12 @@ import {
   type ReferenceCondition,
   type Selection,
   type ShownList,
+  type ShownPart,
   type ShownRow,
   type Sort,
 } from "../plan/read.ts";
-import type { Dialect } from "./dialect.ts";
+import { longestName } from "../plan/selection.ts";
+import type { Dialect, JsonMember } from "./dialect.ts";
 import { slot } from "./statement.ts";
 
 /** The values that a compiled read is bound to. */
@@ -163,9 +166,35 @@ export interface RowParts<Json = unknown> {
   readonly joins: Expression;
 }
 
-/** The JSON text of the row `alias`, with the rows around it inside. */
+/** The JSON text of the row `alias`, with the rows around it inside; where the selection has parts, the text of each. */
 export function rowParts(dialect: Dialect, alias: string, selection: Selection): RowParts<string> {
-  const { members, joins } = membersOf(dialect, alias, selection, ownSelection);
+  const parts = selection.members.filter((member) => member.kind === "part");
+  if (parts.length === 0) return rowText(dialect, alias, selection);
+  const texts = parts.map((part, place) => {
+    const held: SelectionOfInput = (input) => (ownSelection(input).members[place] as ShownPart).selection;
+    return rowText(dialect, alias, part.selection, held, `p${place}_`);
+  });
+  return {
+    json: sql<string>`${sql.join(
+      texts.map(({ json }) => json),
+      sql` || ${sql.lit(partSeparator)} || `,
+    )}`,
+    joins: sql.join(
+      texts.map(({ joins }) => joins),
+      sql``,
+    ),
+  };
+}
+
+/** @param prefix of the names of what is joined */
+function rowText(
+  dialect: Dialect,
+  alias: string,
+  selection: Selection,
+  held: SelectionOfInput = ownSelection,
+  prefix = "",
+): RowParts<string> {
+  const { members, joins } = membersOf(dialect, alias, selection, held, prefix);
   return { json: dialect.rowJson(members), joins };
 }
 
@@ -183,6 +212,8 @@ function rowValue(dialect: Dialect, alias: string, selection: Selection, held: S
   return { json: dialect.rowValue(members), joins };
 }
 
+type NamedMember = Exclude<Member, ShownPart>;
+
 /** Where a call's input holds a member of some kind. */
 type Held<Kind extends Member["kind"]> = (
   input: Parameters<ConditionsOfInput>[0],
@@ -193,11 +224,12 @@ function membersOf(
   alias: string | undefined,
   selection: Selection,
   held: SelectionOfInput,
-): { members: (readonly [string, Expression])[]; joins: Expression } {
+  prefix = "",
+): { members: JsonMember[]; joins: Expression } {
   const column = (name: string): Expression => sql.ref(alias ? `${alias}.${name}` : name);
   const inner = nextAlias(alias);
   const joins: Expression[] = [];
-  const expressionOf = (member: Member, place: number): Expression => {
+  const expressionOf = (member: NamedMember, place: number): Expression => {
     // A statement is bound to selections of the shape that it was made from.
     const heldMember = (input: Parameters<ConditionsOfInput>[0]) => held(input).members[place] as never;
     switch (member.kind) {
@@ -207,7 +239,7 @@ function membersOf(
         return dialect.constantJson(member.text);
       case "row": {
         const id = column(member.reference.column);
-        const { value, join } = referredRow(dialect, member, inner, id, heldMember, `j${place}`);
+        const { value, join } = referredRow(dialect, member, inner, id, heldMember, `${prefix}j${place}`);
         if (join) joins.push(join);
         return value;
       }
@@ -215,8 +247,13 @@ function membersOf(
         return referringRows(dialect, member, inner, column("id"), heldMember);
     }
   };
-  const members = selection.members.map(
-    (member, place) => [member.name, expressionOf(member, place)] as const,
+  const nameOf = ({ name }: NamedMember, place: number): JsonMember[0] =>
+    name.length <= longestName
+      ? name
+      : slot((input: Parameters<ConditionsOfInput>[0]) => (held(input).members[place] as NamedMember).name);
+  // Parts stand only at the top, where `rowParts` takes them apart.
+  const members = (selection.members as readonly NamedMember[]).map(
+    (member, place): JsonMember => [nameOf(member, place), expressionOf(member, place)],
   );
   return { members, joins: joins.length === 0 ? sql`` : sql.join(joins, sql``) };
 }
@@ -298,11 +335,21 @@ export function columnsOf(
   { members }: Selection,
   others: readonly Attribute[] = [],
 ): Expression[] {
-  const needed = members.flatMap((member): readonly Attribute[] => {
-    if (member.kind === "value")
-      return member.attribute.moments?.map(({ from }) => from) ?? [member.attribute];
-    return member.kind === "row" ? [member.reference] : [];
-  });
+  const needed = members.flatMap(attributesOf);
   const names = new Set(["id", ...[...needed, ...others].map((attribute) => attribute.column)]);
   return [...names].map((name) => sql.ref(`${alias}.${name}`));
+}
+
+/** The attributes of a row that a member of it is made of. */
+function attributesOf(member: Member): readonly Attribute[] {
+  switch (member.kind) {
+    case "value":
+      return member.attribute.moments?.map(({ from }) => from) ?? [member.attribute];
+    case "row":
+      return [member.reference];
+    case "part":
+      return member.selection.members.flatMap(attributesOf);
+    default:
+      return [];
+  }
 }

@@ -5,6 +5,9 @@ import type { Attribute, ResourceModel } from "../declare/model.ts";
 import type { ColumnType } from "./schema.ts";
 import type { Tables } from "./statement.ts";
 
+/** A member of a row's JSON. A name that cannot be a column's is a value that is bound to the statement. */
+export type JsonMember = readonly [name: string | RawBuilder<unknown>, expression: RawBuilder<unknown>];
+
 /** What a row is kept from others for. */
 export type Lock = "change" | "removal";
 
@@ -14,11 +17,9 @@ export interface Dialect {
   /** How a column type is written in `create table`. */
   readonly columnType: Readonly<Record<ColumnType, string>>;
   /** JSON of one row from the names and JSON-ready expressions of its members. */
-  rowJson(members: readonly (readonly [name: string, expression: RawBuilder<unknown>])[]): RawBuilder<string>;
+  rowJson(members: readonly JsonMember[]): RawBuilder<string>;
   /** The same as a JSON value, which can be a member of another row. */
-  rowValue(
-    members: readonly (readonly [name: string, expression: RawBuilder<unknown>])[],
-  ): RawBuilder<unknown>;
+  rowValue(members: readonly JsonMember[]): RawBuilder<unknown>;
   /**
    * The row that another refers to, as a member of that one's JSON: what stands for it there, and what must be joined
    * for it under a name.

@@ -56,7 +56,7 @@ function isIndexed({ sort, resource, conditions }: Read, condition: Condition): 
 function hasNarrowedLists({ members, isNested }: Selection): boolean {
   if (!isNested) return false;
   return members.some((member) => {
-    if (member.kind !== "row" && member.kind !== "list") return false;
+    if (member.kind === "value" || member.kind === "constant") return false;
     return (member.kind === "list" && member.conditions.length > 0) || hasNarrowedLists(member.selection);
   });
 }

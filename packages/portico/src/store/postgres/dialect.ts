@@ -1,7 +1,7 @@
 // PostgreSQL's side of a statement.
 
 import { type RawBuilder, sql } from "kysely";
-import type { Dialect } from "../dialect.ts";
+import type { Dialect, JsonMember } from "../dialect.ts";
 import { taggedWord } from "../search-word.ts";
 import { postgresBuilder } from "../statement.ts";
 
@@ -19,8 +19,8 @@ export const postgresDialect: Dialect = {
     json: "json",
     sequence: "bigint generated always as identity",
   },
-  rowJson: (members) => rowOfColumns(members, sql<string>`row_to_json(q)::text`),
-  rowValue: (members) => rowOfColumns(members, sql`row_to_json(q)`),
+  rowJson: (members) => rowOfColumns(members, sql<string>`row_to_json(q)::text`, sql`text`),
+  rowValue: (members) => rowOfColumns(members, sql`row_to_json(q)`, sql`json`),
   // Joined so, a row that many refer to is read and written once a statement (the plan has a Memoize node); `offset 0`
   // keeps the planner from taking the query apart. Twice as fast where one author wrote all posts of a page.
   referred: (row, from, name) => ({
@@ -62,11 +62,38 @@ export const postgresDialect: Dialect = {
   lockFreeRows: sql` for update skip locked`,
 };
 
+/** PostgreSQL has 1,664 columns in a query. */
+const mostColumns = 1_600;
+
 /** A row of named columns is turned into JSON a third faster than json_build_object does it, without spaces. */
 function rowOfColumns<T>(
-  members: readonly (readonly [string, RawBuilder<unknown>])[],
+  members: readonly JsonMember[],
   written: RawBuilder<T>,
+  type: RawBuilder<unknown>,
 ): RawBuilder<T> {
-  const columns = members.map(([name, expression]) => sql`${expression} as ${sql.ref(name)}`);
+  if (members.length > mostColumns || members.some(([name]) => typeof name !== "string"))
+    return rowOfTexts(members, type);
+  const columns = members.map(([name, expression]) => sql`${expression} as ${sql.ref(name as string)}`);
   return sql`(select ${written} from (select ${sql.join(columns)}) q)`;
+}
+
+/** The same for names that no column can have. */
+function rowOfTexts<T>(members: readonly JsonMember[], type: RawBuilder<unknown>): RawBuilder<T> {
+  const texts = members.map(([name, expression]) => {
+    const label = typeof name === "string" ? sql.lit(name) : name;
+    return sql`concat(to_json(${label}::text), ':', coalesce(to_json(${expression})::text, 'null'))`;
+  });
+  return sql<T>`concat('{', ${joined(texts)}, '}')::${type}`;
+}
+
+/** A function of PostgreSQL takes 100 arguments; the separator is one of them. */
+const mostTexts = 99;
+
+function joined(texts: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {
+  if (texts.length <= mostTexts) return sql`concat_ws(',', ${sql.join(texts)})`;
+  const size = Math.max(mostTexts, Math.ceil(texts.length / mostTexts));
+  const chunks = Array.from({ length: Math.ceil(texts.length / size) }, (_, index) =>
+    texts.slice(index * size, (index + 1) * size),
+  );
+  return joined(chunks.map(joined));
 }

@@ -1,7 +1,7 @@
 // SQLite's side of a statement.
 
 import { type RawBuilder, sql } from "kysely";
-import type { Dialect } from "../dialect.ts";
+import type { Dialect, JsonMember } from "../dialect.ts";
 import { searchTable } from "../schema.ts";
 import { taggedWord } from "../search-word.ts";
 import { sqliteBuilder } from "../statement.ts";
@@ -58,6 +58,25 @@ export const sqliteDialect: Dialect = {
   lockFreeRows: sql``,
 };
 
-function jsonObject(members: readonly (readonly [string, RawBuilder<unknown>])[]): RawBuilder<string> {
-  return sql`json_object(${sql.join(members.map(([name, expression]) => sql`${sql.lit(name)}, ${expression}`))})`;
+/** A function of SQLite takes 1,000 arguments. */
+const mostArguments = 1_000;
+
+function jsonObject(members: readonly JsonMember[]): RawBuilder<string> {
+  if (members.length * 2 <= mostArguments)
+    return sql`json_object(${sql.join(members.map(([name, expression]) => sql`${labelOf(name)}, ${expression}`))})`;
+  const texts = members.map(
+    ([name, expression]) => sql`json_quote(${labelOf(name)}) || ':' || json_quote(${expression})`,
+  );
+  const chunks = Array.from({ length: Math.ceil(texts.length / chunkSize) }, (_, index) =>
+    texts.slice(index * chunkSize, (index + 1) * chunkSize),
+  );
+  const joined = chunks.map((chunk) => sql`concat_ws(',', ${sql.join(chunk)})`);
+  return sql`json('{' || ${sql.join(joined, sql` || ',' || `)} || '}')`;
+}
+
+/** With the separator, an argument less than a function takes. */
+const chunkSize = mostArguments - 1;
+
+function labelOf(name: JsonMember[0]): RawBuilder<unknown> {
+  return typeof name === "string" ? sql.lit(name) : name;
 }

@@ -1,0 +1,143 @@
+// Introspection: what a caller asks about the schema, written as JSON text. The schema never changes while the server
+// runs, so an answer is kept for whoever asks the same.
+
+import { setImmediate } from "node:timers/promises";
+import {
+  type GraphQLOutputType,
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+  isLeafType,
+  isListType,
+  isNonNullType,
+} from "graphql";
+import { fault } from "../errors.ts";
+import { BoundedMap } from "../plan/bounded-map.ts";
+import type { Inside, Selected } from "./selected.ts";
+
+/** Characters that one operation may learn of the schema. The usual question of tools has some 10,000 for a resource. */
+const mostCharacters = 8 * 1024 * 1024;
+/** Characters of all answers that are kept, with their questions. */
+const mostKept = 8 * 1024 * 1024;
+
+/** Writing gives way to others after so many steps, which take about a millisecond. */
+const stepsAtOnce = 2_000;
+
+/** Whether a root field asks about the schema: `__schema` or `__type`. */
+export function isIntrospection({ field }: Selected): boolean {
+  return field.name === "__schema" || field.name === "__type";
+}
+
+export class Introspection {
+  readonly #schema: GraphQLSchema;
+  readonly #kept = new BoundedMap<string, string>(mostKept, (shape, text) => shape.length + text.length);
+
+  constructor(schema: GraphQLSchema) {
+    this.#schema = schema;
+  }
+
+  /**
+   * The text of each root field that asks about the schema.
+   * @throws Problem `validation_error` where they come to more than a document may ask for
+   */
+  async textsOf(fields: readonly Selected[]): Promise<ReadonlyMap<Selected, string>> {
+    const texts = new Map<Selected, string>();
+    let left = mostCharacters;
+    for (const selected of fields) {
+      if (!isIntrospection(selected)) continue;
+      const text = await this.#textOf(selected, left);
+      left -= text.length;
+      if (left < 0) throw tooMuch();
+      texts.set(selected, text);
+    }
+    return texts;
+  }
+
+  async #textOf({ field, arguments: given, inside }: Selected, most: number): Promise<string> {
+    const about = this.#resolve({ field, arguments: given }, undefined);
+    // What callers name and is not there must not fill the memory.
+    if (about === undefined || about === null) return "null";
+    const shape = `${field.name}${argumentsText(given)}${shapeOf(inside)}`;
+    const known = this.#kept.get(shape);
+    if (known !== undefined) return known;
+    const text = await this.#write({ type: field.type, value: about, inside }, most);
+    this.#kept.set(shape, text);
+    return text;
+  }
+
+  /** Writes a value without recursion, so that it can pause anywhere. */
+  async #write(value: Value, most: number): Promise<string> {
+    const written: string[] = [];
+    const open: (string | Value)[] = [value];
+    let length = 0;
+    for (let step = 1; open.length > 0; step += 1) {
+      const next = open.pop()!;
+      const parts = typeof next === "string" ? next : this.#partsOf(next);
+      if (typeof parts === "string") {
+        written.push(parts);
+        length += parts.length;
+        if (length > most) throw tooMuch();
+      } else for (const part of parts.reverse()) open.push(part);
+      if (step % stepsAtOnce === 0) await setImmediate();
+    }
+    return written.join("");
+  }
+
+  /** The text of a value, or the texts and values that it consists of. */
+  #partsOf({ type, value, inside }: Value): string | (string | Value)[] {
+    if (isNonNullType(type)) return this.#partsOf({ type: type.ofType, value, inside });
+    if (value === undefined || value === null) return "null";
+    if (isListType(type)) {
+      // The schema answers with a list where its type is one.
+      const items = (value as readonly unknown[]).flatMap((item, index) => {
+        const each = { type: type.ofType, value: item, inside };
+        return index === 0 ? [each] : [",", each];
+      });
+      return ["[", ...items, "]"];
+    }
+    if (isLeafType(type)) return JSON.stringify(type.coerceOutputValue(value));
+    // No type of introspection is abstract.
+    const members = inside[0]!.fields.flatMap((selected, index) => {
+      const { name, field } = selected;
+      const member = field.name === "__typename" ? inside[0]!.type.name : this.#resolve(selected, value);
+      return [
+        `${index === 0 ? "" : ","}"${name}":`,
+        { type: field.type, value: member, inside: selected.inside },
+      ];
+    });
+    return ["{", ...members, "}"];
+  }
+
+  #resolve({ field, arguments: given }: Pick<Selected, "field" | "arguments">, source: unknown): unknown {
+    // Resolvers of introspection look at nothing else.
+    return field.resolve!(source, given, undefined, { schema: this.#schema } as GraphQLResolveInfo);
+  }
+}
+
+interface Value {
+  readonly type: GraphQLOutputType;
+  readonly value: unknown;
+  readonly inside: readonly Inside[];
+}
+
+/** What tells two questions apart. */
+function shapeOf(inside: readonly Inside[]): string {
+  const [of] = inside;
+  if (!of) return "";
+  const fields = of.fields.map((selected) => {
+    return `${selected.name}:${selected.field.name}${argumentsText(selected.arguments)}${shapeOf(selected.inside)}`;
+  });
+  return `{${fields.join(" ")}}`;
+}
+
+function argumentsText(given: Selected["arguments"]): string {
+  const text = JSON.stringify(given);
+  return text === "{}" ? "" : text;
+}
+
+function tooMuch() {
+  return fault(
+    "__schema",
+    "max",
+    `The operation asks for more than ${mostCharacters} characters of introspection.`,
+  );
+}

@@ -1,0 +1,66 @@
+// What the reference executor answers over the database of a started server.
+
+import { assemble } from "../../src/cli/assemble.ts";
+import type { Caller } from "../../src/declare/caller.ts";
+import { Engine } from "../../src/engine/engine.ts";
+import { Problem } from "../../src/errors.ts";
+import { Answerer, isFailed } from "../../src/graphql/answer.ts";
+import { standardLimits } from "../../src/graphql/bounds.ts";
+import { failureOf, failureOfField } from "../../src/graphql/failure.ts";
+import type { GraphqlRequest } from "../../src/graphql/request.ts";
+import { buildApi } from "../../src/graphql/schema.ts";
+import { CursorCodec } from "../../src/plan/cursor.ts";
+import { openStore } from "../../src/store/open.ts";
+import { firstTenant } from "../http/keys.ts";
+import type { Answer, Place } from "../server.ts";
+import { executeByReference } from "./reference.ts";
+
+const secret = "what both the server and the reference sign cursors with";
+
+/** What the server must be started with, so that its cursors are the reference's. */
+export const referenceSettings = { PORTICO_SECRET: secret };
+
+export interface Reference {
+  answer(query: string, variables?: Readonly<Record<string, unknown>>): Promise<Answer["body"]>;
+  close(): Promise<void>;
+}
+
+/**
+ * @param folder where the `portico.config.ts` of the server stands
+ * @param userId in whose name it reads, with every scope
+ */
+export async function openReference(place: Place, folder: string, userId: string): Promise<Reference> {
+  process.chdir(folder);
+  const { model } = await assemble();
+  const store = await openStore(place.databaseUrl);
+  const [api, engine, cursors] = [buildApi(model), new Engine(model, store), new CursorCodec([secret])];
+  const caller: Caller = {
+    tenantId: await firstTenant(place),
+    userId,
+    credentialId: "reference",
+    scopes: new Set(model.scopes),
+  };
+  const parts = { api, engine, cursors, limits: standardLimits, takeTokens: async () => {} };
+  const answerer = new Answerer(parts);
+
+  function examine(request: GraphqlRequest) {
+    try {
+      return answerer.examine(request, caller, false);
+    } catch (error) {
+      if (error instanceof Problem) return [failureOf(error)];
+      throw error;
+    }
+  }
+
+  async function answer(query: string, variables: Readonly<Record<string, unknown>> = {}) {
+    const request = { query, variables, operationName: undefined, extensions: {} };
+    const examined = examine(request);
+    if (isFailed(examined)) return { errors: examined.map(({ formatted }) => formatted) };
+    const { parsed, prepared } = examined;
+    const context = { api, engine, cursors, caller, reveal: () => {} };
+    const { data, errors } = await executeByReference(parsed, prepared.operation, variables, context);
+    return { data, errors: errors?.map((error) => failureOfField(error, {}).formatted) };
+  }
+
+  return { answer, close: () => store.database.close() };
+}

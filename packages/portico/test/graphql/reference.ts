@@ -1,0 +1,180 @@
+// The reference executor: graphql-js with a resolver that reads every row, list and page for itself. The server has no
+// use for it; its compiled answers are held against those of this one.
+
+import {
+  type ExecutionResult,
+  execute,
+  GraphQLError,
+  type GraphQLFieldResolver,
+  type GraphQLTypeResolver,
+  type OperationDefinitionNode,
+} from "graphql";
+import type { Attribute, ResourceModel } from "../../src/declare/model.ts";
+import { orNull, type RunContext, resourceWithPrefix } from "../../src/graphql/compile.ts";
+import { pageFact, type ReadPage, tokenAt } from "../../src/graphql/connection-text.ts";
+import {
+  limitOf,
+  newestFirst,
+  parentConditions,
+  placedPage,
+  planPage,
+} from "../../src/graphql/list-arguments.ts";
+import { meaningOf } from "../../src/graphql/meaning.ts";
+import { pascalCase } from "../../src/graphql/naming.ts";
+import type { ParsedDocument } from "../../src/graphql/parsed-document.ts";
+import type { Api } from "../../src/graphql/schema.ts";
+import { search } from "../../src/graphql/search.ts";
+import { isWrite, write } from "../../src/graphql/write.ts";
+import { isId } from "../../src/plan/id.ts";
+import { rowSeparator } from "../../src/plan/page.ts";
+import type { Condition } from "../../src/plan/read.ts";
+import { wholeRow } from "../../src/plan/selection.ts";
+
+/** A row on its way through the executor. */
+interface Row {
+  readonly resource: ResourceModel;
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+export interface ReferenceContext extends Omit<RunContext, "introspected"> {
+  readonly api: Api;
+}
+
+export async function executeByReference(
+  { document }: ParsedDocument,
+  operation: OperationDefinitionNode,
+  variables: Readonly<Record<string, unknown>>,
+  context: ReferenceContext,
+): Promise<ExecutionResult> {
+  return execute({
+    schema: context.api.schema,
+    document,
+    operationName: operation.name?.value,
+    variableValues: variables,
+    contextValue: context,
+    fieldResolver: resolve,
+    typeResolver: typeOfRow,
+  });
+}
+
+const typeOfRow: GraphQLTypeResolver<unknown, ReferenceContext> = (value) =>
+  pascalCase((value as Row).resource.name);
+
+const resolve: GraphQLFieldResolver<unknown, ReferenceContext> = (source, given, context, info) => {
+  const field = info.parentType.getFields()[info.fieldName]!;
+  const meaning = meaningOf(field);
+  const { engine, caller, cursors, api } = context;
+  if (isWrite(meaning)) return written(context, info.path.key, meaning, given);
+  switch (meaning?.kind) {
+    case "value":
+      return (source as Row).values[meaning.attribute.name];
+    case "row":
+      return referred(context, source as Row, meaning.reference);
+    case "list":
+      return rows(context, meaning.resource, [below(meaning.reference, source as Row)], limitOf(given.first));
+    case "one":
+      return row(context, meaning.resource, String(given.id));
+    case "first":
+      return rows(context, meaning.resource, parentConditions(meaning.resource, given), limitOf(given.limit));
+    case "node": {
+      const resource = resourceWithPrefix(api, String(given.id));
+      return resource ? row(context, resource, String(given.id)) : null;
+    }
+    case "search": {
+      const all = api.searched.map((resource) => ({ resource, selection: wholeRow(resource) }));
+      return search(engine, caller, all, String(given.q), limitOf(given.limit)).then((found) =>
+        found.map(({ resource, text }) => rowOf(resource, text)),
+      );
+    }
+    case "page": {
+      const { resource } = meaning;
+      const planned = planPage(resource, given, wholeRow(resource), true);
+      const { read, page: asked, key } = placedPage(planned, caller.tenantId, cursors);
+      return engine.list(caller, read).then((page): ReadPage => ({ page, read, asked, key, cursors }));
+    }
+    case "edges":
+      return edges(source as ReadPage);
+    case "edgeNode":
+      return (source as Edge).node;
+    case "edgeCursor":
+      return (source as Edge).cursor;
+    case "pageInfo":
+      return source;
+    case "pageFact":
+      return pageFact(meaning.fact, source as ReadPage);
+    default:
+      throw new GraphQLError(`${info.fieldName} cannot be resolved.`);
+  }
+};
+
+function rowOf(resource: ResourceModel, text: string): Row {
+  return { resource, values: JSON.parse(text) };
+}
+
+/** A row that is not there, or that a policy hides, is null. */
+async function row(
+  { engine, caller }: ReferenceContext,
+  resource: ResourceModel,
+  id: string,
+): Promise<Row | null> {
+  if (!isId(id)) return null;
+  const read = { resource, selection: wholeRow(resource), id, conditions: [] };
+  const text = await orNull(engine.get(caller, read));
+  return text === "null" ? null : rowOf(resource, text);
+}
+
+function referred(
+  context: ReferenceContext,
+  source: Row,
+  { name, reference }: Attribute,
+): Promise<Row | null> | null {
+  const id = source.values[name];
+  return typeof id === "string" ? row(context, reference!.target, id) : null;
+}
+
+function below(attribute: Attribute, { values }: Row): Condition {
+  return { attribute, operator: "in", values: [String(values.id)] };
+}
+
+async function rows(
+  { engine, caller }: ReferenceContext,
+  resource: ResourceModel,
+  conditions: readonly Condition[],
+  limit: number,
+): Promise<Row[]> {
+  const page = await engine.list(caller, {
+    resource,
+    selection: wholeRow(resource),
+    conditions,
+    words: [],
+    sort: newestFirst(resource),
+    page: { style: "first", limit },
+  });
+  return (JSON.parse(page.rows) as Row["values"][]).map((values) => ({ resource, values }));
+}
+
+interface Edge {
+  readonly node: Row;
+  readonly cursor: string;
+}
+
+function edges(found: ReadPage): Edge[] {
+  const { page, read } = found;
+  if (page.count === 0) return [];
+  const texts = page.rows.slice(1, -1).split(rowSeparator);
+  return texts.map((text, index) => ({
+    node: rowOf(read.resource, text),
+    cursor: tokenAt(found, page.places![index]),
+  }));
+}
+
+async function written(
+  { engine, caller, reveal }: ReferenceContext,
+  name: string | number,
+  meaning: Parameters<typeof write>[2],
+  given: Readonly<Record<string, unknown>>,
+): Promise<Row> {
+  const { text, revealed } = await write(engine, caller, meaning, given, wholeRow(meaning.resource));
+  if (revealed && Object.keys(revealed).length > 0) reveal(String(name), revealed);
+  return rowOf(meaning.resource, text);
+}
