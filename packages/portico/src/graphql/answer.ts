@@ -6,6 +6,7 @@ import { Problem } from "../errors.ts";
 import type { CursorCodec } from "../plan/cursor.ts";
 import type { GraphqlLimits } from "./bounds.ts";
 import { type Failure, failureOf } from "./failure.ts";
+import { Introspection } from "./introspection.ts";
 import { requireWithin } from "./limits.ts";
 import { DocumentParser, type ParsedDocument } from "./parsed-document.ts";
 import { PersistedDocuments } from "./persisted-documents.ts";
@@ -14,6 +15,7 @@ import type { GraphqlRequest } from "./request.ts";
 import { type Outcome, run } from "./run.ts";
 import type { Api } from "./schema.ts";
 import { missingScopes } from "./scopes.ts";
+import type { Selected } from "./selected.ts";
 
 export interface GraphqlAnswer {
   readonly text: string;
@@ -40,6 +42,8 @@ export type TellLeft = (headers: Readonly<Record<string, string>>) => void;
 
 /** Rows that cost one token. */
 const rowsOfToken = 100;
+/** Characters of introspection that cost one token. */
+const charactersOfToken = 100 * 1024;
 
 /** An operation that nothing is wrong with. */
 export interface Examined {
@@ -54,11 +58,13 @@ export class Answerer {
   readonly #documents: DocumentParser;
   readonly #preparer: Preparer;
   readonly #persisted = new PersistedDocuments();
+  readonly #introspection: Introspection;
 
   constructor(parts: AnswererParts) {
     this.#parts = parts;
     this.#preparer = new Preparer(parts.api);
     this.#documents = new DocumentParser(parts.api.schema, parts.limits);
+    this.#introspection = new Introspection(parts.api.schema);
   }
 
   /** @param isReadOnly whether the method of the request forbids mutations */
@@ -98,19 +104,20 @@ export class Answerer {
   }
 
   async run(
-    { parsed, prepared }: Examined,
-    { variables, extensions }: GraphqlRequest,
+    { prepared }: Examined,
+    { extensions }: GraphqlRequest,
     caller: Caller,
     tellLeft: TellLeft = () => {},
   ): Promise<GraphqlAnswer> {
-    const { api, engine, cursors, takeTokens } = this.#parts;
+    const { engine, cursors, takeTokens } = this.#parts;
     const tokens = Math.floor(prepared.cost / rowsOfToken);
     if (tokens > 0) await takeTokens(caller, tokens, tellLeft);
+    const introspected = await this.#introspected(prepared, caller, tellLeft);
     const revealed: Record<string, unknown> = {};
     const reveal = (name: string, members: unknown): void => {
       revealed[name] = members;
     };
-    const outcome = await run(api, parsed, prepared, variables, { engine, cursors, caller, reveal });
+    const outcome = await run(prepared, { engine, cursors, caller, reveal, introspected });
     const shown = {
       ...(extensions.cost === true && { cost: prepared.cost }),
       ...(Object.keys(revealed).length > 0 && { revealed }),
@@ -122,7 +129,23 @@ export class Answerer {
       cost: prepared.cost,
     };
   }
+
+  /** What the operation asks about the schema. Its size is known only then, and costs beside the fields themselves. */
+  async #introspected(
+    { fields, hasIntrospection }: Compiled,
+    caller: Caller,
+    tellLeft: TellLeft,
+  ): Promise<ReadonlyMap<Selected, string>> {
+    if (!hasIntrospection) return nothingIntrospected;
+    const texts = await this.#introspection.textsOf(fields.map(({ selected }) => selected));
+    const characters = texts.values().reduce((sum, { length }) => sum + length, 0);
+    const tokens = Math.floor(characters / charactersOfToken);
+    if (tokens > 0) await this.#parts.takeTokens(caller, tokens, tellLeft);
+    return texts;
+  }
 }
+
+const nothingIntrospected: ReadonlyMap<Selected, string> = new Map();
 
 export function isFailed<T extends object>(found: T | readonly Failure[]): found is readonly Failure[] {
   return Array.isArray(found);

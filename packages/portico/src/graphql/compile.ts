@@ -9,8 +9,9 @@ import type { CursorCodec } from "../plan/cursor.ts";
 import { isId } from "../plan/id.ts";
 import type { Read } from "../plan/read.ts";
 import { connectionShape, connectionText } from "./connection-text.ts";
+import { isIntrospection } from "./introspection.ts";
 import { limitOf, newestFirst, parentConditions, placedPage, planPage } from "./list-arguments.ts";
-import { requireTypename, rowSelection } from "./row-selection.ts";
+import { rowSelection } from "./row-selection.ts";
 import type { Api } from "./schema.ts";
 import { search } from "./search.ts";
 import type { Selected } from "./selected.ts";
@@ -23,6 +24,8 @@ export interface RunContext {
   readonly caller: Caller;
   /** Takes what only the answer to a write shows. */
   readonly reveal: (name: string, members: Readonly<Record<string, unknown>>) => void;
+  /** What was found out for the fields of introspection before. */
+  readonly introspected: ReadonlyMap<Selected, string>;
 }
 
 /** A root field that is ready to run, for any caller. */
@@ -33,7 +36,6 @@ export interface CompiledField {
   run(context: RunContext): Promise<string>;
 }
 
-/** @throws Uncompiled */
 export function compileFields(
   api: Api,
   rootName: string,
@@ -66,7 +68,8 @@ function runOf(api: Api, rootName: string, selected: Selected): CompiledField["r
       // Its events are run each for itself.
       return async () => "null";
     default: {
-      const text = `"${requireTypename(selected, rootName)}"`;
+      if (isIntrospection(selected)) return async ({ introspected }) => introspected.get(selected)!;
+      const text = `"${rootName}"`;
       return async () => text;
     }
   }

@@ -1,33 +1,35 @@
 // A connection as text, around the rows as the database wrote them.
 
 import type { CursorCodec } from "../plan/cursor.ts";
-import { type Page, rowSeparator } from "../plan/page.ts";
+import { type Page, partSeparator, rowSeparator } from "../plan/page.ts";
 import type { CursorPage, Position, Read, Selection } from "../plan/read.ts";
-import { selectMembers } from "../plan/selection.ts";
+import { selectParts } from "../plan/selection.ts";
 import type { PageFact } from "./meaning.ts";
-import { requireTypename, rowSelection, Uncompiled } from "./row-selection.ts";
+import { rowSelection } from "./row-selection.ts";
 import type { Selected } from "./selected.ts";
 
 /** What a connection is asked for. */
 export interface ConnectionShape {
   readonly fields: readonly Selected[];
   readonly typeName: string;
+  /** Each field for the row of an edge, by its place among the texts of the row. */
+  readonly nodes: ReadonlyMap<Selected, number>;
+  /** One part for each of them. */
   readonly rows: Selection;
   readonly hasCursors: boolean;
 }
 
-/** @throws Uncompiled where the same rows are asked for in two ways */
 export function connectionShape({ inside }: Selected): ConnectionShape {
   const { type, fields } = inside[0]!;
   const edgeFields = fields
     .filter(({ meaning }) => meaning?.kind === "edges")
     .flatMap((edges) => edges.inside[0]!.fields);
   const nodes = edgeFields.filter(({ meaning }) => meaning?.kind === "edgeNode");
-  if (nodes.length > 1) throw new Uncompiled();
   return {
     fields,
     typeName: type.name,
-    rows: nodes[0] ? rowSelection(nodes[0].inside[0]!) : selectMembers([]),
+    nodes: new Map(nodes.map((node, place) => [node, place])),
+    rows: selectParts(nodes.map((node) => rowSelection(node.inside[0]!))),
     hasCursors: edgeFields.some(({ meaning }) => meaning?.kind === "edgeCursor"),
   };
 }
@@ -41,11 +43,11 @@ export interface ReadPage {
   readonly cursors: CursorCodec;
 }
 
-export function connectionText({ fields, typeName }: ConnectionShape, found: ReadPage): string {
-  const members = fields.map((selected) => {
-    if (selected.meaning?.kind === "edges") return memberText(selected, edgesText(selected, found));
+export function connectionText(shape: ConnectionShape, found: ReadPage): string {
+  const members = shape.fields.map((selected) => {
+    if (selected.meaning?.kind === "edges") return memberText(selected, edgesText(selected, shape, found));
     if (selected.meaning?.kind === "pageInfo") return memberText(selected, pageInfoText(selected, found));
-    return memberText(selected, `"${requireTypename(selected, typeName)}"`);
+    return memberText(selected, `"${shape.typeName}"`);
   });
   return `{${members.join(",")}}`;
 }
@@ -55,17 +57,18 @@ export function memberText({ name }: Pick<Selected, "name">, value: string): str
   return `"${name}":${value}`;
 }
 
-function edgesText({ inside }: Selected, found: ReadPage): string {
+function edgesText({ inside }: Selected, { nodes }: ConnectionShape, found: ReadPage): string {
   const { page } = found;
   if (page.count === 0) return "[]";
   const { type, fields } = inside[0]!;
   const rows = page.rows.slice(1, -1).split(rowSeparator);
   const edges = rows.map((row, index) => {
+    const parts = nodes.size > 1 ? row.split(partSeparator) : [row];
     const members = fields.map((selected) => {
-      if (selected.meaning?.kind === "edgeNode") return memberText(selected, row);
+      if (selected.meaning?.kind === "edgeNode") return memberText(selected, parts[nodes.get(selected)!]!);
       if (selected.meaning?.kind === "edgeCursor")
         return memberText(selected, `"${tokenAt(found, page.places![index])}"`);
-      return memberText(selected, `"${requireTypename(selected, type.name)}"`);
+      return memberText(selected, `"${type.name}"`);
     });
     return `{${members.join(",")}}`;
   });
@@ -76,8 +79,7 @@ function pageInfoText({ inside }: Selected, found: ReadPage): string {
   const { type, fields } = inside[0]!;
   const members = fields.map((selected) => {
     const { meaning } = selected;
-    if (meaning?.kind !== "pageFact")
-      return memberText(selected, `"${requireTypename(selected, type.name)}"`);
+    if (meaning?.kind !== "pageFact") return memberText(selected, `"${type.name}"`);
     return memberText(selected, JSON.stringify(pageFact(meaning.fact, found)));
   });
   return `{${members.join(",")}}`;

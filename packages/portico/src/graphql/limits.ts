@@ -4,6 +4,7 @@ import type { DocumentNode, FragmentDefinitionNode, SelectionSetNode } from "gra
 import type { Attribute } from "../declare/model.ts";
 import { Problem } from "../errors.ts";
 import type { GraphqlLimits } from "./bounds.ts";
+import { isIntrospection } from "./introspection.ts";
 import { connectionLimit, limitOf } from "./list-arguments.ts";
 import type { Inside, Selected } from "./selected.ts";
 
@@ -122,6 +123,9 @@ function requireFew(count: number, most: number, what: string): void {
   throw new Problem("validation_error", message, [{ field: "fields", issue: "max" }]);
 }
 
+/** What a field of introspection counts, in rows. */
+const introspectionCost = 100;
+
 /** The most rows that the fields could answer with: lists count as full. */
 export function costOf(fields: readonly Selected[]): number {
   let cost = 0;
@@ -150,7 +154,7 @@ function costOfField(selected: Selected): number {
     case "search":
       return timesOf(selected) * (1 + largest(inside, costOf));
     default:
-      return 0;
+      return isIntrospection(selected) ? introspectionCost : 0;
   }
 }
 

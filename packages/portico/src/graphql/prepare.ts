@@ -5,17 +5,18 @@ import { GraphQLError, getVariableValues, type OperationDefinitionNode } from "g
 import { BoundedMap } from "../plan/bounded-map.ts";
 import { type CompiledField, compileFields } from "./compile.ts";
 import { type Failure, failureOfDocument } from "./failure.ts";
+import { isIntrospection } from "./introspection.ts";
 import { costOf, sizeOf } from "./limits.ts";
 import type { ParsedDocument } from "./parsed-document.ts";
-import { Uncompiled } from "./row-selection.ts";
 import type { Api } from "./schema.ts";
 import { type NeededScope, scopesOf } from "./scopes.ts";
 import { type Selected, selectedFields } from "./selected.ts";
 
 export interface Compiled {
   readonly operation: OperationDefinitionNode;
-  /** Undefined where the reference executor runs it. */
-  readonly fields: readonly CompiledField[] | undefined;
+  readonly fields: readonly CompiledField[];
+  /** Whether some of its fields ask about the schema. */
+  readonly hasIntrospection: boolean;
   readonly cost: number;
   readonly size: number;
   readonly scopes: readonly NeededScope[];
@@ -76,20 +77,16 @@ export class Preparer {
 }
 
 function compiled(api: Api, operation: OperationDefinitionNode, fields: readonly Selected[]): Compiled {
-  const common = {
+  const rootName = api.schema.getRootType(operation.operation)!.name;
+  return {
     operation,
+    fields: compileFields(api, rootName, fields),
+    hasIntrospection: fields.some(isIntrospection),
     cost: costOf(fields),
     size: sizeOf(fields),
     scopes: scopesOf(api, fields),
     weight: 1 + countOf(fields),
   };
-  const rootName = api.schema.getRootType(operation.operation)!.name;
-  try {
-    return { ...common, fields: compileFields(api, rootName, fields) };
-  } catch (error) {
-    if (error instanceof Uncompiled) return { ...common, fields: undefined };
-    throw error;
-  }
 }
 
 function countOf(fields: readonly Selected[]): number {

@@ -5,24 +5,11 @@ import { selectMembers } from "../plan/selection.ts";
 import { limitOf, newestFirst } from "./list-arguments.ts";
 import type { Inside, Selected } from "./selected.ts";
 
-/** Says that an operation is nothing for one statement a field; the reference executor takes it. */
-export class Uncompiled extends Error {
-  override readonly name = "Uncompiled";
-}
-
-/** SQLite builds objects of 500 members; PostgreSQL cuts names after 63 characters. */
-const mostMembers = 500;
-const longestName = 63;
-
-/** @throws Uncompiled */
 export function rowSelection({ type, fields }: Inside): Selection {
-  if (fields.length > mostMembers) throw new Uncompiled();
   return selectMembers(fields.map((selected) => memberOf(type.name, selected)));
 }
 
-function memberOf(typeName: string, selected: Selected): Member {
-  const { name, meaning, inside, arguments: given } = selected;
-  if (name.length > longestName) throw new Uncompiled();
+function memberOf(typeName: string, { name, meaning, inside, arguments: given }: Selected): Member {
   switch (meaning?.kind) {
     case "value":
       return { kind: "value", name, attribute: meaning.attribute };
@@ -39,12 +26,7 @@ function memberOf(typeName: string, selected: Selected): Member {
       };
     }
     default:
-      return { kind: "constant", name, text: requireTypename(selected, typeName) };
+      // Of introspection only `__typename` stands inside a row.
+      return { kind: "constant", name, text: typeName };
   }
-}
-
-/** Of introspection only `__typename` stands inside a row. */
-export function requireTypename({ field }: Selected, typeName: string): string {
-  if (field.name === "__typename") return typeName;
-  throw new Uncompiled();
 }

@@ -3,10 +3,7 @@
 import { getLocation } from "graphql";
 import type { CompiledField, RunContext } from "./compile.ts";
 import { type Failure, failureOfField } from "./failure.ts";
-import type { ParsedDocument } from "./parsed-document.ts";
 import type { Compiled } from "./prepare.ts";
-import { executeByReference } from "./reference.ts";
-import type { Api } from "./schema.ts";
 
 export interface Outcome {
   /** JSON text of `data`. */
@@ -14,15 +11,7 @@ export interface Outcome {
   readonly failures: readonly Failure[];
 }
 
-export async function run(
-  api: Api,
-  parsed: ParsedDocument,
-  compiled: Compiled,
-  variables: Readonly<Record<string, unknown>>,
-  context: RunContext,
-): Promise<Outcome> {
-  const { operation, fields } = compiled;
-  if (!fields) return runByReference(api, parsed, compiled, variables, context);
+export async function run({ operation, fields }: Compiled, context: RunContext): Promise<Outcome> {
   return operation.operation === "mutation" ? runInTurn(fields, context) : runTogether(fields, context);
 }
 
@@ -64,15 +53,4 @@ function outcomeOf(ran: readonly Ran[]): Outcome {
   if (ran.some(({ field, failure }) => failure && field.isNonNull)) return { data: "null", failures };
   const members = ran.map(({ field, text = "null" }) => `"${field.selected.name}":${text}`);
   return { data: `{${members.join(",")}}`, failures };
-}
-
-async function runByReference(
-  api: Api,
-  parsed: ParsedDocument,
-  { operation }: Compiled,
-  variables: Readonly<Record<string, unknown>>,
-  context: RunContext,
-): Promise<Outcome> {
-  const { data, errors = [] } = await executeByReference(parsed, operation, variables, { ...context, api });
-  return { data: JSON.stringify(data ?? null), failures: errors.map((error) => failureOfField(error, {})) };
 }

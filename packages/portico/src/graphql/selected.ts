@@ -84,7 +84,7 @@ function selectedField(
     nodes,
     arguments:
       node.arguments?.length || field.args.length ? getArgumentValues(field, node, input.variables) : none,
-    inside: meaning ? insideOf(input, field, nodes) : [],
+    inside: insideOf(input, field, nodes),
   };
 }
 

@@ -26,8 +26,7 @@ export interface Known {
 }
 
 export interface RandomDocument {
-  /** The operation with more root fields added. */
-  text(more?: string): string;
+  readonly text: string;
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
@@ -65,6 +64,7 @@ class Writer {
       this.#field(this.#pick(fields), 0, true),
     );
     if (this.#chance(4)) roots.push(`__typename${this.#directives()}`);
+    if (this.#chance(6)) roots.push(this.#introspection());
     if (this.#chance(6)) roots.push(this.#spread(root, 0));
     const defined = [...this.#variables].map(([name, { type }]) => `$${name}: ${type}`).join(", ");
     const head = defined === "" ? "query" : `query Random(${defined})`;
@@ -74,7 +74,7 @@ class Writer {
     const variables = Object.fromEntries(
       [...this.#variables].flatMap(([name, { value }]) => (value === undefined ? [] : [[name, value]])),
     );
-    return { text: (more = "") => `${head} { ${roots.join(" ")} ${more} }${tail}`, variables };
+    return { text: `${head} { ${roots.join(" ")} }${tail}`, variables };
   }
 
   #below(most: number): number {
@@ -97,12 +97,21 @@ class Writer {
       .filter(isSteady)
       .filter((field) => depth < deepest || !isCompositeType(getNamedType(field.type)));
     const parts = Array.from({ length: 1 + this.#below(5) }, () => {
-      if (this.#chance(8)) return `${isUnique ? `${this.#name("t")}: ` : ""}__typename${this.#directives()}`;
+      if (this.#chance(8)) return `${isUnique ? `${this.#alias("t")}: ` : ""}__typename${this.#directives()}`;
       if (!isUnique && this.#chance(7)) return this.#spread(type, depth);
       if (this.#chance(9)) return `... ${this.#directives()} ${this.#selection(type, depth, isUnique)}`;
       return fields.length > 0 ? this.#field(this.#pick(fields), depth, isUnique) : "__typename";
     });
     return `{ ${parts.join(" ")} }`;
+  }
+
+  #introspection(): string {
+    const [type, field] = this.#chance(2)
+      ? ["__Schema", "__schema"]
+      : ["__Type", `__type(name: "${this.#pick(Object.keys(this.#schema.getTypeMap()))}")`];
+    // Deeper lists within lists are refused.
+    const selection = this.#selection(this.#schema.getType(type) as GraphQLObjectType, deepest - 2);
+    return `${this.#alias("i")}: ${field}${this.#directives()} ${selection}`;
   }
 
   /** A fragment of the type: one that stands there already, or a new one. */
@@ -120,7 +129,7 @@ class Writer {
   #field(field: GraphQLField<unknown, unknown>, depth: number, isUnique: boolean): string {
     const needsArguments = field.args.some(({ type }) => isNonNullType(type));
     const given = needsArguments || (field.args.length > 0 && this.#chance(2)) ? this.#arguments(field) : "";
-    const alias = isUnique || given !== "" || this.#chance(4) ? `${this.#name("a")}: ` : "";
+    const alias = isUnique || given !== "" || this.#chance(4) ? `${this.#alias("a")}: ` : "";
     const head = `${alias}${field.name}${given}`;
     const inside = (): string => this.#inside(field, depth);
     const whole = `${head}${this.#directives()} ${inside()}`;
@@ -219,6 +228,11 @@ class Writer {
       return `{ ${parts.join(", ")} }`;
     }
     return JSON.stringify(value);
+  }
+
+  /** Some begin with the same characters, and are told apart only by what PostgreSQL would cut from a name. */
+  #alias(prefix: string): string {
+    return this.#name(this.#chance(5) ? prefix.repeat(63) : prefix);
   }
 
   #name(prefix: string): string {

@@ -1,62 +1,61 @@
-// Compiled answers against those of graphql-js: random documents, each sent as it is, and with a field of introspection
-// beside it, which only the reference executor answers. Both must be the same but for the order of keys.
+// Compiled answers against those of graphql-js: random documents, each sent to the server and run by the reference
+// executor over the same database. Both must be the same.
 
 import assert from "node:assert/strict";
 import { resolve } from "node:path";
-import { before, test } from "node:test";
+import { after, before, test } from "node:test";
 import fc from "fast-check";
 import { buildClientSchema, type GraphQLSchema, getIntrospectionQuery } from "graphql";
 import { type Known, randomDocument } from "../graphql/random-document.ts";
+import { openReference, type Reference, referenceSettings } from "../graphql/reference-answers.ts";
 import { makeTenant, type Served, serve } from "../scenario.ts";
-import { type Answer, onEachDatabase } from "../server.ts";
+import { type Answer, onEachDatabase, projectFolder } from "../server.ts";
 
 const documents = Number(process.env.PORTICO_TEST_DOCUMENTS ?? 700);
 
 /** Requests leave no rows behind that the next one would find. */
-const quiet = { PORTICO_REQUEST_LOG_DAYS: "0" };
+const env = { PORTICO_REQUEST_LOG_DAYS: "0", ...referenceSettings };
 
 onEachDatabase("compiled and reference answers of the service", (database) => {
-  const served = serve(database, { env: quiet, prepare: fillService });
-  differential(served);
+  const served = serve(database, { env, prepare: fillService });
+  differential(served, projectFolder);
 });
 
 onEachDatabase("compiled and reference answers of a declaration of one's own", (database) => {
-  const served = serve(database, {
-    env: quiet,
-    cwd: resolve(import.meta.dirname, "../fixtures/workshop"),
-    prepare: fillWorkshop,
-  });
-  differential(served);
+  const cwd = resolve(import.meta.dirname, "../fixtures/workshop");
+  const served = serve(database, { env, cwd, prepare: fillWorkshop });
+  differential(served, cwd);
 });
 
-function differential(served: Served): void {
+function differential(served: Served, cwd: string): void {
+  let reference: Reference;
   let schema: GraphQLSchema;
   let known: Known;
   before(async () => {
     const { body } = await send(served, getIntrospectionQuery());
     schema = buildClientSchema(body.data);
     known = await learn(served, schema);
+    const [me] = (await served.request("/users?sort=createdAt")).body.data;
+    reference = await openReference(served.place, cwd, me.id);
   });
+  after(() => reference.close());
 
   test(`${documents} random documents are answered alike by both executors`, async () => {
     let errors = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(), { minLength: 40, maxLength: 160 }), async (tape) => {
         const document = randomDocument(schema, known, tape);
-        const compiled = await send(served, document.text(), document.variables);
-        const mixed = await send(
-          served,
-          document.text("reference: __schema { __typename }"),
-          document.variables,
-        );
-        assert.equal(compiled.status, mixed.status);
-        const { reference, ...data } = mixed.body.data ?? {};
-        const context = `${document.text()}\n${JSON.stringify(document.variables)}`;
-        assertSameErrors(compiled.body, mixed.body, context);
-        assert.deepEqual(compiled.body.data ?? {}, data, context);
+        const { text, variables } = document;
+        const compiled = await send(served, text, variables);
+        const expected = await reference.answer(text, variables);
+        const context = `${text}\n${JSON.stringify(variables)}`;
+        assertSameErrors(compiled.body, expected, context);
         // Members stand in the order of the document.
-        if (compiled.body.data)
-          assert.equal(JSON.stringify(compiled.body.data), JSON.stringify(data), context);
+        assert.equal(
+          JSON.stringify(compiled.body.data ?? null),
+          JSON.stringify(expected.data ?? null),
+          context,
+        );
         if (compiled.body.errors) errors += 1;
       }),
       { numRuns: documents },
@@ -66,9 +65,9 @@ function differential(served: Served): void {
 }
 
 /** Where nothing is left of the data, graphql-js stops at the first error that it meets; all are told here. */
-function assertSameErrors(compiled: Answer["body"], mixed: Answer["body"], context: string): void {
-  const [told, expected] = [textsOf(compiled.errors), textsOf(mixed.errors)];
-  if (mixed.data) assert.deepEqual(told, expected, context);
+function assertSameErrors(compiled: Answer["body"], reference: Answer["body"], context: string): void {
+  const [told, expected] = [textsOf(compiled.errors), textsOf(reference.errors)];
+  if (reference.data) assert.deepEqual(told, expected, context);
   for (const each of expected) assert.ok(told.includes(each), `${context}\n${told}\n${expected}`);
   assert.equal(told.length > 0, expected.length > 0, `${context}\n${told}\n${expected}`);
 }
