@@ -1,8 +1,8 @@
 // Loads what a project serves: the default export of its `portico.config.ts`.
 
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
+import { dirname, relative, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import type { App } from "../declare/app.ts";
 import { OperatorError } from "../errors.ts";
 
@@ -24,14 +24,35 @@ export async function loadApp(folder: string = process.cwd()): Promise<App> {
 
 /** What stops the file from being loaded is told in one line, with the place where it happened. */
 async function load(file: string): Promise<{ default?: unknown }> {
+  const folder = dirname(file);
   try {
     return await import(pathToFileURL(file).href);
   } catch (error) {
     if (error instanceof OperatorError || !(error instanceof Error)) throw error;
     const [message = ""] = error.message.split("\n");
-    const place = /file:\/\/\S+?:\d+:\d+/.exec(error.stack ?? "")?.[0];
-    throw new OperatorError(`${configFile} cannot be loaded: ${message}${place ? ` (${place})` : ""}`);
+    const location = locationOf(error.stack ?? "");
+    throw new OperatorError(
+      `${configFile} cannot be loaded: ${message}${location ? ` (${relative(folder, location)})` : ""}`,
+    );
   }
+}
+
+/**
+ * Where loading failed, as `/path/file.ts:line:column`. Syntax errors and unknown imports begin with
+ * `/path/file.ts:2`, or its URL, the source and a line with a caret below the column; other errors name it in their first frame
+ * that is not Portico's own.
+ */
+function locationOf(stack: string): string | undefined {
+  const header = /^(?<file>(?:file:\/)?\/.+):(?<line>\d+)\n[\s\S]*?\n(?<indent> *)\^/.exec(stack)?.groups;
+  if (header) return `${pathOf(header.file!)}:${header.line}:${header.indent!.length + 1}`;
+  const own = new URL("..", import.meta.url).href;
+  for (const [, url, position] of stack.matchAll(/(file:\/\/\S+?)(:\d+:\d+)/g))
+    if (!url!.startsWith(own)) return fileURLToPath(url!) + position;
+  return undefined;
+}
+
+function pathOf(file: string): string {
+  return file.startsWith("file:") ? fileURLToPath(file) : file;
 }
 
 function isApp(value: unknown): value is App {

@@ -16,19 +16,38 @@ export interface Log {
 
 /** Lines on standard output. They are gathered and written in pieces of 16 kB, or after a quarter of a second. */
 export async function createLog(level: LogLevel): Promise<Log> {
-  const destination = process.stdout.isTTY
+  const isTerminal = process.stdout.isTTY;
+  const destination = isTerminal
     ? await prettyLines()
     : pino.destination({ fd: 1, sync: false, minLength: 16_000, periodicFlush: 250 });
   const logger = pino({ level, base: undefined, hooks: { streamWrite: redacted } }, destination);
   return {
     logger,
-    writeLines: logger.isLevelEnabled("info") ? (lines) => destination.write(lines) : undefined,
+    writeLines: logger.isLevelEnabled("info")
+      ? (lines) => destination.write(isTerminal ? withoutKeyUses(lines) : lines)
+      : undefined,
     flush: () => new Promise((resolve) => logger.flush(() => resolve())),
   };
 }
 
-/** For a terminal; what is not looked at there is not loaded elsewhere. */
+/** On a terminal each request is one line, so that the use of its key is left out. */
+function withoutKeyUses(lines: string): string {
+  return lines
+    .split("\n")
+    .filter((line) => !line.endsWith('"msg":"api_key.used"}'))
+    .join("\n");
+}
+
+/** For a terminal; elsewhere the package is not loaded. */
 async function prettyLines(): Promise<DestinationStream> {
   const { default: pretty } = await import("pino-pretty");
-  return pretty({ colorize: true, ignore: "pid,hostname", sync: true });
+  return pretty({
+    colorize: true,
+    singleLine: true,
+    translateTime: "SYS:HH:MM:ss.l",
+    ignore: "pid,hostname",
+    messageFormat: ({ msg, method, path, status, durationMs }) =>
+      msg === "request" ? `${method} ${path} ${status} ${durationMs} ms` : String(msg),
+    sync: true,
+  });
 }

@@ -15,6 +15,7 @@ import type { Quotas } from "../limits/quota.ts";
 import { withResourceMetadata } from "../oauth/challenge.ts";
 import { registerGrants } from "../oauth/grants-api.ts";
 import { type OAuthDoor, registerOAuth } from "../oauth/routes.ts";
+import { type Site, siteAt } from "../oauth/site.ts";
 import type { CursorCodec } from "../plan/cursor.ts";
 import { registerRest } from "../rest/routes.ts";
 import type { Database } from "../store/database.ts";
@@ -25,6 +26,7 @@ import { type AllowedOrigins, allowPreflight, letPagesRead } from "./cors.ts";
 import { refuseCredentialInQuery } from "./credential-in-query.ts";
 import { sendTogether } from "./departure.ts";
 import { answerExpectations } from "./expectation.ts";
+import { registerFrontPage } from "./front-page.ts";
 import { answerHalfClosed } from "./half-closed.ts";
 import { registerHealth } from "./health.ts";
 import type { Log } from "./log.ts";
@@ -148,6 +150,9 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
   });
   recordRequests(server, building.log, building.recorders);
   registerHealth(server, building.database);
+  registerFrontPage(server, siteOf(building.oauth.server), ({ raw }) =>
+    countFile(building.quotas.ofAddresses, building.addressOf(raw)),
+  );
   answerExpectations(server);
   boundBodies(server, building.bufferBytes * bodiesShare, overloads);
   await server.register((oauth, _options, done) => {
@@ -173,6 +178,10 @@ function openConnections(
     addressOf: isBehindProxy ? addressOf : undefined,
     overloads,
   });
+}
+
+async function siteOf({ parts: { urls, brand, scopes } }: OAuthDoor["server"]): Promise<Site> {
+  return siteAt(await urls, brand, scopes);
 }
 
 function noSchemas(): never {

@@ -44,6 +44,22 @@ export async function insertTenant(store: Store, session: Session, name: string)
   return tenant;
 }
 
+/** Every tenant, oldest first. */
+export async function listTenants(
+  store: Store,
+): Promise<readonly (Tenant & { readonly createdAt: string })[]> {
+  const statement = compile(
+    store.dialect.builder,
+    sql`select id, name, created_at from tenants order by created_at, id`,
+  );
+  const rows = await store.database.query(statement, undefined);
+  return rows.map(([id, name, createdAt]) => ({
+    id: id as string,
+    name: name as string,
+    createdAt: new Date(createdAt as string).toISOString(),
+  }));
+}
+
 /**
  * The tenant with an id, or the first one.
  * @throws OperatorError where there is none

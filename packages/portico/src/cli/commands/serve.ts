@@ -87,7 +87,8 @@ const serve: Command = {
       handleProcessEvents({ server, background, recording, store, log });
       const shown = key === undefined ? "" : greeting(app, engine, url, key);
       process.stdout.write(given.isSet("json") ? `${JSON.stringify({ url, key })}\n` : shown);
-      log.logger.info({ url, mode: settings.mode, database: store.dialect.name }, "listening");
+      const listening = { url, host: settings.host, port, mode: settings.mode, database: store.dialect.name };
+      log.logger.info(listening, `listening on ${settings.host}:${port}`);
       return undefined;
     } catch (error) {
       await server?.close();

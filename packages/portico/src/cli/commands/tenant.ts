@@ -1,6 +1,6 @@
-// portico tenant create
+// portico tenant create, list
 
-import { createTenant } from "../../identity/tenant.ts";
+import { createTenant, listTenants } from "../../identity/tenant.ts";
 import { assemble, withStore } from "../assemble.ts";
 import type { Command } from "../command.ts";
 
@@ -14,4 +14,15 @@ const tenantCreate: Command = {
   },
 };
 
-export const commands: readonly Command[] = [tenantCreate];
+const tenantList: Command = {
+  name: "tenant list",
+  summary: "Show the tenants, oldest first.",
+  options: {},
+  async run() {
+    const tenants = await withStore(await assemble(), listTenants);
+    const lines = tenants.map(({ id, createdAt, name }) => `${id}  ${createdAt}  ${name}`);
+    return { json: { tenants }, lines: lines.length > 0 ? lines : ["There is no tenant yet."] };
+  },
+};
+
+export const commands: readonly Command[] = [tenantCreate, tenantList];

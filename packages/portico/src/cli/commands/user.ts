@@ -1,5 +1,6 @@
-// portico user create
+// portico user create, list
 
+import { users } from "../../identity/user.ts";
 import type { Command } from "../command.ts";
 import { createUser } from "../create-user.ts";
 import { forTenant, tenantOption } from "../tenant-work.ts";
@@ -25,4 +26,21 @@ const userCreate: Command = {
   },
 };
 
-export const commands: readonly Command[] = [userCreate];
+const standardLimit = 100;
+
+const userList: Command = {
+  name: "user list",
+  summary: "Show the users of a tenant, newest first.",
+  options: {
+    tenant: tenantOption,
+    limit: { value: "N", help: `how many; ${standardLimit}, when left out` },
+  },
+  async run(given) {
+    const limit = given.number("limit") ?? standardLimit;
+    const listed = await forTenant(given, (work) => work.newest(users, limit));
+    const lines = listed.map(({ id, createdAt, email, name }) => `${id}  ${createdAt}  ${email}  ${name}`);
+    return { json: { users: listed }, lines: lines.length > 0 ? lines : ["There is no user yet."] };
+  },
+};
+
+export const commands: readonly Command[] = [userCreate, userList];

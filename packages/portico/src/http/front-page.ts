@@ -1,0 +1,68 @@
+// `/`: what this server is and where to go on. Browsers receive a small page, programs JSON links.
+
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import Negotiator from "negotiator";
+import { html, page, pageHeaders } from "../oauth/pages/layout.ts";
+import type { Site } from "../oauth/site.ts";
+
+const mediaTypes = ["application/json", "text/html"];
+
+/**
+ * Registers `GET /`. It needs no credential and tells nothing of the declared resources.
+ *
+ * @param count counts the request for the address that it comes from
+ */
+export function registerFrontPage(
+  server: FastifyInstance,
+  site: Promise<Site>,
+  count: (request: FastifyRequest) => Promise<void>,
+): void {
+  server.get("/", { config: { mediaTypes } }, async (request, reply) => {
+    await count(request);
+    const known = await site;
+    reply.header("Vary", "Accept");
+    if (!prefersPage(request.headers.accept)) return linksOf(known);
+    reply.headers({ ...pageHeaders(known), "Content-Type": "text/html; charset=utf-8" });
+    return pageOf(known);
+  });
+}
+
+/** A caller without a preference receives JSON. */
+function prefersPage(accept: string | undefined): boolean {
+  if (accept === undefined || !accept.includes("text/html")) return false;
+  return new Negotiator({ headers: { accept } }).mediaType(mediaTypes) === "text/html";
+}
+
+function linksOf({ brand, issuer, resource }: Site) {
+  return {
+    name: brand.name,
+    links: {
+      graphql: `${resource}/graphql`,
+      users: `${resource}/users`,
+      health: `${resource}/healthz`,
+      oauthProtectedResource: `${resource}/.well-known/oauth-protected-resource`,
+      openidConfiguration: `${issuer}/.well-known/openid-configuration`,
+    },
+  };
+}
+
+function pageOf(site: Site): string {
+  const { name } = site.brand;
+  const { links } = linksOf(site);
+  return page(
+    site,
+    "API",
+    html`<h1>${name}</h1>
+<p>This is an API. Every request needs an API key or an access token:</p>
+<p><code>curl ${links.users} -H 'Authorization: Bearer YOUR_KEY'</code></p>
+<p>The same resources are available over REST and GraphQL.</p>
+<nav>
+<ul>
+<li><a href="${links.graphql}">GraphiQL, to write queries in the browser</a></li>
+<li><a href="${links.openidConfiguration}">OpenID Connect configuration</a></li>
+<li><a href="${links.health}">Health</a></li>
+</ul>
+</nav>
+`,
+  );
+}
