@@ -9,6 +9,7 @@ import { eventsTable } from "../events/event.ts";
 import { mailIndexes, mails } from "../events/mail/mail.ts";
 import { purgedEventsTable } from "../events/purged-events.ts";
 import { requestLogs } from "../events/request-log.ts";
+import { emailChangeIndexes } from "../identity/email-changes.ts";
 import { expiryIndexes } from "../identity/expiry-watch.ts";
 import { type ApiKeys, declareApiKeys } from "../identity/key-resource.ts";
 import { keyUsageTable } from "../identity/key-uses.ts";
@@ -18,7 +19,7 @@ import { passkeysTable } from "../identity/passkeys.ts";
 import { passwordsTable } from "../identity/password.ts";
 import { signingKeysTable } from "../identity/signing-keys.ts";
 import { tenantsTable } from "../identity/tenant.ts";
-import { users } from "../identity/user.ts";
+import { emailChanges, users } from "../identity/user.ts";
 import { verifiedEmailsTable } from "../identity/verified-email.ts";
 import { openStore } from "../store/open.ts";
 import { type Table, tablesOf } from "../store/schema.ts";
@@ -39,7 +40,7 @@ const ownTables = [
   oauthRecordsTable,
   signingKeysTable,
 ];
-const ownIndexes = [...mailIndexes, ...expiryIndexes];
+const ownIndexes = [...mailIndexes, ...expiryIndexes, ...emailChangeIndexes];
 
 export interface Assembly {
   readonly app: App;
@@ -58,7 +59,7 @@ export async function assemble(): Promise<Assembly> {
     expiringSoonDays: settings.keyExpiringSoonDays,
     notices: keyNotices(app, settings, () => apiKeys),
   });
-  const ownResources = [users, apiKeys, requestLogs, mails, oauthClients, clientSecrets];
+  const ownResources = [users, emailChanges, apiKeys, requestLogs, mails, oauthClients, clientSecrets];
   const model = checkedModel(app, ownResources, settings.mode === "sandbox");
   return { app, model, settings, tables: tablesOf(model, ownTables, ownIndexes), apiKeys };
 }

@@ -1,11 +1,14 @@
 // The authorization server put together, and whoever verifies what it and another one give out.
 
+import type { Engine } from "../engine/engine.ts";
 import { MailedAccountLetters } from "../events/mail/mailed-account-letters.ts";
 import type { Logger } from "../http/log.ts";
 import { AccessTokens, type OAuthUrls } from "../identity/access-token.ts";
+import { AccountMails } from "../identity/account-mails.ts";
+import { EmailChanges } from "../identity/email-changes.ts";
 import { EveryToken, ForeignTokens } from "../identity/foreign-tokens.ts";
 import { GivenSigningKeys } from "../identity/given-signing-keys.ts";
-import { MailedLinks } from "../identity/mailed-links.ts";
+import { MailedLinks, type SetEmail } from "../identity/mailed-links.ts";
 import { OAuthClientLookup } from "../identity/oauth-client-lookup.ts";
 import { OAuthRecords } from "../identity/oauth-records.ts";
 import { Passkeys } from "../identity/passkeys.ts";
@@ -13,7 +16,9 @@ import { People } from "../identity/person.ts";
 import { Seal } from "../identity/seal.ts";
 import { SignInSessions } from "../identity/sign-in-sessions.ts";
 import { KeptSigningKeys, SigningKeyRing } from "../identity/signing-keys.ts";
+import { systemCaller } from "../identity/system-caller.ts";
 import { findTenant } from "../identity/tenant.ts";
+import { users } from "../identity/user.ts";
 import { TokenBuckets } from "../limits/token-bucket.ts";
 import { AuthorizationServer } from "../oauth/authorization-server.ts";
 import { Guesses } from "../oauth/guesses.ts";
@@ -30,6 +35,7 @@ export function authUrl(settings: Settings, publicUrl: string): string {
 
 export function authorizationServer(
   store: Store,
+  engine: Engine,
   { app, model, settings }: Assembly,
   secrets: readonly string[],
   urls: Promise<OAuthUrls>,
@@ -48,6 +54,11 @@ export function authorizationServer(
   const sessions = new SignInSessions(store, records);
   const letters = new MailedAccountLetters(store, model, letterhead(app, settings));
   const passkeys = new Passkeys(store, letters);
+  const changes = new EmailChanges(store);
+  const setEmail: SetEmail = async (session, { id, tenantId }, email) => {
+    await engine.rowsWithin(session, systemCaller(model, tenantId)).change(users, id, { email });
+  };
+  const links = new MailedLinks(store, records, people, passkeys, sessions, letters, urls, changes, setEmail);
   const known = {
     people,
     sessions,
@@ -55,7 +66,10 @@ export function authorizationServer(
     passkeys,
     clients: new OAuthClientLookup(store),
     guesses: new Guesses(new TokenBuckets(), settings.failedAuthQuota),
-    links: new MailedLinks(store, records, people, passkeys, sessions, letters, urls),
+    links,
+    mails: new AccountMails({ store, records, people, letters, links, changes }, (message, details) =>
+      logger.warn(details, message),
+    ),
   };
   const brand = brandOf(app, settings);
   return new AuthorizationServer(

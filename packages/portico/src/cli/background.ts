@@ -9,9 +9,9 @@ import { openTransport } from "../events/mail/transport.ts";
 import { eventExpiry } from "../events/purged-events.ts";
 import { requestLogExpiry } from "../events/request-log.ts";
 import type { Logger } from "../http/log.ts";
+import type { AccountMails } from "../identity/account-mails.ts";
 import { ExpiryWatch } from "../identity/expiry-watch.ts";
 import { usageExpiry } from "../identity/key-uses.ts";
-import type { MailedLinks } from "../identity/mailed-links.ts";
 import { oauthExpiry } from "../identity/oauth-records.ts";
 import { dayMs, type Expiry, Purge } from "../store/purge.ts";
 import type { Store } from "../store/store.ts";
@@ -31,11 +31,11 @@ export interface Background {
   stop(): Promise<void>;
 }
 
-/** @param links those that people ask for by mail */
+/** @param mails those about accounts that wait to be written */
 export async function startBackground(
   assembly: Assembly,
   store: Store,
-  links: MailedLinks,
+  mails: AccountMails,
   logger: Logger,
 ): Promise<Background> {
   const { app, model, settings } = assembly;
@@ -57,7 +57,7 @@ export async function startBackground(
   else if (settings.mode === "live") {
     logger.warn("SMTP_URL is not set: mails wait in the database until it is");
   }
-  repeat("writing the mails that people ask for", second, () => links.look());
+  repeat("writing mails about accounts", second, () => mails.look());
   repeat("telling of keys that will soon expire", minute, () => expiryWatch.look());
   const purge = new Purge(store, expiries(settings, store), (message, details) =>
     logger.warn(details, message),

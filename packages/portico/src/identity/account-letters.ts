@@ -18,6 +18,17 @@ export interface AccountLetters {
       readonly address: string;
     },
   ): Promise<void>;
+  /**
+   * Tells the address that a person had of another one.
+   *
+   * @param person with the address of before
+   * @param change `isPending` where that is still theirs until the new one is confirmed
+   */
+  emailChanged(
+    session: Session,
+    person: Person,
+    change: { readonly email: string; readonly isPending: boolean; readonly address: string },
+  ): Promise<void>;
   passwordChanged(session: Session, person: Person, address: string): Promise<void>;
   /** @param passkey how the person calls it */
   passkeyAdded(session: Session, person: Person, passkey: string, address: string): Promise<void>;

@@ -2,16 +2,20 @@
 // and for a short time, and is kept as its hash.
 
 import { randomBytes } from "node:crypto";
-import type { Session } from "../store/database.ts";
+import type { Session, Transaction } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
 import type { OAuthUrls } from "./access-token.ts";
 import type { AccountLetters, LinkPurpose } from "./account-letters.ts";
+import type { EmailChanges } from "./email-changes.ts";
 import { epochSeconds, type OAuthRecords } from "./oauth-records.ts";
 import type { Passkeys } from "./passkeys.ts";
 import { hashPassword, setPassword } from "./password.ts";
 import type { People, Person } from "./person.ts";
 import type { SignInSessions } from "./sign-in-sessions.ts";
 import { setVerified } from "./verified-email.ts";
+
+/** Gives a user another address, as any write to a user does. */
+export type SetEmail = (session: Transaction, user: Person, email: string) => Promise<void>;
 
 const models = { password: "PasswordLink", email: "EmailLink" } as const;
 const minutes = { password: 30, email: 24 * 60 } as const;
@@ -34,7 +38,7 @@ export interface NewPassword {
   readonly removesPasskeys: boolean;
 }
 
-const askedModel = "AskedLink";
+export const askedModel = "AskedLink";
 const askedSeconds = 3_600;
 const tokenBytes = 32;
 
@@ -46,8 +50,13 @@ export class MailedLinks {
   readonly #sessions: SignInSessions;
   readonly #letters: AccountLetters;
   readonly #urls: Promise<OAuthUrls>;
+  readonly #changes: EmailChanges;
+  readonly #setEmail: SetEmail;
 
-  /** @param urls known once the server listens */
+  /**
+   * @param urls known once the server listens
+   * @param setEmail gives a user another address
+   */
   constructor(
     store: Store,
     records: OAuthRecords,
@@ -56,6 +65,8 @@ export class MailedLinks {
     sessions: SignInSessions,
     letters: AccountLetters,
     urls: Promise<OAuthUrls>,
+    changes: EmailChanges,
+    setEmail: SetEmail,
   ) {
     this.#store = store;
     this.#records = records;
@@ -64,6 +75,8 @@ export class MailedLinks {
     this.#sessions = sessions;
     this.#letters = letters;
     this.#urls = urls;
+    this.#changes = changes;
+    this.#setEmail = setEmail;
   }
 
   /** Keeps that somebody asks. Whether there is such a person is looked up later, so that no answer tells. */
@@ -76,29 +89,41 @@ export class MailedLinks {
     });
   }
 
-  /** Writes the mails that were asked for. */
-  async look(): Promise<void> {
-    while (await this.#records.isAny(askedModel)) {
-      await this.#store.transaction(async (session) => {
-        for (const payload of await this.#records.takeSome(askedModel, session))
-          await this.#write(session, JSON.parse(payload));
-      });
-    }
+  /** Sends a person a link, to an address that is theirs or that they want to have. */
+  async send(
+    session: Session,
+    person: Person,
+    { purpose, address }: Pick<AskedLink, "purpose" | "address">,
+  ): Promise<void> {
+    const token = randomBytes(tokenBytes).toString("base64url");
+    const exp = epochSeconds() + minutes[purpose] * 60;
+    const link: Link = { accountId: person.id, email: person.email, exp };
+    const record = { model: models[purpose], value: token, payload: JSON.stringify(link), expiresAt: exp };
+    await this.#records.put({ ...record, accountId: person.id }, session);
+    const url = `${(await this.#urls).issuer}/${purpose}?token=${token}`;
+    await this.#letters.link(session, person, { purpose, url, minutes: minutes[purpose], address });
   }
 
   /** Whose link this is; undefined where it was used, is too old, or was sent to an address of before. */
-  async personOf(purpose: LinkPurpose, token: string): Promise<Person | undefined> {
+  async find(purpose: LinkPurpose, token: string): Promise<FoundLink | undefined> {
     const found = await this.#records.find(models[purpose], token);
     if (!found) return undefined;
     const { accountId, email, exp }: Link = JSON.parse(found.payload);
     const person = exp > epochSeconds() ? await this.#people.find(accountId) : undefined;
-    return person?.email === email ? person : undefined;
+    if (!person) return undefined;
+    if (person.email === email) {
+      // Whoever reads mail at an address that is not confirmed may be somebody else.
+      return purpose === "password" && person.isEmailUnconfirmed ? undefined : { person, email };
+    }
+    const isPending = purpose === "email" && (await this.#changes.isPending(person, email));
+    return isPending ? { person, email } : undefined;
   }
 
   /** Gives a person another password, once for each link, and ends all that was opened with the old one. */
   async resetPassword(token: string, { password, address, removesPasskeys }: NewPassword): Promise<boolean> {
-    const person = await this.personOf("password", token);
-    if (!person) return false;
+    const found = await this.find("password", token);
+    if (!found) return false;
+    const { person } = found;
     const hash = await hashPassword(password);
     return this.#store.transaction(async (session) => {
       if ((await this.#records.take(models.password, token, session)) === undefined) return false;
@@ -112,29 +137,31 @@ export class MailedLinks {
     });
   }
 
-  /** Keeps that mail reaches a person, once for each link. */
+  /**
+   * Keeps that mail reaches a person, once for each link. An address that they wanted to have is theirs from then on.
+   *
+   * @throws Problem `conflict` where somebody else has it by now
+   */
   async verifyEmail(token: string): Promise<boolean> {
-    const person = await this.personOf("email", token);
-    if (!person) return false;
+    const found = await this.find("email", token);
+    if (!found) return false;
+    const { person, email } = found;
+    const { tenantId, id: userId } = person;
     return this.#store.transaction(async (session) => {
       if ((await this.#records.take(models.email, token, session)) === undefined) return false;
-      const { tenantId, id: userId, email } = person;
+      if (person.email !== email) await this.#setEmail(session, person, email);
+      await this.#changes.forget(person, session);
       await setVerified(this.#store, session, { tenantId, userId, email });
       return true;
     });
   }
+}
 
-  async #write(session: Session, { purpose, tenantId, email, address }: AskedLink): Promise<void> {
-    const person = await this.#people.findByEmail(tenantId, email, session);
-    if (!person) return;
-    const token = randomBytes(tokenBytes).toString("base64url");
-    const exp = epochSeconds() + minutes[purpose] * 60;
-    const link: Link = { accountId: person.id, email: person.email, exp };
-    const record = { model: models[purpose], value: token, payload: JSON.stringify(link), expiresAt: exp };
-    await this.#records.put({ ...record, accountId: person.id }, session);
-    const url = `${(await this.#urls).issuer}/${purpose}?token=${token}`;
-    await this.#letters.link(session, person, { purpose, url, minutes: minutes[purpose], address });
-  }
+/** A link that works. */
+export interface FoundLink {
+  readonly person: Person;
+  /** Where it was sent: the person's address, or the one that they want to have. */
+  readonly email: string;
 }
 
 /** What is kept of a link. */

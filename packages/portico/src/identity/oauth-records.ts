@@ -10,8 +10,8 @@ import { compile, slot } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
 import type { Seal } from "./seal.ts";
 
-/** Records that one transaction takes out. */
-const takenAtOnce = 20;
+/** Records that one page of `page` has. */
+const recordsOfPage = 100;
 
 /** Seconds since 1970, as all times of OAuth are. */
 export function epochSeconds(): number {
@@ -88,6 +88,12 @@ interface Key {
   readonly value: string;
 }
 
+/** Where a record is kept. */
+interface Place {
+  readonly model: string;
+  readonly id: string;
+}
+
 interface Owned {
   readonly model: string;
   readonly accountId: string;
@@ -104,8 +110,8 @@ export class OAuthRecords {
   readonly #findByUserCode: Statement<Key>;
   readonly #consume: Statement<Key>;
   readonly #take: Statement<Key>;
-  readonly #isAny: Statement<string>;
-  readonly #takeSome: Statement<string>;
+  readonly #page: Statement<Place>;
+  readonly #takePlace: Statement<Place>;
   readonly #destroy: Statement<Key>;
   readonly #destroyByGrant: Statement<Key>;
   readonly #destroyGrant: Statement<string>;
@@ -149,12 +155,13 @@ export class OAuthRecords {
     );
     const isAlive = sql`expires_at > ${slot(epochSeconds)}`;
     this.#take = make(sql`delete from oauth_records where ${key} and ${isAlive} returning payload`);
-    const among = sql`model = ${slot((model: string) => model)}`;
-    this.#isAny = make(sql`select 1 from oauth_records where ${among} limit 1`);
-    this.#takeSome = make(
-      sql`with taken as (select model, id from oauth_records where ${among}
-          limit ${sql.lit(takenAtOnce)}${store.dialect.lockFreeRows})
-        delete from oauth_records where (model, id) in (select model, id from taken) returning payload`,
+    const inModel = sql`model = ${slot(({ model }: Place) => model)}`;
+    const place = slot(({ id }: Place) => id);
+    this.#page = make(
+      sql`select id from oauth_records where ${inModel} and id > ${place} order by id limit ${sql.lit(recordsOfPage)}`,
+    );
+    this.#takePlace = make(
+      sql`delete from oauth_records where ${inModel} and id = ${place} and ${isAlive} returning payload`,
     );
     this.#destroy = make(sql`delete from oauth_records where ${key} returning id`);
     this.#destroyByGrant = make(
@@ -210,15 +217,16 @@ export class OAuthRecords {
     return row && this.#seal.open(row[0] as string);
   }
 
-  /** Whether a model has anything to be taken; it costs no write. */
-  async isAny(model: string): Promise<boolean> {
-    return (await this.#store.database.query(this.#isAny, model)).length > 0;
+  /** The next records of a model, as the ids under which they are kept; `after` is empty at first. */
+  async page(model: string, after: string): Promise<string[]> {
+    const rows = await this.#store.database.query(this.#page, { model, id: after });
+    return rows.map(([id]) => id as string);
   }
 
-  /** Takes out some of a model; what another process is taking is left to it. */
-  async takeSome(model: string, session: Session): Promise<string[]> {
-    const rows = await session.query(this.#takeSome, model);
-    return rows.flatMap(([payload]) => this.#seal.open(payload as string) ?? []);
+  /** Takes out the record with an id of `page`; undefined where it is gone or its time is over. */
+  async takeFromPage(model: string, id: string, session: Session): Promise<string | undefined> {
+    const [row] = await session.query(this.#takePlace, { model, id });
+    return row && this.#seal.open(row[0] as string);
   }
 
   /** Of all who remove the same, one is told that it was theirs. */

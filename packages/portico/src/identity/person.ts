@@ -13,6 +13,8 @@ export interface Person {
   readonly email: string;
   /** Whether they have shown that mail to this address reaches them. */
   readonly isEmailVerified: boolean;
+  /** Whether somebody gave them this address after they were added, and it is not confirmed yet. */
+  readonly isEmailUnconfirmed: boolean;
 }
 
 interface Presented {
@@ -28,7 +30,9 @@ export class People {
   constructor(store: Store) {
     this.#store = store;
     const { builder } = store.dialect;
-    const person = sql`u.id, u.tenant_id, u.name, u.email, v.email is not null`;
+    const unconfirmed = sql`exists (select 1 from email_changes as c
+      where c.tenant_id = u.tenant_id and c.user_id = u.id and c.email = u.email)`;
+    const person = sql`u.id, u.tenant_id, u.name, u.email, v.email is not null, ${unconfirmed}`;
     const verified = sql`left join verified_emails as v
       on v.tenant_id = u.tenant_id and v.user_id = u.id and v.email = u.email`;
     // The primary key begins with the tenant, and a tenant is one of few.
@@ -46,8 +50,8 @@ export class People {
     );
   }
 
-  async find(id: string): Promise<Person | undefined> {
-    const [row] = await this.#store.database.query(this.#byId, id);
+  async find(id: string, session: Session = this.#store.database): Promise<Person | undefined> {
+    const [row] = await session.query(this.#byId, id);
     return row && personOf(row);
   }
 
@@ -63,13 +67,15 @@ export class People {
   /** Who has this address and this password. Unknown addresses take as long as wrong passwords. */
   async signedIn(tenantId: string, email: string, password: string): Promise<Person | undefined> {
     const [row] = await this.#store.database.query(this.#byEmail, { tenantId, email });
-    const isTheirs = await isPassword(password, row?.[5] as string | null | undefined);
+    const isTheirs = await isPassword(password, row?.[6] as string | null | undefined);
     return row && isTheirs ? personOf(row) : undefined;
   }
 }
 
-function personOf([id, tenantId, name, email, isEmailVerified]: readonly unknown[]): Person {
+function personOf(row: readonly unknown[]): Person {
+  const [id, tenantId, name, email, isReached, isUnconfirmed] = row;
   // The columns of the statements above; SQLite says 0 and 1.
   const texts = { id, tenantId, name, email } as Pick<Person, "id" | "tenantId" | "name" | "email">;
-  return { ...texts, isEmailVerified: Boolean(isEmailVerified) };
+  const isEmailUnconfirmed = Boolean(isUnconfirmed);
+  return { ...texts, isEmailVerified: Boolean(isReached) && !isEmailUnconfirmed, isEmailUnconfirmed };
 }

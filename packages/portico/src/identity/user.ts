@@ -1,8 +1,8 @@
 // Users: the people of a tenant. They own rows and keys, and later sign in.
 
 import type { Caller } from "../declare/caller.ts";
-import { text } from "../declare/field.ts";
-import { resource } from "../declare/resource.ts";
+import { belongsTo, boolean, text, timestamp } from "../declare/field.ts";
+import { type Resource, resource } from "../declare/resource.ts";
 import { Problem } from "../errors.ts";
 
 /** The scope that changes people. What a person grants to an application cannot hand it on. */
@@ -22,14 +22,42 @@ export const users = resource("user", {
   hooks: {
     before: {
       create: ({ email }) => ({ email: email.toLowerCase() }),
-      change({ email }, { caller, current }) {
+      async change({ email: given }, { caller, current, rows }) {
         requireSamePerson(caller, current.id);
-        return email === undefined ? undefined : { email: email.toLowerCase() };
+        const email = given?.toLowerCase();
+        if (email === undefined) return undefined;
+        if (email === current.email) return { email };
+        const isPending = caller.isDelegated === true;
+        const { id: userId, email: previousEmail } = current;
+        const address = caller.address ?? null;
+        await rows.create(emailChanges, { userId, email, previousEmail, isPending, address });
+        return { email: isPending ? previousEmail : email };
       },
       remove({ caller, current }) {
         requireSamePerson(caller, current.id);
       },
     },
+  },
+});
+
+/**
+ * Changes of addresses that nobody has confirmed. While there is one for the address that a user has, no link to a new
+ * password goes there. One that a person asked for through an application is pending: the user has the old address
+ * until the new one is confirmed. Mails about them are written soon after (email-changes.ts).
+ */
+export const emailChanges = resource("emailChange", {
+  served: false,
+  recorded: false,
+  scopes: { read: "users:read", write: peopleScope },
+  fields: {
+    user: belongsTo((): Resource => users, { whenRemoved: "remove" }),
+    email: text({ max: 254 }),
+    /** The address that is told of it. */
+    previousEmail: text({ max: 254 }),
+    isPending: boolean({ default: false }),
+    /** The network address that the change came from; none for a command. */
+    address: text({ optional: true, max: 64 }),
+    mailedAt: timestamp({ internal: true, optional: true }),
   },
 });
 

@@ -2,6 +2,7 @@
 
 import type Provider from "oidc-provider";
 import type { AccessTokens, OAuthUrls } from "../identity/access-token.ts";
+import type { AccountMails } from "../identity/account-mails.ts";
 import type { MailedLinks } from "../identity/mailed-links.ts";
 import type { OAuthClientLookup } from "../identity/oauth-client-lookup.ts";
 import type { OAuthRecords } from "../identity/oauth-records.ts";
@@ -24,6 +25,7 @@ export interface AuthorizationServerParts {
   readonly people: People;
   readonly passkeys: Passkeys;
   readonly links: MailedLinks;
+  readonly mails: AccountMails;
   readonly sessions: SignInSessions;
   readonly keys: SigningKeyRing;
   readonly guesses: Guesses;

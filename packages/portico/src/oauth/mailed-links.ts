@@ -1,7 +1,9 @@
 // Pages around links that are sent by mail: one to choose another password, one to confirm an address. To look at a
 // page uses nothing up, because programs that check mails look at every link; sending its form does.
 
+import { Problem } from "../errors.ts";
 import type { LinkPurpose } from "../identity/account-letters.ts";
+import type { FoundLink } from "../identity/mailed-links.ts";
 import { passwordFault } from "../identity/password.ts";
 import type { Person } from "../identity/person.ts";
 import { signedIn } from "./account.ts";
@@ -47,7 +49,7 @@ export async function askForPassword(parts: PageParts, exchange: Exchange): Prom
 export async function choosePassword(parts: PageParts, exchange: Exchange): Promise<void> {
   const { site, links, passkeys } = parts;
   const { form, address } = exchange;
-  const found = await ownerOf(parts, exchange, "password");
+  const found = await foundLink(parts, exchange, "password");
   if (!found) return;
   const { person, token } = found;
   const names = (await passkeys.list(person)).map(({ name }) => name);
@@ -67,12 +69,41 @@ export async function choosePassword(parts: PageParts, exchange: Exchange): Prom
 /** `/email`, where the link of the mail leads. */
 export async function confirmEmail(parts: PageParts, exchange: Exchange): Promise<void> {
   const { site, links } = parts;
-  const found = await ownerOf(parts, exchange, "email");
+  const found = await foundLink(parts, exchange, "email");
   if (!found) return;
-  const { person, token } = found;
-  if (!exchange.form) return show(site, exchange, 200, confirmEmailPage(site, person.email, token));
-  if (!(await links.verifyEmail(token))) return showSpent(parts, exchange);
+  const { person, email, token } = found;
+  const isNew = person.email !== email;
+  const showForm = (status: number, fault?: string): void =>
+    show(site, exchange, status, confirmEmailPage(site, { email, token, isNew, fault }));
+  if (!exchange.form) return showForm(200);
+  // An application asked for the new address, which may be one of its maker's: only the person knows the password.
+  const refusal = isNew ? await refusalOfPassword(parts, exchange, person) : undefined;
+  if (refusal) return showForm(refusal.status, refusal.fault);
+  try {
+    if (!(await links.verifyEmail(token))) return showSpent(parts, exchange);
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== "conflict") throw error;
+    return showForm(409, "Another account has this address.");
+  }
   show(site, exchange, 200, emailConfirmedPage(site));
+}
+
+/** What is answered to whoever does not know the password of the person. */
+async function refusalOfPassword(
+  { guesses, people }: PageParts,
+  { form, address, response }: Exchange,
+  { tenantId, email }: Person,
+): Promise<{ readonly status: number; readonly fault: string } | undefined> {
+  const tried = { tenantId, email, address };
+  const seconds = await guesses.secondsToWait(tried);
+  if (seconds > 0) {
+    response.setHeader("Retry-After", String(seconds));
+    return { status: 429, fault: tooManyTries(seconds) };
+  }
+  if (!(await people.signedIn(tenantId, email, form?.get("password") ?? "")))
+    return { status: 401, fault: "The password is wrong." };
+  await guesses.forgive(tried);
+  return undefined;
 }
 
 /** `/account`: whether the address is confirmed, and a mail with which to do that. */
@@ -92,21 +123,21 @@ export async function showAccount(parts: PageParts, exchange: Exchange): Promise
   seeOther(site, exchange, "/account?sent");
 }
 
-/** Whose link this is; undefined where its bearer has been answered already. */
-async function ownerOf(
+/** The link that was opened; undefined where its bearer has been answered already. */
+async function foundLink(
   parts: PageParts,
   exchange: Exchange,
   purpose: LinkPurpose,
-): Promise<{ readonly person: Person; readonly token: string } | undefined> {
+): Promise<(FoundLink & { readonly token: string }) | undefined> {
   const { form, query } = exchange;
   if (form && isFromElsewhere(exchange)) {
     showRefusedForm(parts.site, exchange);
     return undefined;
   }
   const token = (form ?? query).get("token") ?? "";
-  const person = await parts.links.personOf(purpose, token);
-  if (!person) showSpent(parts, exchange);
-  return person && { person, token };
+  const found = await parts.links.find(purpose, token);
+  if (!found) showSpent(parts, exchange);
+  return found && { ...found, token };
 }
 
 function showSpent({ site }: PageParts, exchange: Exchange): void {

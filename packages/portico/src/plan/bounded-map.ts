@@ -17,16 +17,16 @@ export class BoundedMap<Key, Value> {
   }
 
   set(key: Key, value: Value): void {
-    this.#delete(key);
+    this.delete(key);
     const weight = this.#weigh(key, value);
     // For one that is too heavy by itself, all others would have to go.
     if (weight > this.#most) return;
     this.#entries.set(key, value);
     this.#weight += weight;
-    while (this.#weight > this.#most) this.#delete(this.#entries.keys().next().value!);
+    while (this.#weight > this.#most) this.delete(this.#entries.keys().next().value!);
   }
 
-  #delete(key: Key): void {
+  delete(key: Key): void {
     if (!this.#entries.has(key)) return;
     // It was just seen to be there.
     this.#weight -= this.#weigh(key, this.#entries.get(key) as Value);

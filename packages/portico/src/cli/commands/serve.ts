@@ -44,7 +44,7 @@ const serve: Command = {
       const secrets = secretsFor(settings);
       // Where callers reach the server is known once it listens: PORT may leave the choice to the system.
       const urls = Promise.withResolvers<OAuthUrls>();
-      const oauth = authorizationServer(store, assembly, secrets, urls.promise, log.logger);
+      const oauth = authorizationServer(store, engine, assembly, secrets, urls.promise, log.logger);
       server = await buildServer({
         engine,
         database: store.database,
@@ -83,7 +83,7 @@ const serve: Command = {
       // Not before: a key that is made by a start that then fails would never be seen.
       const key = isSandbox ? await fillSandbox(app, engine, store, apiKeys) : undefined;
       recording.start();
-      const background = await startBackground(assembly, store, oauth.parts.links, log.logger);
+      const background = await startBackground(assembly, store, oauth.parts.mails, log.logger);
       handleProcessEvents({ server, background, recording, store, log });
       const shown = key === undefined ? "" : greeting(app, engine, url, key);
       process.stdout.write(given.isSet("json") ? `${JSON.stringify({ url, key })}\n` : shown);

@@ -43,6 +43,30 @@ export function emailLink(facts: Linked): Letter {
   });
 }
 
+/** Goes to the address of before. */
+export function emailChanged(
+  facts: AccountFacts & { readonly newEmail: string; readonly isPending: boolean },
+): Letter {
+  const { apiName, newEmail, isPending } = facts;
+  return letter({
+    subject: isPending
+      ? `A new email address was requested for your account at ${apiName}`
+      : `The email address of your account at ${apiName} was changed`,
+    greeting: greeting(facts),
+    opening: isPending
+      ? `An application that you allowed to change your account at ${apiName} requested a new email address for it. The new address takes effect once it is confirmed.`
+      : `Your account at ${apiName} has a new email address. Mails about your account go there from now on.`,
+    facts: [["New address", newEmail], ...rows(facts, isPending ? "Requested" : "Changed")],
+    advice: [
+      {
+        sentence: isPending
+          ? "If this wasn't you, revoke the application's access. Without your password, nobody can confirm the new address."
+          : `If you didn't expect this, ask those who run ${apiName}.`,
+      },
+    ],
+  });
+}
+
 export function passwordChanged(facts: AccountFacts): Letter {
   return letter({
     subject: `Your password for ${facts.apiName} was changed`,

@@ -5,6 +5,7 @@ import type { Session } from "../../store/database.ts";
 import type { Store } from "../../store/store.ts";
 import {
   type AccountFacts,
+  emailChanged,
   emailLink,
   passkeyAdded,
   passwordChanged,
@@ -18,6 +19,13 @@ interface Person {
   readonly tenantId: string;
   readonly name: string;
   readonly email: string;
+}
+
+/** Another address for the reader. */
+interface NewAddress {
+  readonly email: string;
+  readonly isPending: boolean;
+  readonly address: string;
 }
 
 /** A link that its reader has asked for. */
@@ -43,6 +51,15 @@ export class MailedAccountLetters {
     const write = purpose === "password" ? passwordLink : emailLink;
     const facts = { ...this.#facts(person, address), url, minutes };
     await this.#send(session, person, `account.${purpose}_link`, write(facts));
+  }
+
+  async emailChanged(
+    session: Session,
+    person: Person,
+    { email, isPending, address }: NewAddress,
+  ): Promise<void> {
+    const letter = emailChanged({ ...this.#facts(person, address), newEmail: email, isPending });
+    await this.#send(session, person, "account.email_changed", letter);
   }
 
   async passwordChanged(session: Session, person: Person, address: string): Promise<void> {

@@ -3,6 +3,7 @@
 import type { Site } from "../site.ts";
 import { accountPage, type Shown } from "./account-page.ts";
 import { html, page } from "./layout.ts";
+import { fault as faultHtml } from "./plain-pages.ts";
 
 export interface EmailState extends Shown {
   readonly isEmailVerified: boolean;
@@ -21,12 +22,25 @@ export function emailPage(site: Site, person: EmailState, csrf: string, isSent: 
   return accountPage(site, "Your email address", person, state);
 }
 
-export function confirmEmailPage(site: Site, email: string, token: string): string {
+export interface Confirmation {
+  readonly email: string;
+  readonly token: string;
+  /** Whether the person has another address until then, and so shows the password as well. */
+  readonly isNew: boolean;
+  readonly fault?: string | undefined;
+}
+
+export function confirmEmailPage(site: Site, { email, token, isNew, fault }: Confirmation): string {
+  const password = html`<p>It replaces the present address of your account.</p>
+<label>Password
+<input type="password" name="password" autocomplete="current-password" required maxlength="256"></label>
+`;
   const body = html`<h1>Confirm your email address</h1>
 <p>Is ${email} yours?</p>
+${faultHtml(fault)}
 <form method="post" action="${site.path}/email">
 <input type="hidden" name="token" value="${token}">
-<button type="submit">Yes, confirm it</button>
+${isNew ? password : undefined}<button type="submit">Yes, confirm it</button>
 </form>`;
   return page(site, "Confirm your email address", body);
 }
