@@ -26,11 +26,14 @@ const everyMs = 500;
 
 export class OpenCredentials {
   readonly #verify: Verify;
+  readonly #onError: (error: unknown) => void;
   readonly #holders = new Map<string, { readonly presented: Presented; readonly holders: Set<Holder> }>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(verify: Verify) {
+  /** @param onError is told when a holder cannot take what was found; the others are told all the same */
+  constructor(verify: Verify, onError: (error: unknown) => void) {
     this.#verify = verify;
+    this.#onError = onError;
   }
 
   /** @returns what ends it */
@@ -44,19 +47,26 @@ export class OpenCredentials {
     }
     const { holders } = open;
     holders.add(holder);
-    this.#timer ??= setTimeout(() => this.#look(), everyMs);
+    this.#timer ??= this.#lookLater();
     return () => {
       holders.delete(holder);
       if (holders.size === 0 && this.#holders.get(key)?.holders === holders) this.#holders.delete(key);
     };
   }
 
+  #lookLater(): NodeJS.Timeout {
+    return setTimeout(() => {
+      this.#look().catch(this.#onError);
+    }, everyMs);
+  }
+
   /** All at once: where the database is across a network, they are one statement. */
   async #look(): Promise<void> {
-    await Promise.all(
+    const outcomes = await Promise.allSettled(
       [...this.#holders.values()].map((open) => this.#verifyOne(open.presented, open.holders)),
     );
-    this.#timer = this.#holders.size > 0 ? setTimeout(() => this.#look(), everyMs) : undefined;
+    for (const outcome of outcomes) if (outcome.status === "rejected") this.#onError(outcome.reason);
+    this.#timer = this.#holders.size > 0 ? this.#lookLater() : undefined;
   }
 
   async #verifyOne(presented: Presented, holders: ReadonlySet<Holder>): Promise<void> {

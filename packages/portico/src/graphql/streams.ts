@@ -44,7 +44,7 @@ export class Streams {
   constructor(operations: OperationsParts, access: StreamAccess, beatMs = standardBeatMs) {
     this.#operations = operations;
     this.#access = access;
-    this.#credentials = new OpenCredentials(access.verify);
+    this.#credentials = new OpenCredentials(access.verify, operations.onInternalError);
     this.#beats = setInterval(() => {
       for (const each of this.#open) each.beat();
     }, beatMs).unref();

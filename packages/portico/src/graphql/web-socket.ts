@@ -68,7 +68,9 @@ export class WebSocketConnection implements Holder {
       this.#isAlive = true;
     });
     socket.on("close", (code) => this.#closed(code));
-    socket.on("message", (bytes, isBinary) => void this.#received(bytes, isBinary));
+    socket.on("message", (bytes, isBinary) => {
+      this.#received(bytes, isBinary).catch((error: unknown) => this.#fail(error));
+    });
     if (socket.protocol !== subprotocol) this.#close("wrongProtocol", "Subprotocol not acceptable");
   }
 
@@ -154,15 +156,11 @@ export class WebSocketConnection implements Holder {
 
   async #received(bytes: RawData, isBinary: boolean): Promise<void> {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
-    try {
-      if (isBinary) throw invalidMessage();
-      await this.#take(parseMessage(String(bytes)));
-    } catch (error) {
-      this.#fail(error);
-    }
+    if (isBinary) throw invalidMessage();
+    await this.#take(parseMessage(String(bytes)));
   }
 
-  /** Nobody awaits what comes of a message, so whatever goes wrong ends here. */
+  /** Ends the connection with what is wrong with a message, or with the server. */
   #fail(error: unknown): void {
     if (error instanceof Fault) {
       this.#close(error.why, error.message);

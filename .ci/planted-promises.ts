@@ -1,0 +1,55 @@
+// biome-ignore-all lint/nursery/noFloatingPromises: they are planted.
+// Promises without a handler, each of which `promises.ts` must find, and promises with one. Nothing here runs.
+
+import { readFile } from "node:fs/promises";
+
+interface Listener {
+  take(): void;
+}
+
+async function work(): Promise<void> {}
+
+export class Planted implements Listener {
+  #running = Promise.resolve();
+
+  async take(): Promise<void> {} // unhandled
+
+  statements(given: Promise<void>): void {
+    work(); // unhandled
+    work().then(() => {}); // unhandled
+    this.take(); // unhandled
+    readFile("file"); // unhandled
+    given.finally(() => {}); // unhandled
+    given && work(); // unhandled
+    [1].map(work); // unhandled
+    void work(); // unhandled
+    work().catch(() => {});
+    work().then(
+      () => {},
+      () => {},
+    );
+    void work()
+      .catch(() => {})
+      .finally(() => {});
+  }
+
+  kept(): void {
+    this.#running = this.#running.then(work); // unhandled
+    this.#running = this.#running.then(work).catch(() => {});
+  }
+
+  callbacks(): void {
+    setTimeout(() => work(), 1); // unhandled
+    setTimeout(() => void work(), 1); // unhandled
+    setTimeout(async () => work(), 1); // unhandled
+    setTimeout(work, 1); // unhandled
+    [1].forEach(async () => {}); // unhandled
+    setTimeout(() => work().catch(() => {}), 1);
+    // handled: whoever calls it does.
+    setTimeout(work, 1);
+  }
+}
+
+export const listener: Listener = {
+  async take() {}, // unhandled
+};
