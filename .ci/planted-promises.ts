@@ -10,6 +10,7 @@ interface Listener {
 async function work(): Promise<void> {}
 
 export class Planted implements Listener {
+  isReady = true;
   #running = Promise.resolve();
 
   async take(): Promise<void> {} // unhandled
@@ -20,7 +21,7 @@ export class Planted implements Listener {
     this.take(); // unhandled
     readFile("file"); // unhandled
     given.finally(() => {}); // unhandled
-    given && work(); // unhandled
+    this.isReady && work(); // unhandled
     [1].map(work); // unhandled
     void work(); // unhandled
     work().catch(() => {});
