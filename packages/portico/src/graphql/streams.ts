@@ -25,6 +25,7 @@ export interface StreamAccess {
 }
 
 const largestMessage = 1024 * 1024;
+const mostPieces = 4_096;
 const closeTimeoutMs = 2_000;
 const standardBeatMs = 15_000;
 
@@ -54,6 +55,11 @@ export class Streams {
       // Frames are written as they are; see web-socket-frame.ts.
       perMessageDeflate: false,
       maxPayload: largestMessage,
+      // Each piece costs memory beside its bytes, so that a message may not come in very many.
+      maxFragments: mostPieces,
+      maxBufferedChunks: mostPieces,
+      // They are sent as all else is: within the bounds for peers that do not read.
+      autoPong: false,
       handleProtocols: (offered) => offered.has(subprotocol) && subprotocol,
       // Not in the types yet.
       ...{ closeTimeout: closeTimeoutMs },

@@ -5,6 +5,7 @@ import type { Duplex } from "node:stream";
 import type { RawData, WebSocket } from "ws";
 import type { Caller } from "../declare/caller.ts";
 import { Problem } from "../errors.ts";
+import { BackPressure } from "./back-pressure.ts";
 import {
   type ClientMessage,
   closes,
@@ -45,12 +46,14 @@ export interface ConnectionParts {
 export class WebSocketConnection implements Holder {
   readonly #socket: WebSocket;
   readonly #stream: Duplex;
+  readonly #backPressure: BackPressure;
   readonly #parts: ConnectionParts;
   readonly #operations = new Map<string, Operation>();
   readonly #initialisation: NodeJS.Timeout;
   #isInitialised = false;
   #caller: Caller | undefined;
   #unwatch = (): void => {};
+  readonly #endCount: () => void;
   #isCorked = false;
   #isAlive = true;
 
@@ -58,12 +61,17 @@ export class WebSocketConnection implements Holder {
   constructor(socket: WebSocket, stream: Duplex, parts: ConnectionParts) {
     this.#socket = socket;
     this.#stream = stream;
+    this.#backPressure = new BackPressure(socket, stream);
     this.#parts = parts;
     this.#initialisation = setTimeout(
       () => this.#close("noInitialisation", "Connection initialisation timeout"),
       initialisationMs,
     );
+    this.#endCount = this.#backPressure.countUntilAuthenticated(() =>
+      this.#close("badRequest", "Too much was sent before the connection was acknowledged"),
+    );
     socket.on("error", () => {});
+    socket.on("ping", (payload) => this.#sendWith(() => socket.pong(payload)));
     socket.on("pong", () => {
       this.#isAlive = true;
     });
@@ -75,11 +83,18 @@ export class WebSocketConnection implements Holder {
   }
 
   get waitingBytes(): number {
-    return this.#stream.writableLength;
+    return this.#backPressure.waitingBytes;
   }
 
-  /** Asks whether the other side is there; one that did not answer the last time is not. */
+  /**
+   * Asks whether the other side is there; one that did not answer the last time is not. From one that does not read
+   * no answer can be expected: the server's bound for peers that take nothing applies to it.
+   */
   beat(): void {
+    if (this.#backPressure.isPaused) {
+      this.#isAlive = true;
+      return;
+    }
     if (this.#isAlive) this.#socket.ping();
     else this.#socket.terminate();
     this.#isAlive = false;
@@ -110,6 +125,7 @@ export class WebSocketConnection implements Holder {
       });
     }
     this.#stream.write(frames);
+    this.#backPressure.pauseIfFull();
   }
 
   /** The answer to an operation, without `id` and `type` yet. */
@@ -133,11 +149,23 @@ export class WebSocketConnection implements Holder {
   }
 
   #send(text: string): void {
-    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(text);
+    this.#sendWith(() => this.#socket.send(text));
+  }
+
+  #sendWith(send: () => void): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    if (this.#backPressure.isOverflowing) {
+      this.endTooSlow();
+      return;
+    }
+    send();
+    this.#backPressure.pauseIfFull();
   }
 
   #close(why: keyof typeof closes, reason: string): void {
     this.#endOperations();
+    // The answer to the close frame is read, whatever waits.
+    this.#socket.resume();
     this.#socket.close(closes[why], Buffer.from(reason).subarray(0, longestReason).toString());
   }
 
@@ -149,6 +177,7 @@ export class WebSocketConnection implements Holder {
 
   #closed(code: number): void {
     clearTimeout(this.#initialisation);
+    this.#endCount();
     this.#unwatch();
     this.#endOperations();
     this.#parts.onClose(code, this.#caller);
@@ -193,6 +222,7 @@ export class WebSocketConnection implements Holder {
     const presented = authorization === undefined ? this.#parts.opening : presentedIn(authorization);
     const caller = await this.#authenticated(presented);
     if (this.#socket.readyState !== this.#socket.OPEN) return;
+    this.#endCount();
     this.#caller = caller;
     this.#unwatch = this.#parts.watch(presented, this);
     this.#send('{"type":"connection_ack"}');
