@@ -28,6 +28,8 @@ export class EventFeed {
   readonly #numbers: Statement<number>;
   readonly #stretch: Statement<Stretch>;
   readonly #newest: Statement<undefined>;
+  /** The transactions that write events; undefined where there is one writer at a time. */
+  readonly #writers: Statement<undefined> | undefined;
   readonly #purged: PurgedEvents;
   readonly #listeners = new Set<Listener>();
   /** What was told so far; unknown while nobody listens. */
@@ -46,14 +48,10 @@ export class EventFeed {
       mostAtOnce,
       slot(() => mostAtOnce),
     );
-    // SQLite has one writer, whose numbers are seen in their order and without gaps.
-    const snapshot = store.database.isRemote
-      ? sql`pg_snapshot_xmin(pg_current_snapshot())::text, pg_snapshot_xmax(pg_current_snapshot())::text`
-      : sql`0, 0`;
     const isNew = sql`sequence > ${slot((told: number) => told)}`;
     this.#new = compile(
       builder,
-      sql`select ${columns}, ${snapshot} from events where ${isNew} order by sequence limit ${most}`,
+      sql`select ${columns} from events where ${isNew} order by sequence limit ${most}`,
     );
     this.#numbers = compile(builder, sql`select sequence from events where ${isNew} order by sequence`);
     this.#stretch = compile(
@@ -64,6 +62,8 @@ export class EventFeed {
         and sequence <= ${slot(({ until }: Stretch) => until)} order by sequence limit ${most}`,
     );
     this.#newest = compile(builder, sql`select coalesce(max(sequence), 0) from events`);
+    // SQLite has one writer, whose numbers are seen in their order.
+    this.#writers = store.database.isRemote ? compile(builder, writersOfEvents) : undefined;
   }
 
   /** Calls `listener` with every event from now on. @returns what ends it */
@@ -101,8 +101,15 @@ export class EventFeed {
   async #begin(): Promise<Gaps> {
     const [row] = await this.#store.database.query(this.#newest, undefined);
     const newest = Number(row![0]);
+    const isUnderWay = (await this.#writing()).length > 0;
     // Somebody else may have begun meanwhile.
-    return this.#gaps ?? new Gaps(this.#store.database.isRemote ? Math.max(0, newest - reach) : newest);
+    return this.#gaps ?? new Gaps(isUnderWay ? Math.max(0, newest - reach) : newest);
+  }
+
+  async #writing(): Promise<readonly string[]> {
+    if (!this.#writers) return [];
+    const rows = await this.#store.database.query(this.#writers, undefined);
+    return rows.map(([writer]) => String(writer));
   }
 
   #lookLater(inMs: number): void {
@@ -134,20 +141,29 @@ export class EventFeed {
 
   /** @returns how long to wait before the next look */
   async #tellNew(gaps: Gaps): Promise<number> {
+    // Before the events are read: what those who have ended by now wrote is seen then.
+    if (gaps.isWaiting) gaps.update(await this.#writing());
     const rows = await this.#store.database.query(this.#new, gaps.told);
     if (rows.length === 0) return betweenLooksMs;
-    const [oldest, next] = rows[0]!.slice(-2).map(Number) as [number, number];
     const events = rows.map(eventOf);
-    const count = gaps.settle(
-      events.map(({ sequence }) => sequence),
-      { oldest, next },
-    );
+    const numbers = events.map(({ sequence }) => sequence);
+    let count = gaps.settle(numbers);
+    if (count < numbers.length && !gaps.isWaiting) {
+      gaps.waitFor(numbers.at(-1)!, await this.#writing());
+      // Of one writer nothing comes late.
+      if (!this.#writers) count += gaps.settle(numbers.slice(count));
+    }
     const told = events.slice(0, count);
     if (count > 0) await Promise.all([...this.#listeners].map((listener) => listener(told)));
-    if (count < rows.length) return whileWaitingMs;
+    if (count < rows.length) return gaps.isWaiting ? whileWaitingMs : 0;
     return rows.length === mostAtOnce ? 0 : betweenLooksMs;
   }
 }
+
+/** Whoever inserts into a table locks it so, until the end of the transaction. */
+const writersOfEvents = sql`select virtualtransaction from pg_locks
+  where locktype = 'relation' and relation = 'events'::regclass and mode = 'RowExclusiveLock' and granted
+    and database = (select oid from pg_database where datname = current_database())`;
 
 /** The columns of the statements above; numbers of PostgreSQL may come as texts. */
 function eventOf([sequence, tenantId, resource, kind, rowId, row]: ColumnValues): RecordedEvent {

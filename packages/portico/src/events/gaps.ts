@@ -1,29 +1,28 @@
 // How far events may be told. PostgreSQL gives a number before the commit, so that a lower one may be seen later; or
 // never, where its transaction was given up. What stands behind such a gap waits until every transaction that could
 // fill it has ended: the order is the same for everybody then, and to go on after a number misses nothing.
-
-/** Ids of transactions as a statement saw them. */
-export interface Snapshot {
-  /** All below it have ended. */
-  readonly oldest: number;
-  /** The one that begins next. */
-  readonly next: number;
-}
+//
+// Which transactions these are cannot be told from a snapshot: its xmax is one past the highest transaction that has
+// ended, and the holder of a missing number may have a higher id. But whoever takes a number has locked the table
+// before, and keeps the lock until the commit can be seen. So those who hold the lock after a gap was seen are the only
+// ones who can fill it.
 
 interface Wait {
   /** Gaps below this number are those that are waited for. */
   readonly below: number;
-  /** What was under way when they were seen has an id below this one. */
-  readonly next: number;
+  /** The transactions that could fill them. */
+  readonly writers: ReadonlySet<string>;
   readonly since: number;
 }
 
-/** No transaction takes as long as this; one of another program that does holds up no more. */
-const patienceMs = 20_000;
+/** The server's own transactions end sooner; one of another program that does not holds up no more. */
+const patienceMs = 5 * 60_000;
 
 export class Gaps {
   readonly #now: () => number;
   #told: number;
+  /** What is missing up to this number never comes. */
+  #settledUpTo = 0;
   #wait: Wait | undefined;
 
   /** @param told the highest number that is of no interest */
@@ -37,23 +36,39 @@ export class Gaps {
     return this.#told;
   }
 
-  /**
-   * Takes what was found above `told` and answers how many of it may be told.
-   * @param numbers in their order
-   */
-  settle(numbers: readonly number[], { oldest, next }: Snapshot): number {
-    // The holder of a number that is missing below one that is seen was under way when that was seen.
-    const wait = this.#wait;
-    const isOver = wait !== undefined && (oldest >= wait.next || this.#now() - wait.since > patienceMs);
+  /** Whether `update` needs to know who writes before numbers are read again. */
+  get isWaiting(): boolean {
+    return this.#wait !== undefined;
+  }
+
+  /** Takes the numbers that were found above `told`, in their order. @returns how many of them may be told */
+  settle(numbers: readonly number[]): number {
     let count = 0;
     for (const number of numbers) {
-      const isPassed = oldest >= next || (isOver && number <= wait.below);
-      if (number !== this.#told + 1 && !isPassed) break;
+      if (number !== this.#told + 1 && number > this.#settledUpTo) break;
       this.#told = number;
       count += 1;
     }
-    if (isOver || (wait && this.#told >= wait.below)) this.#wait = undefined;
-    if (count < numbers.length) this.#wait ??= { below: numbers.at(-1)!, next, since: this.#now() };
+    if (this.#wait && this.#told >= this.#wait.below) this.#wait = undefined;
     return count;
+  }
+
+  /**
+   * Waits for the gaps below a number.
+   * @param writers the transactions that write events, asked for after that number was read
+   */
+  waitFor(below: number, writers: readonly string[]): void {
+    this.#wait ??= { below, writers: new Set(writers), since: this.#now() };
+    this.update(writers);
+  }
+
+  /** @param writers the transactions that write events, asked for before numbers are read again */
+  update(writers: readonly string[]): void {
+    const wait = this.#wait;
+    if (!wait) return;
+    const isUnderWay = writers.some((writer) => wait.writers.has(writer));
+    if (isUnderWay && this.#now() - wait.since <= patienceMs) return;
+    this.#settledUpTo = wait.below;
+    this.#wait = undefined;
   }
 }

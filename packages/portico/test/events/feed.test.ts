@@ -173,4 +173,66 @@ onEachDatabase("the feed of events", (database) => {
       await other.end();
     }
   });
+
+  test("a number whose transaction began after the one that is seen is waited for", () =>
+    listening(async (told) => {
+      const [first, second] = [
+        postgres(place.databaseUrl, { max: 1 }),
+        postgres(place.databaseUrl, { max: 1 }),
+      ];
+      try {
+        // The first one has the lower id of a transaction and the higher number of an event.
+        const [low, high] = [await first.reserve(), await second.reserve()];
+        await low`begin`;
+        await low`select pg_current_xact_id()`;
+        await high`begin`;
+        await high.unsafe(insertion("slow"));
+        await low.unsafe(insertion("quick"));
+        await low`commit`;
+        await sleep(aWhileMs);
+        assert.deepEqual(told.rows, [], "what comes behind it waits");
+        await high`commit`;
+        await told.reaches("slow", "quick");
+        low.release();
+        high.release();
+      } finally {
+        // Where the test fails, the transactions are still open.
+        await Promise.all([first.end({ timeout: 0 }), second.end({ timeout: 0 })]);
+      }
+    }));
+
+  test("of transactions that overlap at random everything is told once, in the order of the numbers", () =>
+    listening(async (told) => {
+      const writers = 6;
+      const sql = postgres(place.databaseUrl, { max: writers });
+      const committed = new Set<string>();
+      try {
+        const writing = Array.from({ length: writers }, async (_, writer) => {
+          for (let round = 0; round < 15; round += 1) {
+            const rows = [`r${writer}-${round}a`, `r${writer}-${round}b`];
+            const isGivenUp = Math.random() < 0.2;
+            const work = sql.begin(async (session) => {
+              if (Math.random() < 0.5) await session`select pg_current_xact_id()`;
+              for (const row of rows) {
+                await sleep(Math.random() * 30);
+                await session.unsafe(insertion(row));
+              }
+              await sleep(Math.random() * (round % 5 === 0 ? 300 : 10));
+              if (isGivenUp) throw new Error("given up");
+            });
+            if (isGivenUp) await assert.rejects(work, /given up/);
+            else await work;
+            if (!isGivenUp) for (const row of rows) committed.add(row);
+          }
+        });
+        await Promise.all(writing);
+        await write("end");
+        const rows =
+          await sql`select row_id from events where row_id = any(${[...committed]}) order by sequence`;
+        await told.reaches(...rows.map((row) => String(row.row_id)), "end");
+        assert.equal(rows.length, committed.size);
+      } finally {
+        await sql.end();
+      }
+    }));
 });

@@ -4,54 +4,68 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Gaps } from "../../src/events/gaps.ts";
 
-/** What is under way does not matter here. */
-const busy = { oldest: 10, next: 20 };
-const idle = { oldest: 20, next: 20 };
-
-test("numbers without gaps are told at once, whatever is under way", () => {
+test("numbers without gaps are told at once", () => {
   const gaps = new Gaps(5);
-  assert.equal(gaps.settle([6, 7, 8], busy), 3);
+  assert.equal(gaps.settle([6, 7, 8]), 3);
   assert.equal(gaps.told, 8);
 });
 
 test("nothing behind a gap is told while a transaction could fill it", () => {
   const gaps = new Gaps(5);
-  assert.equal(gaps.settle([6, 8], busy), 1);
-  assert.equal(gaps.settle([8, 9], busy), 0);
+  assert.equal(gaps.settle([6, 8]), 1);
+  gaps.waitFor(8, ["a"]);
+  gaps.update(["a"]);
+  assert.equal(gaps.settle([8, 9]), 0);
   assert.equal(gaps.told, 6);
 });
 
 test("a gap that is filled late is told in its place", () => {
   const gaps = new Gaps(5);
-  gaps.settle([7], busy);
-  assert.equal(gaps.settle([6, 7], busy), 2);
+  gaps.settle([7]);
+  gaps.waitFor(7, ["a"]);
+  assert.equal(gaps.settle([6, 7]), 2);
+  assert.equal(gaps.isWaiting, false);
 });
 
-test("a gap is passed once all that was under way has ended", () => {
+test("a gap is passed once all that wrote when it was seen have ended, whoever writes since", () => {
   const gaps = new Gaps(5);
-  gaps.settle([7], { oldest: 10, next: 20 });
-  assert.equal(gaps.settle([7, 8], { oldest: 19, next: 30 }), 0);
-  assert.equal(gaps.settle([7, 8], { oldest: 20, next: 30 }), 2);
+  gaps.settle([7]);
+  gaps.waitFor(7, ["a", "b"]);
+  gaps.update(["b", "c"]);
+  assert.equal(gaps.settle([7, 8]), 0);
+  gaps.update(["c"]);
+  assert.equal(gaps.settle([7, 8]), 2);
 });
 
-test("a gap is passed at once where nothing is under way", () => {
+test("a gap is passed at once where nobody writes", () => {
   const gaps = new Gaps(5);
-  assert.equal(gaps.settle([9], idle), 1);
-  assert.equal(gaps.told, 9);
+  assert.equal(gaps.settle([9]), 0);
+  gaps.waitFor(9, []);
+  assert.equal(gaps.isWaiting, false);
+  assert.equal(gaps.settle([9]), 1);
 });
 
-test("a gap that was seen later waits for what was under way then", () => {
+test("a gap that was seen later waits for those who wrote then", () => {
   const gaps = new Gaps(5);
-  gaps.settle([7], { oldest: 10, next: 20 });
-  assert.equal(gaps.settle([7, 9], { oldest: 20, next: 30 }), 1);
-  assert.equal(gaps.settle([9], { oldest: 29, next: 31 }), 0);
-  assert.equal(gaps.settle([9], { oldest: 30, next: 31 }), 1);
+  gaps.settle([7]);
+  gaps.waitFor(7, ["a"]);
+  gaps.update(["b"]);
+  assert.equal(gaps.settle([7, 9]), 1);
+  gaps.waitFor(9, ["b"]);
+  assert.equal(gaps.settle([9]), 0);
+  gaps.update([]);
+  assert.equal(gaps.settle([9]), 1);
 });
 
 test("no gap holds up others for ever", () => {
   let now = 0;
   const gaps = new Gaps(5, () => now);
-  assert.equal(gaps.settle([7], busy), 0);
-  now = 25_000;
-  assert.equal(gaps.settle([7], busy), 1);
+  gaps.settle([7]);
+  gaps.waitFor(7, ["a"]);
+  now = 299_000;
+  gaps.update(["a"]);
+  assert.equal(gaps.settle([7]), 0);
+  now = 301_000;
+  gaps.update(["a"]);
+  assert.equal(gaps.settle([7]), 1);
 });

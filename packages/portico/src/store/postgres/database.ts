@@ -38,6 +38,11 @@ const longestConnectMs = 10_000;
 const longestLockMs = 2_000;
 /** A statement that takes longer than this is ended by the server. */
 const statementTimeoutMs = 15_000;
+/**
+ * A transaction whose process says nothing for so long is given up by the server, as that of a machine that is gone:
+ * until it ends, no later event is told. The work of a transaction is bounded to less.
+ */
+const idleTransactionTimeoutMs = 60_000;
 
 /** So much later than the server the time-out of a slow read is over here, where the server does not answer. */
 const networkMs = 1_000;
@@ -61,7 +66,12 @@ export class PostgresDatabase implements Database {
       connect_timeout: 5,
       max_lifetime: 60 * 30,
       onnotice: () => {},
-      connection: { application_name: "portico", TimeZone: "UTC", statement_timeout: statementTimeoutMs },
+      connection: {
+        application_name: "portico",
+        TimeZone: "UTC",
+        statement_timeout: statementTimeoutMs,
+        idle_in_transaction_session_timeout: idleTransactionTimeoutMs,
+      },
       types: {
         // JSON comes and goes as text: it is written and read by others.
         json: { to: 114, from: [114], serialize: (text: string) => text, parse: (text: string) => text },
