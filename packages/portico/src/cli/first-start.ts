@@ -6,6 +6,7 @@ import type { Rows } from "../declare/resource.ts";
 import type { Engine } from "../engine/engine.ts";
 import { OperatorError, Problem } from "../errors.ts";
 import type { ApiKeys } from "../identity/key-resource.ts";
+import { everyScope } from "../identity/key-rules.ts";
 import { hashPassword, setPassword } from "../identity/password.ts";
 import { systemCaller } from "../identity/system-caller.ts";
 import { hasNoTenant, insertTenant } from "../identity/tenant.ts";
@@ -30,7 +31,7 @@ export async function fillSandbox(
     await setPassword(store, session, { tenantId: tenant.id, userId: user.id }, password);
     const rows = engine.rowsWithin(session, systemCaller(model, tenant.id, user.id));
     await addSample(app, rows);
-    const made = await rows.create(apiKeys, { name: "First key", scopes: model.scopes });
+    const made = await rows.create(apiKeys, { name: "First key", scopes: [everyScope] });
     // The hook of the resource reveals the key in the answer to its creation.
     return (made as { key?: string }).key;
   });

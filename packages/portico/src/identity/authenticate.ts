@@ -19,9 +19,18 @@ export class Authenticator {
   /** Addresses and credentials of the requests that were received together: each is verified once. */
   #together = new Map<string, Promise<Caller>>();
 
-  /** @param quota of keys that have none of their own */
-  constructor(store: Store, environment: Environment, quota: Quota, tokens: Pick<AccessTokens, "caller">) {
-    this.#keys = new KeyLookup(store);
+  /**
+   * @param quota of keys that have none of their own
+   * @param scopes every scope there is
+   */
+  constructor(
+    store: Store,
+    environment: Environment,
+    quota: Quota,
+    tokens: Pick<AccessTokens, "caller">,
+    scopes: readonly string[],
+  ) {
+    this.#keys = new KeyLookup(store, scopes);
     this.#environment = environment;
     this.#quota = quota;
     this.#tokens = tokens;

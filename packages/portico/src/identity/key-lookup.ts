@@ -8,6 +8,7 @@ import type { ColumnValues, Statement } from "../store/database.ts";
 import { compile, slot } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
 import type { KeyType } from "./api-key.ts";
+import { everyScope } from "./key-rules.ts";
 
 export interface KeyRecord {
   /** Whether there is a key with this prefix; what is told of one that there is not is made up, and opens nothing. */
@@ -68,12 +69,18 @@ export class KeyLookup {
   readonly #store: Store;
   readonly #one: Statement<string>;
   readonly #many: Statement<readonly string[]>;
-  readonly #scopes = new Parsed((text): ReadonlySet<string> => new Set(JSON.parse(text) as string[]));
+  readonly #scopes: Parsed<ReadonlySet<string>>;
   readonly #quotas = new Parsed((text): Quota => JSON.parse(text));
   #batch: Batch | undefined;
 
-  constructor(store: Store) {
+  /** @param scopes every scope there is, which a key with `*` has */
+  constructor(store: Store, scopes: readonly string[]) {
     this.#store = store;
+    const every = new Set([...scopes, everyScope]);
+    this.#scopes = new Parsed((text): ReadonlySet<string> => {
+      const own: string[] = JSON.parse(text);
+      return own.includes(everyScope) ? every : new Set(own);
+    });
     const { builder } = store.dialect;
     const wanted = slot((prefix: string) => prefix);
     const filled = Object.entries(madeUp).map(

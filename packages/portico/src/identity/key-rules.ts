@@ -5,6 +5,9 @@ import type { CheckContext } from "../declare/resource.ts";
 import { type Fault, Problem } from "../errors.ts";
 import { peopleScope } from "./user.ts";
 
+/** The scope of a key that has every scope, those of resources declared later too. */
+export const everyScope = "*";
+
 const standardYears = 1;
 const longestYears = 2;
 
@@ -27,9 +30,9 @@ function* scopeFaults(
     return;
   }
   // The schema has seen that it is a list of texts.
-  const unknown = (scopes as string[]).filter((scope) => !known.includes(scope));
+  const unknown = (scopes as string[]).filter((scope) => scope !== everyScope && !known.includes(scope));
   if (unknown.length > 0) {
-    const text = `has ${unknown.join(", ")}, which is none of ${known.join(", ")}`;
+    const text = `has ${unknown.join(", ")}, which is none of ${everyScope}, ${known.join(", ")}`;
     yield { field: "scopes", issue: "choice", text };
   }
 }

@@ -2,8 +2,10 @@
 
 import type { Caller } from "../declare/caller.ts";
 import type { Model } from "../declare/model.ts";
+import { everyScope } from "./key-rules.ts";
 
 export function systemCaller(model: Model, tenantId: string, userId?: string): Caller {
-  const scopes = new Set(model.resources.flatMap(({ scopes: { read, write } }) => [read, write]));
+  const ofResources = model.resources.flatMap(({ scopes: { read, write } }) => [read, write]);
+  const scopes = new Set([...ofResources, everyScope]);
   return { tenantId, userId, credentialId: "system", scopes };
 }

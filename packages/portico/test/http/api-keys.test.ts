@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { expectAnswer, type Scenario, scenarios, serve } from "../scenario.ts";
+import { type Expected, expectAnswer, type Scenario, scenarios, serve } from "../scenario.ts";
 import { onEachDatabase } from "../server.ts";
 import { openReader } from "./database-reader.ts";
 import { firstTenant, inDays, makeKey, opens } from "./keys.ts";
@@ -106,6 +106,22 @@ onEachDatabase("API keys", (database) => {
     expectAnswer(await mint(["keys:read"]), { status: 403, message: /keys:read/ });
     expectAnswer(await mint(["posts:read"]), { status: 201 });
     expectAnswer(await mint([]), { status: 201 });
+  });
+
+  test("a key with * has every scope, and only such a key gives it", async () => {
+    const all = await makeKey(served, { scopes: ["*"] });
+    assert.deepEqual(all.scopes, ["*"]);
+    for (const path of ["/posts", "/projects", "/users", "/v1/api-keys"])
+      expectAnswer(await served.request(path, { key: all.key }), { status: 200 });
+    const { key } = await makeKey(served, { scopes: ["keys:manage", "posts:read"] });
+    const refused: Expected = { status: 403, code: "insufficient_scope", message: /the scope \*/ };
+    for (const scopes of [["*"], ["posts:read", "*"]])
+      expectAnswer(await served.request("/v1/api-keys", { key, body: { name: "More", scopes } }), refused);
+    const rotation = { key, method: "POST", body: {} };
+    expectAnswer(await served.request(`/v1/api-keys/${all.id}/rotations`, rotation), refused);
+    const reduction = { method: "PATCH", body: { scopes: ["posts:read"] } };
+    expectAnswer(await served.request(`/v1/api-keys/${all.id}`, reduction), { status: 200 });
+    expectAnswer(await served.request("/projects", { key: all.key }), { status: 403 });
   });
 
   test("keys:read reads and keys:manage writes, and neither does the other", async () => {

@@ -252,7 +252,7 @@ describe("what commands take", () => {
     await Promise.all([
       refused(
         words("key create --name K --scopes posts:fly"),
-        /scopes has posts:fly, which is none of users:read/,
+        /scopes has posts:fly, which is none of \*, users:read/,
       ),
       refused(["key", "create", "--name", "K", "--scopes", ""], /--scopes is missing/),
       refused(["key", "create", "--name", "K", "--scopes", ","], /scope/),

@@ -16,7 +16,7 @@ onEachDatabase("the authenticator", (database) => {
   let keys: readonly string[] = [];
   before(async () => {
     place = await makeKeyPlace(database);
-    authenticator = new Authenticator(place.store, "test", quota, noTokens);
+    authenticator = new Authenticator(place.store, "test", quota, noTokens, []);
     const types = ["secret", "secret", "publishable"];
     keys = (await Promise.all(types.map((type) => place.create({ type })))).map(({ key }) => String(key));
   });
@@ -145,7 +145,7 @@ onEachDatabase("the authenticator", (database) => {
   test("the environment is seen before anything is looked up", async () => {
     const closed = await makeKeyPlace(database);
     await closed.close();
-    const blind = new Authenticator(closed.store, "test", quota, noTokens);
+    const blind = new Authenticator(closed.store, "test", quota, noTokens, []);
     for (const kind of ["sk", "pk"])
       assert.equal(await codeOf("x-api-key", `${kind}_live_${"a".repeat(43)}`, blind), "wrong_environment");
     await assert.rejects(present("x-api-key", `sk_test_${"a".repeat(43)}`, blind), (error) => {

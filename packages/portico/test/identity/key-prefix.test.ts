@@ -19,7 +19,7 @@ function drawing(prefixes: readonly string[]): { draw: DrawKey; count: () => num
 }
 
 async function opens({ store }: KeyPlace, key: unknown): Promise<boolean> {
-  const authenticator = new Authenticator(store, "test", { limit: 1, windowSeconds: 1 }, noTokens);
+  const authenticator = new Authenticator(store, "test", { limit: 1, windowSeconds: 1 }, noTokens, []);
   const rawHeaders = ["X-API-Key", String(key)];
   return authenticator.caller({ headers: { "x-api-key": String(key) }, rawHeaders }).then(
     () => true,

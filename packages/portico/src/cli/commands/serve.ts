@@ -53,6 +53,7 @@ const serve: Command = {
           isSandbox ? "test" : "live",
           settings.keyQuota,
           everyToken(store, settings, oauth, log.logger),
+          model.scopes,
         ),
         quotas: {
           ofKeys: new TokenBuckets(),
