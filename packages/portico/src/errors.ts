@@ -56,6 +56,9 @@ export interface Fault extends Detail {
   readonly text: string;
 }
 
+/** For what will be over soon. */
+const retryLater = { "Retry-After": "1" };
+
 /**
  * An answer that is not a success.
  *
@@ -65,7 +68,7 @@ export interface Fault extends Detail {
 export class Problem extends Error {
   readonly code: ErrorCode;
   readonly details: readonly Detail[];
-  /** Response headers that belong to this error, for example `Allow` or `Retry-After`. */
+  /** Response headers that belong to this error: `Allow`, or `Retry-After`, which every refusal for a moment has. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
@@ -83,7 +86,8 @@ export class Problem extends Error {
     this.name = "Problem";
     this.code = code;
     this.details = details;
-    this.headers = headers;
+    this.headers =
+      code === "unavailable" || code === "rate_limited" ? { ...retryLater, ...headers } : headers;
   }
 
   get status(): number {

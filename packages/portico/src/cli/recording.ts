@@ -5,8 +5,9 @@ import { RequestLog, requestLogs } from "../events/request-log.ts";
 import type { Logger } from "../http/log.ts";
 import type { RequestRecorder } from "../http/request-log.ts";
 import { KeyUses } from "../identity/key-uses.ts";
+import type { Report } from "../store/report.ts";
 import type { Store } from "../store/store.ts";
-import { type Report, WriteBehind } from "../store/write-behind.ts";
+import { WriteBehind } from "../store/write-behind.ts";
 import type { Settings } from "./settings.ts";
 
 export interface Recording {

@@ -10,9 +10,10 @@ import { newId } from "../plan/id.ts";
 import type { Dialect } from "../store/dialect.ts";
 import { type ColumnRow, compileInsertRows, type WriteRows } from "../store/many-rows.ts";
 import { dayMs, type Expiry } from "../store/purge.ts";
+import type { Report } from "../store/report.ts";
 import { columnsOf } from "../store/schema.ts";
 import type { Store } from "../store/store.ts";
-import type { Gathering, Piece, Report } from "../store/write-behind.ts";
+import type { Gathering, Piece } from "../store/write-behind.ts";
 
 /** Its rows come from here alone, so no caller writes them. */
 export const requestLogs = resource("requestLog", {

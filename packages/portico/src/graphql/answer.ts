@@ -22,6 +22,8 @@ export interface GraphqlAnswer {
   /** Whether the operation ran at all; without `data` the status tells why. */
   readonly hasData: boolean;
   readonly failures: readonly Failure[];
+  /** Whether nothing was answered or done, because the database cannot be used. */
+  readonly isUnavailable: boolean;
   /** Rows that the operation could have answered with; 0 where it was refused before that was known. */
   readonly cost: number;
 }
@@ -126,6 +128,7 @@ export class Answerer {
       text: textOf(outcome, shown),
       hasData: true,
       failures: outcome.failures,
+      isUnavailable: outcome.isEmpty && isOutage(outcome.failures),
       cost: prepared.cost,
     };
   }
@@ -154,7 +157,17 @@ export function isFailed<T extends object>(found: T | readonly Failure[]): found
 /** Refused before anything ran: there is no `data`. */
 export function refused(failures: readonly Failure[]): GraphqlAnswer {
   const errors = failures.map(({ formatted }) => formatted);
-  return { text: JSON.stringify({ errors }), hasData: false, failures, cost: 0 };
+  return {
+    text: JSON.stringify({ errors }),
+    hasData: false,
+    failures,
+    isUnavailable: isOutage(failures),
+    cost: 0,
+  };
+}
+
+function isOutage(failures: readonly Failure[]): boolean {
+  return failures.length > 0 && failures.every(({ problem }) => problem.code === "unavailable");
 }
 
 function textOf({ data, failures }: Outcome, extensions: Readonly<Record<string, unknown>>): string {

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import Negotiator from "negotiator";
 import type { Caller } from "../declare/caller.ts";
 import type { Engine } from "../engine/engine.ts";
-import { Problem } from "../errors.ts";
+import { LoggedProblem, Problem } from "../errors.ts";
 import type { CursorCodec } from "../plan/cursor.ts";
 import { Answerer, type GraphqlAnswer, refused, type TakeTokens, type TellLeft } from "./answer.ts";
 import type { GraphqlLimits } from "./bounds.ts";
@@ -144,7 +144,12 @@ function resumed(given: GraphqlRequest, { headers }: FastifyRequest): GraphqlReq
 }
 
 /** What no GraphQL began with, and what caches and clients act on, has its status in either media type. */
-const ownStatus: ReadonlySet<string> = new Set(["malformed_request", "method_not_allowed", "rate_limited"]);
+const ownStatus: ReadonlySet<string> = new Set([
+  "malformed_request",
+  "method_not_allowed",
+  "rate_limited",
+  "unavailable",
+]);
 
 function send(
   request: FastifyRequest,
@@ -153,12 +158,12 @@ function send(
   hasOwnStatus = false,
 ): string {
   for (const { problem } of answer.failures) {
-    if (problem.status >= 500)
+    if (problem.status >= 500 && !(problem instanceof LoggedProblem))
       request.log.error({ requestId: request.id, err: problem.cause ?? problem }, "request failed");
   }
   const type = typeFor(request.headers.accept);
   // Clients of plain JSON are told by `errors` alone (section 6.4.1); those of the other type by the status as well.
-  if (hasOwnStatus || (!answer.hasData && type === graphqlType))
+  if (hasOwnStatus || answer.isUnavailable || (!answer.hasData && type === graphqlType))
     reply.code(statusOf(answer)).headers(answer.failures[0]!.problem.headers);
   const already = reply.getHeader("Vary");
   reply

@@ -2,7 +2,7 @@
 
 import type { GraphQLFormattedError } from "graphql";
 import type { Caller } from "../declare/caller.ts";
-import { fault, type Problem } from "../errors.ts";
+import { fault, LoggedProblem, type Problem } from "../errors.ts";
 import { type Answerer, type Examined, isFailed } from "./answer.ts";
 import { type Failure, failureOfField } from "./failure.ts";
 import type { GraphqlRequest } from "./request.ts";
@@ -114,7 +114,8 @@ export class Operation implements Receiver {
 
   #tellInternal(failures: readonly Failure[]): void {
     for (const { problem } of failures)
-      if (problem.status >= 500) this.#parts.onInternalError(problem.cause ?? problem);
+      if (problem.status >= 500 && !(problem instanceof LoggedProblem))
+        this.#parts.onInternalError(problem.cause ?? problem);
   }
 }
 

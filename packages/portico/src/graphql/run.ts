@@ -9,6 +9,8 @@ export interface Outcome {
   /** JSON text of `data`. */
   readonly data: string;
   readonly failures: readonly Failure[];
+  /** Whether no field of the operation was answered. */
+  readonly isEmpty: boolean;
 }
 
 export async function run({ operation, fields }: Compiled, context: RunContext): Promise<Outcome> {
@@ -50,7 +52,9 @@ async function runField(field: CompiledField, context: RunContext): Promise<Ran>
 /** A field that failed is null; where it cannot be, everything is (section 6.4.4). */
 function outcomeOf(ran: readonly Ran[]): Outcome {
   const failures = ran.flatMap(({ failure }) => (failure ? [failure] : []));
-  if (ran.some(({ field, failure }) => failure && field.isNonNull)) return { data: "null", failures };
+  const isEmpty = failures.length === ran.length;
+  if (ran.some(({ field, failure }) => failure && field.isNonNull))
+    return { data: "null", failures, isEmpty };
   const members = ran.map(({ field, text = "null" }) => `"${field.selected.name}":${text}`);
-  return { data: `{${members.join(",")}}`, failures };
+  return { data: `{${members.join(",")}}`, failures, isEmpty };
 }

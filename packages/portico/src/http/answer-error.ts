@@ -37,7 +37,6 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   if (problem.status >= 500 && !(problem instanceof LoggedProblem)) {
     request.log.error({ requestId: request.id, err: problem.cause ?? error }, "request failed");
   }
-  if (problem.code === "unavailable") reply.header("Retry-After", "1");
   reply
     .code(problem.status)
     .headers({ ...problem.headers })

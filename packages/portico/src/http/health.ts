@@ -1,7 +1,7 @@
 // `/healthz` says that the process answers, `/readyz` that its database does too.
 
 import type { FastifyInstance } from "fastify";
-import { Problem } from "../errors.ts";
+import { LoggedProblem } from "../errors.ts";
 import type { Database, Statement } from "../store/database.ts";
 
 const ping: Statement<undefined> = { sql: "select 1", bind: () => [] };
@@ -12,8 +12,9 @@ export function registerHealth(server: FastifyInstance, database: Database): voi
     try {
       await database.query(ping, undefined);
     } catch (error) {
-      request.log.error({ requestId: request.id, err: error }, "the database does not answer");
-      throw new Problem("unavailable", "The database does not answer.");
+      if (!(error instanceof LoggedProblem))
+        request.log.error({ requestId: request.id, err: error }, "the database does not answer");
+      throw new LoggedProblem("unavailable", "The database does not answer.");
     }
     return { status: "ok" };
   });

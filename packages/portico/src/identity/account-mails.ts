@@ -3,8 +3,8 @@
 
 import type { Session } from "../store/database.ts";
 import { OneByOne } from "../store/one-by-one.ts";
+import type { Report } from "../store/report.ts";
 import type { Store } from "../store/store.ts";
-import type { Report } from "../store/write-behind.ts";
 import type { AccountLetters } from "./account-letters.ts";
 import type { ChangedUser, EmailChange, EmailChanges } from "./email-changes.ts";
 import { type AskedLink, askedModel, type MailedLinks } from "./mailed-links.ts";

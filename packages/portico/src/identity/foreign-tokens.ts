@@ -4,7 +4,7 @@
 import type { Caller, Quota } from "../declare/caller.ts";
 import { LoggedProblem, type Problem } from "../errors.ts";
 import { BoundedMap } from "../plan/bounded-map.ts";
-import type { Report } from "../store/write-behind.ts";
+import type { Report } from "../store/report.ts";
 import type { AccessTokens } from "./access-token.ts";
 import { epochSeconds, kept } from "./oauth-records.ts";
 import { invalidCredential } from "./presented-credential.ts";

@@ -4,7 +4,7 @@
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { OperatorError } from "../errors.ts";
-import type { Report } from "../store/write-behind.ts";
+import type { Report } from "../store/report.ts";
 import { type SigningKey, type SigningKeySource, signingKey } from "./signing-keys.ts";
 
 const largestFile = 64 * 1024;

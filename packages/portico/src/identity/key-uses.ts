@@ -5,10 +5,11 @@ import { sql } from "kysely";
 import type { Caller } from "../declare/caller.ts";
 import { compileInsertRows, compileManyRows } from "../store/many-rows.ts";
 import { dayMs, type Expiry } from "../store/purge.ts";
+import type { Report } from "../store/report.ts";
 import type { Column, Table } from "../store/schema.ts";
 import type { Store } from "../store/store.ts";
 import { Tally } from "../store/tally.ts";
-import type { Gathering, Report } from "../store/write-behind.ts";
+import type { Gathering } from "../store/write-behind.ts";
 
 /** A request that was answered; without a caller who showed a key it used none. */
 export interface Use {

@@ -4,6 +4,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { LoggedProblem, Problem } from "../errors.ts";
 import type { Running } from "./authorization-server.ts";
 import { tooManyTries } from "./exchange.ts";
+import { isOutage, toldOfOutage } from "./outages.ts";
 import { pageHeaders } from "./pages/layout.ts";
 import { errorPage } from "./pages/plain-pages.ts";
 import type { Site } from "./site.ts";
@@ -23,13 +24,30 @@ export function answerTooMany({ reply, running: { site }, isPage }: Call, second
   return reply;
 }
 
-/** What the library throws outside its own handlers: a page that is too old, or a fault of ours. */
-export function answerBroken(error: unknown, { request, reply: { raw }, running: { site } }: Call): void {
-  const { statusCode = 500, error: code, error_description: description } = error as Partial<Refusal>;
-  if (statusCode >= 500) request.log.error({ requestId: request.id, err: error }, "request failed");
+/** What the library throws outside its own handlers: a page that is too old, a fault of ours, or an outage. */
+export function answerBroken(
+  error: unknown,
+  { request, reply: { raw }, running: { site }, isPage }: Call,
+): void {
+  const { status, headers, told } = isOutage(error) ? outageOf(error, request) : brokenOf(error, request);
   if (raw.headersSent) return void raw.end();
-  const told = errorPage(site, statusCode >= 500 ? broken : { error: code, error_description: description });
-  raw.writeHead(statusCode, { ...pageHeaders(site), "Content-Type": "text/html; charset=utf-8" }).end(told);
+  const isForPeople = isPage || !isOutage(error);
+  const type = isForPeople ? "text/html; charset=utf-8" : "application/json; charset=utf-8";
+  raw.writeHead(status, { ...pageHeaders(site), ...headers, "Content-Type": type });
+  raw.end(isForPeople ? errorPage(site, told) : JSON.stringify(told));
+}
+
+function brokenOf(error: unknown, { log, id }: FastifyRequest) {
+  const { statusCode = 500, error: code, error_description: description } = error as Partial<Refusal>;
+  if (statusCode >= 500) log.error({ requestId: id, err: error }, "request failed");
+  const told = statusCode >= 500 ? broken : { error: code, error_description: description };
+  return { status: statusCode, headers: {}, told };
+}
+
+function outageOf(outage: Problem, { log, id }: FastifyRequest) {
+  if (!(outage instanceof LoggedProblem))
+    log.error({ requestId: id, err: outage.cause ?? outage }, "request failed");
+  return { status: outage.status, headers: outage.headers, told: toldOfOutage(outage) };
 }
 
 interface Refusal {
@@ -41,7 +59,9 @@ interface Refusal {
 const broken = { error: "server_error", error_description: "Something went wrong on our side." };
 
 /** What the building refuses at these paths, in the form that clients of OAuth understand. */
-export function describeOAuthError({ message }: Problem): object {
+export function describeOAuthError(problem: Problem): object {
+  if (isOutage(problem)) return toldOfOutage(problem);
+  const { message } = problem;
   return { error: "invalid_request", error_description: message };
 }
 
@@ -67,11 +87,7 @@ export function pageOfError(
 function refusalOf(error: FastifyError, request: FastifyRequest) {
   const { status, headers } =
     error instanceof Problem ? error : { status: error.statusCode ?? 500, headers: {} };
-  // Overload, of which the log tells by itself; so are applications told (RFC 6749, section 4.1.2.1).
-  if (error instanceof LoggedProblem) {
-    const told = { error: "temporarily_unavailable", error_description: error.message };
-    return { status, headers: { "Retry-After": "1", ...headers }, told };
-  }
+  if (isOutage(error)) return outageOf(error, request);
   if (status < 500)
     return { status, headers, told: { error: "invalid_request", error_description: error.message } };
   request.log.error({ requestId: request.id, err: error }, "request failed");

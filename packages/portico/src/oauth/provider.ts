@@ -3,6 +3,7 @@
 import type { EventEmitter } from "node:events";
 import type Provider from "oidc-provider";
 import type { KoaContextWithOIDC } from "oidc-provider";
+import { LoggedProblem } from "../errors.ts";
 import { type ClientSecret, isSecretOf } from "../identity/oauth-client-lookup.ts";
 import { responseModes } from "./adapter.ts";
 import { mendClientErrors } from "./client-errors.ts";
@@ -17,6 +18,7 @@ import {
 } from "./configuration.ts";
 import { pollInterval } from "./device-flow.ts";
 import type { Library } from "./library.ts";
+import { answerOutages } from "./outages.ts";
 import { signedOutPage } from "./pages/plain-pages.ts";
 import type { Site } from "./site.ts";
 
@@ -26,6 +28,7 @@ export function buildProvider(settings: Settings, logError: (error: unknown) => 
   // The forwarding headers are our own: see mounted-request.ts.
   provider.proxy = true;
   provider.use((context, next) => (context.path === routes.token ? next() : completeAnswers(context, next)));
+  answerOutages(provider, site);
   mendClientErrors(provider, memory.guesses);
   provider.use((context, next) =>
     context.path === routes.end_session ? showSignedOut(provider, site, context, next) : next(),
@@ -38,7 +41,9 @@ export function buildProvider(settings: Settings, logError: (error: unknown) => 
   provider.on("device_authorization.success", (_context, body) =>
     Object.assign(body, { interval: pollInterval }),
   );
-  provider.on("server_error", (_context: unknown, error: unknown) => logError(error));
+  provider.on("server_error", (_context: unknown, error: unknown) => {
+    if (!(error instanceof LoggedProblem)) logError(error);
+  });
   // Koa's own, which the types of the library leave out.
   (provider as EventEmitter).on("error", (error) => {
     if (!isHangUp(error)) logError(error);

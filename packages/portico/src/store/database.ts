@@ -1,6 +1,7 @@
 // What the store asks of a database: run statements that were compiled before, alone or in a transaction.
 
 import { OperatorError, Problem } from "../errors.ts";
+import type { Report } from "./report.ts";
 
 /** SQL text and, for each of its parameters, how the value is taken from the input of a call. */
 export interface Statement<Input> {
@@ -34,6 +35,8 @@ export interface Database extends Session {
    * throws, nothing that it did remains.
    */
   transaction<T>(work: (session: Transaction) => Promise<T>): Promise<T>;
+  /** Finds out from here on when the database cannot be used, and says so once; requests are refused meanwhile. */
+  watch(report: Report): void;
   /** Runs SQL text that is not worth keeping: migrations and settings. */
   run(sql: string): Promise<void>;
   close(): Promise<void>;

@@ -2,7 +2,7 @@
 // is set aside and tried again later, ever less often, so that it holds up no other.
 
 import { BoundedMap } from "../plan/bounded-map.ts";
-import type { Report } from "./write-behind.ts";
+import type { Report } from "./report.ts";
 
 const firstWaitMs = 5_000;
 const maxWaitMs = 60 * 60 * 1_000;

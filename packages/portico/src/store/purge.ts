@@ -4,9 +4,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type RawBuilder, sql } from "kysely";
 import type { ColumnValues, Session, Statement } from "./database.ts";
+import type { Report } from "./report.ts";
 import { compile, slot } from "./statement.ts";
 import type { Store } from "./store.ts";
-import type { Report } from "./write-behind.ts";
 
 const rowsAtOnce = 250;
 const pauseMs = 50;

@@ -3,6 +3,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Session } from "./database.ts";
+import type { Report } from "./report.ts";
 import type { Store } from "./store.ts";
 
 /** So much of what was gathered as one transaction writes. */
@@ -17,9 +18,6 @@ export interface Gathering {
   /** Takes out of memory what is written now. */
   take(): readonly Piece[];
 }
-
-/** Tells whoever runs the server what went wrong. */
-export type Report = (message: string, details: { readonly [name: string]: unknown }) => void;
 
 const intervalMs = 1_000;
 /** At the end, a database that is busy is asked so often, with so long a pause. */

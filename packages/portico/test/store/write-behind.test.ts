@@ -9,9 +9,10 @@ import { RequestLog, requestLogs } from "../../src/events/request-log.ts";
 import { KeyUses } from "../../src/identity/key-uses.ts";
 import { users } from "../../src/identity/user.ts";
 import type { Database, Session, Statement, Transaction } from "../../src/store/database.ts";
+import type { Report } from "../../src/store/report.ts";
 import { sqliteDialect } from "../../src/store/sqlite/dialect.ts";
 import { Store } from "../../src/store/store.ts";
-import { type Report, WriteBehind } from "../../src/store/write-behind.ts";
+import { WriteBehind } from "../../src/store/write-behind.ts";
 
 const model = buildModel(app({ name: "Written behind", resources: [] }), [users, requestLogs]);
 
@@ -38,6 +39,7 @@ class FakeDatabase implements Database {
     this.transactions.push(written);
     return result;
   }
+  watch(): void {}
   async run(): Promise<void> {}
   async close(): Promise<void> {}
 

@@ -40,6 +40,7 @@ const serve: Command = {
       const engine = new Engine(model, store);
       const isSandbox = settings.mode === "sandbox";
       const log = await createLog(settings.logLevel);
+      store.database.watch((message, details) => log.logger.error(details, message));
       const recording = recordingOf(store, model, settings, log.logger);
       const secrets = secretsFor(settings);
       // Where callers reach the server is known once it listens: PORT may leave the choice to the system.

@@ -1,22 +1,49 @@
 // Opens a store on a PostgreSQL server.
 
-import { OperatorError } from "../../errors.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { OperatorError, Problem } from "../../errors.ts";
 import type { StoreOptions } from "../database.ts";
 import { Store } from "../store.ts";
-import { checkPostgres, PostgresDatabase } from "./database.ts";
+import { PostgresDatabase } from "./database.ts";
 import { postgresDialect } from "./dialect.ts";
+
+/** A host that does not answer is given up. */
+const longestConnectMs = 10_000;
 
 /** @throws OperatorError where the server cannot be reached */
 export async function openPostgres(url: string, options: StoreOptions): Promise<Store> {
-  const database = databaseAt(url, options);
-  await checkPostgres(database, url);
+  if (!URL.canParse(url))
+    throw new OperatorError("DATABASE_URL is no URL; write postgres://USER:PASSWORD@HOST/NAME");
+  const database = new PostgresDatabase(url, options);
+  await check(database, url);
   return new Store(postgresDialect, database);
 }
 
-function databaseAt(url: string, options: StoreOptions): PostgresDatabase {
+/** Checks that the database answers, so that the start can fail with one line. */
+async function check(database: PostgresDatabase, url: string): Promise<void> {
   try {
-    return new PostgresDatabase(url, options);
-  } catch {
-    throw new OperatorError("DATABASE_URL is no URL; write postgres://USER:PASSWORD@HOST/NAME");
+    await Promise.race([
+      database.run("select 1"),
+      sleep(longestConnectMs, undefined, { ref: false }).then(noAnswer),
+    ]);
+  } catch (error) {
+    // The start fails with the first error; closing what never opened has nothing to add.
+    database.close().catch(() => {});
+    const cause = error instanceof Problem ? error.cause : error;
+    throw new OperatorError(`the database ${withoutPassword(url)} cannot be reached: ${messageOf(cause)}`);
   }
+}
+
+function noAnswer(): never {
+  throw new Error(`no answer within ${longestConnectMs / 1000} seconds`);
+}
+
+function withoutPassword(url: string): string {
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname}`;
+}
+
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.message || ("code" in error ? String(error.code) : error.name);
 }

@@ -1,33 +1,41 @@
 // One connection for reads along an index. They are pipelined on it, so one that waits for a lock, behind a change of
 // its table, makes all after it wait as well: from then on others do not join them.
 
-import type postgres from "postgres";
+import type { Connection } from "./connection.ts";
+import { longestLifeMs } from "./pool.ts";
 
 /** How long a connection may answer nothing before it counts as held up. */
 const patienceMs = 100;
+/** How long an old connection may take for what is under way on it. */
+const lastSeconds = 20;
 
 export class Reader {
-  readonly sql: postgres.Sql;
-  #pending = 0;
-  /** When it answered last, or was asked first. */
-  #movedAt = 0;
+  readonly #open: () => Connection;
+  #connection: Connection | undefined;
 
-  constructor(sql: postgres.Sql) {
-    this.sql = sql;
+  constructor(open: () => Connection) {
+    this.#open = open;
   }
 
   get isHeldUp(): boolean {
-    return this.#pending > 0 && performance.now() - this.#movedAt > patienceMs;
+    return this.#connection !== undefined && this.#connection.quietMs > patienceMs;
   }
 
-  async read<T>(work: (sql: postgres.Sql) => Promise<T>): Promise<T> {
-    if (this.#pending === 0) this.#movedAt = performance.now();
-    this.#pending += 1;
-    try {
-      return await work(this.sql);
-    } finally {
-      this.#pending -= 1;
-      this.#movedAt = performance.now();
-    }
+  /** The connection to read on. */
+  get connection(): Connection {
+    const known = this.#connection;
+    if (known && !known.isLost && known.ageMs < longestLifeMs) return known;
+    if (known && !known.isLost) void known.close(lastSeconds);
+    this.#connection = this.#open();
+    return this.#connection;
+  }
+
+  /** That which is open; none before the first read. */
+  get connections(): readonly Connection[] {
+    return this.#connection ? [this.#connection] : [];
+  }
+
+  destroy(error: Error): void {
+    this.#connection?.destroy(error);
   }
 }

@@ -5,6 +5,7 @@ import { closeSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { OperatorError } from "../../errors.ts";
 import type { ColumnValues, Database, Statement, StoreOptions, Transaction } from "../database.ts";
+import type { Report } from "../report.ts";
 import { BackgroundReader } from "./background-reader.ts";
 import { SqliteConnection } from "./connection.ts";
 import { makeFolder } from "./folder.ts";
@@ -49,6 +50,8 @@ export class SqliteDatabase implements Database {
   transaction<T>(work: (session: Transaction) => Promise<T>): Promise<T> {
     return this.#writer.write(work);
   }
+
+  watch(_report: Report): void {}
 
   async run(text: string): Promise<void> {
     await this.#writer.alone((connection) => connection.native.exec(text));

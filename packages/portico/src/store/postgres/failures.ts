@@ -1,0 +1,56 @@
+// SQLSTATE codes (PostgreSQL, appendix A) and connection faults as errors of the store.
+
+import { LoggedProblem, Problem } from "../../errors.ts";
+import { ConstraintError, unmigrated } from "../database.ts";
+import { endsConnection } from "./connection.ts";
+
+/** Of a server that is there, and has no connection left. */
+export const tooManyConnections = "53300";
+
+/**
+ * @param isWatched whether requests are served: lost connections are logged by whoever watches them, and tables and
+ * columns were there at the start
+ */
+export function translated(error: unknown, isWatched: boolean): unknown {
+  const code = codeOf(error);
+  if (!(error instanceof Error) || code === undefined) return error;
+  if (code === "23503" || code === "23001") return new ConstraintError("reference", [], error);
+  if (code === "42P01" || code === "42703")
+    return isWatched ? new Problem("unavailable", undefined, [], {}, error) : unmigrated(error);
+  if (code === "23505") return new ConstraintError("unique", columnsOf(error), error);
+  if (isWatched && endsConnection(error)) return new LoggedProblem("unavailable", undefined, [], {}, error);
+  return isUnavailable(code) ? new Problem("unavailable", undefined, [], {}, error) : error;
+}
+
+/** The connection was lost while the server committed: nobody here can know whether it did. */
+export function unknownOutcome(cause: unknown): Problem {
+  const message =
+    "The connection to the database was lost while the write was committed. It may or may not have been applied.";
+  return new LoggedProblem("unavailable", message, [], {}, cause);
+}
+
+/**
+ * Deadlocks, serialisation failures, and plans that a migration has made invalid: nothing remains of the transaction,
+ * and the next try may succeed.
+ */
+export function isUndoneByRivals(error: unknown): boolean {
+  const cause = error instanceof Problem ? error.cause : error;
+  const code = codeOf(cause);
+  if (code === "0A000") return (cause as { routine?: unknown }).routine === "RevalidateCachedQuery";
+  return code === "40P01" || code === "40001";
+}
+
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error ? String(error.code) : undefined;
+}
+
+/** `Key (tenant_id, email)=(...) already exists.` */
+function columnsOf(error: Error): string[] {
+  const detail = "detail" in error ? String(error.detail) : "";
+  return /^Key \(([^)]*)\)=/.exec(detail)?.[1]?.split(", ") ?? [];
+}
+
+/** Lost or refused connections, deadlocks, locks that do not come, exhausted resources, time-outs, shutdown. */
+function isUnavailable(code: string): boolean {
+  return /^(08|40|53|55|57|58|CONNECT|CONNECTION|E[A-Z]+$)/.test(code);
+}
