@@ -2,8 +2,8 @@
 
 import { availableParallelism } from "node:os";
 import { Problem } from "../../errors.ts";
-import type { ColumnValues, Database, Statement, Transaction } from "../database.ts";
-import type { FairQueue } from "../fair-queue.ts";
+import type { ColumnValues, Database, Statement, StoreOptions, Transaction } from "../database.ts";
+import { FairQueue } from "../fair-queue.ts";
 import type { Report } from "../report.ts";
 import { Availability } from "./availability.ts";
 import { Connection, endsConnection } from "./connection.ts";
