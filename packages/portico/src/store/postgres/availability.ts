@@ -51,13 +51,16 @@ export class Availability {
 
   /** Finds out whether a connection that was lost, or could not be made, means that the server is gone. */
   suspect(cause: Error): void {
-    void this.#examine(cause);
+    this.#examine(cause).catch((err: unknown) => this.#fail(err));
   }
 
   #watch(): void {
     if (performance.now() - this.#reachedAt < probeEveryMs) return;
     for (const connection of this.#options.connections())
-      if (connection.quietMs > quietMs) return void this.#examine(new Error("PostgreSQL does not answer"));
+      if (connection.quietMs > quietMs) {
+        this.suspect(new Error("PostgreSQL does not answer"));
+        return;
+      }
   }
 
   async #examine(cause: Error): Promise<void> {
@@ -78,6 +81,10 @@ export class Availability {
     } finally {
       this.#isProbing = false;
     }
+  }
+
+  #fail(err: unknown): void {
+    this.#options.report("PostgreSQL cannot be watched", { err });
   }
 
   /** A server that is slow to take new connections may serve the others all the while. */

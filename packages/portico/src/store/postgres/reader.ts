@@ -25,7 +25,7 @@ export class Reader {
   get connection(): Connection {
     const known = this.#connection;
     if (known && !known.isLost && known.ageMs < longestLifeMs) return known;
-    if (known && !known.isLost) void known.close(lastSeconds);
+    if (known && !known.isLost) known.close(lastSeconds).catch(() => {});
     this.#connection = this.#open();
     return this.#connection;
   }
