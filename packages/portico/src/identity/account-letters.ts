@@ -29,6 +29,8 @@ export interface AccountLetters {
     person: Person,
     change: { readonly email: string; readonly isPending: boolean; readonly address: string },
   ): Promise<void>;
+  /** @param address the network address of the last try */
+  passwordGuessed(session: Session, person: Person, address: string): Promise<void>;
   passwordChanged(session: Session, person: Person, address: string): Promise<void>;
   /** @param passkey how the person calls it */
   passkeyAdded(session: Session, person: Person, passkey: string, address: string): Promise<void>;

@@ -1,6 +1,7 @@
-// Writes the mails about accounts that wait to be written: links that people asked for, and what is done about changed
-// addresses. Each is written by itself: one that fails holds up no other.
+// Writes the mails about accounts that wait to be written: links that people asked for, warnings of guessed passwords,
+// and what is done about changed addresses. Each is written by itself: one that fails holds up no other.
 
+import { randomBytes } from "node:crypto";
 import type { Session } from "../store/database.ts";
 import { OneByOne } from "../store/one-by-one.ts";
 import type { Report } from "../store/report.ts";
@@ -8,8 +9,13 @@ import type { Store } from "../store/store.ts";
 import type { AccountLetters } from "./account-letters.ts";
 import type { ChangedUser, EmailChange, EmailChanges } from "./email-changes.ts";
 import { type AskedLink, askedModel, type MailedLinks } from "./mailed-links.ts";
-import type { OAuthRecords } from "./oauth-records.ts";
+import { epochSeconds, type OAuthRecords } from "./oauth-records.ts";
 import type { People, Person } from "./person.ts";
+
+/** Apart from links, which an older server that runs beside this one writes as well. */
+const warningModel = "AskedWarning";
+const warningSeconds = 3_600;
+const nameBytes = 32;
 
 /** Old addresses that are told of changes that come together. */
 const maxTold = 10;
@@ -25,9 +31,13 @@ export interface AccountMailParts {
   readonly changes: EmailChanges;
 }
 
+/** Whose password is guessed, and from where the last try came. */
+export type Warning = Pick<AskedLink, "tenantId" | "email" | "address">;
+
 export class AccountMails {
   readonly #parts: AccountMailParts;
   readonly #asked: OneByOne<string>;
+  readonly #warnings: OneByOne<string>;
   readonly #changed: OneByOne<ChangedUser>;
 
   constructor(parts: AccountMailParts, report: Report) {
@@ -38,19 +48,45 @@ export class AccountMails {
       nameOf: (id: string) => id,
       work: (id: string) => store.transaction((session) => this.#answer(session, id)),
     };
+    const warnings = {
+      next: (after = "") => records.page(warningModel, after),
+      nameOf: (id: string) => id,
+      work: (id: string) => store.transaction((session) => this.#warn(session, id)),
+    };
     const changed = {
       next: (after?: ChangedUser) => changes.page(after?.id ?? ""),
       nameOf: ({ id }: ChangedUser) => id,
       work: (user: ChangedUser) => store.transaction((session) => this.#tell(session, user)),
     };
     this.#asked = new OneByOne(asked, "writing a mail that somebody asked for", report);
+    this.#warnings = new OneByOne(warnings, "writing a warning of guessed passwords", report);
     this.#changed = new OneByOne(changed, "writing mails about a changed address", report);
   }
 
   /** Writes all that wait to be written. */
   async look(): Promise<void> {
     await this.#asked.run();
+    await this.#warnings.run();
     await this.#changed.run();
+  }
+
+  /** Keeps that somebody guesses a password. Whether there is such a person is looked up later, so that no answer tells. */
+  async askWarning({ tenantId, email, address }: Warning): Promise<void> {
+    await this.#parts.records.put({
+      model: warningModel,
+      value: randomBytes(nameBytes).toString("base64url"),
+      payload: JSON.stringify({ tenantId, email, address }),
+      expiresAt: epochSeconds() + warningSeconds,
+    });
+  }
+
+  async #warn(session: Session, id: string): Promise<void> {
+    const { records, people, letters } = this.#parts;
+    const payload = await records.takeFromPage(warningModel, id, session);
+    if (payload === undefined) return;
+    const { tenantId, email, address }: Warning = JSON.parse(payload);
+    const person = await people.findByEmail(tenantId, email, session);
+    if (person) await letters.passwordGuessed(session, person, address);
   }
 
   /** Where there is such a person, they are sent what was asked for. */

@@ -1,11 +1,20 @@
-// Slows down those who guess: passwords by account and by address, codes of devices by address, and devices that ask
-// too often whether they are connected. Those who have mails sent, too.
+// Slows down those who guess: passwords by address, and by account and address together; codes of devices by address;
+// and devices that ask too often whether they are connected. Those who have mails sent, too. Nothing that is sent from
+// one address keeps an account from signing in at another.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Quota } from "../declare/caller.ts";
 import { networkOf } from "../limits/network.ts";
 import type { Quotas } from "../limits/quota.ts";
 
-const ofAccount: Quota = { limit: 10, windowSeconds: 600 };
+/** Of one account, from one address. */
+const ofPair: Quota = { limit: 10, windowSeconds: 600 };
+/** Of one account, from all addresses; beyond it each try has to wait a little, and the person is told. */
+const ofAccount: Quota = { limit: 50, windowSeconds: 600 };
+const delayMs = 2_000;
+/** Tries that wait at once. What comes beyond that does not wait, so that waiting costs a bounded amount of memory. */
+const maxDelayed = 500;
+const ofWarnings: Quota = { limit: 1, windowSeconds: 86_400 };
 /** Many people may sit behind one address. */
 const ofAddress: Quota = { limit: 100, windowSeconds: 600 };
 /** Codes that people type in for their devices. */
@@ -26,6 +35,7 @@ export interface Try {
 export class Guesses {
   readonly #quotas: Quotas;
   readonly #ofClients: Quota;
+  #delayed = 0;
 
   /** @param ofClients what an address may send of clients that fail to show who they are */
   constructor(quotas: Quotas, ofClients: Quota) {
@@ -35,16 +45,31 @@ export class Guesses {
 
   /** Counts a try to sign in, before it is made: many at once are many. @returns seconds to wait, 0 for none */
   async secondsToWait(tried: Try): Promise<number> {
-    const byAccount = await this.#quotas.take(accountKey(tried), ofAccount);
-    if (!byAccount.isAllowed) return byAccount.secondsToNext;
+    // The address first: one that is at its limit must not use up what others have for the account.
     const byAddress = await this.#quotas.take(addressKey(tried), ofAddress);
-    return byAddress.secondsToNext;
+    if (!byAddress.isAllowed) return byAddress.secondsToNext;
+    return (await this.#quotas.take(pairKey(tried), ofPair)).secondsToNext;
+  }
+
+  /**
+   * Delays a try that was counted, where too many wrong ones came for its account from everywhere. It happens before
+   * anything is hashed. @returns whether the person is to be told, which is once a day
+   */
+  async delay(tried: Try): Promise<boolean> {
+    if ((await this.#quotas.take(accountKey(tried), ofAccount)).isAllowed) return false;
+    const isTold = (await this.#quotas.take(`warning ${accountKey(tried)}`, ofWarnings)).isAllowed;
+    if (this.#delayed >= maxDelayed) return isTold;
+    this.#delayed += 1;
+    await sleep(delayMs);
+    this.#delayed -= 1;
+    return isTold;
   }
 
   /** A try that was none: the person knew their password. */
   async forgive(tried: Try): Promise<void> {
-    await this.#quotas.take(accountKey(tried), ofAccount, -1);
     await this.#quotas.take(addressKey(tried), ofAddress, -1);
+    await this.#quotas.take(pairKey(tried), ofPair, -1);
+    await this.#quotas.take(accountKey(tried), ofAccount, -1);
   }
 
   /** Counts a mail that is asked for, whether or not there is such an account. @returns seconds to wait, 0 for none */
@@ -82,6 +107,10 @@ export class Guesses {
 
 function accountKey({ tenantId, email }: Try): string {
   return `account ${tenantId} ${email.trim().toLowerCase().slice(0, 254)}`;
+}
+
+function pairKey(tried: Try): string {
+  return `${accountKey(tried)} ${addressKey(tried)}`;
 }
 
 function addressKey({ address }: Try): string {

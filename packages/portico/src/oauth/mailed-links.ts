@@ -20,6 +20,7 @@ import {
 import { confirmEmailPage, emailConfirmedPage, emailPage } from "./pages/email-pages.ts";
 import { forgottenPage, linkSentPage, newPasswordPage, passwordChangedPage } from "./pages/password-pages.ts";
 import { errorPage } from "./pages/plain-pages.ts";
+import { toldToWait, tryPassword } from "./password-try.ts";
 import { isForged, showWaiting, waitingFor } from "./waiting.ts";
 
 /** `/interaction/{id}/password`: somebody cannot sign in. The answer is the same whether there is such a person. */
@@ -90,20 +91,14 @@ export async function confirmEmail(parts: PageParts, exchange: Exchange): Promis
 
 /** What is answered to whoever does not know the password of the person. */
 async function refusalOfPassword(
-  { guesses, people }: PageParts,
-  { form, address, response }: Exchange,
+  parts: PageParts,
+  exchange: Exchange,
   { tenantId, email }: Person,
 ): Promise<{ readonly status: number; readonly fault: string } | undefined> {
-  const tried = { tenantId, email, address };
-  const seconds = await guesses.secondsToWait(tried);
-  if (seconds > 0) {
-    response.setHeader("Retry-After", String(seconds));
-    return { status: 429, fault: tooManyTries(seconds) };
-  }
-  if (!(await people.signedIn(tenantId, email, form?.get("password") ?? "")))
-    return { status: 401, fault: "The password is wrong." };
-  await guesses.forgive(tried);
-  return undefined;
+  const password = exchange.form?.get("password") ?? "";
+  const { person, seconds } = await tryPassword(parts, exchange, { tenantId, email, password });
+  if (seconds > 0) return { status: 429, fault: toldToWait(exchange, seconds) };
+  return person ? undefined : { status: 401, fault: "The password is wrong." };
 }
 
 /** `/account`: whether the address is confirmed, and a mail with which to do that. */

@@ -1,8 +1,9 @@
 // A person shows who they are, with their email address and password.
 
-import { type Exchange, type PageParts, tooManyTries } from "./exchange.ts";
+import type { Exchange, PageParts } from "./exchange.ts";
 import { finishSignIn } from "./finish-sign-in.ts";
 import { signInPage } from "./pages/sign-in-page.ts";
+import { toldToWait, tryPassword } from "./password-try.ts";
 import { showWaiting, type Waiting } from "./waiting.ts";
 import { requestOptions } from "./webauthn.ts";
 
@@ -15,8 +16,7 @@ interface Again {
 const wrongSignIn = "The email address or the password is wrong.";
 
 export async function signIn(parts: PageParts, exchange: Exchange, waiting: Waiting): Promise<void> {
-  const { people, guesses } = parts;
-  const { response, form, address } = exchange;
+  const { form } = exchange;
   const { interaction, client } = waiting;
   const hint = interaction.params["login_hint"];
   const email = form?.get("email") ?? (typeof hint === "string" ? hint : "");
@@ -24,15 +24,14 @@ export async function signIn(parts: PageParts, exchange: Exchange, waiting: Wait
     showSignIn(parts, exchange, waiting, status, { email, ...(fault !== undefined && { fault }) });
   };
   if (!form) return showAgain(200);
-  const tried = { tenantId: client.tenantId, email, address };
-  const seconds = await guesses.secondsToWait(tried);
-  if (seconds > 0) {
-    response.setHeader("Retry-After", String(seconds));
-    return showAgain(429, tooManyTries(seconds));
-  }
-  const person = await people.signedIn(client.tenantId, email, form.get("password") ?? "");
+  const password = form.get("password") ?? "";
+  const { person, seconds } = await tryPassword(parts, exchange, {
+    tenantId: client.tenantId,
+    email,
+    password,
+  });
+  if (seconds > 0) return showAgain(429, toldToWait(exchange, seconds));
   if (!person) return showAgain(401, wrongSignIn);
-  await guesses.forgive(tried);
   return finishSignIn(parts, exchange, waiting, { accountId: person.id, amr: ["pwd"] });
 }
 

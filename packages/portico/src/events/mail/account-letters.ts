@@ -82,6 +82,16 @@ export function passwordChanged(facts: AccountFacts): Letter {
   });
 }
 
+export function passwordGuessed(facts: AccountFacts): Letter {
+  return letter({
+    subject: `Somebody tries to sign in to your account at ${facts.apiName}`,
+    greeting: greeting(facts),
+    opening: `Many wrong passwords were sent for your account at ${facts.apiName}. Each try takes longer for now; you can sign in as before.`,
+    facts: rows(facts, "Last try"),
+    advice: [{ sentence: "If you use the password anywhere else, choose a new one." }],
+  });
+}
+
 export function passkeyAdded(facts: AccountFacts & { readonly passkey: string }): Letter {
   return letter({
     subject: `A passkey was added to your account at ${facts.apiName}`,

@@ -9,6 +9,7 @@ import {
   emailLink,
   passkeyAdded,
   passwordChanged,
+  passwordGuessed,
   passwordLink,
 } from "./account-letters.ts";
 import type { Letter } from "./letter.ts";
@@ -65,6 +66,11 @@ export class MailedAccountLetters {
   async passwordChanged(session: Session, person: Person, address: string): Promise<void> {
     const letter = passwordChanged(this.#facts(person, address));
     await this.#send(session, person, "account.password_changed", letter);
+  }
+
+  async passwordGuessed(session: Session, person: Person, address: string): Promise<void> {
+    const letter = passwordGuessed(this.#facts(person, address));
+    await this.#send(session, person, "account.password_guessed", letter);
   }
 
   async passkeyAdded(session: Session, person: Person, passkey: string, address: string): Promise<void> {
