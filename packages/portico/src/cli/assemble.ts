@@ -29,7 +29,7 @@ import { keyNotices } from "./notices.ts";
 import { readSettings, type Settings } from "./settings.ts";
 
 /** Tables of the server itself that belong to no resource. */
-const ownTables = [
+export const ownTables = [
   tenantsTable,
   passwordsTable,
   verifiedEmailsTable,

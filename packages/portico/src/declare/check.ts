@@ -167,17 +167,10 @@ function checkDeprecation(
   if (sunset < since) refuse("deprecated.sunset is earlier than deprecated.since; RFC 8594 forbids that");
 }
 
-/** Tables, columns and paths that the server has for itself. */
-const reservedTables = ["tenants", "passwords", "events", "key_usage"];
+/** Columns that the server has for itself. Its tables are checked in store/schema.ts, its paths in http/own-paths.ts. */
 const reservedColumns = ["tenant_id", "row_no", "search_words"];
-const reservedSegments = ["healthz", "readyz", "metrics", "docs", "graphql", "oauth"];
 
-function checkReserved({ name, table, segment, attributes }: ResourceModel): void {
-  if (reservedTables.includes(table) || reservedSegments.includes(segment)) {
-    throw new OperatorError(
-      `resource ${name}: ${segment} is a name of the server's own; set plural, or rename it`,
-    );
-  }
+function checkReserved({ name, attributes }: ResourceModel): void {
   const taken = attributes.find(({ column }) => reservedColumns.includes(column));
   if (taken) {
     throw new OperatorError(

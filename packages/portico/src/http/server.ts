@@ -33,6 +33,7 @@ import type { Log } from "./log.ts";
 import { watchMethods } from "./methods.ts";
 import { acceptJsonBodies, requireAccepted } from "./negotiate.ts";
 import { OverloadLog } from "./overload-log.ts";
+import { OwnPaths } from "./own-paths.ts";
 import { countFile, countOperation, countRequests, failedAuthentication, takeCost } from "./quota.ts";
 import { requestId } from "./request-id.ts";
 import { credentialOf, type RequestRecorder, recordRequests } from "./request-log.ts";
@@ -121,6 +122,7 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
     clientErrorHandler: answerUnreadable(building.log.logger),
     frameworkErrors: answerError,
   });
+  const ownPaths = new OwnPaths(server);
   const overloads = new OverloadLog(building.log.logger);
   const connections = openConnections(server, building, overloads);
   const unread = new UnreadAnswers(connections, { maxUnreadBytes: building.bufferBytes, overloads });
@@ -155,13 +157,14 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
   );
   answerExpectations(server);
   boundBodies(server, building.bufferBytes * bodiesShare, overloads);
-  await server.register((oauth, _options, done) => {
-    registerOAuth(oauth, { ...building.oauth, addressOf: building.addressOf }).then(() => done(), done);
-  });
-  await server.register((doors, _options, done) => {
-    registerDoors(doors, building);
-    done();
-  });
+  await server.register(
+    // handled: Fastify awaits what it registers, and throws here what these throw.
+    async (oauth) => registerOAuth(oauth, { ...building.oauth, addressOf: building.addressOf }),
+  );
+  await server.register(
+    // handled: as above.
+    async (doors) => registerDoors(doors, building, ownPaths),
+  );
   if (building.isTimed) reportTiming(server);
   sendTogether(server, (bytes) => unread.add(bytes));
   return server;
@@ -195,7 +198,7 @@ function requireHost({ raw }: FastifyRequest): void {
 }
 
 /** Whoever comes through a door has shown who they are. */
-function registerDoors(doors: FastifyInstance, building: Building): void {
+function registerDoors(doors: FastifyInstance, building: Building, ownPaths: OwnPaths): void {
   const { engine, cursors, authenticator, quotas, oauth, publicUrl, log } = building;
   const { graphqlLimits, events, mostSubscriptions, addressOf } = building;
   const verify = (presented: Presented): Promise<Caller> => authenticator.caller(presented);
@@ -219,7 +222,6 @@ function registerDoors(doors: FastifyInstance, building: Building): void {
   countRequests(doors, quotas.ofKeys);
   const basePath = new URL(publicUrl).pathname.replace(/\/$/, "");
   registerGrants(doors, { server: oauth.server, basePath, callerOf });
-  registerRest(doors, { engine, cursors, basePath, callerOf });
   const count = (caller: Caller): Promise<void> => countOperation(quotas.ofKeys, caller);
   const logSocket: StreamAccess["logSocket"] = (line, caller) =>
     log.logger.info({ ...line, ...(caller && credentialOf(caller)) }, "web socket closed");
@@ -231,6 +233,8 @@ function registerDoors(doors: FastifyInstance, building: Building): void {
     takeTokens: (...taking) => takeCost(quotas.ofKeys, ...taking),
   });
   acceptSockets(doors.server, graphqlPath, (...opening) => streams.openSocket(...opening));
+  ownPaths.requireFree(engine.model.resources);
+  registerRest(doors, { engine, cursors, basePath, callerOf });
 }
 
 function callerOf({ caller }: FastifyRequest): Caller {

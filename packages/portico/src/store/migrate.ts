@@ -20,7 +20,7 @@ import type { ExistingTable, TableDialect } from "./tables.ts";
  * @throws OperatorError for a change that could lose data
  */
 export async function migrate(store: Store, tables: readonly Table[], isDryRun = false): Promise<string[]> {
-  const dialect = store.dialect.name === "sqlite" ? sqliteTables : postgresTables;
+  const dialect = tableDialect(store);
   const plan = async (session: Session): Promise<Step[]> => {
     const existing = await dialect.existing(session);
     const steps: Step[] = [];
@@ -49,6 +49,15 @@ export async function migrate(store: Store, tables: readonly Table[], isDryRun =
   } finally {
     for (const text of dialect.after) await store.database.run(text);
   }
+}
+
+/** Every table that the database has, by name. */
+export function existingTables(store: Store): Promise<ReadonlyMap<string, ExistingTable>> {
+  return tableDialect(store).existing(store.database);
+}
+
+function tableDialect({ dialect }: Store): TableDialect {
+  return dialect.name === "sqlite" ? sqliteTables : postgresTables;
 }
 
 /** A part of a migration: SQL, or work on rows that only Portico can do. */
@@ -158,7 +167,7 @@ function refuseLosses(table: Table, existing: ExistingTable): void {
     if (!column && name === searchColumn) continue;
     if (!column) {
       throw new OperatorError(
-        `the column ${place} is no longer declared, and dropping it loses data; declare it again, or take it out of filter, sort and search, migrate, and run by hand: alter table ${table.name} drop column ${name}`,
+        `the column ${place} is no longer declared, and nothing drops data by itself; ${remedyOf(table, existing, name)}`,
       );
     }
     if (column.type !== type) {
@@ -172,6 +181,14 @@ function refuseLosses(table: Table, existing: ExistingTable): void {
       );
     }
   }
+}
+
+/** What to do about a column that is no longer declared; a field that has its type may be the same under another name. */
+function remedyOf(table: Table, existing: ExistingTable, name: string): string {
+  const { type } = existing.columns.get(name)!;
+  const candidate = table.columns.find((each) => !existing.columns.has(each.name) && each.type === type);
+  const rename = `alter table ${table.name} rename column ${name} to ${candidate?.name ?? "NEW_NAME"}`;
+  return `if its field was renamed, stop the server and run by hand: ${rename}; otherwise declare it again, or read "When a declaration changes" in the documentation before you give its values up`;
 }
 
 function indexSteps(dialect: TableDialect, table: Table, existing: ExistingTable): RawBuilder<unknown>[] {

@@ -3,6 +3,7 @@
 
 import { hash } from "node:crypto";
 import { type Attribute, defaultSort, type Model, type ResourceModel } from "../declare/model.ts";
+import { OperatorError } from "../errors.ts";
 
 export type ColumnType = "text" | "integer" | "number" | "boolean" | "timestamp" | "json" | "sequence";
 
@@ -70,7 +71,23 @@ export function tablesOf(
       indexes: [...table.indexes, ...ownIndexes.filter((each) => each.table === table.name)],
     };
   });
+  requireFree(model, ownTables);
   return [...plain!, ...ofResources, ...referring!];
+}
+
+/** @throws OperatorError for a resource whose table another one, or the server itself, has already */
+function requireFree({ resources }: Model, ownTables: readonly Table[]): void {
+  const owners = new Map(ownTables.map(({ name }) => [name, "the server itself"]));
+  for (const { name, table, search } of resources) {
+    for (const each of search.length > 0 ? [table, searchTable(table)] : [table]) {
+      const owner = owners.get(each);
+      if (owner)
+        throw new OperatorError(
+          `resource ${name}: the table ${each} belongs to ${owner}; set plural, or rename it`,
+        );
+      owners.set(each, `the resource ${name}`);
+    }
+  }
 }
 
 function parentsFirst(resources: readonly ResourceModel[]): ResourceModel[] {

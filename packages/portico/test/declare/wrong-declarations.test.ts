@@ -71,11 +71,6 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
         { hooks: { before: { update() {} } } },
         "there is no hook before.update; use before or after create, change, remove",
       ],
-      [
-        "a path of the server's own",
-        { plural: "healthz" },
-        "healthz is a name of the server's own; set plural, or rename it",
-      ],
     ] as const
   ).map(
     ([fact, more, line]) =>
@@ -110,11 +105,6 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
     "a field with the name of a column of the server's own",
     [loosely("post", { fields: { tenantId: title } })],
     "resource post, field tenantId: this name is the server's own; rename it",
-  ],
-  [
-    "a resource with the name of a table of the server's own",
-    [loosely("event", { fields: { title } })],
-    "resource event: events is a name of the server's own; set plural, or rename it",
   ],
   [
     "a name with a capital at its beginning",

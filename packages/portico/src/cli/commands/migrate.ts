@@ -1,6 +1,7 @@
 // portico migrate
 
 import { migrate } from "../../store/migrate.ts";
+import { undeclaredTables } from "../../store/undeclared.ts";
 import { assemble, withStore } from "../assemble.ts";
 import type { Command } from "../command.ts";
 
@@ -11,14 +12,26 @@ const migrateCommand: Command = {
   async run(given) {
     const assembly = await assemble();
     const isDryRun = given.isSet("dry-run");
-    const statements = await withStore(assembly, (store) => migrate(store, assembly.tables, isDryRun));
+    const { tables } = assembly;
+    const { statements, undeclared } = await withStore(assembly, async (store) => ({
+      statements: await migrate(store, tables, isDryRun),
+      undeclared: await undeclaredTables(store, tables),
+    }));
     const done =
       statements.length === 0 ? "The database is up to date." : `${statements.length} statements were run.`;
     return {
-      json: { statements, isDryRun },
-      lines: isDryRun && statements.length > 0 ? statements.map((statement) => `${statement};`) : [done],
+      json: { statements, isDryRun, undeclared },
+      lines: [
+        ...(isDryRun && statements.length > 0 ? statements.map((statement) => `${statement};`) : [done]),
+        ...undeclared.map(noteOn),
+      ],
     };
   },
 };
+
+/** A comment in SQL too, for those who hand on what a dry run prints. */
+function noteOn(table: string): string {
+  return `-- The table ${table} has rows, but no resource is declared for it. It is kept. If the resource was renamed, set its plural to the old name.`;
+}
 
 export const commands: readonly Command[] = [migrateCommand];
