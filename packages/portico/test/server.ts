@@ -111,6 +111,14 @@ export async function portico(
   return { code, stdout, stderr };
 }
 
+export interface StartOptions {
+  readonly env?: Environment;
+  readonly cwd?: string;
+  readonly key?: string;
+  /** The program of Portico, where it is not that of this repository. */
+  readonly file?: string;
+}
+
 /** A started server. */
 export class Portico {
   readonly place: Place;
@@ -131,10 +139,10 @@ export class Portico {
   /** Starts a server on an empty database, or again on one that was used before, with the key of then. */
   static async start(
     place: Place,
-    { env = {}, cwd = projectFolder, key }: { env?: Environment; cwd?: string; key?: string } = {},
+    { env = {}, cwd = projectFolder, key, file = program }: StartOptions = {},
   ): Promise<Portico> {
     const given = { DATABASE_URL: place.databaseUrl, PORT: "0", ...plentiful, ...env };
-    const child = start(["serve"], given, cwd);
+    const child = start(["serve"], given, cwd, {}, file);
     const output = { text: "" };
     child.stdout?.on("data", (chunk) => (output.text += chunk));
     child.stderr?.on("data", (chunk) => (output.text += chunk));
@@ -214,9 +222,10 @@ function start(
   env: Environment,
   cwd: string,
   limits: Pick<SpawnOptions, "timeout" | "killSignal"> = {},
+  file: string = program,
 ): ChildProcess {
   const { PATH = "", HOME = "" } = process.env;
-  return spawn(process.execPath, [program, ...words], {
+  return spawn(process.execPath, [file, ...words], {
     cwd,
     env: { PATH, HOME, NODE_NO_WARNINGS: "0", ...env },
     stdio: ["ignore", "pipe", "pipe"],
