@@ -5,6 +5,7 @@ import type { Caller } from "../declare/caller.ts";
 import type { Model, ResourceModel } from "../declare/model.ts";
 import { allowedValues } from "../declare/policy.ts";
 import type { Comparison, Condition, ReferenceCondition } from "../plan/read.ts";
+import { valueKey } from "../plan/value-key.ts";
 
 const none: readonly never[] = Object.freeze([]);
 
@@ -39,9 +40,9 @@ export function inheritedPolicyCondition(
 /** Tells callers apart by what the policies of a model leave to them: those with one key see the same rows. */
 export function policyKey({ resources }: Model, caller: Caller): string {
   const restricting = resources.filter(({ policy }) => policy);
-  return JSON.stringify(
+  return valueKey(
     restricting.map((resource) =>
-      // Not the answer of the policy itself: JSON has no undefined.
+      // Not the answer of the policy itself, of which two can mean the same.
       allowedValues(resource, caller).map(({ attribute, values }) => [attribute.name, values]),
     ),
   );

@@ -107,7 +107,6 @@ export function registerGraphql(server: FastifyInstance, door: GraphqlDoor): Str
     reply.headers(streamHeaders);
     for (const [name, value] of Object.entries(reply.getHeaders()))
       if (value !== undefined) reply.raw.setHeader(name, value);
-    reply.raw.flushHeaders();
     const { headers, rawHeaders } = raw;
     const opening = { caller, headers, rawHeaders, isReadOnly: method === "GET" };
     streams.stream(given, reply.raw, opening).catch((error: unknown) => {

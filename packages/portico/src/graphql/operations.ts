@@ -3,6 +3,7 @@
 import type { GraphQLFormattedError } from "graphql";
 import type { Caller } from "../declare/caller.ts";
 import { fault, LoggedProblem, type Problem } from "../errors.ts";
+import { valueKey } from "../plan/value-key.ts";
 import { type Answerer, type Examined, isFailed } from "./answer.ts";
 import { type Failure, failureOfField } from "./failure.ts";
 import type { GraphqlRequest } from "./request.ts";
@@ -64,7 +65,7 @@ export class Operation implements Receiver {
     const after = placeOf(request.extensions.lastEventId);
     const plan = planSubscription(examined);
     const { operationName, variables } = request;
-    const question = JSON.stringify([examined.text, operationName, variables]);
+    const question = valueKey([examined.text, operationName, variables]);
     this.#subscription = this.#parts.subscribers.open(plan, question, this.#caller, this);
     await this.#subscription.begin(after);
   }

@@ -87,7 +87,10 @@ export class Streams {
     });
   }
 
-  /** Answers an operation with a stream. The head of the response has been sent. */
+  /**
+   * Answers an operation with a stream. The head of the response leaves with the first event, or once a subscription
+   * has begun: a client that has received it is told of everything from then on.
+   */
   async stream(
     request: GraphqlRequest,
     response: ServerResponse,
@@ -119,6 +122,7 @@ export class Streams {
     response.once("close", leave);
     await operation.run(request, opening.isReadOnly);
     isBegun = true;
+    if (!response.headersSent && !response.destroyed) response.flushHeaders();
     if (socket.readableEnded) hangUp();
   }
 

@@ -75,7 +75,8 @@ export class Subscription {
     const seen = await this.#events.seenAfter(this.#events.told);
     if (this.#isEnded) return;
     const { told } = this.#events;
-    const newest = Math.max(told, ...seen);
+    let newest = told;
+    for (const number of seen) newest = Math.max(newest, number);
     if (after === undefined) this.#skipped = seen;
     else if (after > newest) throw fault("lastEventId", "reference", `There is no event ${after} yet.`);
     if (after !== undefined) await this.#requireKept(after);

@@ -15,14 +15,13 @@ export async function streaming(
 ): Promise<void> {
   const stream = await TestStream.open(server, query, options);
   try {
-    await begun();
     await work(stream);
   } finally {
     stream.close();
   }
 }
 
-/** Nothing tells a client that its subscription has begun. */
+/** Over WebSocket nothing tells a client that its subscription has begun; the head of a stream of events does. */
 export const begun = (): Promise<void> => sleep(50);
 
 export const titlesOf = (results: readonly { data: Record<string, { title: string }> }[]): string[] =>
