@@ -100,6 +100,7 @@ export class Answerer {
     if (isFailed(prepared)) return prepared;
     requireWithin("cost", prepared.cost, limits);
     requireWithin("size", prepared.size, limits);
+    requireWithin("names", prepared.names, limits);
     const missing = missingScopes(caller, prepared.scopes);
     if (missing.length > 0) return missing.map(({ problem, path }) => failureOf(problem, { path }));
     return { text, parsed, prepared };

@@ -3,7 +3,7 @@
 // anything uses it.
 
 import type { Presented } from "./open-credentials.ts";
-import { type GraphqlRequest, requestOfBody, requireShallow } from "./request.ts";
+import { type GraphqlRequest, requestOfBody, requireBoundedJson } from "./request.ts";
 
 /** What a connection is closed with; clients know the first ones from the protocol. */
 export const closes = {
@@ -118,7 +118,7 @@ function requestOf(payload: unknown): GraphqlRequest {
 
 function shallow(payload: Members | undefined): Members | undefined {
   try {
-    requireShallow("payload", payload);
+    requireBoundedJson("payload", payload);
     return payload;
   } catch {
     throw invalidMessage();

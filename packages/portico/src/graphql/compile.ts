@@ -11,6 +11,7 @@ import type { Read } from "../plan/read.ts";
 import { connectionShape, connectionText } from "./connection-text.ts";
 import { isIntrospection } from "./introspection.ts";
 import { limitOf, newestFirst, parentConditions, placedPage, planPage } from "./list-arguments.ts";
+import { resourceOfId } from "./resource-of-id.ts";
 import { rowSelection } from "./row-selection.ts";
 import type { Api } from "./schema.ts";
 import { search } from "./search.ts";
@@ -59,7 +60,7 @@ function runOf(api: Api, rootName: string, selected: Selected): CompiledField["r
     case "page":
       return pageRun(meaning.resource, selected);
     case "node": {
-      const resource = resourceOfId(api, selected);
+      const resource = resourceOfId(api, String(selected.arguments.id));
       return resource ? rowRun(api, resource, selected) : async () => "null";
     }
     case "search":
@@ -73,16 +74,6 @@ function runOf(api: Api, rootName: string, selected: Selected): CompiledField["r
       return async () => text;
     }
   }
-}
-
-/** The resource whose ids look like the argument. */
-export function resourceOfId(api: Api, { arguments: given }: Selected): ResourceModel | undefined {
-  return resourceWithPrefix(api, String(given.id));
-}
-
-export function resourceWithPrefix({ typeOf }: Api, id: string): ResourceModel | undefined {
-  const prefix = id.slice(0, Math.max(0, id.lastIndexOf("_")));
-  return [...typeOf.keys()].find(({ idPrefix, operations }) => idPrefix === prefix && operations.has("get"));
 }
 
 /** What is selected of the type that a resource has. */

@@ -12,8 +12,15 @@ export interface Failure {
 /** Where an error belongs: the place in the document and the path in the answer. */
 type Place = Pick<GraphQLFormattedError, "locations" | "path">;
 
+/** Messages of graphql-js repeat what was sent. */
+const longestMessage = 1_000;
+
 export function failureOf(problem: Problem, { locations, path }: Place = {}): Failure {
-  const { code, message, details } = problem;
+  const { code, details } = problem;
+  const message =
+    problem.message.length > longestMessage
+      ? `${problem.message.slice(0, longestMessage).toWellFormed()}…`
+      : problem.message;
   const formatted = {
     message,
     ...(locations && { locations }),

@@ -1,7 +1,6 @@
 // Introspection: what a caller asks about the schema, written as JSON text. The schema never changes while the server
 // runs, so an answer is kept for whoever asks the same.
 
-import { setImmediate } from "node:timers/promises";
 import {
   type GraphQLOutputType,
   type GraphQLResolveInfo,
@@ -12,15 +11,13 @@ import {
 } from "graphql";
 import { fault } from "../errors.ts";
 import { BoundedMap } from "../plan/bounded-map.ts";
+import { Pauses } from "./pause.ts";
 import type { Inside, Selected } from "./selected.ts";
 
 /** Characters that one operation may learn of the schema. The usual question of tools has some 10,000 for a resource. */
 const mostCharacters = 8 * 1024 * 1024;
 /** Characters of all answers that are kept, with their questions. */
 const mostKept = 8 * 1024 * 1024;
-
-/** Writing gives way to others after so many steps, which take about a millisecond. */
-const stepsAtOnce = 2_000;
 
 /** Whether a root field asks about the schema: `__schema` or `__type`. */
 export function isIntrospection({ field }: Selected): boolean {
@@ -41,10 +38,11 @@ export class Introspection {
    */
   async textsOf(fields: readonly Selected[]): Promise<ReadonlyMap<Selected, string>> {
     const texts = new Map<Selected, string>();
+    const pauses = new Pauses();
     let left = mostCharacters;
     for (const selected of fields) {
       if (!isIntrospection(selected)) continue;
-      const text = await this.#textOf(selected, left);
+      const text = await this.#textOf(selected, left, pauses);
       left -= text.length;
       if (left < 0) throw tooMuch();
       texts.set(selected, text);
@@ -52,32 +50,35 @@ export class Introspection {
     return texts;
   }
 
-  async #textOf({ field, arguments: given, inside }: Selected, most: number): Promise<string> {
+  async #textOf(
+    { field, arguments: given, inside }: Selected,
+    most: number,
+    pauses: Pauses,
+  ): Promise<string> {
     const about = this.#resolve({ field, arguments: given }, undefined);
     // What callers name and is not there must not fill the memory.
     if (about === undefined || about === null) return "null";
     const shape = `${field.name}${argumentsText(given)}${shapeOf(inside)}`;
     const known = this.#kept.get(shape);
     if (known !== undefined) return known;
-    const text = await this.#write({ type: field.type, value: about, inside }, most);
+    const text = await this.#write({ type: field.type, value: about, inside }, most, pauses);
     this.#kept.set(shape, text);
     return text;
   }
 
   /** Writes a value without recursion, so that it can pause anywhere. */
-  async #write(value: Value, most: number): Promise<string> {
+  async #write(value: Value, most: number, pauses: Pauses): Promise<string> {
     const written: string[] = [];
     const open: (string | Value)[] = [value];
     let length = 0;
-    for (let step = 1; open.length > 0; step += 1) {
-      const next = open.pop()!;
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
       const parts = typeof next === "string" ? next : this.#partsOf(next);
       if (typeof parts === "string") {
         written.push(parts);
         length += parts.length;
         if (length > most) throw tooMuch();
       } else for (const part of parts.reverse()) open.push(part);
-      if (step % stepsAtOnce === 0) await setImmediate();
+      if (typeof next !== "string" && pauses.isDue) await pauses.rest();
     }
     return written.join("");
   }

@@ -104,13 +104,14 @@ export function filterConditions(resource: ResourceModel, filter: Given): Compar
   for (const { attribute, hasRange } of resource.filters.values()) {
     const any = filter[attribute.name];
     if (Array.isArray(any)) {
-      const values = [...new Set(any as Value[])];
-      if (values.length > mostValues)
+      // Counted as they come: one long list may be the filter of many fields.
+      if (any.length > mostValues)
         throw fault(
           `filter.${attribute.name}`,
           "max",
           `${attribute.name} has more than ${mostValues} values.`,
         );
+      const values = [...new Set(any as Value[])];
       for (const value of values) requireStorable(attribute.name, value);
       conditions.push({ attribute, operator: "in", values });
     }

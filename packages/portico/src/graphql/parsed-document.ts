@@ -12,8 +12,9 @@ import {
 import { Problem } from "../errors.ts";
 import { BoundedMap } from "../plan/bounded-map.ts";
 import type { GraphqlLimits } from "./bounds.ts";
+import { requireBoundedDocument } from "./document-survey.ts";
 import { type Failure, failureOf, failureOfDocument } from "./failure.ts";
-import { beyond, requireBoundedDocument } from "./limits.ts";
+import { beyond, requireWithin } from "./limits.ts";
 
 export interface ParsedDocument {
   readonly document: DocumentNode;
@@ -28,7 +29,7 @@ const mostCharacters = 256 * 1024;
 /** Longer documents are parsed whenever they come. */
 const longestKept = 16 * 1024;
 /** Of the faults that validation finds. */
-const mostFaults = 20;
+const mostFaults = 10;
 
 /** How graphql-js says that it has stopped. */
 const beyondTokens = /^Syntax Error: Document contains more than \d+ (tokens|comments)/;
@@ -58,6 +59,7 @@ export class DocumentParser {
 
   #parseAnew(text: string): ParsedDocument | readonly Failure[] {
     try {
+      requireWithin("characters", text.length, this.#limits);
       const document = parse(text, {
         maxLexicalTokens: this.#limits.tokens,
         maxComments: this.#limits.tokens,

@@ -6,7 +6,7 @@ import { BoundedMap } from "../plan/bounded-map.ts";
 import { type CompiledField, compileFields } from "./compile.ts";
 import { type Failure, failureOfDocument } from "./failure.ts";
 import { isIntrospection } from "./introspection.ts";
-import { costOf, sizeOf } from "./limits.ts";
+import { costOf, namesOf, sizeOf } from "./limits.ts";
 import type { ParsedDocument } from "./parsed-document.ts";
 import type { Api } from "./schema.ts";
 import { type NeededScope, scopesOf } from "./scopes.ts";
@@ -19,6 +19,7 @@ export interface Compiled {
   readonly hasIntrospection: boolean;
   readonly cost: number;
   readonly size: number;
+  readonly names: number;
   readonly scopes: readonly NeededScope[];
   /** How many fields it has, in all. */
   readonly weight: number;
@@ -28,7 +29,8 @@ export interface Compiled {
 const mostFields = 20_000;
 /** Variables whose text is longer are not worth keeping: they hardly come again. */
 const longestVariables = 1_024;
-const mostFaults = 20;
+/** Of the faults of variables; the message of each repeats a value. */
+const mostFaults = 5;
 
 export class Preparer {
   readonly #api: Api;
@@ -84,6 +86,7 @@ function compiled(api: Api, operation: OperationDefinitionNode, fields: readonly
     hasIntrospection: fields.some(isIntrospection),
     cost: costOf(fields),
     size: sizeOf(fields),
+    names: namesOf(fields),
     scopes: scopesOf(api, fields),
     weight: 1 + countOf(fields),
   };

@@ -10,6 +10,8 @@ export interface GraphqlRequest {
   readonly extensions: Readonly<Record<string, unknown>>;
 }
 
+/** Values in variables and extensions: each is looked at before anything runs. */
+const mostValues = 10_000;
 /** Levels of variables and extensions. JSON in rows has 32, below the names of variable and field. */
 const deepest = 64;
 /** No document has an operation with a longer name. */
@@ -74,14 +76,26 @@ const nothing = Object.freeze({});
 function objectOrNothing(name: string, value: unknown): Readonly<Record<string, unknown>> {
   if (value === undefined || value === null) return nothing;
   if (!isObject(value)) throw new Problem("malformed_request", `${name} must be an object.`);
-  requireShallow(name, value);
+  requireBoundedJson(name, value);
   return value;
 }
 
-/** Whatever writes or compares values of a deeper nesting would exhaust the stack. @throws Problem `malformed_request` */
-export function requireShallow(name: string, value: unknown, levels = deepest): void {
-  if (typeof value !== "object" || value === null) return;
-  if (levels === 0)
-    throw new Problem("malformed_request", `${name} is nested more than ${deepest} levels deep.`);
-  for (const member of Object.values(value)) requireShallow(name, member, levels - 1);
+/**
+ * Whatever writes or compares values of a deeper nesting would exhaust the stack.
+ *
+ * @throws Problem `malformed_request`
+ */
+export function requireBoundedJson(name: string, value: unknown): void {
+  let count = 0;
+  const visit = (inner: unknown, levels: number): void => {
+    count += 1;
+    if (count > mostValues)
+      throw new Problem("malformed_request", `${name} has more than ${mostValues} values.`);
+    if (typeof inner !== "object" || inner === null) return;
+    if (levels === 0)
+      throw new Problem("malformed_request", `${name} is nested more than ${deepest} levels deep.`);
+    if (Array.isArray(inner)) for (const item of inner) visit(item, levels - 1);
+    else for (const key in inner) visit((inner as Readonly<Record<string, unknown>>)[key], levels - 1);
+  };
+  visit(value, deepest);
 }

@@ -1,8 +1,9 @@
 // Runs a prepared operation and writes its answer: texts of the database put beside each other.
 
-import { getLocation } from "graphql";
 import type { CompiledField, RunContext } from "./compile.ts";
 import { type Failure, failureOfField } from "./failure.ts";
+import { locationsOf } from "./location.ts";
+import { Pauses } from "./pause.ts";
 import type { Compiled } from "./prepare.ts";
 
 export interface Outcome {
@@ -24,17 +25,33 @@ interface Ran {
   readonly failure: Failure | undefined;
 }
 
+/** Fields of one operation that are read at once: those of a long one must not stand before the reads of others. */
+const mostAtOnce = 10;
+
 async function runTogether(fields: readonly CompiledField[], context: RunContext): Promise<Outcome> {
-  return outcomeOf(await Promise.all(fields.map((field) => runField(field, context))));
+  if (fields.length === 1) return outcomeOf([await runField(fields[0]!, context)]);
+  const ran: Ran[] = [];
+  const pauses = new Pauses();
+  const waiting = fields.entries();
+  const runWaiting = async (): Promise<void> => {
+    for (const [place, field] of waiting) {
+      ran[place] = await runField(field, context);
+      if (pauses.isDue) await pauses.rest();
+    }
+  };
+  await Promise.all(fields.slice(0, mostAtOnce).map(runWaiting));
+  return outcomeOf(ran);
 }
 
 /** Mutations happen one after another; after one that takes the whole answer with it, none does (section 6.2.2). */
 async function runInTurn(fields: readonly CompiledField[], context: RunContext): Promise<Outcome> {
   const ran: Ran[] = [];
+  const pauses = new Pauses();
   for (const field of fields) {
     const each = await runField(field, context);
     ran.push(each);
     if (each.failure && field.isNonNull) break;
+    if (pauses.isDue) await pauses.rest();
   }
   return outcomeOf(ran);
 }
@@ -44,8 +61,8 @@ async function runField(field: CompiledField, context: RunContext): Promise<Ran>
     return { field, text: await field.run(context), failure: undefined };
   } catch (error) {
     const { name, nodes } = field.selected;
-    const locations = nodes.flatMap(({ loc }) => (loc ? [getLocation(loc.source, loc.start)] : []));
-    return { field, text: undefined, failure: failureOfField(error, { locations, path: [name] }) };
+    const place = { locations: locationsOf(nodes), path: [name] };
+    return { field, text: undefined, failure: failureOfField(error, place) };
   }
 }
 

@@ -3,9 +3,9 @@
 import type { Caller } from "../declare/caller.ts";
 import { scopeChallenge } from "../engine/authorise.ts";
 import { Problem } from "../errors.ts";
-import { resourceOfId } from "./compile.ts";
+import { resourceOfId } from "./resource-of-id.ts";
 import type { Api } from "./schema.ts";
-import type { Inside, Selected } from "./selected.ts";
+import type { Selected } from "./selected.ts";
 import { isWrite } from "./write.ts";
 
 /** Publishable keys, and keys without a scope, open nothing, not even the schema. @throws Problem */
@@ -35,7 +35,7 @@ function scopesOfField(
 ): NeededScope[] {
   const scope = ownScope(api, selected);
   const own = scope === undefined ? [] : [{ scope, path, onlyWith }];
-  const inner = reached(api, selected).flatMap(({ type, fields }) => {
+  const inner = selected.inside.flatMap(({ type, fields }) => {
     const isSearch = selected.meaning?.kind === "search";
     const without = isSearch ? api.resourceOf.get(type)?.scopes.read : onlyWith;
     return fields.flatMap((each) => scopesOfField(api, each, [...path, each.name], without));
@@ -56,20 +56,14 @@ function ownScope(api: Api, selected: Selected): string | undefined {
     case "event":
       return meaning.resource.scopes.read;
     case "node":
-      return resourceOfId(api, selected)?.scopes.read;
+      return resourceOfId(api, String(selected.arguments.id))?.scopes.read;
     default:
       return undefined;
   }
 }
 
-/** Of what a field asks for, that which its value can have: the id of a node tells of which type it is. */
-function reached(api: Api, selected: Selected): readonly Inside[] {
-  if (selected.meaning?.kind !== "node") return selected.inside;
-  const resource = resourceOfId(api, selected);
-  return selected.inside.filter(
-    ({ type }) => resource !== undefined && api.resourceOf.get(type) === resource,
-  );
-}
+/** Of the fields whose scopes are missing, so many are told. */
+const mostTold = 20;
 
 /** What the caller lacks, with the path of each. */
 export function missingScopes(
@@ -81,7 +75,7 @@ export function missingScopes(
     ({ scope, onlyWith }) => !scopes.has(scope) && (onlyWith === undefined || scopes.has(onlyWith)),
   );
   const challenge = scopeChallenge([...new Set(missing.map(({ scope }) => scope))]);
-  return missing.map(({ scope, path }) => {
+  return missing.slice(0, mostTold).map(({ scope, path }) => {
     const message = `${path.join(".")} needs the scope ${scope}, which the credential lacks.`;
     return { problem: new Problem("insufficient_scope", message, [], challenge), path };
   });

@@ -5,6 +5,7 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   type FragmentSpreadNode,
+  type GraphQLAbstractType,
   type GraphQLField,
   GraphQLIncludeDirective,
   type GraphQLObjectType,
@@ -20,6 +21,7 @@ import {
   type VariableValues,
 } from "graphql";
 import { type Meaning, meaningOf } from "./meaning.ts";
+import { resourceOfId } from "./resource-of-id.ts";
 import type { Api } from "./schema.ts";
 
 /** A field as it stands in the answer. */
@@ -76,30 +78,31 @@ function selectedField(
   const node = nodes[0]!;
   // The document is valid: the field is there.
   const field = input.api.schema.getField(parent, node.name.value)! as GraphQLField<unknown, unknown>;
-  const meaning = meaningOf(field);
-  return {
-    name,
-    field,
-    meaning,
-    nodes,
-    arguments:
-      node.arguments?.length || field.args.length ? getArgumentValues(field, node, input.variables) : none,
-    inside: insideOf(input, field, nodes),
-  };
+  const given =
+    node.arguments?.length || field.args.length ? getArgumentValues(field, node, input.variables) : none;
+  const found = { name, field, meaning: meaningOf(field), nodes, arguments: given };
+  return { ...found, inside: insideOf(input, found) };
 }
 
 const none = Object.freeze({});
 
-function insideOf(
-  input: OperationInput,
-  field: GraphQLField<unknown, unknown>,
-  nodes: readonly FieldNode[],
-): Inside[] {
-  const type = getNamedType(field.type);
+function insideOf(input: OperationInput, selected: Omit<Selected, "inside">): Inside[] {
+  const type = getNamedType(selected.field.type);
   if (!isCompositeType(type)) return [];
-  const sets = nodes.flatMap(({ selectionSet }) => (selectionSet ? [selectionSet] : []));
-  const types = isAbstractType(type) ? input.api.schema.getPossibleTypes(type) : [type];
+  const sets = selected.nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
+  const types = isAbstractType(type) ? possibleTypes(input, type, selected) : [type];
   return types.map((each) => ({ type: each, fields: fieldsOf(input, each, sets) }));
+}
+
+/** The id of a node tells of which type it is. */
+function possibleTypes(
+  { api }: OperationInput,
+  type: GraphQLAbstractType,
+  { meaning, arguments: given }: Omit<Selected, "inside">,
+): readonly GraphQLObjectType[] {
+  if (meaning?.kind !== "node") return api.schema.getPossibleTypes(type);
+  const resource = resourceOfId(api, String(given.id));
+  return resource ? [api.typeOf.get(resource)!] : [];
 }
 
 function gather(

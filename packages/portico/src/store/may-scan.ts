@@ -14,9 +14,14 @@ export function mayBeLarge({ selection, page }: Read): boolean {
   return selection.rows * page.limit > mostRowsAtOnce;
 }
 
+/** A statement with more rows and lists inside its rows takes long to plan. */
+const mostInside = 50;
+
 /** Of a row itself there is one; those inside may be many, or be found among many. */
 export function mayGetScan({ selection }: ReadOne): boolean {
-  return selection.rows > mostRowsAtOnce || hasNarrowedLists(selection);
+  return (
+    selection.rows > mostRowsAtOnce || countInside(selection) > mostInside || hasNarrowedLists(selection)
+  );
 }
 
 /**
@@ -25,7 +30,8 @@ export function mayGetScan({ selection }: ReadOne): boolean {
  */
 export function mayScan(read: Read): boolean {
   const { conditions, words, page, resource, selection } = read;
-  if (mayBeLarge(read) || words.length > 0 || page.style === "page") return true;
+  if (mayBeLarge(read) || countInside(selection) > mostInside || words.length > 0 || page.style === "page")
+    return true;
   const others = conditions.filter((condition) =>
     isComparison(condition)
       ? condition.attribute !== resource.parent || condition.values.length > mostBranches
@@ -59,4 +65,15 @@ function hasNarrowedLists({ members, isNested }: Selection): boolean {
     if (member.kind === "value" || member.kind === "constant") return false;
     return (member.kind === "list" && member.conditions.length > 0) || hasNarrowedLists(member.selection);
   });
+}
+
+/** Rows and lists inside a row, at every level. */
+function countInside({ members, isNested }: Selection): number {
+  if (!isNested) return 0;
+  let count = 0;
+  for (const member of members) {
+    if (member.kind === "value" || member.kind === "constant") continue;
+    count += (member.kind === "part" ? 0 : 1) + countInside(member.selection);
+  }
+  return count;
 }

@@ -10,7 +10,7 @@ import {
   type OperationDefinitionNode,
 } from "graphql";
 import type { Attribute, ResourceModel } from "../../src/declare/model.ts";
-import { orNull, type RunContext, resourceWithPrefix } from "../../src/graphql/compile.ts";
+import { orNull, type RunContext } from "../../src/graphql/compile.ts";
 import { pageFact, type ReadPage, tokenAt } from "../../src/graphql/connection-text.ts";
 import {
   limitOf,
@@ -22,6 +22,7 @@ import {
 import { meaningOf } from "../../src/graphql/meaning.ts";
 import { pascalCase } from "../../src/graphql/naming.ts";
 import type { ParsedDocument } from "../../src/graphql/parsed-document.ts";
+import { resourceOfId } from "../../src/graphql/resource-of-id.ts";
 import type { Api } from "../../src/graphql/schema.ts";
 import { search } from "../../src/graphql/search.ts";
 import { isWrite, write } from "../../src/graphql/write.ts";
@@ -77,7 +78,7 @@ const resolve: GraphQLFieldResolver<unknown, ReferenceContext> = (source, given,
     case "first":
       return rows(context, meaning.resource, parentConditions(meaning.resource, given), limitOf(given.limit));
     case "node": {
-      const resource = resourceWithPrefix(api, String(given.id));
+      const resource = resourceOfId(api, String(given.id));
       return resource ? row(context, resource, String(given.id)) : null;
     }
     case "search": {

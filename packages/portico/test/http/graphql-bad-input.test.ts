@@ -124,12 +124,67 @@ const documents: readonly Bad[] = [
   {
     fact: "one field 400 times",
     query: `{ ${many(400, () => "posts { id }")} }`,
-    details: [{ field: "fields", issue: "max" }],
+    details: [{ field: "comparisons", issue: "max" }],
   },
   {
     fact: "400 fragments beside each other",
     query: `{ ${many(400, (index) => `...F${index}`)} } ${many(400, (index) => `fragment F${index} on Query { posts { id } }`)}`,
-    details: [{ field: "fields", issue: "max" }],
+    details: [{ field: "fragments", issue: "max" }],
+  },
+  {
+    fact: "a document of more than 131,072 characters",
+    query: `{ __typename } #${"x".repeat(131_072)}`,
+    message: /^The document has characters: 131088; the limit is 131072\.$/,
+    details: [{ field: "characters", issue: "max" }],
+  },
+  {
+    fact: "51 operations",
+    query: many(51, (index) => `query O${index} { __typename }`),
+    message: /^The document has operations: 51; the limit is 50\.$/,
+    details: [{ field: "operations", issue: "max" }],
+  },
+  {
+    fact: "251 fragments",
+    query: `{ ...F0 } ${many(251, (index) => `fragment F${index} on Query { __typename }`)}`,
+    message: /^The document has fragments: 251; the limit is 250\.$/,
+    details: [{ field: "fragments", issue: "max" }],
+  },
+  {
+    fact: "an alias of 1,001 characters",
+    query: `{ ${"x".repeat(1_001)}: __typename }`,
+    message: /^The document has a name with a length of 1001; the limit is 1000\.$/,
+    details: [{ field: "name", issue: "max" }],
+  },
+  {
+    fact: "101 selections inside one another",
+    query: `{ ${"... { ".repeat(100)} __typename ${"}".repeat(100)} }`,
+    message: /^The operation has selections inside one another: 101; the limit is 100\.$/,
+    details: [{ field: "nesting", issue: "max" }],
+  },
+  {
+    fact: "fields that are repeated in fields that are repeated",
+    query: `{ ${many(20, () => `posts { ${many(15, () => "author { id }")} }`)} }`,
+    message: /^The operation has pairs of fields in one place: more than 30000; the limit is 30000\.$/,
+    details: [{ field: "comparisons", issue: "max" }],
+  },
+  {
+    fact: "names of more than 8 MiB in its answer",
+    query: `{ posts(limit: 100) { ${many(100, (index) => `${"x".repeat(900)}${index}: id`)} } }`,
+    message: /^The operation has characters of names in its answer: \d+; the limit is 8388608\.$/,
+    details: [{ field: "names", issue: "max" }],
+  },
+  {
+    fact: "more than 8 MiB of introspection",
+    query: `{ __schema { types { fields { type { ofType { ofType { ofType { fields { ${many(900, (index) => `${"n".repeat(60)}${index}: description`)} } } } } } } } } }`,
+    message: /^The operation asks for more than 8388608 characters of introspection\.$/,
+    details: [{ field: "__schema", issue: "max" }],
+  },
+  {
+    fact: "10,001 values of variables",
+    query: "query ($f: PostFilter) { postsConnection(filter: $f) { edges { cursor } } }",
+    variables: { f: { authorId: Array.from({ length: 10_000 }, () => "u") } },
+    code: "malformed_request",
+    message: /^variables has more than 10000 values\.$/,
   },
   {
     fact: "10,001 tokens",
@@ -191,10 +246,10 @@ onEachDatabase("bad input in GraphQL", (database) => {
     await dataOf(served, "{ posts(limit: 100) { comments(first: 100) { id author { id } } } }");
   });
 
-  test("a document of almost a mebibyte is read, and one beyond is 413", async () => {
-    const padded = (size: number): string => `{ __typename } #${"x".repeat(size)}`;
-    assert.deepEqual(await dataOf(served, padded(1_000_000)), { __typename: "Query" });
-    assert.equal((await ask(served, padded(1_100_000))).status, 413);
+  test("variables of almost a mebibyte are read, and what is beyond is 413", async () => {
+    const padded = (size: number) => ({ variables: { unused: "x".repeat(size) } });
+    assert.deepEqual(await dataOf(served, "{ __typename }", padded(1_000_000)), { __typename: "Query" });
+    assert.equal((await ask(served, "{ __typename }", padded(1_100_000))).status, 413);
   });
 
   test("texts that no column can hold are refused or find nothing", async () => {

@@ -1,0 +1,26 @@
+// Where something stands in a document. The lines of a document are found once, however many errors it has.
+
+import type { ASTNode, Source } from "graphql";
+
+const lineStarts = new WeakMap<Source, readonly number[]>();
+
+export interface Location {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** The locations of nodes, counted from 1 (GraphQL, section 7.1.2). */
+export function locationsOf(nodes: readonly ASTNode[]): Location[] {
+  return nodes.flatMap(({ loc }) => (loc ? [locationIn(loc.source, loc.start)] : []));
+}
+
+function locationIn(source: Source, position: number): Location {
+  let starts = lineStarts.get(source);
+  if (!starts) {
+    const ends = source.body.matchAll(/\r\n|[\n\r]/g);
+    starts = [0, ...ends.map(({ index, 0: text }) => index + text.length)];
+    lineStarts.set(source, starts);
+  }
+  const after = starts.findLastIndex((start) => start <= position);
+  return { line: after + 1, column: position + 1 - starts[after]! };
+}
