@@ -9,6 +9,8 @@ export interface Page {
   readonly count: number;
   /** Whether rows lie beyond this page, in the direction in which it was read. */
   readonly hasMore: boolean;
+  /** Whether it ends before its limit, because the answer would be too large. */
+  readonly isCut: boolean;
   readonly first: Position | undefined;
   readonly last: Position | undefined;
   /** The place of every row, where the read asks for them. */

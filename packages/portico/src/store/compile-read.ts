@@ -40,15 +40,19 @@ export function compileGet(
   return compile(
     dialect.builder,
     sql`select ${json} from ${sql.table(resource.table)} as r${joins}
-      where ${sql.join(
-        [
-          tenant(),
-          sql`r.id = ${slot(({ read }: ReadInput<ReadOne>) => read.id)}`,
-          ...conditionsOf(dialect, "r", read.conditions),
-        ],
-        sql` and `,
-      )}${lock ? dialect.locks[lock] : sql``}`,
+      where ${rowMatching(dialect, read)}${lock ? dialect.locks[lock] : sql``}`,
     { mayScan: !lock && mayGetScan(read), tenantOf },
+  );
+}
+
+export function rowMatching(dialect: Dialect, { conditions }: ReadOne): Expression {
+  return sql.join(
+    [
+      tenant(),
+      sql`r.id = ${slot(({ read }: ReadInput<ReadOne>) => read.id)}`,
+      ...conditionsOf(dialect, "r", conditions),
+    ],
+    sql` and `,
   );
 }
 
@@ -76,12 +80,16 @@ export function compileFilterIds(
   );
 }
 
-/** What a compiled list answers: rows as text, the sort values of each (where the text lacks them), their number, the total. */
+/**
+ * What a compiled list answers: rows as text, the sort values of each (where the text lacks them), their number, the
+ * total, and the number of rows that were found, where it may be larger because the answer is bounded.
+ */
 export type ListColumns = readonly [
   text: string | null,
   keys: string | null,
   count: number | string,
   total: number | string | null,
+  found?: number | string,
 ];
 
 /** Whether the text of a row shows the values that a cursor needs. */
@@ -106,7 +114,7 @@ function rowsAsked({ page }: Read): number {
 
 /** A page of rows. Its columns are `ListColumns`. */
 export function compileList(dialect: Dialect, read: Read): Statement<ReadInput<Read>> {
-  const shown = needsKeys(read) ? rowTexts : rowTexts.slice(0, 1);
+  const shown = shownTexts(read);
   const isBackward = read.page.style === "cursor" && read.page.isBackward;
   const ranges = rangesOf(dialect, read);
   const isMerged = ranges.length > 1;
@@ -124,22 +132,24 @@ export function compileList(dialect: Dialect, read: Read): Statement<ReadInput<R
     const one = isMerged ? of(dialect, read, parts) : sql.ref<string>(`r.${name}`);
     return dialect.concatenated(one, rowSeparator, order);
   });
-  const total =
-    read.page.style === "page"
-      ? sql`(select count(*) from ${source(dialect, read)} where ${matching(dialect, read)})`
-      : sql`null`;
   return compile(
     dialect.builder,
-    sql`select ${text}, ${keys ?? sql`null`}, count(*), ${total} from ${found}`,
+    sql`select ${text}, ${keys ?? sql`null`}, count(*), ${totalOf(dialect, read)} from ${found}`,
     { mayScan: mayScan(read), tenantOf },
   );
 }
 
-function tenantOf({ tenantId }: ReadInput<unknown>): string {
+/** How many rows a list has in all, where its pages are numbered. */
+export function totalOf(dialect: Dialect, read: Read): Expression {
+  if (read.page.style !== "page") return sql`null`;
+  return sql`(select count(*) from ${source(dialect, read)} where ${matching(dialect, read)})`;
+}
+
+export function tenantOf({ tenantId }: ReadInput<unknown>): string {
   return tenantId;
 }
 
-interface RowText {
+export interface RowText {
   /** Names of what a subquery answers; no column has a space in its name. */
   readonly name: string;
   readonly of: (dialect: Dialect, read: Read, row: RowParts<string>) => RawBuilder<string>;
@@ -155,7 +165,20 @@ const rowTexts: readonly RowText[] = [
   },
 ];
 
-function orderColumns({ sort }: Read): Expression[] {
+/** The texts that a page needs of each row. */
+export function shownTexts(read: Read): readonly RowText[] {
+  return needsKeys(read) ? rowTexts : rowTexts.slice(0, 1);
+}
+
+/** The columns of a page's rows, in the order in which they are found. */
+export function pageColumns(dialect: Dialect, read: Read): Expression {
+  const ranges = rangesOf(dialect, read);
+  if (ranges.length > 1) return merged(dialect, read, ranges);
+  const columns = columnsOf("r", read.selection, [read.sort.attribute]);
+  return sql`(${rangeRows(dialect, read, ranges[0]!, columns, sql``)})`;
+}
+
+export function orderColumns({ sort }: Read): Expression[] {
   return [...new Set([sort.attribute.column, "id"])].map((name) => sql.ref(`r.${name}`));
 }
 
@@ -246,7 +269,7 @@ function positionOf({ read: { page } }: ReadInput<Read>): { value: Value; id: st
   throw new Error("a statement for a position was bound to a read without one");
 }
 
-function isTraversedDescending({ sort, page }: Read): boolean {
+export function isTraversedDescending({ sort, page }: Read): boolean {
   return sort.isDescending !== (page.style === "cursor" && page.isBackward);
 }
 

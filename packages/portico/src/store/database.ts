@@ -11,6 +11,8 @@ export interface Statement<Input> {
   readonly mayScan?: boolean;
   /** The tenant that it reads for: tenants take turns with what may take long. */
   readonly tenantOf?: (input: Input) => string;
+  /** Whether it fails with `AnswerTooLarge` where it returns much: whoever runs it has another that is bounded. */
+  readonly failsIfLarge?: boolean;
 }
 
 /** A row as a list of columns, in the order of the statement. */

@@ -67,7 +67,8 @@ export class FairQueue {
   /** Comes back with a slot. */
   #wait(tenantId: string, tenant: Tenant): Promise<void> {
     if (tenant.waiting.size >= maxWaitingOfTenant) throw tooManyOfTenant();
-    if (this.#waiting >= maxWaiting) throw new Problem("unavailable", "Too many searches are waiting.");
+    if (this.#waiting >= maxWaiting)
+      throw new Problem("unavailable", "Too many slow requests are waiting. Try again.");
     this.#tenants.set(tenantId, tenant);
     return new Promise((resolve, reject) => {
       const leave = (): void => {
@@ -78,7 +79,7 @@ export class FairQueue {
       };
       const timer = setTimeout(() => {
         leave();
-        reject(new Problem("unavailable", "The search waited too long for others. Try again."));
+        reject(new Problem("unavailable", "The request waited too long for others. Try again."));
       }, maxWaitMs);
       const job: Job = {
         start: () => {
@@ -114,7 +115,7 @@ export class FairQueue {
 }
 
 function tooManyOfTenant(): Problem {
-  const message = "Too many of your searches are waiting. Send fewer at once.";
+  const message = "Too many of your slow requests are waiting. Send fewer at once.";
   return new Problem("rate_limited", message, [], { "Retry-After": "1" });
 }
 
@@ -131,5 +132,5 @@ async function within<T>(timeoutMs: number, running: Promise<T>): Promise<T> {
 }
 
 function timedOut(): Problem {
-  return new Problem("unavailable", "The search took too long. Ask for less, or with fewer conditions.");
+  return new Problem("unavailable", "The request took too long. Ask for less, or with fewer conditions.");
 }

@@ -10,7 +10,7 @@ import type { Statement, StoreOptions } from "../../src/store/database.ts";
 import { FairQueue } from "../../src/store/fair-queue.ts";
 import { openStore } from "../../src/store/open.ts";
 import { BackgroundReader } from "../../src/store/sqlite/background-reader.ts";
-import { SqliteConnection } from "../../src/store/sqlite/connection.ts";
+import { maxValueBytes, SqliteConnection } from "../../src/store/sqlite/connection.ts";
 import type { Store } from "../../src/store/store.ts";
 import { makePlace, onEachDatabase, type Place } from "../server.ts";
 
@@ -112,7 +112,7 @@ test("errors of SQLite keep their kind on the way from a thread", async () => {
   writer.native.exec("pragma wal_checkpoint(truncate)");
   writer.native.close();
   const reader = new BackgroundReader(file, 10_000);
-  const ask = (sql: string) => reader.query("a", sql, []);
+  const ask = (sql: string) => reader.query("a", { sql, values: [], maxBytes: maxValueBytes });
   try {
     const many = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 700)";
     await assert.rejects(

@@ -1,9 +1,9 @@
-// Reads that may take long run in threads of their own, with connections of their own: SQLite answers while the
+// Reads that may take long, or return much, run in threads of their own, with connections of their own: SQLite answers while the
 // caller waits, and the requests of everybody else must not wait with it.
 
 import type { ColumnValues } from "../database.ts";
 import { FairQueue } from "../fair-queue.ts";
-import { ReadThread } from "./read-thread.ts";
+import { type Question, ReadThread } from "./read-thread.ts";
 
 /** A tenant has two, and the third is started only where another one needs it. */
 const threads = 3;
@@ -21,11 +21,11 @@ export class BackgroundReader {
   }
 
   /** All rows of a statement, which reads for a tenant. Threads start when they are needed first. */
-  query(tenantId: string, sql: string, values: readonly unknown[]): Promise<readonly ColumnValues[]> {
+  query(tenantId: string, question: Question): Promise<readonly ColumnValues[]> {
     return this.#queue.run(tenantId, async () => {
       const thread = this.#idle.pop() ?? this.#start();
       try {
-        return await thread.query(sql, values);
+        return await thread.query(question);
       } finally {
         if (thread.hasEnded) this.#all.delete(thread);
         else this.#idle.push(thread);

@@ -8,7 +8,8 @@ import type { Question, ReadFailure, Reply } from "./read-thread.ts";
 const busyTimeoutMs = 1_000;
 const connection = new SqliteConnection(workerData as string, busyTimeoutMs);
 
-parentPort!.on("message", ({ sql, values }: Question) => {
+parentPort!.on("message", ({ sql, values, maxBytes }: Question) => {
+  connection.native.limits.length = maxBytes;
   parentPort!.postMessage(reply(sql, values as SQLInputValue[]));
 });
 

@@ -2,6 +2,7 @@
 
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { Problem } from "../../errors.ts";
+import { AnswerTooLarge } from "../../plan/answer-size.ts";
 import { BoundedMap } from "../../plan/bounded-map.ts";
 import { type ColumnValues, ConstraintError, type Session, type Statement, unmigrated } from "../database.ts";
 
@@ -13,8 +14,8 @@ const usualStatement = 1_000;
 /** Pages that each connection keeps; the operating system's cache is behind it, a system call away. */
 const cacheKiB = 2 * 1024;
 
-/** What one value may have, a page as text among them: many large rows must not fill the memory. */
-const longestValueBytes = 64 * 1024 * 1024;
+/** What one value may have, a page as text among them, where the connection has no other bound. */
+export const maxValueBytes = 64 * 1024 * 1024;
 
 /** How long another process may hold a database that is opened for the first time. */
 const openPatienceMs = 5_000;
@@ -26,9 +27,10 @@ export class SqliteConnection implements Session {
     Math.ceil(text.length / usualStatement),
   );
 
-  constructor(file: string, busyTimeoutMs: number) {
+  /** @param maxBytes the length of a value, stored or returned, beyond which a statement fails with `AnswerTooLarge` */
+  constructor(file: string, busyTimeoutMs: number, maxBytes = maxValueBytes) {
     this.native = new DatabaseSync(file, { timeout: openPatienceMs });
-    this.native.limits.length = longestValueBytes;
+    this.native.limits.length = maxBytes;
     this.native.exec(
       `pragma journal_mode = wal; pragma busy_timeout = ${busyTimeoutMs}; pragma synchronous = full; pragma foreign_keys = on; pragma cache_size = -${cacheKiB}`,
     );
@@ -93,8 +95,7 @@ export function translated(error: unknown): unknown {
   }
   if (/^no such (table|column)/.test(error.message)) return unmigrated(error);
   const code = error.errcode & 0xff;
-  if (code === tooBig)
-    return new Problem("validation_error", "The answer would be larger than 64 MiB. Ask for less at once.");
+  if (code === tooBig) return new AnswerTooLarge("fields", error);
   return unavailableCodes.has(code) ? new Problem("unavailable", undefined, [], {}, error) : error;
 }
 

@@ -1,13 +1,14 @@
 // SQLite: one connection reads, one writes. Reads answer at once, but for those that may take long, which a
-// thread answers; writes wait for the end of the tick and are committed together by `writer.ts`.
+// thread answers, and those that return much; writes wait for the end of the tick and are committed together by `writer.ts`.
 
 import { closeSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { OperatorError } from "../../errors.ts";
+import { AnswerTooLarge, maxAnswerBytes, quickAnswerBytes } from "../../plan/answer-size.ts";
 import type { ColumnValues, Database, Statement, StoreOptions, Transaction } from "../database.ts";
 import type { Report } from "../report.ts";
 import { BackgroundReader } from "./background-reader.ts";
-import { SqliteConnection } from "./connection.ts";
+import { maxValueBytes, SqliteConnection } from "./connection.ts";
 import { makeFolder } from "./folder.ts";
 import { Snapshot } from "./snapshot.ts";
 import { GroupedWriter } from "./writer.ts";
@@ -28,7 +29,7 @@ export class SqliteDatabase implements Database {
       this.#writer = new GroupedWriter(new SqliteConnection(file, 0), () =>
         this.#snapshot.closeForThisRound(),
       );
-      this.#reader = new SqliteConnection(file, 1_000);
+      this.#reader = new SqliteConnection(file, 1_000, quickAnswerBytes);
       this.#snapshot = new Snapshot(this.#reader);
     } catch (error) {
       throw new OperatorError(`the database file ${file} cannot be opened: ${messageOf(error)}`);
@@ -39,12 +40,18 @@ export class SqliteDatabase implements Database {
   async query<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
     if (statement.mayScan) return await this.#readSlowly(statement, input);
     this.#snapshot.open();
-    return this.#reader.read(statement, input);
+    try {
+      return this.#reader.read(statement, input);
+    } catch (error) {
+      if (statement.failsIfLarge || !(error instanceof AnswerTooLarge)) throw error;
+      return await this.#readSlowly(statement, input);
+    }
   }
 
   #readSlowly<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
-    const { sql, bind, tenantOf } = statement;
-    return this.#background.query(tenantOf?.(input) ?? "", sql, bind(input));
+    const { sql, bind, tenantOf, failsIfLarge } = statement;
+    const maxBytes = failsIfLarge ? maxAnswerBytes : maxValueBytes;
+    return this.#background.query(tenantOf?.(input) ?? "", { sql, values: bind(input), maxBytes });
   }
 
   transaction<T>(work: (session: Transaction) => Promise<T>): Promise<T> {

@@ -52,6 +52,7 @@ export const sqliteDialect: Dialect = {
     if (field.kind === "json") return JSON.stringify(value);
     return typeof value === "boolean" ? Number(value) : value;
   },
+  storedLength: (_attribute, column) => sql`octet_length(${column})`,
   rowPlace: sql`row_no`,
   locks: { change: sql``, removal: sql`` },
   lockTable: () => undefined,

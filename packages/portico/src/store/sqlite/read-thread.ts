@@ -9,6 +9,8 @@ import { translated } from "./connection.ts";
 export interface Question {
   readonly sql: string;
   readonly values: readonly unknown[];
+  /** The length of a value, a page as text among them, beyond which it fails with `AnswerTooLarge`. */
+  readonly maxBytes: number;
 }
 export type Reply = { readonly rows: readonly ColumnValues[] } | { readonly failure: ReadFailure };
 
@@ -48,8 +50,7 @@ export class ReadThread {
   }
 
   /** All rows of a statement. Ask again only when it has answered. */
-  query(sql: string, values: readonly unknown[]): Promise<readonly ColumnValues[]> {
-    const question: Question = { sql, values };
+  query(question: Question): Promise<readonly ColumnValues[]> {
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
       this.#worker.postMessage(question);

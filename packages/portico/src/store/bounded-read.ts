@@ -1,0 +1,76 @@
+// Reads whose answers are bounded. What is small is read like everything else. What turns out larger is read once more,
+// beside other requests, and bounded: SQLite fails at the length of its main connection; PostgreSQL leaves out what
+// exceeds the bound, in statements for shapes that can be large.
+
+import { AnswerTooLarge, maxAnswerBytes, quickAnswerBytes } from "../plan/answer-size.ts";
+import type { Read, ReadOne } from "../plan/read.ts";
+import { type BoundedInput, compileBoundedGet, compileBoundedList } from "./compile-bounded.ts";
+import { compileGet, compileList } from "./compile-read.ts";
+import type { ReadInput } from "./compile-row.ts";
+import type { ColumnValues, Session, Statement } from "./database.ts";
+import { declaredGetBytes, declaredListBytes } from "./declared-size.ts";
+import type { Dialect } from "./dialect.ts";
+
+/** The statements of one shape. */
+export class BoundedRead<Plan> {
+  /** Returns everything, in transactions: they read rows one by one, and ids. */
+  readonly plain: Statement<ReadInput<Plan>>;
+  /** What is tried first; undefined for what may take long and be large. */
+  readonly quick: Statement<BoundedInput<Plan>> | undefined;
+  readonly #makeBounded: () => Statement<BoundedInput<Plan>>;
+  #large: Statement<BoundedInput<Plan>> | undefined;
+
+  constructor(
+    { name }: Dialect,
+    plain: Statement<ReadInput<Plan>>,
+    declaredBytes: number,
+    makeBounded: () => Statement<BoundedInput<Plan>>,
+  ) {
+    this.plain = plain;
+    this.#makeBounded = makeBounded;
+    if (name === "sqlite") this.quick = { ...plain, failsIfLarge: true };
+    else if (declaredBytes <= quickAnswerBytes) this.quick = plain;
+    else if (!plain.mayScan) this.quick = makeBounded();
+  }
+
+  get large(): Statement<BoundedInput<Plan>> {
+    this.#large ??= { ...this.#makeBounded(), mayScan: true };
+    return this.#large;
+  }
+}
+
+export function boundedList(dialect: Dialect, read: Read): BoundedRead<Read> {
+  return new BoundedRead(dialect, compileList(dialect, read), declaredListBytes(read), () =>
+    compileBoundedList(dialect, read),
+  );
+}
+
+export function boundedGet(dialect: Dialect, read: ReadOne): BoundedRead<ReadOne> {
+  return new BoundedRead(dialect, compileGet(dialect, read, undefined), declaredGetBytes(read), () =>
+    compileBoundedGet(dialect, read),
+  );
+}
+
+/** @param isWhole whether nothing was left out of what was read quickly */
+export async function readBounded<Plan>(
+  statements: BoundedRead<Plan>,
+  { tenantId, read }: ReadInput<Plan>,
+  database: Session,
+  isWhole: (rows: readonly ColumnValues[]) => boolean,
+): Promise<readonly ColumnValues[]> {
+  const { quick } = statements;
+  if (quick) {
+    try {
+      const rows = await database.query(quick, { tenantId, read, maxBytes: quickAnswerBytes });
+      if (isWhole(rows)) return rows;
+    } catch (error) {
+      if (!(error instanceof AnswerTooLarge)) throw error;
+    }
+  }
+  return database.query(statements.large, { tenantId, read, maxBytes: maxAnswerBytes });
+}
+
+/** Of a row by its id: there is none, or its text is there. */
+export function isWholeRow([row]: readonly ColumnValues[]): boolean {
+  return row?.[0] !== null;
+}

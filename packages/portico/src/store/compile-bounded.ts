@@ -1,0 +1,84 @@
+// The statements of `compile-read.ts` with a bound on the bytes that they return. A page ends before the row that would
+// exceed it. Rows are weighed by the lengths of their columns first, which both databases know without reading the
+// values, so that rows far beyond the bound are never made into JSON.
+
+import { type RawBuilder, sql } from "kysely";
+import { rowSeparator } from "../plan/page.ts";
+import type { Read, ReadOne } from "../plan/read.ts";
+import {
+  isTraversedDescending,
+  orderColumns,
+  pageColumns,
+  rowMatching,
+  shownTexts,
+  tenantOf,
+  totalOf,
+} from "./compile-read.ts";
+import { type Expression, orderBy, type ReadInput, rowParts } from "./compile-row.ts";
+import type { Statement } from "./database.ts";
+import type { Dialect } from "./dialect.ts";
+import { compile, slot } from "./statement.ts";
+
+/** The values of a read, and how many bytes it may return. */
+export interface BoundedInput<Plan> extends ReadInput<Plan> {
+  readonly maxBytes: number;
+}
+
+/** A page of rows that ends early where it would be too large. Its columns are `ListColumns`, with all five. */
+export function compileBoundedList(dialect: Dialect, read: Read): Statement<BoundedInput<Read>> {
+  const shown = shownTexts(read);
+  const parts = rowParts(dialect, "r", read.selection);
+  const texts = shown.map(({ name, of }) => {
+    return sql`case when r."row weight" <= ${maxBytes()} then ${of(dialect, read, parts)} end as ${sql.ref(name)}`;
+  });
+  const weighed = sql`(select r.*, ${sumSoFar(dialect, read, weightOf(dialect, read))} as "row weight"
+    from ${pageColumns(dialect, read)} as r) as r`;
+  const made = sql`(select ${sql.join([...texts, ...orderColumns(read)])} from ${weighed}${parts.joins}) as r`;
+  // Rows without a text weigh more than is left.
+  const bytes = sql`coalesce(octet_length(r."row text"), ${maxBytes()}) + ${sql.lit(rowSeparator.length)}`;
+  const measured = sql`(select r.*, ${sumSoFar(dialect, read, bytes)} as "row bytes" from ${made}) as r`;
+  const kept = sql`filter (where r."row bytes" <= ${maxBytes()})`;
+  const order = orderBy(dialect, "r", read.sort, read.sort.isDescending);
+  const [text, keys = sql`null`] = shown.map(({ name }) => {
+    const all = dialect.concatenated(sql.ref<string>(`r.${name}`), rowSeparator, order);
+    return sql`${all} ${kept}`;
+  });
+  return compile(
+    dialect.builder,
+    sql`select ${text}, ${keys}, count(*) ${kept}, ${totalOf(dialect, read)}, count(*) from ${measured}`,
+    { tenantOf },
+  );
+}
+
+/** A row as JSON text, or null where the text would be too large. */
+export function compileBoundedGet(dialect: Dialect, read: ReadOne): Statement<BoundedInput<ReadOne>> {
+  const { json, joins } = rowParts(dialect, "r", read.selection);
+  // Without the limit the JSON would be made twice.
+  return compile(
+    dialect.builder,
+    sql`select case when octet_length(r."row text") <= ${maxBytes()} then r."row text" end
+      from (select ${json} as "row text" from ${sql.table(read.resource.table)} as r${joins}
+        where ${rowMatching(dialect, read)} limit 1) as r`,
+    { tenantOf },
+  );
+}
+
+function maxBytes(): Expression {
+  return slot(({ maxBytes }: BoundedInput<unknown>) => maxBytes);
+}
+
+/** The sum of a value over the rows up to this one, in the order in which they are found. */
+function sumSoFar(dialect: Dialect, read: Read, value: Expression): Expression {
+  const order = orderBy(dialect, "r", read.sort, isTraversedDescending(read));
+  return sql`sum(${value}) over (order by ${order} rows unbounded preceding)`;
+}
+
+/** The bytes of a row's long values as they are stored: its JSON has as many or more. */
+function weightOf(dialect: Dialect, { selection }: Read): Expression {
+  const lengths = selection.members.flatMap((member): RawBuilder<unknown>[] => {
+    if (member.kind !== "value" || !["text", "json"].includes(member.attribute.field.kind)) return [];
+    const { attribute } = member;
+    return [sql`coalesce(${dialect.storedLength(attribute, sql.ref(`r.${attribute.column}`))}, 0)`];
+  });
+  return lengths.length === 0 ? sql`0` : sql.join(lengths, sql` + `);
+}

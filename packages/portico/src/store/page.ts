@@ -1,0 +1,86 @@
+// What a compiled list returned becomes a page: the surplus row is cut, and the places where the page begins and ends
+// are found.
+
+import { AnswerTooLarge } from "../plan/answer-size.ts";
+import { type Page, rowSeparator } from "../plan/page.ts";
+import type { Position, Read, Value } from "../plan/read.ts";
+import { type ListColumns, needsKeys } from "./compile-read.ts";
+
+/** Whether a bounded list returned all rows of its page. The surplus row, which only tells that there are more, may lack. */
+export function isWholePage(
+  { page }: Read,
+  [_text, _keys, count, _total, found = count]: ListColumns,
+): boolean {
+  return Number(count) >= Math.min(Number(found), page.limit);
+}
+
+/** @throws AnswerTooLarge where the first row is too large, or the page cannot end early */
+export function pageOf(read: Read, columns: ListColumns): Page {
+  const { page } = read;
+  const [text, keys, , total] = columns;
+  const count = Number(columns[2]);
+  const found = Number(columns[4] ?? count);
+  const isCut = !isWholePage(read, columns);
+  if (isCut && (page.style !== "cursor" || count === 0))
+    throw new AnswerTooLarge(count === 0 ? "fields" : "limit");
+  const rest = {
+    isCut,
+    first: undefined,
+    last: undefined,
+    total: total === null ? undefined : Number(total),
+  };
+  if (found === 0) return { ...rest, rows: "[]", count: 0, hasMore: false };
+  if (page.style !== "cursor") {
+    const hasMore = page.style === "page" && page.number * page.limit < Number(total);
+    return { ...rest, rows: `[${text}]`, count, hasMore };
+  }
+  const hasSurplus = count > page.limit;
+  const cut = (all: string): string => {
+    if (!hasSurplus) return all;
+    return page.isBackward
+      ? all.slice(all.indexOf(rowSeparator) + rowSeparator.length)
+      : all.slice(0, all.lastIndexOf(rowSeparator));
+  };
+  const rows = cut(text!);
+  const hasMore = found > page.limit || isCut;
+  const placed = { ...rest, rows: `[${rows}]`, count: Math.min(count, page.limit), hasMore };
+  if (!needsKeys(read)) return { ...placed, ...rowEnds(read, rows) };
+  const cutKeys = cut(keys!);
+  if (!page.isEveryPlaceTold) return { ...placed, ...keyEnds(cutKeys) };
+  const places = cutKeys.split(rowSeparator).map(positionOf);
+  return { ...placed, places, first: places[0], last: places.at(-1) };
+}
+
+interface Ends {
+  readonly first: Position;
+  readonly last: Position;
+}
+
+/** Only the first and the last row of a page are parsed. */
+function rowEnds({ sort }: Read, rows: string): Ends {
+  const position = (row: string): Position => {
+    // The text was made by the database from the selection, which shows both.
+    const parsed = JSON.parse(row) as Record<string, Value> & { id: string };
+    return { value: parsed[sort.attribute.name]!, id: parsed.id };
+  };
+  return { first: position(firstOf(rows)), last: position(lastOf(rows)) };
+}
+
+function keyEnds(keys: string): Ends {
+  return { first: positionOf(firstOf(keys)), last: positionOf(lastOf(keys)) };
+}
+
+function positionOf(key: string): Position {
+  const [value, id] = JSON.parse(key) as [Value, string];
+  return { value, id };
+}
+
+function firstOf(texts: string): string {
+  const end = texts.indexOf(rowSeparator);
+  return end < 0 ? texts : texts.slice(0, end);
+}
+
+function lastOf(texts: string): string {
+  const end = texts.lastIndexOf(rowSeparator);
+  return end < 0 ? texts : texts.slice(end + rowSeparator.length);
+}

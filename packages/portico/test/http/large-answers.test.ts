@@ -1,0 +1,156 @@
+// No answer is larger than 16 MiB: pages end early, and can be walked to their end all the same.
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { get, type IncomingMessage } from "node:http";
+import { join } from "node:path";
+import { test } from "node:test";
+import { type Served, serve } from "../scenario.ts";
+import { type Answer, onEachDatabase } from "../server.ts";
+
+const mebibyte = 1024 * 1024;
+const maxBytes = 16 * mebibyte;
+/** Of all pages and their answers together, with room for the garbage of a busy server. */
+const maxGrowthMib = 400;
+
+const count = 24;
+/** With every tenth row small, so that pages end in different places. */
+const sizeOf = (index: number): number => (index % 10 === 3 ? 10 : 900_000);
+const cwd = join(import.meta.dirname, "../fixtures/large");
+
+onEachDatabase("large answers", (database) => {
+  const ids: string[] = [];
+  const served = serve(database, {
+    cwd,
+    prepare: async (suite) => {
+      for (let index = 0; index < count; index += 1) {
+        const rank = index % 4 === 0 ? null : index % 3;
+        const body = {
+          name: `Document ${index % 3}`,
+          ...(rank !== null && { rank }),
+          body: "x".repeat(sizeOf(index)),
+        };
+        ids.push((await suite.create("/documents", body)).id);
+        await suite.create("/scans", body);
+      }
+    },
+  });
+
+  for (const query of [
+    "limit=100",
+    "limit=10",
+    "limit=100&sort=name",
+    "limit=100&sort=-rank",
+    "limit=100&sort=rank",
+    "limit=100&fields=body,more",
+    "limit=100&q=document",
+    "limit=100&name=Document%200&name=Document%201&name=Document%202",
+  ])
+    test(`all rows of ${query} are found once and in order, in both directions`, () => walk(served, query));
+
+  test("a row by its id is answered, however large it may be", async () => {
+    const { body } = await served.request(`/documents/${ids[0]}`);
+    assert.equal(body.body.length, sizeOf(0));
+    assert.equal((await served.request(`/documents/${ids[0]}?fields=body`)).body.body.length, sizeOf(0));
+  });
+
+  test("a numbered page cannot end early, and is refused", async () => {
+    const refused = await served.request("/scans?limit=100");
+    assert.equal(refused.status, 422, refused.text.slice(0, 200));
+    assert.equal(refused.body.error.code, "validation_error");
+    assert.deepEqual(refused.body.error.details, [{ field: "limit", issue: "max" }]);
+    assert.equal((await served.request("/scans?limit=10")).body.data.length, 10);
+    assert.equal((await served.request("/scans?limit=100&fields=name")).body.data.length, count);
+  });
+
+  test("others are served while many large answers are on their way, and the memory stays bounded", async () => {
+    const { pid } = served.portico;
+    const askForMuch = (length: number): Promise<number[]> =>
+      Promise.all(Array.from({ length }, () => statusOf(served, "/documents?limit=100")));
+    await askForMuch(4);
+    const before = rssMib(pid);
+    let isOver = false;
+    const all = askForMuch(8).finally(() => {
+      isOver = true;
+    });
+    let longest = 0;
+    let most = before;
+    while (!isOver) {
+      const began = performance.now();
+      const { status } = await served.request("/documents/document_x");
+      longest = Math.max(longest, performance.now() - began);
+      most = Math.max(most, rssMib(pid));
+      assert.equal(status, 404);
+    }
+    assert.deepEqual(await all, Array(8).fill(200));
+    console.log(`others waited ${Math.round(longest)} ms at most; ${before} MiB before, ${most} at most`);
+    assert.ok(longest < 1_000, `${longest} ms`);
+    assert.ok(most < before + maxGrowthMib, `${most} MiB, ${before} before`);
+  });
+});
+
+async function walk(served: Served, query: string): Promise<void> {
+  const small = query.replace("&fields=body,more", "");
+  const expected = (await pages(served, `/documents?${small}&fields=id`)).flatMap(({ body }) => idsOf(body));
+  assert.equal(expected.length, count);
+  if (query !== small) {
+    const found = await pages(served, `/documents?${query}`);
+    assert.equal(found.flatMap(({ body }) => body.data).length, count);
+    return;
+  }
+  const forward = await pages(served, `/documents?${query}`);
+  assert.deepEqual(
+    forward.flatMap(({ body }) => idsOf(body)),
+    expected,
+  );
+  const limit = Number(/limit=(\d+)/.exec(query)![1]);
+  const isCut = forward.some(({ body }) => body.pagination.hasMore && body.data.length < limit);
+  assert.equal(isCut, limit > 17, `${forward.map(({ body }) => body.data.length)}`);
+
+  // Each page back ends where the one after it begins.
+  const back: string[] = idsOf(forward.at(-1)!.body);
+  let cursor = forward.at(-1)!.body.pagination.prevCursor;
+  for (let hasMore = forward.length > 1; hasMore; ) {
+    const page = await bounded(served, `/documents?${query}&direction=backward&cursor=${cursor}`);
+    back.unshift(...idsOf(page.body));
+    hasMore = page.body.pagination.hasMore;
+    cursor = page.body.pagination.prevCursor;
+  }
+  assert.deepEqual(back, expected);
+}
+
+function idsOf(body: { data: { id: string }[] }): string[] {
+  return body.data.map(({ id }) => id);
+}
+
+async function pages(served: Served, path: string): Promise<Answer[]> {
+  const found = [await bounded(served, path)];
+  for (let next = found[0]!.body.pagination.nextCursor; next; next = found.at(-1)!.body.pagination.nextCursor)
+    found.push(await bounded(served, `${path}&cursor=${next}`));
+  return found;
+}
+
+async function bounded(served: Served, path: string): Promise<Answer> {
+  const page = await served.request(path);
+  assert.equal(page.status, 200, page.text.slice(0, 200));
+  // The envelope stands around the rows.
+  assert.ok(Buffer.byteLength(page.text) <= maxBytes + 1_024, `${page.text.length}`);
+  assert.ok(page.body.data.length > 0);
+  return page;
+}
+
+/** Reads an answer to its end without keeping it, which would take this process longer than the server. */
+async function statusOf({ url, portico }: Served, path: string): Promise<number> {
+  const headers = { authorization: `Bearer ${portico.key}` };
+  const [response] = (await once(get(url + path, { headers }), "response")) as [IncomingMessage];
+  response.resume();
+  await once(response, "end");
+  return response.statusCode!;
+}
+
+/** Resident memory of a process, on Linux. */
+function rssMib(pid: number): number {
+  const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return Math.round(Number(kibibytes) / 1024);
+}
