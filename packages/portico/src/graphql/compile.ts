@@ -5,6 +5,7 @@ import type { Caller } from "../declare/caller.ts";
 import type { ResourceModel } from "../declare/model.ts";
 import type { Engine } from "../engine/engine.ts";
 import { Problem } from "../errors.ts";
+import { AnswerTooLarge } from "../plan/answer-size.ts";
 import type { CursorCodec } from "../plan/cursor.ts";
 import { isId } from "../plan/id.ts";
 import type { Read } from "../plan/read.ts";
@@ -120,6 +121,7 @@ function pageRun(resource: ResourceModel, selected: Selected): CompiledField["ru
     const planned = planPage(resource, selected.arguments, shape.rows, shape.hasCursors);
     const { read, page: asked, key } = placedPage(planned, caller.tenantId, cursors);
     const page = await engine.list(caller, read);
+    if (page.isCut) throw new AnswerTooLarge("limit");
     return connectionText(shape, { page, read, asked, key, cursors });
   };
 }

@@ -66,6 +66,20 @@ export async function takeCost(
   throw rateLimited(taken);
 }
 
+/**
+ * Takes what an answer costs beside its request, once its size is known.
+ *
+ * @param tell is told the headers that say what is left now
+ */
+export async function chargeAnswer(
+  quotas: Quotas,
+  { quota, credentialId }: Caller,
+  tokens: number,
+  tell: (headers: Readonly<Record<string, string>>) => void,
+): Promise<void> {
+  if (quota) tell({ RateLimit: left(await quotas.charge(credentialId, quota, tokens)) });
+}
+
 function rateLimited({ secondsToNext }: Taken, message?: string): Problem {
   return new Problem("rate_limited", message, [], { "Retry-After": String(secondsToNext) });
 }

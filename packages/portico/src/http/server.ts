@@ -34,7 +34,14 @@ import { watchMethods } from "./methods.ts";
 import { acceptJsonBodies, requireAccepted } from "./negotiate.ts";
 import { OverloadLog } from "./overload-log.ts";
 import { OwnPaths } from "./own-paths.ts";
-import { countFile, countOperation, countRequests, failedAuthentication, takeCost } from "./quota.ts";
+import {
+  chargeAnswer,
+  countFile,
+  countOperation,
+  countRequests,
+  failedAuthentication,
+  takeCost,
+} from "./quota.ts";
 import { requestId } from "./request-id.ts";
 import { credentialOf, type RequestRecorder, recordRequests } from "./request-log.ts";
 import { equipRequests } from "./route.ts";
@@ -234,7 +241,10 @@ function registerDoors(doors: FastifyInstance, building: Building, ownPaths: Own
   });
   acceptSockets(doors.server, graphqlPath, (...opening) => streams.openSocket(...opening));
   ownPaths.requireFree(engine.model.resources);
-  registerRest(doors, { engine, cursors, basePath, callerOf });
+  registerRest(doors, {
+    ...{ engine, cursors, basePath, callerOf },
+    chargeAnswer: (...charging) => chargeAnswer(quotas.ofKeys, ...charging),
+  });
 }
 
 function callerOf({ caller }: FastifyRequest): Caller {

@@ -13,6 +13,12 @@ export interface Quotas {
    * // { isAllowed: true, remaining: 999, secondsToFull: 1, secondsToNext: 0 }
    */
   take(key: string, quota: Quota, cost?: number): Taken | Promise<Taken>;
+
+  /**
+   * Takes tokens for what was done already, though fewer may be left: nothing is allowed then until the debt has been
+   * refilled. The debt is at most what the bucket holds.
+   */
+  charge(key: string, quota: Quota, cost: number): Taken | Promise<Taken>;
 }
 
 /** Seconds are whole, rounded up. */

@@ -21,7 +21,7 @@ const looksWhenFull = 16;
  * its window has milliseconds, of which `limit` come back in each.
  */
 interface Bucket {
-  /** Parts that were missing `at` a moment. */
+  /** Parts that were missing `at` a moment: more than the bucket holds while it is in debt. */
   missing: number;
   at: number;
   quota: Quota;
@@ -44,24 +44,30 @@ export class TokenBuckets implements Quotas {
   }
 
   take(key: string, quota: Quota, cost: number = 1): Taken {
+    const bucket = this.#at(key, quota);
+    const capacity = quota.limit * partsOf(quota);
+    // What is given back can be more than is missing by then.
+    const wanted = Math.max(0, bucket.missing + cost * partsOf(quota));
+    const isAllowed = wanted <= capacity;
+    if (isAllowed) bucket.missing = wanted;
+    return taken(bucket, isAllowed ? 0 : wanted - capacity);
+  }
+
+  charge(key: string, quota: Quota, cost: number): Taken {
+    const bucket = this.#at(key, quota);
+    const token = partsOf(quota);
+    bucket.missing = Math.min(2 * quota.limit * token, bucket.missing + cost * token);
+    return taken(bucket, 0);
+  }
+
+  /** The bucket as it is now. */
+  #at(key: string, quota: Quota): Bucket {
     const now = Math.floor(this.#now());
     const bucket = this.#buckets.get(key) ?? this.#add(key, quota, now);
     if (bucket.quota !== quota) adopt(bucket, quota, now);
-    const { limit } = quota;
-    const token = partsOf(quota);
-    const capacity = limit * token;
-    const missing = missingAt(bucket, now);
-    // What is given back can be more than is missing by then.
-    const wanted = Math.max(0, missing + cost * token);
-    const isAllowed = wanted <= capacity;
-    bucket.missing = isAllowed ? wanted : missing;
+    bucket.missing = missingAt(bucket, now);
     bucket.at = now;
-    return {
-      isAllowed,
-      remaining: Math.floor((capacity - bucket.missing) / token),
-      secondsToFull: Math.ceil(bucket.missing / limit / 1000),
-      secondsToNext: isAllowed ? 0 : Math.ceil((wanted - capacity) / limit / 1000),
-    };
+    return bucket;
   }
 
   #add(key: string, quota: Quota, now: number): Bucket {
@@ -89,6 +95,18 @@ export class TokenBuckets implements Quotas {
   }
 }
 
+/** @param lacking parts that were lacking for what was refused */
+function taken({ missing, quota }: Bucket, lacking: number): Taken {
+  const { limit } = quota;
+  const token = partsOf(quota);
+  return {
+    isAllowed: lacking === 0,
+    remaining: Math.max(0, Math.floor((limit * token - missing) / token)),
+    secondsToFull: Math.ceil(missing / limit / 1000),
+    secondsToNext: Math.ceil(lacking / limit / 1000),
+  };
+}
+
 /** Of one token. */
 function partsOf({ windowSeconds }: Quota): number {
   return windowSeconds * 1000;
@@ -99,11 +117,14 @@ function missingAt({ missing, at, quota }: Bucket, now: number): number {
   return Math.max(0, missing - (now - at) * quota.limit);
 }
 
-/** A bucket whose quota is another one now is as full as it was, in proportion. */
+/** A bucket whose quota is another one now is as full, or as deep in debt, as it was, in proportion. */
 function adopt(bucket: Bucket, quota: Quota, now: number): void {
   const before = bucket.quota.limit * partsOf(bucket.quota);
   const after = quota.limit * partsOf(quota);
-  bucket.missing = Math.min(after, Math.ceil(missingAt(bucket, now) * (after / before)));
+  const missing = missingAt(bucket, now);
+  // Rounded up, what is missing of an empty bucket must not become a debt.
+  const most = missing > before ? 2 * after : after;
+  bucket.missing = Math.min(most, Math.ceil(missing * (after / before)));
   bucket.at = now;
   bucket.quota = quota;
 }

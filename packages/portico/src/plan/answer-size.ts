@@ -12,9 +12,13 @@ export const maxAnswerBytes = 16 * 1024 * kibibyte;
 
 const bytesOfToken = 100 * kibibyte;
 
+/** A character of UTF-16 in UTF-8, at most. */
+const maxCharacterBytes = 3;
+
 /** The tokens of quota that an answer costs beside the one of its request: one for each 100 KiB beyond the first. */
-export function tokensOf(bytes: number): number {
-  return Math.max(0, Math.ceil(bytes / bytesOfToken) - 1);
+export function tokensOf(answer: string): number {
+  if (answer.length * maxCharacterBytes <= bytesOfToken) return 0;
+  return Math.ceil(Buffer.byteLength(answer) / bytesOfToken) - 1;
 }
 
 /** @param field the parameter that a caller can change */

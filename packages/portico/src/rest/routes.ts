@@ -6,6 +6,7 @@ import type { ActionModel, ResourceModel } from "../declare/model.ts";
 import type { Above } from "../engine/above.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Written } from "../engine/writing.ts";
+import { tokensOf } from "../plan/answer-size.ts";
 import type { CursorCodec } from "../plan/cursor.ts";
 import { parseQuery } from "../plan/query.ts";
 import { entityTag, isUnchanged, requireMatch, writePrecondition } from "./conditional.ts";
@@ -20,7 +21,11 @@ export interface RestDoor {
   /** What stands before every path of a link, where the server is reached below a folder: `/api`. */
   readonly basePath: string;
   readonly callerOf: (request: FastifyRequest) => Caller;
+  /** Takes tokens of a caller's quota for an answer, beside the one that every request takes. */
+  readonly chargeAnswer: (caller: Caller, tokens: number, tell: TellHeaders) => Promise<void>;
 }
+
+type TellHeaders = (headers: Readonly<Record<string, string>>) => void;
 
 type Params = { readonly id: string; readonly parentId?: string };
 type Request = FastifyRequest<{ Params: Params }>;
@@ -108,21 +113,22 @@ class ResourceHandlers {
     if (link !== undefined) reply.header("Link", link);
     if (this.#mayBeDeprecated) this.#announce(reply, namesInQuery(query));
     reply.header("Content-Type", jsonType);
-    return text;
+    return this.#charged(caller, text, reply);
   }
 
   get = async (request: Request, reply: FastifyReply): Answer => {
     const query = parseQuery(request.url);
     const selection = parseOne(this.#resource, query);
     const read = { resource: this.#resource, selection, id: request.params.id, conditions: [] };
-    const text = await this.#door.engine.get(this.#door.callerOf(request), read);
+    const caller = this.#door.callerOf(request);
+    const text = await this.#door.engine.get(caller, read);
     const tag = entityTag(this.#resource, text);
     requireMatch(request.headers, tag);
     reply.header("ETag", tag);
     if (this.#mayBeDeprecated) this.#announce(reply, namesInQuery(query));
     if (isUnchanged(request.headers, tag)) return reply.code(304).send();
     reply.header("Content-Type", jsonType);
-    return text;
+    return this.#charged(caller, text, reply);
   };
 
   create = async (request: Request, reply: FastifyReply): Answer => {
@@ -181,6 +187,14 @@ class ResourceHandlers {
       if (this.#mayBeDeprecated) this.#announce(reply, []);
       return answerText(row);
     };
+
+  /** The answer, once its size is charged. */
+  #charged(caller: Caller, text: string, reply: FastifyReply): string | Promise<string> {
+    const tokens = tokensOf(text);
+    if (tokens === 0) return text;
+    const tell: TellHeaders = (headers) => void reply.headers(headers);
+    return this.#door.chargeAnswer(caller, tokens, tell).then(() => text);
+  }
 
   #row(request: Request, reply: FastifyReply, written: Written): string {
     if (this.#mayBeDeprecated) this.#announce(reply, Object.keys(request.body ?? {}));

@@ -2,9 +2,10 @@
 // exceed it. Rows are weighed by the lengths of their columns first, which both databases know without reading the
 // values, so that rows far beyond the bound are never made into JSON.
 
-import { type RawBuilder, sql } from "kysely";
+import { sql } from "kysely";
+import type { Attribute } from "../declare/model.ts";
 import { rowSeparator } from "../plan/page.ts";
-import type { Read, ReadOne } from "../plan/read.ts";
+import type { Read, ReadOne, Selection } from "../plan/read.ts";
 import {
   isTraversedDescending,
   orderColumns,
@@ -75,10 +76,18 @@ function sumSoFar(dialect: Dialect, read: Read, value: Expression): Expression {
 
 /** The bytes of a row's long values as they are stored: its JSON has as many or more. */
 function weightOf(dialect: Dialect, { selection }: Read): Expression {
-  const lengths = selection.members.flatMap((member): RawBuilder<unknown>[] => {
-    if (member.kind !== "value" || !["text", "json"].includes(member.attribute.field.kind)) return [];
-    const { attribute } = member;
-    return [sql`coalesce(${dialect.storedLength(attribute, sql.ref(`r.${attribute.column}`))}, 0)`];
-  });
+  const long = shownAttributes(selection).filter(
+    ({ field }) => field.kind === "text" || field.kind === "json",
+  );
+  const lengths = long.map(
+    (attribute) => sql`coalesce(${dialect.storedLength(attribute, sql.ref(`r.${attribute.column}`))}, 0)`,
+  );
   return lengths.length === 0 ? sql`0` : sql.join(lengths, sql` + `);
+}
+
+function shownAttributes({ members }: Selection): Attribute[] {
+  return members.flatMap((member) => {
+    if (member.kind === "part") return shownAttributes(member.selection);
+    return member.kind === "value" ? [member.attribute] : [];
+  });
 }

@@ -30,6 +30,7 @@ function declaredMemberBytes(member: Member): number {
       return declaredValueBytes(member.attribute);
     case "constant":
       return member.text.length;
+    case "part":
     case "row":
       return declaredRowBytes(member.selection);
     case "list":

@@ -56,6 +56,22 @@ describe("a bucket", () => {
     }
   }
 
+  test("is in debt for what is charged beyond what is left, up to as much as it holds", () => {
+    const clock = new Clock();
+    const buckets = new TokenBuckets(clock.now);
+    const quota = { limit: 60, windowSeconds: 60 };
+    assert.equal(buckets.charge("one", quota, 50).remaining, 10);
+    assert.deepEqual(buckets.charge("one", quota, 20), {
+      ...{ isAllowed: true, remaining: 0, secondsToFull: 70, secondsToNext: 0 },
+    });
+    assert.deepEqual(buckets.take("one", quota), {
+      ...{ isAllowed: false, remaining: 0, secondsToFull: 70, secondsToNext: 11 },
+    });
+    clock.ms = 11_000;
+    assert.equal(buckets.take("one", quota).isAllowed, true);
+    assert.equal(buckets.charge("one", quota, 1_000).secondsToFull, 120);
+  });
+
   test("allows what a model allows that forgets nothing and never rounds", () => {
     fc.assert(
       fc.property(quota, calls, (quota, calls) => {
