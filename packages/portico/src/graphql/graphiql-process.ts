@@ -13,12 +13,40 @@ import {
 } from "@graphql-yoga/render-graphiql/graphiql";
 import type { ContentCoding, GraphiqlFile, GraphiqlFileName } from "./graphiql-files.ts";
 
-/** Reads what it needs from the page, so that it is the same file wherever the server is reached. */
+/**
+ * Asks for a key, checks it, and opens GraphiQL with it. The key stays in the page. The script reads what it needs from
+ * the page, so that it is the same file wherever the server is reached.
+ */
 const start = `
 (() => {
   const { workers, options } = JSON.parse(document.getElementById("start").textContent);
   self.MonacoEnvironment = { globalAPI: false, getWorkerUrl: (_module, label) => workers[label] };
-  YogaGraphiQL.renderYogaGraphiQL(document.getElementById("root"), options);
+  const form = document.getElementById("key-form");
+  const refusal = document.getElementById("refusal");
+  const refusalOf = async (authorization) => {
+    try {
+      const response = await fetch(options.endpoint, {
+        method: "POST",
+        headers: { Authorization: authorization, "Content-Type": "application/json" },
+        body: JSON.stringify({ query: "{ __typename }" }),
+      });
+      const { error, errors } = await response.json();
+      return (error ?? errors?.[0])?.message;
+    } catch (error) {
+      return error.message;
+    }
+  };
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const authorization = "Bearer " + document.getElementById("key").value.trim();
+    refusal.textContent = (await refusalOf(authorization)) ?? "";
+    if (refusal.textContent !== "") return;
+    form.remove();
+    const headers = JSON.stringify({ Authorization: authorization });
+    YogaGraphiQL.renderYogaGraphiQL(document.getElementById("root"), { ...options, headers });
+  });
+  form.hidden = false;
+  document.getElementById("key").focus();
 })();
 `;
 

@@ -4,10 +4,16 @@
 import type { FastifyRequest } from "fastify";
 import { graphiqlAddresses } from "./graphiql-files.ts";
 
-const firstQuery = `# Put an API key into the header Authorization below: "Bearer sk_test_..."
-{
+const firstQuery = `{
   __typename
 }
+`;
+
+const formStyle = `
+#key-form { max-width: 24rem; margin: 20vh auto 0; padding: 0 1rem; font: 1rem/1.5 system-ui, sans-serif; }
+#key-form input, #key-form button { display: block; box-sizing: border-box; width: 100%; margin: .25rem 0 .75rem; padding: .6rem; font: inherit; }
+#refusal { min-height: 1.5em; color: #b3261e; }
+@media (prefers-color-scheme: dark) { body { background: #0d1117; color: #e6edf3; } #refusal { color: #ffb4ab; } }
 `;
 
 const policy = [
@@ -55,7 +61,6 @@ export async function graphiqlPage(
     options: {
       title: "GraphiQL",
       endpoint,
-      headers: '{ "Authorization": "Bearer " }',
       defaultQuery: firstQuery,
       // What stays in a browser would outlive the credential in it.
       shouldPersistHeaders: false,
@@ -69,11 +74,19 @@ export async function graphiqlPage(
 <title>GraphiQL</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${files}/${addresses["graphiql.css"]}">
+<style>${formStyle}</style>
 <script id="start" type="application/json">${JSON.stringify(start).replaceAll("<", "\\u003c")}</script>
 <script src="${files}/${addresses["graphiql.js"]}" defer></script>
 </head>
 <body id="body" class="no-focus-outline">
 <noscript>GraphiQL needs JavaScript.</noscript>
+<form id="key-form" hidden>
+<h1>GraphiQL</h1>
+<label for="key">API key or access token</label>
+<input id="key" type="password" autocomplete="off" spellcheck="false" required>
+<button>Open</button>
+<p id="refusal" role="alert"></p>
+</form>
 <div id="root"></div>
 </body>
 </html>

@@ -1,4 +1,4 @@
-// GraphiQL in a real browser: a developer opens /graphql, puts a key into the headers, asks, and is told.
+// GraphiQL in a real browser: a developer opens /graphql, enters a key, asks, and is told.
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -14,17 +14,23 @@ const ofGraphiql = ["color-contrast", "nested-interactive"];
 inChromium("GraphiQL", (chromium) => {
   const served = serve("sqlite");
 
-  test("a query runs with the key of the headers, and a subscription tells what happens", () =>
+  test("a query runs with the key that was entered, and a subscription tells what happens", () =>
     chromium.visit(
       async (page, seen) => {
+        const folder = process.env.PORTICO_TEST_SHOTS;
         await served.create("/posts", { title: "Asked in GraphiQL" });
         await page.goto(`${served.url}/graphql`);
-        await write(page, "Headers", JSON.stringify({ Authorization: `Bearer ${served.portico.key}` }));
+        await page.getByLabel("API key or access token").fill("sk_test_wrong");
+        await page.getByRole("button", { name: "Open" }).click();
+        await page.getByText("The credential is unknown, expired or revoked.").waitFor();
+        assert.equal(await page.getByRole("textbox").count(), 1, "there is one field");
+        if (folder) await page.screenshot({ path: join(folder, "graphiql-key.png") });
+        await page.getByLabel("API key or access token").fill(served.portico.key);
+        await page.getByRole("button", { name: "Open" }).click();
         await write(page, "Operation Editor", "{ posts(limit: 1) { title author { name } } }");
         await run(page);
         await shown(page, "Asked in GraphiQL");
         await shown(page, "Ada Lovelace");
-        const folder = process.env.PORTICO_TEST_SHOTS;
         if (folder) await page.screenshot({ path: join(folder, "graphiql.png") });
 
         await page.evaluate(axe.source);
@@ -49,7 +55,7 @@ inChromium("GraphiQL", (chromium) => {
         const workers = page.workers().map((worker) => new URL(worker.url()).pathname);
         assert.ok(workers.some((path) => /^\/graphql\/files\/graphql-worker\./.test(path)));
         assert.ok(workers.every((path) => path.startsWith("/graphql/files/")));
-        // Until the key is there, the schema is refused.
+        // The wrong key was refused.
         assert.deepEqual(
           seen.faults.filter((fault) => !fault.includes("responded with a status of 401")),
           [],
