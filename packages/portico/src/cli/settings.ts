@@ -8,6 +8,8 @@ import { type LogLevel, logLevels } from "../http/log-level.ts";
 import type { Introspection } from "../identity/foreign-tokens.ts";
 import { networkIn } from "../limits/client-address.ts";
 
+export const standardDatabaseUrl = "file:./data/portico.db";
+
 export interface Settings {
   readonly mode: "sandbox" | "live";
   readonly host: string;
@@ -86,7 +88,7 @@ export function readSettings(environment: Environment, defaults: Environment = {
     mode,
     host,
     port,
-    databaseUrl: value("DATABASE_URL", "file:./data/portico.db"),
+    databaseUrl: value("DATABASE_URL", standardDatabaseUrl),
     publicUrl: httpUrl("PUBLIC_URL", value("PUBLIC_URL", `http://${urlHost(host)}:${port}`)),
     authUrl: optionalUrl("AUTH_URL", value("AUTH_URL", "")),
     corsOrigins: origins("PORTICO_CORS_ORIGINS", value("PORTICO_CORS_ORIGINS", "")),

@@ -1,11 +1,11 @@
 // What a newcomer meets first: the front page, what commands list, and where a configuration is faulty.
 
 import { deepEqual, equal, match, ok } from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { makePlace, onEachDatabase, type Place, Portico, portico } from "../server.ts";
+import { makePlace, onEachDatabase, type Place, Portico, portico, projectFolder } from "../server.ts";
 
 onEachDatabase("the first minute", (database) => {
   let place: Place;
@@ -66,6 +66,38 @@ onEachDatabase("the first minute", (database) => {
 
   test("the log tells where the server listens", () => {
     match(server.output, /"host":"127\.0\.0\.1","port":\d+,.*"msg":"listening on 127\.0\.0\.1:\d+"/);
+  });
+});
+
+onEachDatabase("a sandbox whose declarations were replaced", (database) => {
+  test("is refused with what to do about the rows, and how to begin again", async () => {
+    const place = await makePlace(database);
+    const folder = await mkdtemp(join(tmpdir(), "portico-replaced-"));
+    try {
+      await mkdir(join(folder, "node_modules"));
+      await symlink(join(projectFolder, "packages/portico"), join(folder, "node_modules/portico"));
+      const declare = (field: string): Promise<void> =>
+        writeFile(
+          join(folder, "portico.config.ts"),
+          `import { app, resource, text } from "portico";\n` +
+            `export default app({ name: "Notes", resources: [resource("note", { fields: { ${field}: text() } })] });\n`,
+        );
+      await declare("title");
+      const server = await Portico.start(place, { cwd: folder });
+      equal((await server.request("/notes", { body: { title: "One" } })).status, 201);
+      await server.stop();
+      await declare("subject");
+      const { code, stderr } = await portico(place, ["serve"], { cwd: folder, env: { PORT: "0" } });
+      equal(code, 1);
+      match(stderr, /^portico: .*notes/);
+      match(
+        stderr,
+        /\nIf you need nothing that this sandbox holds, empty the database of DATABASE_URL and start again\.\n$/,
+      );
+    } finally {
+      await rm(folder, { recursive: true });
+      await place.remove();
+    }
   });
 });
 

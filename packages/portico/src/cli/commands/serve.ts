@@ -23,7 +23,7 @@ import type { Command } from "../command.ts";
 import { fillSandbox, greeting } from "../first-start.ts";
 import { recordingOf } from "../recording.ts";
 import { secretsFor } from "../secret.ts";
-import type { Settings } from "../settings.ts";
+import { type Settings, standardDatabaseUrl } from "../settings.ts";
 import { handleProcessEvents } from "../shutdown.ts";
 
 const serve: Command = {
@@ -102,11 +102,20 @@ const serve: Command = {
 
 /** A sandbox migrates by itself; in live mode somebody decides when. */
 async function prepare(store: Store, { tables, settings }: Assembly): Promise<void> {
-  const statements = await migrate(store, tables, settings.mode === "live");
+  const statements = await migrate(store, tables, settings.mode === "live").catch((error: unknown) => {
+    if (!(error instanceof OperatorError) || settings.mode === "live") throw error;
+    throw new OperatorError(`${error.message}\n${startOver(settings)}`);
+  });
   if (settings.mode === "sandbox" || statements.length === 0) return;
   throw new OperatorError(
     `the database lacks ${statements.length} changes; look at them with portico migrate --dry-run, then run portico migrate`,
   );
+}
+
+/** What a developer does who has replaced the declarations and needs nothing of what the sandbox holds. */
+function startOver({ databaseUrl }: Settings): string {
+  const what = databaseUrl === standardDatabaseUrl ? "remove data/" : "empty the database of DATABASE_URL";
+  return `If you need nothing that this sandbox holds, ${what} and start again.`;
 }
 
 async function listen(server: FastifyInstance, { host, port }: Settings, { logger }: Log): Promise<void> {
