@@ -38,6 +38,8 @@ export class DocumentParser {
   readonly #schema: GraphQLSchema;
   readonly #limits: GraphqlLimits;
   readonly #kept = new BoundedMap<string, ParsedDocument>(mostCharacters, (text) => text.length);
+  /** Too long to be kept: the same request asks for it again, whether it is a subscription and then to run it. */
+  #lastLong: { readonly text: string; readonly found: ParsedDocument } | undefined;
   #count = 0;
 
   constructor(schema: GraphQLSchema, limits: GraphqlLimits) {
@@ -47,10 +49,14 @@ export class DocumentParser {
 
   /** The document, or everything that is wrong with it. */
   parse(text: string): ParsedDocument | readonly Failure[] {
-    const known = this.#kept.get(text);
+    const known = this.#lastLong?.text === text ? this.#lastLong.found : this.#kept.get(text);
     if (known) return known;
     const found = this.#parseAnew(text);
-    if (!("document" in found) || text.length > longestKept) return found;
+    if (!("document" in found)) return found;
+    if (text.length > longestKept) {
+      this.#lastLong = { text, found };
+      return found;
+    }
     this.#count += 1;
     const kept = { ...found, number: this.#count };
     this.#kept.set(text, kept);
