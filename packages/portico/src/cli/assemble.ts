@@ -57,6 +57,7 @@ export async function assemble(): Promise<Assembly> {
   const apiKeys: ApiKeys = declareApiKeys({
     environment: settings.mode === "live" ? "live" : "test",
     expiringSoonDays: settings.keyExpiringSoonDays,
+    standardQuota: settings.keyQuota,
     notices: keyNotices(app, settings, () => apiKeys),
   });
   const ownResources = [users, emailChanges, apiKeys, requestLogs, mails, oauthClients, clientSecrets];

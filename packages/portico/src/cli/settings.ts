@@ -134,7 +134,7 @@ function oneOf<const Choice extends string>(name: string, value: string, choices
 }
 
 /** `1000/60`: requests, and the seconds of the window. */
-function quota(name: string, value: string): Quota {
+export function quota(name: string, value: string): Quota {
   const [, limit, windowSeconds] = /^(\d{1,9})\/(\d{1,6})$/.exec(value) ?? [];
   if (Number(limit) > 0 && Number(windowSeconds) > 0)
     return { limit: Number(limit), windowSeconds: Number(windowSeconds) };

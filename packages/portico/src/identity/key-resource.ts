@@ -1,15 +1,17 @@
 // API keys as a resource: the record that is kept of each, how one is made, replaced and revoked.
 
-import type { Quota } from "../declare/caller.ts";
+import type { Caller, Quota } from "../declare/caller.ts";
 import { belongsTo, choice, id, integer, json, state, text, timestamp } from "../declare/field.ts";
 import type { RecordOf } from "../declare/record.ts";
 import { type HookContext, type Resource, type Rows, resource } from "../declare/resource.ts";
 import { type DrawKey, drawKey, type Environment, keyHash, prefixLength } from "./api-key.ts";
 import type { KeyNotices, ToldKey } from "./key-notices.ts";
 import {
+  isQuotaWithin,
   keyFaults,
   overlapEnd,
   replacementExpiry,
+  requireGivableQuota,
   requireMintable,
   requireOwnKey,
   requireUsable,
@@ -21,6 +23,8 @@ export interface KeyOptions {
   readonly environment: Environment;
   /** So long before its expiry a key is `expiring_soon`. */
   readonly expiringSoonDays: number;
+  /** The quota of keys that have none of their own. */
+  readonly standardQuota: Quota;
   readonly notices: KeyNotices;
   readonly draw?: DrawKey;
 }
@@ -76,6 +80,7 @@ type KeyRow = RecordOf<ApiKeys>;
 export function declareApiKeys({
   environment,
   expiringSoonDays,
+  standardQuota,
   notices,
   draw = drawKey,
 }: KeyOptions): ApiKeys {
@@ -97,7 +102,7 @@ export function declareApiKeys({
           return {
             prefix: key.slice(0, prefixLength),
             keyHash: keyHash(key),
-            rateLimit: quotaOf(input.rateLimit),
+            rateLimit: givenQuota(input, standardQuota, caller),
             ownerId: input.ownerId ?? (isReplacement(input) ? null : (caller.userId ?? null)),
             expiresAt: input.expiresAt ?? standardExpiry(now),
           };
@@ -105,7 +110,10 @@ export function declareApiKeys({
         change(changes, { caller, current }) {
           requireUsable(current);
           requireMintable(scopesOf(changes), caller);
-          return { rateLimit: quotaOf(changes.rateLimit) };
+          const rateLimit = quotaOf(changes.rateLimit);
+          const quota = rateLimit === null ? standardQuota : rateLimit;
+          if (quota) requireGivableQuota(quota, caller, quotaOf(current.rateLimit) ?? standardQuota);
+          return { rateLimit };
         },
       },
       after: {
@@ -183,6 +191,18 @@ function told({ id, name, prefix, scopes, expiresAt, ownerId }: KeyRow): ToldKey
 /** The schema of the field has seen that it is a list of texts. */
 function scopesOf({ scopes }: { readonly scopes?: unknown }): readonly string[] {
   return (scopes ?? []) as readonly string[];
+}
+
+/**
+ * The quota of a key that is made. One that is made with a smaller quota than the standard one has that of its maker,
+ * unless another is given; a replacement has that of the key which it replaces.
+ */
+function givenQuota(input: { readonly rateLimit?: unknown }, standard: Quota, caller: Caller): Quota | null {
+  const given = quotaOf(input.rateLimit) ?? null;
+  if (given === null && !isReplacement(input) && !isQuotaWithin(standard, caller.quota))
+    return caller.quota ?? null;
+  requireGivableQuota(given ?? standard, caller);
+  return given;
 }
 
 /** A quota as it is kept, with its window; the schema of the field has seen the rest. */

@@ -1,6 +1,6 @@
 // What may stand in the record of a key, beyond the schemas of its fields.
 
-import type { Caller } from "../declare/caller.ts";
+import type { Caller, Quota } from "../declare/caller.ts";
 import type { CheckContext } from "../declare/resource.ts";
 import { type Fault, Problem } from "../errors.ts";
 import { peopleScope } from "./user.ts";
@@ -91,6 +91,28 @@ export function requireMintable(scopes: readonly string[], caller: Caller): void
     `The credential lacks the scope ${lacking}, so it cannot give it to a key.`,
     [{ field: "scopes", issue: "choice" }],
   );
+}
+
+/**
+ * A credential gives no key a larger quota than it has itself. What a key has already may be kept or lowered.
+ *
+ * @param current the quota that the key has so far
+ * @throws Problem `forbidden`
+ */
+export function requireGivableQuota(given: Quota, { quota }: Caller, current?: Quota): void {
+  if (isQuotaWithin(given, quota) || (current && isQuotaWithin(given, current))) return;
+  const { limit, windowSeconds } = quota!;
+  throw new Problem(
+    "forbidden",
+    `The credential has a quota of ${limit} requests in ${windowSeconds} seconds, so it cannot give a key more.`,
+    [{ field: "rateLimit", issue: "max" }],
+  );
+}
+
+/** Whether a quota allows no more at once, nor in the long run; without a bound everything is within it. */
+export function isQuotaWithin({ limit, windowSeconds }: Quota, bound: Quota | undefined): boolean {
+  if (!bound) return true;
+  return limit <= bound.limit && limit * bound.windowSeconds <= bound.limit * windowSeconds;
 }
 
 /**

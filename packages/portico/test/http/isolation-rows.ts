@@ -8,7 +8,12 @@ import { users } from "../../src/identity/user.ts";
 import type { Served } from "../scenario.ts";
 
 const silent = { created: async () => {}, rotated: async () => {}, revoked: async () => {} };
-const apiKeys = declareApiKeys({ environment: "test", expiringSoonDays: 7, notices: silent });
+const apiKeys = declareApiKeys({
+  environment: "test",
+  expiringSoonDays: 7,
+  standardQuota: { limit: 1000, windowSeconds: 60 },
+  notices: silent,
+});
 
 /** What this repository serves. */
 export const model: Model = buildModel(config, [users, apiKeys]);

@@ -38,7 +38,13 @@ export async function makeKeyPlace(
   { draw, notices = silent }: { draw?: DrawKey; notices?: KeyNotices } = {},
 ): Promise<KeyPlace> {
   const place = await makePlace(database);
-  const options = { environment: "test", expiringSoonDays: 7, notices, ...(draw && { draw }) } as const;
+  const options = {
+    environment: "test",
+    expiringSoonDays: 7,
+    standardQuota: { limit: 1000, windowSeconds: 60 },
+    notices,
+    ...(draw && { draw }),
+  } as const;
   const model = buildModel(app({ name: "Keys", resources: [] }), [users, declareApiKeys(options)]);
   const store = await openStore(place.databaseUrl);
   await migrate(store, tablesOf(model, [tenantsTable, passwordsTable, eventsTable]), false);

@@ -28,7 +28,12 @@ import { everyRead, type NamedRead } from "./every-read.ts";
 const apps = { service, library };
 const told = async (): Promise<void> => {};
 const notices = { created: told, rotated: told, revoked: told };
-const apiKeys = declareApiKeys({ environment: "test", expiringSoonDays: 7, notices });
+const apiKeys = declareApiKeys({
+  environment: "test",
+  expiringSoonDays: 7,
+  standardQuota: { limit: 1000, windowSeconds: 60 },
+  notices,
+});
 const tenantId = "tenant 1";
 /** Enough for a planner to prefer an index. */
 const rowsPerTable = 12_000;

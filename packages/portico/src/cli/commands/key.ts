@@ -6,11 +6,12 @@ import { OperatorError } from "../../errors.ts";
 import { keyWarning } from "../../identity/key-resource.ts";
 import { findUser } from "../../identity/tenant.ts";
 import type { Command, Given, Outcome } from "../command.ts";
+import { quota } from "../settings.ts";
 import { forTenant, optional, tenantOption } from "../tenant-work.ts";
 import { keyUsage } from "./key-usage.ts";
 
 const quotaOptions = {
-  "rate-limit": { value: "N", help: "requests in a window" },
+  "rate-limit": { value: "N", help: "requests in a window, or with its seconds: 1000/60" },
   "rate-window": { value: "SECONDS", help: "length of the window; 60, when left out" },
 };
 
@@ -147,9 +148,15 @@ function shownOnce({ text, revealed }: Written): Outcome {
   };
 }
 
+/** `--rate-limit 1000/60` as in settings, or `--rate-limit 1000 --rate-window 60`. */
 function quotaOf(given: Given): Quota | undefined {
-  const limit = given.number("rate-limit");
   const windowSeconds = given.number("rate-window");
+  const whole = given.text("rate-limit");
+  if (whole?.includes("/")) {
+    if (windowSeconds === undefined) return quota("--rate-limit", whole);
+    throw new OperatorError("--rate-limit has the seconds of the window already; leave --rate-window out");
+  }
+  const limit = given.number("rate-limit");
   if (limit !== undefined) return { limit, windowSeconds: windowSeconds ?? 60 };
   if (windowSeconds !== undefined) throw new OperatorError("--rate-window needs --rate-limit beside it");
   return undefined;

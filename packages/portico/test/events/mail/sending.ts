@@ -25,6 +25,7 @@ const untold = async (): Promise<void> => {};
 export const apiKeys = declareApiKeys({
   environment: "test",
   expiringSoonDays: 7,
+  standardQuota: { limit: 1000, windowSeconds: 60 },
   notices: { created: untold, rotated: untold, revoked: untold },
 });
 export const model = buildModel(app({ name: "Mailing", resources: [] }), [users, apiKeys, mails]);
