@@ -2,6 +2,7 @@
 
 import { timingSafeEqual } from "node:crypto";
 import { sql } from "kysely";
+import { isId } from "../plan/id.ts";
 import type { Statement } from "../store/database.ts";
 import { compile, slot } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
@@ -52,7 +53,7 @@ export class OAuthClientLookup {
   }
 
   async find(clientId: string): Promise<OAuthClient | undefined> {
-    if (!clientId.startsWith("client_") || clientId.length > 64) return undefined;
+    if (!isId(clientId)) return undefined;
     // One row for each secret, or one without.
     const rows = await this.#store.database.query(this.#client, clientId);
     const [row] = rows;

@@ -77,6 +77,9 @@ interface Removal {
   readonly id: string;
 }
 
+/** WebAuthn, section 4: up to 1,023 bytes. */
+const credentialForm = /^[\w-]{1,1364}$/;
+
 export class Passkeys {
   readonly #store: Store;
   readonly #letters: Pick<AccountLetters, "passkeyAdded">;
@@ -139,6 +142,7 @@ export class Passkeys {
   }
 
   async find(credentialId: string): Promise<Passkey | undefined> {
+    if (!credentialForm.test(credentialId)) return undefined;
     const [row] = await this.#store.database.query(this.#find, credentialId);
     return row && passkeyOf(row);
   }

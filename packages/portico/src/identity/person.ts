@@ -1,6 +1,7 @@
 // The people who sign in: found by address within a tenant, or by id.
 
 import { sql } from "kysely";
+import { isId } from "../plan/id.ts";
 import type { Session, Statement } from "../store/database.ts";
 import { compile, slot } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
@@ -16,6 +17,9 @@ export interface Person {
   /** Whether somebody gave them this address after they were added, and it is not confirmed yet. */
   readonly isEmailUnconfirmed: boolean;
 }
+
+/** With the spaces around it that are passed over. */
+const maxEmailLength = 320;
 
 interface Presented {
   readonly tenantId: string;
@@ -51,6 +55,7 @@ export class People {
   }
 
   async find(id: string, session: Session = this.#store.database): Promise<Person | undefined> {
+    if (!isId(id)) return undefined;
     const [row] = await session.query(this.#byId, id);
     return row && personOf(row);
   }
@@ -60,16 +65,22 @@ export class People {
     email: string,
     session: Session = this.#store.database,
   ): Promise<Person | undefined> {
-    const [row] = await session.query(this.#byEmail, { tenantId, email });
+    const [row] = isAddress(email) ? await session.query(this.#byEmail, { tenantId, email }) : [];
     return row && personOf(row);
   }
 
   /** Who has this address and this password. Unknown addresses take as long as wrong passwords. */
   async signedIn(tenantId: string, email: string, password: string): Promise<Person | undefined> {
-    const [row] = await this.#store.database.query(this.#byEmail, { tenantId, email });
+    const presented = { tenantId, email };
+    const [row] = isAddress(email) ? await this.#store.database.query(this.#byEmail, presented) : [];
     const isTheirs = await isPassword(password, row?.[6] as string | null | undefined);
     return row && isTheirs ? personOf(row) : undefined;
   }
+}
+
+/** Whether a text could be the address of somebody; others may hold what a database cannot. */
+function isAddress(text: string): boolean {
+  return text.length <= maxEmailLength && !text.includes("\0") && text.isWellFormed();
 }
 
 function personOf(row: readonly unknown[]): Person {

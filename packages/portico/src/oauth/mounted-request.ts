@@ -59,13 +59,6 @@ export function addressOf(request: IncomingMessage): string {
   return (request as MountedRequest).address;
 }
 
-/** The path and query of a target, in whichever form it was sent (RFC 9112, section 3.2.2). */
-export function originForm(target: string): string {
-  if (target.startsWith("/")) return target;
-  const rest = target.replace(/^https?:\/\/[^/?]*/i, "");
-  return rest.startsWith("/") ? rest : `/${rest}`;
-}
-
 async function* chunksOf(body: Mounting["body"]): AsyncGenerator<Buffer> {
   if (body !== undefined) yield typeof body === "string" ? Buffer.from(body) : body;
 }

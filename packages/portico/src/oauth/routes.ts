@@ -11,8 +11,9 @@ import { routes } from "./configuration.ts";
 import { type Endpoint, endpoints } from "./endpoints.ts";
 import type { PageHandler } from "./exchange.ts";
 import { answerBroken, answerOAuthError, answerTooMany, describeOAuthError, pageOfError } from "./failure.ts";
-import { mountedRequest, originForm } from "./mounted-request.ts";
+import { mountedRequest } from "./mounted-request.ts";
 import { pageHeaders } from "./pages/layout.ts";
+import { formText, requireParameters, requireUtf8 } from "./parameters.ts";
 import { PasskeyChallenges } from "./passkey-challenge.ts";
 import { derived } from "./site.ts";
 
@@ -107,10 +108,10 @@ function register(
       if (request.method === "OPTIONS" && !isPreflight(request)) return tellMethods(reply, methods);
       const running = await door.server.running();
       if (!isPage) requireClear(request);
-      const url = originForm(request.url);
-      const query = url.indexOf("?");
-      const search = query < 0 ? "" : url.slice(query);
-      const path = target || url.slice(door.mount.length, query < 0 ? undefined : query);
+      const search = searchOf(request);
+      requireDeclared(request, search);
+      // Not as it was sent: the router also takes other spellings of a path, such as `/%6Fauth`.
+      const path = target || pathOf(endpoint.path, request.params);
       reply.hijack();
       for (const [name, value] of Object.entries(reply.getHeaders()))
         reply.raw.setHeader(name, value as string);
@@ -126,6 +127,31 @@ function register(
       return reply;
     },
   });
+}
+
+/** The query of a request, with its question mark; empty where there is none. */
+function searchOf({ url }: FastifyRequest): string {
+  const query = url.indexOf("?");
+  return query < 0 ? "" : url.slice(query);
+}
+
+/** @throws Problem `malformed_request` for a query or form that holds what no parameter may */
+function requireDeclared({ headers, body }: FastifyRequest, search: string): void {
+  requireParameters(search.slice(1));
+  if (!Buffer.isBuffer(body)) return;
+  requireUtf8(headers["content-type"]);
+  requireParameters(formText(body));
+}
+
+/** What the library calls a request for authorization: the only part of a path that varies. */
+const uidForm = /^[\w-]{1,64}$/;
+
+/** The path of an endpoint below the issuer. @throws Problem `not_found` */
+function pathOf(path: string, params: unknown): string {
+  if (!path.includes(":")) return path;
+  const { uid = "" } = params as { readonly uid?: string };
+  if (!uidForm.test(uid)) throw new Problem("not_found", "There is no such page.");
+  return path.replace(":uid", uid);
 }
 
 /** Whether a browser asks what a page of another site may do (Fetch, section 3.2.2). */

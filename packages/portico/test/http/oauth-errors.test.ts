@@ -111,7 +111,8 @@ onEachDatabase("oauth errors", (database) => {
     assert.match(leaving.text, /Sign out of Portico/);
     const left = await browser.submit(leaving, { logout: "yes" });
     assert.match(left.text, /You are signed out/);
-    const long = await send(browser, `${url}&state=${"x".repeat(20_000)}`);
+    const words = ["a", "b", "c", "d"].map((name) => `${name}=${"x".repeat(4_000)}`);
+    const long = await send(browser, `${url}&${words.join("&")}`);
     assert.equal(long.status, 413);
   });
 
