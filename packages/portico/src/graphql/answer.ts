@@ -3,6 +3,7 @@
 import type { Caller } from "../declare/caller.ts";
 import type { Engine } from "../engine/engine.ts";
 import { Problem } from "../errors.ts";
+import { tokensOf } from "../plan/answer-size.ts";
 import type { CursorCodec } from "../plan/cursor.ts";
 import type { GraphqlLimits } from "./bounds.ts";
 import { type Failure, failureOf } from "./failure.ts";
@@ -34,7 +35,11 @@ export interface AnswererParts {
   readonly cursors: CursorCodec;
   readonly limits: GraphqlLimits;
   readonly takeTokens: TakeTokens;
+  readonly chargeAnswer: ChargeAnswer;
 }
+
+/** Takes tokens of a caller's quota for the size of an answer, though fewer may be left. */
+export type ChargeAnswer = (caller: Caller, tokens: number, tell: TellLeft) => Promise<void>;
 
 /** Takes tokens of a caller's quota, beside the one that every request takes. @throws Problem `rate_limited` */
 export type TakeTokens = (caller: Caller, tokens: number, tell: TellLeft) => Promise<void>;
@@ -112,7 +117,7 @@ export class Answerer {
     caller: Caller,
     tellLeft: TellLeft = () => {},
   ): Promise<GraphqlAnswer> {
-    const { engine, cursors, takeTokens } = this.#parts;
+    const { engine, cursors, takeTokens, chargeAnswer } = this.#parts;
     const tokens = Math.floor(prepared.cost / rowsOfToken);
     if (tokens > 0) await takeTokens(caller, tokens, tellLeft);
     const introspected = await this.#introspected(prepared, caller, tellLeft);
@@ -121,6 +126,11 @@ export class Answerer {
       revealed[name] = members;
     };
     const outcome = await run(prepared, { engine, cursors, caller, reveal, introspected });
+    const tokensOfSize = tokensOf(outcome.data);
+    if (tokensOfSize > 0) {
+      const others = Math.max(0, tokensOfSize - introspectionTokens(introspected));
+      await chargeAnswer(caller, others, tellLeft);
+    }
     const shown = {
       ...(extensions.cost === true && { cost: prepared.cost }),
       ...(Object.keys(revealed).length > 0 && { revealed }),
@@ -142,11 +152,15 @@ export class Answerer {
   ): Promise<ReadonlyMap<Selected, string>> {
     if (!hasIntrospection) return nothingIntrospected;
     const texts = await this.#introspection.textsOf(fields.map(({ selected }) => selected));
-    const characters = texts.values().reduce((sum, { length }) => sum + length, 0);
-    const tokens = Math.floor(characters / charactersOfToken);
+    const tokens = introspectionTokens(texts);
     if (tokens > 0) await this.#parts.takeTokens(caller, tokens, tellLeft);
     return texts;
   }
+}
+
+function introspectionTokens(texts: ReadonlyMap<Selected, string>): number {
+  const characters = texts.values().reduce((sum, { length }) => sum + length, 0);
+  return Math.floor(characters / charactersOfToken);
 }
 
 const nothingIntrospected: ReadonlyMap<Selected, string> = new Map();

@@ -6,7 +6,14 @@ import type { Caller } from "../declare/caller.ts";
 import type { Engine } from "../engine/engine.ts";
 import { LoggedProblem, Problem } from "../errors.ts";
 import type { CursorCodec } from "../plan/cursor.ts";
-import { Answerer, type GraphqlAnswer, refused, type TakeTokens, type TellLeft } from "./answer.ts";
+import {
+  Answerer,
+  type ChargeAnswer,
+  type GraphqlAnswer,
+  refused,
+  type TakeTokens,
+  type TellLeft,
+} from "./answer.ts";
 import type { GraphqlLimits } from "./bounds.ts";
 import type { EventSource } from "./event-source.ts";
 import { failureOf } from "./failure.ts";
@@ -26,6 +33,7 @@ export interface GraphqlDoor extends StreamAccess {
   readonly basePath: string;
   readonly callerOf: (request: FastifyRequest) => Caller;
   readonly takeTokens: TakeTokens;
+  readonly chargeAnswer: ChargeAnswer;
   readonly events: EventSource;
   /** Subscriptions that a credential may have open. */
   readonly mostSubscriptions: number;
@@ -50,8 +58,16 @@ const streamOrAnswerTypes = [...answerTypes, streamType];
 
 /** @returns what opens WebSockets */
 export function registerGraphql(server: FastifyInstance, door: GraphqlDoor): Streams {
-  const { engine, cursors, limits, basePath, callerOf, events, mostSubscriptions, takeTokens } = door;
-  const answerer = new Answerer({ api: buildApi(engine.model), engine, cursors, limits, takeTokens });
+  const { engine, cursors, limits, basePath, callerOf, events, mostSubscriptions, takeTokens, chargeAnswer } =
+    door;
+  const answerer = new Answerer({
+    api: buildApi(engine.model),
+    engine,
+    cursors,
+    limits,
+    takeTokens,
+    chargeAnswer,
+  });
   const subscribers = new Subscribers(engine, events, mostSubscriptions);
   const streams = new Streams({ answerer, subscribers, onInternalError: door.onInternalError }, door);
   // Before the server waits for its connections to end.

@@ -5,6 +5,7 @@ import { type Failure, failureOfField } from "./failure.ts";
 import { locationsOf } from "./location.ts";
 import { Pauses } from "./pause.ts";
 import type { Compiled } from "./prepare.ts";
+import { TotalSize } from "./total-size.ts";
 
 export interface Outcome {
   /** JSON text of `data`. */
@@ -15,7 +16,10 @@ export interface Outcome {
 }
 
 export async function run({ operation, fields }: Compiled, context: RunContext): Promise<Outcome> {
-  return operation.operation === "mutation" ? runInTurn(fields, context) : runTogether(fields, context);
+  const size = new TotalSize();
+  return operation.operation === "mutation"
+    ? runInTurn(fields, context, size)
+    : runTogether(fields, context, size);
 }
 
 interface Ran {
@@ -28,14 +32,18 @@ interface Ran {
 /** Fields of one operation that are read at once: those of a long one must not stand before the reads of others. */
 const mostAtOnce = 10;
 
-async function runTogether(fields: readonly CompiledField[], context: RunContext): Promise<Outcome> {
-  if (fields.length === 1) return outcomeOf([await runField(fields[0]!, context)]);
+async function runTogether(
+  fields: readonly CompiledField[],
+  context: RunContext,
+  size: TotalSize,
+): Promise<Outcome> {
+  if (fields.length === 1) return outcomeOf([await runField(fields[0]!, context, size)]);
   const ran: Ran[] = [];
   const pauses = new Pauses();
   const waiting = fields.entries();
   const runWaiting = async (): Promise<void> => {
     for (const [place, field] of waiting) {
-      ran[place] = await runField(field, context);
+      ran[place] = await runField(field, context, size);
       if (pauses.isDue) await pauses.rest();
     }
   };
@@ -44,11 +52,15 @@ async function runTogether(fields: readonly CompiledField[], context: RunContext
 }
 
 /** Mutations happen one after another; after one that takes the whole answer with it, none does (section 6.2.2). */
-async function runInTurn(fields: readonly CompiledField[], context: RunContext): Promise<Outcome> {
+async function runInTurn(
+  fields: readonly CompiledField[],
+  context: RunContext,
+  size: TotalSize,
+): Promise<Outcome> {
   const ran: Ran[] = [];
   const pauses = new Pauses();
   for (const field of fields) {
-    const each = await runField(field, context);
+    const each = await runField(field, context, size);
     ran.push(each);
     if (each.failure && field.isNonNull) break;
     if (pauses.isDue) await pauses.rest();
@@ -56,9 +68,12 @@ async function runInTurn(fields: readonly CompiledField[], context: RunContext):
   return outcomeOf(ran);
 }
 
-async function runField(field: CompiledField, context: RunContext): Promise<Ran> {
+async function runField(field: CompiledField, context: RunContext, size: TotalSize): Promise<Ran> {
   try {
-    return { field, text: await field.run(context), failure: undefined };
+    size.requireRoom();
+    const text = await field.run(context);
+    size.add(text);
+    return { field, text, failure: undefined };
   } catch (error) {
     const { name, nodes } = field.selected;
     const place = { locations: locationsOf(nodes), path: [name] };

@@ -5,6 +5,7 @@ import type { ResourceModel } from "../declare/model.ts";
 import { requireScope } from "../engine/authorise.ts";
 import type { Engine } from "../engine/engine.ts";
 import { fault } from "../errors.ts";
+import { AnswerTooLarge } from "../plan/answer-size.ts";
 import { rowSeparator } from "../plan/page.ts";
 import type { CursorPage, Position, Read, Selection } from "../plan/read.ts";
 import { wordsOf } from "../plan/words.ts";
@@ -46,7 +47,8 @@ export async function search(
         isEveryPlaceTold: true,
       };
       const read: Read = { resource, selection, conditions: [], words, sort: newestFirst(resource), page };
-      const { rows, count, places } = await engine.list(caller, read);
+      const { rows, count, places, isCut } = await engine.list(caller, read);
+      if (isCut) throw new AnswerTooLarge("limit");
       if (count === 0) return [];
       const texts = rows.slice(1, -1).split(rowSeparator);
       return texts.map((text, index) => ({ ...searched, text, place: places![index]! }));

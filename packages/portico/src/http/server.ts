@@ -238,6 +238,7 @@ function registerDoors(doors: FastifyInstance, building: Building, ownPaths: Own
     ...{ addressOf, authenticate, verify, count, logSocket, onInternalError },
     countFile: ({ raw }) => countFile(quotas.ofAddresses, addressOf(raw)),
     takeTokens: (...taking) => takeCost(quotas.ofKeys, ...taking),
+    chargeAnswer: (...charging) => chargeAnswer(quotas.ofKeys, ...charging),
   });
   acceptSockets(doors.server, graphqlPath, (...opening) => streams.openSocket(...opening));
   ownPaths.requireFree(engine.model.resources);

@@ -40,7 +40,14 @@ export async function openReference(place: Place, folder: string, userId: string
     credentialId: "reference",
     scopes: new Set(model.scopes),
   };
-  const parts = { api, engine, cursors, limits: standardLimits, takeTokens: async () => {} };
+  const parts = {
+    api,
+    engine,
+    cursors,
+    limits: standardLimits,
+    takeTokens: async () => {},
+    chargeAnswer: async () => {},
+  };
   const answerer = new Answerer(parts);
 
   function examine(request: GraphqlRequest) {
