@@ -18,6 +18,8 @@ const whileWaitingMs = 5;
 const afterFailureMs = 500;
 /** Events read at once; the rest follows at once, too. */
 const mostAtOnce = 250;
+/** Events that are read again at once, for one of many who missed some. */
+const mostOfStretch = 32;
 /** Numbers below the newest of which some may still come when the first one listens. */
 const reach = 1_000;
 
@@ -59,7 +61,10 @@ export class EventFeed {
       sql`select ${columns} from events where tenant_id = ${slot(({ tenantId }: Stretch) => tenantId)}
         and resource = ${slot(({ resource }: Stretch) => resource)}
         and sequence > ${slot(({ after }: Stretch) => after)}
-        and sequence <= ${slot(({ until }: Stretch) => until)} order by sequence limit ${most}`,
+        and sequence <= ${slot(({ until }: Stretch) => until)} order by sequence limit ${limit(
+          mostOfStretch,
+          slot(() => mostOfStretch),
+        )}`,
     );
     this.#newest = compile(builder, sql`select coalesce(max(sequence), 0) from events`);
     // SQLite has one writer, whose numbers are seen in their order.
@@ -87,7 +92,7 @@ export class EventFeed {
     return new Set(rows.map(([number]) => Number(number)));
   }
 
-  /** Events that were told before, oldest first; some hundreds at most. */
+  /** Events that were told before, oldest first; some at most. */
   async stretch(stretch: Stretch): Promise<readonly RecordedEvent[]> {
     const rows = await this.#store.database.query(this.#stretch, stretch);
     return rows.map(eventOf);

@@ -9,6 +9,10 @@ import type { EventSource } from "./event-source.ts";
 import { Group, readEvent } from "./subscriber-group.ts";
 import { type Receiver, Subscription } from "./subscription.ts";
 import type { SubscriptionPlan } from "./subscription-plan.ts";
+import { Turns } from "./turns.ts";
+
+/** Groups and subscriptions for which rows or earlier events are read at once. */
+const readingAtOnce = 4;
 
 export class Subscribers {
   readonly #engine: Engine;
@@ -18,6 +22,8 @@ export class Subscribers {
   readonly #groups = new Map<string, Map<string, Group>>();
   readonly #countOf = new Map<string, number>();
   #listening: Promise<() => void> | undefined;
+  /** Reading what subscriptions are told takes memory for each: with its rows, and all that is selected around them. */
+  readonly #turns = new Turns(readingAtOnce);
 
   /** @param mostEach subscriptions that a credential may have open */
   constructor(engine: Engine, events: EventSource, mostEach: number) {
@@ -56,6 +62,11 @@ export class Subscribers {
   /** What makes callers different who ask for the same: what their policies leave to them. */
   keyOf(question: string, caller: Caller): string {
     return `${question} ${policyKey(this.#engine.model, caller)}`;
+  }
+
+  /** Does what reads much once few others do. */
+  inTurn<T>(work: () => Promise<T>): Promise<T> {
+    return this.#turns.run(work);
   }
 
   join(subscription: Subscription): Group {
@@ -100,7 +111,9 @@ export class Subscribers {
       const groups = this.#groups.get(place);
       if (!groups) return [];
       const read = recorded.map(readEvent);
-      return [...groups.values()].map((group) => group.tell(read));
+      return [...groups.values()].map((group) =>
+        group.plan.isOwn ? group.tell(read) : this.inTurn(() => group.tell(read)),
+      );
     });
     await Promise.all(told);
   }

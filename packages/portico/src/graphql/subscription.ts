@@ -103,19 +103,28 @@ export class Subscription {
 
   async #catchUp(group: Group, isResumed: boolean): Promise<void> {
     this.#isBehind = true;
-    const place = this.#topic;
     while (!this.#isEnded && this.#told < this.#events.told) {
-      const until = this.#events.told;
-      const events = await this.#events.stretch({ ...place, after: this.#told, until });
-      // Looked up after they are read: what was removed before that is missing among them.
-      if (isResumed) await this.#requireKept(this.#told);
-      for (const message of await group.messagesOf(events.map(readEvent), this.#caller)) {
-        await this.#room();
-        this.#send([message]);
-      }
-      this.#told = events.at(-1)?.sequence ?? until;
+      // Before anything is read: what a reader does not take must not wait in memory for each of its subscriptions.
+      await this.#room();
+      await this.#subscribers.inTurn(() => this.#catchUpPart(group, isResumed));
     }
     this.#isBehind = false;
+  }
+
+  async #catchUpPart(group: Group, isResumed: boolean): Promise<void> {
+    // Others of the connection may have filled it meanwhile.
+    if (this.#isEnded || this.#receiver.waitingBytes > comfortableBytes) return;
+    const until = this.#events.told;
+    const events = await this.#events.stretch({ ...this.#topic, after: this.#told, until });
+    // Looked up after they are read: what was removed before that is missing among them.
+    if (isResumed) await this.#requireKept(this.#told);
+    for await (const messages of group.messagesOf(events.map(readEvent), this.#caller)) {
+      this.#send(messages);
+      this.#told = Math.max(this.#told, messages.at(-1)!.sequence);
+      // The rest is read again when there is room for it.
+      if (this.#isEnded || this.#receiver.waitingBytes > comfortableBytes) return;
+    }
+    this.#told = events.at(-1)?.sequence ?? until;
   }
 
   /** Waits until the reader has taken most of what was sent. */
