@@ -10,6 +10,7 @@ export {
   id,
   integer,
   json,
+  list,
   number,
   type StateRule,
   state,

@@ -9,7 +9,14 @@ import {
   checkState,
 } from "./check-behaviour.ts";
 import { checkPolicies, checkPolicyOptions } from "./check-policy.ts";
-import { type FieldShape, optionNames, type TextOptions } from "./field.ts";
+import {
+  type FieldShape,
+  isJson,
+  itemKinds,
+  optionNames,
+  standardMaxItems,
+  type TextOptions,
+} from "./field.ts";
 import type { Attribute, Model, ResourceModel } from "./model.ts";
 import { moment } from "./moment.ts";
 import { operations as everyOperation, type Resource } from "./resource.ts";
@@ -108,10 +115,29 @@ function checkField(shape: FieldShape, refuse: (remedy: string) => never): void 
   if (shape.kind === "choice") checkChoices(shape, refuse);
   if (shape.kind === "state") checkState(shape, refuse);
   if (shape.kind === "json") checkJson(shape, refuse);
+  if (shape.kind === "list") checkList(shape, refuse);
   if (shape.kind === "timestamp" && !isMoment(shape.options.default ?? "now"))
     refuse("the default is no ISO 8601 date and time; write it as 2027-01-31T09:00:00Z, or as now");
   checkDeprecation(options.deprecated, refuse);
 }
+
+function checkList(
+  { item, options }: Extract<FieldShape, { kind: "list" }>,
+  refuse: (remedy: string) => never,
+): void {
+  if (!(itemKinds as readonly string[]).includes(item?.kind))
+    refuse(`a list holds one of ${itemKinds.join(", ")}: write list(text())`);
+  checkField(item, (remedy) => refuse(`its items: ${remedy}`));
+  const wrong = Object.keys(item.options).find((option) => !itemOptions.includes(option));
+  if (wrong !== undefined) refuse(`its items: there is no option ${wrong}; give it to the list`);
+  const { min = 0, max = standardMaxItems, default: standard } = options;
+  if (![min, max].every((bound) => Number.isInteger(bound) && bound >= 0)) refuse("min and max count items");
+  if (Array.isArray(standard) && (standard.length < min || standard.length > max))
+    refuse("the default has fewer items than min or more than max");
+}
+
+/** What can be said of each value of a list. */
+const itemOptions = ["min", "max", "format", "pattern"];
 
 /** Whether a constant default keeps to the bounds of its own field. */
 function isWithin(options: FieldShape["options"]): boolean {
@@ -239,9 +265,9 @@ function checkIndexed(resource: ResourceModel): void {
     );
   }
   for (const { name, field } of indexed) {
-    if (field.kind === "json") {
+    if (isJson(field)) {
       throw new OperatorError(
-        `resource ${resource.name}, field ${name}: JSON cannot be filtered or sorted by; remove it there`,
+        `resource ${resource.name}, field ${name}: ${field.kind === "list" ? "a list" : "JSON"} cannot be filtered or sorted by; remove it there`,
       );
     }
     if (field.kind !== "text" || (field.options.max ?? Infinity) <= longestIndexedText) continue;

@@ -64,6 +64,14 @@ export interface JsonOptions extends Options {
   /** JSON Schema that every value keeps to. */
   readonly schema?: JsonSchema;
 }
+export interface ListOptions<Item = unknown> extends Options {
+  /** Fewest and most items; 100 at most, when `max` is left out. */
+  readonly min?: number;
+  readonly max?: number;
+  /** No item may stand in the list twice. */
+  readonly uniqueItems?: boolean;
+  readonly default?: Default<readonly Item[]>;
+}
 export interface StateOptions extends Options {
   readonly readOnly: true;
 }
@@ -92,6 +100,7 @@ export type FieldShape =
   | { readonly kind: "timestamp"; readonly options: TimestampOptions }
   | { readonly kind: "choice"; readonly options: ChoiceOptions<string>; readonly choices: readonly string[] }
   | { readonly kind: "json"; readonly options: JsonOptions }
+  | { readonly kind: "list"; readonly options: ListOptions; readonly item: ItemShape }
   | { readonly kind: "id"; readonly options: IdOptions }
   | {
       readonly kind: "state";
@@ -101,6 +110,14 @@ export type FieldShape =
       readonly rules: readonly StateRule[];
     }
   | { readonly kind: "belongsTo"; readonly options: BelongsToOptions; readonly target: () => Resource };
+
+/** The kinds that a list can hold. */
+export const itemKinds = ["text", "integer", "number", "boolean", "choice", "id"] as const;
+type ItemKind = (typeof itemKinds)[number];
+export type ItemShape = Extract<FieldShape, { kind: ItemKind }>;
+
+/** Items of a list whose declaration names no `max`. */
+export const standardMaxItems = 100;
 
 declare const carried: unique symbol;
 
@@ -136,6 +153,7 @@ export const optionNames: Readonly<Record<FieldShape["kind"], readonly string[]>
   timestamp: [...everyKind, "default"],
   choice: [...everyKind, "default"],
   json: [...everyKind, "default", "schema"],
+  list: [...everyKind, "min", "max", "uniqueItems", "default"],
   id: [...everyKind, "unique"],
   state: ["readOnly", "description", "deprecated"],
   belongsTo: [...everyKind, "default", "whenRemoved"],
@@ -189,6 +207,24 @@ export function json<const O extends JsonOptions>(
   options?: Only<O, JsonOptions>,
 ): Field<ValueOf<unknown, O>, PresenceOf<O>, "json"> {
   return Object.freeze({ kind: "json", options: options ?? {} });
+}
+
+/**
+ * A list of values of one kind: a JSON array in REST, `[String!]!` in GraphQL. A change replaces the whole list.
+ *
+ * @param item what each value is; it takes no option that says when a value is given, such as `optional`
+ * @example tags: list(text({ min: 1, max: 50 }), { max: 20, uniqueItems: true, default: [] })
+ */
+export function list<Item, const O extends ListOptions<Item>>(
+  item: Field<Item, "required", ItemKind>,
+  options?: Only<O, ListOptions>,
+): Field<ValueOf<readonly Item[], O>, PresenceOf<O>, "list"> {
+  return Object.freeze({ kind: "list", options: options ?? {}, item });
+}
+
+/** Whether values of a field are kept as JSON. */
+export function isJson({ kind }: Pick<FieldShape, "kind">): boolean {
+  return kind === "json" || kind === "list";
 }
 
 /**

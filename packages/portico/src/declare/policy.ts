@@ -3,6 +3,7 @@
 
 import { OperatorError } from "../errors.ts";
 import type { Caller } from "./caller.ts";
+import { isJson } from "./field.ts";
 import type { Attribute, ResourceModel } from "./model.ts";
 import { moment } from "./moment.ts";
 import type { FilterValue } from "./resource.ts";
@@ -69,7 +70,7 @@ function comparableAttribute(resource: ResourceModel, name: string): Attribute {
       name,
       "names it, but it is internal, so events do not hold it; use another field",
     );
-  if (attribute.field.kind === "json")
+  if (isJson(attribute.field))
     return refuse(resource, name, "names it, but JSON cannot be compared; use another field");
   return attribute;
 }

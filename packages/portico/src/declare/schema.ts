@@ -1,7 +1,7 @@
 // JSON Schema (draft 2020-12 vocabulary that Ajv's default dialect shares) of the bodies that create,
 // replace and change a row. The same schemas validate requests and, later, stand in the OpenAPI document.
 
-import type { FieldShape } from "./field.ts";
+import { type FieldShape, standardMaxItems } from "./field.ts";
 import type { Attribute, ResourceModel } from "./model.ts";
 
 export type JsonSchema = { readonly [keyword: string]: unknown };
@@ -127,6 +127,17 @@ function valueSchema(field: FieldShape): { [keyword: string]: unknown } {
       return compact({ type: "string", enum: field.choices, default: field.options.default });
     case "json":
       return compact({ ...field.options.schema, default: constant(field.options.default) });
+    case "list": {
+      const { min, max, uniqueItems, default: standard } = field.options;
+      return compact({
+        type: "array",
+        items: valueSchema(field.item),
+        minItems: min,
+        maxItems: max ?? standardMaxItems,
+        uniqueItems,
+        default: constant(standard),
+      });
+    }
     case "state":
       return { type: "string", enum: field.choices };
     case "id":

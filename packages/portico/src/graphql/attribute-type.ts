@@ -7,20 +7,39 @@ import {
   GraphQLID,
   GraphQLInt,
   type GraphQLLeafType,
+  GraphQLList,
+  GraphQLNonNull,
   GraphQLString,
 } from "graphql";
-import type { Deprecation, NumberOptions } from "../declare/field.ts";
+import type { Deprecation, FieldShape, NumberOptions } from "../declare/field.ts";
 import type { Attribute, ResourceModel } from "../declare/model.ts";
 import { isEnumValue, pascalCase } from "./naming.ts";
 import { dateTime, json, safeInt } from "./scalars.ts";
 
 /** The types of attributes; an enumeration is made once for its input and its output. */
+export type AttributeType = GraphQLLeafType | GraphQLList<GraphQLNonNull<GraphQLLeafType>>;
+
 export class AttributeTypes {
   readonly #enums = new Map<Attribute, GraphQLEnumType>();
 
   /** @param resource what an enumeration is named after */
-  of(resource: Pick<ResourceModel, "name">, attribute: Attribute): GraphQLLeafType {
+  of(resource: Pick<ResourceModel, "name">, attribute: Attribute): AttributeType {
     const { field } = attribute;
+    switch (field.kind) {
+      case "json":
+        return json;
+      case "list":
+        return new GraphQLList(new GraphQLNonNull(this.#leaf(resource, attribute, field.item)));
+      default:
+        return this.#leaf(resource, attribute, field);
+    }
+  }
+
+  #leaf(
+    resource: Pick<ResourceModel, "name">,
+    attribute: Attribute,
+    field: Exclude<FieldShape, { kind: "json" | "list" }>,
+  ): GraphQLLeafType {
     switch (field.kind) {
       case "text":
         return GraphQLString;
@@ -32,8 +51,6 @@ export class AttributeTypes {
         return GraphQLBoolean;
       case "timestamp":
         return dateTime;
-      case "json":
-        return json;
       case "id":
       case "belongsTo":
         return GraphQLID;

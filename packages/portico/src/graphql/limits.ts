@@ -1,5 +1,6 @@
 // How much a caller may ask for. Each bound is checked before the work that it bounds.
 
+import { type FieldShape, standardMaxItems } from "../declare/field.ts";
 import type { Attribute } from "../declare/model.ts";
 import { Problem } from "../errors.ts";
 import type { GraphqlLimits } from "./bounds.ts";
@@ -124,6 +125,12 @@ export function sizeOf(fields: readonly Selected[]): number {
 }
 
 function lengthOf({ field }: Attribute): number {
+  if (field.kind === "list")
+    return Math.min(endless, (field.options.max ?? standardMaxItems) * lengthOfField(field.item));
+  return lengthOfField(field);
+}
+
+function lengthOfField(field: FieldShape): number {
   if (field.kind === "json") return endless;
   return field.kind === "text" ? (field.options.max ?? endless) : 0;
 }

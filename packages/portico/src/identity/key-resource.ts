@@ -1,7 +1,7 @@
 // API keys as a resource: the record that is kept of each, how one is made, replaced and revoked.
 
 import type { Caller, Quota } from "../declare/caller.ts";
-import { belongsTo, choice, id, integer, json, state, text, timestamp } from "../declare/field.ts";
+import { belongsTo, choice, id, integer, json, list, state, text, timestamp } from "../declare/field.ts";
 import type { RecordOf } from "../declare/record.ts";
 import { type HookContext, type Resource, type Rows, resource } from "../declare/resource.ts";
 import { type DrawKey, drawKey, type Environment, keyHash, prefixLength } from "./api-key.ts";
@@ -44,19 +44,12 @@ const quotaSchema = {
   additionalProperties: false,
 };
 
-const scopesSchema = {
-  type: "array",
-  items: { type: "string", minLength: 1, maxLength: 100 },
-  uniqueItems: true,
-  maxItems: 100,
-};
-
 const keyFields = (expiringSoonDays: number) => ({
   name: text({ min: 1, max: 200, description: "A label for its owner." }),
   prefix: text({ max: prefixLength, readOnly: true, unique: "all tenants" }),
   keyHash: text({ internal: true }),
   type: choice(["secret", "publishable"], { default: "secret", fixed: true }),
-  scopes: json({ default: [], schema: scopesSchema }),
+  scopes: list(text({ min: 1, max: 100 }), { uniqueItems: true, default: [] }),
   rateLimit: json({ optional: true, schema: quotaSchema }),
   status: state("active", [
     { state: "revoked", from: "revokedAt" },

@@ -1,7 +1,7 @@
 // OAuth clients as a resource: the applications that ask for access, how one is made and how its secret is replaced.
 
 import { randomBytes } from "node:crypto";
-import { belongsTo, boolean, choice, id, integer, json, text, timestamp } from "../declare/field.ts";
+import { belongsTo, boolean, choice, id, integer, json, list, text, timestamp } from "../declare/field.ts";
 import type { RecordOf } from "../declare/record.ts";
 import { type HookContext, type Resource, resource } from "../declare/resource.ts";
 import { Problem } from "../errors.ts";
@@ -21,13 +21,6 @@ export const secretWarning = "Store the secret now: it is not shown again.";
 const secretBytes = 32;
 const secondsOfDay = 86_400;
 const longestOverlapDays = 30;
-
-const textsSchema = (most: number, longest: number) => ({
-  type: "array",
-  items: { type: "string", minLength: 1, maxLength: longest },
-  uniqueItems: true,
-  maxItems: most,
-});
 
 /** Public keys only: EC, RSA and Ed25519 (RFC 7517), without members of private keys. */
 const jwksSchema = {
@@ -64,12 +57,14 @@ const clientFields = {
     fixed: true,
     description: "How it shows who it is at the token endpoint.",
   }),
-  redirectUris: json({ default: [], schema: textsSchema(20, 2_000) }),
-  grantTypes: json({
+  redirectUris: list(text({ min: 1, max: 2_000 }), { max: 20, uniqueItems: true, default: [] }),
+  grantTypes: list(choice(grantTypes), {
+    min: 1,
+    max: grantTypes.length,
+    uniqueItems: true,
     default: standardGrantTypes,
-    schema: { ...textsSchema(grantTypes.length, 100), minItems: 1, items: { enum: [...grantTypes] } },
   }),
-  scopes: json({ schema: textsSchema(100, 100), description: "The most that it may ask for." }),
+  scopes: list(text({ min: 1, max: 100 }), { uniqueItems: true, description: "The most that it may ask for." }),
   jwks: json({ optional: true, schema: jwksSchema }),
   jwksUri: text({
     optional: true,
@@ -192,7 +187,10 @@ function standardAuthMethod({ type, jwks, jwksUri }: Readonly<Record<string, unk
 }
 
 /** Where nothing is said: for people where there is a place to send them back to, for the application itself otherwise. */
-function standardGrantTypes({ type, redirectUris }: Readonly<Record<string, unknown>>): readonly string[] {
+function standardGrantTypes({
+  type,
+  redirectUris,
+}: Readonly<Record<string, unknown>>): readonly (typeof grantTypes)[number][] {
   if (listOf(redirectUris).length > 0) return ["authorization_code", "refresh_token"];
   return type === "public" ? [deviceGrant, "refresh_token"] : ["client_credentials"];
 }

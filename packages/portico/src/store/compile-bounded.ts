@@ -3,6 +3,7 @@
 // values, so that rows far beyond the bound are never made into JSON.
 
 import { sql } from "kysely";
+import { isJson } from "../declare/field.ts";
 import type { Attribute } from "../declare/model.ts";
 import { rowSeparator } from "../plan/page.ts";
 import type { Read, ReadOne, Selection } from "../plan/read.ts";
@@ -76,9 +77,7 @@ function sumSoFar(dialect: Dialect, read: Read, value: Expression): Expression {
 
 /** The bytes of a row's long values as they are stored: its JSON has as many or more. */
 function weightOf(dialect: Dialect, { selection }: Read): Expression {
-  const long = shownAttributes(selection).filter(
-    ({ field }) => field.kind === "text" || field.kind === "json",
-  );
+  const long = shownAttributes(selection).filter(({ field }) => field.kind === "text" || isJson(field));
   const lengths = long.map(
     (attribute) => sql`coalesce(${dialect.storedLength(attribute, sql.ref(`r.${attribute.column}`))}, 0)`,
   );

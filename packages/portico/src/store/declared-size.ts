@@ -1,5 +1,6 @@
 // How large an answer can be, by what the fields are declared to hold.
 
+import { type FieldShape, standardMaxItems } from "../declare/field.ts";
 import type { Attribute } from "../declare/model.ts";
 import type { Member, Read, ReadOne, Selection } from "../plan/read.ts";
 
@@ -39,6 +40,11 @@ function declaredMemberBytes(member: Member): number {
 }
 
 function declaredValueBytes({ field }: Attribute): number {
+  if (field.kind !== "list") return declaredFieldBytes(field);
+  return Math.min((field.options.max ?? standardMaxItems) * declaredFieldBytes(field.item), maxValueBytes);
+}
+
+function declaredFieldBytes(field: FieldShape): number {
   if (field.kind === "json") return maxValueBytes;
   if (field.kind !== "text") return smallBytes;
   const { max } = field.options;

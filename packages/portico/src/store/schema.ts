@@ -2,6 +2,7 @@
 // every declared sort, so that a page is a walk along an index however it is filtered.
 
 import { hash } from "node:crypto";
+import { isJson } from "../declare/field.ts";
 import { type Attribute, defaultSort, type Model, type ResourceModel } from "../declare/model.ts";
 import { OperatorError } from "../errors.ts";
 
@@ -169,11 +170,12 @@ const columnTypes = {
   boolean: "boolean",
   timestamp: "timestamp",
   json: "json",
+  list: "json",
 } as const;
 
 function fillOf(kind: Attribute["field"]["kind"], standard: unknown): Column["fill"] {
   if (kind === "belongsTo" || typeof standard === "function" || standard === undefined) return undefined;
-  if (kind === "json") return JSON.stringify(standard);
+  if (isJson({ kind })) return JSON.stringify(standard);
   if (kind === "timestamp")
     return (standard === "now" ? new Date() : new Date(String(standard))).toISOString();
   // Of the other kinds a constant default is a text, a number or a boolean.

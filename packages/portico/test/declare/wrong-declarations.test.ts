@@ -10,6 +10,7 @@ import {
   choice,
   integer,
   json,
+  list,
   number,
   text,
   timestamp,
@@ -19,6 +20,8 @@ import { OperatorError } from "../../src/errors.ts";
 
 /** Declared as in JavaScript, where the compiler refuses nothing. */
 const loosely = resource as unknown as (name: string, declaration: object) => Resource;
+
+const looseList = list as unknown as (item: unknown) => ReturnType<typeof text>;
 
 const title = text({ max: 100 });
 const elsewhere = resource("elsewhere", { fields: { title } });
@@ -259,6 +262,31 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
     "a resource that stands under one of its own name",
     [loosely("elsewhere", { under: elsewhere, fields: { title } })],
     "resource elsewhere: it stands under itself; set under to another resource",
+  ],
+  [
+    "a list of lists",
+    [loosely("post", { fields: { tags: looseList(looseList(text())) } })],
+    "resource post, field tags: a list holds one of text, integer, number, boolean, choice, id: write list(text())",
+  ],
+  [
+    "a list whose items are optional",
+    [loosely("post", { fields: { tags: looseList(text({ optional: true })) } })],
+    "resource post, field tags: its items: there is no option optional; give it to the list",
+  ],
+  [
+    "a list whose items have their bounds the wrong way round",
+    [resource("post", { fields: { tags: list(text({ min: 9, max: 1 })) } })],
+    "resource post, field tags: its items: min is larger than max",
+  ],
+  [
+    "a list whose default is too long",
+    [resource("post", { fields: { tags: list(text(), { max: 1, default: ["a", "b"] }) } })],
+    "resource post, field tags: the default has fewer items than min or more than max",
+  ],
+  [
+    "a filter by a list",
+    [resource("post", { fields: { tags: list(text()) }, filter: ["tags"] })],
+    "resource post, field tags: a list cannot be filtered or sorted by; remove it there",
   ],
   [
     "a search in texts without an end",

@@ -37,6 +37,8 @@ function fieldsOfEveryKind(served: Served): void {
       boughtAt: null,
       meta: {},
       notes: null,
+      tags: [],
+      sizes: null,
       serial: null,
       uses: 0,
     });

@@ -1,6 +1,7 @@
 // PostgreSQL's side of a statement.
 
 import { type RawBuilder, sql } from "kysely";
+import { isJson } from "../../declare/field.ts";
 import type { Dialect, JsonMember } from "../dialect.ts";
 import { taggedWord } from "../search-word.ts";
 import { postgresBuilder } from "../statement.ts";
@@ -51,12 +52,12 @@ export const postgresDialect: Dialect = {
   limit: (count) => sql.lit(count),
   encode: ({ field }, value) => {
     if (value === undefined) return null;
-    if (field.kind === "json") return JSON.stringify(value);
+    if (isJson(field)) return JSON.stringify(value);
     return value;
   },
   // Of a text the length before compression is known; `json` has to be read for it.
   storedLength: ({ field }, column) =>
-    field.kind === "json" ? sql`pg_column_size(${column})` : sql`octet_length(${column})`,
+    isJson(field) ? sql`pg_column_size(${column})` : sql`octet_length(${column})`,
   rowPlace: sql`ctid`,
   // Rows that refer to one may be added while it is changed, and not while it is removed. Were the first lock as
   // strong as the second, two transactions that each did so and then read it would wait for each other.

@@ -1,6 +1,7 @@
 // SQLite's side of a statement.
 
 import { type RawBuilder, sql } from "kysely";
+import { isJson } from "../../declare/field.ts";
 import type { Dialect, JsonMember } from "../dialect.ts";
 import { searchTable } from "../schema.ts";
 import { taggedWord } from "../search-word.ts";
@@ -27,7 +28,7 @@ export const sqliteDialect: Dialect = {
   constantJson: (text) => sql.lit(text),
   memberJson: ({ field }, column) => {
     if (field.kind === "boolean") return sql`json(case ${column} when 1 then 'true' when 0 then 'false' end)`;
-    return field.kind === "json" ? sql`json(${column})` : column;
+    return isJson(field) ? sql`json(${column})` : column;
   },
   listJson: (values) => sql`json_array(${sql.join(values)})`,
   textsOf: (list) => sql`select value from json_each(${list})`,
@@ -49,7 +50,7 @@ export const sqliteDialect: Dialect = {
   limit: (_count, parameter) => sql`cast(${parameter} as integer)`,
   encode: ({ field }, value) => {
     if (value === undefined) return null;
-    if (field.kind === "json") return JSON.stringify(value);
+    if (isJson(field)) return JSON.stringify(value);
     return typeof value === "boolean" ? Number(value) : value;
   },
   storedLength: (_attribute, column) => sql`octet_length(${column})`,
