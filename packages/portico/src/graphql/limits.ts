@@ -65,6 +65,7 @@ function costOfField(selected: Selected): number {
     case "create":
     case "change":
     case "remove":
+    case "act":
     case "event":
       return 1 + largest(inside, costOf);
     case "edges":
@@ -75,7 +76,12 @@ function costOfField(selected: Selected): number {
     case "list":
     case "search":
       return timesOf(selected) * (1 + largest(inside, costOf));
-    default:
+    case "value":
+    case "pageInfo":
+    case "pageFact":
+    case "edgeCursor":
+      return 0;
+    case undefined:
       return isIntrospection(selected) ? introspectionCost : 0;
   }
 }

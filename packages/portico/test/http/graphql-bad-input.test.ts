@@ -105,6 +105,13 @@ const documents: readonly Bad[] = [
     details: [{ field: "cost", issue: "max" }],
   },
   {
+    fact: "the same in the answer to an action",
+    query:
+      'mutation { rotateApiKey(id: "x") { owner { posts(first: 100) { author { posts(first: 100) { author { posts(first: 3) { id } } } } } } } }',
+    message: /^The operation has a cost of \d+; the limit is 25000\.$/,
+    details: [{ field: "cost", issue: "max" }],
+  },
+  {
     fact: "texts of more than 250 million characters",
     query: "{ posts(limit: 100) { author { posts(first: 30) { body } } } }",
     message: /^The operation has a size of 300000000; the limit is 250000000\.$/,
