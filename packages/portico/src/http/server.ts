@@ -29,6 +29,7 @@ import { answerExpectations } from "./expectation.ts";
 import { registerFrontPage } from "./front-page.ts";
 import { answerHalfClosed } from "./half-closed.ts";
 import { registerHealth } from "./health.ts";
+import { requireHost } from "./host.ts";
 import type { Log } from "./log.ts";
 import { watchMethods } from "./methods.ts";
 import { acceptJsonBodies, requireAccepted } from "./negotiate.ts";
@@ -149,7 +150,7 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
   if (corsOrigins) letPagesRead(server, corsOrigins);
   server.addHook("onRequest", (request, reply, done) => {
     reply.header("X-Request-Id", request.id);
-    requireHost(request);
+    requireHost(request.raw);
     const connection = connections.of(request.raw.socket);
     requireAdmitted(connection);
     unread.requireRoom(connection);
@@ -196,12 +197,6 @@ async function siteOf({ parts: { urls, brand, scopes } }: OAuthDoor["server"]): 
 
 function noSchemas(): never {
   throw new Error("no route has a schema of Fastify's");
-}
-
-/** RFC 9112, section 3.2 */
-function requireHost({ raw }: FastifyRequest): void {
-  if (raw.headers.host !== undefined || raw.httpVersion !== "1.1") return;
-  throw new Problem("malformed_request", "The header Host is missing.");
 }
 
 /** Whoever comes through a door has shown who they are. */

@@ -7,6 +7,7 @@ import type { Duplex } from "node:stream";
 import { Problem } from "../errors.ts";
 import { refuseOnSocket } from "./answer-error.ts";
 import { refuseCredentialInQuery } from "./credential-in-query.ts";
+import { requireHost } from "./host.ts";
 
 /** Whether a request asks for WebSocket (RFC 6455, section 4.1). */
 export function asksForSocket({ headers: { upgrade } }: IncomingMessage): boolean {
@@ -22,6 +23,7 @@ export function acceptSockets(server: Server, path: string, open: OpenSocket): v
     connection.on("error", () => {});
     const requestId = randomUUID();
     try {
+      requireHost(request);
       requireSocketPath(request, path);
       open(request, connection, head, requestId);
     } catch (error) {
