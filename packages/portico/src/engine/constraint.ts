@@ -63,11 +63,9 @@ function isOfServersMaking(error: unknown, { attributes }: ResourceModel): boole
 function duplicate(resource: ResourceModel, columns: readonly string[]): Problem {
   const names = resource.attributes.filter(({ column }) => columns.includes(column)).map(({ name }) => name);
   const details = names.map((field): Detail => ({ field, issue: "duplicate" }));
-  return new Problem(
-    "conflict",
-    `There is a ${resource.title} with the same ${names.join(" and ")} already.`,
-    details,
-  );
+  // A newer version may have made unique what this process does not know.
+  const shared = names.length > 0 ? names.join(" and ") : "values";
+  return new Problem("conflict", `There is a ${resource.title} with the same ${shared} already.`, details);
 }
 
 /** What to answer for an error of a delete. */

@@ -39,9 +39,18 @@ export interface Database extends Session {
   transaction<T>(work: (session: Transaction) => Promise<T>): Promise<T>;
   /** Finds out from here on when the database cannot be used, and says so once; requests are refused meanwhile. */
   watch(report: Report): void;
-  /** Runs SQL text that is not worth keeping: migrations and settings. */
+  /** Runs SQL text that is not worth keeping: settings. */
   run(sql: string): Promise<void>;
+  /** Runs `work`, which may take as long as it needs, apart from requests: migrations. */
+  maintain<T>(work: (session: Maintenance) => Promise<T>): Promise<T>;
   close(): Promise<void>;
+}
+
+/** What takes as long as it needs. */
+export interface Maintenance extends Session {
+  transaction<T>(work: (session: Transaction) => Promise<T>): Promise<T>;
+  /** Runs SQL text, outside a transaction. */
+  run(sql: string): Promise<void>;
 }
 
 export interface StoreOptions {
@@ -61,6 +70,7 @@ const longestWorkMs = 10_000;
 export async function workWithin<T>(
   session: Transaction,
   work: (session: Transaction) => Promise<T>,
+  limitMs: number = longestWorkMs,
 ): Promise<T> {
   let isOver = false;
   const guard = (unguarded: Transaction): Transaction => ({
@@ -71,9 +81,10 @@ export async function workWithin<T>(
     },
     nested: (part) => unguarded.nested((inner) => part(guard(inner))),
   });
+  if (limitMs === Number.POSITIVE_INFINITY) return await work(session);
   let timer: NodeJS.Timeout | undefined;
   const tooLong = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Problem("unavailable", "The write took too long.")), longestWorkMs);
+    timer = setTimeout(() => reject(new Problem("unavailable", "The write took too long.")), limitMs);
   });
   try {
     return await Promise.race([work(guard(session)), tooLong]);

@@ -1,10 +1,10 @@
 // Brings a database to the schema of the model. Only what adds is done by itself; what could lose data is
 // refused with a line that says how to do it by hand.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { type RawBuilder, sql } from "kysely";
 import { OperatorError } from "../errors.ts";
-import { ConstraintError, type Session } from "./database.ts";
-import { createIndex } from "./definition.ts";
+import { ConstraintError, type Maintenance, type Session } from "./database.ts";
 import type { Dialect } from "./dialect.ts";
 import { postgresTables } from "./postgres/tables.ts";
 import { refillSearch } from "./refill-search.ts";
@@ -14,40 +14,89 @@ import { compile } from "./statement.ts";
 import type { Store } from "./store.ts";
 import type { ExistingTable, TableDialect } from "./tables.ts";
 
+/** How long a migration tries to change tables that others use, and the pause between two tries. */
+const longestTryMs = 60_000;
+const betweenTriesMs = 500;
+
 /**
- * Brings the database to the schema of `tables`.
+ * Brings the database to the schema of `tables`. Processes that serve the version before go on: what they read and
+ * write stays as it is, and nobody waits for long.
+ *
  * @returns the SQL statements that were run, or with `isDryRun` would be; none where nothing is to do
  * @throws OperatorError for a change that could lose data
  */
 export async function migrate(store: Store, tables: readonly Table[], isDryRun = false): Promise<string[]> {
-  const dialect = tableDialect(store);
-  const plan = async (session: Session): Promise<Step[]> => {
-    const existing = await dialect.existing(session);
-    const steps: Step[] = [];
-    for (const table of tables) {
-      steps.push(...(await tableSteps(session, store.dialect, dialect, table, existing.get(table.name))));
-    }
-    for (const table of tables) {
-      const references = dialect.addReferences(table, existing.get(table.name));
-      steps.push(...references.map((query) => sqlStep(store.dialect, query)));
-    }
-    return steps;
-  };
-  const texts = (steps: readonly Step[]): string[] => steps.map((step) => step.text);
-  const planned = await plan(store.database);
-  if (isDryRun || planned.length === 0) return texts(planned);
+  const planned = await plan(store, tables, store.database);
+  if (isDryRun || planned.length === 0) return textsOf(planned);
+  return store.database.maintain((session) => carryOut(store, tables, session));
+}
 
-  for (const text of dialect.before) await store.database.run(text);
+/**
+ * What the database lacks for a process that serves `tables`; what a newer version has added is left out.
+ *
+ * @returns the SQL statements that would add it
+ * @throws OperatorError where they cannot be served
+ */
+export async function lacking(store: Store, tables: readonly Table[]): Promise<string[]> {
+  const steps = await plan(store, tables, store.database, true);
+  return textsOf(steps.filter((step) => !step.isRemoval));
+}
+
+async function plan(
+  store: Store,
+  tables: readonly Table[],
+  session: Session,
+  isServing = false,
+): Promise<Step[]> {
+  const dialect = tableDialect(store);
+  const existing = await dialect.existing(session);
+  const steps: Step[] = [];
+  for (const table of tables) {
+    const found = existing.get(table.name);
+    steps.push(...(await tableSteps(session, store.dialect, dialect, table, found, isServing)));
+  }
+  for (const table of tables) {
+    const { added, checked } = dialect.addReferences(table, existing.get(table.name));
+    steps.push(...added.map((query) => sqlStep(store.dialect, query)));
+    steps.push(...checked.map((query) => sqlStep(store.dialect, query, { isApart: true })));
+  }
+  return steps;
+}
+
+async function carryOut(store: Store, tables: readonly Table[], session: Maintenance): Promise<string[]> {
+  const dialect = tableDialect(store);
+  await dialect.lock(session);
+  for (const text of dialect.before) await session.run(text);
   try {
-    return await store.transaction(async (session) => {
-      await dialect.lock(session);
-      // Another process may have migrated while this one waited for the lock.
-      const steps = await plan(session);
-      for (const step of steps) await step.run(session);
-      return texts(steps);
-    });
+    const steps = await unblocked(dialect, () =>
+      session.transaction(async (part) => {
+        await dialect.limitWaiting(part);
+        // Another process may have migrated while this one waited for the lock.
+        const planned = await plan(store, tables, part);
+        const inTransaction = (work: (session: Session) => Promise<void>): Promise<void> => work(part);
+        for (const step of planned) if (!step.isApart) await step.run(part, inTransaction);
+        return planned;
+      }),
+    );
+    for (const step of steps) if (step.isApart) await step.run(session, (work) => session.transaction(work));
+    return textsOf(steps);
   } finally {
-    for (const text of dialect.after) await store.database.run(text);
+    for (const text of dialect.after) await session.run(text);
+  }
+}
+
+/** A change of a table waits for all who use it, and all others wait behind it: it gives up soon, and tries again. */
+async function unblocked<T>(dialect: TableDialect, work: () => Promise<T>): Promise<T> {
+  for (const until = Date.now() + longestTryMs; ; await sleep(betweenTriesMs)) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!dialect.isBlocked(error)) throw error;
+      if (Date.now() > until)
+        throw new OperatorError(
+          "the tables are used by transactions that do not end; nothing was changed: end them, then migrate again",
+        );
+    }
   }
 }
 
@@ -63,18 +112,41 @@ function tableDialect({ dialect }: Store): TableDialect {
 /** A part of a migration: SQL, or work on rows that only Portico can do. */
 interface Step {
   readonly text: string;
-  run(session: Session): Promise<unknown>;
+  /** Whether it runs after the transaction, by itself. */
+  readonly isApart: boolean;
+  /** Whether it only removes what the declarations do not need. */
+  readonly isRemoval: boolean;
+  run(session: Session, inTransaction: InTransaction): Promise<unknown>;
 }
 
-function sqlStep(dialect: Dialect, query: RawBuilder<unknown>): Step {
+type InTransaction = (work: (session: Session) => Promise<void>) => Promise<void>;
+
+function textsOf(steps: readonly Step[]): string[] {
+  return steps.map((step) => step.text);
+}
+
+function sqlStep(
+  dialect: Dialect,
+  query: RawBuilder<unknown>,
+  { isApart = false, isRemoval = false, undo }: StepOptions = {},
+): Step {
   const { sql: text } = compile(dialect.builder, query);
-  return { text, run: (session) => runSql(session, text) };
+  const undoText = undo && compile(dialect.builder, undo).sql;
+  return { text, isApart, isRemoval, run: (session) => runSql(session, text, undoText) };
 }
 
-async function runSql(session: Session, text: string): Promise<void> {
+interface StepOptions {
+  readonly isApart?: boolean;
+  readonly isRemoval?: boolean;
+  /** Removes what is left of a step that failed. */
+  readonly undo?: RawBuilder<unknown>;
+}
+
+async function runSql(session: Session, text: string, undo: string | undefined): Promise<void> {
   try {
     await session.query({ sql: text, bind: () => [] }, undefined);
   } catch (error) {
+    if (undo !== undefined) await session.query({ sql: undo, bind: () => [] }, undefined);
     if (!(error instanceof ConstraintError)) throw error;
     const shared = error.columns.filter((column) => column !== "tenant_id").join(" and ");
     throw new OperatorError(`rows share the same ${shared}; change them first, because this failed: ${text}`);
@@ -87,32 +159,35 @@ async function tableSteps(
   tables: TableDialect,
   table: Table,
   existing: ExistingTable | undefined,
+  isServing: boolean,
 ): Promise<Step[]> {
-  const steps = (queries: readonly RawBuilder<unknown>[]): Step[] =>
-    queries.map((query) => sqlStep(dialect, query));
-  if (!existing) return steps([...tables.create(table), ...(table.search ? tables.createSearch(table) : [])]);
-  refuseLosses(table, existing);
+  const steps = (queries: readonly RawBuilder<unknown>[], options?: StepOptions): Step[] =>
+    queries.map((query) => sqlStep(dialect, query, options));
+  const apart = { isApart: tables.isConcurrent };
+  if (!existing)
+    return [...steps(tables.create(table)), ...steps(table.search ? tables.createSearch(table) : [], apart)];
+  refuseLosses(table, existing, isServing);
   refuseOtherReferences(table, existing);
   const added = table.columns.filter((column) => !existing.columns.has(column.name));
   await refuseMissingValues(session, table, added);
   const rebuilt = tables.rebuild(table, added);
-  const isSearchKept = !rebuilt && hasSearchOf(table, existing);
-  const isSearchDropped = !rebuilt && !table.search && existing.columns.has(searchColumn);
+  const isSearchKept =
+    !rebuilt && (hasSearchOf(table, existing) || (isServing && existing.searches.size > 0));
+  const dropped = isSearchKept ? [] : tables.dropSearch(table, existing);
   return [
-    ...(isSearchKept ? [] : steps(tables.dropSearch(table, existing))),
-    ...steps(
-      rebuilt ?? [
-        ...tables.addColumns(table, added),
-        ...relaxSteps(table, existing),
-        ...indexSteps(tables, table, existing),
-      ],
-    ),
+    ...steps(dropped, { ...apart, isRemoval: true }),
+    ...(rebuilt
+      ? steps(rebuilt)
+      : [
+          ...steps([...tables.addColumns(table, added), ...relaxSteps(table, existing)]),
+          ...indexSteps(dialect, tables, table, existing),
+        ]),
     ...(isSearchKept || !table.search
       ? []
-      : [refillStep(dialect, table, table.search.columns), ...steps(tables.createSearch(table))]),
-    ...(isSearchDropped
-      ? steps([sql`alter table ${sql.table(table.name)} drop column ${sql.ref(searchColumn)}`])
-      : []),
+      : [
+          refillStep(dialect, table, table.search.columns, apart.isApart),
+          ...steps(tables.createSearch(table), apart),
+        ]),
   ];
 }
 
@@ -146,25 +221,31 @@ async function refuseMissingValues(session: Session, table: Table, added: readon
   );
 }
 
+/** Columns that need no value any more; that of the search words stays, for processes that still fill it. */
 function relaxSteps(table: Table, existing: ExistingTable): RawBuilder<unknown>[] {
-  return table.columns
-    .filter((column) => column.isNullable && existing.columns.get(column.name)?.isNullable === false)
-    .map(({ name }) => sql`alter table ${sql.table(table.name)} alter column ${sql.ref(name)} drop not null`);
+  const optional = table.columns.filter(({ isNullable }) => isNullable).map(({ name }) => name);
+  return [...optional, ...(table.search ? [] : [searchColumn])]
+    .filter((name) => existing.columns.get(name)?.isNullable === false)
+    .map((name) => sql`alter table ${sql.table(table.name)} alter column ${sql.ref(name)} drop not null`);
 }
 
-function refillStep(dialect: Dialect, table: Table, columns: readonly string[]): Step {
+function refillStep(dialect: Dialect, table: Table, columns: readonly string[], isApart: boolean): Step {
   return {
     text: `-- the search words of ${table.name} are made anew from ${columns.join(", ")}`,
-    run: (session) => refillSearch(dialect, session, table, columns),
+    isApart,
+    isRemoval: false,
+    run: (_session, inTransaction) => refillSearch(dialect, inTransaction, table, columns),
   };
 }
 
-function refuseLosses(table: Table, existing: ExistingTable): void {
+/** @param isServing whether columns that a newer version has added, or made optional, are left to it */
+function refuseLosses(table: Table, existing: ExistingTable, isServing: boolean): void {
   const declared = new Map(table.columns.map((column) => [column.name, column]));
-  for (const [name, { type, isNullable }] of existing.columns) {
+  for (const [name, { type, isNullable, hasDefault }] of existing.columns) {
     const column = declared.get(name);
     const place = `${table.name}.${name}`;
     if (!column && name === searchColumn) continue;
+    if (!column && isServing && (isNullable || hasDefault)) continue;
     if (!column) {
       throw new OperatorError(
         `the column ${place} is no longer declared, and nothing drops data by itself; ${remedyOf(table, existing, name)}`,
@@ -175,7 +256,7 @@ function refuseLosses(table: Table, existing: ExistingTable): void {
         `${column.from}: the column ${place} holds ${type}, not ${column.type}; declare a new field and copy the values by hand, then drop the column`,
       );
     }
-    if (!column.isNullable && isNullable) {
+    if (!column.isNullable && isNullable && !isServing && name !== searchColumn) {
       throw new OperatorError(
         `${column.from}: rows may lack it so far; fill them, then run by hand: alter table ${table.name} alter column ${name} set not null`,
       );
@@ -191,12 +272,20 @@ function remedyOf(table: Table, existing: ExistingTable, name: string): string {
   return `if its field was renamed, stop the server and run by hand: ${rename}; otherwise declare it again, or read "When a declaration changes" in the documentation before you give its values up`;
 }
 
-function indexSteps(dialect: TableDialect, table: Table, existing: ExistingTable): RawBuilder<unknown>[] {
+function indexSteps(dialect: Dialect, tables: TableDialect, table: Table, existing: ExistingTable): Step[] {
+  const isApart = tables.isConcurrent;
   const wanted = new Set(table.indexes.map((index) => index.name));
-  const stale = [...existing.indexes].filter((name) => name.startsWith(indexPrefix) && !wanted.has(name));
+  const stale = [...existing.indexes].filter((name) => !wanted.has(name));
   const missing = table.indexes.filter((index) => !existing.indexes.has(index.name));
   return [
-    ...stale.map((name) => sql`drop index ${sql.ref(name)}`),
-    ...missing.map((index) => createIndex(dialect, table, index)),
+    ...[...stale, ...existing.brokenIndexes]
+      .filter((name) => name.startsWith(indexPrefix))
+      .map((name) => sqlStep(dialect, tables.dropIndex(name), { isApart, isRemoval: true })),
+    ...missing.map((index) =>
+      sqlStep(dialect, tables.addIndex(table, index), {
+        isApart,
+        ...(isApart && { undo: tables.dropIndex(index.name) }),
+      }),
+    ),
   ];
 }

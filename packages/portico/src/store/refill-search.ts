@@ -19,9 +19,10 @@ interface Words extends Place {
   readonly words: string;
 }
 
+/** @param apart runs each batch in a transaction of its own, where there are others to wait for the rows */
 export async function refillSearch(
   dialect: Dialect,
-  session: Session,
+  apart: (work: (session: Session) => Promise<void>) => Promise<void>,
   table: Table,
   columns: readonly string[],
 ): Promise<void> {
@@ -29,20 +30,24 @@ export async function refillSearch(
   const after = sql`(tenant_id, id) > (${slot(({ tenantId }: Place) => tenantId)}, ${slot(({ id }: Place) => id)})`;
   const read = compile<Place>(
     dialect.builder,
-    sql`select tenant_id, id, ${sql.join(columns.map((column) => sql.ref(column)))} from ${name} where ${after} order by tenant_id, id limit ${sql.lit(batch)}`,
+    sql`select tenant_id, id, ${sql.join(columns.map((column) => sql.ref(column)))} from ${name} where ${after} order by tenant_id, id limit ${sql.lit(batch)}${dialect.locks.change}`,
   );
   const write = compile<Words>(
     dialect.builder,
     sql`update ${name} set ${sql.ref(searchColumn)} = ${slot(({ words }: Words) => words)}
       where tenant_id = ${slot(({ tenantId }: Words) => tenantId)} and id = ${slot(({ id }: Words) => id)}`,
   );
-  for (let place: Place | undefined = { tenantId: "", id: "" }; place; ) {
-    const rows: readonly ColumnValues[] = await session.query(read, place);
-    place = undefined;
-    for (const [tenantId, id, ...values] of rows) {
-      // The first two columns are texts.
-      place = { tenantId: tenantId as string, id: id as string };
-      await session.query(write, { ...place, words: searchText(place.tenantId, values) });
-    }
+  let place: Place | undefined = { tenantId: "", id: "" };
+  while (place) {
+    const from: Place = place;
+    await apart(async (session) => {
+      const rows: readonly ColumnValues[] = await session.query(read, from);
+      place = undefined;
+      for (const [tenantId, id, ...values] of rows) {
+        // The first two columns are texts.
+        place = { tenantId: tenantId as string, id: id as string };
+        await session.query(write, { ...place, words: searchText(place.tenantId, values) });
+      }
+    });
   }
 }

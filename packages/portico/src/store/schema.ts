@@ -216,7 +216,7 @@ function indexName(table: string, columns: readonly { name: string }[], isUnique
 }
 
 /** Names that PostgreSQL would cut are cut here, with a hash that keeps them apart. */
-function identifier(name: string): string {
+export function identifier(name: string): string {
   if (name.length <= longestIdentifier) return name;
   return `${name.slice(0, longestIdentifier - 9)}_${hash("sha256", name, "hex").slice(0, 8)}`;
 }

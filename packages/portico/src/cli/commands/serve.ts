@@ -13,7 +13,7 @@ import { addressReader } from "../../limits/client-address.ts";
 import { TokenBuckets } from "../../limits/token-bucket.ts";
 import { mountedAt } from "../../oauth/site.ts";
 import { CursorCodec } from "../../plan/cursor.ts";
-import { migrate } from "../../store/migrate.ts";
+import { lacking, migrate } from "../../store/migrate.ts";
 import { openStore } from "../../store/open.ts";
 import type { Store } from "../../store/store.ts";
 import { type Assembly, assemble } from "../assemble.ts";
@@ -100,13 +100,18 @@ const serve: Command = {
   },
 };
 
-/** A sandbox migrates by itself; in live mode somebody decides when. */
-async function prepare(store: Store, { tables, settings }: Assembly): Promise<void> {
-  const statements = await migrate(store, tables, settings.mode === "live").catch((error: unknown) => {
-    if (!(error instanceof OperatorError) || settings.mode === "live") throw error;
+async function migrateSandbox(store: Store, tables: Assembly["tables"], settings: Settings): Promise<void> {
+  await migrate(store, tables).catch((error: unknown) => {
+    if (!(error instanceof OperatorError)) throw error;
     throw new OperatorError(`${error.message}\n${startOver(settings)}`);
   });
-  if (settings.mode === "sandbox" || statements.length === 0) return;
+}
+
+/** A sandbox migrates by itself; in live mode somebody decides when. */
+async function prepare(store: Store, { tables, settings }: Assembly): Promise<void> {
+  if (settings.mode === "sandbox") return migrateSandbox(store, tables, settings);
+  const statements = await lacking(store, tables);
+  if (statements.length === 0) return;
   throw new OperatorError(
     `the database lacks ${statements.length} changes; look at them with portico migrate --dry-run, then run portico migrate`,
   );

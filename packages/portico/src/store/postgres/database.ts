@@ -2,7 +2,14 @@
 
 import { availableParallelism } from "node:os";
 import { Problem } from "../../errors.ts";
-import type { ColumnValues, Database, Statement, StoreOptions, Transaction } from "../database.ts";
+import type {
+  ColumnValues,
+  Database,
+  Maintenance,
+  Statement,
+  StoreOptions,
+  Transaction,
+} from "../database.ts";
 import { FairQueue } from "../fair-queue.ts";
 import type { Report } from "../report.ts";
 import { Availability } from "./availability.ts";
@@ -10,7 +17,7 @@ import { Connection, endsConnection } from "./connection.ts";
 import { codeOf, isUndoneByRivals, tooManyConnections, translated } from "./failures.ts";
 import { Pool } from "./pool.ts";
 import { Reader } from "./reader.ts";
-import { transact } from "./transaction.ts";
+import { type Ask, transact } from "./transaction.ts";
 
 /**
  * Connections for reads along an index, which are pipelined: the fewer there are, the more statements share a
@@ -125,6 +132,22 @@ export class PostgresDatabase implements Database {
       await this.#working.use((connection) => connection.run(text));
     } catch (error) {
       throw this.#failure(error);
+    }
+  }
+
+  /** On a connection without time-outs. */
+  async maintain<T>(work: (session: Maintenance) => Promise<T>): Promise<T> {
+    const settings = { statement_timeout: 0, idle_in_transaction_session_timeout: 0 };
+    const connection = new Connection(this.#url, settings);
+    const ask: Ask = (statement, input) => this.#askWithin(connection, statement, input);
+    try {
+      return await work({
+        query: ask,
+        transaction: (part) => transact(connection, ask, part, Number.POSITIVE_INFINITY),
+        run: (text) => connection.run(text),
+      });
+    } finally {
+      await connection.close(lastSeconds);
     }
   }
 

@@ -15,7 +15,8 @@ export function translated(error: unknown, isWatched: boolean): unknown {
   const code = codeOf(error);
   if (!(error instanceof Error) || code === undefined) return error;
   if (code === "23503" || code === "23001") return new ConstraintError("reference", [], error);
-  if (code === "42P01" || code === "42703")
+  // A value that is missing: requests are checked for those that this process knows.
+  if (code === "42P01" || code === "42703" || code === "23502")
     return isWatched ? new Problem("unavailable", undefined, [], {}, error) : unmigrated(error);
   if (code === "23505") return new ConstraintError("unique", columnsOf(error), error);
   if (isWatched && endsConnection(error)) return new LoggedProblem("unavailable", undefined, [], {}, error);

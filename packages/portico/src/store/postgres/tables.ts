@@ -1,12 +1,27 @@
 // Tables in PostgreSQL.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { type RawBuilder, sql } from "kysely";
+import { Problem } from "../../errors.ts";
 import type { Session } from "../database.ts";
-import { columnDefinition, createIndex, foreignKeyDefinition } from "../definition.ts";
-import { type Column, type ColumnType, indexPrefix, searchColumn, type Table } from "../schema.ts";
+import { columnDefinition, createIndex, defaultOf, foreignKeyDefinition } from "../definition.ts";
+import {
+  type Column,
+  type ColumnType,
+  type ForeignKey,
+  identifier,
+  indexPrefix,
+  searchColumn,
+  type Table,
+} from "../schema.ts";
 import { FoundTable, type TableDialect } from "../tables.ts";
 import { postgresDialect } from "./dialect.ts";
+import { codeOf } from "./failures.ts";
 
+/** How long a change of a table waits for those who use it: requests for that table wait behind it. */
+const longestLockMs = 500;
+/** Between looks at whether another process has done with its migration. */
+const betweenLocksMs = 100;
 /** Any number: the key of the advisory lock under which migrations run. */
 const migrationLock = 7_016_400;
 
@@ -27,31 +42,50 @@ export const postgresTables: TableDialect = {
   after: [],
   nullsFirst: sql` nulls first`,
 
+  isConcurrent: true,
+
   async lock(session) {
-    await rows(session, `select pg_advisory_xact_lock(${migrationLock})`);
-    // An index of a large table takes longer than any request may.
-    await rows(session, "set local statement_timeout = 0");
+    // A statement that waits for the lock would hold a snapshot, which the indexes of its holder wait for.
+    while ((await rows(session, `select pg_try_advisory_lock(${migrationLock})::text`))[0]![0] !== "true")
+      await sleep(betweenLocksMs);
+  },
+
+  async limitWaiting(session) {
+    await rows(session, `set local lock_timeout = ${longestLockMs}`);
+  },
+
+  isBlocked(error) {
+    const code = codeOf(error instanceof Problem ? error.cause : error);
+    return code === "55P03" || code === "40P01";
   },
 
   async existing(session) {
     const tables = new Map<string, FoundTable>();
     const columns = await rows(
       session,
-      `select c.table_name, c.column_name, case when c.is_identity = 'YES' then 'sequence' else c.data_type end, c.is_nullable
+      `select c.table_name, c.column_name, case when c.is_identity = 'YES' then 'sequence' else c.data_type end, c.is_nullable,
+         (c.column_default is not null or c.is_identity = 'YES')::text
        from information_schema.columns c where c.table_schema = current_schema()`,
     );
-    for (const [table, column, type, isNullable] of columns) {
+    for (const [table, column, type, isNullable, hasDefault] of columns) {
       const found = tables.get(table!) ?? new FoundTable();
-      found.columns.set(column!, { type: typeNames[type!] ?? type!, isNullable: isNullable === "YES" });
+      found.columns.set(column!, {
+        type: typeNames[type!] ?? type!,
+        isNullable: isNullable === "YES",
+        hasDefault: hasDefault === "true",
+      });
       tables.set(table!, found);
     }
     const indexes = await rows(
       session,
-      "select tablename, indexname from pg_indexes where schemaname = current_schema()",
+      `select t.relname, i.relname, x.indisvalid::text from pg_index x
+       join pg_class i on i.oid = x.indexrelid join pg_class t on t.oid = x.indrelid
+       where i.relnamespace = current_schema()::regnamespace`,
     );
-    for (const [table, index] of indexes) {
+    for (const [table, index, isValid] of indexes) {
       const found = tables.get(table!);
-      (searchName.test(index!) ? found?.searches : found?.indexes)?.add(index!);
+      if (isValid !== "true") found?.brokenIndexes.add(index!);
+      else (searchName.test(index!) ? found?.searches : found?.indexes)?.add(index!);
     }
     const references = await rows(
       session,
@@ -77,33 +111,45 @@ export const postgresTables: TableDialect = {
   addColumns: (table, columns) => columns.flatMap((column) => addColumn(table, column)),
 
   addReferences(table, existing) {
-    return table.foreignKeys
-      .filter(({ column }) => !existing?.references.has(column))
-      .map((foreignKey) => sql`alter table ${sql.table(table.name)} add ${foreignKeyDefinition(foreignKey)}`);
+    const name = sql.table(table.name);
+    const lacking = table.foreignKeys.filter(({ column }) => !existing?.references.has(column));
+    if (!existing)
+      return {
+        added: lacking.map((foreignKey) => sql`alter table ${name} add ${foreignKeyDefinition(foreignKey)}`),
+        checked: [],
+      };
+    const constraint = ({ column }: ForeignKey): RawBuilder<unknown> =>
+      sql.ref(identifier(`${indexPrefix}${table.name}_${column}_fkey`));
+    return {
+      // To look at all rows, it would keep others from writing.
+      added: lacking.map(
+        (foreignKey) =>
+          sql`alter table ${name} add constraint ${constraint(foreignKey)} ${foreignKeyDefinition(foreignKey)} not valid`,
+      ),
+      checked: lacking.map((each) => sql`alter table ${name} validate constraint ${constraint(each)}`),
+    };
   },
+
+  addIndex: (table, index) => createIndex(postgresTables, table, index, sql`concurrently `),
+  dropIndex: (name) => sql`drop index concurrently if exists ${sql.ref(name)}`,
 
   rebuild: () => undefined,
 
   createSearch(table) {
     const words = sql`array_to_tsvector(string_to_array(${sql.ref(searchColumn)}, ' '))`;
     return [
-      sql`create index ${sql.ref(table.search!.index)} on ${sql.table(table.name)} using gin (${words})`,
+      sql`create index concurrently ${sql.ref(table.search!.index)} on ${sql.table(table.name)} using gin (${words})`,
     ];
   },
 
   dropSearch(_table, existing) {
-    return [...existing.searches].map((name) => sql`drop index ${sql.ref(name)}`);
+    return [...existing.searches].map((name) => postgresTables.dropIndex(name));
   },
 };
 
-/** The default only fills the rows that stand already; new ones bring every value. */
 function addColumn(table: Table, column: Column): RawBuilder<unknown>[] {
   const definition = columnDefinition(postgresDialect.columnType[column.type], column);
-  if (column.fill === undefined) return [sql`alter table ${sql.table(table.name)} add column ${definition}`];
-  return [
-    sql`alter table ${sql.table(table.name)} add column ${definition} default ${sql.lit(column.fill)}`,
-    sql`alter table ${sql.table(table.name)} alter column ${sql.ref(column.name)} drop default`,
-  ];
+  return [sql`alter table ${sql.table(table.name)} add column ${definition}${defaultOf(column)}`];
 }
 
 async function rows(session: Session, text: string): Promise<readonly (readonly string[])[]> {

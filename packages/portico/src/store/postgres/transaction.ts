@@ -13,12 +13,13 @@ export async function transact<T>(
   connection: Connection,
   ask: Ask,
   work: (session: Transaction) => Promise<T>,
+  limitMs?: number,
 ): Promise<T> {
   await connection.run("begin");
   const part = new Part(connection, ask);
   let result: T;
   try {
-    result = await workWithin(part, work);
+    result = await workWithin(part, work, limitMs);
     part.requireWhole();
   } catch (error) {
     // Where this fails, the connection is lost, and the server rolls back by itself.

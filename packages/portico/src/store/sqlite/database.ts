@@ -5,7 +5,14 @@ import { closeSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { OperatorError } from "../../errors.ts";
 import { AnswerTooLarge, maxAnswerBytes, quickAnswerBytes } from "../../plan/answer-size.ts";
-import type { ColumnValues, Database, Statement, StoreOptions, Transaction } from "../database.ts";
+import type {
+  ColumnValues,
+  Database,
+  Maintenance,
+  Statement,
+  StoreOptions,
+  Transaction,
+} from "../database.ts";
 import type { Report } from "../report.ts";
 import { BackgroundReader } from "./background-reader.ts";
 import { maxValueBytes, SqliteConnection } from "./connection.ts";
@@ -64,6 +71,14 @@ export class SqliteDatabase implements Database {
     await this.#writer.alone((connection) => connection.native.exec(text));
     // As after a commit: what is read from here on sees it.
     this.#snapshot.closeForThisRound();
+  }
+
+  maintain<T>(work: (session: Maintenance) => Promise<T>): Promise<T> {
+    return work({
+      query: (...asked) => this.query(...asked),
+      transaction: (part) => this.#writer.write(part, Number.POSITIVE_INFINITY),
+      run: (text) => this.run(text),
+    });
   }
 
   async close(): Promise<void> {

@@ -2,13 +2,16 @@
 // index refers to it.
 
 import { type RawBuilder, sql } from "kysely";
+import { Problem } from "../../errors.ts";
 import type { Session } from "../database.ts";
-import { columnDefinition, createIndex, foreignKeyDefinition } from "../definition.ts";
+import { columnDefinition, createIndex, defaultOf, foreignKeyDefinition } from "../definition.ts";
 import { type Column, indexPrefix, searchColumn, searchTable, type Table } from "../schema.ts";
 import { FoundTable, type TableDialect } from "../tables.ts";
 import { sqliteDialect } from "./dialect.ts";
 
 const rowNumber = "row_no";
+/** SQLITE_BUSY, SQLITE_LOCKED */
+const busyCodes = new Set([5, 6]);
 
 const typeNames = new Map<string, string>([
   ...Object.entries(sqliteDialect.columnType).map(([type, name]) => [name, type] as const),
@@ -21,21 +24,30 @@ export const sqliteTables: TableDialect = {
   after: ["pragma foreign_keys = on"],
   nullsFirst: sql``,
 
-  // The writer's transaction holds the only write lock already.
+  isConcurrent: false,
+
+  // The transaction holds the only write lock; others wait for it at their own writes only.
   async lock() {},
+  async limitWaiting() {},
+
+  isBlocked(error) {
+    const { errcode } = ((error instanceof Problem ? error.cause : error) ?? {}) as { errcode?: number };
+    return errcode !== undefined && busyCodes.has(errcode & 0xff);
+  },
 
   async existing(session) {
     const tables = new Map<string, FoundTable>();
     const columns = await rows(
       session,
-      `select t.name, c.name, case c.pk when 0 then lower(c.type) else 'sequence' end, c."notnull" or c.pk
+      `select t.name, c.name, case c.pk when 0 then lower(c.type) else 'sequence' end, c."notnull" or c.pk, c.dflt_value is not null
        from sqlite_schema t, pragma_table_info(t.name) c where t.type = 'table' and c.name <> '${rowNumber}'`,
     );
-    for (const [table, column, type, isNotNull] of columns) {
+    for (const [table, column, type, isNotNull, hasDefault] of columns) {
       const found = tables.get(table as string) ?? new FoundTable();
       found.columns.set(column as string, {
         type: typeNames.get(type as string) ?? String(type),
         isNullable: isNotNull === 0,
+        hasDefault: hasDefault === 1,
       });
       tables.set(table as string, found);
     }
@@ -67,7 +79,10 @@ export const sqliteTables: TableDialect = {
   },
 
   // They stand in the statement that makes the table; what they lead to need not be there yet.
-  addReferences: () => [],
+  addReferences: () => ({ added: [], checked: [] }),
+
+  addIndex: (table, index) => createIndex(sqliteTables, table, index),
+  dropIndex: (name) => sql`drop index ${sql.ref(name)}`,
 
   rebuild(table, columns) {
     const isReference = columns.some(({ name }) => table.foreignKeys.some((each) => each.column === name));
@@ -106,14 +121,15 @@ function definition(column: Column): RawBuilder<unknown> {
   return columnDefinition(sqliteDialect.columnType[column.type], column);
 }
 
-function createTable(table: Table, name: string): RawBuilder<unknown> {
+/** @param added columns that processes of the version before do not fill */
+function createTable(table: Table, name: string, added: readonly Column[] = []): RawBuilder<unknown> {
   const ownNumber = table.columns.find((column) => column.type === "sequence");
   const lines = [
     ...(ownNumber ? [] : [sql`${sql.ref(rowNumber)} integer primary key`]),
     ...table.columns.map((column) =>
       column === ownNumber
         ? sql`${sql.ref(column.name)} integer primary key autoincrement`
-        : definition(column),
+        : sql`${definition(column)}${added.includes(column) ? defaultOf(column, encodeFill) : sql``}`,
     ),
     ...(ownNumber ? [] : [sql`unique (${sql.join(table.primaryKey.map((each) => sql.ref(each)))})`]),
     ...table.foreignKeys.map(foreignKeyDefinition),
@@ -126,16 +142,18 @@ function createIndexes(table: Table): RawBuilder<unknown>[] {
 }
 
 function addColumn(table: Table, column: Column): RawBuilder<unknown>[] {
-  const name = sql.ref(column.name);
-  const optional = definition({ ...column, isNullable: true });
-  const steps = [sql`alter table ${sql.table(table.name)} add column ${optional}`];
-  if (column.fill !== undefined) {
-    const fill = typeof column.fill === "boolean" ? Number(column.fill) : column.fill;
-    steps.push(sql`update ${sql.table(table.name)} set ${name} = ${sql.lit(fill)}`);
-  }
-  if (!column.isNullable)
-    steps.push(sql`alter table ${sql.table(table.name)} alter column ${name} set not null`);
-  return steps;
+  const add = sql`alter table ${sql.table(table.name)} add column `;
+  if (column.isNullable || column.fill !== undefined)
+    return [sql`${add}${definition(column)}${defaultOf(column, encodeFill)}`];
+  // The table is empty; SQLite adds no such column all the same.
+  return [
+    sql`${add}${definition({ ...column, isNullable: true })}`,
+    sql`alter table ${sql.table(table.name)} alter column ${sql.ref(column.name)} set not null`,
+  ];
+}
+
+function encodeFill(fill: NonNullable<Column["fill"]>): string | number {
+  return typeof fill === "boolean" ? Number(fill) : fill;
 }
 
 /** SQLite cannot add a reference to a table, so the table is made anew and its rows are copied. */
@@ -149,10 +167,10 @@ function rebuild(table: Table, added: readonly Column[]): RawBuilder<unknown>[] 
   const names = [...kept, ...filled.map((column) => column.name)].map((name) => sql.ref(name));
   const values = [
     ...kept.map((name) => sql.ref(name)),
-    ...filled.map((column) => sql.lit(typeof column.fill === "boolean" ? Number(column.fill) : column.fill)),
+    ...filled.map((column) => sql.lit(encodeFill(column.fill!))),
   ];
   return [
-    createTable(table, next),
+    createTable(table, next, added),
     sql`insert into ${sql.table(next)} (${sql.join(names)}) select ${sql.join(values)} from ${sql.table(table.name)}`,
     sql`drop table ${sql.table(table.name)}`,
     sql`alter table ${sql.table(next)} rename to ${sql.table(table.name)}`,

@@ -14,6 +14,7 @@ const retryAfterMs = 5;
 
 interface Job {
   readonly work: (session: Transaction) => Promise<unknown>;
+  readonly limitMs: number | undefined;
   readonly resolve: (value: unknown) => void;
   readonly reject: (reason: unknown) => void;
 }
@@ -29,11 +30,15 @@ export class GroupedWriter {
     this.#afterGroup = afterGroup;
   }
 
-  /** Runs `work` in the next group and answers after its commit. */
-  write<T>(work: (session: Transaction) => Promise<T>): Promise<T> {
+  /**
+   * Runs `work` in the next group and answers after its commit.
+   *
+   * @param limitMs how long it may take; that of all requests where it is left out
+   */
+  write<T>(work: (session: Transaction) => Promise<T>, limitMs?: number): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       // The value that `work` answers with is the one that is resolved.
-      this.#waiting.push({ work, resolve: resolve as Job["resolve"], reject });
+      this.#waiting.push({ work, limitMs, resolve: resolve as Job["resolve"], reject });
       this.#running ??= this.#runAll();
     });
   }
@@ -84,7 +89,7 @@ export class GroupedWriter {
   async #runJob(job: Job): Promise<{ value: unknown } | undefined> {
     this.#connection.all("savepoint write");
     try {
-      const value = await workWithin(transactionOn(this.#connection), job.work);
+      const value = await workWithin(transactionOn(this.#connection), job.work, job.limitMs);
       this.#connection.all("release write");
       return { value };
     } catch (error) {
