@@ -224,7 +224,8 @@ async function refuseMissingValues(session: Session, table: Table, added: readon
 /** Columns that need no value any more; that of the search words stays, for processes that still fill it. */
 function relaxSteps(table: Table, existing: ExistingTable): RawBuilder<unknown>[] {
   const optional = table.columns.filter(({ isNullable }) => isNullable).map(({ name }) => name);
-  return [...optional, ...(table.search ? [] : [searchColumn])]
+  const isFilled = table.search || existing.columns.get(searchColumn)?.hasDefault;
+  return [...optional, ...(isFilled ? [] : [searchColumn])]
     .filter((name) => existing.columns.get(name)?.isNullable === false)
     .map((name) => sql`alter table ${sql.table(table.name)} alter column ${sql.ref(name)} drop not null`);
 }
