@@ -22,7 +22,7 @@ onEachDatabase("two versions side by side", (database) => {
 
   test("the old version is not disturbed while and after the new one migrates", async () => {
     const { id: shopId } = await served.create("/shops", { name: "Corner" });
-    for (let number = 0; number < 300; number += 1)
+    for (let number = 0; number < 60; number += 1)
       await served.create("/articles", { name: `Old ${number}`, code: `old-${number}`, shopId });
     const load = new Load(served, shopId);
     const stream = await subscribed(served);
