@@ -1,20 +1,27 @@
-// Bounds what waits in memory for the peer of a WebSocket: a peer that sends and does not read is not read from
-// either until it has taken what waits for it, and is disconnected where the answers to what it sent before are too
-// many.
+// Bounds what waits in memory for the peer of a WebSocket. A peer that sends and does not read is not read from either
+// until it has taken what waits for it, and its operations wait. That a peer takes nothing for ever is the concern of
+// the server, which disconnects it as any other.
 
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
+import { Turns } from "./turns.ts";
 
 /** While more than this waits to be sent, nothing is read. */
 const pausedAtBytes = 1024 * 1024;
-/** Where more than this waits already, the connection is closed instead of adding to it. */
-const mostWaitingBytes = 16 * 1024 * 1024;
+/** Queries and mutations of a connection that run at once; each can have a large answer. */
+const mostRunning = 8;
+/** While more than these wait for their turn, nothing is read: each has its variables. */
+const mostWaiting = 32;
 /** Bytes that a peer may send before it has shown its credential. */
 const mostUnauthenticatedBytes = 64 * 1024;
 
 export class BackPressure {
   readonly #socket: WebSocket;
   readonly #stream: Duplex;
+  readonly #turns = new Turns(mostRunning);
+  /** Settled once the peer has taken everything; undefined while little waits for it. */
+  #drained: Promise<void> | undefined;
+  #endWait = (): void => {};
 
   constructor(socket: WebSocket, stream: Duplex) {
     this.#socket = socket;
@@ -26,20 +33,47 @@ export class BackPressure {
     return this.#stream.writableLength;
   }
 
-  get isOverflowing(): boolean {
-    return this.waitingBytes > mostWaitingBytes;
-  }
-
   /** Whether the peer is not read from, so that nothing it says can be noticed. */
   get isPaused(): boolean {
     return this.#socket.isPaused;
   }
 
   /** Call it after each write. */
-  pauseIfFull(): void {
-    if (this.#socket.isPaused || this.waitingBytes <= pausedAtBytes) return;
-    this.#socket.pause();
-    this.#stream.once("drain", () => this.#socket.resume());
+  wrote(): void {
+    if (this.#drained || this.waitingBytes <= pausedAtBytes) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#drained = promise;
+    this.#endWait = () => {
+      this.#drained = undefined;
+      resolve();
+      this.#pauseOrResume();
+    };
+    this.#stream.once("drain", this.#endWait);
+    this.#pauseOrResume();
+  }
+
+  /** Does the work of an operation with an answer once it has its turn and the peer has taken what waits. */
+  async inTurn(work: () => Promise<void>): Promise<void> {
+    const done = this.#turns.run(async () => {
+      this.#pauseOrResume();
+      await this.#drained;
+      await work();
+    });
+    this.#pauseOrResume();
+    await done;
+  }
+
+  /** The connection is closed: nobody will take what waits, and nobody waits for it. */
+  end(): void {
+    this.#endWait();
+  }
+
+  #pauseOrResume(): void {
+    const mustPause = this.#drained !== undefined || this.#turns.waiting > mostWaiting;
+    // One that is being closed is read from, so that the answer to the close frame is seen.
+    if (mustPause === this.#socket.isPaused || this.#socket.readyState !== this.#socket.OPEN) return;
+    if (mustPause) this.#socket.pause();
+    else this.#socket.resume();
   }
 
   /**

@@ -34,6 +34,11 @@ export class EventStream implements Outlet {
     return this.#response.writableLength;
   }
 
+  /** There is no other operation to wait for. */
+  inTurn(work: () => Promise<void>): Promise<void> {
+    return work();
+  }
+
   send(messages: readonly Message[]): void {
     this.#write(bytesOf(messages));
   }

@@ -16,6 +16,8 @@ import { planSubscription } from "./subscription-plan.ts";
 export interface Outlet {
   /** Bytes that were sent and did not leave the process yet. */
   readonly waitingBytes: number;
+  /** Does the work of an operation with one result once there is room for it. */
+  inTurn(work: () => Promise<void>): Promise<void>;
   send(messages: readonly Message[]): void;
   /** The only result. */
   answer(text: string): void;
@@ -53,12 +55,17 @@ export class Operation implements Receiver {
       if (isFailed(examined)) return this.#refuse(examined);
       if (examined.prepared.operation.operation === "subscription")
         return await this.#subscribe(examined, request);
-      const { text, failures } = await answerer.run(examined, request, this.#caller);
-      this.#tellInternal(failures);
-      if (!this.#isEnded) this.#outlet.answer(text);
+      await this.#outlet.inTurn(() => this.#answer(examined, request));
     } catch (error) {
       this.fail(error);
     }
+  }
+
+  async #answer(examined: Examined, request: GraphqlRequest): Promise<void> {
+    if (this.#isEnded) return;
+    const { text, failures } = await this.#parts.answerer.run(examined, request, this.#caller);
+    this.#tellInternal(failures);
+    if (!this.#isEnded) this.#outlet.answer(text);
   }
 
   async #subscribe(examined: Examined, request: GraphqlRequest): Promise<void> {

@@ -8,6 +8,11 @@ export class Turns {
     this.#free = atOnce;
   }
 
+  /** Pieces that wait. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
   /** Does the work once fewer pieces are under way. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#free > 0) this.#free -= 1;

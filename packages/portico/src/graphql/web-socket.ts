@@ -113,6 +113,11 @@ export class WebSocketConnection implements Holder {
     this.#close("forbidden", message);
   }
 
+  /** Runs an operation that has one answer. */
+  inTurn(work: () => Promise<void>): Promise<void> {
+    return this.#backPressure.inTurn(work);
+  }
+
   /** Frames of `next`, together with all others of this moment. */
   write(frames: Buffer): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
@@ -125,7 +130,7 @@ export class WebSocketConnection implements Holder {
       });
     }
     this.#stream.write(frames);
-    this.#backPressure.pauseIfFull();
+    this.#backPressure.wrote();
   }
 
   /** The answer to an operation, without `id` and `type` yet. */
@@ -154,12 +159,8 @@ export class WebSocketConnection implements Holder {
 
   #sendWith(send: () => void): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
-    if (this.#backPressure.isOverflowing) {
-      this.endTooSlow();
-      return;
-    }
     send();
-    this.#backPressure.pauseIfFull();
+    this.#backPressure.wrote();
   }
 
   #close(why: keyof typeof closes, reason: string): void {
@@ -180,6 +181,7 @@ export class WebSocketConnection implements Holder {
     this.#endCount();
     this.#unwatch();
     this.#endOperations();
+    this.#backPressure.end();
     this.#parts.onClose(code, this.#caller);
   }
 
@@ -278,6 +280,10 @@ class SocketOutlet implements Outlet {
 
   get waitingBytes(): number {
     return this.#connection.waitingBytes;
+  }
+
+  inTurn(work: () => Promise<void>): Promise<void> {
+    return this.#connection.inTurn(work);
   }
 
   send(messages: readonly Message[]): void {
