@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import type { Caller } from "../declare/caller.ts";
+import { Problem } from "../errors.ts";
 import { EventStream } from "./event-stream.ts";
 import { OpenCredentials, type Presented, type Verify } from "./open-credentials.ts";
 import { Operation, type OperationsParts } from "./operations.ts";
@@ -64,9 +65,13 @@ export class Streams {
       // Not in the types yet.
       ...{ closeTimeout: closeTimeoutMs },
     });
+    // Emitted while the upgrade is handled, so that whoever asked for it answers as every other error is answered.
+    this.#sockets.on("wsClientError", ({ message }) => {
+      throw new Problem("malformed_request", `${message}.`, [], { "Sec-WebSocket-Version": "13" });
+    });
   }
 
-  /** Opens a WebSocket on the connection of a request that asks for one. */
+  /** Opens a WebSocket on the connection of a request that asks for one. @throws Problem `malformed_request` */
   openSocket(request: IncomingMessage, connection: Duplex, head: Buffer, requestId: string): void {
     const address = this.#access.addressOf(request);
     this.#sockets.handleUpgrade(request, connection, head, (socket) => {

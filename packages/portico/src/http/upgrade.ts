@@ -43,7 +43,9 @@ export function refuseTunnels(server: Server): void {
 }
 
 /** @throws Problem */
-function requireSocketPath({ url = "" }: IncomingMessage, path: string): void {
+function requireSocketPath({ method, url = "" }: IncomingMessage, path: string): void {
   refuseCredentialInQuery(url);
   if (url.split("?")[0] !== path) throw new Problem("not_found");
+  // RFC 6455, section 4.1
+  if (method !== "GET") throw new Problem("method_not_allowed", undefined, [], { Allow: "GET" });
 }

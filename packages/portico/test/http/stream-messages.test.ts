@@ -8,7 +8,7 @@ import { TestStream } from "../graphql/event-stream.ts";
 import { begun, posts } from "../graphql/streaming.ts";
 import { TestSocket } from "../graphql/web-socket.ts";
 import { OwnPostgres } from "../postgres.ts";
-import { type Served, serve } from "../scenario.ts";
+import { exchange, expectErrorShape, parseAnswer, type Served, serve } from "../scenario.ts";
 import { makePlace, onEachDatabase, type Place, Portico } from "../server.ts";
 
 const poison = { toString: 1, valueOf: 1 };
@@ -18,9 +18,32 @@ const query = "{ __typename }";
 
 onEachDatabase("messages of streams", (database) => {
   const served = serve(database);
+  describe("handshake", () => handshake(served));
   describe("WebSocket", () => webSocket(served));
   describe("lastEventId", () => lastEventId(served));
 });
+
+function handshake(served: Served): void {
+  const key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==";
+  const version = "Sec-WebSocket-Version: 13";
+  for (const [what, method, headers, status] of [
+    ["without a key", "GET", [version], 400],
+    ["with a short key", "GET", ["Sec-WebSocket-Key: abc", version], 400],
+    ["of another version", "GET", [key, "Sec-WebSocket-Version: 7"], 400],
+    ["with a malformed subprotocol", "GET", [key, version, "Sec-WebSocket-Protocol: a,,b"], 400],
+    ["by another method", "POST", [key, version], 405],
+  ] as const)
+    test(`one ${what} is ${status}`, async () => {
+      const lines = ["Host: x", "Upgrade: websocket", "Connection: Upgrade", ...headers];
+      const received = await exchange(
+        served.url,
+        `${method} /graphql HTTP/1.1\r\n${lines.map((line) => `${line}\r\n`).join("")}\r\n`,
+      );
+      const answer = parseAnswer(received);
+      assert.equal(answer.status, status);
+      expectErrorShape(answer.body, answer.headers);
+    });
+}
 
 function webSocket(served: Served): void {
   const closedAfter = async (socket: TestSocket, message: object | string): Promise<number> => {
