@@ -13,8 +13,8 @@ import { type EventTopic, PurgedEvents } from "./purged-events.ts";
 export type Listener = (events: readonly RecordedEvent[]) => Promise<void>;
 
 const betweenLooksMs = 25;
-/** Sooner where something waits for a transaction to end. */
-const whileWaitingMs = 5;
+/** Sooner where something waits for a transaction to end, and later again for one that takes long. */
+const whileWaitingMs = { least: 5, most: 100 };
 const afterFailureMs = 500;
 /** Events read at once; the rest follows at once, too. */
 const mostAtOnce = 250;
@@ -147,7 +147,7 @@ export class EventFeed {
   /** @returns how long to wait before the next look */
   async #tellNew(gaps: Gaps): Promise<number> {
     // Before the events are read: what those who have ended by now wrote is seen then.
-    if (gaps.isWaiting) gaps.update(await this.#writing());
+    if (gaps.isWaiting && !gaps.update(await this.#writing())) return pauseOfWait(gaps);
     const rows = await this.#store.database.query(this.#new, gaps.told);
     if (rows.length === 0) return betweenLooksMs;
     const events = rows.map(eventOf);
@@ -160,9 +160,14 @@ export class EventFeed {
     }
     const told = events.slice(0, count);
     if (count > 0) await Promise.all([...this.#listeners].map((listener) => listener(told)));
-    if (count < rows.length) return gaps.isWaiting ? whileWaitingMs : 0;
+    if (count < rows.length) return gaps.isWaiting ? pauseOfWait(gaps) : 0;
     return rows.length === mostAtOnce ? 0 : betweenLooksMs;
   }
+}
+
+/** A tenth of what was waited already. */
+function pauseOfWait({ waitedMs }: Gaps): number {
+  return Math.min(Math.max(waitedMs / 10, whileWaitingMs.least), whileWaitingMs.most);
 }
 
 /** Whoever inserts into a table locks it so, until the end of the transaction. */

@@ -10,7 +10,7 @@
 interface Wait {
   /** Gaps below this number are those that are waited for. */
   readonly below: number;
-  /** The transactions that could fill them. */
+  /** The transactions that could still fill them. */
   readonly writers: ReadonlySet<string>;
   readonly since: number;
 }
@@ -53,21 +53,36 @@ export class Gaps {
     return count;
   }
 
+  /** How long the wait takes already. */
+  get waitedMs(): number {
+    return this.#wait ? this.#now() - this.#wait.since : 0;
+  }
+
   /**
    * Waits for the gaps below a number.
    * @param writers the transactions that write events, asked for after that number was read
    */
   waitFor(below: number, writers: readonly string[]): void {
-    this.#wait ??= { below, writers: new Set(writers), since: this.#now() };
-    this.update(writers);
+    this.#wait = { below, writers: new Set(writers), since: this.#now() };
+    this.#endWaitIfOver();
   }
 
-  /** @param writers the transactions that write events, asked for before numbers are read again */
-  update(writers: readonly string[]): void {
+  /**
+   * Takes the transactions that write events now, asked for before numbers are read again.
+   * @returns whether one that is waited for has ended: until then there is nothing new to be told
+   */
+  update(writers: readonly string[]): boolean {
     const wait = this.#wait;
-    if (!wait) return;
-    const isUnderWay = writers.some((writer) => wait.writers.has(writer));
-    if (isUnderWay && this.#now() - wait.since <= patienceMs) return;
+    if (!wait) return true;
+    const left = new Set(writers.filter((writer) => wait.writers.has(writer)));
+    this.#wait = { ...wait, writers: left };
+    this.#endWaitIfOver();
+    return this.#wait === undefined || left.size < wait.writers.size;
+  }
+
+  #endWaitIfOver(): void {
+    const wait = this.#wait;
+    if (!wait || (wait.writers.size > 0 && this.waitedMs <= patienceMs)) return;
     this.#settledUpTo = wait.below;
     this.#wait = undefined;
   }

@@ -31,7 +31,8 @@ test("a gap is passed once all that wrote when it was seen have ended, whoever w
   const gaps = new Gaps(5);
   gaps.settle([7]);
   gaps.waitFor(7, ["a", "b"]);
-  gaps.update(["b", "c"]);
+  assert.equal(gaps.update(["a", "b", "c"]), false);
+  assert.equal(gaps.update(["b", "c"]), true);
   assert.equal(gaps.settle([7, 8]), 0);
   gaps.update(["c"]);
   assert.equal(gaps.settle([7, 8]), 2);
