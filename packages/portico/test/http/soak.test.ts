@@ -29,13 +29,13 @@ onEachDatabase("a server whose callers misbehave", (database) => {
     env: { PORTICO_BUFFER_MIB: String(bufferMib) },
     prepare: async (suite) => {
       for (let count = 0; count < 100; count += 1)
-        await suite.create("/posts", { title: `Long ${count}`, body: "x".repeat(10_000) });
+        await suite.create("/posts", { title: `Long ${count}`, body: "x".repeat(40_000) });
     },
   });
 
   test("memory and connections stay bounded, and others are served in time", async () => {
     const scopes = "posts:read,posts:write,users:read";
-    const words = ["key", "create", "--name", "Theirs", "--scopes", scopes, "--rate-limit", "120"];
+    const words = ["key", "create", "--name", "Theirs", "--scopes", scopes, "--rate-limit", "1200"];
     const { key } = await runCommand(served.place, [...words, "--rate-window", "60"]);
     const files = await filesOf(served);
     await warmUp(served, files);

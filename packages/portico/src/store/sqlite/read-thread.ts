@@ -21,6 +21,9 @@ export interface ReadFailure {
   readonly errcode: number | undefined;
 }
 
+/** Enough for an answer of the largest size; with more, V8 would leave as much more garbage before it collects it. */
+const resourceLimits = { maxOldGenerationSizeMb: 160, maxYoungGenerationSizeMb: 4 };
+
 interface Waiting {
   readonly resolve: (rows: readonly ColumnValues[]) => void;
   readonly reject: (error: unknown) => void;
@@ -32,7 +35,10 @@ export class ReadThread {
   #hasEnded = false;
 
   constructor(file: string) {
-    this.#worker = new Worker(new URL("./background-thread.ts", import.meta.url), { workerData: file });
+    this.#worker = new Worker(new URL("./background-thread.ts", import.meta.url), {
+      workerData: file,
+      resourceLimits,
+    });
     this.#worker.unref();
     this.#worker.on("message", (reply: Reply) => {
       const waiting = this.#waiting;
