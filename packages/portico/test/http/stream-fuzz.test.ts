@@ -32,6 +32,7 @@ onEachDatabase("random callers of streams", (database) => {
   let own: OwnPostgres | undefined;
   let place: Place;
   let portico: Portico;
+  let mayCall = Promise.resolve();
   before(async () => {
     own = database === "postgres" ? await OwnPostgres.start() : undefined;
     place = await makePlace(database, own?.url);
@@ -82,7 +83,10 @@ onEachDatabase("random callers of streams", (database) => {
     await Promise.all(
       Array.from({ length: callersAtOnce }, async (_, number) => {
         const random = new Random(first + number);
-        while (budget.isLeft) await (random.isOnce(4) ? callForEvents : callOverWebSocket)(random, budget);
+        while (budget.isLeft) {
+          await mayCall;
+          await (random.isOnce(4) ? callForEvents : callOverWebSocket)(random, budget);
+        }
       }),
     );
   }
@@ -97,8 +101,16 @@ onEachDatabase("random callers of streams", (database) => {
   }
 
   async function stopAndStart(isOver: () => boolean): Promise<void> {
+    const random = new Random(seed);
     while (own && !isOver()) {
-      await own.stop();
+      // All leave, and others come while it stops: whoever is first has to begin to listen anew.
+      const pause = Promise.withResolvers<void>();
+      mayCall = pause.promise;
+      await sleep(300);
+      const stopped = own.stop();
+      await sleep(random.below(30));
+      pause.resolve();
+      await stopped;
       await sleep(700);
       await own.restart();
       await sleep(1_500);
