@@ -15,11 +15,10 @@ import {
   presentedIn,
 } from "./client-message.ts";
 import type { Holder, Presented } from "./open-credentials.ts";
-import { Operation, type OperationsParts, type Outlet } from "./operations.ts";
+import { Operation, type OperationsParts } from "./operations.ts";
 import type { GraphqlRequest } from "./request.ts";
 import { requireAnyScope } from "./scopes.ts";
-import type { Message } from "./subscriber-group.ts";
-import { framesOf, nextPrefix } from "./web-socket-frame.ts";
+import { type OutletConnection, SocketOutlet } from "./socket-outlet.ts";
 
 export const subprotocol = "graphql-transport-ws";
 
@@ -43,7 +42,7 @@ export interface ConnectionParts {
   readonly onClose: (code: number, caller: Caller | undefined) => void;
 }
 
-export class WebSocketConnection implements Holder {
+export class WebSocketConnection implements Holder, OutletConnection {
   readonly #socket: WebSocket;
   readonly #stream: Duplex;
   readonly #backPressure: BackPressure;
@@ -263,47 +262,5 @@ export class WebSocketConnection implements Holder {
     const operation = this.#operations.get(id);
     this.#operations.delete(id);
     operation?.end();
-  }
-}
-
-/** Takes the messages of one operation. */
-class SocketOutlet implements Outlet {
-  readonly #connection: WebSocketConnection;
-  readonly #id: string;
-  readonly #prefix: Buffer;
-
-  constructor(connection: WebSocketConnection, id: string) {
-    this.#connection = connection;
-    this.#id = id;
-    this.#prefix = nextPrefix(id);
-  }
-
-  get waitingBytes(): number {
-    return this.#connection.waitingBytes;
-  }
-
-  inTurn(work: () => Promise<void>): Promise<void> {
-    return this.#connection.inTurn(work);
-  }
-
-  send(messages: readonly Message[]): void {
-    this.#connection.write(framesOf(this.#prefix, messages));
-  }
-
-  answer(text: string): void {
-    this.#connection.next(this.#id, text);
-    this.#connection.complete(this.#id);
-  }
-
-  refuse(errors: readonly object[]): void {
-    this.#connection.error(this.#id, errors);
-  }
-
-  forbid(problem: Problem): void {
-    this.#connection.revoke(problem);
-  }
-
-  endTooSlow(): void {
-    this.#connection.endTooSlow();
   }
 }
