@@ -49,8 +49,6 @@ export type TellLeft = (headers: Readonly<Record<string, string>>) => void;
 
 /** Rows that cost one token. */
 const rowsOfToken = 100;
-/** Characters of introspection that cost one token. */
-const charactersOfToken = 100 * 1024;
 
 /** An operation that nothing is wrong with. */
 export interface Examined {
@@ -120,17 +118,16 @@ export class Answerer {
     const { engine, cursors, takeTokens, chargeAnswer } = this.#parts;
     const tokens = Math.floor(prepared.cost / rowsOfToken);
     if (tokens > 0) await takeTokens(caller, tokens, tellLeft);
-    const introspected = await this.#introspected(prepared, caller, tellLeft);
+    const introspected = prepared.hasIntrospection
+      ? await this.#introspection.textsOf(prepared.fields.map(({ selected }) => selected))
+      : nothingIntrospected;
     const revealed: Record<string, unknown> = {};
     const reveal = (name: string, members: unknown): void => {
       revealed[name] = members;
     };
     const outcome = await run(prepared, { engine, cursors, caller, reveal, introspected });
     const tokensOfSize = tokensOf(outcome.data);
-    if (tokensOfSize > 0) {
-      const others = Math.max(0, tokensOfSize - introspectionTokens(introspected));
-      await chargeAnswer(caller, others, tellLeft);
-    }
+    if (tokensOfSize > 0) await chargeAnswer(caller, tokensOfSize, tellLeft);
     const shown = {
       ...(extensions.cost === true && { cost: prepared.cost }),
       ...(Object.keys(revealed).length > 0 && { revealed }),
@@ -143,24 +140,6 @@ export class Answerer {
       cost: prepared.cost,
     };
   }
-
-  /** What the operation asks about the schema. Its size is known only then, and costs beside the fields themselves. */
-  async #introspected(
-    { fields, hasIntrospection }: Compiled,
-    caller: Caller,
-    tellLeft: TellLeft,
-  ): Promise<ReadonlyMap<Selected, string>> {
-    if (!hasIntrospection) return nothingIntrospected;
-    const texts = await this.#introspection.textsOf(fields.map(({ selected }) => selected));
-    const tokens = introspectionTokens(texts);
-    if (tokens > 0) await this.#parts.takeTokens(caller, tokens, tellLeft);
-    return texts;
-  }
-}
-
-function introspectionTokens(texts: ReadonlyMap<Selected, string>): number {
-  const characters = texts.values().reduce((sum, { length }) => sum + length, 0);
-  return Math.floor(characters / charactersOfToken);
 }
 
 const nothingIntrospected: ReadonlyMap<Selected, string> = new Map();

@@ -19,6 +19,7 @@ import type { EventSource } from "./event-source.ts";
 import { failureOf } from "./failure.ts";
 import { graphiqlPage, pageHeaders } from "./graphiql.ts";
 import { serveGraphiqlFiles } from "./graphiql-files.ts";
+import { nextTurn } from "./pause.ts";
 import { type GraphqlRequest, requestOfBody, requestOfTarget } from "./request.ts";
 import { buildApi } from "./schema.ts";
 import { requireAnyScope } from "./scopes.ts";
@@ -96,6 +97,7 @@ export function registerGraphql(server: FastifyInstance, door: GraphqlDoor): Str
     try {
       requireAnyScope(caller);
       const parameters = parametersOf();
+      if (parameters.isLong) await nextTurn();
       if (mayStream(request)) {
         const given = resumed(parameters, request);
         if (asksForStream(request) || answerer.isSubscription(given))

@@ -6,6 +6,7 @@ import { fault, LoggedProblem, type Problem } from "../errors.ts";
 import { valueKey } from "../plan/value-key.ts";
 import { type Answerer, type Examined, isFailed } from "./answer.ts";
 import { type Failure, failureOfField } from "./failure.ts";
+import { nextTurn } from "./pause.ts";
 import type { GraphqlRequest } from "./request.ts";
 import type { Message } from "./subscriber-group.ts";
 import type { Subscribers } from "./subscribers.ts";
@@ -48,9 +49,10 @@ export class Operation implements Receiver {
 
   /** Runs it to its end, or until it waits for events; not at all where it was ended before. */
   async run(request: GraphqlRequest, isReadOnly: boolean): Promise<void> {
-    if (this.#isEnded) return;
     const { answerer } = this.#parts;
     try {
+      if (request.isLong) await nextTurn();
+      if (this.#isEnded) return;
       const examined = answerer.examine(request, this.#caller, isReadOnly);
       if (isFailed(examined)) return this.#refuse(examined);
       if (examined.prepared.operation.operation === "subscription")

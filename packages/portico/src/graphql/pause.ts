@@ -5,6 +5,17 @@ import { setImmediate } from "node:timers/promises";
 /** How long the main thread works on one operation before others have their turn. */
 const longestMs = 5;
 
+let last: Promise<void> = Promise.resolve();
+
+/**
+ * Waits for a turn of the event loop. Each of all who wait has one of its own, so that many long operations together
+ * hold up others no longer than one of them.
+ */
+export function nextTurn(): Promise<void> {
+  last = last.then(() => setImmediate());
+  return last;
+}
+
 export class Pauses {
   #began = performance.now();
 
@@ -14,7 +25,7 @@ export class Pauses {
   }
 
   async rest(): Promise<void> {
-    await setImmediate();
+    await nextTurn();
     this.#began = performance.now();
   }
 }

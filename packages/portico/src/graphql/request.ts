@@ -8,7 +8,13 @@ export interface GraphqlRequest {
   readonly operationName: string | undefined;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly extensions: Readonly<Record<string, unknown>>;
+  /** Whether it may take long to find out what it asks for: it waits for a turn of its own. */
+  readonly isLong: boolean;
 }
+
+/** Characters of a document, and values of variables, that take no more than a few milliseconds. */
+const usualCharacters = 4_000;
+const usualValues = 500;
 
 /** Values in variables and extensions: each is looked at before anything runs. */
 const mostValues = 10_000;
@@ -22,11 +28,17 @@ export function requestOfBody(body: unknown): GraphqlRequest {
   if (Array.isArray(body))
     throw new Problem("malformed_request", "Send one operation; batches are not served.");
   if (!isObject(body)) throw new Problem("malformed_request", "Send a JSON object with the member query.");
+  const query = textOrNothing("query", body.query);
+  const variables = objectOrNothing("variables", body.variables);
+  const values = requireBoundedJson("variables", variables);
+  const extensions = objectOrNothing("extensions", body.extensions);
+  requireBoundedJson("extensions", extensions);
   return {
-    query: textOrNothing("query", body.query),
+    query,
     operationName: nameOrNothing("operationName", body.operationName),
-    variables: objectOrNothing("variables", body.variables),
-    extensions: objectOrNothing("extensions", body.extensions),
+    variables,
+    extensions,
+    isLong: values > usualValues || (query !== undefined && query.length > usualCharacters),
   };
 }
 
@@ -76,16 +88,15 @@ const nothing = Object.freeze({});
 function objectOrNothing(name: string, value: unknown): Readonly<Record<string, unknown>> {
   if (value === undefined || value === null) return nothing;
   if (!isObject(value)) throw new Problem("malformed_request", `${name} must be an object.`);
-  requireBoundedJson(name, value);
   return value;
 }
 
 /**
- * Whatever writes or compares values of a deeper nesting would exhaust the stack.
+ * Counts values. Whatever writes or compares values of a deeper nesting would exhaust the stack.
  *
  * @throws Problem `malformed_request`
  */
-export function requireBoundedJson(name: string, value: unknown): void {
+export function requireBoundedJson(name: string, value: unknown): number {
   let count = 0;
   const visit = (inner: unknown, levels: number): void => {
     count += 1;
@@ -98,4 +109,5 @@ export function requireBoundedJson(name: string, value: unknown): void {
     else for (const key in inner) visit((inner as Readonly<Record<string, unknown>>)[key], levels - 1);
   };
   visit(value, deepest);
+  return count;
 }

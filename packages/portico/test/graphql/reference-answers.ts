@@ -60,7 +60,7 @@ export async function openReference(place: Place, folder: string, userId: string
   }
 
   async function answer(query: string, variables: Readonly<Record<string, unknown>> = {}) {
-    const request = { query, variables, operationName: undefined, extensions: {} };
+    const request = { query, variables, operationName: undefined, extensions: {}, isLong: false };
     const examined = examine(request);
     if (isFailed(examined)) return { errors: examined.map(({ formatted }) => formatted) };
     const { parsed, prepared } = examined;
