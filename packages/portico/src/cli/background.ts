@@ -14,6 +14,7 @@ import { ExpiryWatch } from "../identity/expiry-watch.ts";
 import { usageExpiry } from "../identity/key-uses.ts";
 import { oauthExpiry } from "../identity/oauth-records.ts";
 import { dayMs, type Expiry, Purge } from "../store/purge.ts";
+import type { Report } from "../store/report.ts";
 import type { Store } from "../store/store.ts";
 import type { Assembly } from "./assemble.ts";
 import { letterhead, senderAddress } from "./notices.ts";
@@ -39,9 +40,10 @@ export async function startBackground(
   logger: Logger,
 ): Promise<Background> {
   const { app, model, settings } = assembly;
-  const outbox = new Outbox(store, model);
+  const report: Report = (message, details) => logger.warn(details, message);
+  const outbox = new Outbox(store, model, report);
   const notices = new MailedExpiryNotices(store, model, letterhead(app, settings));
-  const expiryWatch = new ExpiryWatch(store, model, notices, settings.keyExpiringSoonDays * dayMs);
+  const expiryWatch = new ExpiryWatch(store, model, notices, settings.keyExpiringSoonDays * dayMs, report);
   const repeated: Repeated[] = [];
   const repeat = (what: string, everyMs: number, work: () => Promise<void>): void => {
     const tellFailure = (err: unknown): void => logger.warn({ err }, `${what} failed; it is tried again`);
@@ -59,9 +61,7 @@ export async function startBackground(
   }
   repeat("writing mails about accounts", second, () => mails.look());
   repeat("telling of keys that will soon expire", minute, () => expiryWatch.look());
-  const purge = new Purge(store, expiries(settings, store), (message, details) =>
-    logger.warn(details, message),
-  );
+  const purge = new Purge(store, expiries(settings, store), report);
   purge.start();
   return {
     async stop() {

@@ -98,6 +98,11 @@ export class EventFeed {
     return rows.map(eventOf);
   }
 
+  /** Reports an event that cannot be read, and is told to nobody. */
+  skip({ sequence }: RecordedEvent, cause: unknown): void {
+    this.#onError(new Error(`the event ${sequence} cannot be read and is left out`, { cause }));
+  }
+
   /** The last event of a topic that is kept no longer; 0 where all are. */
   lastPurged(topic: EventTopic): Promise<number> {
     return this.#purged.last(topic);

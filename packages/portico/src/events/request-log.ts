@@ -13,7 +13,7 @@ import { dayMs, type Expiry } from "../store/purge.ts";
 import type { Report } from "../store/report.ts";
 import { columnsOf } from "../store/schema.ts";
 import type { Store } from "../store/store.ts";
-import type { Gathering, Piece } from "../store/write-behind.ts";
+import { type Gathering, halvesOf, type Piece } from "../store/write-behind.ts";
 
 /** Its rows come from here alone, so no caller writes them. */
 export const requestLogs = resource("requestLog", {
@@ -135,6 +135,7 @@ export class RequestLog implements Gathering {
       giveBack: () => {
         this.#waiting.push(...rows);
       },
+      halves: () => halvesOf(rows).map((half) => this.#piece(half)),
     };
   }
 

@@ -11,6 +11,8 @@ export interface EventSource {
   seenAfter(told: number): Promise<ReadonlySet<number>>;
   /** The last event of a resource of a tenant that is kept no longer; 0 where all are. */
   lastPurged(topic: Pick<Stretch, "tenantId" | "resource">): Promise<number>;
+  /** Tells whoever runs the server of an event that cannot be read, and is told to nobody. */
+  skip(event: RecordedEvent, error: unknown): void;
   /** Events that were told before, oldest first; some at once, none at the end. */
   stretch(stretch: Stretch): Promise<readonly RecordedEvent[]>;
 }

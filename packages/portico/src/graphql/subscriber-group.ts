@@ -3,7 +3,9 @@
 import type { Caller } from "../declare/caller.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { RecordedEvent } from "../plan/recorded-event.ts";
+import type { RowValues } from "../plan/write.ts";
 import { orNull } from "./compile.ts";
+import type { EventSource } from "./event-source.ts";
 import type { Subscription } from "./subscription.ts";
 import { isAbout, ownPart, type ReadEvent, type SubscriptionPlan } from "./subscription-plan.ts";
 
@@ -101,6 +103,20 @@ function message({ name }: SubscriptionPlan, sequence: number, row: string): Mes
   return { sequence, text: `{"data":{"${name}":${row}},"extensions":{"eventId":"${sequence}"}}` };
 }
 
-export function readEvent({ sequence, kind, rowId, row }: RecordedEvent): NumberedEvent {
-  return { sequence, kind, rowId, row: JSON.parse(row) };
+/** Events with their rows; one that cannot be read is left out, so that it keeps no other from anybody. */
+export function readEvents(
+  events: readonly RecordedEvent[],
+  source: Pick<EventSource, "skip">,
+): NumberedEvent[] {
+  return events.flatMap((event) => {
+    const { sequence, kind, rowId, row } = event;
+    try {
+      const values: RowValues | null = JSON.parse(row);
+      if (values === null) throw new Error("the row is null");
+      return [{ sequence, kind, rowId, row: values }];
+    } catch (error) {
+      source.skip(event, error);
+      return [];
+    }
+  });
 }

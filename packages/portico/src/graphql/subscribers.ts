@@ -6,7 +6,7 @@ import { policyKey } from "../engine/policy.ts";
 import { Problem } from "../errors.ts";
 import type { RecordedEvent } from "../plan/recorded-event.ts";
 import type { EventSource } from "./event-source.ts";
-import { Group, readEvent } from "./subscriber-group.ts";
+import { Group, readEvents } from "./subscriber-group.ts";
 import { type Receiver, Subscription } from "./subscription.ts";
 import type { SubscriptionPlan } from "./subscription-plan.ts";
 import { Turns } from "./turns.ts";
@@ -110,7 +110,7 @@ export class Subscribers {
     const told = [...byPlace].flatMap(([place, recorded]) => {
       const groups = this.#groups.get(place);
       if (!groups) return [];
-      const read = recorded.map(readEvent);
+      const read = readEvents(recorded, this.#events);
       return [...groups.values()].map((group) =>
         group.plan.isOwn ? group.tell(read) : this.inTurn(() => group.tell(read)),
       );

@@ -5,7 +5,7 @@ import type { Caller } from "../declare/caller.ts";
 import { fault, Problem } from "../errors.ts";
 import type { EventSource } from "./event-source.ts";
 import { missingScopes } from "./scopes.ts";
-import { type Group, type Message, readEvent } from "./subscriber-group.ts";
+import { type Group, type Message, readEvents } from "./subscriber-group.ts";
 import type { Subscribers } from "./subscribers.ts";
 import type { SubscriptionPlan } from "./subscription-plan.ts";
 
@@ -118,7 +118,7 @@ export class Subscription {
     const events = await this.#events.stretch({ ...this.#topic, after: this.#told, until });
     // Looked up after they are read: what was removed before that is missing among them.
     if (isResumed) await this.#requireKept(this.#told);
-    for await (const messages of group.messagesOf(events.map(readEvent), this.#caller)) {
+    for await (const messages of group.messagesOf(readEvents(events, this.#events), this.#caller)) {
       this.#send(messages);
       this.#told = Math.max(this.#told, messages.at(-1)!.sequence);
       // The rest is read again when there is room for it.

@@ -1,19 +1,20 @@
 // Owners of keys that will soon expire are told, each key once: the mark on the key and the notice are one
-// transaction, so that of several processes one does it.
+// transaction of their own, so that of several processes one does it, and a key that fails holds up no other.
 
 import { sql } from "kysely";
 import type { Model, ResourceModel } from "../declare/model.ts";
 import { select, wholeRow } from "../plan/selection.ts";
 import { rowJson } from "../store/compile-row.ts";
 import type { Statement, Transaction } from "../store/database.ts";
+import { OneByOne } from "../store/one-by-one.ts";
+import type { Report } from "../store/report.ts";
 import type { OwnIndex } from "../store/schema.ts";
 import { compile, slot } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
 import type { ExpiryNotices, ToldKey } from "./key-notices.ts";
 import { users } from "./user.ts";
 
-/** Keys of one transaction; the writers of requests wait for no longer than that takes. */
-const mostAtOnce = 100;
+const keysOfPage = 1_000;
 
 /** Where the keys of all tenants are found whose owners were not told yet. */
 export const expiryIndexes: readonly OwnIndex[] = [
@@ -28,9 +29,16 @@ export const expiryIndexes: readonly OwnIndex[] = [
   },
 ];
 
-interface Window {
+/** Keys whose owners are to be told, after the one with this id. */
+interface Page {
   readonly now: string;
   readonly until: string;
+  readonly after: string;
+}
+
+interface Due {
+  readonly tenantId: string;
+  readonly id: string;
 }
 
 export class ExpiryWatch {
@@ -38,57 +46,63 @@ export class ExpiryWatch {
   readonly #notices: ExpiryNotices;
   readonly #soonMs: number;
   readonly #people: ResourceModel;
-  readonly #isAny: Statement<Window>;
-  readonly #mark: Statement<Window>;
+  readonly #page: Statement<Page>;
+  readonly #mark: Statement<Due>;
+  readonly #queue: OneByOne<Due>;
 
   /** @param soonMs how long before its end a key begins to expire soon */
-  constructor(store: Store, model: Model, notices: ExpiryNotices, soonMs: number) {
+  constructor(store: Store, model: Model, notices: ExpiryNotices, soonMs: number, report: Report) {
     this.#store = store;
     this.#notices = notices;
     this.#soonMs = soonMs;
     this.#people = model.resource.get(users.name)!;
     const keys = model.resource.get("apiKey")!;
-    const { builder, lockFreeRows } = store.dialect;
-    const now = slot(({ now }: Window) => now);
-    const isUntold = sql`expiry_notice_at is null and revoked_at is null
-      and expires_at > ${now} and expires_at <= ${slot(({ until }: Window) => until)}`;
+    const { builder } = store.dialect;
     const told = select(
       ["id", "name", "prefix", "scopes", "expiresAt", "ownerId"].map((name) => keys.attribute.get(name)!),
       [],
     );
-    this.#isAny = compile(builder, sql`select 1 from api_keys where ${isUntold} limit 1`);
+    this.#page = compile(
+      builder,
+      sql`select tenant_id, id from api_keys where expiry_notice_at is null and revoked_at is null
+        and expires_at > ${slot(({ now }: Page) => now)} and expires_at <= ${slot(({ until }: Page) => until)}
+        and id > ${slot(({ after }: Page) => after)} order by id limit ${sql.lit(keysOfPage)}`,
+    );
     this.#mark = compile(
       builder,
-      sql`with soon as (select tenant_id, id from api_keys where ${isUntold}
-          order by expires_at limit ${sql.lit(mostAtOnce)}${lockFreeRows})
-        update api_keys set expiry_notice_at = ${now}
-        where (tenant_id, id) in (select tenant_id, id from soon)
-        returning tenant_id, ${rowJson(store.dialect, undefined, told)}`,
+      sql`update api_keys set expiry_notice_at = ${slot(() => new Date().toISOString())}
+        where tenant_id = ${slot(({ tenantId }: Due) => tenantId)} and id = ${slot(({ id }: Due) => id)}
+          and expiry_notice_at is null and revoked_at is null
+        returning ${rowJson(store.dialect, undefined, told)}`,
     );
+    const queue = {
+      next: (after?: Due) => this.#next(after),
+      nameOf: ({ id }: Due) => id,
+      work: (due: Due) => store.transaction((session) => this.#tell(session, due)),
+    };
+    this.#queue = new OneByOne(queue, "telling the owner of a key that it will soon expire", report);
   }
 
   /** Tells the owners of all keys that will soon expire and were not told yet. */
   async look(): Promise<void> {
-    for (let marked = mostAtOnce; marked === mostAtOnce; ) {
-      const now = Date.now();
-      const window = {
-        now: new Date(now).toISOString(),
-        until: new Date(now + this.#soonMs).toISOString(),
-      };
-      // Most looks find nothing, and then no write waits for this one.
-      if ((await this.#store.database.query(this.#isAny, window)).length === 0) return;
-      marked = await this.#store.transaction((session) => this.#tellSome(session, window));
-    }
+    await this.#queue.run();
   }
 
-  async #tellSome(session: Transaction, window: Window): Promise<number> {
-    const rows = await session.query(this.#mark, window);
-    for (const [tenantId, text] of rows as readonly (readonly [string, string])[]) {
-      const key = JSON.parse(text) as ToldKey;
-      const owner = await this.#owner(session, tenantId, key.ownerId);
-      if (owner) await this.#notices.expiringSoon(session, tenantId, key, owner);
-    }
-    return rows.length;
+  async #next(after: Due | undefined): Promise<Due[]> {
+    const now = Date.now();
+    const [from, until] = [now, now + this.#soonMs].map((moment) => new Date(moment).toISOString());
+    const page = { now: from!, until: until!, after: after?.id ?? "" };
+    const rows = await this.#store.database.query(this.#page, page);
+    return rows.map(([tenantId, id]) => ({ tenantId: tenantId as string, id: id as string }));
+  }
+
+  async #tell(session: Transaction, due: Due): Promise<void> {
+    const [row] = await session.query(this.#mark, due);
+    // Another process has told the owner meanwhile.
+    if (!row) return;
+    const key: ToldKey = JSON.parse(row[0] as string);
+    const owner = await this.#owner(session, due.tenantId, key.ownerId);
+    if (owner) await this.#notices.expiringSoon(session, due.tenantId, key, owner);
   }
 
   async #owner(

@@ -64,7 +64,10 @@ const clientFields = {
     uniqueItems: true,
     default: standardGrantTypes,
   }),
-  scopes: list(text({ min: 1, max: 100 }), { uniqueItems: true, description: "The most that it may ask for." }),
+  scopes: list(text({ min: 1, max: 100 }), {
+    uniqueItems: true,
+    description: "The most that it may ask for.",
+  }),
   jwks: json({ optional: true, schema: jwksSchema }),
   jwksUri: text({
     optional: true,

@@ -2,6 +2,7 @@
 // is set aside and tried again later, ever less often, so that it holds up no other.
 
 import { BoundedMap } from "../plan/bounded-map.ts";
+import { isOutage } from "./outage.ts";
 import type { Report } from "./report.ts";
 
 const firstWaitMs = 5_000;
@@ -66,7 +67,8 @@ export class OneByOne<Entry> {
       this.#failures.delete(name);
       return true;
     } catch (err) {
-      // Where nothing can be read either, it is not the entry that is at fault.
+      // Where the database does not answer, or nothing can be read either, it is not the entry that is at fault.
+      if (isOutage(err)) throw err;
       await this.#queue.next(entry);
       const count = (this.#failures.get(name)?.count ?? 0) + 1;
       const waitMs = Math.min(firstWaitMs * 4 ** (count - 1), maxWaitMs);

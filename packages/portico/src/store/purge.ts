@@ -4,6 +4,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type RawBuilder, sql } from "kysely";
 import type { ColumnValues, Session, Statement } from "./database.ts";
+import { isOutage } from "./outage.ts";
 import type { Report } from "./report.ts";
 import { compile, slot } from "./statement.ts";
 import type { Store } from "./store.ts";
@@ -39,8 +40,18 @@ export interface Expiry {
 
 interface Removal {
   readonly expiry: Expiry;
-  readonly statement: Statement<string | number>;
+  readonly statement: Statement<Part>;
 }
+
+/** Some of the rows that are over: so many, after so many that the database refuses to remove. */
+interface Part {
+  readonly before: string | number;
+  readonly count: number;
+  readonly skipped: number;
+}
+
+/** Rows that may be refused before the rest is left for the next time. */
+const maxRefused = 100;
 
 export class Purge {
   readonly #store: Store;
@@ -92,28 +103,54 @@ export class Purge {
     }
   }
 
-  async #remove({ expiry, statement }: Removal): Promise<void> {
-    const before = expiry.encode(Date.now() - expiry.keptMs);
+  async #remove(removal: Removal): Promise<void> {
+    const before = removal.expiry.encode(Date.now() - removal.expiry.keptMs);
+    let skipped = 0;
+    // Rows that are still removed one by one: one of some that were refused together is at fault.
+    let singly = 0;
     while (!this.#isStopped) {
-      const count = await this.#store.transaction(async (session) => {
-        const rows = await session.query(statement, before);
-        await expiry.removed?.(session, rows);
-        return rows.length;
-      });
-      if (count < rowsAtOnce) return;
-      await sleep(pauseMs, undefined, { ref: false });
+      const count = singly > 0 ? 1 : rowsAtOnce;
+      let removed: number;
+      try {
+        removed = await this.#removePart(removal, { before, count, skipped });
+      } catch (error) {
+        if (isOutage(error) || skipped >= maxRefused) throw error;
+        if (count > 1) singly = rowsAtOnce;
+        else {
+          skipped += 1;
+          if (skipped === 1) this.#tellRefused(removal, error);
+        }
+        continue;
+      }
+      if (removed < count) return;
+      if (singly > 0) singly -= 1;
+      else await sleep(pauseMs, undefined, { ref: false });
     }
+  }
+
+  #removePart({ expiry, statement }: Removal, part: Part): Promise<number> {
+    return this.#store.transaction(async (session) => {
+      const rows = await session.query(statement, part);
+      await expiry.removed?.(session, rows);
+      return rows.length;
+    });
+  }
+
+  #tellRefused({ expiry: { table } }: Removal, err: unknown): void {
+    this.#report(`an old row of ${table} cannot be removed; the others are, and it is tried again`, { err });
   }
 }
 
-function removal({ dialect }: Store, expiry: Expiry): Statement<string | number> {
+function removal({ dialect }: Store, expiry: Expiry): Statement<Part> {
   const { table, over, key = dialect.rowPlace, returning = sql`1` } = expiry;
   const found = over(
     key,
-    slot((before: string | number) => before),
+    slot(({ before }: Part) => before),
   );
+  const count = sql`cast(${slot((part: Part) => part.count)} as integer)`;
+  const skipped = sql`cast(${slot((part: Part) => part.skipped)} as integer)`;
   return compile(
     dialect.builder,
-    sql`delete from ${sql.table(table)} where ${key} in (${found} limit ${sql.lit(rowsAtOnce)}) returning ${returning}`,
+    sql`delete from ${sql.table(table)} where ${key} in (${found} limit ${count} offset ${skipped}) returning ${returning}`,
   );
 }

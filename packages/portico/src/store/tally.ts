@@ -1,7 +1,7 @@
 // Rows that add up in memory until they are written: one entry for each name, however often it is met.
 
 import type { ColumnRow, WriteRows } from "./many-rows.ts";
-import type { Gathering, Piece } from "./write-behind.ts";
+import { type Gathering, halvesOf, type Piece } from "./write-behind.ts";
 
 /** Entries kept in memory; beyond that, only those that are there already add up. */
 const mostEntries = 50_000;
@@ -56,6 +56,7 @@ export class Tally<Entry> implements Gathering {
       giveBack: () => {
         for (const [name, entry] of some) this.add(name, entry);
       },
+      halves: () => halvesOf(some).map((half) => this.#piece(half)),
     };
   }
 }

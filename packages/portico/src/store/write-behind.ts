@@ -3,6 +3,8 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Session } from "./database.ts";
+import { isOutage } from "./outage.ts";
+import { RefusedPieces } from "./refused-pieces.ts";
 import type { Report } from "./report.ts";
 import type { Store } from "./store.ts";
 
@@ -11,6 +13,14 @@ export interface Piece {
   write(session: Session): Promise<void>;
   /** It was not written: it is kept for the next time. */
   giveBack(): void;
+  /** Its two halves; nothing for a single row. */
+  halves(): readonly Piece[];
+}
+
+/** The two halves of some rows; nothing for a single one. */
+export function halvesOf<Row>(rows: readonly Row[]): readonly (readonly Row[])[] {
+  const middle = Math.ceil(rows.length / 2);
+  return rows.length < 2 ? [] : [rows.slice(0, middle), rows.slice(middle)];
 }
 
 /** Gathers what is to be written, within bounds of its own. */
@@ -23,11 +33,14 @@ const intervalMs = 1_000;
 /** At the end, a database that is busy is asked so often, with so long a pause. */
 const lastAttempts = 3;
 const lastPauseMs = 500;
+/** Rows that are refused one after the other before it is the database that is at fault. */
+const maxRefused = 8;
 
 export class WriteBehind {
   readonly #store: Store;
   readonly #gatherings: readonly Gathering[];
   readonly #report: Report;
+  readonly #refused: RefusedPieces;
   #timer: NodeJS.Timeout | undefined;
   #flushing: Promise<boolean> | undefined;
   #isFailing = false;
@@ -36,6 +49,7 @@ export class WriteBehind {
     this.#store = store;
     this.#gatherings = gatherings;
     this.#report = report;
+    this.#refused = new RefusedPieces(report);
   }
 
   /** Writes once a second from here on. */
@@ -76,18 +90,53 @@ export class WriteBehind {
     while (taken.some((pieces) => pieces.length > 0)) {
       const together = taken.flatMap((pieces) => pieces[0] ?? []);
       try {
-        await this.#store.transaction(async (session) => {
-          for (const piece of together) await piece.write(session);
-        });
+        await this.#writeTogether(together);
       } catch (error) {
-        for (const piece of taken.flat()) piece.giveBack();
-        this.#tellOnce(error);
-        return false;
+        const rest = isOutage(error) ? together : await this.#writeApart(together);
+        for (const pieces of taken) pieces.shift();
+        if (rest.length > 0) {
+          for (const piece of [...rest, ...taken.flat()]) piece.giveBack();
+          this.#tellOnce(error);
+          return false;
+        }
+        continue;
       }
       for (const pieces of taken) pieces.shift();
     }
+    await this.#refused.retry((piece) => this.#writeTogether([piece]));
     this.#isFailing = false;
     return true;
+  }
+
+  async #writeTogether(pieces: readonly Piece[]): Promise<void> {
+    await this.#store.transaction(async (session) => {
+      for (const piece of pieces) await piece.write(session);
+    });
+  }
+
+  /**
+   * Writes what was refused together in ever smaller parts, down to the rows that are refused. These are set aside where
+   * anything else was written; otherwise nothing says that the rows are at fault. @returns what is to be given back
+   */
+  async #writeApart(pieces: readonly Piece[]): Promise<readonly Piece[]> {
+    const waiting = [...pieces];
+    const refused: { readonly piece: Piece; readonly error: unknown }[] = [];
+    let isAnyWritten = false;
+    while (waiting.length > 0 && (isAnyWritten || refused.length < maxRefused)) {
+      const piece = waiting.pop()!;
+      try {
+        await this.#writeTogether([piece]);
+        isAnyWritten = true;
+      } catch (error) {
+        const halves = piece.halves();
+        if (isOutage(error)) return [...waiting, piece, ...refused.map((each) => each.piece)];
+        if (halves.length === 0) refused.push({ piece, error });
+        waiting.push(...halves);
+      }
+    }
+    if (!isAnyWritten) return [...waiting, ...refused.map(({ piece }) => piece)];
+    for (const { piece, error } of refused) this.#refused.add(piece, error);
+    return [];
   }
 
   /** One line until it works again, not one a second. */

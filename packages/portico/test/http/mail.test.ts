@@ -234,7 +234,7 @@ onEachDatabase("mail", (database) => {
       const from = { name: "", address: "no-reply@example.com" };
       const senderAt = async (aheadMs: number): Promise<MailSender> =>
         new MailSender(
-          new Outbox(store, model),
+          new Outbox(store, model, () => {}),
           await openTransport(mailServer.url, from),
           quiet,
           () => Date.now() + aheadMs,

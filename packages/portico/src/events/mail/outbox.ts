@@ -7,6 +7,8 @@ import type { RecordOf } from "../../declare/record.ts";
 import { select } from "../../plan/selection.ts";
 import { rowJson } from "../../store/compile-row.ts";
 import type { Statement } from "../../store/database.ts";
+import { isOutage } from "../../store/outage.ts";
+import type { Report } from "../../store/report.ts";
 import { compile, slot } from "../../store/statement.ts";
 import type { Store } from "../../store/store.ts";
 import { mails } from "./mail.ts";
@@ -38,6 +40,8 @@ export interface Outcome {
 
 interface Taking {
   readonly count: number;
+  /** Mails that are due and are left where they are. */
+  readonly skipped: number;
   readonly lease: Lease;
 }
 
@@ -46,14 +50,23 @@ interface Settling {
   readonly outcome: Outcome;
 }
 
+/** So long mails are taken one by one after some could not be taken together. */
+const singlyMs = 60_000;
+/** Mails that may be refused before the rest waits for the next look. */
+const maxRefused = 100;
+
 export class Outbox {
   readonly #store: Store;
+  readonly #report: Report;
+  #singlyUntil = 0;
   readonly #isAnyDue: Statement<string>;
   readonly #take: Statement<Taking>;
   readonly #settle: Statement<Settling>;
 
-  constructor(store: Store, model: Model) {
+  /** @param report is told of mails that cannot be taken */
+  constructor(store: Store, model: Model, report: Report) {
     this.#store = store;
+    this.#report = report;
     const { builder, lockFreeRows } = store.dialect;
     const resource = model.resource.get(mails.name)!;
     const taken = select(
@@ -71,7 +84,8 @@ export class Outbox {
     this.#take = compile(
       builder,
       sql`with due as (select tenant_id, id from mails where ${due(now)} order by next_attempt_at
-          limit cast(${slot(({ count }: Taking) => count)} as integer)${lockFreeRows})
+          limit cast(${slot(({ count }: Taking) => count)} as integer)
+          offset cast(${slot(({ skipped }: Taking) => skipped)} as integer)${lockFreeRows})
         update mails set attempts = attempts + 1, lease_id = ${slot(({ lease }: Taking) => lease.id)},
           next_attempt_at = ${slot(({ lease }: Taking) => lease.until)}
         where (tenant_id, id) in (select tenant_id, id from due)
@@ -98,11 +112,41 @@ export class Outbox {
 
   /** Takes at most so many mails that are due; nobody else takes them until the lease ends. */
   async take(count: number, lease: Lease): Promise<TakenMail[]> {
-    const rows = await this.#store.transaction((session) => session.query(this.#take, { count, lease }));
+    if (Date.now() < this.#singlyUntil) return this.#takeSingly(count, lease);
+    try {
+      return await this.#takePart({ count, skipped: 0, lease });
+    } catch (error) {
+      if (isOutage(error)) throw error;
+      this.#report("a mail is refused by the database; the others are sent, and it is tried again", {
+        err: error,
+      });
+      this.#singlyUntil = Date.now() + singlyMs;
+      return this.#takeSingly(count, lease);
+    }
+  }
+
+  /** Takes them one by one, and leaves those that the database refuses to write. */
+  async #takeSingly(count: number, lease: Lease): Promise<TakenMail[]> {
+    const mails: TakenMail[] = [];
+    for (let skipped = 0; mails.length < count && skipped < maxRefused; ) {
+      try {
+        const taken = await this.#takePart({ count: 1, skipped, lease });
+        if (taken.length === 0) break;
+        mails.push(...taken);
+      } catch (error) {
+        if (isOutage(error)) throw error;
+        skipped += 1;
+      }
+    }
+    return mails;
+  }
+
+  async #takePart(taking: Taking): Promise<TakenMail[]> {
+    const rows = await this.#store.transaction((session) => session.query(this.#take, taking));
     return (rows as readonly (readonly [string, string])[]).map(([tenantId, text]) => ({
       ...JSON.parse(text),
       tenantId,
-      lease,
+      lease: taking.lease,
     }));
   }
 

@@ -86,7 +86,12 @@ export class Mailing {
     };
     const from = { name: "Mailing", address: "no-reply@example.com" };
     const transport = await openTransport(url, from);
-    const sender = new MailSender(new Outbox(store, model), transport, { info: log, warn: log }, now);
+    const sender = new MailSender(
+      new Outbox(store, model, () => {}),
+      transport,
+      { info: log, warn: log },
+      now,
+    );
     this.#senders.push(sender);
     return sender;
   }

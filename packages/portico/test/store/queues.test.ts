@@ -1,0 +1,113 @@
+// One bad record holds up no other in the queues that work without a request.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { mailExpiry } from "../../src/events/mail/mail.ts";
+import { MailedExpiryNotices } from "../../src/events/mail/mailed-key-notices.ts";
+import { ExpiryWatch } from "../../src/identity/expiry-watch.ts";
+import { systemCaller } from "../../src/identity/system-caller.ts";
+import { users } from "../../src/identity/user.ts";
+import { OneByOne, type Queue } from "../../src/store/one-by-one.ts";
+import { Purge } from "../../src/store/purge.ts";
+import { apiKeys, Mailing, model } from "../events/mail/sending.ts";
+import { MailServer } from "../mail-server.ts";
+import { refusal } from "../refusal.ts";
+import { onEachDatabase } from "../server.ts";
+
+const day = 24 * 60 * 60 * 1000;
+
+onEachDatabase("queues", (database) => {
+  let mailing: Mailing;
+  const reports: string[] = [];
+  const report = (message: string): void => void reports.push(message);
+  before(async () => {
+    mailing = await Mailing.begin(database);
+  });
+  after(() => mailing?.end());
+  /** Statements of PostgreSQL are run one by one. */
+  const refuse = async (...planted: [operation: string, table: string, condition: string]): Promise<void> => {
+    const text = refusal(database, ...planted);
+    const parts = database === "sqlite" ? [text] : text.split(/;\s*(?=create trigger)/);
+    for (const part of parts) await mailing.run(part);
+  };
+
+  test("a mail that cannot be taken is left, and the others are sent", async () => {
+    const server = await MailServer.start();
+    try {
+      const poison = await mailing.write("poison@example.com");
+      const others = [await mailing.write("one@example.com"), await mailing.write("two@example.com")];
+      await refuse("update", "mails", `new."to" = 'poison@example.com'`);
+      const sender = await mailing.sender(server.url);
+      for (const id of others) {
+        await sender.look();
+        assert.equal((await mailing.until(id, ({ status }) => status === "sent")).status, "sent");
+      }
+      assert.equal((await mailing.mail(poison)).status, "waiting");
+    } finally {
+      await server.stop();
+    }
+  });
+
+  test("an old row that cannot be removed is left, and the others are removed", async () => {
+    const ids = [];
+    for (const name of ["stays", "goes1", "goes2"]) ids.push(await mailing.write(`${name}@example.com`));
+    for (const id of ids)
+      await mailing.run(
+        `update mails set status = 'kept', created_at = '2026-01-01T00:00:00.000Z' where id = '${id}'`,
+      );
+    await refuse("delete", "mails", `old."to" = 'stays@example.com'`);
+    await new Purge(mailing.store, [mailExpiry(1)], report).removeAll();
+    const left = await mailing.run(`select id from mails where status = 'kept' order by id`);
+    assert.deepEqual(left.flat(), [ids[0]]);
+    assert.match(reports.join(), /an old row of mails cannot be removed/);
+  });
+
+  test("a key of whose end nobody can be told holds up no other", async () => {
+    const expiresAt = new Date(Date.now() + day).toISOString();
+    await mailing.engine.together(systemCaller(model, mailing.tenantId), async (rows) => {
+      for (const name of ["poison", "ada", "grace"]) {
+        const { id: ownerId } = await rows.create(users, { name, email: `${name}@keys.example.com` });
+        await rows.create(apiKeys, { name, scopes: [], expiresAt, ownerId });
+      }
+    });
+    await refuse("insert", "mails", `new."to" = 'poison@keys.example.com'`);
+    const letterhead = { apiName: "A", keysUrl: "https://a.example", status: "kept" } as const;
+    const notices = new MailedExpiryNotices(mailing.store, model, letterhead);
+    const watch = new ExpiryWatch(mailing.store, model, notices, 7 * day, report);
+    await watch.look();
+    await watch.look();
+    const told = await mailing.run(`select "to" from mails where "to" like '%@keys.example.com' order by 1`);
+    assert.deepEqual(told.flat(), ["ada@keys.example.com", "grace@keys.example.com"]);
+    // Tried once, and not again by the next look.
+    assert.equal(reports.filter((line) => /will soon expire failed and is set aside/.test(line)).length, 1);
+  });
+});
+
+test("an entry that fails is tried again, ever less often, until it succeeds", async () => {
+  let now = 0;
+  let isBroken = true;
+  const done: string[] = [];
+  const attempts: number[] = [];
+  const queue: Queue<string> = {
+    next: async (last?: string) => (last === undefined ? ["bad", "good"] : []),
+    nameOf: (entry: string) => entry,
+    work: async (entry: string) => {
+      if (entry === "bad") attempts.push(now);
+      if (entry === "bad" && isBroken) throw new Error("bad");
+      done.push(entry);
+    },
+  };
+  const entries = new OneByOne(
+    queue,
+    "an entry",
+    () => {},
+    () => now,
+  );
+  for (; now < 120_000; now += 1_000) await entries.run();
+  assert.deepEqual(attempts, [0, 5_000, 25_000, 105_000]);
+  assert.equal(done.includes("bad"), false);
+  isBroken = false;
+  now += 600_000;
+  await entries.run();
+  assert.ok(done.includes("bad"));
+});
