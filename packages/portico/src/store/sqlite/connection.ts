@@ -107,6 +107,14 @@ const tooBig = 18;
  */
 const unavailableCodes = new Set([5, 6, 7, 8, 9, 10, 11, 13, 14, 26]);
 
+/** Whether another process holds the lock (SQLITE_BUSY, SQLITE_LOCKED). */
+export function isBusy(error: unknown): boolean {
+  const cause = error instanceof Problem ? error.cause : error;
+  return isSqliteError(cause) && busyCodes.has(cause.errcode & 0xff);
+}
+
+const busyCodes = new Set([5, 6]);
+
 function isSqliteError(error: unknown): error is Error & { errcode: number } {
   return error instanceof Error && "errcode" in error && typeof error.errcode === "number";
 }

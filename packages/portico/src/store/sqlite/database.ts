@@ -16,6 +16,8 @@ import type {
 import type { Report } from "../report.ts";
 import { BackgroundReader } from "./background-reader.ts";
 import { maxValueBytes, SqliteConnection } from "./connection.ts";
+import { DatabaseFile } from "./database-file.ts";
+import { Faults } from "./faults.ts";
 import { makeFolder } from "./folder.ts";
 import { Snapshot } from "./snapshot.ts";
 import { GroupedWriter } from "./writer.ts";
@@ -26,6 +28,8 @@ export class SqliteDatabase implements Database {
   readonly #snapshot: Snapshot;
   readonly #writer: GroupedWriter;
   readonly #background: BackgroundReader;
+  readonly #file: DatabaseFile;
+  #faults: Faults | undefined;
 
   /** @param file path of the database; it and its folder are made where they are missing */
   constructor(file: string, { slowReadMs }: StoreOptions) {
@@ -33,7 +37,8 @@ export class SqliteDatabase implements Database {
       makeFolder(dirname(file));
       // People's addresses and hashes are for the owner's eyes; SQLite gives the files beside it the same rights.
       closeSync(openSync(file, "a", 0o600));
-      this.#writer = new GroupedWriter(new SqliteConnection(file, 0), () =>
+      this.#file = new DatabaseFile(file);
+      this.#writer = new GroupedWriter(new SqliteConnection(file, 0), this.#file, () =>
         this.#snapshot.closeForThisRound(),
       );
       this.#reader = new SqliteConnection(file, 1_000, quickAnswerBytes);
@@ -45,14 +50,16 @@ export class SqliteDatabase implements Database {
   }
 
   async query<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
-    if (statement.mayScan) return await this.#readSlowly(statement, input);
-    this.#snapshot.open();
+    this.#faults?.requireFile();
     try {
+      if (statement.mayScan) return await this.#readSlowly(statement, input);
+      this.#snapshot.open();
       return this.#reader.read(statement, input);
     } catch (error) {
-      if (statement.failsIfLarge || !(error instanceof AnswerTooLarge)) throw error;
-      return await this.#readSlowly(statement, input);
+      if (statement.mayScan || statement.failsIfLarge || !(error instanceof AnswerTooLarge))
+        throw this.#failure(error);
     }
+    return await this.#readSlowly(statement, input);
   }
 
   #readSlowly<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
@@ -61,11 +68,23 @@ export class SqliteDatabase implements Database {
     return this.#background.query(tenantOf?.(input) ?? "", { sql, values: bind(input), maxBytes });
   }
 
-  transaction<T>(work: (session: Transaction) => Promise<T>): Promise<T> {
-    return this.#writer.write(work);
+  async transaction<T>(work: (session: Transaction) => Promise<T>): Promise<T> {
+    try {
+      const result = await this.#writer.write(work);
+      this.#faults?.clear();
+      return result;
+    } catch (error) {
+      throw this.#failure(error);
+    }
   }
 
-  watch(_report: Report): void {}
+  watch(report: Report): void {
+    this.#faults = new Faults(this.#file, report);
+  }
+
+  #failure(error: unknown): unknown {
+    return this.#faults ? this.#faults.problemOf(error) : error;
+  }
 
   async run(text: string): Promise<void> {
     await this.#writer.alone((connection) => connection.native.exec(text));
@@ -82,6 +101,7 @@ export class SqliteDatabase implements Database {
   }
 
   async close(): Promise<void> {
+    this.#faults?.close();
     await this.#background.close();
     await this.#writer.close();
     this.#snapshot.close();

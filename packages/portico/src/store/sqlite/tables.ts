@@ -2,16 +2,14 @@
 // index refers to it.
 
 import { type RawBuilder, sql } from "kysely";
-import { Problem } from "../../errors.ts";
 import type { Session } from "../database.ts";
 import { columnDefinition, createIndex, defaultOf, foreignKeyDefinition } from "../definition.ts";
 import { type Column, indexPrefix, searchColumn, searchTable, type Table } from "../schema.ts";
 import { FoundTable, type TableDialect } from "../tables.ts";
+import { isBusy } from "./connection.ts";
 import { sqliteDialect } from "./dialect.ts";
 
 const rowNumber = "row_no";
-/** SQLITE_BUSY, SQLITE_LOCKED */
-const busyCodes = new Set([5, 6]);
 
 const typeNames = new Map<string, string>([
   ...Object.entries(sqliteDialect.columnType).map(([type, name]) => [name, type] as const),
@@ -30,10 +28,7 @@ export const sqliteTables: TableDialect = {
   async lock() {},
   async limitWaiting() {},
 
-  isBlocked(error) {
-    const { errcode } = ((error instanceof Problem ? error.cause : error) ?? {}) as { errcode?: number };
-    return errcode !== undefined && busyCodes.has(errcode & 0xff);
-  },
+  isBlocked: isBusy,
 
   async existing(session) {
     const tables = new Map<string, FoundTable>();

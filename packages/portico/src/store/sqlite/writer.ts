@@ -2,9 +2,10 @@
 // disk; each stands under a savepoint of its own, so that one that fails takes no other with it.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { Problem } from "../../errors.ts";
 import { type Transaction, workWithin } from "../database.ts";
-import type { SqliteConnection } from "./connection.ts";
+import { isBusy, type SqliteConnection } from "./connection.ts";
+import type { DatabaseFile } from "./database-file.ts";
+import { MovedFile } from "./faults.ts";
 
 /** Writes of one group; more wait for the next, so that no answer is held up for long. */
 const largestGroup = 256;
@@ -15,18 +16,21 @@ const retryAfterMs = 5;
 interface Job {
   readonly work: (session: Transaction) => Promise<unknown>;
   readonly limitMs: number | undefined;
+  readonly since: number;
   readonly resolve: (value: unknown) => void;
   readonly reject: (reason: unknown) => void;
 }
 
 export class GroupedWriter {
   readonly #connection: SqliteConnection;
+  readonly #file: DatabaseFile;
   readonly #afterGroup: () => void;
   #waiting: Job[] = [];
   #running: Promise<void> | undefined;
 
-  constructor(connection: SqliteConnection, afterGroup: () => void) {
+  constructor(connection: SqliteConnection, file: DatabaseFile, afterGroup: () => void) {
     this.#connection = connection;
+    this.#file = file;
     this.#afterGroup = afterGroup;
   }
 
@@ -38,7 +42,7 @@ export class GroupedWriter {
   write<T>(work: (session: Transaction) => Promise<T>, limitMs?: number): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       // The value that `work` answers with is the one that is resolved.
-      this.#waiting.push({ work, limitMs, resolve: resolve as Job["resolve"], reject });
+      this.#waiting.push({ work, limitMs, since: Date.now(), resolve: resolve as Job["resolve"], reject });
       this.#running ??= this.#runAll();
     });
   }
@@ -69,12 +73,15 @@ export class GroupedWriter {
   async #runGroup(group: readonly Job[]): Promise<void> {
     const done: { job: Job; value: unknown }[] = [];
     try {
-      await this.#begin();
+      if (!this.#file.isInPlace()) throw new MovedFile(false);
+      await this.#begin(group[0]!.since + patienceMs);
       for (const job of group) {
         const outcome = await this.#runJob(job);
         if (outcome) done.push({ job, value: outcome.value });
       }
       this.#connection.all("commit");
+      // What is acknowledged is in the file that the next start opens.
+      if (!this.#file.isInPlace()) throw new MovedFile(true);
     } catch (error) {
       if (this.#connection.native.isTransaction) this.#connection.all("rollback");
       for (const job of group) job.reject(error);
@@ -101,14 +108,13 @@ export class GroupedWriter {
     }
   }
 
-  async #begin(): Promise<void> {
-    for (const until = Date.now() + patienceMs; ; await sleep(retryAfterMs)) {
+  async #begin(until: number): Promise<void> {
+    for (; ; await sleep(retryAfterMs)) {
       try {
         this.#connection.all("begin immediate");
         return;
       } catch (error) {
-        const isBusy = error instanceof Problem && error.code === "unavailable";
-        if (!isBusy || Date.now() > until) throw error;
+        if (!isBusy(error) || Date.now() > until) throw error;
       }
     }
   }
