@@ -70,9 +70,7 @@ export class SqliteDatabase implements Database {
 
   async transaction<T>(work: (session: Transaction) => Promise<T>): Promise<T> {
     try {
-      const result = await this.#writer.write(work);
-      this.#faults?.clear();
-      return result;
+      return await this.#writer.write(work);
     } catch (error) {
       throw this.#failure(error);
     }

@@ -1,5 +1,5 @@
-// Faults of the database's file: a disk that is full, a file that is gone, read-only or damaged. Each is logged once, and
-// requests that meet it are refused.
+// Faults of the database's file: a disk that is full, a file that is gone, read-only or damaged. Each is logged once
+// a minute, and requests that meet it are refused.
 
 import { LoggedProblem, OperatorError, Problem } from "../../errors.ts";
 import type { Report } from "../report.ts";
@@ -7,6 +7,9 @@ import type { DatabaseFile } from "./database-file.ts";
 
 /** How often it is looked whether the file is in its place; writes look by themselves. */
 const watchEveryMs = 250;
+
+/** A disk that is almost full takes some writes and refuses others. */
+const betweenReportsMs = 60_000;
 
 /** Primary result codes (sqlite.org/rescode.html) and what to say of them. */
 const told: ReadonlyMap<number, string> = new Map([
@@ -26,7 +29,8 @@ export class Faults {
   readonly #file: DatabaseFile;
   readonly #report: Report;
   readonly #timer: NodeJS.Timeout;
-  readonly #reported = new Set<number>();
+  /** Result code -> when it was logged last. */
+  readonly #reportedAt = new Map<number, number>();
   #isAway = false;
 
   constructor(file: DatabaseFile, report: Report) {
@@ -44,11 +48,6 @@ export class Faults {
     if (this.#isAway) throw new LoggedProblem("unavailable");
   }
 
-  /** A write was committed: what kept others from it is over. */
-  clear(): void {
-    if (this.#reported.size > 0) this.#reported.clear();
-  }
-
   /** The error of a request: one that was logged already where it comes from the file. */
   problemOf(error: unknown): unknown {
     if (error instanceof MovedFile) {
@@ -63,8 +62,11 @@ export class Faults {
     const code = errcode & 0xff;
     const message = told.get(code);
     if (message === undefined) return error;
-    if (!this.#reported.has(code)) this.#report(message, { file: this.#file.path, err: cause });
-    this.#reported.add(code);
+    const now = performance.now();
+    if (now - (this.#reportedAt.get(code) ?? Number.NEGATIVE_INFINITY) >= betweenReportsMs) {
+      this.#reportedAt.set(code, now);
+      this.#report(message, { file: this.#file.path, err: cause });
+    }
     return new LoggedProblem("unavailable", undefined, [], {}, cause);
   }
 

@@ -35,6 +35,12 @@ export class Snapshot {
   close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    this.#connection.all("commit");
+    // A fault of the file may have ended it. Whatever happens here belongs to no request: the next one meets the fault.
+    for (const end of ["commit", "rollback"]) {
+      if (!this.#connection.native.isTransaction) return;
+      try {
+        this.#connection.all(end);
+      } catch {}
+    }
   }
 }

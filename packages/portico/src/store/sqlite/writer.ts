@@ -83,13 +83,22 @@ export class GroupedWriter {
       // What is acknowledged is in the file that the next start opens.
       if (!this.#file.isInPlace()) throw new MovedFile(true);
     } catch (error) {
-      if (this.#connection.native.isTransaction) this.#connection.all("rollback");
+      this.#rollBack();
       for (const job of group) job.reject(error);
       return;
     } finally {
       this.#afterGroup();
     }
     for (const { job, value } of done) job.resolve(value);
+  }
+
+  /** A fault of the file may have rolled back already, or keep it from being done. */
+  #rollBack(): void {
+    try {
+      if (this.#connection.native.isTransaction) this.#connection.all("rollback");
+    } catch {
+      // The next group tries again.
+    }
   }
 
   /** @throws when the failure has undone the whole transaction, as a full disk does */
@@ -109,6 +118,7 @@ export class GroupedWriter {
   }
 
   async #begin(until: number): Promise<void> {
+    this.#rollBack();
     for (; ; await sleep(retryAfterMs)) {
       try {
         this.#connection.all("begin immediate");

@@ -1,0 +1,56 @@
+// A SQLite database that has no room left: writes are refused, nothing of them remains, and what was acknowledged stays.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { app } from "../../src/declare/app.ts";
+import { buildModel } from "../../src/declare/build-model.ts";
+import { text } from "../../src/declare/field.ts";
+import { resource } from "../../src/declare/resource.ts";
+import { LoggedProblem, Problem } from "../../src/errors.ts";
+import { newId } from "../../src/plan/id.ts";
+import { migrate } from "../../src/store/migrate.ts";
+import { openStore } from "../../src/store/open.ts";
+import { tablesOf } from "../../src/store/schema.ts";
+import { makePlace } from "../server.ts";
+
+const body = "word ".repeat(2_000);
+const notes = resource("note", { fields: { body: text() } });
+const model = buildModel(app({ name: "Notes", resources: [notes] }), []);
+
+test("a full disk refuses writes, which is logged once, and serves again when there is room", async () => {
+  const place = await makePlace("sqlite");
+  const store = await openStore(place.databaseUrl);
+  const reports: string[] = [];
+  try {
+    await migrate(store, tablesOf(model, []));
+    store.database.watch((message) => reports.push(message));
+    const insert = async (): Promise<string> => {
+      const now = new Date().toISOString();
+      const values = { id: newId("note"), body, createdAt: now, updatedAt: now };
+      const row = { resource: model.resource.get("note")!, tenantId: newId("tenant"), values };
+      await store.transaction((session) => store.insert(session, row));
+      return values.id;
+    };
+    const stored = async (): Promise<unknown[]> => {
+      const rows = await store.database.query({ sql: "select id from notes", bind: () => [] }, undefined);
+      return rows.map(([id]) => id).sort();
+    };
+    const acknowledged = [await insert()];
+    await store.database.run("pragma max_page_count = 60");
+    const outcomes = await Promise.allSettled(Array.from({ length: 40 }, insert));
+    for (const outcome of outcomes) {
+      if (outcome.status === "fulfilled") acknowledged.push(outcome.value);
+      else assert.ok(outcome.reason instanceof Problem && outcome.reason.code === "unavailable");
+    }
+    await assert.rejects(insert(), LoggedProblem);
+    assert.deepEqual(reports, ["the database cannot be written: the disk is full"]);
+    assert.deepEqual(await stored(), acknowledged.sort());
+
+    await store.database.run("pragma max_page_count = 100000");
+    acknowledged.push(await insert());
+    assert.deepEqual(await stored(), acknowledged.sort());
+  } finally {
+    await store.database.close();
+    await place.remove();
+  }
+});
