@@ -8,6 +8,7 @@ import type { Engine } from "../engine/engine.ts";
 import type { Written } from "../engine/writing.ts";
 import { tokensOf } from "../plan/answer-size.ts";
 import type { CursorCodec } from "../plan/cursor.ts";
+import { originForm } from "../plan/origin-form.ts";
 import { parseQuery } from "../plan/query.ts";
 import { entityTag, isUnchanged, requireMatch, writePrecondition } from "./conditional.ts";
 import { deprecationHeaders, namesInQuery } from "./deprecation.ts";
@@ -109,7 +110,7 @@ class ResourceHandlers {
     const target = { resource: this.#resource, tenantId: caller.tenantId, parentId, above };
     const list = parseList(target, query, cursors);
     const page = await engine.list(caller, list.read, above);
-    const { text, link } = envelope(list, page, cursors, `${basePath}${request.url}`);
+    const { text, link } = envelope(list, page, cursors, `${basePath}${originForm(request.url)}`);
     if (link !== undefined) reply.header("Link", link);
     if (this.#mayBeDeprecated) this.#announce(reply, namesInQuery(query));
     reply.header("Content-Type", jsonType);

@@ -64,6 +64,18 @@ onEachDatabase("hosts", (database) => {
     assert.match(await exchange(served.url, head.join("\r\n")), /^HTTP\/1\.1 400 /);
   });
 
+  test("a target with a host of its own changes no link either, in whichever spelling of the path", async () => {
+    const key = `Authorization: Bearer ${served.portico.key}`;
+    for (const target of ["http://evil.example/posts?limit=1", "http://evil.example/%70osts?limit=1"]) {
+      const { status, headers } = parseAnswer(await ask(target, ["evil.example"], [key]));
+      assert.equal(status, 200, target);
+      assert.ok(!(headers.get("link") ?? "").includes("evil"), headers.get("link") ?? "");
+    }
+    const authorize = await ask("http://evil.example/%6Fauth/authorize?client_id=x", ["evil.example"]);
+    assert.match(authorize, /^HTTP\/1\.1 400 /);
+    assert.ok(!authorize.includes("evil"), authorize);
+  });
+
   test("whatever the host, links and the issuer are those of the settings", async () => {
     for (const host of good) {
       const { status, body } = parseAnswer(await ask("/oauth/.well-known/openid-configuration", [host]));
