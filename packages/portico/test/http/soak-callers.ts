@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { WebSocket } from "ws";
 import { RawConnection } from "../raw-connection.ts";
+import { frame, initialisation } from "./random-frames.ts";
 
 export interface SoakTarget {
   readonly url: string;
@@ -24,6 +25,11 @@ const longPost = JSON.stringify({ title: "Never finished", body: "x".repeat(90_0
 const page = JSON.stringify({ query: "{ posts(limit: 100) { id title body author { name } } }" });
 const subscription = JSON.stringify({ query: "subscription { postCreated { id title body } }" });
 
+const socketHeaders = {
+  ...{ Upgrade: "websocket", Connection: "Upgrade", "Sec-WebSocket-Version": "13" },
+  ...{ "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Protocol": "graphql-transport-ws" },
+};
+
 interface Asked {
   readonly line: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -36,6 +42,10 @@ const asked: readonly Asked[] = [
   { line: "POST /posts", headers: json, body: longPost },
   { line: "POST /graphql", headers: json, body: page },
   { line: "POST /graphql", headers: { ...json, Accept: "text/event-stream" }, body: subscription },
+  {
+    line: `GET /graphql?query=${encodeURIComponent("subscription { postCreated { id title body } }")}`,
+    headers: { Authorization: authorization, Accept: "text/event-stream" },
+  },
   { line: "GET /oauth/authorize?client_id=none&response_type=code", headers: { Accept: "text/html" } },
   {
     line: "POST /oauth/token",
@@ -124,6 +134,56 @@ async function misbehaveOverWebSocket(): Promise<void> {
   socket.terminate();
 }
 
+type SocketMisbehaviour = (connection: RawConnection) => Promise<void>;
+
+const socketMisbehaviours: readonly SocketMisbehaviour[] = [
+  async function pingsBeforeItHasShownACredential({ socket }) {
+    const pings = Buffer.concat(Array.from({ length: 500 }, () => frame(9, Buffer.alloc(125))));
+    for (let count = 0; count < 20 && socket.writable; count += 1) {
+      socket.write(pings);
+      await sleep(10);
+    }
+    await waitAWhile();
+  },
+  async function neverEndsAMessage({ socket }) {
+    socket.write(frame(1, Buffer.from(initialisation(target.key))));
+    socket.write(frame(1, Buffer.alloc(100_000, "x"), { length: 1_000_000n }));
+    await waitAWhile(4);
+  },
+  async function neverEndsAFragmentedMessage({ socket }) {
+    socket.write(frame(1, Buffer.from(initialisation(target.key))));
+    for (let count = 0; count < 100 && socket.writable; count += 1) {
+      socket.write(frame(count === 0 ? 1 : 0, Buffer.alloc(5_000, "x"), { isLast: false }));
+      await sleep(10);
+    }
+  },
+  async function asksAndReadsNothing({ socket }) {
+    socket.write(frame(1, Buffer.from(initialisation(target.key))));
+    await sleep(50);
+    for (let id = 0; id < 30 && socket.writable; id += 1) {
+      const payload = JSON.parse(id % 10 === 0 ? subscription : page);
+      socket.write(frame(1, Buffer.from(JSON.stringify({ id: String(id), type: "subscribe", payload }))));
+    }
+    await waitAWhile(5);
+  },
+  async function sendsAByteAtATime({ socket }) {
+    for (const byte of frame(1, Buffer.from(initialisation(target.key))).subarray(0, 40)) {
+      socket.write(Buffer.from([byte]));
+      await sleep(50);
+    }
+  },
+  async function leavesWithoutAWord() {},
+];
+
+/** The same without a client that keeps to the protocol. */
+async function misbehaveOverRawSocket(): Promise<void> {
+  const connection = await RawConnection.open(target.url, { reads: false });
+  connection.request("GET /graphql", socketHeaders);
+  await oneOf(socketMisbehaviours)(connection);
+  if (Math.random() < 0.5) connection.close();
+  else connection.reset();
+}
+
 /** Most leave soon, some stay. */
 function waitAWhile(seconds = 2): Promise<void> {
   return sleep(Math.random() ** 2 * seconds * 1_000);
@@ -141,7 +201,11 @@ parentPort!.once("message", () => {
 await Promise.all(
   Array.from({ length: target.callers }, async (_, number) => {
     // So few, that as many subscriptions as a credential may have are left to others.
-    const kinds = [misbehaveOverWebSocket, number < 100 ? stayWithoutReading : misbehaveOverHttp];
+    const kinds = [
+      misbehaveOverWebSocket,
+      number < 100 ? stayWithoutReading : misbehaveOverHttp,
+      misbehaveOverRawSocket,
+    ];
     const misbehave = kinds[number % 10] ?? misbehaveOverHttp;
     while (!isOver) {
       await misbehave();

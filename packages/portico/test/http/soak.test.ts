@@ -55,18 +55,20 @@ onEachDatabase("a server whose callers misbehave", (database) => {
     worker.postMessage("stop");
     const [count] = await ended;
     await worker.terminate();
+    // The machine may have become busier meanwhile.
+    const quietAfter = percentile(await measure(served), 0.95);
 
     const found = windows.map((each) => percentile(each, 0.95)).sort((one, other) => one - other);
     const p95 = found[Math.floor(found.length / 2)]!;
     const all = windows.flat();
-    const told = `${count} callers; waited ${quiet} ms before (95 %); ${before.rss} MiB before, ${mostRss} at most; waited ${percentile(all, 0.5)} ms (median), ${p95} ms (95 %, median of ${found.length} windows), ${Math.max(...all)} ms at most`;
+    const told = `${count} callers; waited ${quiet} ms before, ${quietAfter} ms after (95 %); ${before.rss} MiB before, ${mostRss} at most; waited ${percentile(all, 0.5)} ms (median), ${p95} ms (95 %, median of ${found.length} windows), ${Math.max(...all)} ms at most`;
     console.log(told);
     const faults = served.portico.output.split("\n").filter((line) => /^\{"level":[56]0/.test(line));
     assert.deepEqual(faults, []);
     assert.ok(count > callers, told);
     assert.ok(mostRss < before.rss + bufferMib + slackMib, told);
     assert.ok(percentile(all, 0.5) < promisedMs, told);
-    assert.ok(p95 < Math.max(promisedMs, busyFactor * quiet), told);
+    assert.ok(p95 < Math.max(promisedMs, busyFactor * Math.max(quiet, quietAfter)), told);
 
     const areGone = (): boolean =>
       connections(served.url) <= before.connections + 2 && handles(pid) <= before.handles + poolSize;
