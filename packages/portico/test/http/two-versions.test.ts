@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { resolve } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { openStore } from "../../src/store/open.ts";
 import { TestStream } from "../graphql/event-stream.ts";
 import { type Served, serve } from "../scenario.ts";
 import { type Answer, onEachDatabase, Portico, portico } from "../server.ts";
@@ -147,4 +148,23 @@ class Load {
     if (answer.status >= 500) this.failures.push(`${method} ${path}: ${answer.status} ${answer.text}`);
     return answer;
   }
+}
+
+onEachDatabase("a column that is dropped while a process needs it", (database) => {
+  const served = serve(database, { cwd: before });
+
+  test("requests for it are refused, others are served", async () => {
+    await served.create("/articles", { name: "Pen" });
+    const store = await openStore(served.place.databaseUrl);
+    await store.database.run("alter table articles drop column stock");
+    await store.database.close();
+    for (const path of ["/articles", "/articles?q=pen"]) refused(await served.request(path));
+    refused(await served.request("/articles", { body: { name: "Ink" } }));
+    assert.equal((await served.request("/shops")).status, 200);
+  });
+});
+
+function refused(answer: Answer): void {
+  assert.equal(answer.status, 503, answer.text);
+  assert.ok(answer.headers.get("retry-after"));
 }

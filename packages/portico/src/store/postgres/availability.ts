@@ -21,6 +21,8 @@ export interface AvailabilityOptions {
   readonly probe: (signal: AbortSignal) => Promise<void>;
   /** All open connections. */
   readonly connections: () => Iterable<Connection>;
+  /** A connection that answers nothing for longer than any statement may take has lost its server. */
+  readonly longestQuietMs: number;
   /** Closes all connections and refuses what waits for one. */
   readonly disconnect: (refusal: Error) => void;
   readonly report: Report;
@@ -55,8 +57,10 @@ export class Availability {
   }
 
   #watch(): void {
+    const { connections, longestQuietMs } = this.#options;
+    for (const connection of connections()) if (connection.quietMs > longestQuietMs) connection.destroy();
     if (performance.now() - this.#reachedAt < probeEveryMs) return;
-    for (const connection of this.#options.connections())
+    for (const connection of connections())
       if (connection.quietMs > quietMs) {
         this.suspect(new Error("PostgreSQL does not answer"));
         return;

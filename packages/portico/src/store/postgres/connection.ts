@@ -8,7 +8,7 @@ import type { ColumnValues } from "../database.ts";
 /** Seconds until a connection must be ready for its first statement. */
 const connectTimeoutSeconds = 5;
 /** A statement that takes longer than this is ended by the server. */
-const statementTimeoutMs = 15_000;
+export const statementTimeoutMs = 15_000;
 /**
  * A transaction whose process says nothing for so long is given up by the server, as that of a machine that is gone:
  * until it ends, no later event is told. The work of a transaction is bounded to less.

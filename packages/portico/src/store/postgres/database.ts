@@ -13,7 +13,7 @@ import type {
 import { FairQueue } from "../fair-queue.ts";
 import type { Report } from "../report.ts";
 import { Availability } from "./availability.ts";
-import { Connection, endsConnection } from "./connection.ts";
+import { Connection, endsConnection, statementTimeoutMs } from "./connection.ts";
 import { codeOf, isUndoneByRivals, tooManyConnections, translated } from "./failures.ts";
 import { Pool } from "./pool.ts";
 import { Reader } from "./reader.ts";
@@ -38,6 +38,8 @@ const longestPrepared = 8_000;
 const longestLockMs = 2_000;
 /** So much later than the server the time-out of a slow read is over here, where the server does not answer. */
 const networkMs = 1_000;
+/** After its time-out, a statement has been ended by a server that is there. */
+const graceMs = 5_000;
 /** How long statements that are under way may take when the database is closed. */
 const lastSeconds = 5;
 
@@ -47,6 +49,7 @@ const mostAttempts = 4;
 export class PostgresDatabase implements Database {
   readonly isRemote = true;
   readonly #url: string;
+  readonly #slowReadMs: number;
   readonly #readers: readonly Reader[];
   readonly #working: Pool;
   readonly #slow: Pool;
@@ -57,6 +60,7 @@ export class PostgresDatabase implements Database {
 
   constructor(url: string, { slowReadMs }: StoreOptions) {
     this.#url = url;
+    this.#slowReadMs = slowReadMs;
     const openReader = (): Connection => new Connection(url, { lock_timeout: longestLockMs });
     this.#readers = Array.from({ length: connections.reading }, () => new Reader(openReader));
     this.#working = new Pool(() => new Connection(url), connections.working);
@@ -73,6 +77,7 @@ export class PostgresDatabase implements Database {
     this.#availability = new Availability({
       probe: (signal) => this.#probe(signal),
       connections: () => this.#connections(),
+      longestQuietMs: Math.max(statementTimeoutMs, this.#slowReadMs) + graceMs,
       disconnect: (refusal) => {
         for (const reader of this.#readers) reader.destroy(refusal);
         this.#working.destroy(refusal);

@@ -93,7 +93,7 @@ export function translated(error: unknown): unknown {
       error,
     );
   }
-  if (/^no such (table|column)/.test(error.message)) return unmigrated(error);
+  if (/^no such (table|column)| has no column named /.test(error.message)) return unmigrated(error);
   const code = error.errcode & 0xff;
   if (code === tooBig) return new AnswerTooLarge("fields", error);
   return unavailableCodes.has(code) ? new Problem("unavailable", undefined, [], {}, error) : error;

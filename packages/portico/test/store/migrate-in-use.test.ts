@@ -1,0 +1,89 @@
+// Migrations of tables that others use at the same time.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import postgres from "postgres";
+import { app } from "../../src/declare/app.ts";
+import { buildModel } from "../../src/declare/build-model.ts";
+import { integer, text } from "../../src/declare/field.ts";
+import { resource } from "../../src/declare/resource.ts";
+import { migrate } from "../../src/store/migrate.ts";
+import { openStore } from "../../src/store/open.ts";
+import { type Table, tablesOf } from "../../src/store/schema.ts";
+import type { Store } from "../../src/store/store.ts";
+import { makePlace, onEachDatabase } from "../server.ts";
+
+const plain = { title: text({ max: 100 }) };
+
+onEachDatabase("migrations of tables in use", (database) => {
+  if (database !== "postgres") return;
+
+  async function using(use: (store: Store, sql: postgres.Sql) => Promise<void>): Promise<void> {
+    const place = await makePlace(database);
+    const store = await openStore(place.databaseUrl);
+    const sql = postgres(place.databaseUrl, { max: 3, onnotice: () => {} });
+    try {
+      await migrate(store, tables(plain));
+      await use(store, sql);
+    } finally {
+      await sql.end();
+      await store.database.close();
+      await place.remove();
+    }
+  }
+
+  test("a transaction that lasts holds up the migration, and the migration nobody else", () =>
+    using(async (store, sql) => {
+      const gate = Promise.withResolvers<void>();
+      const lasting = sql.begin(async (transaction) => {
+        await transaction`select id from notes`;
+        await gate.promise;
+      });
+      await sleep(100);
+      let isDone = false;
+      const migrating = migrate(store, tables({ ...plain, pages: integer({ default: 0 }) })).then(() => {
+        isDone = true;
+      });
+      for (let count = 0; count < 10; count += 1) {
+        // Far less than the transaction lasts.
+        await sql.begin(async (transaction) => {
+          await transaction`set local lock_timeout = 1500`;
+          await transaction`select id from notes`;
+        });
+        await sleep(100);
+      }
+      assert.equal(isDone, false);
+      gate.resolve();
+      await lasting;
+      await migrating;
+      assert.deepEqual(await migrate(store, tables({ ...plain, pages: integer({ default: 0 }) })), []);
+    }));
+
+  test("an index that was broken off is made anew", () =>
+    using(async (store, sql) => {
+      const unique = tables({ title: text({ max: 100, unique: true }) });
+      const [name] = unique
+        .flatMap(({ indexes }) => indexes.filter((each) => each.isUnique))
+        .map((each) => each.name);
+      for (const id of ["a", "b"])
+        await sql`insert into notes (tenant_id, id, title, created_at, updated_at) values ('t', ${id}, 'Same', now(), now())`;
+      const index = `create unique index concurrently ${name} on notes (tenant_id, title)`;
+      await assert.rejects(sql.unsafe(index).simple(), /duplicate|could not create unique index/);
+      await sql`delete from notes where id = 'b'`;
+      const done = await migrate(store, unique);
+      assert.ok(
+        done.some((statement) => statement.startsWith("drop index concurrently")),
+        done.join(),
+      );
+      assert.ok(
+        done.some((statement) => statement.startsWith("create unique index concurrently")),
+        done.join(),
+      );
+      assert.deepEqual(await migrate(store, unique), []);
+    }));
+});
+
+function tables(fields: Parameters<typeof resource>[1]["fields"]): Table[] {
+  return tablesOf(buildModel(app({ name: "Used", resources: [resource("note", { fields })] }), []), []);
+}
