@@ -12,6 +12,7 @@ let last: Promise<void> = Promise.resolve();
  * hold up others no longer than one of them.
  */
 export function nextTurn(): Promise<void> {
+  // handled: without a signal, setImmediate does not reject.
   last = last.then(() => setImmediate());
   return last;
 }
