@@ -126,8 +126,9 @@ const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Forms are UTF-8 (URL Standard, section 5.1); in another encoding they would be read otherwise than they were checked. */
 export function requireUtf8(contentType: string | undefined): void {
-  const [, charset = "utf-8"] = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(contentType ?? "") ?? [];
-  if (!/^utf-?8$/i.test(charset)) throw malformed("Send forms in UTF-8.");
+  const named = [...(contentType ?? "").matchAll(/;\s*charset\s*=\s*"?([^";\s]*)/gi)];
+  const isUtf8 = named.every(([, charset = ""]) => /^utf-?8$/i.test(charset));
+  if (named.length > 1 || !isUtf8) throw malformed("Send forms in UTF-8.");
 }
 
 function decoded(text: string): string {

@@ -114,6 +114,8 @@ onEachDatabase("parameters of oauth", (database) => {
         .status;
     const form = "application/x-www-form-urlencoded";
     assert.equal(await sendAs(`${form}; charset=utf-16`, Buffer.from("client_id=a", "utf16le")), 400);
+    const twice = `${form}; charset=utf-8; charset=utf-16`;
+    assert.equal(await sendAs(twice, Buffer.from("client_id=a")), 400);
     assert.equal(await sendAs(`${form}; charset="UTF-8"`, Buffer.from("client_id=a")), 401);
     assert.equal(await sendAs(form, Buffer.from([0x61, 0x3d, 0xff])), 400);
   });
