@@ -215,14 +215,17 @@ for (const { file, line, text } of unhandled.filter(({ file }) => file !== plant
 
 /** Everything unhandled in files of the project whose paths begin with one of these. */
 function checkProject(beginnings: readonly string[]): Unhandled[] {
-  const snapshot = new API().updateSnapshot({ openProjects: ["tsconfig.json"] });
+  const api = new API();
+  const snapshot = api.updateSnapshot({ openProjects: ["tsconfig.json"] });
   const { program, checker } = snapshot.getProjects()[0]!;
   const check = new PromiseCheck(checker);
-  return program
+  const found = program
     .getSourceFileNames()
     .filter((name) => beginnings.some((beginning) => relative(process.cwd(), name).startsWith(beginning)))
     .filter((name) => !name.includes("/node_modules/"))
     .flatMap((name) => [...check.of(program.getSourceFile(name)!)]);
+  api.close();
+  return found;
 }
 
 /** The lines that say that they are unhandled. */
