@@ -108,10 +108,9 @@ export class ConstraintError extends Error {
   }
 }
 
-/** For a table or column that is not there. */
-export function unmigrated(error: Error): OperatorError {
-  return new OperatorError(
-    `the database lacks what the declarations need (${error.message}); run portico migrate`,
-    { cause: error },
-  );
+/** A table or column that the declarations need is not there. */
+export class MissingSchema extends OperatorError {
+  constructor(cause: Error) {
+    super(`the database lacks what the declarations need (${cause.message}); run portico migrate`, { cause });
+  }
 }

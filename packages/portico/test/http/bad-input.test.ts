@@ -111,7 +111,7 @@ const targets: readonly Scenario[] = [
     "/posts/%00/comments",
     "/v1/posts/post_a%00b/comments",
     "/posts/..%2F..%2Fetc",
-    "/posts/%2e%2e",
+    "/posts/%2e%2e/nowhere",
     `/posts/${"x".repeat(500)}`,
   ].map((path) => ({
     fact: `there is nothing at ${path.slice(0, 40)}`,

@@ -76,7 +76,8 @@ onEachDatabase("code of declarations that throws, in the sandbox", (database) =>
     await reader.write("drop table ledgers");
     await reader.close();
     const answer = await create("database");
-    expectAnswer(answer, { status: 500, code: "internal_error", message: silent });
+    // The table may have gone with a migration to a newer version of the declarations.
+    expectAnswer(answer, { status: 503, code: "unavailable" });
     assert.doesNotMatch(answer.text, /ledgers/);
     await logged(served.portico, /ledgers[^\n]*"msg":"request failed"/);
   });

@@ -1,7 +1,7 @@
 // SQLSTATE codes (PostgreSQL, appendix A) and connection faults as errors of the store.
 
 import { LoggedProblem, Problem } from "../../errors.ts";
-import { ConstraintError, unmigrated } from "../database.ts";
+import { ConstraintError, MissingSchema } from "../database.ts";
 import { endsConnection } from "./connection.ts";
 
 /** Of a server that is there, and has no connection left. */
@@ -17,7 +17,7 @@ export function translated(error: unknown, isWatched: boolean): unknown {
   if (code === "23503" || code === "23001") return new ConstraintError("reference", [], error);
   // A value that is missing: requests are checked for those that this process knows.
   if (code === "42P01" || code === "42703" || code === "23502")
-    return isWatched ? new Problem("unavailable", undefined, [], {}, error) : unmigrated(error);
+    return isWatched ? new Problem("unavailable", undefined, [], {}, error) : new MissingSchema(error);
   if (code === "23505") return new ConstraintError("unique", columnsOf(error), error);
   if (isWatched && endsConnection(error)) return new LoggedProblem("unavailable", undefined, [], {}, error);
   return isUnavailable(code) ? new Problem("unavailable", undefined, [], {}, error) : error;

@@ -4,7 +4,13 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
 import { Problem } from "../../errors.ts";
 import { AnswerTooLarge } from "../../plan/answer-size.ts";
 import { BoundedMap } from "../../plan/bounded-map.ts";
-import { type ColumnValues, ConstraintError, type Session, type Statement, unmigrated } from "../database.ts";
+import {
+  type ColumnValues,
+  ConstraintError,
+  MissingSchema,
+  type Session,
+  type Statement,
+} from "../database.ts";
 
 /** Prepared statements kept for each connection; a usual one is a few kilobytes. */
 const mostPrepared = 500;
@@ -93,7 +99,7 @@ export function translated(error: unknown): unknown {
       error,
     );
   }
-  if (/^no such (table|column)| has no column named /.test(error.message)) return unmigrated(error);
+  if (/^no such (table|column)| has no column named /.test(error.message)) return new MissingSchema(error);
   const code = error.errcode & 0xff;
   if (code === tooBig) return new AnswerTooLarge("fields", error);
   return unavailableCodes.has(code) ? new Problem("unavailable", undefined, [], {}, error) : error;

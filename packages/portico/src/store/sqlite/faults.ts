@@ -1,7 +1,8 @@
 // Faults of the database's file: a disk that is full, a file that is gone, read-only or damaged. Each is logged once
 // a minute, and requests that meet it are refused.
 
-import { LoggedProblem, OperatorError, Problem } from "../../errors.ts";
+import { LoggedProblem, Problem } from "../../errors.ts";
+import { MissingSchema } from "../database.ts";
 import type { Report } from "../report.ts";
 import type { DatabaseFile } from "./database-file.ts";
 
@@ -55,7 +56,7 @@ export class Faults {
       return new LoggedProblem("unavailable", error.message);
     }
     // The schema was right at the start: a newer version, or somebody by hand, has changed it.
-    if (error instanceof OperatorError) return new Problem("unavailable", undefined, [], {}, error);
+    if (error instanceof MissingSchema) return new Problem("unavailable", undefined, [], {}, error);
     const cause = error instanceof Problem ? error.cause : error;
     const errcode = cause instanceof Error && "errcode" in cause ? Number(cause.errcode) : 0;
     if (errcode === notNull) return new Problem("unavailable", undefined, [], {}, error);
