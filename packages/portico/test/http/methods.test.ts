@@ -124,7 +124,6 @@ onEachDatabase("methods", (database) => {
       "/post",
       "/v2/posts",
       "/v1",
-      "/",
       "//posts",
       "/posts/a/b",
       "/events",
