@@ -1,10 +1,16 @@
 // Reads whose answers are bounded. What is small is read like everything else. What turns out larger is read once more,
-// beside other requests, and bounded: SQLite fails at the length of its main connection; PostgreSQL leaves out what
-// exceeds the bound, in statements for shapes that can be large.
+// beside other requests, and bounded: SQLite fails at the length of its main connection, and then returns row after row
+// until they are too many; PostgreSQL leaves out what exceeds the bound, in statements for shapes that can be large.
 
 import { AnswerTooLarge, maxAnswerBytes, quickAnswerBytes } from "../plan/answer-size.ts";
 import type { Read, ReadOne } from "../plan/read.ts";
-import { type BoundedInput, compileBoundedGet, compileBoundedList } from "./compile-bounded.ts";
+import {
+  type BoundedInput,
+  compileBoundedGet,
+  compileBoundedList,
+  compileRows,
+  pageOfRows,
+} from "./compile-bounded.ts";
 import { compileGet, compileList } from "./compile-read.ts";
 import type { ReadInput } from "./compile-row.ts";
 import type { ColumnValues, Session, Statement } from "./database.ts";
@@ -17,6 +23,8 @@ export class BoundedRead<Plan> {
   readonly plain: Statement<ReadInput<Plan>>;
   /** What is tried first; undefined for what may take long and be large. */
   readonly quick: Statement<BoundedInput<Plan>> | undefined;
+  /** What the large one returns, in the columns of the others. */
+  readonly collected: (plan: Plan, rows: readonly ColumnValues[]) => readonly ColumnValues[];
   readonly #makeBounded: () => Statement<BoundedInput<Plan>>;
   #large: Statement<BoundedInput<Plan>> | undefined;
 
@@ -25,8 +33,10 @@ export class BoundedRead<Plan> {
     plain: Statement<ReadInput<Plan>>,
     declaredBytes: number,
     makeBounded: () => Statement<BoundedInput<Plan>>,
+    collected: BoundedRead<Plan>["collected"] = (_plan, rows) => rows,
   ) {
     this.plain = plain;
+    this.collected = collected;
     this.#makeBounded = makeBounded;
     if (name === "sqlite") this.quick = { ...plain, failsIfLarge: true };
     else if (declaredBytes <= quickAnswerBytes) this.quick = plain;
@@ -40,14 +50,23 @@ export class BoundedRead<Plan> {
 }
 
 export function boundedList(dialect: Dialect, read: Read): BoundedRead<Read> {
-  return new BoundedRead(dialect, compileList(dialect, read), declaredListBytes(read), () =>
-    compileBoundedList(dialect, read),
+  const plain = compileList(dialect, read);
+  const bytes = declaredListBytes(read);
+  if (dialect.name === "postgres")
+    return new BoundedRead(dialect, plain, bytes, () => compileBoundedList(dialect, read));
+  return new BoundedRead<Read>(
+    dialect,
+    plain,
+    bytes,
+    () => compileRows(dialect, read),
+    (asked, rows) => [pageOfRows(asked, rows)],
   );
 }
 
 export function boundedGet(dialect: Dialect, read: ReadOne): BoundedRead<ReadOne> {
-  return new BoundedRead(dialect, compileGet(dialect, read, undefined), declaredGetBytes(read), () =>
-    compileBoundedGet(dialect, read),
+  const plain = compileGet(dialect, read, undefined);
+  return new BoundedRead(dialect, plain, declaredGetBytes(read), () =>
+    dialect.name === "sqlite" ? { ...plain, failsIfLarge: true } : compileBoundedGet(dialect, read),
   );
 }
 
@@ -67,7 +86,8 @@ export async function readBounded<Plan>(
       if (!(error instanceof AnswerTooLarge)) throw error;
     }
   }
-  return database.query(statements.large, { tenantId, read, maxBytes: maxAnswerBytes });
+  const rows = await database.query(statements.large, { tenantId, read, maxBytes: maxAnswerBytes });
+  return statements.collected(read, rows);
 }
 
 /** Of a row by its id: there is none, or its text is there. */

@@ -13,6 +13,11 @@ export interface Statement<Input> {
   readonly tenantOf?: (input: Input) => string;
   /** Whether it fails with `AnswerTooLarge` where it returns much: whoever runs it has another that is bounded. */
   readonly failsIfLarge?: boolean;
+  /**
+   * Whether its rows are read one by one, and no more once the texts of their first column would be larger than an answer
+   * may be. The row that would exceed it is the last, with null for its text. Only SQLite does so.
+   */
+  readonly endsIfLarge?: boolean;
 }
 
 /** A row as a list of columns, in the order of the statement. */

@@ -57,8 +57,6 @@ export interface Dialect {
   limit(count: number, parameter: RawBuilder<unknown>): RawBuilder<unknown>;
   /** A value as the driver takes it. */
   encode(attribute: Attribute, value: unknown): unknown;
-  /** How many bytes a stored value has, or fewer, without reading it. */
-  storedLength(attribute: Attribute, column: RawBuilder<unknown>): RawBuilder<unknown>;
   /** Where a row lies: the shortest way to it inside one statement. */
   readonly rowPlace: RawBuilder<unknown>;
   /** Written behind a query for a row that the transaction goes on to write: nobody else writes it until then. */

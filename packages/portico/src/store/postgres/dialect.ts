@@ -55,9 +55,6 @@ export const postgresDialect: Dialect = {
     if (isJson(field)) return JSON.stringify(value);
     return value;
   },
-  // Of a text the length before compression is known; `json` has to be read for it.
-  storedLength: ({ field }, column) =>
-    isJson(field) ? sql`pg_column_size(${column})` : sql`octet_length(${column})`,
   rowPlace: sql`ctid`,
   // Rows that refer to one may be added while it is changed, and not while it is removed. Were the first lock as
   // strong as the second, two transactions that each did so and then read it would wait for each other.

@@ -8,14 +8,15 @@ import type { Question, ReadFailure, Reply } from "./read-thread.ts";
 const busyTimeoutMs = 1_000;
 const connection = new SqliteConnection(workerData as string, busyTimeoutMs);
 
-parentPort!.on("message", ({ sql, values, maxBytes }: Question) => {
-  connection.native.limits.length = maxBytes;
-  parentPort!.postMessage(reply(sql, values as SQLInputValue[]));
+parentPort!.on("message", (question: Question) => {
+  connection.native.limits.length = question.maxBytes;
+  parentPort!.postMessage(reply(question));
 });
 
-function reply(sql: string, values: SQLInputValue[]): Reply {
+function reply({ sql, values, maxBytes, isCut }: Question): Reply {
+  const bound = values as SQLInputValue[];
   try {
-    return { rows: connection.rows(sql, values) };
+    return { rows: isCut ? connection.firstRows(sql, bound, maxBytes) : connection.rows(sql, bound) };
   } catch (error) {
     return { failure: failureOf(error) };
   }

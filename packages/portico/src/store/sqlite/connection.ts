@@ -4,6 +4,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
 import { Problem } from "../../errors.ts";
 import { AnswerTooLarge } from "../../plan/answer-size.ts";
 import { BoundedMap } from "../../plan/bounded-map.ts";
+import { rowSeparator } from "../../plan/page.ts";
 import {
   type ColumnValues,
   ConstraintError,
@@ -69,6 +70,31 @@ export class SqliteConnection implements Session {
     return this.#prepare(text).all(...values) as unknown as ColumnValues[];
   }
 
+  /**
+   * The first rows of a statement, read one by one until the texts of their first column would have more bytes than
+   * this. The row that would exceed it stands at the end, with null for its text.
+   */
+  firstRows(text: string, values: readonly SQLInputValue[], maxBytes: number): readonly ColumnValues[] {
+    const found: ColumnValues[] = [];
+    // With setReturnArrays every row is an array.
+    const rows = this.#prepare(text).iterate(...values) as unknown as Iterator<ColumnValues>;
+    let bytes = 0;
+    try {
+      for (let row = rows.next(); !row.done; row = rows.next()) {
+        bytes += Buffer.byteLength(row.value[0] as string) + rowSeparator.length;
+        if (bytes > maxBytes) return [...found, withoutText(row.value)];
+        found.push(row.value);
+      }
+      return found;
+    } catch (error) {
+      if (!isSqliteError(error) || (error.errcode & 0xff) !== tooBig) throw error;
+      return [...found, withoutText(found.at(-1) ?? [])];
+    } finally {
+      // Also after an error: the statement would fail with it once more when it is used again.
+      rows.return?.();
+    }
+  }
+
   #prepare(text: string): StatementSync {
     const known = this.#prepared.get(text);
     if (known) return known;
@@ -77,6 +103,10 @@ export class SqliteConnection implements Session {
     this.#prepared.set(text, made);
     return made;
   }
+}
+
+function withoutText([_text, ...rest]: ColumnValues): ColumnValues {
+  return [null, ...rest];
 }
 
 const constraintUnique = 2067;

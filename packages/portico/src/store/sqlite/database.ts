@@ -63,9 +63,9 @@ export class SqliteDatabase implements Database {
   }
 
   #readSlowly<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
-    const { sql, bind, tenantOf, failsIfLarge } = statement;
-    const maxBytes = failsIfLarge ? maxAnswerBytes : maxValueBytes;
-    return this.#background.query(tenantOf?.(input) ?? "", { sql, values: bind(input), maxBytes });
+    const { sql, bind, tenantOf, failsIfLarge, endsIfLarge: isCut = false } = statement;
+    const maxBytes = failsIfLarge || isCut ? maxAnswerBytes : maxValueBytes;
+    return this.#background.query(tenantOf?.(input) ?? "", { sql, values: bind(input), maxBytes, isCut });
   }
 
   async transaction<T>(work: (session: Transaction) => Promise<T>): Promise<T> {

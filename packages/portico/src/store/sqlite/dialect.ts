@@ -53,7 +53,6 @@ export const sqliteDialect: Dialect = {
     if (isJson(field)) return JSON.stringify(value);
     return typeof value === "boolean" ? Number(value) : value;
   },
-  storedLength: (_attribute, column) => sql`octet_length(${column})`,
   rowPlace: sql`row_no`,
   locks: { change: sql``, removal: sql`` },
   lockTable: () => undefined,

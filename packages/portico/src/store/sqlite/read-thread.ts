@@ -11,6 +11,8 @@ export interface Question {
   readonly values: readonly unknown[];
   /** The length of a value, a page as text among them, beyond which it fails with `AnswerTooLarge`. */
   readonly maxBytes: number;
+  /** Whether rows are read one by one, until their texts together would be longer than that. */
+  readonly isCut?: boolean;
 }
 export type Reply = { readonly rows: readonly ColumnValues[] } | { readonly failure: ReadFailure };
 
