@@ -263,6 +263,7 @@ function valueExpression(
     case "choice":
       return `(array['${field.choices.join("','")}'])[1 + ${draw(field.choices.length)}]`;
     case "json":
+    case "list":
       return "'[]'::json";
     default:
       return `'value ' || 4 + ${draw(2)}`;
