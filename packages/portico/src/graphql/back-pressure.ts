@@ -18,14 +18,17 @@ const mostUnauthenticatedBytes = 64 * 1024;
 export class BackPressure {
   readonly #socket: WebSocket;
   readonly #stream: Duplex;
+  readonly #onResumed: () => void;
   readonly #turns = new Turns(mostRunning);
   /** Settled once the peer has taken everything; undefined while little waits for it. */
   #drained: Promise<void> | undefined;
   #endWait = (): void => {};
 
-  constructor(socket: WebSocket, stream: Duplex) {
+  /** @param onResumed called when the peer is read from again */
+  constructor(socket: WebSocket, stream: Duplex, onResumed: () => void) {
     this.#socket = socket;
     this.#stream = stream;
+    this.#onResumed = onResumed;
   }
 
   /** Bytes that were sent and that the system has not taken yet. */
@@ -72,8 +75,12 @@ export class BackPressure {
     const mustPause = this.#drained !== undefined || this.#turns.waiting > mostWaiting;
     // One that is being closed is read from, so that the answer to the close frame is seen.
     if (mustPause === this.#socket.isPaused || this.#socket.readyState !== this.#socket.OPEN) return;
-    if (mustPause) this.#socket.pause();
-    else this.#socket.resume();
+    if (mustPause) {
+      this.#socket.pause();
+      return;
+    }
+    this.#socket.resume();
+    this.#onResumed();
   }
 
   /**

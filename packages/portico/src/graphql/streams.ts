@@ -9,6 +9,7 @@ import { EventStream } from "./event-stream.ts";
 import { OpenCredentials, type Presented, type Verify } from "./open-credentials.ts";
 import { Operation, type OperationsParts } from "./operations.ts";
 import type { GraphqlRequest } from "./request.ts";
+import type { Receive } from "./unfinished-message.ts";
 import { subprotocol, WebSocketConnection } from "./web-socket.ts";
 
 /** What the building hands in: doors know nothing of credentials and quotas. */
@@ -23,6 +24,8 @@ export interface StreamAccess {
   readonly count: (caller: Caller) => Promise<void>;
   /** Tells of a WebSocket that has ended; a stream of events is a request as others are. */
   readonly logSocket: (line: Readonly<Record<string, unknown>>, caller: Caller | undefined) => void;
+  /** Counts a message that is being received. */
+  readonly receive: Receive;
 }
 
 const largestMessage = 1024 * 1024;
@@ -81,6 +84,7 @@ export class Streams {
         opening: request,
         authenticate: (presented) => this.#access.authenticate(presented, address),
         count: this.#access.count,
+        receive: this.#access.receive,
         watch: (presented, holder) => this.#credentials.watch(presented, holder),
         onClose: (code, caller) => {
           this.#open.delete(opened);

@@ -19,6 +19,7 @@ import { Operation, type OperationsParts } from "./operations.ts";
 import type { GraphqlRequest } from "./request.ts";
 import { requireAnyScope } from "./scopes.ts";
 import { type OutletConnection, SocketOutlet } from "./socket-outlet.ts";
+import { type Receive, UnfinishedMessage } from "./unfinished-message.ts";
 
 export const subprotocol = "graphql-transport-ws";
 
@@ -39,6 +40,7 @@ export interface ConnectionParts {
   /** Counts an operation of the caller. @throws Problem `rate_limited` */
   readonly count: (caller: Caller) => Promise<void>;
   readonly watch: (presented: Presented, holder: Holder) => () => void;
+  readonly receive: Receive;
   readonly onClose: (code: number, caller: Caller | undefined) => void;
 }
 
@@ -46,6 +48,7 @@ export class WebSocketConnection implements Holder, OutletConnection {
   readonly #socket: WebSocket;
   readonly #stream: Duplex;
   readonly #backPressure: BackPressure;
+  readonly #unfinished: UnfinishedMessage;
   readonly #parts: ConnectionParts;
   readonly #operations = new Map<string, Operation>();
   readonly #initialisation: NodeJS.Timeout;
@@ -60,7 +63,12 @@ export class WebSocketConnection implements Holder, OutletConnection {
   constructor(socket: WebSocket, stream: Duplex, parts: ConnectionParts) {
     this.#socket = socket;
     this.#stream = stream;
-    this.#backPressure = new BackPressure(socket, stream);
+    this.#backPressure = new BackPressure(socket, stream, () => this.#unfinished.resumed());
+    this.#unfinished = new UnfinishedMessage(socket, stream, {
+      receive: parts.receive,
+      onTooMuch: () => this.#cutOff("tryAgain", "Too many messages are being received"),
+      onTooLong: () => this.#close("badRequest", "A message was not received in time"),
+    });
     this.#parts = parts;
     this.#initialisation = setTimeout(
       () => this.#close("noInitialisation", "Connection initialisation timeout"),
@@ -87,10 +95,11 @@ export class WebSocketConnection implements Holder, OutletConnection {
 
   /**
    * Asks whether the other side is there; one that did not answer the last time is not. From one that does not read
-   * no answer can be expected: the server's bound for peers that take nothing applies to it.
+   * no answer can be expected: the server's bound for peers that take nothing applies to it. Nor from one that is within
+   * a frame, which has a bound of its own.
    */
   beat(): void {
-    if (this.#backPressure.isPaused) {
+    if (this.#backPressure.isPaused || this.#unfinished.isUnderWay) {
       this.#isAlive = true;
       return;
     }
@@ -169,6 +178,12 @@ export class WebSocketConnection implements Holder, OutletConnection {
     this.#socket.close(closes[why], Buffer.from(reason).subarray(0, longestReason).toString());
   }
 
+  /** Closes without waiting for the peer, which could send more meanwhile. */
+  #cutOff(why: keyof typeof closes, reason: string): void {
+    this.#close(why, reason);
+    setImmediate(() => this.#socket.terminate());
+  }
+
   #endOperations(): void {
     const open = [...this.#operations.values()];
     this.#operations.clear();
@@ -178,6 +193,7 @@ export class WebSocketConnection implements Holder, OutletConnection {
   #closed(code: number): void {
     clearTimeout(this.#initialisation);
     this.#endCount();
+    this.#unfinished.end();
     this.#unwatch();
     this.#endOperations();
     this.#backPressure.end();

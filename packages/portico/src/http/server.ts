@@ -43,6 +43,7 @@ import {
   failedAuthentication,
   takeCost,
 } from "./quota.ts";
+import { ReceivedBytes } from "./received-bytes.ts";
 import { requestId } from "./request-id.ts";
 import { credentialOf, type RequestRecorder, recordRequests } from "./request-log.ts";
 import { equipRequests } from "./route.ts";
@@ -97,7 +98,7 @@ declare module "fastify" {
 
 const bodyLimitBytes = 1024 * 1024;
 /** Of the memory for what is on its way, as much again may be bodies that are being received. */
-const bodiesShare = 1 / 4;
+const receivedShare = 1 / 4;
 const headerLimitBytes = 16 * 1024;
 /** How long a caller may take to send the headers, and the whole request. */
 const headersTimeoutMs = 10_000;
@@ -164,14 +165,15 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
     countFile(building.quotas.ofAddresses, building.addressOf(raw)),
   );
   answerExpectations(server);
-  boundBodies(server, building.bufferBytes * bodiesShare, overloads);
+  const received = new ReceivedBytes(building.bufferBytes * receivedShare, overloads);
+  boundBodies(server, received);
   await server.register(
     // handled: Fastify awaits what it registers, and throws here what these throw.
     async (oauth) => registerOAuth(oauth, { ...building.oauth, addressOf: building.addressOf }),
   );
   await server.register(
     // handled: as above.
-    async (doors) => registerDoors(doors, building, ownPaths),
+    async (doors) => registerDoors(doors, building, ownPaths, received),
   );
   if (building.isTimed) reportTiming(server);
   sendTogether(server, (bytes) => unread.add(bytes));
@@ -200,7 +202,12 @@ function noSchemas(): never {
 }
 
 /** Whoever comes through a door has shown who they are. */
-function registerDoors(doors: FastifyInstance, building: Building, ownPaths: OwnPaths): void {
+function registerDoors(
+  doors: FastifyInstance,
+  building: Building,
+  ownPaths: OwnPaths,
+  received: ReceivedBytes,
+): void {
   const { engine, cursors, authenticator, quotas, oauth, publicUrl, log } = building;
   const { graphqlLimits, events, mostSubscriptions, addressOf } = building;
   const verify = (presented: Presented): Promise<Caller> => authenticator.caller(presented);
@@ -231,6 +238,7 @@ function registerDoors(doors: FastifyInstance, building: Building, ownPaths: Own
   const streams = registerGraphql(doors, {
     ...{ engine, cursors, limits: graphqlLimits, basePath, callerOf, events, mostSubscriptions },
     ...{ addressOf, authenticate, verify, count, logSocket, onInternalError },
+    receive: (refuse) => received.begin(refuse),
     countFile: ({ raw }) => countFile(quotas.ofAddresses, addressOf(raw)),
     takeTokens: (...taking) => takeCost(quotas.ofKeys, ...taking),
     chargeAnswer: (...charging) => chargeAnswer(quotas.ofKeys, ...charging),

@@ -249,7 +249,8 @@ async function withConnection(
         const never = (): never => assert.fail("nobody asks");
         // None of what operations run with is used.
         const parts = { operations: {} as never, opening: request, onClose: () => {} };
-        const answers = { authenticate: never, count: never, watch: never };
+        const receive = () => ({ hold: () => {}, end: () => {} });
+        const answers = { authenticate: never, count: never, watch: never, receive };
         resolve(new WebSocketConnection(socket, stream, { ...parts, ...answers }));
       }),
     );
