@@ -9,6 +9,7 @@ import { eventsTable } from "../events/event.ts";
 import { mailIndexes, mails } from "../events/mail/mail.ts";
 import { purgedEventsTable } from "../events/purged-events.ts";
 import { requestLogs } from "../events/request-log.ts";
+import { requireFreePaths } from "../http/own-paths.ts";
 import { emailChangeIndexes } from "../identity/email-changes.ts";
 import { expiryIndexes } from "../identity/expiry-watch.ts";
 import { type ApiKeys, declareApiKeys } from "../identity/key-resource.ts";
@@ -21,12 +22,13 @@ import { signingKeysTable } from "../identity/signing-keys.ts";
 import { tenantsTable } from "../identity/tenant.ts";
 import { emailChanges, users } from "../identity/user.ts";
 import { verifiedEmailsTable } from "../identity/verified-email.ts";
+import { mountedAt } from "../oauth/site.ts";
 import { openStore } from "../store/open.ts";
 import { type Table, tablesOf } from "../store/schema.ts";
 import type { Store } from "../store/store.ts";
 import { loadApp } from "./config.ts";
 import { keyNotices } from "./notices.ts";
-import { readSettings, type Settings } from "./settings.ts";
+import { authUrl, readSettings, type Settings } from "./settings.ts";
 
 /** Tables of the server itself that belong to no resource. */
 export const ownTables = [
@@ -62,6 +64,10 @@ export async function assemble(): Promise<Assembly> {
   });
   const ownResources = [users, emailChanges, apiKeys, requestLogs, mails, oauthClients, clientSecrets];
   const model = checkedModel(app, ownResources, settings.mode === "sandbox");
+  requireFreePaths(
+    model.resources,
+    mountedAt(authUrl(settings, settings.publicUrl), settings.publicUrl).mount,
+  );
   return { app, model, settings, tables: tablesOf(model, ownTables, ownIndexes), apiKeys };
 }
 

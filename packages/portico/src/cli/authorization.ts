@@ -29,10 +29,6 @@ import { brandOf } from "./brand.ts";
 import { letterhead } from "./notices.ts";
 import type { Settings } from "./settings.ts";
 
-export function authUrl(settings: Settings, publicUrl: string): string {
-  return settings.authUrl ?? `${publicUrl}/oauth`;
-}
-
 export function authorizationServer(
   store: Store,
   engine: Engine,

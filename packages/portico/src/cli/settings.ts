@@ -118,6 +118,11 @@ export function readSettings(environment: Environment, defaults: Environment = {
   };
 }
 
+/** Where the authorization server stands. */
+export function authUrl(settings: Settings, publicUrl: string): string {
+  return settings.authUrl ?? `${publicUrl}/oauth`;
+}
+
 /** Settings of parts that are still to come: what is written is checked already. */
 function refuseFaultyUrls(value: (name: string, standard: string) => string): void {
   for (const name of ["REDIS_URL"]) {

@@ -131,7 +131,7 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
     clientErrorHandler: answerUnreadable(building.log.logger),
     frameworkErrors: answerError,
   });
-  const ownPaths = new OwnPaths(server);
+  const ownPaths = new OwnPaths(server, building.oauth.mount);
   const overloads = new OverloadLog(building.log.logger);
   const connections = openConnections(server, building, overloads);
   const unread = new UnreadAnswers(connections, { maxUnreadBytes: building.bufferBytes, overloads });
@@ -244,7 +244,7 @@ function registerDoors(
     chargeAnswer: (...charging) => chargeAnswer(quotas.ofKeys, ...charging),
   });
   acceptSockets(doors.server, graphqlPath, (...opening) => streams.openSocket(...opening));
-  ownPaths.requireFree(engine.model.resources);
+  ownPaths.complete();
   registerRest(doors, {
     ...{ engine, cursors, basePath, callerOf },
     chargeAnswer: (...charging) => chargeAnswer(quotas.ofKeys, ...charging),

@@ -49,6 +49,10 @@ onEachDatabase("names", (database) => {
     [{ RESOURCE: "passkey" }, /resource passkey: the table passkeys belongs to the server itself/],
     [{ RESOURCE: "user" }, /resource user: two resources have this name/],
     [{ RESOURCE: "grant" }, /resource grant: grants is a path of the server's own; set plural/],
+    [{ RESOURCE: "node" }, /GraphQL schema would have two fields named node/],
+    [{ RESOURCE: "search" }, /GraphQL schema would have two fields named search/],
+    [{ RESOURCE: "query" }, /the declarations make no GraphQL schema: .*Query/],
+    [{ RESOURCE: "subscription" }, /the declarations make no GraphQL schema: .*Subscription/],
     [{ PLURAL: "healthz" }, /healthz is a path/],
     [{ PLURAL: "graphql" }, /graphql is a path/],
     [{ PLURAL: "oauth" }, /oauth is a path/],
@@ -58,11 +62,13 @@ onEachDatabase("names", (database) => {
     [{ PLURAL: "token", AUTH_URL: "http://127.0.0.1:3000" }, /token is a path/],
   ];
   for (const [env, line] of refusals) {
-    test(`${Object.values(env).join(" at ")} is refused with one line`, async () => {
-      const { code, stderr } = await portico(place, ["serve"], { env: { PORT: "0", ...env }, cwd });
-      assert.equal(code, 1);
-      assert.match(stderr, /^portico: [^\n]+\n$/);
-      assert.match(stderr, line);
+    test(`${Object.values(env).join(" at ")} is refused with one line, before anything is migrated`, async () => {
+      for (const command of ["migrate", "serve"]) {
+        const { code, stderr } = await portico(place, [command], { env: { PORT: "0", ...env }, cwd });
+        assert.equal(code, 1, command);
+        assert.match(stderr, /^portico: [^\n]+\n$/);
+        assert.match(stderr, line);
+      }
     });
   }
 

@@ -1,5 +1,6 @@
 // portico migrate
 
+import { buildApi } from "../../graphql/schema.ts";
 import { migrate } from "../../store/migrate.ts";
 import { undeclaredTables } from "../../store/undeclared.ts";
 import { assemble, withStore } from "../assemble.ts";
@@ -11,6 +12,8 @@ const migrateCommand: Command = {
   options: { "dry-run": { help: "print the statements without running them" } },
   async run(given) {
     const assembly = await assemble();
+    // Nothing is migrated to what `serve` then refuses to serve.
+    buildApi(assembly.model);
     const isDryRun = given.isSet("dry-run");
     const { tables } = assembly;
     const { statements, undeclared } = await withStore(assembly, async (store) => ({

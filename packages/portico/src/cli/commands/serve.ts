@@ -17,13 +17,13 @@ import { lacking, migrate } from "../../store/migrate.ts";
 import { openStore } from "../../store/open.ts";
 import type { Store } from "../../store/store.ts";
 import { type Assembly, assemble } from "../assemble.ts";
-import { authorizationServer, authUrl, everyToken } from "../authorization.ts";
+import { authorizationServer, everyToken } from "../authorization.ts";
 import { startBackground } from "../background.ts";
 import type { Command } from "../command.ts";
 import { fillSandbox, greeting } from "../first-start.ts";
 import { recordingOf } from "../recording.ts";
 import { secretsFor } from "../secret.ts";
-import { type Settings, standardDatabaseUrl } from "../settings.ts";
+import { authUrl, type Settings, standardDatabaseUrl } from "../settings.ts";
 import { handleProcessEvents } from "../shutdown.ts";
 
 const serve: Command = {
