@@ -137,7 +137,7 @@ class ResourceHandlers {
     const caller = this.#door.callerOf(request);
     const row = await this.#door.engine.create(caller, this.#resource, request.body, request.params.parentId);
     reply.code(201).header("Location", `${this.#path}/${row.id}`);
-    return this.#row(request, reply, row);
+    return this.#row(caller, request, reply, row);
   };
 
   replace = async (request: Request, reply: FastifyReply): Answer => {
@@ -146,7 +146,7 @@ class ResourceHandlers {
     const precondition = writePrecondition(this.#resource, request.headers);
     const caller = this.#door.callerOf(request);
     const row = await this.#door.engine.replace(caller, this.#resource, id, request.body, precondition);
-    return this.#row(request, reply, row);
+    return this.#row(caller, request, reply, row);
   };
 
   change = async (request: Request, reply: FastifyReply): Answer => {
@@ -155,7 +155,7 @@ class ResourceHandlers {
     const precondition = writePrecondition(this.#resource, request.headers);
     const caller = this.#door.callerOf(request);
     const row = await this.#door.engine.change(caller, this.#resource, id, request.body, precondition);
-    return this.#row(request, reply, row);
+    return this.#row(caller, request, reply, row);
   };
 
   remove = async (request: Request, reply: FastifyReply): Answer => {
@@ -186,7 +186,7 @@ class ResourceHandlers {
       const row = await this.#door.engine.act(caller, this.#resource, id, action, request.body);
       reply.code(201).header("Location", `${this.#path}/${row.id}`).header("Content-Type", jsonType);
       if (this.#mayBeDeprecated) this.#announce(reply, []);
-      return answerText(row);
+      return this.#charged(caller, answerText(row), reply);
     };
 
   /** The answer, once its size is charged. */
@@ -197,10 +197,10 @@ class ResourceHandlers {
     return this.#door.chargeAnswer(caller, tokens, tell).then(() => text);
   }
 
-  #row(request: Request, reply: FastifyReply, written: Written): string {
+  #row(caller: Caller, request: Request, reply: FastifyReply, written: Written): string | Promise<string> {
     if (this.#mayBeDeprecated) this.#announce(reply, Object.keys(request.body ?? {}));
     reply.header("ETag", entityTag(this.#resource, written.text)).header("Content-Type", jsonType);
-    return answerText(written);
+    return this.#charged(caller, answerText(written), reply);
   }
 
   #announce(reply: FastifyReply, named: Iterable<string>): void {

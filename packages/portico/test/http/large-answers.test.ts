@@ -109,6 +109,25 @@ onEachDatabase("large answers", (database) => {
     assert.ok(wait > debt && wait <= debt + 1, `${wait} for ${debt}`);
   });
 
+  test("the answer of a write is charged like any other", async () => {
+    const words = ["key", "create", "--name", "x", "--scopes", "documents:write"];
+    const quota = ["--rate-limit", "200", "--rate-window", "72000"];
+    const { key } = await runCommand(served.place, [...words, ...quota], { cwd });
+    const left = (answer: Answer): number => Number(/r=(\d+)/.exec(answer.headers.get("ratelimit")!)![1]);
+    const made = await served.request("/documents", { key, body: { name: "Written", body: textOf(0) } });
+    assert.equal(made.status, 201, made.text.slice(0, 200));
+    const tokens = Math.ceil(Buffer.byteLength(made.text) / (100 * 1024));
+    assert.ok(tokens > 5);
+    assert.equal(left(made), 200 - tokens);
+    const path = `/documents/${made.body.id}`;
+    const changed = await served.request(path, { key, method: "PATCH", body: { rank: 9 } });
+    assert.equal(left(changed), 200 - 2 * tokens);
+    const replaced = await served.request(path, { key, method: "PUT", body: { name: "Small" } });
+    assert.equal(left(replaced), 199 - 2 * tokens);
+    const removed = await served.request(path, { key, method: "DELETE" });
+    assert.equal(removed.status, 204);
+  });
+
   test("others are served while many large answers are on their way, and the memory stays bounded", async () => {
     const { pid } = served.portico;
     const askForMuch = (length: number): Promise<number[]> =>
