@@ -69,7 +69,12 @@ export function registerGraphql(server: FastifyInstance, door: GraphqlDoor): Str
     takeTokens,
     chargeAnswer,
   });
-  const subscribers = new Subscribers(engine, events, mostSubscriptions);
+  const subscribers = new Subscribers({
+    engine,
+    events,
+    mostSubscriptions,
+    onInternalError: door.onInternalError,
+  });
   const streams = new Streams({ answerer, subscribers, onInternalError: door.onInternalError }, door);
   // Before the server waits for its connections to end.
   server.addHook("preClose", async () => streams.close());

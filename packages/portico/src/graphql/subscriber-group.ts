@@ -6,6 +6,7 @@ import type { RecordedEvent } from "../plan/recorded-event.ts";
 import type { RowValues } from "../plan/write.ts";
 import { orNull } from "./compile.ts";
 import type { EventSource } from "./event-source.ts";
+import { Pauses } from "./pause.ts";
 import type { Subscription } from "./subscription.ts";
 import { isAbout, ownPart, type ReadEvent, type SubscriptionPlan } from "./subscription-plan.ts";
 
@@ -13,6 +14,9 @@ import { isAbout, ownPart, type ReadEvent, type SubscriptionPlan } from "./subsc
 const readsAtOnce = 8;
 /** Characters of messages that are made before the first of them leave. */
 const charactersAtOnce = 256 * 1024;
+
+/** Events that may wait in memory until rows are read for them; more are read from the table again. */
+const mostWaitingEvents = 8;
 
 /** What is told of an event. */
 export interface Message {
@@ -25,18 +29,43 @@ interface NumberedEvent extends ReadEvent {
   readonly sequence: number;
 }
 
+interface GroupParts {
+  readonly key: string;
+  readonly plan: SubscriptionPlan;
+  readonly tenantId: string;
+  /** Whether rows beside those of the events must be read. */
+  readonly mustRead: boolean;
+  readonly engine: Engine;
+  readonly events: EventSource;
+  /** Does what reads much once few others do. */
+  readonly inTurn: (work: () => Promise<void>) => Promise<void>;
+}
+
 export class Group {
   readonly key: string;
   readonly plan: SubscriptionPlan;
   readonly tenantId: string;
+  readonly mustRead: boolean;
   readonly subscriptions = new Set<Subscription>();
   readonly #engine: Engine;
+  readonly #events: EventSource;
+  readonly #inTurn: GroupParts["inTurn"];
+  /** Whoever is not behind has been told of everything up to this event; those who join are told of it on their own. */
+  #told: number;
+  /** The last event that there is to tell of. */
+  #newest: number;
+  #isTelling = false;
 
-  constructor(key: string, plan: SubscriptionPlan, tenantId: string, engine: Engine) {
+  constructor({ key, plan, tenantId, mustRead, engine, events, inTurn }: GroupParts) {
     this.key = key;
     this.plan = plan;
     this.tenantId = tenantId;
+    this.mustRead = mustRead;
     this.#engine = engine;
+    this.#events = events;
+    this.#inTurn = inTurn;
+    this.#told = events.told;
+    this.#newest = events.told;
   }
 
   /** What callers of the group are told of events: some messages at a time, so that few wait in memory. */
@@ -63,16 +92,57 @@ export class Group {
     }
   }
 
-  /** Tells everybody in the group. */
-  async tell(events: readonly NumberedEvent[]): Promise<void> {
-    const [first] = this.subscriptions;
-    if (!first) return;
+  /**
+   * Tells everybody in the group of the events up to one. Those that come while it still tells of earlier ones are
+   * read from the table once it has done so: none of them waits in memory.
+   */
+  async tell(events: readonly NumberedEvent[], until: number, pauses: Pauses): Promise<void> {
+    this.#newest = Math.max(this.#newest, until);
+    if (this.#isTelling) return;
+    this.#isTelling = true;
     try {
-      for await (const messages of this.messagesOf(events, first.caller))
-        for (const each of this.subscriptions) each.deliver(messages);
+      if (!this.mustRead) await this.#tellAll(events, until, pauses);
+      else if (events.length <= mostWaitingEvents)
+        await this.#inTurn(() => this.#tellAll(events, until, new Pauses()));
+      while (this.#told < this.#newest) await this.#inTurn(() => this.#tellMissed());
     } catch (error) {
       for (const each of this.subscriptions) each.fail(error);
     }
+    this.#isTelling = false;
+  }
+
+  async #tellMissed(): Promise<void> {
+    const pauses = new Pauses();
+    const { tenantId, plan } = this;
+    const until = this.#newest;
+    // Those who are behind read for themselves.
+    if (!this.#firstInTime) return this.#tellAll([], until, pauses);
+    const topic = { tenantId, resource: plan.resource.name };
+    const events = await this.#events.stretch({ ...topic, after: this.#told, until });
+    const wanted = events.filter(({ kind }) => kind === plan.kind);
+    const read = await readEvents(wanted, this.#events, pauses);
+    await this.#tellAll(read, events.at(-1)?.sequence ?? until, pauses);
+  }
+
+  async #tellAll(events: readonly NumberedEvent[], until: number, pauses: Pauses): Promise<void> {
+    const first = this.#firstInTime;
+    const left = events.filter(({ sequence }) => sequence > this.#told);
+    if (first && left.length > 0)
+      for await (const messages of this.messagesOf(left, first.caller)) {
+        for (const each of this.subscriptions) {
+          each.deliver(messages);
+          if (pauses.isDue) await pauses.rest();
+        }
+        if (!this.#firstInTime) break;
+      }
+    this.#told = Math.max(this.#told, until);
+    for (const each of this.subscriptions) each.pass(this.#told);
+  }
+
+  /** One who is told of events as they come. */
+  get #firstInTime(): Subscription | undefined {
+    for (const each of this.subscriptions) if (!each.isBehind) return each;
+    return undefined;
   }
 
   #read(id: string, caller: Caller): Promise<string> {
@@ -104,19 +174,22 @@ function message({ name }: SubscriptionPlan, sequence: number, row: string): Mes
 }
 
 /** Events with their rows; one that cannot be read is left out, so that it keeps no other from anybody. */
-export function readEvents(
+export async function readEvents(
   events: readonly RecordedEvent[],
   source: Pick<EventSource, "skip">,
-): NumberedEvent[] {
-  return events.flatMap((event) => {
+  pauses: Pauses,
+): Promise<readonly NumberedEvent[]> {
+  const read: NumberedEvent[] = [];
+  for (const event of events) {
+    if (pauses.isDue) await pauses.rest();
     const { sequence, kind, rowId, row } = event;
     try {
       const values: RowValues | null = JSON.parse(row);
       if (values === null) throw new Error("the row is null");
-      return [{ sequence, kind, rowId, row: values }];
+      read.push({ sequence, kind, rowId, row: values });
     } catch (error) {
       source.skip(event, error);
-      return [];
     }
-  });
+  }
+  return read;
 }

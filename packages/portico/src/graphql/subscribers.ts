@@ -2,34 +2,47 @@
 
 import type { Caller } from "../declare/caller.ts";
 import type { Engine } from "../engine/engine.ts";
-import { policyKey } from "../engine/policy.ts";
+import { policyConditions, policyKey } from "../engine/policy.ts";
 import { Problem } from "../errors.ts";
+import { isComparison } from "../plan/read.ts";
 import type { RecordedEvent } from "../plan/recorded-event.ts";
 import type { EventSource } from "./event-source.ts";
+import { FairTurns } from "./fair-turns.ts";
+import { Pauses } from "./pause.ts";
 import { Group, readEvents } from "./subscriber-group.ts";
 import { type Receiver, Subscription } from "./subscription.ts";
 import type { SubscriptionPlan } from "./subscription-plan.ts";
-import { Turns } from "./turns.ts";
 
-/** Groups and subscriptions for which rows or earlier events are read at once. */
+/** Groups and subscriptions for which rows or earlier events are read at once, of all tenants and of one. */
 const readingAtOnce = 4;
+const readingAtOnceOfTenant = 3;
+
+export interface SubscribersParts {
+  readonly engine: Engine;
+  readonly events: EventSource;
+  /** Subscriptions that a credential may have open. */
+  readonly mostSubscriptions: number;
+  /** Is told what should not have happened. */
+  readonly onInternalError: (error: unknown) => void;
+}
 
 export class Subscribers {
   readonly #engine: Engine;
   readonly #events: EventSource;
   readonly #mostEach: number;
+  readonly #onInternalError: (error: unknown) => void;
   /** Tenant and resource -> the groups that listen there. */
   readonly #groups = new Map<string, Map<string, Group>>();
   readonly #countOf = new Map<string, number>();
   #listening: Promise<() => void> | undefined;
   /** Reading what subscriptions are told takes memory for each: with its rows, and all that is selected around them. */
-  readonly #turns = new Turns(readingAtOnce);
+  readonly #turns = new FairTurns(readingAtOnce, readingAtOnceOfTenant);
 
-  /** @param mostEach subscriptions that a credential may have open */
-  constructor(engine: Engine, events: EventSource, mostEach: number) {
+  constructor({ engine, events, mostSubscriptions, onInternalError }: SubscribersParts) {
     this.#engine = engine;
     this.#events = events;
-    this.#mostEach = mostEach;
+    this.#mostEach = mostSubscriptions;
+    this.#onInternalError = onInternalError;
   }
 
   /**
@@ -64,9 +77,9 @@ export class Subscribers {
     return `${question} ${policyKey(this.#engine.model, caller)}`;
   }
 
-  /** Does what reads much once few others do. */
-  inTurn<T>(work: () => Promise<T>): Promise<T> {
-    return this.#turns.run(work);
+  /** Does what reads much for a tenant once few others do. */
+  inTurn<T>(tenantId: string, work: () => Promise<T>): Promise<T> {
+    return this.#turns.run(tenantId, work);
   }
 
   join(subscription: Subscription): Group {
@@ -74,10 +87,18 @@ export class Subscribers {
     const place = placeOf(caller.tenantId, plan.resource.name);
     const key = this.keyOf(question, caller);
     const groups = this.#groups.get(place) ?? new Map<string, Group>();
-    const group = groups.get(key) ?? new Group(key, plan, caller.tenantId, this.#engine);
+    const group = groups.get(key) ?? this.#groupOf(key, plan, caller);
     this.#groups.set(place, groups.set(key, group));
     group.subscriptions.add(subscription);
     return group;
+  }
+
+  #groupOf(key: string, plan: SubscriptionPlan, caller: Caller): Group {
+    const { tenantId } = caller;
+    const isKnown = plan.isOwn && policyConditions(caller, plan.resource).every(isComparison);
+    const inTurn = (work: () => Promise<void>): Promise<void> => this.inTurn(tenantId, work);
+    const parts = { key, plan, tenantId, mustRead: !isKnown, inTurn };
+    return new Group({ ...parts, engine: this.#engine, events: this.#events });
   }
 
   /** Call it once for each that was opened. */
@@ -106,16 +127,21 @@ export class Subscribers {
   }
 
   async #tell(events: readonly RecordedEvent[]): Promise<void> {
+    const pauses = new Pauses();
     const byPlace = Map.groupBy(events, ({ tenantId, resource }) => placeOf(tenantId, resource));
-    const told = [...byPlace].flatMap(([place, recorded]) => {
-      const groups = this.#groups.get(place);
-      if (!groups) return [];
-      const read = readEvents(recorded, this.#events);
-      return [...groups.values()].map((group) =>
-        group.plan.isOwn ? group.tell(read) : this.inTurn(() => group.tell(read)),
-      );
-    });
-    await Promise.all(told);
+    for (const [place, recorded] of byPlace) {
+      const groups = [...(this.#groups.get(place)?.values() ?? [])];
+      const kinds = new Set(groups.map(({ plan }) => plan.kind));
+      const wanted = recorded.filter(({ kind }) => kinds.has(kind));
+      const read = await readEvents(wanted, this.#events, pauses);
+      const until = recorded.at(-1)!.sequence;
+      for (const group of groups) {
+        const told = group.tell(read, until, pauses);
+        // Whoever must wait for rows is waited for by nobody: other tenants are told meanwhile.
+        if (group.mustRead) told.catch(this.#onInternalError);
+        else await told;
+      }
+    }
   }
 }
 

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Caller } from "../declare/caller.ts";
 import { fault, Problem } from "../errors.ts";
 import type { EventSource } from "./event-source.ts";
+import { Pauses } from "./pause.ts";
 import { missingScopes } from "./scopes.ts";
 import { type Group, type Message, readEvents } from "./subscriber-group.ts";
 import type { Subscribers } from "./subscribers.ts";
@@ -61,6 +62,10 @@ export class Subscription {
     this.#receiver = receiver;
   }
 
+  get isBehind(): boolean {
+    return this.#isBehind;
+  }
+
   get caller(): Caller {
     return this.#caller;
   }
@@ -106,7 +111,7 @@ export class Subscription {
     while (!this.#isEnded && this.#told < this.#events.told) {
       // Before anything is read: what a reader does not take must not wait in memory for each of its subscriptions.
       await this.#room();
-      await this.#subscribers.inTurn(() => this.#catchUpPart(group, isResumed));
+      await this.#subscribers.inTurn(this.#topic.tenantId, () => this.#catchUpPart(group, isResumed));
     }
     this.#isBehind = false;
   }
@@ -118,7 +123,9 @@ export class Subscription {
     const events = await this.#events.stretch({ ...this.#topic, after: this.#told, until });
     // Looked up after they are read: what was removed before that is missing among them.
     if (isResumed) await this.#requireKept(this.#told);
-    for await (const messages of group.messagesOf(readEvents(events, this.#events), this.#caller)) {
+    const wanted = events.filter(({ kind }) => kind === this.plan.kind);
+    const read = await readEvents(wanted, this.#events, new Pauses());
+    for await (const messages of group.messagesOf(read, this.#caller)) {
       this.#send(messages);
       this.#told = Math.max(this.#told, messages.at(-1)!.sequence);
       // The rest is read again when there is room for it.
@@ -149,6 +156,11 @@ export class Subscription {
     const bytes = messages.reduce((sum, { text }) => sum + text.length, this.#receiver.waitingBytes);
     if (bytes <= mostWaitingBytes) this.#send(messages);
     else this.#catchUp(this.#group!, false).catch((error: unknown) => this.fail(error));
+  }
+
+  /** There is nothing else to tell up to this event. */
+  pass(sequence: number): void {
+    if (!this.#isBehind) this.#told = Math.max(this.#told, sequence);
   }
 
   #send(messages: readonly Message[]): void {
