@@ -6,7 +6,13 @@ import type { Logger } from "./log.ts";
 const everyMs = 1_000;
 
 /** What there was too much of. */
-export type Overload = "connectionsClosed" | "connectionsRefused" | "requestsRefused" | "bodiesRefused";
+export type Overload =
+  | "connectionsClosed"
+  | "connectionsRefused"
+  | "requestsRefused"
+  | "bodiesRefused"
+  | "slowReadsRefused"
+  | "slowReadsTimedOut";
 
 export class OverloadLog {
   readonly #logger: Logger;

@@ -33,7 +33,7 @@ import { requireHost } from "./host.ts";
 import type { Log } from "./log.ts";
 import { watchMethods } from "./methods.ts";
 import { acceptJsonBodies, requireAccepted } from "./negotiate.ts";
-import { OverloadLog } from "./overload-log.ts";
+import type { OverloadLog } from "./overload-log.ts";
 import { OwnPaths } from "./own-paths.ts";
 import {
   chargeAnswer,
@@ -58,6 +58,7 @@ export interface Building {
   readonly cursors: CursorCodec;
   readonly quotas: CountedQuotas;
   readonly log: Log;
+  readonly overloads: OverloadLog;
   readonly graphqlLimits: GraphqlLimits;
   /** Those who keep something of each request that was answered. */
   readonly recorders: readonly RequestRecorder[];
@@ -132,7 +133,7 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
     frameworkErrors: answerError,
   });
   const ownPaths = new OwnPaths(server, building.oauth.mount);
-  const overloads = new OverloadLog(building.log.logger);
+  const { overloads } = building;
   const connections = openConnections(server, building, overloads);
   const unread = new UnreadAnswers(connections, { maxUnreadBytes: building.bufferBytes, overloads });
   server.addHook("onClose", async () => unread.stop());

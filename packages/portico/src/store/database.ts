@@ -1,6 +1,7 @@
 // What the store asks of a database: run statements that were compiled before, alone or in a transaction.
 
 import { OperatorError, Problem } from "../errors.ts";
+import type { CountRefused } from "./fair-queue.ts";
 import type { Report } from "./report.ts";
 
 /** SQL text and, for each of its parameters, how the value is taken from the input of a call. */
@@ -42,8 +43,12 @@ export interface Database extends Session {
    * throws, nothing that it did remains.
    */
   transaction<T>(work: (session: Transaction) => Promise<T>): Promise<T>;
-  /** Finds out from here on when the database cannot be used, and says so once; requests are refused meanwhile. */
-  watch(report: Report): void;
+  /**
+   * Finds out from here on when the database cannot be used, and says so once; requests are refused meanwhile.
+   *
+   * @param countRefused is told of each slow read that is refused because there are too many, or that takes too long
+   */
+  watch(report: Report, countRefused: CountRefused): void;
   /** Runs SQL text that is not worth keeping: settings. */
   run(sql: string): Promise<void>;
   /** Runs `work`, which may take as long as it needs, apart from requests: migrations. */

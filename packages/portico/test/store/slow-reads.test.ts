@@ -5,7 +5,7 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { OperatorError, Problem } from "../../src/errors.ts";
+import { LoggedProblem, OperatorError, Problem } from "../../src/errors.ts";
 import type { Statement, StoreOptions } from "../../src/store/database.ts";
 import { FairQueue } from "../../src/store/fair-queue.ts";
 import { openStore } from "../../src/store/open.ts";
@@ -71,18 +71,29 @@ onEachDatabase("slow reads", (database) => {
 
   test("a read that takes longer than the time-out is 503, and others go on", async () => {
     const opened = await open({ slowReadMs: 1_000 });
+    const reports: string[] = [];
+    const counted: string[] = [];
+    opened.watch(
+      (message) => reports.push(message),
+      (what) => counted.push(what),
+    );
     const began = performance.now();
-    await assert.rejects(opened.query(endless[database], { tenant: "a" }), isProblem("unavailable"));
+    await assert.rejects(
+      opened.query(endless[database], { tenant: "a" }),
+      // What a caller causes is counted, and not logged one by one.
+      (error) => isProblem("unavailable")(error) && error instanceof LoggedProblem,
+    );
+    assert.deepEqual({ reports, counted }, { reports: [], counted: ["slowReadsTimedOut"] });
     assert.ok(performance.now() - began < 2_500);
     assert.equal(Number((await opened.query(quick, { tenant: "b" }))[0]![0]), 1);
   });
 });
 
 test("tenants take turns, and what one of them may have waiting is bounded", async () => {
-  const queue = new FairQueue({ slots: 1, tenantSlots: 1, timeoutMs: 10_000 });
+  const queue = new FairQueue({ slots: 1, tenantSlots: 1, timeoutMs: 10_000, countRefused: () => {} });
   const order: string[] = [];
   const run = (tenant: string): Promise<void> =>
-    queue.run(tenant, async () => {
+    queue.run(tenant, 0, async () => {
       await sleep(1);
       order.push(tenant);
     });
@@ -101,6 +112,43 @@ test("tenants take turns, and what one of them may have waiting is bounded", asy
   await other;
 });
 
+test("work that waits for too long is refused, and counted once", async () => {
+  const counted: string[] = [];
+  const countRefused = (what: string): void => {
+    counted.push(what);
+  };
+  const queue = new FairQueue({ slots: 1, tenantSlots: 1, timeoutMs: 20_000, countRefused });
+  const running = queue.run("a", 0, () => sleep(11_000));
+  await assert.rejects(
+    queue.run("b", 0, async () => {}),
+    (error) => isProblem("unavailable")(error) && error instanceof LoggedProblem,
+  );
+  assert.deepEqual(counted, ["slowReadsRefused"]);
+  await running;
+});
+
+test("of work that waits, the bytes are bounded for a tenant and for all", async () => {
+  const counted: string[] = [];
+  const countRefused = (what: string): void => {
+    counted.push(what);
+  };
+  const queue = new FairQueue({ slots: 1, tenantSlots: 1, timeoutMs: 10_000, countRefused });
+  const gate = Promise.withResolvers<void>();
+  const work = (): Promise<void> => gate.promise;
+  const mebibyte = 1024 * 1024;
+  const all = [queue.run("first", 0, work)];
+  for (const tenant of ["a", "b", "c", "d"]) {
+    for (let count = 0; count < 16; count += 1) all.push(queue.run(tenant, mebibyte, work));
+    await assert.rejects(queue.run(tenant, mebibyte, work), isProblem("rate_limited"));
+  }
+  await assert.rejects(queue.run("e", mebibyte, work), isProblem("unavailable"));
+  assert.deepEqual(counted, ["slowReadsRefused"]);
+  all.push(queue.run("e", 0, work));
+  gate.resolve();
+  await Promise.all(all);
+  await queue.run("e", 16 * mebibyte, work);
+});
+
 test("errors of SQLite keep their kind on the way from a thread", async () => {
   const place = await makePlace("sqlite");
   const file = join(place.folder, "portico.db");
@@ -111,7 +159,7 @@ test("errors of SQLite keep their kind on the way from a thread", async () => {
   );
   writer.native.exec("pragma wal_checkpoint(truncate)");
   writer.native.close();
-  const reader = new BackgroundReader(file, 10_000);
+  const reader = new BackgroundReader(file, 10_000, () => {});
   const ask = (sql: string) => reader.query("a", { sql, values: [], maxBytes: maxValueBytes });
   try {
     const many = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 700)";

@@ -23,7 +23,10 @@ test("a full disk refuses writes, which is logged once, and serves again when th
   const reports: string[] = [];
   try {
     await migrate(store, tablesOf(model, []));
-    store.database.watch((message) => reports.push(message));
+    store.database.watch(
+      (message) => reports.push(message),
+      () => {},
+    );
     const insert = async (): Promise<string> => {
       const now = new Date().toISOString();
       const values = { id: newId("note"), body, createdAt: now, updatedAt: now };

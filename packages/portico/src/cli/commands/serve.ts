@@ -6,6 +6,7 @@ import { Engine } from "../../engine/engine.ts";
 import { OperatorError } from "../../errors.ts";
 import { EventFeed } from "../../events/feed.ts";
 import { createLog, type Log } from "../../http/log.ts";
+import { OverloadLog } from "../../http/overload-log.ts";
 import { buildServer } from "../../http/server.ts";
 import type { OAuthUrls } from "../../identity/access-token.ts";
 import { Authenticator } from "../../identity/authenticate.ts";
@@ -40,7 +41,11 @@ const serve: Command = {
       const engine = new Engine(model, store);
       const isSandbox = settings.mode === "sandbox";
       const log = await createLog(settings.logLevel);
-      store.database.watch((message, details) => log.logger.error(details, message));
+      const overloads = new OverloadLog(log.logger);
+      store.database.watch(
+        (message, details) => log.logger.error(details, message),
+        (what) => overloads.count(what),
+      );
       const recording = recordingOf(store, model, settings, log.logger);
       const secrets = secretsFor(settings);
       // Where callers reach the server is known once it listens: PORT may leave the choice to the system.
@@ -63,6 +68,7 @@ const serve: Command = {
         },
         cursors: new CursorCodec(secrets),
         log,
+        overloads,
         graphqlLimits: settings.graphqlLimits,
         recorders: recording.recorders,
         oauth: { server: oauth, ...mountedAt(authUrl(settings, settings.publicUrl), settings.publicUrl) },

@@ -10,7 +10,7 @@ import type {
   StoreOptions,
   Transaction,
 } from "../database.ts";
-import { FairQueue } from "../fair-queue.ts";
+import { bytesOf, type CountRefused, FairQueue } from "../fair-queue.ts";
 import type { Report } from "../report.ts";
 import { Availability } from "./availability.ts";
 import { Connection, endsConnection, statementTimeoutMs } from "./connection.ts";
@@ -38,6 +38,8 @@ const longestPrepared = 8_000;
 const longestLockMs = 2_000;
 /** So much later than the server the time-out of a slow read is over here, where the server does not answer. */
 const networkMs = 1_000;
+/** SQLSTATE of a statement that was ended because it took too long. */
+const statementTimeout = "57014";
 /** After its time-out, a statement has been ended by a server that is there. */
 const graceMs = 5_000;
 /** How long statements that are under way may take when the database is closed. */
@@ -56,6 +58,7 @@ export class PostgresDatabase implements Database {
   readonly #queue: FairQueue;
   readonly #prepared = new Set<string>();
   #availability: Availability | undefined;
+  #countRefused: CountRefused = () => {};
   #turn = 0;
 
   constructor(url: string, { slowReadMs }: StoreOptions) {
@@ -70,10 +73,12 @@ export class PostgresDatabase implements Database {
       slots: connections.slow,
       tenantSlots: slowOfTenant,
       timeoutMs: slowReadMs + networkMs,
+      countRefused: (what) => this.#countRefused(what),
     });
   }
 
-  watch(report: Report): void {
+  watch(report: Report, countRefused: CountRefused): void {
+    this.#countRefused = countRefused;
     this.#availability = new Availability({
       probe: (signal) => this.#probe(signal),
       connections: () => this.#connections(),
@@ -92,7 +97,8 @@ export class PostgresDatabase implements Database {
     try {
       if (statement.mayScan) {
         const tenantId = statement.tenantOf?.(input) ?? "";
-        return await this.#queue.run(tenantId, () => this.#readSlowly(statement, input));
+        const bytes = bytesOf(statement.bind(input));
+        return await this.#queue.run(tenantId, bytes, () => this.#readSlowly(statement, input));
       }
       const reader = this.#nextReader();
       if (reader) return await this.#ask(reader.connection, statement, input);
@@ -105,7 +111,11 @@ export class PostgresDatabase implements Database {
   async #readSlowly<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
     // It may have waited for its turn.
     this.#availability?.require();
-    return this.#slow.use((connection) => this.#ask(connection, statement, input));
+    try {
+      return await this.#slow.use((connection) => this.#ask(connection, statement, input));
+    } catch (error) {
+      throw codeOf(error) === statementTimeout ? this.#queue.timedOut() : error;
+    }
   }
 
   /** The readers in turn, but for those that are held up. */

@@ -2,7 +2,7 @@
 // caller waits, and the requests of everybody else must not wait with it.
 
 import type { ColumnValues } from "../database.ts";
-import { FairQueue } from "../fair-queue.ts";
+import { bytesOf, type CountRefused, FairQueue } from "../fair-queue.ts";
 import { type Question, ReadThread } from "./read-thread.ts";
 
 /** A tenant has two, and the third is started only where another one needs it. */
@@ -15,14 +15,14 @@ export class BackgroundReader {
   readonly #all = new Set<ReadThread>();
   #idle: ReadThread[] = [];
 
-  constructor(file: string, timeoutMs: number) {
+  constructor(file: string, timeoutMs: number, countRefused: CountRefused) {
     this.#file = file;
-    this.#queue = new FairQueue({ slots: threads, tenantSlots: threadsOfTenant, timeoutMs });
+    this.#queue = new FairQueue({ slots: threads, tenantSlots: threadsOfTenant, timeoutMs, countRefused });
   }
 
   /** All rows of a statement, which reads for a tenant. Threads start when they are needed first. */
   query(tenantId: string, question: Question): Promise<readonly ColumnValues[]> {
-    return this.#queue.run(tenantId, async () => {
+    return this.#queue.run(tenantId, bytesOf(question.values), async () => {
       const thread = this.#idle.pop() ?? this.#start();
       try {
         return await thread.query(question);

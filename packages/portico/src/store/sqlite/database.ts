@@ -13,6 +13,7 @@ import type {
   StoreOptions,
   Transaction,
 } from "../database.ts";
+import type { CountRefused } from "../fair-queue.ts";
 import type { Report } from "../report.ts";
 import { BackgroundReader } from "./background-reader.ts";
 import { maxValueBytes, SqliteConnection } from "./connection.ts";
@@ -30,6 +31,7 @@ export class SqliteDatabase implements Database {
   readonly #background: BackgroundReader;
   readonly #file: DatabaseFile;
   #faults: Faults | undefined;
+  #countRefused: CountRefused = () => {};
 
   /** @param file path of the database; it and its folder are made where they are missing */
   constructor(file: string, { slowReadMs }: StoreOptions) {
@@ -46,7 +48,7 @@ export class SqliteDatabase implements Database {
     } catch (error) {
       throw new OperatorError(`the database file ${file} cannot be opened: ${messageOf(error)}`);
     }
-    this.#background = new BackgroundReader(file, slowReadMs);
+    this.#background = new BackgroundReader(file, slowReadMs, (what) => this.#countRefused(what));
   }
 
   async query<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
@@ -76,7 +78,8 @@ export class SqliteDatabase implements Database {
     }
   }
 
-  watch(report: Report): void {
+  watch(report: Report, countRefused: CountRefused): void {
+    this.#countRefused = countRefused;
     this.#faults = new Faults(this.#file, report);
   }
 
