@@ -13,8 +13,11 @@ const quietMs = 300;
 const probeEveryMs = 500;
 /** A probe that takes longer than this has failed. With the times above, a request waits for less than 2 s. */
 const probeLimitMs = 1_100;
-/** Between probes during an outage. */
-const betweenProbesMs = 150;
+/**
+ * During an outage, probes begin so long after one another, also while those before hang: a connection that was begun
+ * before the server came back may never be answered. With the limit above, five are under way at most.
+ */
+const betweenProbesMs = 250;
 
 export interface AvailabilityOptions {
   /** Asks the server something over a connection of its own. */
@@ -77,14 +80,28 @@ export class Availability {
       this.#isOut = true;
       report("PostgreSQL cannot be reached; requests are refused until it can", { err: cause });
       disconnect(outage(cause));
-      do await sleep(betweenProbesMs, undefined, { ref: false });
-      while (!this.#isClosed && !(await this.#isReached()));
+      await this.#untilReached();
       this.#isOut = false;
       const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
       if (!this.#isClosed) report("PostgreSQL can be reached again", { seconds });
     } finally {
       this.#isProbing = false;
     }
+  }
+
+  /** Comes back once a probe was answered, or the database was closed. */
+  #untilReached(): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        clearInterval(timer);
+        resolve();
+      };
+      const timer = setInterval(() => {
+        if (this.#isClosed) end();
+        // handled: `#isReached` answers with false where a probe fails.
+        else void this.#isReached().then((isReached) => isReached && end());
+      }, betweenProbesMs).unref();
+    });
   }
 
   #fail(err: unknown): void {
