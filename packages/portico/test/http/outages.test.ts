@@ -35,7 +35,7 @@ describe("outages of PostgreSQL", { skip: process.env.PORTICO_TEST_POSTGRES_MISS
   let id: string;
 
   before(async () => {
-    own = await OwnPostgres.start();
+    own = await OwnPostgres.start({ maxConnections: 24 });
     proxy = await FailingProxy.start(own.port);
     const databaseUrl = `postgres://portico:portico@127.0.0.1:${proxy.port}/postgres`;
     served.place = { folder: "", databaseUrl, remove: async () => {} };
@@ -149,7 +149,7 @@ describe("outages of PostgreSQL", { skip: process.env.PORTICO_TEST_POSTGRES_MISS
     const during = await logged();
     await expectRefused();
     await expectRefused();
-    await own.start();
+    await own.restart();
     await expectReturn();
     await told(stream, "After");
     stream.close();
@@ -172,7 +172,7 @@ describe("outages of PostgreSQL", { skip: process.env.PORTICO_TEST_POSTGRES_MISS
     await expectRefused();
     isOver = true;
     await Promise.all(writing);
-    await own.start();
+    await own.restart();
     await expectReturn();
     const sql = postgres(served.place.databaseUrl, { max: 1 });
     const rows = await sql`select title from posts where title like 'Killed %'`;

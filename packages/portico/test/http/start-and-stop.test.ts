@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePort } from "../postgres.ts";
+import { freePort } from "../free-port.ts";
 import { exchange, parseAnswer, runCommand } from "../scenario.ts";
 import {
   type DatabaseName,

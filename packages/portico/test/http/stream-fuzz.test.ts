@@ -8,14 +8,14 @@ import { readdirSync, readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TestSocket } from "../graphql/web-socket.ts";
-import { OwnPostgres } from "../postgres.ts";
+import { OwnPostgres } from "../own-postgres.ts";
 import { RawConnection } from "../raw-connection.ts";
 import { makePlace, onEachDatabase, type Place, Portico } from "../server.ts";
 import { graphqlRequest, initialisation, message, oddFrame, Random, textFrames } from "./random-frames.ts";
 
 const seed = Number(process.env.PORTICO_FUZZ_SEED ?? Date.now() % 2 ** 32);
 /** For each database. */
-const messages = Number(process.env.PORTICO_FUZZ_MESSAGES ?? 10_000);
+const messages = Number(process.env.PORTICO_FUZZ_MESSAGES ?? 20_000);
 const warmUpMessages = 1_000;
 const callersAtOnce = 25;
 const maxSubscriptions = 100;

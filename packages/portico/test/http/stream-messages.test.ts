@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { TestStream } from "../graphql/event-stream.ts";
 import { begun, posts } from "../graphql/streaming.ts";
 import { TestSocket } from "../graphql/web-socket.ts";
-import { OwnPostgres } from "../postgres.ts";
+import { OwnPostgres } from "../own-postgres.ts";
 import { exchange, expectErrorShape, parseAnswer, type Served, serve } from "../scenario.ts";
 import { makePlace, onEachDatabase, type Place, Portico } from "../server.ts";
 

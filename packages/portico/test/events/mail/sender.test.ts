@@ -6,8 +6,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { mailExpiry } from "../../../src/events/mail/mail.ts";
 import { openStore } from "../../../src/store/open.ts";
 import { Purge } from "../../../src/store/purge.ts";
+import { freePort } from "../../free-port.ts";
 import { MailServer } from "../../mail-server.ts";
-import { freePort } from "../../postgres.ts";
 import { onEachDatabase } from "../../server.ts";
 import { Mailing } from "./sending.ts";
 
