@@ -18,8 +18,9 @@ const whileWaitingMs = { least: 5, most: 100 };
 const afterFailureMs = 500;
 /** Events read at once; the rest follows at once, too. */
 const mostAtOnce = 250;
-/** Events that are read again at once, for one of many who missed some. */
+/** Events that are read again at once, for one of many who missed some; more than one only up to so many bytes. */
 const mostOfStretch = 32;
+const mostBytesOfStretch = 256 * 1024;
 /** Numbers below the newest of which some may still come when the first one listens. */
 const reach = 1_000;
 
@@ -58,13 +59,17 @@ export class EventFeed {
     this.#numbers = compile(builder, sql`select sequence from events where ${isNew} order by sequence`);
     this.#stretch = compile(
       builder,
-      sql`select ${columns} from events where tenant_id = ${slot(({ tenantId }: Stretch) => tenantId)}
-        and resource = ${slot(({ resource }: Stretch) => resource)}
+      sql`select ${columns} from events where sequence in (select sequence from
+        (select sequence, sum(bytes) over (order by sequence) - bytes as bytes_before from
+        (select sequence, octet_length(cast(row as text)) as bytes from events
+        where tenant_id = ${slot(tenantOf)} and resource = ${slot(({ resource }: Stretch) => resource)}
         and sequence > ${slot(({ after }: Stretch) => after)}
         and sequence <= ${slot(({ until }: Stretch) => until)} order by sequence limit ${limit(
           mostOfStretch,
           slot(() => mostOfStretch),
-        )}`,
+        )}) as next) as weighed where bytes_before < ${sql.lit(mostBytesOfStretch)}) order by sequence`,
+      // Many can ask for much at once: beside all other reads, and tenants take turns.
+      { mayScan: true, tenantOf },
     );
     this.#newest = compile(builder, sql`select coalesce(max(sequence), 0) from events`);
     // SQLite has one writer, whose numbers are seen in their order.
@@ -168,6 +173,10 @@ export class EventFeed {
     if (count < rows.length) return gaps.isWaiting ? pauseOfWait(gaps) : 0;
     return rows.length === mostAtOnce ? 0 : betweenLooksMs;
   }
+}
+
+function tenantOf({ tenantId }: Stretch): string {
+  return tenantId;
 }
 
 /** A tenth of what was waited already. */

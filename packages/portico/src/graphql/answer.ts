@@ -48,7 +48,7 @@ export type TakeTokens = (caller: Caller, tokens: number, tell: TellLeft) => Pro
 export type TellLeft = (headers: Readonly<Record<string, string>>) => void;
 
 /** Rows that cost one token. */
-const rowsOfToken = 100;
+export const rowsOfToken = 100;
 
 /** An operation that nothing is wrong with. */
 export interface Examined {

@@ -19,6 +19,7 @@ import type { EventSource } from "./event-source.ts";
 import { failureOf } from "./failure.ts";
 import { graphiqlPage, pageHeaders } from "./graphiql.ts";
 import { serveGraphiqlFiles } from "./graphiql-files.ts";
+import type { ChargeStream } from "./meter.ts";
 import { nextTurn } from "./pause.ts";
 import { type GraphqlRequest, requestOfBody, requestOfTarget } from "./request.ts";
 import { buildApi } from "./schema.ts";
@@ -35,6 +36,7 @@ export interface GraphqlDoor extends StreamAccess {
   readonly callerOf: (request: FastifyRequest) => Caller;
   readonly takeTokens: TakeTokens;
   readonly chargeAnswer: ChargeAnswer;
+  readonly chargeStream: ChargeStream;
   readonly events: EventSource;
   /** Subscriptions that a credential may have open. */
   readonly mostSubscriptions: number;
@@ -73,6 +75,7 @@ export function registerGraphql(server: FastifyInstance, door: GraphqlDoor): Str
     engine,
     events,
     mostSubscriptions,
+    charge: door.chargeStream,
     onInternalError: door.onInternalError,
   });
   const streams = new Streams({ answerer, subscribers, onInternalError: door.onInternalError }, door);

@@ -23,6 +23,8 @@ export interface Message {
   readonly sequence: number;
   /** The answer, as JSON text. */
   readonly text: string;
+  /** Of the text. */
+  readonly bytes: number;
 }
 
 interface NumberedEvent extends ReadEvent {
@@ -170,7 +172,8 @@ function* ownMessages(
 }
 
 function message({ name }: SubscriptionPlan, sequence: number, row: string): Message {
-  return { sequence, text: `{"data":{"${name}":${row}},"extensions":{"eventId":"${sequence}"}}` };
+  const text = `{"data":{"${name}":${row}},"extensions":{"eventId":"${sequence}"}}`;
+  return { sequence, text, bytes: Buffer.byteLength(text) };
 }
 
 /** Events with their rows; one that cannot be read is left out, so that it keeps no other from anybody. */

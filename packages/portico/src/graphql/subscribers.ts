@@ -8,6 +8,7 @@ import { isComparison } from "../plan/read.ts";
 import type { RecordedEvent } from "../plan/recorded-event.ts";
 import type { EventSource } from "./event-source.ts";
 import { FairTurns } from "./fair-turns.ts";
+import { type ChargeStream, Meter } from "./meter.ts";
 import { Pauses } from "./pause.ts";
 import { Group, readEvents } from "./subscriber-group.ts";
 import { type Receiver, Subscription } from "./subscription.ts";
@@ -22,6 +23,8 @@ export interface SubscribersParts {
   readonly events: EventSource;
   /** Subscriptions that a credential may have open. */
   readonly mostSubscriptions: number;
+  /** Charges a caller for what is sent to its subscriptions. */
+  readonly charge: ChargeStream;
   /** Is told what should not have happened. */
   readonly onInternalError: (error: unknown) => void;
 }
@@ -30,18 +33,22 @@ export class Subscribers {
   readonly #engine: Engine;
   readonly #events: EventSource;
   readonly #mostEach: number;
+  readonly #charge: ChargeStream;
   readonly #onInternalError: (error: unknown) => void;
   /** Tenant and resource -> the groups that listen there. */
   readonly #groups = new Map<string, Map<string, Group>>();
   readonly #countOf = new Map<string, number>();
+  /** Of each credential with open subscriptions. */
+  readonly #meters = new Map<string, Meter>();
   #listening: Promise<() => void> | undefined;
   /** Reading what subscriptions are told takes memory for each: with its rows, and all that is selected around them. */
   readonly #turns = new FairTurns(readingAtOnce, readingAtOnceOfTenant);
 
-  constructor({ engine, events, mostSubscriptions, onInternalError }: SubscribersParts) {
+  constructor({ engine, events, mostSubscriptions, charge, onInternalError }: SubscribersParts) {
     this.#engine = engine;
     this.#events = events;
     this.#mostEach = mostSubscriptions;
+    this.#charge = charge;
     this.#onInternalError = onInternalError;
   }
 
@@ -55,7 +62,9 @@ export class Subscribers {
     const count = this.#countOf.get(credentialId) ?? 0;
     if (count >= this.#mostEach) throw tooMany(this.#mostEach);
     this.#countOf.set(credentialId, count + 1);
-    const parts = { subscribers: this, events: this.#events, plan, question };
+    const meter = this.#meters.get(credentialId) ?? new Meter(this.#charge, this.#onInternalError);
+    this.#meters.set(credentialId, meter);
+    const parts = { subscribers: this, events: this.#events, meter, plan, question };
     return new Subscription(parts, caller, receiver);
   }
 
@@ -106,7 +115,10 @@ export class Subscribers {
     const { credentialId } = subscription.caller;
     const count = this.#countOf.get(credentialId)! - 1;
     if (count > 0) this.#countOf.set(credentialId, count);
-    else this.#countOf.delete(credentialId);
+    else {
+      this.#countOf.delete(credentialId);
+      this.#meters.delete(credentialId);
+    }
     if (group) this.#leaveGroup(subscription, group);
     if (this.#countOf.size > 0) return;
     // A failure is reported to those who wait for it in `listen`.

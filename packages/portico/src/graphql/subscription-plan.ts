@@ -3,9 +3,10 @@
 import type { ResourceModel } from "../declare/model.ts";
 import { holdAll } from "../engine/row-conditions.ts";
 import { fault, Problem } from "../errors.ts";
+import { bytesOfToken } from "../plan/answer-size.ts";
 import type { Comparison, Member, Selection } from "../plan/read.ts";
 import type { RowValues } from "../plan/write.ts";
-import type { Examined } from "./answer.ts";
+import { type Examined, rowsOfToken } from "./answer.ts";
 import { filterConditions, parentConditions } from "./list-arguments.ts";
 import { rowSelection } from "./row-selection.ts";
 import type { NeededScope } from "./scopes.ts";
@@ -23,6 +24,8 @@ export interface SubscriptionPlan {
   readonly selection: Selection;
   /** Whether an event's own row has all that is selected. */
   readonly isOwn: boolean;
+  /** What reading the rows around an event costs, as bytes that are sent. */
+  readonly bytesOfReading: number;
   readonly scopes: readonly NeededScope[];
 }
 
@@ -54,6 +57,7 @@ export function planSubscription({ prepared }: Examined): SubscriptionPlan {
     name,
     selection,
     isOwn,
+    bytesOfReading: isOwn ? 0 : Math.floor(prepared.cost / rowsOfToken) * bytesOfToken,
     scopes: prepared.scopes,
   };
 }

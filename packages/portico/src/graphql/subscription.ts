@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Caller } from "../declare/caller.ts";
 import { fault, Problem } from "../errors.ts";
 import type { EventSource } from "./event-source.ts";
+import type { Meter } from "./meter.ts";
 import { Pauses } from "./pause.ts";
 import { missingScopes } from "./scopes.ts";
 import { type Group, type Message, readEvents } from "./subscriber-group.ts";
@@ -34,6 +35,7 @@ const longestStallMs = 5_000;
 interface Parts {
   readonly subscribers: Subscribers;
   readonly events: EventSource;
+  readonly meter: Meter;
   readonly plan: SubscriptionPlan;
   readonly question: string;
 }
@@ -43,6 +45,7 @@ export class Subscription {
   readonly question: string;
   readonly #subscribers: Subscribers;
   readonly #events: EventSource;
+  readonly #meter: Meter;
   readonly #receiver: Receiver;
   #caller: Caller;
   #group: Group | undefined;
@@ -53,11 +56,12 @@ export class Subscription {
   #told = 0;
   #skipped: ReadonlySet<number> = new Set();
 
-  constructor({ subscribers, events, plan, question }: Parts, caller: Caller, receiver: Receiver) {
+  constructor({ subscribers, events, meter, plan, question }: Parts, caller: Caller, receiver: Receiver) {
     this.plan = plan;
     this.question = question;
     this.#subscribers = subscribers;
     this.#events = events;
+    this.#meter = meter;
     this.#caller = caller;
     this.#receiver = receiver;
   }
@@ -111,27 +115,35 @@ export class Subscription {
     while (!this.#isEnded && this.#told < this.#events.told) {
       // Before anything is read: what a reader does not take must not wait in memory for each of its subscriptions.
       await this.#room();
+      await this.#meter.refilled();
       await this.#subscribers.inTurn(this.#topic.tenantId, () => this.#catchUpPart(group, isResumed));
     }
     this.#isBehind = false;
   }
 
   async #catchUpPart(group: Group, isResumed: boolean): Promise<void> {
-    // Others of the connection may have filled it meanwhile.
-    if (this.#isEnded || this.#receiver.waitingBytes > comfortableBytes) return;
+    // Others of the connection may have filled it meanwhile, or used up the tokens.
+    if (!this.#maySend) return;
     const until = this.#events.told;
     const events = await this.#events.stretch({ ...this.#topic, after: this.#told, until });
     // Looked up after they are read: what was removed before that is missing among them.
     if (isResumed) await this.#requireKept(this.#told);
+    let unsent = events.reduce((sum, { row }) => sum + Buffer.byteLength(row), 0);
     const wanted = events.filter(({ kind }) => kind === this.plan.kind);
     const read = await readEvents(wanted, this.#events, new Pauses());
     for await (const messages of group.messagesOf(read, this.#caller)) {
-      this.#send(messages);
+      unsent -= this.#send(messages);
       this.#told = Math.max(this.#told, messages.at(-1)!.sequence);
       // The rest is read again when there is room for it.
-      if (this.#isEnded || this.#receiver.waitingBytes > comfortableBytes) return;
+      if (!this.#maySend) return;
     }
     this.#told = events.at(-1)?.sequence ?? until;
+    // Events that only had to be read for a subscription are not free of charge either.
+    if (unsent > 0) this.#meter.spend(this.#caller, unsent);
+  }
+
+  get #maySend(): boolean {
+    return !this.#isEnded && !this.#meter.isEmpty && this.#receiver.waitingBytes <= comfortableBytes;
   }
 
   /** Waits until the reader has taken most of what was sent. */
@@ -153,8 +165,8 @@ export class Subscription {
   /** Messages in their order. */
   deliver(messages: readonly Message[]): void {
     if (this.#isEnded || this.#isBehind) return;
-    const bytes = messages.reduce((sum, { text }) => sum + text.length, this.#receiver.waitingBytes);
-    if (bytes <= mostWaitingBytes) this.#send(messages);
+    const bytes = messages.reduce((sum, each) => sum + each.bytes, this.#receiver.waitingBytes);
+    if (bytes <= mostWaitingBytes && !this.#meter.isEmpty) this.#send(messages);
     else this.#catchUp(this.#group!, false).catch((error: unknown) => this.fail(error));
   }
 
@@ -163,13 +175,17 @@ export class Subscription {
     if (!this.#isBehind) this.#told = Math.max(this.#told, sequence);
   }
 
-  #send(messages: readonly Message[]): void {
-    if (this.#isEnded) return;
+  /** @returns how many bytes were sent */
+  #send(messages: readonly Message[]): number {
+    if (this.#isEnded) return 0;
     const isNew = ({ sequence }: Message): boolean => sequence > this.#told && !this.#skipped.has(sequence);
     const fresh = messages.every(isNew) ? messages : messages.filter(isNew);
-    if (fresh.length === 0) return;
+    if (fresh.length === 0) return 0;
     this.#told = fresh.at(-1)!.sequence;
     this.#receiver.send(fresh);
+    const bytes = fresh.reduce((sum, each) => sum + each.bytes, 0);
+    this.#meter.spend(this.#caller, bytes + fresh.length * this.plan.bytesOfReading);
+    return bytes;
   }
 
   /** Takes what the credential may do by now. */

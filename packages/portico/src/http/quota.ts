@@ -80,6 +80,28 @@ export async function chargeAnswer(
   if (quota) tell({ RateLimit: left(await quotas.charge(credentialId, quota, tokens)) });
 }
 
+/**
+ * Takes what was sent to a stream.
+ *
+ * @returns seconds until a token is there; 0 where one is left
+ */
+export function chargeStream(
+  quotas: Quotas,
+  { quota, credentialId }: Caller,
+  tokens: number,
+): number | Promise<number> {
+  if (!quota) return 0;
+  const taken = quotas.charge(credentialId, quota, tokens);
+  return taken instanceof Promise
+    ? taken.then((known) => secondsToToken(known, quota))
+    : secondsToToken(taken, quota);
+}
+
+function secondsToToken({ remaining, secondsToFull }: Taken, { limit, windowSeconds }: Quota): number {
+  if (remaining > 0) return 0;
+  return Math.max(1, Math.ceil(secondsToFull - ((limit - 1) * windowSeconds) / limit));
+}
+
 function rateLimited({ secondsToNext }: Taken, message?: string): Problem {
   return new Problem("rate_limited", message, [], { "Retry-After": String(secondsToNext) });
 }

@@ -37,6 +37,7 @@ import type { OverloadLog } from "./overload-log.ts";
 import { OwnPaths } from "./own-paths.ts";
 import {
   chargeAnswer,
+  chargeStream,
   countFile,
   countOperation,
   countRequests,
@@ -243,6 +244,7 @@ function registerDoors(
     countFile: ({ raw }) => countFile(quotas.ofAddresses, addressOf(raw)),
     takeTokens: (...taking) => takeCost(quotas.ofKeys, ...taking),
     chargeAnswer: (...charging) => chargeAnswer(quotas.ofKeys, ...charging),
+    chargeStream: (...charging) => chargeStream(quotas.ofKeys, ...charging),
   });
   acceptSockets(doors.server, graphqlPath, (...opening) => streams.openSocket(...opening));
   ownPaths.complete();

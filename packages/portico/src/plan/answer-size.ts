@@ -10,7 +10,8 @@ export const quickAnswerBytes = 1024 * kibibyte;
 /** No answer is larger. A page of rows ends early instead. */
 export const maxAnswerBytes = 16 * 1024 * kibibyte;
 
-const bytesOfToken = 100 * kibibyte;
+/** One token of quota is charged for so much of an answer, or of what subscriptions are sent. */
+export const bytesOfToken = 100 * kibibyte;
 
 /** A character of UTF-16 in UTF-8, at most. */
 const maxCharacterBytes = 3;

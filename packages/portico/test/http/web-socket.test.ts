@@ -289,7 +289,7 @@ test("frames are read as they were meant, whatever their length", () =>
     await new Promise((resolve) => socket.once("open", resolve));
     const prefix = nextPrefix("ü");
     const lengths = [0, 1, 83, 84, 85, 65_480, 65_496, 65_497, 65_536, 100_000];
-    const sent = lengths.map((length, sequence) => ({ sequence, text: `"${"é".repeat(length / 2)}"` }));
+    const sent = lengths.map((bytes, sequence) => ({ sequence, bytes, text: `"${"é".repeat(bytes / 2)}"` }));
     connection.write(framesOf(prefix, sent));
     while (received.length < sent.length) await sleep(5);
     assert.deepEqual(
