@@ -12,7 +12,7 @@ import { requireWithin } from "./limits.ts";
 import { DocumentParser, type ParsedDocument } from "./parsed-document.ts";
 import { PersistedDocuments } from "./persisted-documents.ts";
 import { type Compiled, Preparer } from "./prepare.ts";
-import type { GraphqlRequest } from "./request.ts";
+import { dropUnused, type GraphqlRequest } from "./request.ts";
 import { type Outcome, run } from "./run.ts";
 import type { Api } from "./schema.ts";
 import { missingScopes } from "./scopes.ts";
@@ -99,6 +99,7 @@ export class Answerer {
     if (isFailed(parsed)) return parsed;
     const operation = operationOf(parsed, request.operationName);
     if (isReadOnly && operation.operation === "mutation") throw mutationByGet();
+    dropUnused(request, new Set(operation.variableDefinitions?.map(({ variable }) => variable.name.value)));
     const prepared = this.#preparer.prepare(parsed, operation, request.variables);
     if (isFailed(prepared)) return prepared;
     requireWithin("cost", prepared.cost, limits);

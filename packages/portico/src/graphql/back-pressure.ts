@@ -10,8 +10,10 @@ import { Turns } from "./turns.ts";
 const pausedAtBytes = 1024 * 1024;
 /** Queries and mutations of a connection that run at once; each can have a large answer. */
 const mostRunning = 8;
-/** While more than these wait for their turn, nothing is read: each has its variables. */
+/** While more than these wait for their turn, nothing is read. */
 const mostWaiting = 32;
+/** While the messages of operations that are not answered yet have more bytes, nothing is read: each has its variables. */
+const pausedAtUnanswered = 1024 * 1024;
 /** Bytes that a peer may send before it has shown its credential. */
 const mostUnauthenticatedBytes = 64 * 1024;
 
@@ -23,6 +25,7 @@ export class BackPressure {
   /** Settled once the peer has taken everything; undefined while little waits for it. */
   #drained: Promise<void> | undefined;
   #endWait = (): void => {};
+  #unansweredBytes = 0;
 
   /** @param onResumed called when the peer is read from again */
   constructor(socket: WebSocket, stream: Duplex, onResumed: () => void) {
@@ -66,13 +69,28 @@ export class BackPressure {
     await done;
   }
 
+  /** Runs an operation whose message has so many bytes, until it is answered or waits for events. */
+  async answering(bytes: number, run: () => Promise<void>): Promise<void> {
+    this.#unansweredBytes += bytes;
+    this.#pauseOrResume();
+    try {
+      await run();
+    } finally {
+      this.#unansweredBytes -= bytes;
+      this.#pauseOrResume();
+    }
+  }
+
   /** The connection is closed: nobody will take what waits, and nobody waits for it. */
   end(): void {
     this.#endWait();
   }
 
   #pauseOrResume(): void {
-    const mustPause = this.#drained !== undefined || this.#turns.waiting > mostWaiting;
+    const mustPause =
+      this.#drained !== undefined ||
+      this.#turns.waiting > mostWaiting ||
+      this.#unansweredBytes > pausedAtUnanswered;
     // One that is being closed is read from, so that the answer to the close frame is seen.
     if (mustPause === this.#socket.isPaused || this.#socket.readyState !== this.#socket.OPEN) return;
     if (mustPause) {

@@ -92,7 +92,7 @@ export function registerGraphql(server: FastifyInstance, door: GraphqlDoor): Str
   });
   serveGraphiqlFiles(server, filesPath, door.countFile);
   server.post(graphqlPath, { config: { mediaTypes: streamOrAnswerTypes } }, async (request, reply) =>
-    respond(request, reply, () => requestOfBody(request.body), false),
+    respond(request, reply, () => takeBody(request), false),
   );
 
   async function respond(
@@ -107,9 +107,9 @@ export function registerGraphql(server: FastifyInstance, door: GraphqlDoor): Str
       const parameters = parametersOf();
       if (parameters.isLong) await nextTurn();
       if (mayStream(request)) {
-        const given = resumed(parameters, request);
-        if (asksForStream(request) || answerer.isSubscription(given))
-          return stream(request, reply, given, caller);
+        resume(parameters, request);
+        if (asksForStream(request) || answerer.isSubscription(parameters))
+          return stream(request, reply, parameters, caller);
       }
       const tellLeft: TellLeft = (left) => {
         reply.headers(left);
@@ -145,6 +145,13 @@ export function registerGraphql(server: FastifyInstance, door: GraphqlDoor): Str
   return streams;
 }
 
+/** Takes the body from the request, which would hold all of it until the answer is sent. */
+function takeBody(request: FastifyRequest): GraphqlRequest {
+  const parameters = requestOfBody(request.body);
+  request.body = undefined;
+  return parameters;
+}
+
 const streamHeaders = {
   "Content-Type": `${streamType}; charset=utf-8`,
   "Cache-Control": "no-cache",
@@ -163,9 +170,9 @@ function asksForStream({ headers: { accept } }: FastifyRequest): boolean {
 }
 
 /** Clients that are cut off name the last event that they have seen (HTML, section 9.2.4). */
-function resumed(given: GraphqlRequest, { headers }: FastifyRequest): GraphqlRequest {
+function resume(given: GraphqlRequest, { headers }: FastifyRequest): void {
   const lastEventId = headers["last-event-id"];
-  return lastEventId === undefined ? given : { ...given, extensions: { ...given.extensions, lastEventId } };
+  if (lastEventId !== undefined) given.extensions = { ...given.extensions, lastEventId };
 }
 
 /** What no GraphQL began with, and what caches and clients act on, has its status in either media type. */

@@ -6,8 +6,9 @@ import { parseQuery } from "../plan/query.ts";
 export interface GraphqlRequest {
   readonly query: string | undefined;
   readonly operationName: string | undefined;
-  readonly variables: Readonly<Record<string, unknown>>;
-  readonly extensions: Readonly<Record<string, unknown>>;
+  /** Those that the operation does not use are dropped once it is known: see `dropUnused`. */
+  variables: Readonly<Record<string, unknown>>;
+  extensions: Readonly<Record<string, unknown>>;
   /** Whether it may take long to find out what it asks for: it waits for a turn of its own. */
   readonly isLong: boolean;
 }
@@ -65,6 +66,28 @@ export function requestOfTarget(target: string): GraphqlRequest {
     variables: json("variables"),
     extensions: json("extensions"),
   });
+}
+
+/** Extensions that matter beyond the document. */
+const usedExtensions: ReadonlySet<string> = new Set(["cost", "lastEventId"]);
+
+/**
+ * Drops what nothing will use, which may be as large as a body. In place: whoever has the request would hold it
+ * otherwise, for as long as the operation waits and runs.
+ *
+ * @param variables names that the operation declares
+ */
+export function dropUnused(request: GraphqlRequest, variables: ReadonlySet<string>): void {
+  request.variables = only(request.variables, variables);
+  request.extensions = only(request.extensions, usedExtensions);
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+function only(members: Members, names: ReadonlySet<string>): Members {
+  const entries = Object.entries(members);
+  const used = entries.filter(([name]) => names.has(name));
+  return used.length === entries.length ? members : Object.fromEntries(used);
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

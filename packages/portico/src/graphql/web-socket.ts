@@ -203,7 +203,9 @@ export class WebSocketConnection implements Holder, OutletConnection {
   async #received(bytes: RawData, isBinary: boolean): Promise<void> {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     if (isBinary) throw invalidMessage();
-    await this.#take(parseMessage(String(bytes)));
+    const text = String(bytes);
+    // Not awaited: what has come would be held until the operation is answered.
+    return this.#take(parseMessage(text), text.length);
   }
 
   /** Ends the connection with what is wrong with a message, or with the server. */
@@ -217,7 +219,7 @@ export class WebSocketConnection implements Holder, OutletConnection {
   }
 
   /** @throws Fault */
-  async #take(message: ClientMessage): Promise<void> {
+  async #take(message: ClientMessage, bytes: number): Promise<void> {
     switch (message.type) {
       case "connection_init":
         return this.#initialise(message.authorization);
@@ -226,7 +228,7 @@ export class WebSocketConnection implements Holder, OutletConnection {
       case "pong":
         return;
       case "subscribe":
-        return this.#subscribe(message.id, message.request);
+        return this.#backPressure.answering(bytes, () => this.#subscribe(message.id, message.request));
       case "complete":
         return this.#completeByClient(message.id);
     }
