@@ -3,10 +3,10 @@ import { comments } from "./service/comments.ts";
 import { deployments } from "./service/deployments.ts";
 import { posts } from "./service/posts.ts";
 import { projects } from "./service/projects.ts";
-import { sample } from "./service/sample.ts";
+import { seed } from "./service/sample.ts";
 
 export default app({
   name: "Portico",
   resources: [posts, comments, projects, deployments],
-  sample,
+  seed,
 });

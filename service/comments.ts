@@ -2,7 +2,7 @@ import { belongsTo, resource, text, users } from "portico";
 import { posts } from "./posts.ts";
 
 export const comments = resource("comment", {
-  under: posts,
+  parent: posts,
   fields: {
     body: text({ min: 1, max: 10_000 }),
     author: belongsTo(() => users, { default: "caller" }),

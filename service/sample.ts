@@ -5,7 +5,7 @@ import { posts } from "./posts.ts";
 import { projects } from "./projects.ts";
 
 /** Rows to look at in a new sandbox. */
-export async function sample(rows: Rows): Promise<void> {
+export async function seed(rows: Rows): Promise<void> {
   const engine = await rows.create(posts, {
     title: "On the Analytical Engine",
     body: "It weaves algebraic patterns just as the Jacquard loom weaves flowers and leaves.",

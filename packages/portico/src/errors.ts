@@ -51,7 +51,7 @@ export interface Detail {
 }
 
 /** A fault of a body or query, told together with all others. */
-export interface Fault extends Detail {
+export interface FieldError extends Detail {
   /** What is wrong, as the rest of a sentence that begins with the field: "must be text". */
   readonly text: string;
 }
@@ -104,7 +104,7 @@ export class Problem extends Error {
 export class LoggedProblem extends Problem {}
 
 /** A validation error about a single field. */
-export function fault(field: string, issue: Issue, message: string): Problem {
+export function validationError(field: string, issue: Issue, message: string): Problem {
   return new Problem("validation_error", message, [{ field, issue }]);
 }
 

@@ -6,21 +6,20 @@ export {
   belongsTo,
   boolean,
   choice,
+  computedStatus,
   type Deprecation,
   id,
   integer,
   json,
   list,
   number,
-  type StateRule,
-  state,
+  type StatusRule,
   text,
   timestamp,
 } from "./declare/field.ts";
 export type { ChangesOf, InputOf, RecordOf } from "./declare/record.ts";
 export {
   type Action,
-  type CheckContext,
   type Declaration,
   type HookContext,
   type Hooks,
@@ -29,6 +28,7 @@ export {
   type Rows,
   range,
   resource,
+  type ValidationContext,
 } from "./declare/resource.ts";
-export { type Detail, type ErrorCode, type Fault, Problem } from "./errors.ts";
+export { type Detail, type ErrorCode, type FieldError, Problem } from "./errors.ts";
 export { users } from "./identity/user.ts";

@@ -27,7 +27,7 @@ import { openStore } from "../store/open.ts";
 import { type Table, tablesOf } from "../store/schema.ts";
 import type { Store } from "../store/store.ts";
 import { loadApp } from "./config.ts";
-import { keyNotices } from "./notices.ts";
+import { keyEmails } from "./notices.ts";
 import { authUrl, readSettings, type Settings } from "./settings.ts";
 
 /** Tables of the server itself that belong to no resource. */
@@ -60,10 +60,10 @@ export async function assemble(): Promise<Assembly> {
     environment: settings.mode === "live" ? "live" : "test",
     expiringSoonDays: settings.keyExpiringSoonDays,
     standardQuota: settings.keyQuota,
-    notices: keyNotices(app, settings, () => apiKeys),
+    notices: keyEmails(app, settings, () => apiKeys),
   });
   const ownResources = [users, emailChanges, apiKeys, requestLogs, mails, oauthClients, clientSecrets];
-  const model = checkedModel(app, ownResources, settings.mode === "sandbox");
+  const model = validatedModel(app, ownResources, settings.mode === "sandbox");
   requireFreePaths(
     model.resources,
     mountedAt(authUrl(settings, settings.publicUrl), settings.publicUrl).mount,
@@ -71,7 +71,7 @@ export async function assemble(): Promise<Assembly> {
   return { app, model, settings, tables: tablesOf(model, ownTables, ownIndexes), apiKeys };
 }
 
-function checkedModel(app: App, ownResources: readonly Resource[], explainsFailures: boolean): Model {
+function validatedModel(app: App, ownResources: readonly Resource[], explainsFailures: boolean): Model {
   try {
     return buildModel(app, ownResources, { explainsFailures });
   } catch (error) {

@@ -2,7 +2,7 @@
 // what is old.
 
 import { mailExpiry } from "../events/mail/mail.ts";
-import { MailedExpiryNotices } from "../events/mail/mailed-key-notices.ts";
+import { MailedExpiryEmails } from "../events/mail/mailed-key-notices.ts";
 import { Outbox } from "../events/mail/outbox.ts";
 import { MailSender } from "../events/mail/sender.ts";
 import { openTransport } from "../events/mail/transport.ts";
@@ -10,22 +10,22 @@ import { eventExpiry } from "../events/purged-events.ts";
 import { requestLogExpiry } from "../events/request-log.ts";
 import type { Logger } from "../http/log.ts";
 import type { AccountMails } from "../identity/account-mails.ts";
-import { ExpiryWatch } from "../identity/expiry-watch.ts";
+import { ExpiryNotifier } from "../identity/expiry-watch.ts";
 import { usageExpiry } from "../identity/key-uses.ts";
 import { oauthExpiry } from "../identity/oauth-records.ts";
-import { dayMs, type Expiry, Purge } from "../store/purge.ts";
+import { dayMs, Purge, type RetentionPolicy } from "../store/purge.ts";
 import type { Report } from "../store/report.ts";
 import type { Store } from "../store/store.ts";
 import type { Assembly } from "./assemble.ts";
-import { letterhead, senderAddress } from "./notices.ts";
-import { Repeated } from "./repeated.ts";
+import { emailSettings, senderAddress } from "./notices.ts";
+import { PeriodicTask } from "./repeated.ts";
 import type { Settings } from "./settings.ts";
 
 const second = 1_000;
 const minute = 60 * second;
 
 /** How long mails that are under way may take after SIGTERM. */
-const mailPatienceMs = 10 * second;
+const mailShutdownTimeoutMs = 10 * second;
 
 export interface Background {
   /** Finishes what is under way; nothing uses the store after it. */
@@ -42,12 +42,18 @@ export async function startBackground(
   const { app, model, settings } = assembly;
   const report: Report = (message, details) => logger.warn(details, message);
   const outbox = new Outbox(store, model, report);
-  const notices = new MailedExpiryNotices(store, model, letterhead(app, settings));
-  const expiryWatch = new ExpiryWatch(store, model, notices, settings.keyExpiringSoonDays * dayMs, report);
-  const repeated: Repeated[] = [];
-  const repeat = (what: string, everyMs: number, work: () => Promise<void>): void => {
-    const tellFailure = (err: unknown): void => logger.warn({ err }, `${what} failed; it is tried again`);
-    repeated.push(new Repeated(work, everyMs, tellFailure));
+  const notices = new MailedExpiryEmails(store, model, emailSettings(app, settings));
+  const expiryNotifier = new ExpiryNotifier(
+    store,
+    model,
+    notices,
+    settings.keyExpiringSoonDays * dayMs,
+    report,
+  );
+  const tasks: PeriodicTask[] = [];
+  const addTask = (name: string, intervalMs: number, work: () => Promise<void>): void => {
+    const logFailure = (err: unknown): void => logger.warn({ err }, `${name} failed; it is tried again`);
+    tasks.push(new PeriodicTask(work, intervalMs, logFailure));
   };
 
   const { smtpUrl } = settings;
@@ -55,25 +61,25 @@ export async function startBackground(
     smtpUrl === undefined
       ? undefined
       : new MailSender(outbox, await openTransport(smtpUrl, senderAddress(app, settings)), logger);
-  if (sender) repeat("sending mail", second, () => sender.look());
+  if (sender) addTask("sending mail", second, () => sender.poll());
   else if (settings.mode === "live") {
     logger.warn("SMTP_URL is not set: mails wait in the database until it is");
   }
-  repeat("writing mails about accounts", second, () => mails.look());
-  repeat("telling of keys that will soon expire", minute, () => expiryWatch.look());
+  addTask("writing mails about accounts", second, () => mails.poll());
+  addTask("telling of keys that will soon expire", minute, () => expiryNotifier.poll());
   const purge = new Purge(store, expiries(settings, store), report);
   purge.start();
   return {
     async stop() {
       await purge.stop();
-      await Promise.all(repeated.map((each) => each.stop()));
-      await sender?.stop(mailPatienceMs);
+      await Promise.all(tasks.map((each) => each.stop()));
+      await sender?.stop(mailShutdownTimeoutMs);
     },
   };
 }
 
 /** Everything that is kept for a time only. */
-function expiries(settings: Settings, store: Store): readonly Expiry[] {
+function expiries(settings: Settings, store: Store): readonly RetentionPolicy[] {
   const { usageDays, requestLogDays, mailDays, eventDays } = settings;
   // Rows of a time when the request log was kept go, too.
   return [

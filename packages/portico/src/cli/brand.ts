@@ -3,7 +3,7 @@
 import { readFileSync, statSync } from "node:fs";
 import type { App } from "../declare/app.ts";
 import { OperatorError } from "../errors.ts";
-import { type Brand, type Logo, largestLogo, logoOf } from "../oauth/brand.ts";
+import { type Brand, type Logo, logoOf, maxLogoBytes } from "../oauth/brand.ts";
 import type { Settings } from "./settings.ts";
 
 /** @throws OperatorError for a logo that cannot be read or is none */
@@ -18,15 +18,15 @@ export function brandOf(app: App, { pagesName, pagesColour, pagesLogo }: Setting
 function readLogo(file: string): Logo {
   let bytes: Buffer | undefined;
   try {
-    const found = statSync(file);
-    bytes = found.isFile() && found.size <= largestLogo ? readFileSync(file) : undefined;
+    const stats = statSync(file);
+    bytes = stats.isFile() && stats.size <= maxLogoBytes ? readFileSync(file) : undefined;
   } catch (error) {
     throw new OperatorError(`PORTICO_PAGES_LOGO cannot be read: ${(error as Error).message}`);
   }
   const logo = bytes && logoOf(bytes);
   if (logo) return logo;
-  const most = `${largestLogo / 1024} KiB`;
+  const maxSize = `${maxLogoBytes / 1024} KiB`;
   throw new OperatorError(
-    `PORTICO_PAGES_LOGO is ${file}; it must be a PNG, JPEG, WebP or SVG of at most ${most}`,
+    `PORTICO_PAGES_LOGO is ${file}; it must be a PNG, JPEG, WebP or SVG of at most ${maxSize}`,
   );
 }

@@ -15,7 +15,7 @@ export interface Option {
 export type Options = Readonly<Record<string, Option>>;
 
 /** What a command did: an object for `--json`, and lines for a person. */
-export interface Outcome {
+export interface CommandOutput {
   readonly json: Readonly<Record<string, unknown>>;
   readonly lines: readonly string[];
 }
@@ -28,13 +28,13 @@ export interface Command {
   /** What must stand behind its words: `["ID"]`. */
   readonly positionals?: readonly string[];
   /** Answers with what it did, or with nothing where it goes on working. */
-  run(given: Given): Promise<Outcome | undefined>;
+  run(args: Arguments): Promise<CommandOutput | undefined>;
 }
 
 type Values = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
 /** The options and positionals of a call. */
-export class Given {
+export class Arguments {
   readonly #options: Values;
   readonly positionals: readonly string[];
 
@@ -56,23 +56,23 @@ export class Given {
   }
 
   number(name: string): number | undefined {
-    return this.#numberFrom(1, name);
+    return this.#numberAtLeast(1, name);
   }
 
   /** A whole number, also 0. */
   wholeNumber(name: string): number | undefined {
-    return this.#numberFrom(0, name);
+    return this.#numberAtLeast(0, name);
   }
 
-  #numberFrom(least: 0 | 1, name: string): number | undefined {
+  #numberAtLeast(min: 0 | 1, name: string): number | undefined {
     const value = this.text(name);
     if (value === undefined) return undefined;
-    if (/^(0|[1-9]\d{0,8})$/.test(value) && Number(value) >= least) return Number(value);
-    throw new OperatorError(`--${name} is '${value}'; it must be a whole number from ${least} on`);
+    if (/^(0|[1-9]\d{0,8})$/.test(value) && Number(value) >= min) return Number(value);
+    throw new OperatorError(`--${name} is '${value}'; it must be a whole number from ${min} on`);
   }
 
   /** A moment; a date stands for its beginning in UTC. */
-  moment(name: string): string | undefined {
+  timestamp(name: string): string | undefined {
     const value = this.text(name);
     return value !== undefined && /^\d{4}-\d\d-\d\d$/.test(value) ? `${value}T00:00:00Z` : value;
   }
@@ -104,7 +104,7 @@ const common: Options = {
 };
 
 /** @throws OperatorError for an unknown option or a missing word */
-export function parseCall(command: Command, words: readonly string[]): Given {
+export function parseArguments(command: Command, words: readonly string[]): Arguments {
   const options = Object.fromEntries(
     Object.entries({ ...command.options, ...common }).map(([name, { value, isRepeated }]) => [
       name,
@@ -115,13 +115,13 @@ export function parseCall(command: Command, words: readonly string[]): Given {
     const { values, positionals } = parseArgs({ args: [...words], options, allowPositionals: true });
     const expected = command.positionals ?? [];
     if (!values.help && positionals.length !== expected.length) {
-      const surplus = positionals[expected.length];
+      const extra = positionals[expected.length];
       throw new Error(
-        surplus === undefined ? `${expected.join(" ")} is missing` : `'${surplus}' is not expected`,
+        extra === undefined ? `${expected.join(" ")} is missing` : `'${extra}' is not expected`,
       );
     }
     // Only options of texts may stand several times.
-    return new Given(values as Values, positionals);
+    return new Arguments(values as Values, positionals);
   } catch (error) {
     throw new OperatorError(
       `${(error as Error).message.split(/\. |\.?\n/)[0]}; see: portico ${command.name} --help`,

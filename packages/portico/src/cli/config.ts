@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { App } from "../declare/app.ts";
+import { renameHint } from "../declare/renamed-options.ts";
 import { OperatorError } from "../errors.ts";
 
 const configFile = "portico.config.ts";
@@ -29,7 +30,9 @@ async function load(file: string): Promise<{ default?: unknown }> {
     return await import(pathToFileURL(file).href);
   } catch (error) {
     if (error instanceof OperatorError || !(error instanceof Error)) throw error;
-    const [message = ""] = error.message.split("\n");
+    const [line = ""] = error.message.split("\n");
+    const missing = /does not provide an export named '(\w+)'/.exec(line)?.[1];
+    const message = renameHint("export", missing ?? "") ?? line;
     const location = locationOf(error.stack ?? "");
     throw new OperatorError(
       `${configFile} cannot be loaded: ${message}${location ? ` (${relative(folder, location)})` : ""}`,

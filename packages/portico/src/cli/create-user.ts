@@ -3,7 +3,7 @@
 import type { RecordOf } from "../declare/record.ts";
 import type { Engine } from "../engine/engine.ts";
 import { OperatorError } from "../errors.ts";
-import { hashPassword, passwordFault, setPassword } from "../identity/password.ts";
+import { hashPassword, passwordError, setPassword } from "../identity/password.ts";
 import { systemCaller } from "../identity/system-caller.ts";
 import { users } from "../identity/user.ts";
 import type { Store } from "../store/store.ts";
@@ -21,10 +21,10 @@ export async function createUser(
   tenantId: string,
   { email, name, password }: NewUser,
 ): Promise<RecordOf<typeof users>> {
-  const fault = passwordFault(password);
+  const fault = passwordError(password);
   if (fault !== undefined) throw new OperatorError(fault);
   const hash = await hashPassword(password);
-  return engine.together(systemCaller(engine.model, tenantId), async (rows, session) => {
+  return engine.inTransaction(systemCaller(engine.model, tenantId), async (rows, session) => {
     const user = await rows.create(users, { email, name });
     await setPassword(store, session, { tenantId, userId: user.id }, hash);
     return user;

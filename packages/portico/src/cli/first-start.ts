@@ -24,25 +24,24 @@ export async function fillSandbox(
   return store.transaction(async (session) => {
     if (!(await hasNoTenant(store, session))) return undefined;
     const tenant = await insertTenant(store, session, "Sandbox");
-    const people = engine.rowsWithin(session, systemCaller(model, tenant.id));
-    const user = await people.create(users, { email: "ada@example.com", name: "Ada Lovelace" });
+    const userModel = engine.rowsIn(session, systemCaller(model, tenant.id));
+    const user = await userModel.create(users, { email: "ada@example.com", name: "Ada Lovelace" });
     // Nobody needs to know it: a password is set anew by mail.
     const password = await hashPassword(randomBytes(24).toString("base64url"));
     await setPassword(store, session, { tenantId: tenant.id, userId: user.id }, password);
-    const rows = engine.rowsWithin(session, systemCaller(model, tenant.id, user.id));
-    await addSample(app, rows);
-    const made = await rows.create(apiKeys, { name: "First key", scopes: [everyScope] });
+    const rows = engine.rowsIn(session, systemCaller(model, tenant.id, user.id));
+    await runSeed(app, rows);
+    const key = await rows.create(apiKeys, { name: "First key", scopes: [everyScope] });
     // The hook of the resource reveals the key in the answer to its creation.
-    return (made as { key?: string }).key;
+    return (key as { key?: string }).key;
   });
 }
 
-async function addSample({ sample }: App, rows: Rows): Promise<void> {
+async function runSeed({ seed }: App, rows: Rows): Promise<void> {
   try {
-    await sample?.(rows);
+    await seed?.(rows);
   } catch (error) {
-    if (error instanceof Problem)
-      throw new OperatorError(`the sample of portico.config.ts: ${error.message}`);
+    if (error instanceof Problem) throw new OperatorError(`the seed of portico.config.ts: ${error.message}`);
     throw error;
   }
 }
@@ -50,14 +49,14 @@ async function addSample({ sample }: App, rows: Rows): Promise<void> {
 /** What a person reads at the first start. */
 export function greeting(app: App, engine: Engine, url: string, key: string): string {
   const declared = app.resources.map(({ name }) => engine.model.resource.get(name)!);
-  const shown = declared.find(
-    (resource) => resource.isServed && !resource.parent && resource.paging === "cursor",
+  const example = declared.find(
+    (resource) => resource.isExposed && !resource.parent && resource.paging === "cursor",
   );
-  const collection = `${url}/${shown?.segment ?? "users"}`;
+  const collection = `${url}/${example?.segment ?? "users"}`;
   const authorization = `-H 'Authorization: Bearer ${key}'`;
   return [
     "",
-    `${app.name} is running at ${url}, in sandbox mode${app.sample ? ", with sample data" : ""}.`,
+    `${app.name} is running at ${url}, in sandbox mode${app.seed ? ", with sample data" : ""}.`,
     "",
     "Your key, shown this once only:",
     "",

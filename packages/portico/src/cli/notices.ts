@@ -2,9 +2,9 @@
 
 import { isIP } from "node:net";
 import type { App } from "../declare/app.ts";
-import { type Letterhead, MailedKeyNotices } from "../events/mail/mailed-key-notices.ts";
+import { type EmailSettings, MailedKeyEmails } from "../events/mail/mailed-key-notices.ts";
 import type { Address } from "../events/mail/transport.ts";
-import type { KeyNotices } from "../identity/key-notices.ts";
+import type { KeyNotifications } from "../identity/key-notices.ts";
 import type { ApiKeys } from "../identity/key-resource.ts";
 import { users } from "../identity/user.ts";
 import type { Settings } from "./settings.ts";
@@ -13,15 +13,15 @@ import type { Settings } from "./settings.ts";
  * Notices to the owners of keys, written by the hooks of keys.
  * @param apiKeys the resource that is declared with these hooks
  */
-export function keyNotices(app: App, settings: Settings, apiKeys: () => ApiKeys): KeyNotices {
+export function keyEmails(app: App, settings: Settings, apiKeys: () => ApiKeys): KeyNotifications {
   const directory = {
     user: (rows, id) => rows.get(users, id),
     key: (rows, id) => rows.get(apiKeys(), id),
-  } satisfies ConstructorParameters<typeof MailedKeyNotices>[0];
-  return new MailedKeyNotices(directory, letterhead(app, settings));
+  } satisfies ConstructorParameters<typeof MailedKeyEmails>[0];
+  return new MailedKeyEmails(directory, emailSettings(app, settings));
 }
 
-export function letterhead(app: App, { mode, publicUrl, smtpUrl }: Settings): Letterhead {
+export function emailSettings(app: App, { mode, publicUrl, smtpUrl }: Settings): EmailSettings {
   return {
     apiName: app.name,
     keysUrl: `${publicUrl}/v1/api-keys`,

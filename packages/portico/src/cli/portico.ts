@@ -2,7 +2,7 @@
 
 import packageJson from "../../package.json" with { type: "json" };
 import { OperatorError, Problem } from "../errors.ts";
-import { type Command, helpOf, helpOfAll, type Outcome, parseCall } from "./command.ts";
+import { type Command, type CommandOutput, helpOf, helpOfAll, parseArguments } from "./command.ts";
 
 const { version } = packageJson;
 
@@ -22,22 +22,23 @@ const groups: Readonly<Record<string, () => Promise<{ readonly commands: readonl
 
 async function main(words: readonly string[]): Promise<void> {
   const [first, second] = words;
-  if (first === undefined || isHelp(first)) return print(helpOfAll(await everyCommand()));
+  if (first === undefined || isHelpFlag(first)) return print(helpOfAll(await everyCommand()));
   if (["--version", "-v"].includes(first)) return print(version);
   const commands = Object.hasOwn(groups, first) ? (await groups[first]!()).commands : [];
-  const command = commands.find(({ name }) => name.split(" ").every((word, place) => words[place] === word));
+  const command = commands.find(({ name }) => name.split(" ").every((word, index) => words[index] === word));
   if (!command) {
-    if (commands.length > 0 && (second === undefined || isHelp(second))) return print(helpOfAll(commands));
+    if (commands.length > 0 && (second === undefined || isHelpFlag(second)))
+      return print(helpOfAll(commands));
     throw new OperatorError(`there is no command '${words.slice(0, 2).join(" ")}'; see: portico --help`);
   }
-  const given = parseCall(command, words.slice(command.name.split(" ").length));
-  if (given.isSet("help")) return print(helpOf(command));
-  for (const [name, { isRequired }] of Object.entries(command.options)) if (isRequired) given.required(name);
-  const outcome = await command.run(given);
-  if (outcome) print(textOf(outcome, given.isSet("json")));
+  const args = parseArguments(command, words.slice(command.name.split(" ").length));
+  if (args.isSet("help")) return print(helpOf(command));
+  for (const [name, { isRequired }] of Object.entries(command.options)) if (isRequired) args.required(name);
+  const outcome = await command.run(args);
+  if (outcome) print(textOf(outcome, args.isSet("json")));
 }
 
-function isHelp(word: string): boolean {
+function isHelpFlag(word: string): boolean {
   return ["--help", "-h", "help"].includes(word);
 }
 
@@ -46,7 +47,7 @@ async function everyCommand(): Promise<readonly Command[]> {
   return loaded.flatMap(({ commands }) => commands);
 }
 
-function textOf({ json, lines }: Outcome, isJson: boolean): string {
+function textOf({ json, lines }: CommandOutput, isJson: boolean): string {
   return isJson ? JSON.stringify(json) : lines.join("\n");
 }
 

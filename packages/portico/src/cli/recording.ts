@@ -4,7 +4,7 @@ import type { Model } from "../declare/model.ts";
 import { RequestLog, requestLogs } from "../events/request-log.ts";
 import type { Logger } from "../http/log.ts";
 import type { RequestRecorder } from "../http/request-log.ts";
-import { KeyUses } from "../identity/key-uses.ts";
+import { KeyUsageBuffer } from "../identity/key-uses.ts";
 import type { Report } from "../store/report.ts";
 import type { Store } from "../store/store.ts";
 import { WriteBehind } from "../store/write-behind.ts";
@@ -18,20 +18,20 @@ export interface Recording {
   stop(): Promise<void>;
 }
 
-export function recordingOf(
+export function requestRecording(
   store: Store,
   model: Model,
   { requestLogDays }: Settings,
   logger: Logger,
 ): Recording {
   const report: Report = (message, details) => logger.warn(details, message);
-  const uses = new KeyUses(store, report);
+  const uses = new KeyUsageBuffer(store, report);
   const log = new RequestLog(store, model.resource.get(requestLogs.name)!, report);
   const isLogKept = requestLogDays > 0;
-  const writing = new WriteBehind(store, [...uses.gatherings, ...(isLogKept ? [log] : [])], report);
+  const writeBehind = new WriteBehind(store, [...uses.buffers, ...(isLogKept ? [log] : [])], report);
   return {
     recorders: isLogKept ? [uses, log] : [uses],
-    start: () => writing.start(),
-    stop: () => writing.stop(),
+    start: () => writeBehind.start(),
+    stop: () => writeBehind.stop(),
   };
 }

@@ -1,9 +1,9 @@
 // Work that a server does again and again beside its requests.
 
-export class Repeated {
-  readonly #work: () => Promise<void>;
-  readonly #everyMs: number;
-  readonly #tellFailure: (error: unknown) => void;
+export class PeriodicTask {
+  readonly #run: () => Promise<void>;
+  readonly #intervalMs: number;
+  readonly #onError: (error: unknown) => void;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void>;
   #hasFailed = false;
@@ -12,11 +12,11 @@ export class Repeated {
    * Works at once, and again so long after it last ended. A failure does not end it; of failures in a row
    * the first is told.
    */
-  constructor(work: () => Promise<void>, everyMs: number, tellFailure: (error: unknown) => void) {
-    this.#work = work;
-    this.#everyMs = everyMs;
-    this.#tellFailure = tellFailure;
-    this.#running = this.#run();
+  constructor(run: () => Promise<void>, intervalMs: number, onError: (error: unknown) => void) {
+    this.#run = run;
+    this.#intervalMs = intervalMs;
+    this.#onError = onError;
+    this.#running = this.#runOnce();
   }
 
   /** Waits for the work that is under way; there is no more after it. */
@@ -27,16 +27,16 @@ export class Repeated {
     clearTimeout(this.#timer);
   }
 
-  async #run(): Promise<void> {
+  async #runOnce(): Promise<void> {
     try {
-      await this.#work();
+      await this.#run();
       this.#hasFailed = false;
     } catch (error) {
-      if (!this.#hasFailed) this.#tellFailure(error);
+      if (!this.#hasFailed) this.#onError(error);
       this.#hasFailed = true;
     }
     this.#timer = setTimeout(() => {
-      this.#running = this.#run();
-    }, this.#everyMs);
+      this.#running = this.#runOnce();
+    }, this.#intervalMs);
   }
 }

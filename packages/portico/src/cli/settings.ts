@@ -6,7 +6,7 @@ import { type GraphqlLimits, standardLimits } from "../graphql/bounds.ts";
 import type { AllowedOrigins } from "../http/cors.ts";
 import { type LogLevel, logLevels } from "../http/log-level.ts";
 import type { Introspection } from "../identity/foreign-tokens.ts";
-import { networkIn } from "../limits/client-address.ts";
+import { parseNetwork } from "../limits/client-address.ts";
 
 export const standardDatabaseUrl = "file:./data/portico.db";
 
@@ -61,27 +61,27 @@ export interface Settings {
   /** How long rows of the request log are kept; with 0 there are none. */
   readonly requestLogDays: number;
   /** Subscriptions that a credential may have open. */
-  readonly mostSubscriptions: number;
+  readonly maxSubscriptions: number;
   readonly logLevel: LogLevel;
-  readonly isTimed: boolean;
+  readonly sendsServerTiming: boolean;
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-const shortestSecret = 32;
+const minSecretLength = 32;
 const mebibyte = 1024 * 1024;
 
 /** @throws OperatorError naming the variable, what it holds and what it may hold */
 export function readSettings(environment: Environment, defaults: Environment = {}): Settings {
-  const value = (name: string, standard: string): string => environment[name] || (defaults[name] ?? standard);
+  const value = (name: string, fallback: string): string => environment[name] || (defaults[name] ?? fallback);
   const mode = oneOf("PORTICO_MODE", value("PORTICO_MODE", "sandbox"), ["sandbox", "live"] as const);
   const host = hostName(value("HOST", "127.0.0.1"));
   const port = portNumber(value("PORT", "3000"));
-  const secrets = secretsOf(value("PORTICO_SECRET", ""));
-  refuseFaultyUrls(value);
+  const secrets = parseSecrets(value("PORTICO_SECRET", ""));
+  refuseInvalidUrls(value);
   if (mode === "live" && !secrets) {
     throw new OperatorError(
-      `PORTICO_SECRET is missing; live mode needs ${shortestSecret} random characters or more`,
+      `PORTICO_SECRET is missing; live mode needs ${minSecretLength} random characters or more`,
     );
   }
   return {
@@ -98,9 +98,10 @@ export function readSettings(environment: Environment, defaults: Environment = {
     graphqlLimits: graphqlLimits(value),
     failedAuthQuota: quota("PORTICO_FAILED_AUTH_QUOTA", value("PORTICO_FAILED_AUTH_QUOTA", "300/60")),
     trustedProxies: networks("PORTICO_TRUSTED_PROXIES", value("PORTICO_TRUSTED_PROXIES", "")),
-    maxConnections: bound("PORTICO_MAX_CONNECTIONS", value("PORTICO_MAX_CONNECTIONS", "10000")),
-    bufferBytes: mebibyte * bound("PORTICO_BUFFER_MIB", value("PORTICO_BUFFER_MIB", "256")),
-    slowReadMs: 1000 * bound("PORTICO_SLOW_READ_SECONDS", value("PORTICO_SLOW_READ_SECONDS", "10"), 3_600),
+    maxConnections: graphqlLimit("PORTICO_MAX_CONNECTIONS", value("PORTICO_MAX_CONNECTIONS", "10000")),
+    bufferBytes: mebibyte * graphqlLimit("PORTICO_BUFFER_MIB", value("PORTICO_BUFFER_MIB", "256")),
+    slowReadMs:
+      1000 * graphqlLimit("PORTICO_SLOW_READ_SECONDS", value("PORTICO_SLOW_READ_SECONDS", "10"), 3_600),
     smtpUrl: smtpUrl(value("SMTP_URL", "")),
     mailFrom: mailAddress("MAIL_FROM", value("MAIL_FROM", "")),
     signingKey: value("PORTICO_SIGNING_KEY", "") || undefined,
@@ -112,9 +113,12 @@ export function readSettings(environment: Environment, defaults: Environment = {
     eventDays: days("PORTICO_EVENT_DAYS", value("PORTICO_EVENT_DAYS", "30")),
     usageDays: days("PORTICO_USAGE_DAYS", value("PORTICO_USAGE_DAYS", "90")),
     requestLogDays: days("PORTICO_REQUEST_LOG_DAYS", value("PORTICO_REQUEST_LOG_DAYS", "7"), 0),
-    mostSubscriptions: bound("PORTICO_GRAPHQL_SUBSCRIPTIONS", value("PORTICO_GRAPHQL_SUBSCRIPTIONS", "100")),
+    maxSubscriptions: graphqlLimit(
+      "PORTICO_GRAPHQL_SUBSCRIPTIONS",
+      value("PORTICO_GRAPHQL_SUBSCRIPTIONS", "100"),
+    ),
     logLevel: oneOf("LOG_LEVEL", value("LOG_LEVEL", "info"), logLevels),
-    isTimed: oneOf("PORTICO_TIMING", value("PORTICO_TIMING", "0"), ["0", "1"] as const) === "1",
+    sendsServerTiming: oneOf("PORTICO_TIMING", value("PORTICO_TIMING", "0"), ["0", "1"] as const) === "1",
   };
 }
 
@@ -124,7 +128,7 @@ export function authUrl(settings: Settings, publicUrl: string): string {
 }
 
 /** Settings of parts that are still to come: what is written is checked already. */
-function refuseFaultyUrls(value: (name: string, standard: string) => string): void {
+function refuseInvalidUrls(value: (name: string, fallback: string) => string): void {
   for (const name of ["REDIS_URL"]) {
     const url = value(name, "");
     if (url !== "" && !URL.canParse(url))
@@ -133,8 +137,8 @@ function refuseFaultyUrls(value: (name: string, standard: string) => string): vo
 }
 
 function oneOf<const Choice extends string>(name: string, value: string, choices: readonly Choice[]): Choice {
-  const found = choices.find((choice) => choice === value);
-  if (found !== undefined) return found;
+  const match = choices.find((choice) => choice === value);
+  if (match !== undefined) return match;
   throw new OperatorError(`${name} is '${value}'; it must be one of ${choices.join(", ")}`);
 }
 
@@ -148,11 +152,11 @@ export function quota(name: string, value: string): Quota {
 
 /** `10.0.0.7,192.168.0.0/16` */
 function networks(name: string, value: string): readonly string[] {
-  const given = value.split(",").map((each) => each.trim());
-  const listed = given.filter((each) => each !== "");
-  const wrong = listed.find((each) => networkIn(each) === undefined);
-  if (wrong === undefined) return listed;
-  throw new OperatorError(`${name} has '${wrong}'; write addresses or networks: 10.0.0.7,192.168.0.0/16`);
+  const parts = value.split(",").map((each) => each.trim());
+  const listed = parts.filter((each) => each !== "");
+  const invalid = listed.find((each) => parseNetwork(each) === undefined);
+  if (invalid === undefined) return listed;
+  throw new OperatorError(`${name} has '${invalid}'; write addresses or networks: 10.0.0.7,192.168.0.0/16`);
 }
 
 /** Its password is not repeated in the message. */
@@ -178,7 +182,7 @@ function mailAddress(name: string, value: string): Settings["mailFrom"] {
 }
 
 /** The secret is not repeated in the message. */
-function introspection(value: (name: string, standard: string) => string): Settings["introspection"] {
+function introspection(value: (name: string, fallback: string) => string): Settings["introspection"] {
   const url = value("PORTICO_INTROSPECTION_URL", "");
   const clientId = value("PORTICO_INTROSPECTION_CLIENT_ID", "");
   const clientSecret = value("PORTICO_INTROSPECTION_CLIENT_SECRET", "");
@@ -203,25 +207,25 @@ function colour(name: string, value: string): string | undefined {
   throw new OperatorError(`${name} is '${value}'; write red, green and blue in hexadecimal: #0b57d0`);
 }
 
-function days(name: string, value: string, fewest = 1): number {
+function days(name: string, value: string, min = 1): number {
   const count = Number(value);
-  if (/^\d{1,4}$/.test(value) && count >= fewest) return count;
-  throw new OperatorError(`${name} is '${value}'; it must be a number of days from ${fewest} to 9999`);
+  if (/^\d{1,4}$/.test(value) && count >= min) return count;
+  throw new OperatorError(`${name} is '${value}'; it must be a number of days from ${min} to 9999`);
 }
 
 /** How much one GraphQL operation may ask for. */
-function graphqlLimits(value: (name: string, standard: string) => string): GraphqlLimits {
+function graphqlLimits(value: (name: string, fallback: string) => string): GraphqlLimits {
   const { depth, cost, fields, tokens } = standardLimits;
   return {
     ...standardLimits,
-    depth: bound("PORTICO_GRAPHQL_DEPTH", value("PORTICO_GRAPHQL_DEPTH", String(depth))),
-    cost: bound("PORTICO_GRAPHQL_COST", value("PORTICO_GRAPHQL_COST", String(cost))),
-    fields: bound("PORTICO_GRAPHQL_FIELDS", value("PORTICO_GRAPHQL_FIELDS", String(fields))),
-    tokens: bound("PORTICO_GRAPHQL_TOKENS", value("PORTICO_GRAPHQL_TOKENS", String(tokens))),
+    depth: graphqlLimit("PORTICO_GRAPHQL_DEPTH", value("PORTICO_GRAPHQL_DEPTH", String(depth))),
+    cost: graphqlLimit("PORTICO_GRAPHQL_COST", value("PORTICO_GRAPHQL_COST", String(cost))),
+    fields: graphqlLimit("PORTICO_GRAPHQL_FIELDS", value("PORTICO_GRAPHQL_FIELDS", String(fields))),
+    tokens: graphqlLimit("PORTICO_GRAPHQL_TOKENS", value("PORTICO_GRAPHQL_TOKENS", String(tokens))),
   };
 }
 
-function bound(name: string, value: string, max = 99_999_999): number {
+function graphqlLimit(name: string, value: string, max = 99_999_999): number {
   if (/^[1-9]\d{0,7}$/.test(value) && Number(value) <= max) return Number(value);
   throw new OperatorError(`${name} is '${value}'; it must be a whole number from 1 to ${max}`);
 }
@@ -247,11 +251,11 @@ function optionalUrl(name: string, value: string): string | undefined {
 function origins(name: string, value: string): AllowedOrigins | undefined {
   if (value === "") return undefined;
   if (value === "*") return "*";
-  const given = value.split(",").map((each) => each.trim());
-  const wrong = given.find((each) => !/^https?:/.test(each) || URL.parse(each)?.origin !== each);
-  if (wrong === undefined) return new Set(given);
+  const parts = value.split(",").map((each) => each.trim());
+  const invalid = parts.find((each) => !/^https?:/.test(each) || URL.parse(each)?.origin !== each);
+  if (invalid === undefined) return new Set(parts);
   throw new OperatorError(
-    `${name} has '${wrong}'; write origins as https://app.example.com, separated by commas, or * alone for every one`,
+    `${name} has '${invalid}'; write origins as https://app.example.com, separated by commas, or * alone for every one`,
   );
 }
 
@@ -264,11 +268,11 @@ function urlHost(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
-function secretsOf(value: string): readonly string[] | undefined {
+function parseSecrets(value: string): readonly string[] | undefined {
   if (value === "") return undefined;
   const secrets = value.split(",").map((secret) => secret.trim());
-  if (secrets.length <= 2 && secrets.every((secret) => secret.length >= shortestSecret)) return secrets;
+  if (secrets.length <= 2 && secrets.every((secret) => secret.length >= minSecretLength)) return secrets;
   throw new OperatorError(
-    `PORTICO_SECRET must be one value, or two separated by a comma, of ${shortestSecret} characters or more each`,
+    `PORTICO_SECRET must be one value, or two separated by a comma, of ${minSecretLength} characters or more each`,
   );
 }

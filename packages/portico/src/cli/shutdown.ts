@@ -8,10 +8,10 @@ import type { Recording } from "./recording.ts";
 import { RejectionLog, safeError } from "./rejection-log.ts";
 
 /** How long requests that are under way may take. */
-const requestPatienceMs = 10_000;
+const requestTimeoutMs = 10_000;
 /** After this the process ends whatever is still under way; longer than requests and mails may take. */
-const shutdownPatienceMs = 30_000;
-const closeIdleEveryMs = 20;
+const shutdownTimeoutMs = 30_000;
+const closeIdleIntervalMs = 20;
 const signals = ["SIGTERM", "SIGINT"] as const;
 
 /** What a running server consists of. */
@@ -35,7 +35,7 @@ export function handleProcessEvents(running: Running): void {
     for (const signal of signals) process.off(signal, stopOnSignal);
     if (isStopping) return;
     isStopping = true;
-    setTimeout(() => process.exit(1), shutdownPatienceMs).unref();
+    setTimeout(() => process.exit(1), shutdownTimeoutMs).unref();
     shutDown(running).then(
       () => process.exit(exitCode),
       (err) => {
@@ -59,12 +59,12 @@ export function handleProcessEvents(running: Running): void {
 
 /** Stops accepting, finishes what is under way, writes what is left. */
 async function shutDown({ server, background, recording, store, log }: Running): Promise<void> {
-  const impatient = setTimeout(() => server.server.closeAllConnections(), requestPatienceMs);
+  const timeout = setTimeout(() => server.server.closeAllConnections(), requestTimeoutMs);
   // Connections that were busy at first are idle once they are answered.
-  const closing = setInterval(() => server.server.closeIdleConnections(), closeIdleEveryMs);
+  const closing = setInterval(() => server.server.closeIdleConnections(), closeIdleIntervalMs);
   await Promise.all([server.close(), background.stop()]);
   clearInterval(closing);
-  clearTimeout(impatient);
+  clearTimeout(timeout);
   await recording.stop();
   await store.database.close();
   log.logger.info("stopped");

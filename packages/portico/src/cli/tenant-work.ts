@@ -12,14 +12,14 @@ import type { Condition } from "../plan/read.ts";
 import { wholeRow } from "../plan/selection.ts";
 import type { Store } from "../store/store.ts";
 import { type Assembly, assemble, withStore } from "./assemble.ts";
-import type { Given } from "./command.ts";
+import type { Arguments } from "./command.ts";
 
 export const tenantOption = { value: "ID", help: "the first tenant, when left out" };
 
 /** More than any tenant has. */
-const everyRow = 1_000_000;
+const unlimited = 1_000_000;
 
-export class TenantWork {
+export class TenantContext {
   readonly store: Store;
   readonly engine: Engine;
   /** The server itself. */
@@ -40,7 +40,7 @@ export class TenantWork {
   /** Rows, newest first. */
   async newest<R extends Resource>(
     declared: R,
-    limit: number = everyRow,
+    limit: number = unlimited,
     conditions: readonly Condition[] = [],
   ): Promise<RecordOf<R>[]> {
     const resource = this.model(declared);
@@ -61,15 +61,18 @@ export class TenantWork {
 }
 
 /** Works for the tenant that `--tenant` names. @throws OperatorError where there is none */
-export async function forTenant<T>(given: Given, work: (place: TenantWork) => Promise<T>): Promise<T> {
+export async function withTenant<T>(
+  args: Arguments,
+  work: (context: TenantContext) => Promise<T>,
+): Promise<T> {
   const assembly = await assemble();
   return withStore(assembly, async (store) => {
-    const tenant = await findTenant(store, given.text("tenant"));
-    return work(new TenantWork(store, assembly, tenant.id));
+    const tenant = await findTenant(store, args.text("tenant"));
+    return work(new TenantContext(store, assembly, tenant.id));
   });
 }
 
 /** A member of a body, where there is a value for it. */
-export function optional(name: string, value: unknown): Record<string, unknown> {
+export function ifPresent(name: string, value: unknown): Record<string, unknown> {
   return value === undefined ? {} : { [name]: value };
 }

@@ -1,5 +1,7 @@
 // What a project serves: its resources, and how it is called.
 
+import { OperatorError } from "../errors.ts";
+import { renameHint } from "./renamed-options.ts";
 import type { Resource, Rows } from "./resource.ts";
 
 export interface App {
@@ -9,7 +11,7 @@ export interface App {
   readonly version: string;
   readonly resources: readonly Resource[];
   /** Fills an empty sandbox with rows to look at; runs once, on behalf of the first user. */
-  readonly sample: ((rows: Rows) => Promise<void>) | undefined;
+  readonly seed: ((rows: Rows) => Promise<void>) | undefined;
   /** Defaults for settings that the environment does not give: `{ PORT: "8080" }`. */
   readonly settings: Readonly<Record<string, string>>;
 }
@@ -24,8 +26,12 @@ export function app(description: {
   readonly name: string;
   readonly version?: string;
   readonly resources: readonly Resource[];
-  readonly sample?: (rows: Rows) => Promise<void>;
+  readonly seed?: (rows: Rows) => Promise<void>;
   readonly settings?: Readonly<Record<string, string>>;
 }): App {
-  return Object.freeze({ version: "v1", sample: undefined, settings: {}, ...description });
+  for (const option of Object.keys(description)) {
+    const hint = renameHint("app", option);
+    if (hint !== undefined) throw new OperatorError(`app: ${hint}`);
+  }
+  return Object.freeze({ version: "v1", seed: undefined, settings: {}, ...description });
 }

@@ -2,11 +2,17 @@
 
 import { OperatorError } from "../errors.ts";
 import type { App } from "./app.ts";
-import { checkDeclaration, checkModel, checkParents } from "./check.ts";
+import { validateDeclaration, validateModel, validateParents } from "./check.ts";
 import { withExplainedFailures } from "./explained-failures.ts";
 import type { FieldShape } from "./field.ts";
-import { type Attribute, defaultSort, type Model, type Moment, type ResourceModel } from "./model.ts";
-import { kebabCase, plural, snakeCase, spaced } from "./naming.ts";
+import {
+  type Attribute,
+  defaultSort,
+  type Model,
+  type ResourceModel,
+  type StatusRuleModel,
+} from "./model.ts";
+import { kebabCase, plural, snakeCase, spaceCase } from "./naming.ts";
 import { operations, type Resource } from "./resource.ts";
 import { bodySchemas } from "./schema.ts";
 
@@ -26,7 +32,7 @@ export function buildModel(
 ): Model {
   const own = new Set(ownResources);
   const listed = [...new Set([...ownResources, ...app.resources])];
-  for (const resource of listed) checkDeclaration(resource);
+  for (const resource of listed) validateDeclaration(resource);
   const declared = listed.map((resource) =>
     explainsFailures && !own.has(resource) ? withExplainedFailures(resource) : resource,
   );
@@ -35,11 +41,11 @@ export function buildModel(
     if (byName.has(resource.name)) {
       throw new OperatorError(`resource ${resource.name}: two resources have this name; rename one`);
     }
-    byName.set(resource.name, draft(resource, app.version));
+    byName.set(resource.name, draftOf(resource, app.version));
   }
   for (const resource of declared) addAttributes(resource, byName);
-  for (const resource of declared) addWhitelists(resource, byName.get(resource.name)!);
-  checkParents(byName.values());
+  for (const resource of declared) addNamedAttributes(resource, byName.get(resource.name)!);
+  validateParents(byName.values());
   for (const each of byName.values()) each.isRestricted = isRestricted(each);
 
   const resources = [...byName.values()].map((each) => Object.freeze(each));
@@ -52,7 +58,7 @@ export function buildModel(
     scopes,
     explainsFailures,
   };
-  checkModel(model);
+  validateModel(model);
   return Object.freeze(model);
 }
 
@@ -63,7 +69,7 @@ function isRestricted({ policy, parent, inheritsPolicy }: ResourceModel): boolea
 
 /** A resource that no door leads to has scopes only where it declares them. */
 function hasScopes({ declaration }: Resource): boolean {
-  return declaration.served !== false || declaration.scopes !== undefined;
+  return declaration.exposed !== false || declaration.scopes !== undefined;
 }
 
 function scopesOf({ scopes }: ResourceModel): string[] {
@@ -72,12 +78,12 @@ function scopesOf({ scopes }: ResourceModel): string[] {
 
 type Draft = { -readonly [Key in keyof ResourceModel]: ResourceModel[Key] };
 
-function draft({ name, declaration }: Resource, currentVersion: string): Draft {
+function draftOf({ name, declaration }: Resource, currentVersion: string): Draft {
   const several = declaration.plural ?? plural(name);
   const scopeName = kebabCase(several);
   return {
     name,
-    title: spaced(name),
+    title: spaceCase(name),
     plural: several,
     segment: kebabCase(several),
     table: snakeCase(several),
@@ -86,55 +92,55 @@ function draft({ name, declaration }: Resource, currentVersion: string): Draft {
     attributes: [],
     attribute: new Map(),
     references: [],
-    untagged: [],
+    excludedFromETag: [],
     parent: undefined,
     filters: new Map(),
     sorts: new Map(),
     search: [],
     scopes: declaration.scopes ?? { read: `${scopeName}:read`, write: `${scopeName}:write` },
     version: declaration.version ?? currentVersion,
-    isServed: declaration.served ?? true,
-    isRecorded: declaration.recorded ?? true,
+    isExposed: declaration.exposed ?? true,
+    recordsEvents: declaration.events ?? true,
     operations: new Set(declaration.operations ?? operations),
     paging: declaration.paging ?? "cursor",
     policy: declaration.policy,
     inheritsPolicy: declaration.inheritPolicy ?? true,
     isRestricted: false,
     hooks: declaration.hooks ?? {},
-    check: declaration.check,
-    removalMark: undefined,
+    validate: declaration.validate,
+    markOnDelete: undefined,
     actions: new Map(),
-    alsoUnder: [],
+    nestedUnder: [],
     deprecated: declaration.deprecated,
-    schemas: { create: {}, replace: {}, change: {}, hooked: {} },
+    schemas: { create: {}, replace: {}, update: {}, hookResult: {} },
   };
 }
 
-const serverGiven = {
+const serverAttribute = {
   isNullable: false,
   isReadOnly: true,
-  isFixed: false,
-  isByServer: true,
+  isImmutable: false,
+  isServerManaged: true,
   isInternal: false,
-  moments: undefined,
+  statusRules: undefined,
   unique: undefined,
 } as const;
 
 function addAttributes({ name, declaration }: Resource, drafts: ReadonlyMap<string, Draft>): void {
   const model = drafts.get(name)!;
   const modelOf = (target: Resource | undefined, field: string): ResourceModel => {
-    const found = target && drafts.get(target.name);
-    if (found) return found;
+    const targetModel = target && drafts.get(target.name);
+    if (targetModel) return targetModel;
     throw new OperatorError(
       `resource ${name}, ${field}: refers to ${target?.name ?? "nothing"}, which the app does not list; add it to resources`,
     );
   };
-  const given = (
+  const serverAttributes = (
     attributeName: string,
     field: FieldShape,
     reference?: Attribute["reference"],
   ): Attribute => ({
-    ...serverGiven,
+    ...serverAttribute,
     name: attributeName,
     column: snakeCase(attributeName),
     field,
@@ -142,25 +148,27 @@ function addAttributes({ name, declaration }: Resource, drafts: ReadonlyMap<stri
     reference,
   });
 
-  if (declaration.under) {
-    const target = modelOf(declaration.under, "under");
-    const field: FieldShape = { kind: "belongsTo", options: {}, target: () => declaration.under! };
-    model.parent = given(`${target.name}Id`, field, { name: target.name, target });
+  if (declaration.parent) {
+    const target = modelOf(declaration.parent, "parent");
+    const field: FieldShape = { kind: "belongsTo", options: {}, target: () => declaration.parent! };
+    model.parent = serverAttributes(`${target.name}Id`, field, { name: target.name, target });
   }
   const declared = Object.entries(declaration.fields).map(([fieldName, field]) =>
     attributeOf(fieldName, field, modelOf),
   );
   model.attributes = [
-    given("id", { kind: "id", options: {} }),
+    serverAttributes("id", { kind: "id", options: {} }),
     ...(model.parent ? [model.parent] : []),
     ...declared,
-    given("createdAt", { kind: "timestamp", options: {} }),
-    given("updatedAt", { kind: "timestamp", options: {} }),
-  ].map((each, _, all) => Object.freeze(withMoments(name, each, all)));
+    serverAttributes("createdAt", { kind: "timestamp", options: {} }),
+    serverAttributes("updatedAt", { kind: "timestamp", options: {} }),
+  ].map((each, _, all) => Object.freeze(withStatusRules(name, each, all)));
   model.parent = model.attributes.find((each) => each.name === model.parent?.name);
   model.attribute = new Map(model.attributes.map((each) => [each.name, each]));
   model.references = model.attributes.filter((each) => each.reference);
-  model.untagged = model.attributes.filter(({ field }) => field.options.untagged).map(({ name }) => name);
+  model.excludedFromETag = model.attributes
+    .filter(({ field }) => field.options.excludeFromETag)
+    .map(({ name }) => name);
   model.schemas = bodySchemas(model);
   model.actions = new Map(
     Object.entries(declaration.actions ?? {}).map(([segment, { input, verb, run }]) => {
@@ -178,18 +186,18 @@ function attributeOf(
   modelOf: (target: Resource | undefined, field: string) => ResourceModel,
 ): Attribute {
   const name = field.kind === "belongsTo" ? `${fieldName}Id` : fieldName;
-  const { optional, readOnly, internal, fixed, deprecated } = field.options;
+  const { optional, readOnly, internal, immutable, deprecated } = field.options;
   return {
     name,
     column: snakeCase(name),
     field,
     isNullable: optional === true,
     isReadOnly: readOnly === true || internal === true,
-    isFixed: fixed === true,
-    isByServer: field.kind === "state",
+    isImmutable: immutable === true,
+    isServerManaged: field.kind === "computedStatus",
     isInternal: internal === true,
-    moments: undefined,
-    unique: uniqueness(field),
+    statusRules: undefined,
+    unique: uniqueScope(field),
     deprecated,
     reference:
       field.kind === "belongsTo"
@@ -199,27 +207,27 @@ function attributeOf(
 }
 
 /** A state knows the attributes that it is worked out from. */
-function withMoments(resource: string, attribute: Attribute, all: readonly Attribute[]): Attribute {
-  if (attribute.field.kind !== "state") return attribute;
-  const moments = attribute.field.rules.map(({ state, from, secondsBefore = 0 }): Moment => {
-    const found = all.find(({ name, field }) => name === from && field.kind === "timestamp");
-    if (found) return { state, from: found, secondsBefore };
+function withStatusRules(resource: string, attribute: Attribute, all: readonly Attribute[]): Attribute {
+  if (attribute.field.kind !== "computedStatus") return attribute;
+  const rules = attribute.field.rules.map(({ status, from, secondsBefore = 0 }): StatusRuleModel => {
+    const source = all.find(({ name, field }) => name === from && field.kind === "timestamp");
+    if (source) return { status, from: source, secondsBefore };
     throw new OperatorError(
       `resource ${resource}, field ${attribute.name}: ${from} is no timestamp; name a timestamp field`,
     );
   });
-  return { ...attribute, moments };
+  return { ...attribute, statusRules: rules };
 }
 
-function uniqueness({ options }: FieldShape): Attribute["unique"] {
+function uniqueScope({ options }: FieldShape): Attribute["unique"] {
   if (!("unique" in options) || !options.unique) return undefined;
   return options.unique === "all tenants" ? "all tenants" : "in tenant";
 }
 
-function addWhitelists({ name, declaration }: Resource, model: Draft): void {
+function addNamedAttributes({ name, declaration }: Resource, model: Draft): void {
   const attributeNamed = (attributeName: string, list: string): Attribute => {
-    const found = model.attribute.get(attributeName);
-    if (found && !found.isInternal) return found;
+    const attribute = model.attribute.get(attributeName);
+    if (attribute && !attribute.isInternal) return attribute;
     throw new OperatorError(
       `resource ${name}, ${list}: there is no field ${attributeName}; use one of ${[...model.attribute.keys()].join(", ")}`,
     );
@@ -234,14 +242,14 @@ function addWhitelists({ name, declaration }: Resource, model: Draft): void {
   model.sorts = new Map(
     [defaultSort, ...(declaration.sort ?? [])].map((each) => [each, attributeNamed(each, "sort")]),
   );
-  model.alsoUnder = (declaration.alsoUnder ?? []).map((each) => {
-    const found = model.references.find(({ reference }) => reference!.name === each);
-    if (each === "tenant" || found) return found ?? "tenant";
+  model.nestedUnder = (declaration.nestedUnder ?? []).map((each) => {
+    const attribute = model.references.find(({ reference }) => reference!.name === each);
+    if (each === "tenant" || attribute) return attribute ?? "tenant";
     throw new OperatorError(
-      `resource ${name}, alsoUnder: ${each} is no reference; name a belongsTo, or tenant`,
+      `resource ${name}, nestedUnder: ${each} is no reference; name a belongsTo, or tenant`,
     );
   });
-  const mark = declaration.removal?.marks;
-  model.removalMark = mark === undefined ? undefined : attributeNamed(mark, "removal");
+  const mark = declaration.markOnDelete;
+  model.markOnDelete = mark === undefined ? undefined : attributeNamed(mark, "markOnDelete");
   model.search = (declaration.search ?? []).map((each) => attributeNamed(each, "search"));
 }

@@ -4,6 +4,7 @@
 import { OperatorError } from "../errors.ts";
 import type { FieldShape } from "./field.ts";
 import type { Attribute, Model, ResourceModel } from "./model.ts";
+import { renameHint } from "./renamed-options.ts";
 import type { LooseAction, LooseDeclaration } from "./resource.ts";
 
 type Refuse = (remedy: string) => never;
@@ -11,22 +12,22 @@ type Refuse = (remedy: string) => never;
 /** A noun, or several with hyphens between them: `rotations`. */
 const segmentPattern = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 /** A hundred years; a state that begins earlier has no moment to be worked out from. */
-const mostSecondsBefore = 100 * 366 * 86_400;
+const maxSecondsBefore = 100 * 366 * 86_400;
 
 /** Checks the shapes of what is declared; the names in it are checked with the model. */
-export function checkBehaviour(
-  { check, removal, actions, alsoUnder }: LooseDeclaration,
+export function validateBehaviour(
+  { validate, markOnDelete, actions, nestedUnder }: LooseDeclaration,
   refuse: Refuse,
 ): void {
-  if (check !== undefined && typeof check !== "function") refuse("check is a function of the body");
-  if (removal !== undefined && typeof removal?.marks !== "string")
-    refuse('write removal as { marks: "removedAt" }');
-  if (alsoUnder !== undefined && !Array.isArray(alsoUnder))
-    refuse('write alsoUnder as a list of references, ["owner"]');
-  for (const [segment, action] of Object.entries(actions ?? {})) checkAction(segment, action, refuse);
+  if (validate !== undefined && typeof validate !== "function") refuse("validate is a function of the body");
+  if (markOnDelete !== undefined && typeof markOnDelete !== "string")
+    refuse('write markOnDelete as the name of a timestamp, "deletedAt"');
+  if (nestedUnder !== undefined && !Array.isArray(nestedUnder))
+    refuse('write nestedUnder as a list of references, ["owner"]');
+  for (const [segment, action] of Object.entries(actions ?? {})) validateAction(segment, action, refuse);
 }
 
-function checkAction(segment: string, action: LooseAction, refuse: Refuse): void {
+function validateAction(segment: string, action: LooseAction, refuse: Refuse): void {
   if (!segmentPattern.test(segment))
     refuse(`write the action ${segment} as a noun in lowercase with hyphens, for example rotations`);
   if (typeof action?.input !== "object" || typeof action.run !== "function")
@@ -34,25 +35,34 @@ function checkAction(segment: string, action: LooseAction, refuse: Refuse): void
 }
 
 /** A field of an action's input is said by the caller and kept nowhere. */
-export function checkInputField({ kind, options }: FieldShape, refuse: Refuse): void {
-  const kept = ["readOnly", "internal", "fixed", "unique", "whenRemoved"].find((option) => option in options);
-  if (kind === "state" || kept !== undefined)
-    refuse(`an action is told what its caller sends; remove ${kind === "state" ? "the state" : kept}`);
+export function validateInputField({ kind, options }: FieldShape, refuse: Refuse): void {
+  const forbidden = ["readOnly", "internal", "immutable", "unique", "onDelete"].find(
+    (option) => option in options,
+  );
+  if (kind === "computedStatus" || forbidden !== undefined)
+    refuse(
+      `an action is told what its caller sends; remove ${kind === "computedStatus" ? "the computed status" : forbidden}`,
+    );
 }
 
-export function checkState({ rules, choices }: Extract<FieldShape, { kind: "state" }>, refuse: Refuse): void {
+export function validateComputedStatus(
+  { rules, choices }: Extract<FieldShape, { kind: "computedStatus" }>,
+  refuse: Refuse,
+): void {
   if (!Array.isArray(rules) || rules.length === 0)
-    refuse('give at least one rule: { state: "expired", from: "expiresAt" }');
+    refuse('give at least one rule: { status: "expired", from: "expiresAt" }');
+  const oldRule = rules.find((each) => "state" in each);
+  if (oldRule) refuse(renameHint("rule", "state")!);
   if (choices.some((choice) => typeof choice !== "string" || choice === ""))
-    refuse("write every state as a word");
-  if (new Set(choices).size < choices.length) refuse("a state stands there twice; remove one");
-  for (const { state, secondsBefore = 0 } of rules) {
-    if (!Number.isFinite(secondsBefore) || secondsBefore < 0 || secondsBefore > mostSecondsBefore)
-      refuse(`secondsBefore of ${state} is a number of seconds from 0 to ${mostSecondsBefore}`);
+    refuse("write every status as a word");
+  if (new Set(choices).size < choices.length) refuse("a status is listed twice; remove one");
+  for (const { status, secondsBefore = 0 } of rules) {
+    if (!Number.isFinite(secondsBefore) || secondsBefore < 0 || secondsBefore > maxSecondsBefore)
+      refuse(`secondsBefore of ${status} is a number of seconds from 0 to ${maxSecondsBefore}`);
   }
 }
 
-export function checkJson({ options }: Extract<FieldShape, { kind: "json" }>, refuse: Refuse): void {
+export function validateJson({ options }: Extract<FieldShape, { kind: "json" }>, refuse: Refuse): void {
   const { schema, optional } = options;
   if (schema === undefined) return;
   if (typeof schema !== "object" || schema === null)
@@ -61,13 +71,13 @@ export function checkJson({ options }: Extract<FieldShape, { kind: "json" }>, re
 }
 
 /** Checks what needs the other resources and the derived names. */
-export function checkBehaviourOf(model: Model): void {
+export function validateModelBehaviour(model: Model): void {
   const paths = new Map<string, string>();
   for (const resource of model.resources) {
-    checkMark(resource);
-    for (const attribute of resource.references) checkWhenRemoved(resource, attribute);
-    for (const [above, segment] of pathsBelow(resource)) {
-      const path = `${resource.version}/${above}/{id}/${segment}`;
+    validateMarkOnDelete(resource);
+    for (const attribute of resource.references) validateOnDelete(resource, attribute);
+    for (const [container, segment] of nestedPaths(resource)) {
+      const path = `${resource.version}/${container}/{id}/${segment}`;
       const other = paths.get(path);
       if (other)
         throw new OperatorError(
@@ -79,34 +89,40 @@ export function checkBehaviourOf(model: Model): void {
 }
 
 /** What stands below single rows because of this resource: itself, and its actions. */
-function pathsBelow({ isServed, segment, parent, alsoUnder, actions }: ResourceModel): [string, string][] {
-  if (!isServed) return [];
-  const above = [...(parent ? [parent] : []), ...alsoUnder].map((by) =>
+function nestedPaths({
+  isExposed,
+  segment,
+  parent,
+  nestedUnder,
+  actions,
+}: ResourceModel): [string, string][] {
+  if (!isExposed) return [];
+  const containers = [...(parent ? [parent] : []), ...nestedUnder].map((by) =>
     by === "tenant" ? "tenants" : by.reference!.target.segment,
   );
   return [
-    ...above.map((each): [string, string] => [each, segment]),
+    ...containers.map((each): [string, string] => [each, segment]),
     ...[...actions.keys()].map((action): [string, string] => [segment, action]),
   ];
 }
 
-function checkMark({ name, removalMark: mark }: ResourceModel): void {
-  if (!mark) return;
-  const isMark = mark.field.kind === "timestamp" && mark.isNullable && mark.isReadOnly;
-  if (isMark) return;
+function validateMarkOnDelete({ name, markOnDelete: attribute }: ResourceModel): void {
+  if (!attribute) return;
+  const isValid = attribute.field.kind === "timestamp" && attribute.isNullable && attribute.isReadOnly;
+  if (isValid) return;
   throw new OperatorError(
-    `resource ${name}, field ${mark.name}: removal marks it, so write timestamp({ optional: true, readOnly: true })`,
+    `resource ${name}, field ${attribute.name}: markOnDelete sets it, so write timestamp({ optional: true, readOnly: true })`,
   );
 }
 
-function checkWhenRemoved({ name, removalMark }: ResourceModel, attribute: Attribute): void {
+function validateOnDelete({ name, markOnDelete }: ResourceModel, attribute: Attribute): void {
   const { field, isNullable } = attribute;
-  const whenRemoved = field.kind === "belongsTo" ? field.options.whenRemoved : undefined;
-  if (whenRemoved === undefined) return;
+  const onDelete = field.kind === "belongsTo" ? field.options.onDelete : undefined;
+  if (onDelete === undefined) return;
   const refuse = (remedy: string): never => {
     throw new OperatorError(`resource ${name}, field ${attribute.reference!.name}: ${remedy}`);
   };
-  if (whenRemoved !== "remove") refuse('whenRemoved is "remove", or left out');
-  if (removalMark && !isNullable)
+  if (onDelete !== "cascade") refuse('onDelete is "cascade", or left out');
+  if (markOnDelete && !isNullable)
     refuse("its rows are kept when what they refer to is removed, so it must be optional");
 }

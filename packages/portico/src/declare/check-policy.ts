@@ -4,28 +4,28 @@
 import { OperatorError } from "../errors.ts";
 import type { Caller } from "./caller.ts";
 import type { Model, ResourceModel } from "./model.ts";
-import { askPolicy, parsePolicyAnswer } from "./policy.ts";
+import { callPolicy, parsePolicyResult } from "./policy.ts";
 import type { LooseDeclaration } from "./resource.ts";
 
 /** Checks what can be seen without a call. */
-export function checkPolicyOptions(
-  { policy, inheritPolicy, under }: LooseDeclaration,
+export function validatePolicyOptions(
+  { policy, inheritPolicy, parent }: LooseDeclaration,
   refuse: (remedy: string) => never,
 ): void {
   if (policy !== undefined && typeof policy !== "function") refuse("policy is a function of the caller");
   if (inheritPolicy === undefined) return;
   if (typeof inheritPolicy !== "boolean") refuse("inheritPolicy is true or false");
-  if (!under) refuse("inheritPolicy is for a resource that stands under another; remove it, or set under");
+  if (!parent) refuse("inheritPolicy needs a parent; remove it, or set parent");
 }
 
 /**
  * @throws OperatorError for a policy whose answer to one of the callers is no filter, or that throws for all of them:
  * one that throws for some may look ids up that the samples do not have
  */
-export function checkPolicies({ resources, scopes }: Pick<Model, "resources" | "scopes">): void {
+export function validatePolicies({ resources, scopes }: Pick<Model, "resources" | "scopes">): void {
   const callers = sampleCallers(new Set(scopes));
   for (const resource of resources.filter(({ policy }) => policy)) {
-    const failures = callers.flatMap((caller) => failureOf(resource, caller));
+    const failures = callers.flatMap((caller) => policyErrors(resource, caller));
     if (failures.length < callers.length) continue;
     const [{ message }] = failures as [Error];
     throw new OperatorError(`${message}; return values of fields, or undefined for all rows`);
@@ -33,14 +33,14 @@ export function checkPolicies({ resources, scopes }: Pick<Model, "resources" | "
 }
 
 /** What the policy throws for a caller. @throws OperatorError for an answer that is no filter */
-function failureOf(resource: ResourceModel, caller: Caller): Error[] {
+function policyErrors(resource: ResourceModel, caller: Caller): Error[] {
   let answer: unknown;
   try {
-    answer = askPolicy(resource, caller);
+    answer = callPolicy(resource, caller);
   } catch (error) {
     return [error as Error];
   }
-  parsePolicyAnswer(resource, answer);
+  parsePolicyResult(resource, answer);
   return [];
 }
 

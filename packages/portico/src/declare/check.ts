@@ -2,13 +2,13 @@
 
 import { OperatorError } from "../errors.ts";
 import {
-  checkBehaviour,
-  checkBehaviourOf,
-  checkInputField,
-  checkJson,
-  checkState,
+  validateBehaviour,
+  validateComputedStatus,
+  validateInputField,
+  validateJson,
+  validateModelBehaviour,
 } from "./check-behaviour.ts";
-import { checkPolicies, checkPolicyOptions } from "./check-policy.ts";
+import { validatePolicies, validatePolicyOptions } from "./check-policy.ts";
 import {
   type FieldShape,
   isJson,
@@ -18,63 +18,67 @@ import {
   type TextOptions,
 } from "./field.ts";
 import type { Attribute, Model, ResourceModel } from "./model.ts";
-import { moment } from "./moment.ts";
+import { parseTimestamp } from "./moment.ts";
+import { renameHint } from "./renamed-options.ts";
 import { operations as everyOperation, type Resource } from "./resource.ts";
 
 /** Query parameters that have a meaning of their own, so that no field may be called so. */
 const reservedParameters = ["sort", "limit", "cursor", "direction", "page", "perPage", "fields", "q"];
-const givenByServer = ["id", "createdAt", "updatedAt"];
+const serverManagedFields = ["id", "createdAt", "updatedAt"];
 
 /** An index entry of PostgreSQL holds 2,704 bytes; two texts of this many characters and the ids fit. */
-const longestIndexedText = 255;
+const maxIndexedTextLength = 255;
 /** A text-search vector of PostgreSQL holds 1 MiB. */
-const mostSearchedText = 200_000;
+const maxSearchedTextLength = 200_000;
 
 const namePattern = /^[a-z][a-zA-Z0-9]{0,40}$/;
 const scopePattern = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
 /** Checks what can be seen from the declaration alone. */
-export function checkDeclaration({ name, declaration }: Resource): void {
+export function validateDeclaration({ name, declaration }: Resource): void {
   const refuse = (field: string, remedy: string): never => {
     throw new OperatorError(`resource ${name}${field && `, field ${field}`}: ${remedy}`);
   };
   if (!namePattern.test(name)) refuse("", "write the name as one word in camelCase, for example apiKey");
-  checkOptions(declaration, (remedy) => refuse("", remedy));
+  validateOptions(declaration, (remedy) => refuse("", remedy));
   for (const scope of Object.values(declaration.scopes ?? {})) {
     if (!scopePattern.test(scope))
       refuse("", `the scope '${scope}' has a character that RFC 6749 does not allow`);
   }
   for (const [field, shape] of Object.entries(declaration.fields)) {
     if (!namePattern.test(field)) refuse(field, "write the name as one word in camelCase, for example dueAt");
-    if (givenByServer.includes(field))
+    if (serverManagedFields.includes(field))
       refuse(field, "id, createdAt and updatedAt come by themselves; leave it out");
     if (reservedParameters.includes(field)) refuse(field, "this name is a query parameter; choose another");
-    checkField(shape, (remedy) => refuse(field, remedy));
+    validateField(shape, (remedy) => refuse(field, remedy));
   }
-  checkBehaviour(declaration, (remedy) => refuse("", remedy));
+  validateBehaviour(declaration, (remedy) => refuse("", remedy));
   for (const [segment, { input, verb = "do" }] of Object.entries(declaration.actions ?? {})) {
     if (!namePattern.test(verb))
       refuse("", `write the verb of the action ${segment} in camelCase, for example renew`);
     for (const [field, shape] of Object.entries(input)) {
-      const place = `${segment}.${field}`;
+      const path = `${segment}.${field}`;
       if (!namePattern.test(field))
-        refuse(place, "write the name as one word in camelCase, for example dueAt");
-      checkField(shape, (remedy) => refuse(place, remedy));
-      checkInputField(shape, (remedy) => refuse(place, remedy));
+        refuse(path, "write the name as one word in camelCase, for example dueAt");
+      validateField(shape, (remedy) => refuse(path, remedy));
+      validateInputField(shape, (remedy) => refuse(path, remedy));
     }
   }
-  checkDeprecation(declaration.deprecated, (remedy) => refuse("", remedy));
+  validateDeprecation(declaration.deprecated, (remedy) => refuse("", remedy));
 }
 
 const declarationOptions = [
-  "fields plural under filter sort search scopes version paging policy inheritPolicy hooks check removal actions alsoUnder served operations recorded description deprecated",
+  "fields plural parent filter sort search scopes version paging policy inheritPolicy hooks validate markOnDelete actions nestedUnder exposed operations events description deprecated",
 ].flatMap((names) => names.split(" "));
 
 /** What the compiler would refuse, for those who do not compile before they start. */
-function checkOptions(declaration: Resource["declaration"], refuse: (remedy: string) => never): void {
+function validateOptions(declaration: Resource["declaration"], refuse: (remedy: string) => never): void {
   const unknown = Object.keys(declaration).find((option) => !declarationOptions.includes(option));
   if (unknown !== undefined)
-    refuse(`there is no option ${unknown}; use some of ${declarationOptions.join(", ")}`);
+    refuse(
+      renameHint("resource", unknown) ??
+        `there is no option ${unknown}; use some of ${declarationOptions.join(", ")}`,
+    );
   const { plural, version, paging = "cursor", scopes, hooks, fields, operations } = declaration;
   if (typeof fields !== "object" || fields === null)
     refuse("fields is missing; write fields: { title: text() }");
@@ -82,43 +86,50 @@ function checkOptions(declaration: Resource["declaration"], refuse: (remedy: str
   if (version !== undefined && !/^v\d{1,4}$/.test(version)) refuse("write version as v1, v2 and so on");
   if (!["cursor", "page"].includes(paging)) refuse("paging is cursor or page");
   if (scopes && !(scopes.read && scopes.write)) refuse("scopes needs both read and write");
-  checkPolicyOptions(declaration, refuse);
+  validatePolicyOptions(declaration, refuse);
   if (operations && !(operations.length > 0 && operations.every((each) => everyOperation.includes(each))))
-    refuse(`operations is a list of some of ${everyOperation.join(", ")}`);
-  for (const [time, hooked] of Object.entries(hooks ?? {})) {
-    const isKnown = ["before", "after"].includes(time);
-    const wrong = Object.keys(hooked ?? {}).find((name) => !["create", "change", "remove"].includes(name));
-    if (!isKnown || wrong !== undefined) {
+    refuse(
+      operations.map((each) => renameHint("operation", each)).find((hint) => hint !== undefined) ??
+        `operations is a list of some of ${everyOperation.join(", ")}`,
+    );
+  for (const [phase, operationHooks] of Object.entries(hooks ?? {})) {
+    const isKnown = ["before", "after"].includes(phase);
+    const unknownHook = Object.keys(operationHooks ?? {}).find(
+      (name) => !["create", "update", "delete"].includes(name),
+    );
+    if (!isKnown || unknownHook !== undefined) {
       refuse(
-        `there is no hook ${time}${isKnown ? `.${wrong}` : ""}; use before or after create, change, remove`,
+        (isKnown && renameHint("operation", unknownHook!)) ||
+          `there is no hook ${phase}${isKnown ? `.${unknownHook}` : ""}; use before or after create, update, delete`,
       );
     }
   }
 }
 
-function checkField(shape: FieldShape, refuse: (remedy: string) => never): void {
+function validateField(shape: FieldShape, refuse: (remedy: string) => never): void {
   const { options } = shape;
   if (optionNames[shape.kind] === undefined)
     refuse("write it with text(), integer(), choice() or another kind");
-  if (shape.kind === "text") checkText(shape.options, refuse);
+  if (shape.kind === "text") validateText(shape.options, refuse);
   const known = optionNames[shape.kind];
   const unknown = Object.keys(options).find((option) => !known.includes(option));
-  if (unknown !== undefined) refuse(`there is no option ${unknown}; use some of ${known.join(", ")}`);
+  if (unknown !== undefined)
+    refuse(renameHint("field", unknown) ?? `there is no option ${unknown}; use some of ${known.join(", ")}`);
   if (options.optional && "default" in options)
     refuse("has a default and is optional; remove one of the two");
   if ("min" in options && "max" in options && options.min! > options.max!) refuse("min is larger than max");
-  if (!isWithin(options)) refuse("the default lies outside min and max");
-  if (options.fixed && (options.readOnly || options.internal))
-    refuse("is given by hooks only, so it cannot be fixed; remove one of the two");
+  if (!isDefaultInBounds(options)) refuse("the default lies outside min and max");
+  if (options.immutable && (options.readOnly || options.internal))
+    refuse("is given by hooks only, so it cannot be immutable; remove one of the two");
   if ((options.readOnly || options.internal) && "default" in options && typeof options.default === "function")
     refuse("is given by hooks only, so its default is a constant; work the value out in a hook");
-  if (shape.kind === "choice") checkChoices(shape, refuse);
-  if (shape.kind === "state") checkState(shape, refuse);
-  if (shape.kind === "json") checkJson(shape, refuse);
+  if (shape.kind === "choice") validateChoices(shape, refuse);
+  if (shape.kind === "computedStatus") validateComputedStatus(shape, refuse);
+  if (shape.kind === "json") validateJson(shape, refuse);
   if (shape.kind === "list") checkList(shape, refuse);
-  if (shape.kind === "timestamp" && !isMoment(shape.options.default ?? "now"))
+  if (shape.kind === "timestamp" && !isTimestampDefault(shape.options.default ?? "now"))
     refuse("the default is no ISO 8601 date and time; write it as 2027-01-31T09:00:00Z, or as now");
-  checkDeprecation(options.deprecated, refuse);
+  validateDeprecation(options.deprecated, refuse);
 }
 
 function checkList(
@@ -127,7 +138,7 @@ function checkList(
 ): void {
   if (!(itemKinds as readonly string[]).includes(item?.kind))
     refuse(`a list holds one of ${itemKinds.join(", ")}: write list(text())`);
-  checkField(item, (remedy) => refuse(`its items: ${remedy}`));
+  validateField(item, (remedy) => refuse(`its items: ${remedy}`));
   const wrong = Object.keys(item.options).find((option) => !itemOptions.includes(option));
   if (wrong !== undefined) refuse(`its items: there is no option ${wrong}; give it to the list`);
   const { min = 0, max = standardMaxItems, default: standard } = options;
@@ -140,19 +151,19 @@ function checkList(
 const itemOptions = ["min", "max", "format", "pattern"];
 
 /** Whether a constant default keeps to the bounds of its own field. */
-function isWithin(options: FieldShape["options"]): boolean {
+function isDefaultInBounds(options: FieldShape["options"]): boolean {
   if (!("default" in options) || !("min" in options || "max" in options)) return true;
-  const { default: standard, min = -Infinity, max = Infinity } = options;
-  if (typeof standard !== "number" && typeof standard !== "string") return true;
-  const size = typeof standard === "string" ? [...standard].length : standard;
+  const { default: value, min = -Infinity, max = Infinity } = options;
+  if (typeof value !== "number" && typeof value !== "string") return true;
+  const size = typeof value === "string" ? [...value].length : value;
   return size >= min && size <= max;
 }
 
-function isMoment(standard: string): boolean {
-  return standard === "now" || moment(standard) !== undefined;
+function isTimestampDefault(value: string): boolean {
+  return value === "now" || parseTimestamp(value) !== undefined;
 }
 
-function checkText(
+function validateText(
   { min = 0, max = 0, pattern, format }: TextOptions,
   refuse: (remedy: string) => never,
 ): void {
@@ -169,19 +180,19 @@ function checkText(
   }
 }
 
-function checkChoices(
+function validateChoices(
   shape: Extract<FieldShape, { kind: "choice" }>,
   refuse: (remedy: string) => never,
 ): void {
   if (shape.choices.length === 0) refuse("give at least one choice");
   if (new Set(shape.choices).size < shape.choices.length) refuse("a choice stands there twice; remove one");
-  const standard = shape.options.default;
-  if (standard !== undefined && !shape.choices.includes(standard)) {
-    refuse(`the default '${standard}' is none of the choices; use one of ${shape.choices.join(", ")}`);
+  const value = shape.options.default;
+  if (value !== undefined && !shape.choices.includes(value)) {
+    refuse(`the default '${value}' is none of the choices; use one of ${shape.choices.join(", ")}`);
   }
 }
 
-function checkDeprecation(
+function validateDeprecation(
   deprecated: { since: string; sunset?: string } | undefined,
   refuse: (remedy: string) => never,
 ): void {
@@ -196,7 +207,7 @@ function checkDeprecation(
 /** Columns that the server has for itself. Its tables are checked in store/schema.ts, its paths in http/own-paths.ts. */
 const reservedColumns = ["tenant_id", "row_no", "search_words"];
 
-function checkReserved({ name, attributes }: ResourceModel): void {
+function validateReservedNames({ name, attributes }: ResourceModel): void {
   const taken = attributes.find(({ column }) => reservedColumns.includes(column));
   if (taken) {
     throw new OperatorError(
@@ -206,19 +217,19 @@ function checkReserved({ name, attributes }: ResourceModel): void {
 }
 
 /** Two resources of one name, of which only one is listed, could make a resource its own parent. */
-export function checkParents(resources: Iterable<ResourceModel>): void {
+export function validateParents(resources: Iterable<ResourceModel>): void {
   for (const { name, parent } of resources) {
-    const above = new Set([name]);
+    const visited = new Set([name]);
     for (let next = parent?.reference?.target; next; next = next.parent?.reference?.target) {
-      if (above.has(next.name))
-        throw new OperatorError(`resource ${name}: it stands under itself; set under to another resource`);
-      above.add(next.name);
+      if (visited.has(next.name))
+        throw new OperatorError(`resource ${name}: it is its own parent; set parent to another resource`);
+      visited.add(next.name);
     }
   }
 }
 
 /** Checks what needs the other resources and the derived names. */
-export function checkModel(model: Model): void {
+export function validateModel(model: Model): void {
   const segments = new Map<string, string>();
   for (const resource of model.resources) {
     const path = `${resource.version}/${resource.segment}`;
@@ -226,16 +237,16 @@ export function checkModel(model: Model): void {
     if (other)
       throw new OperatorError(`resource ${resource.name}: its path is taken by ${other}; set plural`);
     segments.set(path, resource.name);
-    checkReserved(resource);
-    checkAttributeNames(resource);
-    checkIndexed(resource);
-    checkSearch(resource);
+    validateReservedNames(resource);
+    validateAttributeNames(resource);
+    validateIndexedFields(resource);
+    validateSearch(resource);
   }
-  checkBehaviourOf(model);
-  checkPolicies(model);
+  validateModelBehaviour(model);
+  validatePolicies(model);
 }
 
-function checkAttributeNames(resource: ResourceModel): void {
+function validateAttributeNames(resource: ResourceModel): void {
   const columns = new Set<string>();
   for (const attribute of resource.attributes) {
     if (columns.has(attribute.column)) {
@@ -252,16 +263,16 @@ function checkAttributeNames(resource: ResourceModel): void {
   }
 }
 
-function checkIndexed(resource: ResourceModel): void {
+function validateIndexedFields(resource: ResourceModel): void {
   const indexed: Attribute[] = [
     ...[...resource.filters.values()].map((filter) => filter.attribute),
     ...resource.sorts.values(),
     ...resource.attributes.filter((attribute) => attribute.unique),
   ];
-  const sortedByState = [...resource.sorts.values()].find(({ field }) => field.kind === "state");
-  if (sortedByState) {
+  const sortedByStatus = [...resource.sorts.values()].find(({ field }) => field.kind === "computedStatus");
+  if (sortedByStatus) {
     throw new OperatorError(
-      `resource ${resource.name}, field ${sortedByState.name}: a state changes by itself; sort by its timestamp`,
+      `resource ${resource.name}, field ${sortedByStatus.name}: a computed status changes with time; sort by its timestamp`,
     );
   }
   for (const { name, field } of indexed) {
@@ -270,14 +281,14 @@ function checkIndexed(resource: ResourceModel): void {
         `resource ${resource.name}, field ${name}: ${field.kind === "list" ? "a list" : "JSON"} cannot be filtered or sorted by; remove it there`,
       );
     }
-    if (field.kind !== "text" || (field.options.max ?? Infinity) <= longestIndexedText) continue;
+    if (field.kind !== "text" || (field.options.max ?? Infinity) <= maxIndexedTextLength) continue;
     throw new OperatorError(
-      `resource ${resource.name}, field ${name}: is filtered, sorted or unique, so it needs max: ${longestIndexedText} or less`,
+      `resource ${resource.name}, field ${name}: is filtered, sorted or unique, so it needs max: ${maxIndexedTextLength} or less`,
     );
   }
 }
 
-function checkSearch(resource: ResourceModel): void {
+function validateSearch(resource: ResourceModel): void {
   let total = 0;
   for (const { name, field } of resource.search) {
     if (field.kind !== "text") {
@@ -287,8 +298,8 @@ function checkSearch(resource: ResourceModel): void {
     }
     total += field.options.max ?? Infinity;
   }
-  if (total <= mostSearchedText) return;
+  if (total <= maxSearchedTextLength) return;
   throw new OperatorError(
-    `resource ${resource.name}, search: its texts may be ${total} characters long together; set max so that it is ${mostSearchedText} or less`,
+    `resource ${resource.name}, search: its texts may be ${total} characters long together; set max so that it is ${maxSearchedTextLength} or less`,
   );
 }

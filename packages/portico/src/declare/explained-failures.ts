@@ -4,7 +4,7 @@
 import { dirname, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Problem } from "../errors.ts";
-import { redacted } from "./redacted.ts";
+import { redactCredentials } from "./redacted.ts";
 import type { LooseDeclaration, LooseHooks, Resource } from "./resource.ts";
 
 const maxMessageLength = 500;
@@ -13,49 +13,50 @@ const maxMessageLength = 500;
  * The resource with functions that throw `internal_error` with what they threw before, and where. Policies keep theirs:
  * what goes wrong in one is told to nobody (policy.ts).
  */
-export function withExplainedFailures(given: Resource): Resource {
-  const { name, declaration } = given;
-  const explain = <F extends AnyFunction>(what: string, code: F): F => explained(`${what} of ${name}`, code);
-  const { check, hooks, actions, fields } = declaration;
+export function withExplainedFailures(resource: Resource): Resource {
+  const { name, declaration } = resource;
+  const explain = <F extends AnyFunction>(what: string, code: F): F =>
+    explainErrors(`${what} of ${name}`, code);
+  const { validate, hooks, actions, fields } = declaration;
   const changed: LooseDeclaration = {
     ...declaration,
-    fields: mapped(fields, (field, fieldName) => {
+    fields: mapValues(fields, (field, fieldName) => {
       // Each kind of field has options of its own; those of all keep their type here.
       const options = field.options as { readonly default?: unknown };
       if (typeof options.default !== "function") return field;
       const derive = explain(`the default of the field ${fieldName}`, options.default as AnyFunction);
       return { ...field, options: { ...options, default: derive } } as typeof field;
     }),
-    ...(check && { check: explain("the check", check) }),
-    ...(hooks && { hooks: explainedHooks(hooks, explain) }),
+    ...(validate && { validate: explain("validate", validate) }),
+    ...(hooks && { hooks: explainHooks(hooks, explain) }),
     ...(actions && {
-      actions: mapped(actions, (action, segment) => ({
+      actions: mapValues(actions, (action, segment) => ({
         ...action,
         run: explain(`the action ${segment}`, action.run.bind(action)),
       })),
     }),
   };
-  return { ...given, declaration: changed };
+  return { ...resource, declaration: changed };
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: functions of declarations differ in their parameters, which pass through.
 type AnyFunction = (...given: any[]) => unknown;
 
-function mapped<T>(
+function mapValues<T>(
   object: Readonly<Record<string, T>>,
-  change: (value: T, name: string) => T,
+  transform: (value: T, name: string) => T,
 ): Record<string, T> {
-  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value, name)]));
+  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, transform(value, name)]));
 }
 
-function explainedHooks(hooks: LooseHooks, explain: <F extends AnyFunction>(what: string, code: F) => F) {
-  const moments = Object.entries(hooks) as [string, Readonly<Record<string, AnyFunction | undefined>>][];
-  const changed = moments.map(([moment, each]) => [
-    moment,
+function explainHooks(hooks: LooseHooks, explain: <F extends AnyFunction>(what: string, code: F) => F) {
+  const phases = Object.entries(hooks) as [string, Readonly<Record<string, AnyFunction | undefined>>][];
+  const changed = phases.map(([phase, each]) => [
+    phase,
     Object.fromEntries(
       Object.entries(each).map(([operation, code]) => [
         operation,
-        typeof code === "function" ? explain(`the hook ${moment}.${operation}`, code.bind(each)) : code,
+        typeof code === "function" ? explain(`the hook ${phase}.${operation}`, code.bind(each)) : code,
       ]),
     ),
   ]);
@@ -63,26 +64,26 @@ function explainedHooks(hooks: LooseHooks, explain: <F extends AnyFunction>(what
   return Object.fromEntries(changed) as LooseHooks;
 }
 
-function explained<F extends AnyFunction>(what: string, code: F): F {
-  const run = (...given: Parameters<F>): unknown => {
+function explainErrors<F extends AnyFunction>(what: string, code: F): F {
+  const run = (...args: Parameters<F>): unknown => {
     try {
-      const result = code(...given);
-      return result instanceof Promise ? result.catch((error) => raise(what, error)) : result;
+      const result = code(...args);
+      return result instanceof Promise ? result.catch((error) => throwExplained(what, error)) : result;
     } catch (error) {
-      raise(what, error);
+      throwExplained(what, error);
     }
   };
   // It takes and answers with the same.
   return run as F;
 }
 
-function raise(what: string, error: unknown): never {
-  if (error instanceof Problem || (error instanceof Error && !isOfDeclarations(error))) throw error;
-  const place = error instanceof Error ? placeOf(error) : undefined;
+function throwExplained(what: string, error: unknown): never {
+  if (error instanceof Problem || (error instanceof Error && !isFromDeclarations(error))) throw error;
+  const location = error instanceof Error ? sourceLocation(error) : undefined;
   const text = String(error).slice(0, 2 * maxMessageLength);
-  const thrown = redacted(text).replace(/\s+/g, " ").slice(0, maxMessageLength);
-  const where = place === undefined ? "" : `, at ${place}`;
-  throw explainedFailure(`In ${what}: ${thrown}${where}`, error);
+  const message = redactCredentials(text).replace(/\s+/g, " ").slice(0, maxMessageLength);
+  const suffix = location === undefined ? "" : `, at ${location}`;
+  throw explainedFailure(`In ${what}: ${message}${suffix}`, error);
 }
 
 /** What callers of a sandbox are told of a fault in declarations; the log has the error itself. */
@@ -95,15 +96,15 @@ const ownFolder = dirname(import.meta.dirname) + sep;
 const packages = `${sep}node_modules${sep}`;
 
 /** Whether what threw, or what called the package that did, is code of the project. */
-function isOfDeclarations(error: Error): boolean {
+function isFromDeclarations(error: Error): boolean {
   const first = framesOf(error).find(({ file }) => file.startsWith(ownFolder) || !file.includes(packages));
   return first !== undefined && !first.file.startsWith(ownFolder);
 }
 
 /** `service/posts.ts:12:5`, as seen from the folder that the server was started in. */
-function placeOf(error: Error): string | undefined {
-  const found = framesOf(error).find(({ file }) => !file.includes(packages));
-  return found && `${relative(process.cwd(), found.file)}:${found.line}:${found.column}`;
+function sourceLocation(error: Error): string | undefined {
+  const frame = framesOf(error).find(({ file }) => !file.includes(packages));
+  return frame && `${relative(process.cwd(), frame.file)}:${frame.line}:${frame.column}`;
 }
 
 interface Frame {

@@ -15,9 +15,9 @@ interface Options {
   /** Given by hooks only and never part of an answer. */
   readonly internal?: boolean;
   /** Given when the row is made and never changed: later, callers are told `read_only`. */
-  readonly fixed?: boolean;
+  readonly immutable?: boolean;
   /** Written beside all changes, such as a last use: entity tags pass over it. */
-  readonly untagged?: boolean;
+  readonly excludeFromETag?: boolean;
   /** One line for the documentation. */
   readonly description?: string;
   /** Marks the field as on its way out: requests that name it are answered with `Deprecation`. */
@@ -72,13 +72,13 @@ export interface ListOptions<Item = unknown> extends Options {
   readonly uniqueItems?: boolean;
   readonly default?: Default<readonly Item[]>;
 }
-export interface StateOptions extends Options {
+export interface ComputedStatusOptions extends Options {
   readonly readOnly: true;
 }
 
 /** A state that begins at the moment in a timestamp field, or so many seconds before it. */
-export interface StateRule<State extends string = string> {
-  readonly state: State;
+export interface StatusRule<Status extends string = string> {
+  readonly status: Status;
   readonly from: string;
   readonly secondsBefore?: number;
 }
@@ -88,8 +88,8 @@ export interface IdOptions extends Options {
 export interface BelongsToOptions extends Options {
   /** `"caller"`: the user in whose name the request comes. */
   readonly default?: "caller";
-  /** `"remove"`: the row goes with the one it refers to, through its own hooks. Otherwise that one cannot go. */
-  readonly whenRemoved?: "remove";
+  /** `"delete"`: the row goes with the one it refers to, through its own hooks. Otherwise that one cannot go. */
+  readonly onDelete?: "cascade";
 }
 
 export type FieldShape =
@@ -103,11 +103,11 @@ export type FieldShape =
   | { readonly kind: "list"; readonly options: ListOptions; readonly item: ItemShape }
   | { readonly kind: "id"; readonly options: IdOptions }
   | {
-      readonly kind: "state";
-      readonly options: StateOptions;
+      readonly kind: "computedStatus";
+      readonly options: ComputedStatusOptions;
       /** In the order in which they are looked at; the last one has no rule. */
       readonly choices: readonly string[];
-      readonly rules: readonly StateRule[];
+      readonly rules: readonly StatusRule[];
     }
   | { readonly kind: "belongsTo"; readonly options: BelongsToOptions; readonly target: () => Resource };
 
@@ -119,13 +119,14 @@ export type ItemShape = Extract<FieldShape, { kind: ItemKind }>;
 /** Items of a list whose declaration names no `max`. */
 export const standardMaxItems = 100;
 
-declare const carried: unique symbol;
+declare const inferred: unique symbol;
 
 /** A field whose values are of type `Value`. The symbol exists for the compiler only. */
-export type Field<Value = unknown, Given extends Presence = Presence, Kind extends string = string> = Extract<
-  FieldShape,
-  { kind: Kind }
-> & { readonly [carried]?: readonly [Value, Given] };
+export type Field<
+  Value = unknown,
+  Presented extends Presence = Presence,
+  Kind extends string = string,
+> = Extract<FieldShape, { kind: Kind }> & { readonly [inferred]?: readonly [Value, Presented] };
 
 type PresenceOf<O> = O extends { internal: true }
   ? "internal"
@@ -142,21 +143,29 @@ type ValueOf<Value, O> = O extends { optional: true } ? Value | null : Value;
 /** Options of a kind and no others: a misspelt one does not compile. */
 type Only<O, Allowed> = O & { readonly [Name in Exclude<keyof O, keyof Allowed>]: never };
 
-const everyKind = ["optional", "readOnly", "internal", "fixed", "untagged", "description", "deprecated"];
+const commonOptions = [
+  "optional",
+  "readOnly",
+  "internal",
+  "immutable",
+  "excludeFromETag",
+  "description",
+  "deprecated",
+];
 
 /** The options of each kind, for those who do not compile before they start. */
 export const optionNames: Readonly<Record<FieldShape["kind"], readonly string[]>> = {
-  text: [...everyKind, "min", "max", "default", "unique", "format", "pattern"],
-  integer: [...everyKind, "min", "max", "default"],
-  number: [...everyKind, "min", "max", "default"],
-  boolean: [...everyKind, "default"],
-  timestamp: [...everyKind, "default"],
-  choice: [...everyKind, "default"],
-  json: [...everyKind, "default", "schema"],
-  list: [...everyKind, "min", "max", "uniqueItems", "default"],
-  id: [...everyKind, "unique"],
-  state: ["readOnly", "description", "deprecated"],
-  belongsTo: [...everyKind, "default", "whenRemoved"],
+  text: [...commonOptions, "min", "max", "default", "unique", "format", "pattern"],
+  integer: [...commonOptions, "min", "max", "default"],
+  number: [...commonOptions, "min", "max", "default"],
+  boolean: [...commonOptions, "default"],
+  timestamp: [...commonOptions, "default"],
+  choice: [...commonOptions, "default"],
+  json: [...commonOptions, "default", "schema"],
+  list: [...commonOptions, "min", "max", "uniqueItems", "default"],
+  id: [...commonOptions, "unique"],
+  computedStatus: ["readOnly", "description", "deprecated"],
+  belongsTo: [...commonOptions, "default", "onDelete"],
 };
 
 /** Text. `text({ min: 1, max: 200 })` */
@@ -228,22 +237,22 @@ export function isJson({ kind }: Pick<FieldShape, "kind">): boolean {
 }
 
 /**
- * What the times in a row's other fields make of it now: the state of the first rule whose moment has come, or
- * `otherwise`. It is worked out in every answer and kept nowhere.
+ * A status computed from timestamps of the row: that of the first rule whose time has come, or
+ * `fallback`. It is computed for every response and never stored.
  *
  * @example
- * status: state("active", [
- *   { state: "revoked", from: "revokedAt" },
- *   { state: "expired", from: "expiresAt" },
- *   { state: "expiring_soon", from: "expiresAt", secondsBefore: 7 * 86_400 },
+ * status: computedStatus("active", [
+ *   { status: "revoked", from: "revokedAt" },
+ *   { status: "expired", from: "expiresAt" },
+ *   { status: "expiring_soon", from: "expiresAt", secondsBefore: 7 * 86_400 },
  * ])
  */
-export function state<const State extends string, const Otherwise extends string>(
-  otherwise: Otherwise,
-  rules: readonly StateRule<State>[],
-): Field<State | Otherwise, "readOnly", "state"> {
-  const choices = [...rules.map((rule) => rule.state), otherwise];
-  return Object.freeze({ kind: "state", options: { readOnly: true as const }, choices, rules });
+export function computedStatus<const Status extends string, const Fallback extends string>(
+  fallback: Fallback,
+  rules: readonly StatusRule<Status>[],
+): Field<Status | Fallback, "readOnly", "computedStatus"> {
+  const choices = [...rules.map((rule) => rule.status), fallback];
+  return Object.freeze({ kind: "computedStatus", options: { readOnly: true as const }, choices, rules });
 }
 
 /** An identifier from elsewhere: 1 to 255 characters without spaces. `id({ optional: true })` */

@@ -15,11 +15,11 @@ export interface Attribute {
   /** Callers may not give it: the server, a hook or the path does. */
   readonly isReadOnly: boolean;
   /** Callers may give it when the row is made, and not later. */
-  readonly isFixed: boolean;
+  readonly isImmutable: boolean;
   /** Given by the server itself: id, parent, states, createdAt and updatedAt. */
-  readonly isByServer: boolean;
+  readonly isServerManaged: boolean;
   /** What a state is worked out from; it has no column then. */
-  readonly moments: readonly Moment[] | undefined;
+  readonly statusRules: readonly StatusRuleModel[] | undefined;
   /** Never part of an answer. */
   readonly isInternal: boolean;
   readonly unique: "in tenant" | "all tenants" | undefined;
@@ -29,14 +29,14 @@ export interface Attribute {
 }
 
 /** A state, and the moment at which it begins: that of an attribute, less some seconds. */
-export interface Moment {
-  readonly state: string;
+export interface StatusRuleModel {
+  readonly status: string;
   readonly from: Attribute;
   readonly secondsBefore: number;
 }
 
 /** What bodies are held against. */
-export interface Described {
+export interface Shape {
   readonly name: string;
   readonly attributes: readonly Attribute[];
   /** Those of the attributes that refer to other rows. */
@@ -44,7 +44,7 @@ export interface Described {
   readonly attribute: ReadonlyMap<string, Attribute>;
 }
 
-export interface ResourceModel extends Described {
+export interface ResourceModel extends Shape {
   /** Its name in messages: `api key`. */
   readonly title: string;
   readonly plural: string;
@@ -56,7 +56,7 @@ export interface ResourceModel extends Described {
   /** In the order in which rows show them: id, parent, fields, createdAt, updatedAt. */
   readonly attributes: readonly Attribute[];
   /** Names of what entity tags pass over. */
-  readonly untagged: readonly string[];
+  readonly excludedFromETag: readonly string[];
   /** The attribute that holds the parent's id, for a resource that stands under another. */
   readonly parent: Attribute | undefined;
   /** Attribute name -> whether ranges are allowed beside equality. */
@@ -66,9 +66,9 @@ export interface ResourceModel extends Described {
   readonly scopes: { readonly read: string; readonly write: string };
   readonly version: string;
   /** Whether doors lead to it; the others are the server's own affair. */
-  readonly isServed: boolean;
+  readonly isExposed: boolean;
   /** Whether its writes are recorded as events. */
-  readonly isRecorded: boolean;
+  readonly recordsEvents: boolean;
   /** What doors offer of it. */
   readonly operations: ReadonlySet<Operation>;
   readonly paging: "cursor" | "page";
@@ -78,19 +78,19 @@ export interface ResourceModel extends Described {
   /** Whether any policy applies to its rows: its own, or an inherited one. */
   readonly isRestricted: boolean;
   readonly hooks: LooseHooks;
-  readonly check: LooseDeclaration["check"];
+  readonly validate: LooseDeclaration["validate"];
   /** The attribute whose moment DELETE sets, where the row stays. */
-  readonly removalMark: Attribute | undefined;
+  readonly markOnDelete: Attribute | undefined;
   /** Last part of the path -> what POST does there. */
   readonly actions: ReadonlyMap<string, ActionModel>;
   /** What its collection also stands under: rows that it refers to, or the tenant. */
-  readonly alsoUnder: readonly (Attribute | "tenant")[];
+  readonly nestedUnder: readonly (Attribute | "tenant")[];
   readonly deprecated: Deprecation | undefined;
   readonly schemas: BodySchemas;
 }
 
 /** What a body says to an action, described like a resource. */
-export interface ActionModel extends Described {
+export interface ActionModel extends Shape {
   /** Of its GraphQL mutation, where there is one. */
   readonly verb: string | undefined;
   readonly run: LooseAction["run"];

@@ -11,7 +11,7 @@ export function kebabCase(name: string): string {
 }
 
 /** `apiKey` -> `api key`, as messages name it */
-export function spaced(name: string): string {
+export function spaceCase(name: string): string {
   return snakeCase(name).replaceAll("_", " ");
 }
 

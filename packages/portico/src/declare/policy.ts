@@ -5,7 +5,7 @@ import { OperatorError } from "../errors.ts";
 import type { Caller } from "./caller.ts";
 import { isJson } from "./field.ts";
 import type { Attribute, ResourceModel } from "./model.ts";
-import { moment } from "./moment.ts";
+import { parseTimestamp } from "./moment.ts";
 import type { FilterValue } from "./resource.ts";
 
 /** An attribute of visible rows has one of these values; where there are none, no row is visible. */
@@ -25,35 +25,35 @@ const maxValues = 1_000;
  * @throws Error where the policy throws, and OperatorError where its answer is no filter of the resource
  */
 export function allowedValues(resource: ResourceModel, caller: Caller): readonly AllowedValues[] {
-  return parsePolicyAnswer(resource, askPolicy(resource, caller));
+  return parsePolicyResult(resource, callPolicy(resource, caller));
 }
 
 /** @throws Error where the policy throws, even a `Problem`: a policy answers with a filter, never with an error */
-export function askPolicy({ name, policy }: ResourceModel, caller: Caller): unknown {
+export function callPolicy({ name, policy }: ResourceModel, caller: Caller): unknown {
   try {
     const answer: unknown = policy?.(caller);
     // It is refused whatever comes of it; a rejection that nobody takes would end the process.
     if (answer instanceof Promise) answer.catch(() => {});
     return answer;
   } catch (cause) {
-    throw new Error(`resource ${name}: its policy throws: ${messageOf(cause)}`, { cause });
+    throw new Error(`resource ${name}: its policy throws: ${firstLineOf(cause)}`, { cause });
   }
 }
 
 /** @throws OperatorError with one line that names resource, field and remedy */
-export function parsePolicyAnswer(resource: ResourceModel, answer: unknown): readonly AllowedValues[] {
-  if (answer === undefined) return [];
-  if (!isPlainObject(answer)) {
+export function parsePolicyResult(resource: ResourceModel, result: unknown): readonly AllowedValues[] {
+  if (result === undefined) return [];
+  if (!isPlainObject(result)) {
     throw new OperatorError(
-      `resource ${resource.name}: its policy answers with ${kindOf(answer)}; return values of fields, { ownerId: caller.userId }, or undefined for all rows`,
+      `resource ${resource.name}: its policy answers with ${describeValue(result)}; return values of fields, { ownerId: caller.userId }, or undefined for all rows`,
     );
   }
-  return Object.entries(answer).map(([name, value]) => {
+  return Object.entries(result).map(([name, value]) => {
     const attribute = comparableAttribute(resource, name);
-    const given = Array.isArray(value) ? value : [value];
-    if (given.length > maxValues) refuse(resource, name, `has more than ${maxValues} values; use fewer`);
+    const values = Array.isArray(value) ? value : [value];
+    if (values.length > maxValues) refuse(resource, name, `has more than ${maxValues} values; use fewer`);
     // Undefined matches nothing: a caller without a user sees no rows of a user.
-    const present = given.filter((each) => each !== undefined);
+    const present = values.filter((each) => each !== undefined);
     return { attribute, values: [...new Set(present.map((each) => parseValue(resource, attribute, each)))] };
   });
 }
@@ -98,9 +98,9 @@ interface Comparable {
 function comparable({ field }: Attribute): Comparable {
   switch (field.kind) {
     case "integer":
-      return { expected: "a whole number", parse: (value) => numberOf(value, Number.isSafeInteger) };
+      return { expected: "a whole number", parse: (value) => validNumber(value, Number.isSafeInteger) };
     case "number":
-      return { expected: "a number", parse: (value) => numberOf(value, Number.isFinite) };
+      return { expected: "a number", parse: (value) => validNumber(value, Number.isFinite) };
     case "boolean":
       return {
         expected: "true or false",
@@ -109,10 +109,10 @@ function comparable({ field }: Attribute): Comparable {
     case "timestamp":
       return {
         expected: "an ISO 8601 date and time",
-        parse: (value) => (typeof value === "string" ? moment(value) : undefined),
+        parse: (value) => (typeof value === "string" ? parseTimestamp(value) : undefined),
       };
     case "choice":
-    case "state":
+    case "computedStatus":
       return {
         expected: `one of ${field.choices.join(", ")}`,
         parse: (value) => field.choices.find((choice) => choice === value),
@@ -122,7 +122,7 @@ function comparable({ field }: Attribute): Comparable {
   }
 }
 
-function numberOf(value: unknown, isValid: (value: number) => boolean): number | undefined {
+function validNumber(value: unknown, isValid: (value: number) => boolean): number | undefined {
   return typeof value === "number" && isValid(value) ? value : undefined;
 }
 
@@ -133,7 +133,7 @@ function isPlainObject(value: unknown): value is Readonly<Record<string, unknown
   return prototype === Object.prototype || prototype === null;
 }
 
-function kindOf(value: unknown): string {
+function describeValue(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
   if (value instanceof Promise) return "a promise";
@@ -145,7 +145,7 @@ function refuse({ name }: ResourceModel, field: string, remedy: string): never {
 }
 
 /** The first line of what was thrown. */
-function messageOf(thrown: unknown): string {
+function firstLineOf(thrown: unknown): string {
   const [line = ""] = (thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown)).split(
     "\n",
   );

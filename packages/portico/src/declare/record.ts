@@ -17,30 +17,33 @@ type Row<F extends Fields> = {
   >;
 };
 /** The id of the row that a row stands under: `{ postId: string }`. */
-export type ParentOf<R> = R extends { readonly under?: infer Under }
-  ? Under extends { readonly name: infer Name extends string }
+export type ParentOf<R> = R extends { readonly parent?: infer Parent }
+  ? Parent extends { readonly name: infer Name extends string }
     ? { [Key in `${Name}Id`]: string }
     : unknown
   : unknown;
 
-type Flat<T> = { [Key in keyof T]: T[Key] };
+type Flatten<T> = { [Key in keyof T]: T[Key] };
 
 /** A row of a resource as callers read it. `RecordOf<typeof posts>` */
-export type RecordOf<R extends Resource> = Flat<
+export type RecordOf<R extends Resource> = Flatten<
   { id: string } & ParentOf<R> & Row<R["fields"]> & { createdAt: string; updatedAt: string }
 >;
 
-type Given<F extends Fields, P extends Presence> = {
+type FieldsWithPresence<F extends Fields, P extends Presence> = {
   [Name in keyof F as PresenceIn<F[Name]> extends P ? RowKey<Name, F[Name]> : never]: ValueIn<F[Name]>;
 };
 
 /** What a caller gives to create a row: fields with a default, or optional ones, may be left out. */
-export type InputOf<R extends Resource> = Flat<
-  Given<R["fields"], "required"> & Partial<Given<R["fields"], "defaulted" | "optional">>
+export type InputOf<R extends Resource> = Flatten<
+  FieldsWithPresence<R["fields"], "required"> &
+    Partial<FieldsWithPresence<R["fields"], "defaulted" | "optional">>
 >;
 
 /** What hooks give, and callers only read. */
-export type ByServerOf<R extends Resource> = Partial<Given<R["fields"], "readOnly" | "internal">>;
+export type ServerFieldsOf<R extends Resource> = Partial<
+  FieldsWithPresence<R["fields"], "readOnly" | "internal">
+>;
 
 /** What a caller gives to change a row. */
 export type ChangesOf<R extends Resource> = Partial<InputOf<R>>;

@@ -1,9 +1,9 @@
 // What a user writes: one object for each resource, from which everything else is derived.
 
-import type { Fault } from "../errors.ts";
+import type { FieldError } from "../errors.ts";
 import type { Caller } from "./caller.ts";
 import type { Deprecation, FieldShape } from "./field.ts";
-import type { ByServerOf, ChangesOf, Fields, InputOf, ParentOf, RecordOf } from "./record.ts";
+import type { ChangesOf, Fields, InputOf, ParentOf, RecordOf, ServerFieldsOf } from "./record.ts";
 
 /** What a field is compared with: null means that it is null, `undefined` matches nothing. */
 export type FilterValue = string | number | boolean | null | undefined;
@@ -26,14 +26,14 @@ export interface Rows {
   get<R extends Resource>(resource: R, id: string): Promise<RecordOf<R> | undefined>;
   create<R extends Resource>(
     resource: R,
-    input: InputOf<R> & ParentOf<R> & ByServerOf<R>,
+    input: InputOf<R> & ParentOf<R> & ServerFieldsOf<R>,
   ): Promise<RecordOf<R>>;
-  change<R extends Resource>(
+  update<R extends Resource>(
     resource: R,
     id: string,
-    changes: ChangesOf<R> & ByServerOf<R>,
+    changes: ChangesOf<R> & ServerFieldsOf<R>,
   ): Promise<RecordOf<R>>;
-  remove(resource: Resource, id: string): Promise<void>;
+  delete(resource: Resource, id: string): Promise<void>;
 }
 
 export interface HookContext {
@@ -42,13 +42,13 @@ export interface HookContext {
   readonly now: string;
   readonly rows: Rows;
   /** Adds members to the answer of this write, which are kept nowhere: a new key, shown this once. */
-  readonly reveal: (members: Readonly<Record<string, unknown>>) => void;
+  readonly returnOnce: (members: Readonly<Record<string, unknown>>) => void;
 }
 
-/** What `check` is told beside the body. */
-export interface CheckContext {
-  /** `create` and `replace` describe a whole row, `change` what changes. */
-  readonly operation: "create" | "replace" | "change";
+/** The second argument of `validate`. */
+export interface ValidationContext {
+  /** `create` and `replace` describe a whole row, `update` the changed fields. */
+  readonly operation: "create" | "replace" | "update";
   readonly now: string;
   /** Every scope that a credential can hold. */
   readonly scopes: readonly string[];
@@ -75,36 +75,36 @@ type Awaitable<T> = T | Promise<T>;
  * return other values to be written. PUT counts as a change. While a hook waits, SQLite's writer waits
  * with it, so a hook must not wait for anything but `context.rows`.
  */
-export interface Hooks<Row, Input, Changes, ByServer = unknown> {
+export interface Hooks<Row, Input, Changes, ServerFields = unknown> {
   readonly before?: {
-    create?(input: Input, context: HookContext): Awaitable<(Partial<Row> & ByServer) | undefined>;
-    change?(
+    create?(input: Input, context: HookContext): Awaitable<(Partial<Row> & ServerFields) | undefined>;
+    update?(
       changes: Changes,
       context: HookContext & { readonly current: Row },
-    ): Awaitable<(Partial<Row> & ByServer) | undefined>;
-    remove?(context: HookContext & { readonly current: Row }): Awaitable<void>;
+    ): Awaitable<(Partial<Row> & ServerFields) | undefined>;
+    delete?(context: HookContext & { readonly current: Row }): Awaitable<void>;
   };
   readonly after?: {
     create?(row: Row, context: HookContext): Awaitable<void>;
-    change?(row: Row, context: HookContext & { readonly previous: Row }): Awaitable<void>;
-    remove?(row: Row, context: HookContext): Awaitable<void>;
+    update?(row: Row, context: HookContext & { readonly previous: Row }): Awaitable<void>;
+    delete?(row: Row, context: HookContext): Awaitable<void>;
   };
 }
 
 /** What callers can do with a resource: its collection has the first and the third, a row of it the others. */
-export const operations = ["list", "get", "create", "replace", "change", "remove"] as const;
+export const operations = ["list", "get", "create", "replace", "update", "delete"] as const;
 export type Operation = (typeof operations)[number];
 
-export interface Declaration<F extends Fields = Fields, Under = unknown> {
+export interface Declaration<F extends Fields = Fields, Parent = unknown> {
   readonly fields: F;
   /** The plural in camelCase, where adding an `s` is wrong: `people`. */
   readonly plural?: string;
-  /** The resource that this one stands under: `/posts/{id}/comments`. Removed together with it. */
-  readonly under?: Under;
+  /** The parent resource: `/posts/{id}/comments`. Rows are deleted with their parent. */
+  readonly parent?: Parent;
   /** Fields that callers may filter by. Each is backed by an index for every declared sort. */
-  readonly filter?: readonly (RowName<F, Under> | { readonly range: RowName<F, Under> })[];
+  readonly filter?: readonly (RowName<F, Parent> | { readonly range: RowName<F, Parent> })[];
   /** Fields that callers may sort by; `createdAt` when left out. */
-  readonly sort?: readonly RowName<F, Under>[];
+  readonly sort?: readonly RowName<F, Parent>[];
   /** Text fields that `q` looks into. */
   readonly search?: readonly (keyof F & string)[];
   /** Scopes, by default `<plural>:read` and `<plural>:write`. */
@@ -115,39 +115,39 @@ export interface Declaration<F extends Fields = Fields, Under = unknown> {
   readonly paging?: "cursor" | "page";
   /** Rows that a caller may see and change; undefined means all of the tenant's. It depends on the caller alone. */
   readonly policy?: (caller: Caller) => RowFilter | undefined;
-  /** `false`: its rows are also visible where the row they stand under is not. */
+  /** `false`: its rows are visible even where their parent is not. */
   readonly inheritPolicy?: boolean;
-  readonly hooks?: Hooks<RowOf<F, Under>, InputFor<F>, Partial<InputFor<F>>, ByServerFor<F>>;
+  readonly hooks?: Hooks<RowOf<F, Parent>, InputFor<F>, Partial<InputFor<F>>, ServerFieldsFor<F>>;
   /** Faults of a body that no schema can tell; members that have faults already are left out of it. */
-  readonly check?: (input: Partial<InputFor<F>>, context: CheckContext) => readonly Fault[];
-  /** DELETE keeps the row and sets this timestamp; what is marked already stays as it is. */
-  readonly removal?: { readonly marks: keyof F & string };
-  readonly actions?: Readonly<Record<string, Action<RowOf<F, Under>>>>;
+  readonly validate?: (input: Partial<InputFor<F>>, context: ValidationContext) => readonly FieldError[];
+  /** DELETE keeps the row and sets this timestamp once. */
+  readonly markOnDelete?: keyof F & string;
+  readonly actions?: Readonly<Record<string, Action<RowOf<F, Parent>>>>;
   /**
-   * References below whose rows the collection also stands, to be read and removed as a whole: `owner` makes
-   * `/users/{id}/api-keys`. `tenant` stands for the caller's own.
+   * The collection is also nested under these references, to be listed and deleted as a whole: `owner` makes
+   * `/users/{id}/api-keys`. `tenant` is the caller's own.
    */
-  readonly alsoUnder?: readonly ((keyof F & string) | "tenant")[];
-  /** `false` keeps it from every door: only hooks and the server itself read and write it. */
-  readonly served?: boolean;
+  readonly nestedUnder?: readonly ((keyof F & string) | "tenant")[];
+  /** `false` hides it from every protocol: only hooks and the server itself read and write it. */
+  readonly exposed?: boolean;
   /** `false` records no events of its writes. */
-  readonly recorded?: boolean;
-  /** What doors offer of it, where that is not everything: `["list", "get"]` is read-only. */
+  readonly events?: boolean;
+  /** The operations that callers can use; all of them by default. `["list", "get"]` is read-only. */
   readonly operations?: readonly Operation[];
   readonly description?: string;
   readonly deprecated?: Deprecation;
 }
 
-type RowOf<F extends Fields, Under> = RecordOf<Resource<string, F, Under>>;
+type RowOf<F extends Fields, Parent> = RecordOf<Resource<string, F, Parent>>;
 type InputFor<F extends Fields> = InputOf<Resource<string, F, undefined>>;
-type ByServerFor<F extends Fields> = ByServerOf<Resource<string, F, undefined>>;
-type RowName<F extends Fields, Under> = keyof RowOf<F, Under> & string;
+type ServerFieldsFor<F extends Fields> = ServerFieldsOf<Resource<string, F, undefined>>;
+type RowName<F extends Fields, Parent> = keyof RowOf<F, Parent> & string;
 
 /** A declared resource. Its type carries name and fields, so that records and inputs are inferred. */
-export interface Resource<Name extends string = string, F extends Fields = Fields, Under = unknown> {
+export interface Resource<Name extends string = string, F extends Fields = Fields, Parent = unknown> {
   readonly name: Name;
   readonly fields: F;
-  readonly under?: Under;
+  readonly parent?: Parent;
   /** The declaration, less exactly typed: the model reads it, checks it and derives the rest. */
   readonly declaration: LooseDeclaration;
 }
@@ -157,26 +157,29 @@ export interface LooseDeclaration
   extends Omit<
     Declaration,
     | "fields"
-    | "under"
+    | "parent"
     | "filter"
     | "sort"
     | "search"
     | "hooks"
-    | "check"
-    | "removal"
+    | "validate"
+    | "markOnDelete"
     | "actions"
-    | "alsoUnder"
+    | "nestedUnder"
   > {
   readonly fields: Readonly<Record<string, FieldShape>>;
-  readonly under?: Resource | undefined;
+  readonly parent?: Resource | undefined;
   readonly filter?: readonly (string | Range)[];
   readonly sort?: readonly string[];
   readonly search?: readonly string[];
   readonly hooks?: LooseHooks;
-  readonly check?: (input: Readonly<Record<string, unknown>>, context: CheckContext) => readonly Fault[];
-  readonly removal?: { readonly marks: string };
+  readonly validate?: (
+    input: Readonly<Record<string, unknown>>,
+    context: ValidationContext,
+  ) => readonly FieldError[];
+  readonly markOnDelete?: string;
   readonly actions?: Readonly<Record<string, LooseAction>>;
-  readonly alsoUnder?: readonly string[];
+  readonly nestedUnder?: readonly string[];
 }
 export type LooseAction = Action<Record<string, unknown>>;
 export type LooseHooks = Hooks<Record<string, unknown>, Record<string, unknown>, Record<string, unknown>>;
@@ -196,12 +199,12 @@ export type LooseHooks = Hooks<Record<string, unknown>, Record<string, unknown>,
 export function resource<
   const Name extends string,
   F extends Fields,
-  Under extends Resource | undefined = undefined,
->(name: Name, declaration: Declaration<F, Under>): Resource<Name, F, Under> {
+  Parent extends Resource | undefined = undefined,
+>(name: Name, declaration: Declaration<F, Parent>): Resource<Name, F, Parent> {
   return Object.freeze({
     name,
     fields: declaration.fields,
-    under: declaration.under as Under,
+    parent: declaration.parent as Parent,
     // The exact types were checked at this call; from here on names are looked up in the model.
     declaration: Object.freeze({ ...declaration }) as unknown as LooseDeclaration,
   });

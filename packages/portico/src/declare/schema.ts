@@ -7,14 +7,14 @@ import type { Attribute, ResourceModel } from "./model.ts";
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
 /** Characters of a text that has a pattern or a format and names no `max`: what looks at it must not cost too much. */
-export const standardMaxLength = 2_000;
+export const defaultMaxLength = 2_000;
 
 export interface BodySchemas {
   readonly create: JsonSchema;
   readonly replace: JsonSchema;
-  readonly change: JsonSchema;
+  readonly update: JsonSchema;
   /** What hooks may give: the fields that callers may not, too. */
-  readonly hooked: JsonSchema;
+  readonly hookResult: JsonSchema;
 }
 
 type Described = Pick<ResourceModel, "attributes">;
@@ -22,15 +22,15 @@ type Described = Pick<ResourceModel, "attributes">;
 /** The schemas of all three bodies. Create and replace ask for every field without a default; change for none. */
 export function bodySchemas(resource: Described): BodySchemas {
   const writable = resource.attributes.filter((attribute) => !attribute.isReadOnly);
-  const changeable = writable.filter((attribute) => !attribute.isFixed);
-  const declared = resource.attributes.filter(({ isByServer }) => !isByServer);
+  const updatable = writable.filter((attribute) => !attribute.isImmutable);
+  const declared = resource.attributes.filter(({ isServerManaged }) => !isServerManaged);
   const isRequired = ({ isNullable, field }: Attribute): boolean =>
     !isNullable && !("default" in field.options);
   return {
     create: bodySchema(writable, isRequired),
-    replace: bodySchema(changeable, isRequired),
-    change: bodySchema(changeable, () => false, patchSchema),
-    hooked: bodySchema(declared, () => false),
+    replace: bodySchema(updatable, isRequired),
+    update: bodySchema(updatable, () => false, patchSchema),
+    hookResult: bodySchema(declared, () => false),
   };
 }
 
@@ -48,7 +48,7 @@ function bodySchema(
 }
 
 /** Of an object that is merged with what is there, only the whole can be held against its schema. */
-export function isMerged({ field }: Attribute): boolean {
+export function isMergePatched({ field }: Attribute): boolean {
   if (field.kind !== "json" || !field.options.schema) return false;
   const { type = "object" } = field.options.schema;
   return [type].flat().includes("object");
@@ -56,13 +56,18 @@ export function isMerged({ field }: Attribute): boolean {
 
 function patchSchema(attribute: Attribute): JsonSchema {
   const whole = attributeSchema(attribute);
-  return isMerged(attribute) ? mergedSchema(whole) : whole;
+  return isMergePatched(attribute) ? mergePatchSchema(whole) : whole;
 }
 
 /** What can be said of a merge patch before it is merged: its members keep to their schemas, or null removes them. */
-function mergedSchema({ type, properties, patternProperties, additionalProperties }: JsonSchema): JsonSchema {
+function mergePatchSchema({
+  type,
+  properties,
+  patternProperties,
+  additionalProperties,
+}: JsonSchema): JsonSchema {
   const members = Object.entries((properties ?? {}) as Readonly<Record<string, JsonSchema>>);
-  return compact({
+  return withoutUndefined({
     type,
     properties:
       properties && Object.fromEntries(members.map(([name, schema]) => [name, memberSchema(schema)])),
@@ -78,13 +83,13 @@ function memberSchema(schema: JsonSchema): JsonSchema {
 
 /** The schema of one attribute's value. */
 export function attributeSchema({ field, isNullable }: Attribute): JsonSchema {
-  const described: { [keyword: string]: unknown } = {
+  const schema: { [keyword: string]: unknown } = {
     ...valueSchema(field),
     ...(field.options.description && { description: field.options.description }),
     ...(field.options.deprecated && { deprecated: true }),
   };
-  if (!isNullable || described.type === undefined) return described;
-  const { type, enum: choices, ...rest } = described;
+  if (!isNullable || schema.type === undefined) return schema;
+  const { type, enum: choices, ...rest } = schema;
   return {
     ...rest,
     type: [...[type].flat(), "null"],
@@ -95,50 +100,50 @@ export function attributeSchema({ field, isNullable }: Attribute): JsonSchema {
 function valueSchema(field: FieldShape): { [keyword: string]: unknown } {
   switch (field.kind) {
     case "text": {
-      const { min, max, format, pattern, default: standard } = field.options;
-      return compact({
+      const { min, max, format, pattern, default: value } = field.options;
+      return withoutUndefined({
         type: "string",
         minLength: min,
-        maxLength: max ?? (format || pattern ? standardMaxLength : undefined),
+        maxLength: max ?? (format || pattern ? defaultMaxLength : undefined),
         format,
         pattern: pattern && `^(?:${pattern.source})$`,
-        default: constant(standard),
+        default: constantDefault(value),
       });
     }
     case "integer":
-      return compact({
+      return withoutUndefined({
         type: "integer",
         minimum: field.options.min ?? Number.MIN_SAFE_INTEGER,
         maximum: field.options.max ?? Number.MAX_SAFE_INTEGER,
-        default: constant(field.options.default),
+        default: constantDefault(field.options.default),
       });
     case "number":
-      return compact({
+      return withoutUndefined({
         type: "number",
         minimum: field.options.min,
         maximum: field.options.max,
-        default: constant(field.options.default),
+        default: constantDefault(field.options.default),
       });
     case "boolean":
-      return compact({ type: "boolean", default: constant(field.options.default) });
+      return withoutUndefined({ type: "boolean", default: constantDefault(field.options.default) });
     case "timestamp":
       return { type: "string", format: "date-time" };
     case "choice":
-      return compact({ type: "string", enum: field.choices, default: field.options.default });
+      return withoutUndefined({ type: "string", enum: field.choices, default: field.options.default });
     case "json":
-      return compact({ ...field.options.schema, default: constant(field.options.default) });
+      return withoutUndefined({ ...field.options.schema, default: constantDefault(field.options.default) });
     case "list": {
-      const { min, max, uniqueItems, default: standard } = field.options;
-      return compact({
+      const { min, max, uniqueItems, default: value } = field.options;
+      return withoutUndefined({
         type: "array",
         items: valueSchema(field.item),
         minItems: min,
         maxItems: max ?? standardMaxItems,
         uniqueItems,
-        default: constant(standard),
+        default: constantDefault(value),
       });
     }
-    case "state":
+    case "computedStatus":
       return { type: "string", enum: field.choices };
     case "id":
       return { type: "string", minLength: 1, maxLength: 255, pattern: "^\\S+$" };
@@ -147,10 +152,10 @@ function valueSchema(field: FieldShape): { [keyword: string]: unknown } {
   }
 }
 
-function constant(standard: unknown): unknown {
-  return typeof standard === "function" ? undefined : standard;
+function constantDefault(value: unknown): unknown {
+  return typeof value === "function" ? undefined : value;
 }
 
-function compact(schema: { [keyword: string]: unknown }): { [keyword: string]: unknown } {
+function withoutUndefined(schema: { [keyword: string]: unknown }): { [keyword: string]: unknown } {
   return Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined));
 }

@@ -7,18 +7,18 @@ import type { Condition } from "../plan/read.ts";
 import type { Store } from "../store/store.ts";
 import { requireParentRow } from "./find-row.ts";
 
-export interface Above {
+export interface Container {
   readonly by: Attribute | "tenant";
   readonly id: string;
 }
 
 /** The tenant is part of every statement anyway. */
-export function aboveConditions({ by, id }: Above): readonly Condition[] {
+export function containerConditions({ by, id }: Container): readonly Condition[] {
   return by === "tenant" ? [] : [{ attribute: by, operator: "in", values: [id] }];
 }
 
 /** @throws Problem `not_found` where the caller cannot see it */
-export async function requireAbove(store: Store, caller: Caller, { by, id }: Above): Promise<void> {
+export async function requireContainer(store: Store, caller: Caller, { by, id }: Container): Promise<void> {
   if (by !== "tenant") return requireParentRow(store, store.database, caller, by.reference!.target, id);
   if (id !== caller.tenantId) throw new Problem("not_found", "There is no tenant with this id.");
 }

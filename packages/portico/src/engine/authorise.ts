@@ -3,7 +3,7 @@
 import type { Caller } from "../declare/caller.ts";
 import type { ResourceModel } from "../declare/model.ts";
 import { Problem } from "../errors.ts";
-import type { Condition, Member, Read, ReadOne, Selection, ShownList, ShownRow } from "../plan/read.ts";
+import type { Condition, Member, Read, ReadOne, SelectedList, SelectedRow, Selection } from "../plan/read.ts";
 import { selectMembers } from "../plan/selection.ts";
 import { ownPolicyConditions, policyConditions } from "./policy.ts";
 
@@ -16,36 +16,36 @@ export function requireScope(caller: Caller, scope: string): void {
 
 /** The header that names the scopes which a request lacks; none where it could be any. */
 export function scopeChallenge(scopes: readonly string[]): Readonly<Record<string, string>> {
-  const named = scopes.length === 0 ? "" : `, scope="${scopes.join(" ")}"`;
-  return { "WWW-Authenticate": `Bearer error="insufficient_scope"${named}` };
+  const scope = scopes.length === 0 ? "" : `, scope="${scopes.join(" ")}"`;
+  return { "WWW-Authenticate": `Bearer error="insufficient_scope"${scope}` };
 }
 
 const none: readonly Condition[] = Object.freeze([]);
 
 /** What a caller reads, held to the policy of the resource, and the rows inside to the scopes and policies of theirs. */
-export function authorised<Asked extends Read | ReadOne>(caller: Caller, read: Asked): Asked {
-  const selection = authorisedSelection(caller, read.resource, read.selection);
+export function withPolicies<Plan extends Read | ReadOne>(caller: Caller, read: Plan): Plan {
+  const selection = selectionWithPolicies(caller, read.resource, read.selection);
   const policy = policyConditions(caller, read.resource);
   if (selection === read.selection && policy.length === 0) return read;
   return { ...read, selection, conditions: [...read.conditions, ...policy] };
 }
 
 /** @param outer the resource whose row it is selected of, which is held to the policies itself */
-function authorisedSelection(caller: Caller, outer: ResourceModel, selection: Selection): Selection {
+function selectionWithPolicies(caller: Caller, outer: ResourceModel, selection: Selection): Selection {
   if (!selection.isNested) return selection;
   // Most selections need nothing added, and a selection that was made before has its key.
   let isChanged = false;
   const members = selection.members.map((member): Member => {
     if (member.kind === "value" || member.kind === "constant") return member;
     if (member.kind === "part") {
-      const part = authorisedSelection(caller, outer, member.selection);
+      const part = selectionWithPolicies(caller, outer, member.selection);
       if (part === member.selection) return member;
       isChanged = true;
       return { ...member, selection: part };
     }
-    const target = targetOf(member);
+    const target = memberTarget(member);
     requireScope(caller, target.scopes.read);
-    const inner = authorisedSelection(caller, target, member.selection);
+    const inner = selectionWithPolicies(caller, target, member.selection);
     const policy = target.isRestricted ? memberConditions(caller, outer, member, target) : none;
     if (inner === member.selection && policy.length === 0) return member;
     isChanged = true;
@@ -54,7 +54,7 @@ function authorisedSelection(caller: Caller, outer: ResourceModel, selection: Se
   return isChanged ? selectMembers(members) : selection;
 }
 
-function targetOf(member: ShownRow | ShownList): ResourceModel {
+function memberTarget(member: SelectedRow | SelectedList): ResourceModel {
   return member.kind === "row" ? member.reference.reference!.target : member.resource;
 }
 
@@ -62,7 +62,7 @@ function targetOf(member: ShownRow | ShownList): ResourceModel {
 function memberConditions(
   caller: Caller,
   outer: ResourceModel,
-  member: ShownRow | ShownList,
+  member: SelectedRow | SelectedList,
   target: ResourceModel,
 ): readonly Condition[] {
   const isParent = member.kind === "row" && member.reference === outer.parent && outer.inheritsPolicy;

@@ -3,7 +3,7 @@
 
 import type { Ajv, AnySchemaObject, Format } from "ajv";
 import type { DataValidateFunction } from "ajv/dist/types/index.js";
-import { standardMaxLength } from "../declare/schema.ts";
+import { defaultMaxLength } from "../declare/schema.ts";
 
 /** Puts bounded keywords in the place of Ajv's. Call it once the formats are known. */
 export function boundKeywords(ajv: Ajv): void {
@@ -14,7 +14,7 @@ export function boundKeywords(ajv: Ajv): void {
     schemaType: "string",
     compile: (source: string, parent) => {
       const pattern = new RegExp(source, "u");
-      return onBoundedText(parent, (text) => pattern.test(text), {
+      return boundedTextValidator(parent, (text) => pattern.test(text), {
         keyword: "pattern",
         params: { pattern: source },
       });
@@ -28,7 +28,7 @@ export function boundKeywords(ajv: Ajv): void {
       // As when Ajv looks at a schema itself.
       opts.validateFormats === false
         ? () => true
-        : onBoundedText(parent, testOf(name, ajv.formats[name]), {
+        : boundedTextValidator(parent, formatTest(name, ajv.formats[name]), {
             keyword: "format",
             params: { format: name },
           }),
@@ -46,36 +46,36 @@ export function boundKeywords(ajv: Ajv): void {
 }
 
 /** What Ajv makes an error of, beside the place. */
-interface Told {
+interface KeywordError {
   readonly keyword: string;
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-function onBoundedText(
+function boundedTextValidator(
   { maxLength }: AnySchemaObject,
   isMet: (text: string) => boolean,
-  told: Told,
+  error: KeywordError,
 ): DataValidateFunction {
-  const bound: number = maxLength ?? standardMaxLength;
+  const bound: number = maxLength ?? defaultMaxLength;
   const validate: DataValidateFunction = (text: string) => {
     // Too long a text is told by `maxLength`, where there is one.
-    const isWithin = hasAtMost(text, bound);
+    const isWithin = hasAtMostCharacters(text, bound);
     if (isWithin ? isMet(text) : maxLength !== undefined) return true;
     // Ajv writes the place into it.
-    validate.errors = [isWithin ? { ...told } : { keyword: "maxLength", params: { limit: bound } }];
+    validate.errors = [isWithin ? { ...error } : { keyword: "maxLength", params: { limit: bound } }];
     return false;
   };
   return validate;
 }
 
 /** Whether a text has at most so many characters, of which each takes one or two places. */
-function hasAtMost(text: string, bound: number): boolean {
+function hasAtMostCharacters(text: string, bound: number): boolean {
   if (text.length <= bound) return true;
   return text.length <= 2 * bound && [...text].length <= bound;
 }
 
 /** @throws Error for a format that is not known, or not one of texts */
-function testOf(name: string, format: Format | undefined): (text: string) => boolean {
+function formatTest(name: string, format: Format | undefined): (text: string) => boolean {
   if (format instanceof RegExp) return (text) => format.test(text);
   if (typeof format === "function") return format as (text: string) => boolean;
   if (typeof format === "object" && "validate" in format) {

@@ -6,61 +6,61 @@ import { type Detail, Problem } from "../errors.ts";
 import type { RowValues } from "../plan/write.ts";
 import { ConstraintError } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
-import { notFound } from "./find-row.ts";
-import { lostReferences } from "./references.ts";
-import { FaultyInput } from "./validate.ts";
+import { throwNotFound } from "./find-row.ts";
+import { invalidReferences } from "./references.ts";
+import { InvalidInput } from "./validate.ts";
 
 /** A row that was to be written. */
-export interface Attempt {
+export interface AttemptedWrite {
   readonly values: RowValues;
   /** The references in it that the caller set, and not a hook, a default or an earlier write. */
-  readonly byCaller: RowValues;
+  readonly callerValues: RowValues;
 }
 
 /**
  * What to answer for an error of an insert or update. Which references led nowhere is looked up afterwards, so
  * that writes that succeed pay nothing for it.
  */
-export async function explainWrite(
+export async function explainWriteError(
   error: unknown,
   store: Store,
   resource: ResourceModel,
   caller: Caller,
-  { values, byCaller }: Attempt,
+  { values, callerValues }: AttemptedWrite,
 ): Promise<unknown> {
   if (!(error instanceof ConstraintError)) return error;
-  if (error.kind === "unique") return duplicate(resource, error.columns);
+  if (error.kind === "unique") return duplicateError(resource, error.columns);
   const { references } = resource;
-  const isByCaller = (name: string): boolean =>
-    Object.hasOwn(byCaller, name) && byCaller[name] === values[name];
-  const lost = await lostReferences(store, store.database, caller, references, values, isByCaller);
+  const isCallerField = (name: string): boolean =>
+    Object.hasOwn(callerValues, name) && callerValues[name] === values[name];
+  const invalid = await invalidReferences(store, store.database, caller, references, values, isCallerField);
   const { parent } = resource;
-  if (parent && lost.some(({ field }) => field === parent.name)) notFound(parent.reference!.target);
-  if (lost.length > 0) return new FaultyInput(lost);
+  if (parent && invalid.some(({ field }) => field === parent.name)) throwNotFound(parent.reference!.target);
+  if (invalid.length > 0) return new InvalidInput(invalid);
   return new Problem("conflict", "What the request refers to was removed meanwhile. Try again.");
 }
 
 /** With a million keys, one draw in seventeen has a prefix that is taken. */
-const mostDraws = 50;
+const maxAttempts = 50;
 
 /** Runs `work`, and again where a value that it drew, and no caller gave, was taken: another may be free. */
-export async function redrawn<T>(resource: ResourceModel, work: () => Promise<T>): Promise<T> {
-  for (let draws = 1; ; draws += 1) {
+export async function retryOnCollision<T>(resource: ResourceModel, work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();
     } catch (error) {
-      if (draws === mostDraws || !isOfServersMaking(error, resource)) throw error;
+      if (attempt === maxAttempts || !isServerGenerated(error, resource)) throw error;
     }
   }
 }
 
-function isOfServersMaking(error: unknown, { attributes }: ResourceModel): boolean {
+function isServerGenerated(error: unknown, { attributes }: ResourceModel): boolean {
   if (!(error instanceof ConstraintError) || error.kind !== "unique") return false;
-  const broken = attributes.filter(({ column }) => error.columns.includes(column));
-  return broken.length > 0 && broken.every(({ isReadOnly }) => isReadOnly);
+  const violated = attributes.filter(({ column }) => error.columns.includes(column));
+  return violated.length > 0 && violated.every(({ isReadOnly }) => isReadOnly);
 }
 
-function duplicate(resource: ResourceModel, columns: readonly string[]): Problem {
+function duplicateError(resource: ResourceModel, columns: readonly string[]): Problem {
   const names = resource.attributes.filter(({ column }) => columns.includes(column)).map(({ name }) => name);
   const details = names.map((field): Detail => ({ field, issue: "duplicate" }));
   // A newer version may have made unique what this process does not know.
@@ -69,7 +69,7 @@ function duplicate(resource: ResourceModel, columns: readonly string[]): Problem
 }
 
 /** What to answer for an error of a delete. */
-export function explainRemoval(error: unknown, resource: ResourceModel): unknown {
+export function explainDeleteError(error: unknown, resource: ResourceModel): unknown {
   if (!(error instanceof ConstraintError)) return error;
   return new Problem(
     "conflict",
@@ -78,8 +78,8 @@ export function explainRemoval(error: unknown, resource: ResourceModel): unknown
 }
 
 /** What to answer for an error of a write inside another one's transaction, where nothing can be looked up. */
-export function explainInner(error: unknown, resource: ResourceModel): unknown {
+export function explainNestedError(error: unknown, resource: ResourceModel): unknown {
   if (!(error instanceof ConstraintError)) return error;
-  if (error.kind === "unique") return duplicate(resource, error.columns);
+  if (error.kind === "unique") return duplicateError(resource, error.columns);
   return new Problem("conflict", `The ${resource.title} refers to something that is not there.`);
 }

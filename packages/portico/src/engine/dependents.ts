@@ -7,15 +7,15 @@ import { select } from "../plan/selection.ts";
 import type { Session } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
 
-const rowsAtOnce = 100;
+const batchSize = 100;
 
 /** The references by which rows of other resources go together with a row of this one. */
 export function dependentsOf(model: Model, resource: ResourceModel): [ResourceModel, Attribute][] {
   return model.resources.flatMap((each) =>
     each.references
       .filter(({ field, reference }) => {
-        const goesAlong = field.kind === "belongsTo" && field.options.whenRemoved === "remove";
-        return goesAlong && reference!.target === resource;
+        const cascades = field.kind === "belongsTo" && field.options.onDelete === "cascade";
+        return cascades && reference!.target === resource;
       })
       .map((attribute): [ResourceModel, Attribute] => [each, attribute]),
   );
@@ -33,11 +33,11 @@ export async function* rowIds(
   const selection = select([resource.attribute.get("id")!]);
   let position: Position | undefined;
   for (;;) {
-    const page = { style: "cursor", limit: rowsAtOnce, position, isBackward: false } as const;
+    const page = { style: "cursor", limit: batchSize, position, isBackward: false } as const;
     const read = { resource, selection, conditions, words: [], sort, page };
-    const found = await store.list(tenantId, read, session);
-    for (const { id } of JSON.parse(found.rows) as { id: string }[]) yield id;
-    if (!found.hasMore) return;
-    position = found.last;
+    const result = await store.list(tenantId, read, session);
+    for (const { id } of JSON.parse(result.rows) as { id: string }[]) yield id;
+    if (!result.hasMore) return;
+    position = result.last;
   }
 }

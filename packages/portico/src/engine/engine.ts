@@ -11,39 +11,39 @@ import { isComparison, type Read, type ReadOne } from "../plan/read.ts";
 import type { RowValues } from "../plan/write.ts";
 import type { Transaction } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
-import { type Above, aboveConditions, requireAbove } from "./above.ts";
-import { authorised, requireScope } from "./authorise.ts";
-import { explainRemoval, explainWrite, redrawn } from "./constraint.ts";
-import { notFound, requireParentRow } from "./find-row.ts";
+import { type Container, containerConditions, requireContainer } from "./above.ts";
+import { requireScope, withPolicies } from "./authorise.ts";
+import { explainDeleteError, explainWriteError, retryOnCollision } from "./constraint.ts";
+import { requireParentRow, throwNotFound } from "./find-row.ts";
 import { KeyUsage } from "./key-usage.ts";
 import { policyConditions } from "./policy.ts";
-import { lostBodyReferences } from "./references.ts";
-import { changedValues, replacedValues } from "./row-values.ts";
-import { BodyValidator, FaultyInput, soundMembers } from "./validate.ts";
+import { invalidBodyReferences } from "./references.ts";
+import { patchedValues, replacementValues } from "./row-values.ts";
+import { BodyValidator, InvalidInput, validMembers } from "./validate.ts";
 import { areVisible } from "./visible-rows.ts";
-import { type Precondition, type Workplace, Writing, type Written } from "./writing.ts";
+import { type Precondition, type WriteDependencies, type WriteResult, WriteTransaction } from "./writing.ts";
 
 export class Engine {
   readonly model: Model;
   readonly keyUsage: KeyUsage;
   readonly #store: Store;
   readonly #validator: BodyValidator;
-  readonly #place: Workplace;
+  readonly #dependencies: WriteDependencies;
 
   constructor(model: Model, store: Store) {
     this.model = model;
     this.keyUsage = new KeyUsage(model, store);
     this.#store = store;
     this.#validator = new BodyValidator(model);
-    this.#place = { model, store, events: new EventRecorder(store), validator: this.#validator };
+    this.#dependencies = { model, store, events: new EventRecorder(store), validator: this.#validator };
   }
 
-  /** A page of the rows that a caller may see; `above` is what the collection stands under beside its parent. */
-  async list(caller: Caller, read: Read, above?: Above): Promise<Page> {
+  /** A page of the rows that a caller may see; `container` is what the collection stands under beside its parent. */
+  async list(caller: Caller, read: Read, container?: Container): Promise<Page> {
     requireScope(caller, read.resource.scopes.read);
-    if (above) await requireAbove(this.#store, caller, above);
+    if (container) await requireContainer(this.#store, caller, container);
     const parent = parentOf(read);
-    const page = await this.#store.list(caller.tenantId, authorised(caller, read));
+    const page = await this.#store.list(caller.tenantId, withPolicies(caller, read));
     // A list below a row that the caller cannot see is not an empty list but nothing at all. Where rows are visible
     // only with their parent, one that is found tells that the parent is visible.
     const isParentVisible = page.count > 0 && (read.resource.inheritsPolicy || !parent?.target.isRestricted);
@@ -58,15 +58,15 @@ export class Engine {
   }
 
   /** The same of a row that the caller writes: to see what one writes needs no scope to read. */
-  getWritten(caller: Caller, read: ReadOne): Promise<string> {
+  getAfterWrite(caller: Caller, read: ReadOne): Promise<string> {
     return this.#get(caller, read, undefined);
   }
 
   async #get(caller: Caller, read: ReadOne, scope: string | undefined): Promise<string> {
     if (scope !== undefined) requireScope(caller, scope);
-    const allowed = authorised(caller, read);
+    const allowed = withPolicies(caller, read);
     const text = isId(read.id) ? await this.#store.get(caller.tenantId, allowed) : undefined;
-    return text ?? notFound(read.resource);
+    return text ?? throwNotFound(read.resource);
   }
 
   /** For each row of some events whether a caller may see it. */
@@ -79,10 +79,15 @@ export class Engine {
   }
 
   /** Adds a row, below `parentId` where its resource stands under another. */
-  async create(caller: Caller, resource: ResourceModel, body: unknown, parentId?: string): Promise<Written> {
+  async create(
+    caller: Caller,
+    resource: ResourceModel,
+    body: unknown,
+    parentId?: string,
+  ): Promise<WriteResult> {
     requireScope(caller, resource.scopes.write);
-    const input = await this.#checked(caller, resource, undefined, body, () =>
-      this.#validator.checkWhole(resource, "create", body),
+    const input = await this.#validated(caller, resource, undefined, body, () =>
+      this.#validator.validateWhole(resource, "create", body),
     );
     return this.#write(caller, resource, (writing) => writing.insert(resource, input, parentId));
   }
@@ -94,78 +99,78 @@ export class Engine {
     id: string,
     body: unknown,
     precondition?: Precondition,
-  ): Promise<Written> {
+  ): Promise<WriteResult> {
     requireScope(caller, resource.scopes.write);
-    const input = await this.#checked(caller, resource, id, body, () =>
-      this.#validator.checkWhole(resource, "replace", body),
+    const input = await this.#validated(caller, resource, id, body, () =>
+      this.#validator.validateWhole(resource, "replace", body),
     );
     return this.#write(caller, resource, (writing) =>
-      writing.update(resource, id, (_, now) => replacedValues(resource, input, caller, now), precondition),
+      writing.update(resource, id, (_, now) => replacementValues(resource, input, caller, now), precondition),
     );
   }
 
   /** Changes the fields that the body names. */
-  async change(
+  async update(
     caller: Caller,
     resource: ResourceModel,
     id: string,
     body: unknown,
     precondition?: Precondition,
-  ): Promise<Written> {
+  ): Promise<WriteResult> {
     requireScope(caller, resource.scopes.write);
-    const input = await this.#checked(caller, resource, id, body, () =>
-      this.#validator.check(resource, "change", body),
+    const input = await this.#validated(caller, resource, id, body, () =>
+      this.#validator.validate(resource, "update", body),
     );
     return this.#write(caller, resource, (writing) =>
       writing.update(
         resource,
         id,
-        (current) => this.#validator.checkMerged(resource, changedValues(resource, input, current)),
+        (current) => this.#validator.validateMerged(resource, patchedValues(resource, input, current)),
         precondition,
       ),
     );
   }
 
   /** Removes a row and everything under it. */
-  async remove(
+  async delete(
     caller: Caller,
     resource: ResourceModel,
     id: string,
     precondition?: Precondition,
   ): Promise<void> {
     requireScope(caller, resource.scopes.write);
-    await this.#remove(caller, resource, (writing) => writing.delete(resource, id, precondition));
+    await this.#delete(caller, resource, (writing) => writing.delete(resource, id, precondition));
   }
 
   /** Removes all rows of a collection that stands under another row, or under the tenant. */
-  async removeAll(caller: Caller, resource: ResourceModel, above: Above): Promise<void> {
+  async deleteAll(caller: Caller, resource: ResourceModel, container: Container): Promise<void> {
     requireScope(caller, resource.scopes.write);
-    await requireAbove(this.#store, caller, above);
-    const conditions = [...aboveConditions(above), ...policyConditions(caller, resource)];
-    await this.#remove(caller, resource, (writing) => writing.deleteAll(resource, conditions));
+    await requireContainer(this.#store, caller, container);
+    const conditions = [...containerConditions(container), ...policyConditions(caller, resource)];
+    await this.#delete(caller, resource, (writing) => writing.deleteAll(resource, conditions));
   }
 
   /** Runs an action on a row; what it answers with is a row as well. */
-  async act(
+  async runAction(
     caller: Caller,
     resource: ResourceModel,
     id: string,
     action: ActionModel,
     body: unknown,
-  ): Promise<Written> {
+  ): Promise<WriteResult> {
     requireScope(caller, resource.scopes.write);
-    const input = this.#validator.checkAction(action, body);
-    return this.#write(caller, resource, (writing) => writing.act(resource, id, action, input));
+    const input = this.#validator.validateAction(action, body);
+    return this.#write(caller, resource, (writing) => writing.runAction(resource, id, action, input));
   }
 
   /** Several operations in one transaction: all of them happen, or none. Scopes are not asked for. */
-  async together<T>(caller: Caller, work: (rows: Rows, session: Transaction) => Promise<T>): Promise<T> {
-    return this.#store.transaction((session) => work(this.rowsWithin(session, caller), session));
+  async inTransaction<T>(caller: Caller, work: (rows: Rows, session: Transaction) => Promise<T>): Promise<T> {
+    return this.#store.transaction((session) => work(this.rowsIn(session, caller), session));
   }
 
   /** The operations of a transaction that is under way, on behalf of a caller. Scopes are not asked for. */
-  rowsWithin(session: Transaction, caller: Caller): Rows {
-    return new Writing(this.#place, session, caller).rows;
+  rowsIn(session: Transaction, caller: Caller): Rows {
+    return new WriteTransaction(this.#dependencies, session, caller).rows;
   }
 
   /**
@@ -173,51 +178,53 @@ export class Engine {
    *
    * @param id of the row that is changed
    */
-  async #checked<T>(
+  async #validated<T>(
     caller: Caller,
     resource: ResourceModel,
     id: string | undefined,
     body: unknown,
-    check: () => T,
+    validate: () => T,
   ): Promise<T> {
     try {
-      return check();
+      return validate();
     } catch (error) {
-      if (!(error instanceof FaultyInput)) throw error;
-      const values = soundMembers(body, error.faults);
-      const lost = await lostBodyReferences(this.#store, caller, resource, id, values);
-      throw lost.length > 0 ? new FaultyInput([...error.faults, ...lost]) : error;
+      if (!(error instanceof InvalidInput)) throw error;
+      const values = validMembers(body, error.errors);
+      const invalid = await invalidBodyReferences(this.#store, caller, resource, id, values);
+      throw invalid.length > 0 ? new InvalidInput([...error.errors, ...invalid]) : error;
     }
   }
 
   async #write(
     caller: Caller,
     resource: ResourceModel,
-    work: (writing: Writing) => Promise<Written>,
-  ): Promise<Written> {
-    let writing: Writing | undefined;
+    work: (transaction: WriteTransaction) => Promise<WriteResult>,
+  ): Promise<WriteResult> {
+    let transaction: WriteTransaction | undefined;
     try {
-      return await redrawn(resource, () =>
+      return await retryOnCollision(resource, () =>
         this.#store.transaction((session) => {
-          writing = new Writing(this.#place, session, caller);
-          return work(writing);
+          transaction = new WriteTransaction(this.#dependencies, session, caller);
+          return work(transaction);
         }),
       );
     } catch (error) {
-      const attempt = writing?.attempt ?? { values: {}, byCaller: {} };
-      throw await explainWrite(error, this.#store, resource, caller, attempt);
+      const attempted = transaction?.attempted ?? { values: {}, callerValues: {} };
+      throw await explainWriteError(error, this.#store, resource, caller, attempted);
     }
   }
 
-  async #remove(
+  async #delete(
     caller: Caller,
     resource: ResourceModel,
-    work: (writing: Writing) => Promise<void>,
+    work: (writing: WriteTransaction) => Promise<void>,
   ): Promise<void> {
     try {
-      await this.#store.transaction((session) => work(new Writing(this.#place, session, caller)));
+      await this.#store.transaction((session) =>
+        work(new WriteTransaction(this.#dependencies, session, caller)),
+      );
     } catch (error) {
-      throw explainRemoval(error, resource);
+      throw explainDeleteError(error, resource);
     }
   }
 }
@@ -232,5 +239,5 @@ function parentOf({
   if (!condition) return undefined;
   const { target } = parent.reference!;
   const id = String(condition.values[0]);
-  return isId(id) ? { target, id } : notFound(target);
+  return isId(id) ? { target, id } : throwNotFound(target);
 }

@@ -11,7 +11,7 @@ import type { Lock } from "../store/dialect.ts";
 import type { Store } from "../store/store.ts";
 import { policyConditions } from "./policy.ts";
 
-export function notFound(resource: ResourceModel): never {
+export function throwNotFound(resource: ResourceModel): never {
   throw new Problem("not_found", `There is no ${resource.title} with this id.`);
 }
 
@@ -27,9 +27,9 @@ export async function findLocked(
   id: string,
   lock: Lock,
 ): Promise<string> {
-  if (!isId(id)) notFound(resource);
+  if (!isId(id)) throwNotFound(resource);
   const read = readOf(caller, resource, id);
-  return (await store.getLocked(caller.tenantId, read, session, lock)) ?? notFound(resource);
+  return (await store.getLocked(caller.tenantId, read, session, lock)) ?? throwNotFound(resource);
 }
 
 /** The row as a caller may see it, as JSON text, or undefined where there is none. */
@@ -52,7 +52,7 @@ export async function requireParentRow(
   parent: ResourceModel,
   id: string,
 ): Promise<void> {
-  if ((await findVisible(store, session, caller, parent, id)) === undefined) notFound(parent);
+  if ((await findVisible(store, session, caller, parent, id)) === undefined) throwNotFound(parent);
 }
 
 /** A whole row, where a caller may see it. */

@@ -3,21 +3,21 @@
 import { explainedFailure } from "../declare/explained-failures.ts";
 import type { Model, ResourceModel } from "../declare/model.ts";
 import type { Resource, Rows } from "../declare/resource.ts";
-import type { Written } from "./writing.ts";
+import type { WriteResult } from "./writing.ts";
 
 /** The operations of the engine inside a transaction, with rows as JSON text. */
-interface TextRows {
+interface RowOperations {
   get(resource: ResourceModel, id: string): Promise<string | undefined>;
-  create(resource: ResourceModel, body: unknown, parentId: string | undefined): Promise<Written>;
-  change(resource: ResourceModel, id: string, body: unknown): Promise<string>;
-  remove(resource: ResourceModel, id: string): Promise<void>;
+  create(resource: ResourceModel, body: unknown, parentId: string | undefined): Promise<WriteResult>;
+  update(resource: ResourceModel, id: string, body: unknown): Promise<string>;
+  delete(resource: ResourceModel, id: string): Promise<void>;
 }
 
 /** `Rows` as hooks see them: by declaration, with parsed rows. */
-export function hookRows(model: Model, rows: TextRows): Rows {
+export function hookRows(model: Model, rows: RowOperations): Rows {
   const modelOf = ({ name }: Resource): ResourceModel => {
-    const found = model.resource.get(name);
-    if (found) return found;
+    const resource = model.resource.get(name);
+    if (resource) return resource;
     const fault = new Error(`a hook asks for the resource ${name}, which the app does not list`);
     throw model.explainsFailures ? explainedFailure(fault.message, fault) : fault;
   };
@@ -30,10 +30,10 @@ export function hookRows(model: Model, rows: TextRows): Rows {
     create: async (resource, input) => {
       const target = modelOf(resource);
       const { [target.parent?.name ?? ""]: parentId, ...body } = input as Record<string, unknown>;
-      const { text, revealed } = await rows.create(target, body, parentId as string | undefined);
-      return { ...JSON.parse(text), ...revealed };
+      const { text, returnedOnce } = await rows.create(target, body, parentId as string | undefined);
+      return { ...JSON.parse(text), ...returnedOnce };
     },
-    change: async (resource, id, changes) => JSON.parse(await rows.change(modelOf(resource), id, changes)),
-    remove: (resource, id) => rows.remove(modelOf(resource), id),
+    update: async (resource, id, changes) => JSON.parse(await rows.update(modelOf(resource), id, changes)),
+    delete: (resource, id) => rows.delete(modelOf(resource), id),
   };
 }

@@ -4,27 +4,27 @@
 import { sql } from "kysely";
 import type { Caller } from "../declare/caller.ts";
 import type { Model, ResourceModel } from "../declare/model.ts";
-import { moment } from "../declare/moment.ts";
-import type { Fault } from "../errors.ts";
+import { parseTimestamp } from "../declare/moment.ts";
+import type { FieldError } from "../errors.ts";
 import { minuteOf } from "../identity/key-uses.ts";
 import type { Statement } from "../store/database.ts";
-import { compile, slot } from "../store/statement.ts";
+import { compile, parameter } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
 import { requireScope } from "./authorise.ts";
 import { requireParentRow } from "./find-row.ts";
-import { FaultyInput } from "./validate.ts";
+import { InvalidInput } from "./validate.ts";
 
 /** Minutes of each step. */
-const steps = { minute: 1, hour: 60, day: 24 * 60 } as const;
-type Step = keyof typeof steps;
+const stepMinutes = { minute: 1, hour: 60, day: 24 * 60 } as const;
+type Step = keyof typeof stepMinutes;
 
-const standardMinutes = steps.day;
+const defaultRangeMinutes = stepMinutes.day;
 /** Steps that one answer covers, and rows that it holds. */
-const mostSteps = 1_500;
-const mostRows = 10_000;
+const maxSteps = 1_500;
+const maxRows = 10_000;
 
 /** What is asked for, as a caller writes it. */
-export interface AskedUsage {
+export interface UsageRequest {
   /** ISO 8601; 24 hours before `to`, when left out. */
   readonly from?: string | undefined;
   /** ISO 8601; now, when left out. */
@@ -45,7 +45,7 @@ export interface UsageCount {
   readonly count: number;
 }
 
-interface Range {
+interface UsageRange {
   readonly tenantId: string;
   readonly keyId: string;
   /** Minutes since 1970; the second lies outside. */
@@ -56,12 +56,12 @@ interface Range {
 export class KeyUsage {
   readonly #model: Model;
   readonly #store: Store;
-  readonly #statements: Readonly<Record<Step, Statement<Range>>>;
+  readonly #statements: Readonly<Record<Step, Statement<UsageRange>>>;
 
   constructor(model: Model, store: Store) {
     this.#model = model;
     this.#store = store;
-    const statement = (step: Step): Statement<Range> => countsByStep(store, steps[step]);
+    const statement = (step: Step): Statement<UsageRange> => countsByStep(store, stepMinutes[step]);
     this.#statements = { minute: statement("minute"), hour: statement("hour"), day: statement("day") };
   }
 
@@ -74,18 +74,18 @@ export class KeyUsage {
    * The counts of a key, oldest first; steps without a request are left out.
    * @throws Problem `insufficient_scope`, `not_found`, or `validation_error` for what is asked wrongly
    */
-  async read(caller: Caller, keyId: string, asked: AskedUsage): Promise<UsageCount[]> {
+  async read(caller: Caller, keyId: string, request: UsageRequest): Promise<UsageCount[]> {
     requireScope(caller, this.keys.scopes.read);
-    const { step, first, end } = parseAsked(asked);
+    const { step, first, end } = parseUsageRequest(request);
     await requireParentRow(this.#store, this.#store.database, caller, this.keys, keyId);
     const range = { tenantId: caller.tenantId, keyId, first, end };
     const rows = await this.#store.database.query(this.#statements[step], range);
-    if (rows.length > mostRows) throw new FaultyInput([tooMuch(`more than ${mostRows} counts`)]);
+    if (rows.length > maxRows) throw new InvalidInput([rangeTooLarge(`more than ${maxRows} counts`)]);
     return rows.map(([number, route, statusClass, count]) => {
-      const from = Number(number) * steps[step];
+      const from = Number(number) * stepMinutes[step];
       return {
-        from: momentOf(from),
-        to: momentOf(from + steps[step]),
+        from: timestampOfMinute(from),
+        to: timestampOfMinute(from + stepMinutes[step]),
         route: String(route),
         statusClass: `${statusClass}xx`,
         count: Number(count),
@@ -94,53 +94,57 @@ export class KeyUsage {
   }
 }
 
-function countsByStep({ dialect }: Store, minutes: number): Statement<Range> {
+function countsByStep({ dialect }: Store, minutes: number): Statement<UsageRange> {
   const number = sql`minute / ${sql.lit(minutes)}`;
   return compile(
     dialect.builder,
     sql`select ${number}, route, status_class, sum(count) from key_usage
-      where tenant_id = ${slot(({ tenantId }: Range) => tenantId)} and key_id = ${slot(({ keyId }: Range) => keyId)}
-        and minute >= ${slot(({ first }: Range) => first)} and minute < ${slot(({ end }: Range) => end)}
+      where tenant_id = ${parameter(({ tenantId }: UsageRange) => tenantId)} and key_id = ${parameter(({ keyId }: UsageRange) => keyId)}
+        and minute >= ${parameter(({ first }: UsageRange) => first)} and minute < ${parameter(({ end }: UsageRange) => end)}
       group by ${number}, route, status_class order by ${number}, route, status_class
-      limit ${sql.lit(mostRows + 1)}`,
+      limit ${sql.lit(maxRows + 1)}`,
     { mayScan: true, tenantOf: ({ tenantId }) => tenantId },
   );
 }
 
 /** Whole minutes: the first one is that of `from`, the last one that of the last moment before `to`. */
-function parseAsked(asked: AskedUsage): { readonly step: Step } & Pick<Range, "first" | "end"> {
-  const faults: Fault[] = [];
-  const step = stepNamed(asked.step ?? "hour", faults);
-  const to = asked.to === undefined ? Date.now() : timeOf("to", asked.to, faults);
+function parseUsageRequest(
+  request: UsageRequest,
+): { readonly step: Step } & Pick<UsageRange, "first" | "end"> {
+  const errors: FieldError[] = [];
+  const step = parseStep(request.step ?? "hour", errors);
+  const to = request.to === undefined ? Date.now() : parseTime("to", request.to, errors);
   const end = minuteOf(to - 1) + 1;
   const first =
-    asked.from === undefined ? end - standardMinutes : minuteOf(timeOf("from", asked.from, faults));
-  if (faults.length === 0 && first >= end)
-    faults.push({ field: "from", issue: "max", text: "must be earlier than to" });
-  const covered = Math.ceil((end - first) / steps[step]);
-  if (faults.length === 0 && covered > mostSteps) faults.push(tooMuch(`${covered} of them`));
-  if (faults.length > 0) throw new FaultyInput(faults);
+    request.from === undefined
+      ? end - defaultRangeMinutes
+      : minuteOf(parseTime("from", request.from, errors));
+  if (errors.length === 0 && first >= end)
+    errors.push({ field: "from", issue: "max", text: "must be earlier than to" });
+  const covered = Math.ceil((end - first) / stepMinutes[step]);
+  if (errors.length === 0 && covered > maxSteps) errors.push(rangeTooLarge(`${covered} of them`));
+  if (errors.length > 0) throw new InvalidInput(errors);
   return { step, first, end };
 }
 
-function stepNamed(text: string, faults: Fault[]): Step {
+function parseStep(text: string, errors: FieldError[]): Step {
   if (text === "minute" || text === "hour" || text === "day") return text;
-  faults.push({ field: "step", issue: "choice", text: "must be one of minute, hour, day" });
+  errors.push({ field: "step", issue: "choice", text: "must be one of minute, hour, day" });
   return "day";
 }
 
-function timeOf(field: string, text: string, faults: Fault[]): number {
-  const found = moment(text);
-  if (found !== undefined) return Date.parse(found);
-  faults.push({ field, issue: "format", text: "must be an ISO 8601 date and time" });
+function parseTime(field: string, text: string, errors: FieldError[]): number {
+  const timestamp = parseTimestamp(text);
+  if (timestamp !== undefined) return Date.parse(timestamp);
+  errors.push({ field, issue: "format", text: "must be an ISO 8601 date and time" });
   return 0;
 }
 
-function tooMuch(found: string): Fault {
-  const remedy = `ask for a larger step or a shorter time: ${mostSteps} steps and ${mostRows} counts are the most`;
-  return { field: "step", issue: "max", text: `is too small, there would be ${found}; ${remedy}` };
+function rangeTooLarge(actual: string): FieldError {
+  const remedy = `ask for a larger step or a shorter time: ${maxSteps} steps and ${maxRows} counts are the most`;
+  return { field: "step", issue: "max", text: `is too small, there would be ${actual}; ${remedy}` };
 }
 
-function momentOf(minute: number): string {
+function timestampOfMinute(minute: number): string {
   return new Date(minute * 60_000).toISOString();
 }

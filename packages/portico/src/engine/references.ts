@@ -2,15 +2,15 @@
 // may see: a hidden row is answered for as one that does not exist.
 
 import type { Caller } from "../declare/caller.ts";
-import type { Attribute, Described, ResourceModel } from "../declare/model.ts";
-import type { Fault } from "../errors.ts";
+import type { Attribute, ResourceModel, Shape } from "../declare/model.ts";
+import type { FieldError } from "../errors.ts";
 import { isId } from "../plan/id.ts";
 import type { RowValues } from "../plan/write.ts";
 import type { Session } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
 import { findVisible } from "./find-row.ts";
 import { policyConditions } from "./policy.ts";
-import { FaultyInput } from "./validate.ts";
+import { InvalidInput } from "./validate.ts";
 
 /**
  * Makes sure of the references that a caller sets, where policies apply to what they refer to; the database makes sure
@@ -23,37 +23,33 @@ export async function requireVisibleReferences(
   store: Store,
   session: Session,
   caller: Caller,
-  { references }: Described,
+  { references }: Shape,
   values: RowValues,
 ): Promise<void> {
   const restricted = references.filter(({ reference }) => reference!.target.isRestricted);
   if (restricted.length === 0) return;
-  const lost = await lostReferences(store, session, caller, restricted, values);
-  if (lost.length === 0) return;
-  throw new FaultyInput(await lostReferences(store, session, caller, references, values));
+  const invalid = await invalidReferences(store, session, caller, restricted, values);
+  if (invalid.length === 0) return;
+  throw new InvalidInput(await invalidReferences(store, session, caller, references, values));
 }
 
 /** What is wrong with the references of a body that is not written, for its other faults. @param id of the row it changes */
-export async function lostBodyReferences(
+export async function invalidBodyReferences(
   store: Store,
   caller: Caller,
   resource: ResourceModel,
   id: string | undefined,
   values: RowValues,
-): Promise<Fault[]> {
-  const lost = await lostReferences(store, store.database, caller, resource.references, values);
-  if (lost.length === 0 || id === undefined) return lost;
+): Promise<FieldError[]> {
+  const invalid = await invalidReferences(store, store.database, caller, resource.references, values);
+  if (invalid.length === 0 || id === undefined) return invalid;
   const row = await findVisible(store, store.database, caller, resource, id);
   const changed = changedReferences(resource, values, row === undefined ? {} : JSON.parse(row));
-  return lost.filter(({ field }) => Object.hasOwn(changed, field));
+  return invalid.filter(({ field }) => Object.hasOwn(changed, field));
 }
 
 /** The references among values that differ from those of a row: only these are set. */
-export function changedReferences(
-  { references }: Described,
-  values: RowValues,
-  current: RowValues,
-): RowValues {
+export function changedReferences({ references }: Shape, values: RowValues, current: RowValues): RowValues {
   const changed = references.filter(
     ({ name }) => Object.hasOwn(values, name) && values[name] !== current[name],
   );
@@ -63,26 +59,26 @@ export function changedReferences(
 /**
  * What is wrong with those values that refer to nothing.
  *
- * @param isByCaller tells the references that lead only to what the caller may see: all, when left out
+ * @param isCallerField tells the references that lead only to what the caller may see: all, when left out
  */
-export async function lostReferences(
+export async function invalidReferences(
   store: Store,
   session: Session,
   caller: Caller,
   references: readonly Attribute[],
   values: RowValues,
-  isByCaller: (name: string) => boolean = () => true,
-): Promise<Fault[]> {
-  const faults: Fault[] = [];
+  isCallerField: (name: string) => boolean = () => true,
+): Promise<FieldError[]> {
+  const errors: FieldError[] = [];
   for (const { name, reference } of references) {
     const id = Object.hasOwn(values, name) ? values[name] : undefined;
     if (typeof id !== "string") continue;
     const { target } = reference!;
-    const conditions = isByCaller(name) ? policyConditions(caller, target) : [];
+    const conditions = isCallerField(name) ? policyConditions(caller, target) : [];
     const ids = isId(id) ? [id] : [];
-    const found = await store.filterIds(caller.tenantId, target, { ids, conditions }, session);
-    if (!found.has(id))
-      faults.push({ field: name, issue: "reference", text: `refers to no ${target.title}` });
+    const visibleIds = await store.filterIds(caller.tenantId, target, { ids, conditions }, session);
+    if (!visibleIds.has(id))
+      errors.push({ field: name, issue: "reference", text: `refers to no ${target.title}` });
   }
-  return faults;
+  return errors;
 }

@@ -4,11 +4,11 @@ import type { Comparison, Value } from "../plan/read.ts";
 import type { RowValues } from "../plan/write.ts";
 
 /** Whether a row meets all of the conditions. What a row does not have meets none: not even that it is null. */
-export function holdAll(conditions: readonly Comparison[], row: RowValues): boolean {
-  return conditions.every((condition) => holds(condition, row));
+export function satisfiesAll(conditions: readonly Comparison[], row: RowValues): boolean {
+  return conditions.every((condition) => satisfies(condition, row));
 }
 
-function holds({ attribute, operator, values }: Comparison, row: RowValues): boolean {
+function satisfies({ attribute, operator, values }: Comparison, row: RowValues): boolean {
   // A field may be called `constructor`, which every object inherits.
   if (!Object.hasOwn(row, attribute.name)) return false;
   // A value of a filtered attribute is never an object.

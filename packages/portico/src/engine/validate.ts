@@ -2,28 +2,28 @@
 
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import formats from "ajv-formats";
-import type { ActionModel, Attribute, Described, Model, ResourceModel } from "../declare/model.ts";
-import { moment } from "../declare/moment.ts";
+import type { ActionModel, Attribute, Model, ResourceModel, Shape } from "../declare/model.ts";
+import { parseTimestamp } from "../declare/moment.ts";
 import {
   attributeSchema,
   type BodySchemas,
   bodySchemas,
-  isMerged,
+  isMergePatched,
   type JsonSchema,
 } from "../declare/schema.ts";
-import { type Fault, type Issue, OperatorError, Problem } from "../errors.ts";
+import { type FieldError, type Issue, OperatorError, Problem } from "../errors.ts";
 import type { RowValues } from "../plan/write.ts";
 import { boundKeywords } from "./bounded-keywords.ts";
 import { withDerivedDefaults } from "./row-values.ts";
 
 /** Deepest nesting of a JSON body. */
-const deepestJson = 32;
+const maxJsonDepth = 32;
 /** Characters of a member's name. */
-const longestName = 1_000;
+const maxNameLength = 1_000;
 /** Faults told of one body; more would only make the answer long. */
-const mostDetails = 100;
+const maxDetails = 100;
 /** Faults spelled out in the message. */
-const mostInMessage = 5;
+const maxErrorsInMessage = 5;
 
 type Body = Record<string, unknown>;
 
@@ -43,16 +43,21 @@ export class BodyValidator {
     });
     // The package is CommonJS; its function is the default export's default.
     (formats as unknown as typeof formats.default)(this.#ajv, ["email", "uri", "date-time"]);
-    this.#ajv.addFormat("date-time", keptDateTime(this.#ajv));
+    this.#ajv.addFormat("date-time", cachedDateTime(this.#ajv));
     boundKeywords(this.#ajv);
     this.#model = model;
     for (const resource of model.resources) {
       const { name, attributes, actions, schemas } = resource;
-      refuseFaulty(this.#ajv, `resource ${name}, field `, attributes, schemas);
+      refuseInvalidDefaults(this.#ajv, `resource ${name}, field `, attributes, schemas);
       for (const action of actions.values()) {
         const ofAction = bodySchemas(action);
         this.#actions.set(action, ofAction);
-        refuseFaulty(this.#ajv, `resource ${name}, field ${action.name}.`, action.attributes, ofAction);
+        refuseInvalidDefaults(
+          this.#ajv,
+          `resource ${name}, field ${action.name}.`,
+          action.attributes,
+          ofAction,
+        );
       }
     }
   }
@@ -61,106 +66,111 @@ export class BodyValidator {
    * The body, known to fit.
    * @throws Problem `validation_error` with one detail for each fault
    */
-  check(resource: ResourceModel, operation: keyof BodySchemas, body: unknown): Body {
-    const faults = faultsOf(resource, this.#ajv.compile<Body>(resource.schemas[operation]), body);
-    if (operation !== "hooked") faults.push(...this.#otherFaults(resource, operation, body, faults));
-    if (faults.length === 0) return body as Body;
-    throw new FaultyInput(faults);
+  validate(resource: ResourceModel, operation: keyof BodySchemas, body: unknown): Body {
+    const errors = schemaErrors(resource, this.#ajv.compile<Body>(resource.schemas[operation]), body);
+    if (operation !== "hookResult") errors.push(...this.#customErrors(resource, operation, body, errors));
+    if (errors.length === 0) return body as Body;
+    throw new InvalidInput(errors);
   }
 
   /** The changes, whose JSON objects have been merged with those of the row. */
-  checkMerged<V extends RowValues>(resource: ResourceModel, changes: V): V {
-    const merged = resource.attributes.filter((each) => isMerged(each) && changes[each.name]);
+  validateMerged<V extends RowValues>(resource: ResourceModel, changes: V): V {
+    const merged = resource.attributes.filter((each) => isMergePatched(each) && changes[each.name]);
     if (merged.length > 0)
-      this.check(resource, "hooked", Object.fromEntries(merged.map(({ name }) => [name, changes[name]])));
+      this.validate(
+        resource,
+        "hookResult",
+        Object.fromEntries(merged.map(({ name }) => [name, changes[name]])),
+      );
     return changes;
   }
 
   /** What an action is told; a body may be left out where nothing in it is required. */
-  checkAction(action: ActionModel, body: unknown = {}): RowValues {
+  validateAction(action: ActionModel, body: unknown = {}): RowValues {
     const validate = this.#ajv.compile<Body>(this.#actions.get(action)!.create);
-    const faults = faultsOf(action, validate, body);
-    if (faults.length > 0) throw new FaultyInput(faults);
+    const errors = schemaErrors(action, validate, body);
+    if (errors.length > 0) throw new InvalidInput(errors);
     const filled = withDerivedDefaults(action, body as Body);
-    const derived = filled ? faultsOf(action, validate, filled) : [];
-    if (derived.length > 0) throw new FaultyInput(derived);
+    const derived = filled ? schemaErrors(action, validate, filled) : [];
+    if (derived.length > 0) throw new InvalidInput(derived);
     return filled ?? (body as Body);
   }
 
   /** The faults that the declaration itself finds in those members that have none yet. */
-  #otherFaults(
+  #customErrors(
     resource: ResourceModel,
-    operation: "create" | "replace" | "change",
+    operation: "create" | "replace" | "update",
     body: unknown,
-    faults: readonly Fault[],
-  ): readonly Fault[] {
-    if (!resource.check || faults.some(({ field }) => field === "")) return [];
-    const sound = soundMembers(body, faults);
+    errors: readonly FieldError[],
+  ): readonly FieldError[] {
+    if (!resource.validate || errors.some(({ field }) => field === "")) return [];
+    const valid = validMembers(body, errors);
     const context = { operation, now: new Date().toISOString(), scopes: this.#model.scopes };
-    const isFaulty = (field: string): boolean =>
-      Object.hasOwn(body as Body, field) && !Object.hasOwn(sound, field);
-    return resource.check(sound, context).filter(({ field }) => !isFaulty(field));
+    const isInvalid = (field: string): boolean =>
+      Object.hasOwn(body as Body, field) && !Object.hasOwn(valid, field);
+    return resource.validate(valid, context).filter(({ field }) => !isInvalid(field));
   }
 
   /** The same for a body that describes a whole row, with the defaults that are worked out from it. */
-  checkWhole(resource: ResourceModel, operation: "create" | "replace", body: unknown): RowValues {
-    const input = this.check(resource, operation, body);
+  validateWhole(resource: ResourceModel, operation: "create" | "replace", body: unknown): RowValues {
+    const input = this.validate(resource, operation, body);
     const filled = withDerivedDefaults(resource, input, operation === "replace");
-    return filled ? this.check(resource, operation, filled) : input;
+    return filled ? this.validate(resource, operation, filled) : input;
   }
 }
 
-function faultsOf(described: Described, validate: ValidateFunction<Body>, body: unknown): Fault[] {
+function schemaErrors(shape: Shape, validate: ValidateFunction<Body>, body: unknown): FieldError[] {
   // First, because it bounds how deep and long what the schema looks at can be.
-  const unstorable = [...unstorableValues(body)];
-  const faults = validate(body) ? [] : validate.errors!.map((error) => faultOf(described, error));
+  const unstorable = [...unstorableTexts(body)];
+  const errors = validate(body) ? [] : validate.errors!.map((error) => fieldErrorOf(shape, error));
   for (const fault of unstorable) {
-    if (!faults.some(({ field }) => field === fault.field)) faults.push(fault);
+    if (!errors.some(({ field }) => field === fault.field)) errors.push(fault);
   }
-  return faults;
+  return errors;
 }
 
 /** The format `date-time`, of moments that can be kept. */
-function keptDateTime({ formats }: Ajv): (text: string) => boolean {
+function cachedDateTime({ formats }: Ajv): (text: string) => boolean {
   // The package gives this format as an object with a function.
   const { validate } = formats["date-time"] as { validate(text: string): boolean };
-  return (text) => validate(text) && moment(text) !== undefined;
+  return (text) => validate(text) && parseTimestamp(text) !== undefined;
 }
 
 /**
  * Schemas must be such, as parts of a body, and constant defaults must keep to them. `hooked` has every field that the
  * others have; of an object that is merged, what can be said of a change is a schema of its own.
  *
- * @param place what the name of a field is told with
+ * @param prefix what the name of a field is told with
  */
-function refuseFaulty(
+function refuseInvalidDefaults(
   ajv: Ajv,
-  place: string,
+  prefix: string,
   attributes: readonly Attribute[],
-  { hooked, change }: BodySchemas,
+  { hookResult, update }: BodySchemas,
 ): void {
   const refuse = (name: string, remedy: string): never => {
-    throw new OperatorError(`${place}${name}: ${remedy}`);
+    throw new OperatorError(`${prefix}${name}: ${remedy}`);
   };
   const fault =
-    faultOfSchema(ajv, hooked) ?? (attributes.some(isMerged) ? faultOfSchema(ajv, change) : undefined);
+    schemaCompileError(ajv, hookResult) ??
+    (attributes.some(isMergePatched) ? schemaCompileError(ajv, update) : undefined);
   if (fault !== undefined) {
     for (const attribute of attributes) {
-      const own = faultOfSchema(ajv, {
+      const own = schemaCompileError(ajv, {
         properties: { [attribute.name]: attributeSchema(attribute) },
         type: "object",
       });
       if (own !== undefined) refuse(attribute.name, `its schema is faulty: ${own}`);
     }
-    throw new OperatorError(`${place}${attributes.map(({ name }) => name).join(", ")}: ${fault}`);
+    throw new OperatorError(`${prefix}${attributes.map(({ name }) => name).join(", ")}: ${fault}`);
   }
-  const validate = ajv.compile<Body>(hooked);
+  const validate = ajv.compile<Body>(hookResult);
   if (validate(Object.fromEntries(attributes.flatMap(constantDefault)))) return;
   const [error] = validate.errors!;
-  refuse(error!.instancePath.split("/")[1] ?? "", `its default ${textOf(error!)}`);
+  refuse(error!.instancePath.split("/")[1] ?? "", `its default ${messageOf(error!)}`);
 }
 
-function faultOfSchema(ajv: Ajv, schema: JsonSchema): string | undefined {
+function schemaCompileError(ajv: Ajv, schema: JsonSchema): string | undefined {
   try {
     ajv.compile(schema);
     return undefined;
@@ -171,35 +181,36 @@ function faultOfSchema(ajv: Ajv, schema: JsonSchema): string | undefined {
 
 /** The name of a field with its default, where that is a value of JSON. */
 function constantDefault({ name, field }: Attribute): [string, unknown][] {
-  const standard = "default" in field.options ? field.options.default : undefined;
-  if (standard === undefined || typeof standard === "function") return [];
-  return field.kind === "timestamp" || field.kind === "belongsTo" ? [] : [[name, standard]];
+  const value = "default" in field.options ? field.options.default : undefined;
+  if (value === undefined || typeof value === "function") return [];
+  return field.kind === "timestamp" || field.kind === "belongsTo" ? [] : [[name, value]];
 }
 
 /** One problem for many faults, the first of which stand in the message. */
-export class FaultyInput extends Problem {
-  readonly faults: readonly Fault[];
+export class InvalidInput extends Problem {
+  readonly errors: readonly FieldError[];
 
-  constructor(faults: readonly Fault[]) {
-    const unique = [...new Map(faults.map((each) => [`${each.field} ${each.issue}`, each])).values()];
+  constructor(errors: readonly FieldError[]) {
+    const unique = [...new Map(errors.map((each) => [`${each.field} ${each.issue}`, each])).values()];
     const sentences = unique
-      .slice(0, mostInMessage)
+      .slice(0, maxErrorsInMessage)
       .map(({ field, text }) => `${field || "The body"} ${text}.`);
-    const more = unique.length > mostInMessage ? [`And ${unique.length - mostInMessage} more.`] : [];
-    const details = unique.slice(0, mostDetails).map(({ field, issue }) => ({ field, issue }));
+    const more =
+      unique.length > maxErrorsInMessage ? [`And ${unique.length - maxErrorsInMessage} more.`] : [];
+    const details = unique.slice(0, maxDetails).map(({ field, issue }) => ({ field, issue }));
     super("validation_error", [...sentences, ...more].join(" "), details);
-    this.faults = faults;
+    this.errors = errors;
   }
 }
 
 /** The members of a body in which no fault was found. */
-export function soundMembers(body: unknown, faults: readonly Fault[]): Body {
-  if (faults.some(({ field }) => field === "")) return {};
-  const faulty = new Set(faults.map(({ field }) => field.split(".")[0]));
-  return Object.fromEntries(Object.entries(body as Body).filter(([name]) => !faulty.has(name)));
+export function validMembers(body: unknown, errors: readonly FieldError[]): Body {
+  if (errors.some(({ field }) => field === "")) return {};
+  const invalid = new Set(errors.map(({ field }) => field.split(".")[0]));
+  return Object.fromEntries(Object.entries(body as Body).filter(([name]) => !invalid.has(name)));
 }
 
-const issues: Readonly<Record<string, Issue>> = {
+const issueOfKeyword: Readonly<Record<string, Issue>> = {
   required: "required",
   type: "type",
   minLength: "min",
@@ -214,25 +225,25 @@ const issues: Readonly<Record<string, Issue>> = {
   uniqueItems: "duplicate",
 };
 
-function faultOf(described: Described, error: ErrorObject): Fault {
+function fieldErrorOf(shape: Shape, error: ErrorObject): FieldError {
   // A JSON pointer (RFC 6901, section 3) with dots for its slashes.
   const names = error.instancePath.slice(1).replaceAll("/", ".");
-  const place = names.replaceAll("~1", "/").replaceAll("~0", "~");
+  const path = names.replaceAll("~1", "/").replaceAll("~0", "~");
   const named = error.params.additionalProperty ?? error.params.missingProperty;
-  const field = named === undefined ? place : [place, named].filter(Boolean).join(".");
-  if (error.keyword === "additionalProperties") return unknownField(described, field);
-  return { field, issue: issues[error.keyword] ?? "format", text: textOf(error) };
+  const field = named === undefined ? path : [path, named].filter(Boolean).join(".");
+  if (error.keyword === "additionalProperties") return unknownField(shape, field);
+  return { field, issue: issueOfKeyword[error.keyword] ?? "format", text: messageOf(error) };
 }
 
-function unknownField({ attribute, name }: Described, field: string): Fault {
+function unknownField({ attribute, name }: Shape, field: string): FieldError {
   const known = attribute.get(field);
-  if (known?.isFixed) return { field, issue: "read_only", text: "is given once and cannot be changed" };
+  if (known?.isImmutable) return { field, issue: "read_only", text: "is given once and cannot be changed" };
   if (known && !known.isInternal)
     return { field, issue: "read_only", text: "is set by the server and cannot be given" };
   return { field: field.slice(0, 100), issue: "unknown", text: `is not a field of ${name}` };
 }
 
-function textOf({ keyword, params, message }: ErrorObject): string {
+function messageOf({ keyword, params, message }: ErrorObject): string {
   switch (keyword) {
     case "required":
       return "is required";
@@ -269,7 +280,7 @@ function typeName(type: string): string {
 }
 
 /** Values that a database cannot hold: lone surrogates (no UTF-8), the character U+0000, infinite numbers. */
-function* unstorableValues(value: unknown, path: readonly string[] = []): Generator<Fault> {
+function* unstorableTexts(value: unknown, path: readonly string[] = []): Generator<FieldError> {
   if (typeof value === "string") {
     if (!isStorable(value))
       yield { field: path.join("."), issue: "format", text: "holds a character that cannot be stored" };
@@ -279,16 +290,16 @@ function* unstorableValues(value: unknown, path: readonly string[] = []): Genera
     yield { field: path.join("."), issue: "max", text: "is a larger number than can be stored" };
   }
   if (typeof value !== "object" || value === null) return;
-  if (path.length >= deepestJson) {
-    throw new Problem("malformed_request", `The body is nested more than ${deepestJson} levels deep.`);
+  if (path.length >= maxJsonDepth) {
+    throw new Problem("malformed_request", `The body is nested more than ${maxJsonDepth} levels deep.`);
   }
   for (const [key, inner] of Object.entries(value)) {
-    if (key.length > longestName) {
-      throw new Problem("malformed_request", `A member has a name of more than ${longestName} characters.`);
+    if (key.length > maxNameLength) {
+      throw new Problem("malformed_request", `A member has a name of more than ${maxNameLength} characters.`);
     }
     if (!isStorable(key))
       yield { field: path.join("."), issue: "format", text: "has a name that cannot be stored" };
-    yield* unstorableValues(inner, [...path, key]);
+    yield* unstorableTexts(inner, [...path, key]);
   }
 }
 

@@ -7,7 +7,7 @@ import { isComparison, type ReferenceCondition } from "../plan/read.ts";
 import type { RowValues } from "../plan/write.ts";
 import type { Store } from "../store/store.ts";
 import { policyConditions } from "./policy.ts";
-import { holdAll } from "./row-conditions.ts";
+import { satisfiesAll } from "./row-conditions.ts";
 
 /** For each of the rows whether it is visible. However many there are, the rows above them are asked for at once. */
 export async function areVisible(
@@ -18,13 +18,13 @@ export async function areVisible(
 ): Promise<readonly boolean[]> {
   const conditions = policyConditions(caller, resource);
   const own = conditions.filter(isComparison);
-  const visible = rows.map((row) => holdAll(own, row));
+  const visible = rows.map((row) => satisfiesAll(own, row));
   for (const condition of conditions) {
     if (isComparison(condition)) continue;
-    const left = rows.filter((_, place) => visible[place]);
-    const met = await referredIds(store, caller.tenantId, condition, left);
-    rows.forEach((row, place) => {
-      visible[place] &&= met.has(row[condition.attribute.name] as string);
+    const remaining = rows.filter((_, index) => visible[index]);
+    const matchingIds = await referredIds(store, caller.tenantId, condition, remaining);
+    rows.forEach((row, index) => {
+      visible[index] &&= matchingIds.has(row[condition.attribute.name] as string);
     });
   }
   return visible;

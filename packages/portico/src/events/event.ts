@@ -2,16 +2,17 @@
 
 import { sql } from "kysely";
 import type { ResourceModel } from "../declare/model.ts";
+import { eventType } from "../plan/event-type.ts";
 import { newId } from "../plan/id.ts";
 import type { Session, Statement } from "../store/database.ts";
 import type { Column, Table } from "../store/schema.ts";
-import { compile, slot } from "../store/statement.ts";
+import { compile, parameter } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
 
 export interface Event {
   readonly tenantId: string;
   readonly resource: ResourceModel;
-  readonly action: "created" | "changed" | "removed";
+  readonly action: "created" | "updated" | "deleted";
   readonly rowId: string;
   /** The row after the write (before it, where it was removed), as JSON text. */
   readonly row: string;
@@ -23,7 +24,7 @@ const column = (name: string, type: Column["type"]): Column => ({
   name,
   type,
   isNullable: false,
-  fill: undefined,
+  defaultValue: undefined,
   from: "events",
 });
 
@@ -59,14 +60,14 @@ export class EventRecorder {
 
   constructor(store: Store) {
     const values = [
-      slot(() => newId("event")),
-      slot((event: Event) => event.tenantId),
-      slot((event: Event) => event.resource.name),
-      slot((event: Event) => `${event.resource.name}.${event.action}`),
-      slot((event: Event) => event.rowId),
-      slot((event: Event) => event.row),
-      slot((event: Event) => event.credentialId),
-      slot((event: Event) => event.at),
+      parameter(() => newId("event")),
+      parameter((event: Event) => event.tenantId),
+      parameter((event: Event) => event.resource.name),
+      parameter((event: Event) => eventType(event.resource.name, event.action)),
+      parameter((event: Event) => event.rowId),
+      parameter((event: Event) => event.row),
+      parameter((event: Event) => event.credentialId),
+      parameter((event: Event) => event.at),
     ];
     const names = eventsTable.columns
       .filter(({ type }) => type !== "sequence")

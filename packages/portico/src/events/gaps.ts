@@ -7,7 +7,7 @@
 // before, and keeps the lock until the commit can be seen. So those who hold the lock after a gap was seen are the only
 // ones who can fill it.
 
-interface Wait {
+interface PendingGap {
   /** Gaps below this number are those that are waited for. */
   readonly below: number;
   /** The transactions that could still fill them. */
@@ -16,46 +16,46 @@ interface Wait {
 }
 
 /** The server's own transactions end sooner; one of another program that does not holds up no more. */
-const patienceMs = 5 * 60_000;
+const gapTimeoutMs = 5 * 60_000;
 
-export class Gaps {
+export class SequenceGaps {
   readonly #now: () => number;
-  #told: number;
+  #position: number;
   /** What is missing up to this number never comes. */
   #settledUpTo = 0;
-  #wait: Wait | undefined;
+  #pending: PendingGap | undefined;
 
-  /** @param told the highest number that is of no interest */
-  constructor(told: number, now: () => number = () => performance.now()) {
-    this.#told = told;
+  /** @param position the highest number that is of no interest */
+  constructor(position: number, now: () => number = () => performance.now()) {
+    this.#position = position;
     this.#now = now;
   }
 
   /** All up to this number have been told, or never will be. */
-  get told(): number {
-    return this.#told;
+  get position(): number {
+    return this.#position;
   }
 
   /** Whether `update` needs to know who writes before numbers are read again. */
   get isWaiting(): boolean {
-    return this.#wait !== undefined;
+    return this.#pending !== undefined;
   }
 
-  /** Takes the numbers that were found above `told`, in their order. @returns how many of them may be told */
-  settle(numbers: readonly number[]): number {
+  /** Takes the numbers that were found above `position`, in their order. @returns how many of them may be told */
+  advance(numbers: readonly number[]): number {
     let count = 0;
     for (const number of numbers) {
-      if (number !== this.#told + 1 && number > this.#settledUpTo) break;
-      this.#told = number;
+      if (number !== this.#position + 1 && number > this.#settledUpTo) break;
+      this.#position = number;
       count += 1;
     }
-    if (this.#wait && this.#told >= this.#wait.below) this.#wait = undefined;
+    if (this.#pending && this.#position >= this.#pending.below) this.#pending = undefined;
     return count;
   }
 
   /** How long the wait takes already. */
   get waitedMs(): number {
-    return this.#wait ? this.#now() - this.#wait.since : 0;
+    return this.#pending ? this.#now() - this.#pending.since : 0;
   }
 
   /**
@@ -63,7 +63,7 @@ export class Gaps {
    * @param writers the transactions that write events, asked for after that number was read
    */
   waitFor(below: number, writers: readonly string[]): void {
-    this.#wait = { below, writers: new Set(writers), since: this.#now() };
+    this.#pending = { below, writers: new Set(writers), since: this.#now() };
     this.#endWaitIfOver();
   }
 
@@ -72,18 +72,18 @@ export class Gaps {
    * @returns whether one that is waited for has ended: until then there is nothing new to be told
    */
   update(writers: readonly string[]): boolean {
-    const wait = this.#wait;
+    const wait = this.#pending;
     if (!wait) return true;
     const left = new Set(writers.filter((writer) => wait.writers.has(writer)));
-    this.#wait = { ...wait, writers: left };
+    this.#pending = { ...wait, writers: left };
     this.#endWaitIfOver();
-    return this.#wait === undefined || left.size < wait.writers.size;
+    return this.#pending === undefined || left.size < wait.writers.size;
   }
 
   #endWaitIfOver(): void {
-    const wait = this.#wait;
-    if (!wait || (wait.writers.size > 0 && this.waitedMs <= patienceMs)) return;
+    const wait = this.#pending;
+    if (!wait || (wait.writers.size > 0 && this.waitedMs <= gapTimeoutMs)) return;
     this.#settledUpTo = wait.below;
-    this.#wait = undefined;
+    this.#pending = undefined;
   }
 }

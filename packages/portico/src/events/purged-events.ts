@@ -3,9 +3,9 @@
 
 import { sql } from "kysely";
 import type { ColumnValues, Statement } from "../store/database.ts";
-import { dayMs, type Expiry } from "../store/purge.ts";
+import { dayMs, type RetentionPolicy } from "../store/purge.ts";
 import type { Column, Table } from "../store/schema.ts";
-import { compile, slot } from "../store/statement.ts";
+import { compile, parameter } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
 
 /** Rows at the beginning of the table that are looked at: old events come first, give or take a clock that was wrong. */
@@ -15,7 +15,7 @@ const column = (name: string, type: Column["type"]): Column => ({
   name,
   type,
   isNullable: false,
-  fill: undefined,
+  defaultValue: undefined,
   from: "purged_events",
 });
 
@@ -40,23 +40,23 @@ interface LastPurged extends EventTopic {
 }
 
 /** Events that are older than so many days, but for the newest: it tells what was the last. */
-export function eventExpiry({ dialect }: Store, days: number): Expiry {
+export function eventExpiry({ dialect }: Store, days: number): RetentionPolicy {
   const keep = compile(
     dialect.builder,
-    sql`insert into purged_events (tenant_id, resource, sequence) values (${slot(({ tenantId }: LastPurged) => tenantId)},
-      ${slot(({ resource }: LastPurged) => resource)}, ${slot(({ sequence }: LastPurged) => sequence)})
+    sql`insert into purged_events (tenant_id, resource, sequence) values (${parameter(({ tenantId }: LastPurged) => tenantId)},
+      ${parameter(({ resource }: LastPurged) => resource)}, ${parameter(({ sequence }: LastPurged) => sequence)})
       on conflict (tenant_id, resource) do update set sequence = excluded.sequence
       where purged_events.sequence < excluded.sequence`,
   );
   return {
     table: "events",
-    keptMs: days * dayMs,
+    retentionMs: days * dayMs,
     key: sql`sequence`,
     // There is no index for their time: it would cost each write more than it is worth.
-    over: (place, before) => sql`select ${place} from
+    selectExpired: (idColumn, before) => sql`select ${idColumn} from
       (select sequence, created_at from events order by sequence limit ${sql.lit(inspectedRows)}) as oldest
       where created_at < ${before} and sequence < (select max(sequence) from events) order by sequence`,
-    encode: (moment) => new Date(moment).toISOString(),
+    encode: (time) => new Date(time).toISOString(),
     returning: sql`tenant_id, resource, sequence`,
     async removed(session, rows) {
       for (const last of lastOfEach(rows)) await session.query(keep, last);
@@ -69,8 +69,8 @@ function lastOfEach(rows: readonly ColumnValues[]): LastPurged[] {
   const last = new Map<string, LastPurged>();
   for (const [tenantId, resource, sequence] of rows as readonly [string, string, unknown][]) {
     const topic = `${tenantId} ${resource}`;
-    const found = { tenantId, resource, sequence: Number(sequence) };
-    if (found.sequence > (last.get(topic)?.sequence ?? 0)) last.set(topic, found);
+    const purged = { tenantId, resource, sequence: Number(sequence) };
+    if (purged.sequence > (last.get(topic)?.sequence ?? 0)) last.set(topic, purged);
   }
   return [...last].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, each]) => each);
 }
@@ -83,8 +83,8 @@ export class PurgedEvents {
     this.#store = store;
     this.#last = compile(
       store.dialect.builder,
-      sql`select sequence from purged_events where tenant_id = ${slot(({ tenantId }: EventTopic) => tenantId)}
-        and resource = ${slot(({ resource }: EventTopic) => resource)}`,
+      sql`select sequence from purged_events where tenant_id = ${parameter(({ tenantId }: EventTopic) => tenantId)}
+        and resource = ${parameter(({ resource }: EventTopic) => resource)}`,
     );
   }
 

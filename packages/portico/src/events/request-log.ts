@@ -9,11 +9,11 @@ import { range, resource } from "../declare/resource.ts";
 import { newId } from "../plan/id.ts";
 import type { Dialect } from "../store/dialect.ts";
 import { type ColumnRow, compileInsertRows, type WriteRows } from "../store/many-rows.ts";
-import { dayMs, type Expiry } from "../store/purge.ts";
+import { dayMs, type RetentionPolicy } from "../store/purge.ts";
 import type { Report } from "../store/report.ts";
 import { columnsOf } from "../store/schema.ts";
 import type { Store } from "../store/store.ts";
-import { type Gathering, halvesOf, type Piece } from "../store/write-behind.ts";
+import { halvesOf, type WriteBatch, type WriteBuffer } from "../store/write-behind.ts";
 
 /** Its rows come from here alone, so no caller writes them. */
 export const requestLogs = resource("requestLog", {
@@ -47,35 +47,35 @@ export interface LoggedRequest {
  * Rows that may come at once, and in each second where more come for long; the others are only counted. Of a server
  * that is used as usual everything is kept, and one at its limit does not spend its time on its log.
  */
-const mostAtOnce = 1_000;
-const mostEachSecond = 250;
+const burstSize = 1_000;
+const maxPerSecond = 250;
 /** Rows kept in memory while the database does not take them. */
-const mostWaiting = 5_000;
-const rowsOfPiece = 250;
+const maxBuffered = 5_000;
+const rowsPerBatch = 250;
 /** What was left out is told so often. */
-const reportEveryMs = 60_000;
+const reportIntervalMs = 60_000;
 
 /** Rows that are older than so many days. */
-export function requestLogExpiry({ name }: Dialect, days: number): Expiry {
+export function requestLogExpiry({ name }: Dialect, days: number): RetentionPolicy {
   // Rows lie in the order of their tenants; SQLite would begin with all rows if it were not told.
   const joined = sql.raw(name === "sqlite" ? "cross join" : "join");
   return {
     table: "request_logs",
-    keptMs: days * dayMs,
-    over: (place, before) => sql`select r.${place} from tenants as t ${joined} request_logs as r
+    retentionMs: days * dayMs,
+    selectExpired: (column, before) => sql`select r.${column} from tenants as t ${joined} request_logs as r
       on r.tenant_id = t.id where r.created_at < ${before}`,
-    encode: (moment) => new Date(moment).toISOString(),
+    encode: (timestamp) => new Date(timestamp).toISOString(),
   };
 }
 
-export class RequestLog implements Gathering {
+export class RequestLog implements WriteBuffer {
   readonly #insert: WriteRows;
   readonly #idPrefix: string;
   readonly #report: Report;
-  #waiting: ColumnRow[] = [];
-  #room = mostAtOnce;
-  #roomAt = 0;
-  #leftOut = 0;
+  #buffer: ColumnRow[] = [];
+  #allowance = burstSize;
+  #allowanceAt = 0;
+  #dropped = 0;
   #reportedAt = 0;
 
   /** @param report is told how many requests were left out */
@@ -93,29 +93,29 @@ export class RequestLog implements Gathering {
 
   /** @param at when they were answered, in milliseconds since 1970 */
   add(requests: readonly LoggedRequest[], at: number): void {
-    const seconds = Math.max(at - this.#roomAt, 0) / 1000;
-    this.#room = Math.min(this.#room + seconds * mostEachSecond, mostAtOnce);
-    this.#roomAt = at;
-    const moment = new Date(at).toISOString();
-    for (const request of requests) this.#keep(request, moment);
-    if (this.#leftOut > 0 && at >= this.#reportedAt + reportEveryMs) this.#tellLeftOut(at);
+    const seconds = Math.max(at - this.#allowanceAt, 0) / 1000;
+    this.#allowance = Math.min(this.#allowance + seconds * maxPerSecond, burstSize);
+    this.#allowanceAt = at;
+    const timestamp = new Date(at).toISOString();
+    for (const request of requests) this.#add(request, timestamp);
+    if (this.#dropped > 0 && at >= this.#reportedAt + reportIntervalMs) this.#reportDropped(at);
   }
 
-  take(): readonly Piece[] {
-    const pieces: Piece[] = [];
-    while (this.#waiting.length > 0) pieces.push(this.#piece(this.#waiting.splice(0, rowsOfPiece)));
-    return pieces;
+  drain(): readonly WriteBatch[] {
+    const batches: WriteBatch[] = [];
+    while (this.#buffer.length > 0) batches.push(this.#batch(this.#buffer.splice(0, rowsPerBatch)));
+    return batches;
   }
 
-  #keep(request: LoggedRequest, moment: string): void {
+  #add(request: LoggedRequest, timestamp: string): void {
     const { caller, route } = request;
     if (caller?.keyId === undefined || route === undefined) return;
-    if (this.#room < 1 || this.#waiting.length >= mostWaiting) {
-      this.#leftOut += 1;
+    if (this.#allowance < 1 || this.#buffer.length >= maxBuffered) {
+      this.#dropped += 1;
       return;
     }
-    this.#room -= 1;
-    this.#waiting.push({
+    this.#allowance -= 1;
+    this.#buffer.push({
       tenant_id: caller.tenantId,
       id: newId(this.#idPrefix),
       method: request.method,
@@ -124,26 +124,26 @@ export class RequestLog implements Gathering {
       duration_ms: request.durationMs,
       key_id: caller.keyId,
       request_id: request.requestId,
-      created_at: moment,
-      updated_at: moment,
+      created_at: timestamp,
+      updated_at: timestamp,
     });
   }
 
-  #piece(rows: readonly ColumnRow[]): Piece {
+  #batch(rows: readonly ColumnRow[]): WriteBatch {
     return {
       write: (session) => this.#insert(session, rows),
-      giveBack: () => {
-        this.#waiting.push(...rows);
+      restore: () => {
+        this.#buffer.push(...rows);
       },
-      halves: () => halvesOf(rows).map((half) => this.#piece(half)),
+      halves: () => halvesOf(rows).map((half) => this.#batch(half)),
     };
   }
 
-  #tellLeftOut(at: number): void {
-    this.#report(`the request log leaves requests out: it keeps ${mostEachSecond} a second`, {
-      leftOut: this.#leftOut,
+  #reportDropped(at: number): void {
+    this.#report(`the request log leaves requests out: it keeps ${maxPerSecond} a second`, {
+      leftOut: this.#dropped,
     });
-    this.#leftOut = 0;
+    this.#dropped = 0;
     this.#reportedAt = at;
   }
 }

@@ -11,14 +11,14 @@ import { Introspection } from "./introspection.ts";
 import { requireWithin } from "./limits.ts";
 import { DocumentParser, type ParsedDocument } from "./parsed-document.ts";
 import { PersistedDocuments } from "./persisted-documents.ts";
-import { type Compiled, Preparer } from "./prepare.ts";
+import { type CompiledOperation, OperationCompiler } from "./prepare.ts";
 import { dropUnused, type GraphqlRequest } from "./request.ts";
-import { type Outcome, run } from "./run.ts";
+import { type ExecutionOutcome, run } from "./run.ts";
 import type { Api } from "./schema.ts";
 import { missingScopes } from "./scopes.ts";
-import type { Selected } from "./selected.ts";
+import type { SelectedField } from "./selected.ts";
 
-export interface GraphqlAnswer {
+export interface GraphqlResponse {
   readonly text: string;
   /** Whether the operation ran at all; without `data` the status tells why. */
   readonly hasData: boolean;
@@ -29,7 +29,7 @@ export interface GraphqlAnswer {
   readonly cost: number;
 }
 
-export interface AnswererParts {
+export interface ExecutorDependencies {
   readonly api: Api;
   readonly engine: Engine;
   readonly cursors: CursorCodec;
@@ -39,118 +39,124 @@ export interface AnswererParts {
 }
 
 /** Takes tokens of a caller's quota for the size of an answer, though fewer may be left. */
-export type ChargeAnswer = (caller: Caller, tokens: number, tell: TellLeft) => Promise<void>;
+export type ChargeAnswer = (caller: Caller, tokens: number, setHeaders: SetQuotaHeaders) => Promise<void>;
 
 /** Takes tokens of a caller's quota, beside the one that every request takes. @throws Problem `rate_limited` */
-export type TakeTokens = (caller: Caller, tokens: number, tell: TellLeft) => Promise<void>;
+export type TakeTokens = (caller: Caller, tokens: number, setHeaders: SetQuotaHeaders) => Promise<void>;
 
 /** Takes headers that say what is left of a caller's quota. */
-export type TellLeft = (headers: Readonly<Record<string, string>>) => void;
+export type SetQuotaHeaders = (headers: Readonly<Record<string, string>>) => void;
 
 /** Rows that cost one token. */
-export const rowsOfToken = 100;
+export const rowsPerToken = 100;
 
 /** An operation that nothing is wrong with. */
-export interface Examined {
+export interface PreparedOperation {
   /** Its document. */
   readonly text: string;
   readonly parsed: ParsedDocument;
-  readonly prepared: Compiled;
+  readonly compiled: CompiledOperation;
 }
 
-export class Answerer {
-  readonly #parts: AnswererParts;
+export class Executor {
+  readonly #dependencies: ExecutorDependencies;
   readonly #documents: DocumentParser;
-  readonly #preparer: Preparer;
+  readonly #compiler: OperationCompiler;
   readonly #persisted = new PersistedDocuments();
   readonly #introspection: Introspection;
 
-  constructor(parts: AnswererParts) {
-    this.#parts = parts;
-    this.#preparer = new Preparer(parts.api);
-    this.#documents = new DocumentParser(parts.api.schema, parts.limits);
-    this.#introspection = new Introspection(parts.api.schema);
+  constructor(dependencies: ExecutorDependencies) {
+    this.#dependencies = dependencies;
+    this.#compiler = new OperationCompiler(dependencies.api);
+    this.#documents = new DocumentParser(dependencies.api.schema, dependencies.limits);
+    this.#introspection = new Introspection(dependencies.api.schema);
   }
 
   /** @param isReadOnly whether the method of the request forbids mutations */
-  async answer(
+  async execute(
     request: GraphqlRequest,
     caller: Caller,
     isReadOnly: boolean,
-    tellLeft: TellLeft,
-  ): Promise<GraphqlAnswer> {
-    const examined = this.examine(request, caller, isReadOnly);
-    if (isFailed(examined)) return refused(examined);
-    if (examined.prepared.operation.operation === "subscription") throw notStreamed();
-    return this.run(examined, request, caller, tellLeft);
+    setQuotaHeaders: SetQuotaHeaders,
+  ): Promise<GraphqlResponse> {
+    const prepared = this.prepare(request, caller, isReadOnly);
+    if (areFailures(prepared)) return failedResponse(prepared);
+    if (prepared.compiled.operation.operation === "subscription") throw streamRequired();
+    return this.run(prepared, request, caller, setQuotaHeaders);
   }
 
   /** Whether the operation is a subscription, as far as its document can be read. */
   isSubscription(request: GraphqlRequest): boolean {
     const parsed = this.#documents.parse(this.#persisted.textOf(request));
-    return !isFailed(parsed) && operationOf(parsed, request.operationName).operation === "subscription";
+    return (
+      !areFailures(parsed) && selectOperation(parsed, request.operationName).operation === "subscription"
+    );
   }
 
   /** All that comes before an operation runs: what is wrong with it, or what is to run. */
-  examine(request: GraphqlRequest, caller: Caller, isReadOnly: boolean): Examined | readonly Failure[] {
-    const { limits } = this.#parts;
+  prepare(
+    request: GraphqlRequest,
+    caller: Caller,
+    isReadOnly: boolean,
+  ): PreparedOperation | readonly Failure[] {
+    const { limits } = this.#dependencies;
     const text = this.#persisted.textOf(request);
     const parsed = this.#documents.parse(text);
-    if (isFailed(parsed)) return parsed;
-    const operation = operationOf(parsed, request.operationName);
-    if (isReadOnly && operation.operation === "mutation") throw mutationByGet();
+    if (areFailures(parsed)) return parsed;
+    const operation = selectOperation(parsed, request.operationName);
+    if (isReadOnly && operation.operation === "mutation") throw mutationOverGet();
     dropUnused(request, new Set(operation.variableDefinitions?.map(({ variable }) => variable.name.value)));
-    const prepared = this.#preparer.prepare(parsed, operation, request.variables);
-    if (isFailed(prepared)) return prepared;
-    requireWithin("cost", prepared.cost, limits);
-    requireWithin("size", prepared.size, limits);
-    requireWithin("names", prepared.names, limits);
-    const missing = missingScopes(caller, prepared.scopes);
+    const compiled = this.#compiler.compile(parsed, operation, request.variables);
+    if (areFailures(compiled)) return compiled;
+    requireWithin("cost", compiled.cost, limits);
+    requireWithin("size", compiled.size, limits);
+    requireWithin("names", compiled.names, limits);
+    const missing = missingScopes(caller, compiled.scopes);
     if (missing.length > 0) return missing.map(({ problem, path }) => failureOf(problem, { path }));
-    return { text, parsed, prepared };
+    return { text, parsed, compiled };
   }
 
   async run(
-    { prepared }: Examined,
+    { compiled }: PreparedOperation,
     { extensions }: GraphqlRequest,
     caller: Caller,
-    tellLeft: TellLeft = () => {},
-  ): Promise<GraphqlAnswer> {
-    const { engine, cursors, takeTokens, chargeAnswer } = this.#parts;
-    const tokens = Math.floor(prepared.cost / rowsOfToken);
-    if (tokens > 0) await takeTokens(caller, tokens, tellLeft);
-    const introspected = prepared.hasIntrospection
-      ? await this.#introspection.textsOf(prepared.fields.map(({ selected }) => selected))
+    setQuotaHeaders: SetQuotaHeaders = () => {},
+  ): Promise<GraphqlResponse> {
+    const { engine, cursors, takeTokens, chargeAnswer } = this.#dependencies;
+    const tokens = Math.floor(compiled.cost / rowsPerToken);
+    if (tokens > 0) await takeTokens(caller, tokens, setQuotaHeaders);
+    const introspected = compiled.hasIntrospection
+      ? await this.#introspection.textsOf(compiled.fields.map(({ selected }) => selected))
       : nothingIntrospected;
-    const revealed: Record<string, unknown> = {};
-    const reveal = (name: string, members: unknown): void => {
-      revealed[name] = members;
+    const returnedOnce: Record<string, unknown> = {};
+    const addReturnedOnce = (name: string, members: unknown): void => {
+      returnedOnce[name] = members;
     };
-    const outcome = await run(prepared, { engine, cursors, caller, reveal, introspected });
+    const outcome = await run(compiled, { engine, cursors, caller, addReturnedOnce, introspected });
     const tokensOfSize = tokensOf(outcome.data);
-    if (tokensOfSize > 0) await chargeAnswer(caller, tokensOfSize, tellLeft);
-    const shown = {
-      ...(extensions.cost === true && { cost: prepared.cost }),
-      ...(Object.keys(revealed).length > 0 && { revealed }),
+    if (tokensOfSize > 0) await chargeAnswer(caller, tokensOfSize, setQuotaHeaders);
+    const responseExtensions = {
+      ...(extensions.cost === true && { cost: compiled.cost }),
+      ...(Object.keys(returnedOnce).length > 0 && { revealed: returnedOnce }),
     };
     return {
-      text: textOf(outcome, shown),
+      text: responseText(outcome, responseExtensions),
       hasData: true,
       failures: outcome.failures,
       isUnavailable: outcome.isEmpty && isOutage(outcome.failures),
-      cost: prepared.cost,
+      cost: compiled.cost,
     };
   }
 }
 
-const nothingIntrospected: ReadonlyMap<Selected, string> = new Map();
+const nothingIntrospected: ReadonlyMap<SelectedField, string> = new Map();
 
-export function isFailed<T extends object>(found: T | readonly Failure[]): found is readonly Failure[] {
-  return Array.isArray(found);
+export function areFailures<T extends object>(result: T | readonly Failure[]): result is readonly Failure[] {
+  return Array.isArray(result);
 }
 
 /** Refused before anything ran: there is no `data`. */
-export function refused(failures: readonly Failure[]): GraphqlAnswer {
+export function failedResponse(failures: readonly Failure[]): GraphqlResponse {
   const errors = failures.map(({ formatted }) => formatted);
   return {
     text: JSON.stringify({ errors }),
@@ -165,14 +171,17 @@ function isOutage(failures: readonly Failure[]): boolean {
   return failures.length > 0 && failures.every(({ problem }) => problem.code === "unavailable");
 }
 
-function textOf({ data, failures }: Outcome, extensions: Readonly<Record<string, unknown>>): string {
+function responseText(
+  { data, failures }: ExecutionOutcome,
+  extensions: Readonly<Record<string, unknown>>,
+): string {
   const errors =
     failures.length === 0 ? "" : `"errors":${JSON.stringify(failures.map(({ formatted }) => formatted))},`;
   const more = JSON.stringify(extensions);
   return `{${errors}"data":${data}${more === "{}" ? "" : `,"extensions":${more}`}}`;
 }
 
-function operationOf({ operations }: ParsedDocument, name: string | undefined) {
+function selectOperation({ operations }: ParsedDocument, name: string | undefined) {
   const [first] = operations;
   if (name === undefined && operations.length === 1) return first!;
   if (name === undefined)
@@ -180,19 +189,19 @@ function operationOf({ operations }: ParsedDocument, name: string | undefined) {
       "malformed_request",
       "The document has no operation, or several; name one in operationName.",
     );
-  const found = operations.find((operation) => operation.name?.value === name);
-  if (found) return found;
+  const named = operations.find((operation) => operation.name?.value === name);
+  if (named) return named;
   throw new Problem("malformed_request", `The document has no operation named ${name.slice(0, 100)}.`);
 }
 
-function notStreamed(): Problem {
+function streamRequired(): Problem {
   return new Problem(
     "not_acceptable",
     "Subscribe over WebSocket (graphql-transport-ws), or with Accept: text/event-stream.",
   );
 }
 
-function mutationByGet(): Problem {
+function mutationOverGet(): Problem {
   return new Problem("method_not_allowed", "GET is for queries; send mutations with POST.", [], {
     Allow: "POST",
   });

@@ -55,7 +55,7 @@ export class AttributeTypes {
       case "belongsTo":
         return GraphQLID;
       case "choice":
-      case "state":
+      case "computedStatus":
         // Words go through as they are: `draft`, not `DRAFT`.
         return field.choices.every(isEnumValue)
           ? this.#enumOf(resource, attribute, field.choices)
@@ -68,22 +68,22 @@ export class AttributeTypes {
     attribute: Attribute,
     choices: readonly string[],
   ): GraphQLEnumType {
-    const known = this.#enums.get(attribute);
-    if (known) return known;
-    const made = new GraphQLEnumType({
+    const cached = this.#enums.get(attribute);
+    if (cached) return cached;
+    const type = new GraphQLEnumType({
       name: pascalCase(resource.name) + pascalCase(attribute.name),
       description: attribute.field.options.description ?? null,
       values: Object.fromEntries(choices.map((choice) => [choice, {}])),
     });
-    this.#enums.set(attribute, made);
-    return made;
+    this.#enums.set(attribute, type);
+    return type;
   }
 }
 
-const largestInt = 2_147_483_647;
+const maxInt = 2_147_483_647;
 
 function fitsInt({ min = -Infinity, max = Infinity }: NumberOptions): boolean {
-  return min >= -largestInt && max <= largestInt;
+  return min >= -maxInt && max <= maxInt;
 }
 
 /**
@@ -99,6 +99,6 @@ export function isNullableOutput({ isNullable, field }: Attribute): boolean {
 /** `Since 2026-01-01, gone on 2027-01-01.` */
 export function deprecationReason(deprecated: Deprecation | undefined): string | null {
   if (!deprecated) return null;
-  const end = deprecated.sunset === undefined ? "" : `, gone on ${deprecated.sunset}`;
-  return `Since ${deprecated.since}${end}.`;
+  const removal = deprecated.sunset === undefined ? "" : `, gone on ${deprecated.sunset}`;
+  return `Since ${deprecated.since}${removal}.`;
 }

@@ -9,19 +9,19 @@ import { Turns } from "./turns.ts";
 /** While more than this waits to be sent, nothing is read. */
 const pausedAtBytes = 1024 * 1024;
 /** Queries and mutations of a connection that run at once; each can have a large answer. */
-const mostRunning = 8;
+const maxRunning = 8;
 /** While more than these wait for their turn, nothing is read. */
-const mostWaiting = 32;
+const maxWaiting = 32;
 /** While the messages of operations that are not answered yet have more bytes, nothing is read: each has its variables. */
 const pausedAtUnanswered = 1024 * 1024;
 /** Bytes that a peer may send before it has shown its credential. */
-const mostUnauthenticatedBytes = 64 * 1024;
+const maxUnauthenticatedBytes = 64 * 1024;
 
 export class BackPressure {
   readonly #socket: WebSocket;
   readonly #stream: Duplex;
   readonly #onResumed: () => void;
-  readonly #turns = new Turns(mostRunning);
+  readonly #turns = new Turns(maxRunning);
   /** Settled once the peer has taken everything; undefined while little waits for it. */
   #drained: Promise<void> | undefined;
   #endWait = (): void => {};
@@ -89,7 +89,7 @@ export class BackPressure {
   #pauseOrResume(): void {
     const mustPause =
       this.#drained !== undefined ||
-      this.#turns.waiting > mostWaiting ||
+      this.#turns.waiting > maxWaiting ||
       this.#unansweredBytes > pausedAtUnanswered;
     // One that is being closed is read from, so that the answer to the close frame is seen.
     if (mustPause === this.#socket.isPaused || this.#socket.readyState !== this.#socket.OPEN) return;
@@ -109,7 +109,7 @@ export class BackPressure {
     let bytes = 0;
     const count = (chunk: Buffer): void => {
       bytes += chunk.length;
-      if (bytes <= mostUnauthenticatedBytes) return;
+      if (bytes <= maxUnauthenticatedBytes) return;
       stop();
       onTooMuch();
     };

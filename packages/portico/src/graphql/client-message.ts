@@ -2,11 +2,11 @@
 // (https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md). Every member is checked here, once, before
 // anything uses it.
 
-import type { Presented } from "./open-credentials.ts";
+import type { PresentedHeaders } from "./open-credentials.ts";
 import { type GraphqlRequest, requestOfBody, requireBoundedJson } from "./request.ts";
 
 /** What a connection is closed with; clients know the first ones from the protocol. */
-export const closes = {
+export const closeCodes = {
   badRequest: 4400,
   unauthorized: 4401,
   forbidden: 4403,
@@ -21,9 +21,9 @@ export const closes = {
 } as const;
 
 /** Longer names of operations are of no use. */
-const longestId = 200;
+const maxIdLength = 200;
 /** As long as the headers of a request may be, where credentials stand otherwise. */
-const longestAuthorization = 16 * 1024;
+const maxAuthorization = 16 * 1024;
 /** What headers may hold (RFC 9110, section 5.5). */
 const headerText = /^[\t\x20-\x7e\x80-\xff]*$/;
 
@@ -36,12 +36,12 @@ export type ClientMessage =
   | { readonly type: "complete"; readonly id: string };
 
 /** What the protocol closes a connection for. */
-export class Fault extends Error {
-  readonly why: keyof typeof closes;
+export class ProtocolError extends Error {
+  readonly reason: keyof typeof closeCodes;
 
-  constructor(why: keyof typeof closes, message: string) {
+  constructor(reason: keyof typeof closeCodes, message: string) {
     super(message);
-    this.why = why;
+    this.reason = reason;
   }
 }
 
@@ -57,21 +57,21 @@ export function parseMessage(text: string): ClientMessage {
       optionalObjectOf(payload);
       return { type };
     case "subscribe":
-      return { type, id: idOf(id), request: requestOf(payload) };
+      return { type, id: operationId(id), request: requestOfPayload(payload) };
     case "complete":
-      return { type, id: idOf(id) };
+      return { type, id: operationId(id) };
     default:
       throw invalidMessage();
   }
 }
 
 /** The credential of `connection_init`: `{"authorization": "Bearer sk_test_..."}`. */
-export function presentedIn(authorization: string): Presented {
+export function presentedCredential(authorization: string): PresentedHeaders {
   return { headers: { authorization }, rawHeaders: [] };
 }
 
-export function invalidMessage(): Fault {
-  return new Fault("badRequest", "Invalid message received");
+export function invalidMessage(): ProtocolError {
+  return new ProtocolError("badRequest", "Invalid message received");
 }
 
 type Members = Readonly<Record<string, unknown>>;
@@ -95,20 +95,22 @@ function optionalObjectOf(value: unknown): Members | undefined {
 }
 
 function authorizationOf(payload: Members = {}): string | undefined {
-  const [given, another] = Object.entries(payload).filter(([name]) => name.toLowerCase() === "authorization");
-  if (!given) return undefined;
-  const [, value] = given;
-  if (another || typeof value !== "string" || value.length > longestAuthorization) throw invalidMessage();
+  const [authorization, another] = Object.entries(payload).filter(
+    ([name]) => name.toLowerCase() === "authorization",
+  );
+  if (!authorization) return undefined;
+  const [, value] = authorization;
+  if (another || typeof value !== "string" || value.length > maxAuthorization) throw invalidMessage();
   if (headerText.test(value)) return value;
   throw invalidMessage();
 }
 
-function idOf(id: unknown): string {
-  if (typeof id === "string" && id !== "" && id.length <= longestId) return id;
+function operationId(id: unknown): string {
+  if (typeof id === "string" && id !== "" && id.length <= maxIdLength) return id;
   throw invalidMessage();
 }
 
-function requestOf(payload: unknown): GraphqlRequest {
+function requestOfPayload(payload: unknown): GraphqlRequest {
   try {
     return requestOfBody(payload);
   } catch {

@@ -11,13 +11,13 @@ import { isId } from "../plan/id.ts";
 import type { Read } from "../plan/read.ts";
 import { connectionShape, connectionText } from "./connection-text.ts";
 import { isIntrospection } from "./introspection.ts";
-import { limitOf, newestFirst, parentConditions, placedPage, planPage } from "./list-arguments.ts";
+import { clampLimit, newestFirst, parentConditions, planPage, positionedPage } from "./list-arguments.ts";
 import { resourceOfId } from "./resource-of-id.ts";
 import { rowSelection } from "./row-selection.ts";
 import type { Api } from "./schema.ts";
 import { search } from "./search.ts";
-import type { Selected } from "./selected.ts";
-import { isWrite, type WriteMeaning, write } from "./write.ts";
+import type { SelectedField } from "./selected.ts";
+import { isWrite, type WriteFieldMapping, write } from "./write.ts";
 
 /** What an operation runs with. */
 export interface RunContext {
@@ -25,14 +25,14 @@ export interface RunContext {
   readonly cursors: CursorCodec;
   readonly caller: Caller;
   /** Takes what only the answer to a write shows. */
-  readonly reveal: (name: string, members: Readonly<Record<string, unknown>>) => void;
+  readonly addReturnedOnce: (name: string, members: Readonly<Record<string, unknown>>) => void;
   /** What was found out for the fields of introspection before. */
-  readonly introspected: ReadonlyMap<Selected, string>;
+  readonly introspected: ReadonlyMap<SelectedField, string>;
 }
 
 /** A root field that is ready to run, for any caller. */
 export interface CompiledField {
-  readonly selected: Selected;
+  readonly selected: SelectedField;
   readonly isNonNull: boolean;
   /** JSON text of its value. */
   run(context: RunContext): Promise<string>;
@@ -41,25 +41,25 @@ export interface CompiledField {
 export function compileFields(
   api: Api,
   rootName: string,
-  fields: readonly Selected[],
+  fields: readonly SelectedField[],
 ): readonly CompiledField[] {
   return fields.map((selected) => ({
     selected,
     isNonNull: selected.field.type instanceof GraphQLNonNull,
-    run: runOf(api, rootName, selected),
+    run: compileRun(api, rootName, selected),
   }));
 }
 
-function runOf(api: Api, rootName: string, selected: Selected): CompiledField["run"] {
-  const { meaning } = selected;
-  if (isWrite(meaning)) return writeRun(meaning, selected);
-  switch (meaning?.kind) {
+function compileRun(api: Api, rootName: string, selected: SelectedField): CompiledField["run"] {
+  const { mapping } = selected;
+  if (isWrite(mapping)) return writeRun(mapping, selected);
+  switch (mapping?.kind) {
     case "one":
-      return rowRun(api, meaning.resource, selected);
+      return rowRun(api, mapping.resource, selected);
     case "first":
-      return firstRun(meaning.resource, selected);
+      return firstRun(mapping.resource, selected);
     case "page":
-      return pageRun(meaning.resource, selected);
+      return pageRun(mapping.resource, selected);
     case "node": {
       const resource = resourceOfId(api, String(selected.arguments.id));
       return resource ? rowRun(api, resource, selected) : async () => "null";
@@ -78,14 +78,18 @@ function runOf(api: Api, rootName: string, selected: Selected): CompiledField["r
 }
 
 /** What is selected of the type that a resource has. */
-function insideOf(api: Api, selected: Selected, resource: ResourceModel): Selected["inside"][number] {
-  return selected.inside.find(({ type }) => api.resourceOf.get(type) === resource)!;
+function subselectionOf(
+  api: Api,
+  selected: SelectedField,
+  resource: ResourceModel,
+): SelectedField["subselections"][number] {
+  return selected.subselections.find(({ type }) => api.resourceOf.get(type) === resource)!;
 }
 
-function rowRun(api: Api, resource: ResourceModel, selected: Selected): CompiledField["run"] {
+function rowRun(api: Api, resource: ResourceModel, selected: SelectedField): CompiledField["run"] {
   const read = {
     resource,
-    selection: rowSelection(insideOf(api, selected, resource)),
+    selection: rowSelection(subselectionOf(api, selected, resource)),
     id: String(selected.arguments.id),
     conditions: [],
   };
@@ -103,45 +107,48 @@ export async function orNull(text: Promise<string>): Promise<string> {
   }
 }
 
-function firstRun(resource: ResourceModel, { inside, arguments: given }: Selected): CompiledField["run"] {
+function firstRun(
+  resource: ResourceModel,
+  { subselections, arguments: args }: SelectedField,
+): CompiledField["run"] {
   const read: Read = {
     resource,
-    selection: rowSelection(inside[0]!),
-    conditions: parentConditions(resource, given),
+    selection: rowSelection(subselections[0]!),
+    conditions: parentConditions(resource, args),
     words: [],
     sort: newestFirst(resource),
-    page: { style: "first", limit: limitOf(given.limit) },
+    page: { style: "first", limit: clampLimit(args.limit) },
   };
   return async ({ engine, caller }) => (await engine.list(caller, read)).rows;
 }
 
-function pageRun(resource: ResourceModel, selected: Selected): CompiledField["run"] {
+function pageRun(resource: ResourceModel, selected: SelectedField): CompiledField["run"] {
   const shape = connectionShape(selected);
   return async ({ engine, caller, cursors }) => {
-    const planned = planPage(resource, selected.arguments, shape.rows, shape.hasCursors);
-    const { read, page: asked, key } = placedPage(planned, caller.tenantId, cursors);
+    const plan = planPage(resource, selected.arguments, shape.rows, shape.hasCursors);
+    const { read, page: requested, key } = positionedPage(plan, caller.tenantId, cursors);
     const page = await engine.list(caller, read);
     if (page.isCut) throw new AnswerTooLarge("limit");
-    return connectionText(shape, { page, read, asked, key, cursors });
+    return connectionText(shape, { page, read, requested, key, cursors });
   };
 }
 
-function searchRun(api: Api, selected: Selected): CompiledField["run"] {
+function searchRun(api: Api, selected: SelectedField): CompiledField["run"] {
   const { q, limit } = selected.arguments;
   const all = api.searched.map((resource) => {
-    return { resource, selection: rowSelection(insideOf(api, selected, resource)) };
+    return { resource, selection: rowSelection(subselectionOf(api, selected, resource)) };
   });
   return async ({ engine, caller }) => {
-    const found = await search(engine, caller, all, String(q), limitOf(limit));
-    return `[${found.map(({ text }) => text).join(",")}]`;
+    const results = await search(engine, caller, all, String(q), clampLimit(limit));
+    return `[${results.map(({ text }) => text).join(",")}]`;
   };
 }
 
-function writeRun(meaning: WriteMeaning, selected: Selected): CompiledField["run"] {
-  const selection = rowSelection(selected.inside[0]!);
-  return async ({ engine, caller, reveal }) => {
-    const { text, revealed } = await write(engine, caller, meaning, selected.arguments, selection);
-    if (revealed && Object.keys(revealed).length > 0) reveal(selected.name, revealed);
+function writeRun(mapping: WriteFieldMapping, selected: SelectedField): CompiledField["run"] {
+  const selection = rowSelection(selected.subselections[0]!);
+  return async ({ engine, caller, addReturnedOnce }) => {
+    const { text, returnedOnce } = await write(engine, caller, mapping, selected.arguments, selection);
+    if (returnedOnce && Object.keys(returnedOnce).length > 0) addReturnedOnce(selected.name, returnedOnce);
     return text;
   };
 }

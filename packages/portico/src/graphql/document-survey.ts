@@ -3,7 +3,7 @@
 
 import type { DocumentNode, FieldNode, FragmentDefinitionNode, SelectionSetNode } from "graphql";
 import type { GraphqlLimits } from "./bounds.ts";
-import { beyond, requireWithin } from "./limits.ts";
+import { limitExceeded, requireWithin } from "./limits.ts";
 
 interface Extent {
   readonly fields: number;
@@ -22,7 +22,7 @@ export function requireBoundedDocument({ definitions }: DocumentNode, limits: Gr
   const fragments = definitions.filter((each) => each.kind === "FragmentDefinition");
   requireWithin("fragments", fragments.length, limits);
   requireWithin("operations", definitions.length - fragments.length, limits);
-  const survey = new Survey(fragments, limits);
+  const survey = new DocumentSurvey(fragments, limits);
   const sets = definitions.flatMap((each) => ("selectionSet" in each ? [each.selectionSet] : []));
   for (const { depth, nesting } of sets.map((set) => survey.measure(set))) {
     requireWithin("depth", depth, limits);
@@ -31,7 +31,7 @@ export function requireBoundedDocument({ definitions }: DocumentNode, limits: Gr
   for (const set of sets) survey.compare([set]);
 }
 
-class Survey {
+class DocumentSurvey {
   readonly #limits: GraphqlLimits;
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly #measured = new Map<string, Extent>();
@@ -54,7 +54,7 @@ class Survey {
       // Introspection is bounded by a rule of its own, and as deep as this by nature.
       depth = Math.max(depth, isIntrospection(selection) ? 1 : own + inner.depth);
       nesting = Math.max(nesting, 1 + inner.nesting);
-      if (fields > limits.fields) throw beyond("fields", limits);
+      if (fields > limits.fields) throw limitExceeded("fields", limits);
     }
     return { fields, depth, nesting };
   }
@@ -68,7 +68,11 @@ class Survey {
     const known = this.#measured.get(name);
     if (known) return known;
     if (this.#open.has(name))
-      throw beyond("depth", this.#limits, `no end, because ${name.slice(0, 100)} stands within itself`);
+      throw limitExceeded(
+        "depth",
+        this.#limits,
+        `no end, because ${name.slice(0, 100)} stands within itself`,
+      );
     this.#open.add(name);
     const fragment = this.#fragments.get(name);
     const extent = fragment ? this.measure(fragment.selectionSet) : nothing;
@@ -112,7 +116,7 @@ class Survey {
 
   #count(pairs: number): void {
     this.#comparisons += pairs;
-    if (this.#comparisons > this.#limits.comparisons) throw beyond("comparisons", this.#limits);
+    if (this.#comparisons > this.#limits.comparisons) throw limitExceeded("comparisons", this.#limits);
   }
 }
 

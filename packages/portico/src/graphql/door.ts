@@ -7,12 +7,12 @@ import type { Engine } from "../engine/engine.ts";
 import { LoggedProblem, Problem } from "../errors.ts";
 import type { CursorCodec } from "../plan/cursor.ts";
 import {
-  Answerer,
   type ChargeAnswer,
-  type GraphqlAnswer,
-  refused,
+  Executor,
+  failedResponse,
+  type GraphqlResponse,
+  type SetQuotaHeaders,
   type TakeTokens,
-  type TellLeft,
 } from "./answer.ts";
 import type { GraphqlLimits } from "./bounds.ts";
 import type { EventSource } from "./event-source.ts";
@@ -25,9 +25,9 @@ import { type GraphqlRequest, requestOfBody, requestOfTarget } from "./request.t
 import { buildApi } from "./schema.ts";
 import { requireAnyScope } from "./scopes.ts";
 import { type StreamAccess, Streams } from "./streams.ts";
-import { Subscribers } from "./subscribers.ts";
+import { SubscriptionHub } from "./subscribers.ts";
 
-export interface GraphqlDoor extends StreamAccess {
+export interface GraphqlOptions extends StreamAccess {
   readonly engine: Engine;
   readonly cursors: CursorCodec;
   readonly limits: GraphqlLimits;
@@ -39,7 +39,7 @@ export interface GraphqlDoor extends StreamAccess {
   readonly chargeStream: ChargeStream;
   readonly events: EventSource;
   /** Subscriptions that a credential may have open. */
-  readonly mostSubscriptions: number;
+  readonly maxSubscriptions: number;
   /** Counts a request for GraphiQL, which needs no credential, for its address. @throws Problem `rate_limited` */
   readonly countFile: (request: FastifyRequest) => Promise<void>;
   /** Is told what should not have happened to an operation of a stream. */
@@ -55,15 +55,15 @@ const graphqlType = "application/graphql-response+json";
 const pageType = "text/html";
 const streamType = "text/event-stream";
 /** The first one counts where a caller accepts several alike. */
-const answerTypes = [jsonType, graphqlType];
-const pageOrAnswerTypes = [...answerTypes, pageType];
-const streamOrAnswerTypes = [...answerTypes, streamType];
+const responseTypes = [jsonType, graphqlType];
+const pageOrResponseTypes = [...responseTypes, pageType];
+const streamOrResponseTypes = [...responseTypes, streamType];
 
 /** @returns what opens WebSockets */
-export function registerGraphql(server: FastifyInstance, door: GraphqlDoor): Streams {
-  const { engine, cursors, limits, basePath, callerOf, events, mostSubscriptions, takeTokens, chargeAnswer } =
-    door;
-  const answerer = new Answerer({
+export function registerGraphql(server: FastifyInstance, options: GraphqlOptions): Streams {
+  const { engine, cursors, limits, basePath, callerOf, events, maxSubscriptions, takeTokens, chargeAnswer } =
+    options;
+  const executor = new Executor({
     api: buildApi(engine.model),
     engine,
     cursors,
@@ -71,27 +71,27 @@ export function registerGraphql(server: FastifyInstance, door: GraphqlDoor): Str
     takeTokens,
     chargeAnswer,
   });
-  const subscribers = new Subscribers({
+  const hub = new SubscriptionHub({
     engine,
     events,
-    mostSubscriptions,
-    charge: door.chargeStream,
-    onInternalError: door.onInternalError,
+    maxSubscriptions,
+    charge: options.chargeStream,
+    onInternalError: options.onInternalError,
   });
-  const streams = new Streams({ answerer, subscribers, onInternalError: door.onInternalError }, door);
+  const streams = new Streams({ executor, hub, onInternalError: options.onInternalError }, options);
   // Before the server waits for its connections to end.
   server.addHook("preClose", async () => streams.close());
 
   // A browser that opens the path shows no credential yet; the page asks its user for one.
-  const getConfig = { mediaTypes: [...pageOrAnswerTypes, streamType], isOpenTo: asksForPage };
+  const getConfig = { mediaTypes: [...pageOrResponseTypes, streamType], isOpenTo: acceptsPage };
   server.get(graphqlPath, { config: getConfig }, async (request, reply) => {
-    if (!asksForPage(request)) return respond(request, reply, () => requestOfTarget(request.url), true);
-    await door.countFile(request);
+    if (!acceptsPage(request)) return respond(request, reply, () => requestOfTarget(request.url), true);
+    await options.countFile(request);
     reply.headers({ ...pageHeaders });
     return graphiqlPage(request, `${basePath}${graphqlPath}`, `${basePath}${filesPath}`);
   });
-  serveGraphiqlFiles(server, filesPath, door.countFile);
-  server.post(graphqlPath, { config: { mediaTypes: streamOrAnswerTypes } }, async (request, reply) =>
+  serveGraphiqlFiles(server, filesPath, options.countFile);
+  server.post(graphqlPath, { config: { mediaTypes: streamOrResponseTypes } }, async (request, reply) =>
     respond(request, reply, () => takeBody(request), false),
   );
 
@@ -108,24 +108,24 @@ export function registerGraphql(server: FastifyInstance, door: GraphqlDoor): Str
       if (parameters.isLong) await nextTurn();
       if (mayStream(request)) {
         resume(parameters, request);
-        if (asksForStream(request) || answerer.isSubscription(parameters))
+        if (acceptsStream(request) || executor.isSubscription(parameters))
           return stream(request, reply, parameters, caller);
       }
-      const tellLeft: TellLeft = (left) => {
-        reply.headers(left);
+      const setQuotaHeaders: SetQuotaHeaders = (quotaHeaders) => {
+        reply.headers(quotaHeaders);
       };
-      const answer = await answerer.answer(parameters, caller, isReadOnly, tellLeft);
+      const answer = await executor.execute(parameters, caller, isReadOnly, setQuotaHeaders);
       return send(request, reply, answer);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      return send(request, reply, refused([failureOf(error)]), ownStatus.has(error.code));
+      return send(request, reply, failedResponse([failureOf(error)]), codesWithStatus.has(error.code));
     }
   }
 
   function stream(
     { method, raw }: FastifyRequest,
     reply: FastifyReply,
-    given: GraphqlRequest,
+    operationRequest: GraphqlRequest,
     caller: Caller,
   ): FastifyReply {
     // Fastify would hold the answer back until it has ended.
@@ -135,8 +135,8 @@ export function registerGraphql(server: FastifyInstance, door: GraphqlDoor): Str
       if (value !== undefined) reply.raw.setHeader(name, value);
     const { headers, rawHeaders } = raw;
     const opening = { caller, headers, rawHeaders, isReadOnly: method === "GET" };
-    streams.stream(given, reply.raw, opening).catch((error: unknown) => {
-      door.onInternalError(error);
+    streams.stream(operationRequest, reply.raw, opening).catch((error: unknown) => {
+      options.onInternalError(error);
       reply.raw.destroy();
     });
     return reply;
@@ -165,8 +165,8 @@ function mayStream({ method, headers: { accept } }: FastifyRequest): boolean {
 }
 
 /** Whether a caller would rather have events than anything else. */
-function asksForStream({ headers: { accept } }: FastifyRequest): boolean {
-  return new Negotiator({ headers: { accept } }).mediaType(streamOrAnswerTypes) === streamType;
+function acceptsStream({ headers: { accept } }: FastifyRequest): boolean {
+  return new Negotiator({ headers: { accept } }).mediaType(streamOrResponseTypes) === streamType;
 }
 
 /** Clients that are cut off name the last event that they have seen (HTML, section 9.2.4). */
@@ -176,7 +176,7 @@ function resume(given: GraphqlRequest, { headers }: FastifyRequest): void {
 }
 
 /** What no GraphQL began with, and what caches and clients act on, has its status in either media type. */
-const ownStatus: ReadonlySet<string> = new Set([
+const codesWithStatus: ReadonlySet<string> = new Set([
   "malformed_request",
   "method_not_allowed",
   "rate_limited",
@@ -186,7 +186,7 @@ const ownStatus: ReadonlySet<string> = new Set([
 function send(
   request: FastifyRequest,
   reply: FastifyReply,
-  answer: GraphqlAnswer,
+  answer: GraphqlResponse,
   hasOwnStatus = false,
 ): string {
   for (const { problem } of answer.failures) {
@@ -205,17 +205,17 @@ function send(
 }
 
 /** Faults of a document are 400 (section 6.4.2); what is refused for other reasons has the status of its code. */
-function statusOf({ failures }: GraphqlAnswer): number {
+function statusOf({ failures }: GraphqlResponse): number {
   const { problem } = failures[0]!;
   return problem.code === "validation_error" ? 400 : problem.status;
 }
 
-function asksForPage({ headers: { accept } }: FastifyRequest): boolean {
+function acceptsPage({ headers: { accept } }: FastifyRequest): boolean {
   if (accept === undefined || !accept.includes(pageType)) return false;
-  return new Negotiator({ headers: { accept } }).mediaType(pageOrAnswerTypes) === pageType;
+  return new Negotiator({ headers: { accept } }).mediaType(pageOrResponseTypes) === pageType;
 }
 
 function typeFor(accept: string | undefined): string {
   if (accept === undefined || accept === "*/*" || accept === jsonType) return jsonType;
-  return new Negotiator({ headers: { accept } }).mediaType(answerTypes) ?? jsonType;
+  return new Negotiator({ headers: { accept } }).mediaType(responseTypes) ?? jsonType;
 }

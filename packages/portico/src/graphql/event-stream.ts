@@ -5,24 +5,24 @@ import type { ServerResponse } from "node:http";
 import type { GraphQLFormattedError } from "graphql";
 import { Problem } from "../errors.ts";
 import { failureOf } from "./failure.ts";
-import type { Outlet } from "./operations.ts";
+import type { ResultSink } from "./operations.ts";
 import type { Message } from "./subscriber-group.ts";
 
 /** A client that reads nothing of what is left gets no longer. */
-const lastWordsMs = 2_000;
+const closeTimeoutMs = 2_000;
 
 /** The same messages go to many streams. */
 const encoded = new WeakMap<readonly Message[], Buffer>();
 
 function bytesOf(messages: readonly Message[]): Buffer {
-  const known = encoded.get(messages);
-  if (known) return known;
-  const made = Buffer.from(messages.map(({ sequence, text }) => `id: ${sequence}\n${next(text)}`).join(""));
-  encoded.set(messages, made);
-  return made;
+  const cached = encoded.get(messages);
+  if (cached) return cached;
+  const bytes = Buffer.from(messages.map(({ sequence, text }) => `id: ${sequence}\n${next(text)}`).join(""));
+  encoded.set(messages, bytes);
+  return bytes;
 }
 
-export class EventStream implements Outlet {
+export class EventStream implements ResultSink {
   readonly #response: ServerResponse;
   #isEnded = false;
 
@@ -30,7 +30,7 @@ export class EventStream implements Outlet {
     this.#response = response;
   }
 
-  get waitingBytes(): number {
+  get pendingBytes(): number {
     return this.#response.writableLength;
   }
 
@@ -43,13 +43,13 @@ export class EventStream implements Outlet {
     this.#write(bytesOf(messages));
   }
 
-  answer(text: string): void {
+  sendResult(text: string): void {
     this.#write(`${next(text)}event: complete\ndata:\n\n`);
     this.#end();
   }
 
   refuse(errors: readonly GraphQLFormattedError[]): void {
-    this.answer(JSON.stringify({ errors }));
+    this.sendResult(JSON.stringify({ errors }));
   }
 
   forbid(problem: Problem): void {
@@ -65,7 +65,7 @@ export class EventStream implements Outlet {
   }
 
   /** A comment, which clients pass over. */
-  beat(): void {
+  heartbeat(): void {
     this.#write(":\n\n");
   }
 
@@ -77,8 +77,8 @@ export class EventStream implements Outlet {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.#response.end();
-    const impatient = setTimeout(() => this.#response.destroy(), lastWordsMs);
-    this.#response.once("close", () => clearTimeout(impatient));
+    const timeout = setTimeout(() => this.#response.destroy(), closeTimeoutMs);
+    this.#response.once("close", () => clearTimeout(timeout));
   }
 }
 

@@ -10,16 +10,16 @@ export interface Failure {
 }
 
 /** Where an error belongs: the place in the document and the path in the answer. */
-type Place = Pick<GraphQLFormattedError, "locations" | "path">;
+type ErrorLocation = Pick<GraphQLFormattedError, "locations" | "path">;
 
 /** Messages of graphql-js repeat what was sent. */
-const longestMessage = 1_000;
+const maxMessage = 1_000;
 
-export function failureOf(problem: Problem, { locations, path }: Place = {}): Failure {
+export function failureOf(problem: Problem, { locations, path }: ErrorLocation = {}): Failure {
   const { code, details } = problem;
   const message =
-    problem.message.length > longestMessage
-      ? `${problem.message.slice(0, longestMessage).toWellFormed()}…`
+    problem.message.length > maxMessage
+      ? `${problem.message.slice(0, maxMessage).toWellFormed()}…`
       : problem.message;
   const formatted = {
     message,
@@ -37,15 +37,15 @@ export function failureOfDocument(error: GraphQLError, code: ErrorCode): Failure
 }
 
 /** An error of a field that graphql-js ran, or of one that was compiled. Unexpected ones say nothing of themselves. */
-export function failureOfField(error: unknown, place: Place): Failure {
-  if (error instanceof Problem) return failureOf(error, place);
+export function failureOfField(error: unknown, location: ErrorLocation): Failure {
+  if (error instanceof Problem) return failureOf(error, location);
   if (error instanceof GraphQLError) {
     const own = error.toJSON();
-    const { locations = place.locations, path = place.path } = own;
-    const found = { ...(locations && { locations }), ...(path && { path }) };
+    const { locations = location.locations, path = location.path } = own;
+    const errorLocation = { ...(locations && { locations }), ...(path && { path }) };
     if (error.originalError === undefined)
-      return failureOf(new Problem("validation_error", error.message), found);
-    return failureOfField(error.originalError, found);
+      return failureOf(new Problem("validation_error", error.message), errorLocation);
+    return failureOfField(error.originalError, errorLocation);
   }
-  return failureOf(new Problem("internal_error", undefined, [], {}, error), place);
+  return failureOf(new Problem("internal_error", undefined, [], {}, error), location);
 }

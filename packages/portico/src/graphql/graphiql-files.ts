@@ -42,13 +42,13 @@ const encoded = new Map<ContentCoding, Promise<EncodedFiles>>();
 
 /** The files in one coding; they are encoded when somebody first asks for them. */
 function filesIn(coding: ContentCoding): Promise<EncodedFiles> {
-  const known = encoded.get(coding);
-  if (known) return known;
-  const made = encodeFiles(coding);
-  encoded.set(coding, made);
+  const cached = encoded.get(coding);
+  if (cached) return cached;
+  const encodedFiles = encodeFiles(coding);
+  encoded.set(coding, encodedFiles);
   // What failed once, as where there is no memory for a process, is tried again by the next request.
-  made.catch(() => encoded.delete(coding));
-  return made;
+  encodedFiles.catch(() => encoded.delete(coding));
+  return encodedFiles;
 }
 
 const encoder = fileURLToPath(new URL("./graphiql-process.ts", import.meta.url));
@@ -62,9 +62,11 @@ function encodedBy(child: ChildProcess): Promise<readonly GraphiqlFile[]> {
 }
 
 async function encodeFiles(coding: ContentCoding): Promise<EncodedFiles> {
-  const made = await encodedBy(fork(encoder, [coding], { env: {}, execArgv: [], serialization: "advanced" }));
-  const addresses = made.map(({ name, digest }) => [name, name.replace(".", `.${digest}.`)]);
-  const files = made.map(({ name, digest, body }): [string, EncodedFile] => [
+  const encodedFiles = await encodedBy(
+    fork(encoder, [coding], { env: {}, execArgv: [], serialization: "advanced" }),
+  );
+  const addresses = encodedFiles.map(({ name, digest }) => [name, name.replace(".", `.${digest}.`)]);
+  const files = encodedFiles.map(({ name, digest, body }): [string, EncodedFile] => [
     name.replace(".", `.${digest}.`),
     {
       type: name.endsWith(".css") ? "text/css; charset=utf-8" : "text/javascript; charset=utf-8",
@@ -120,13 +122,13 @@ export function serveGraphiqlFiles(
 }
 
 function sendFile(
-  { headers: { "if-none-match": known } }: FastifyRequest,
+  { headers: { "if-none-match": cached } }: FastifyRequest,
   reply: FastifyReply,
   { type, etag, body }: EncodedFile,
   coding: ContentCoding,
 ): FastifyReply {
   reply.headers({ ...headers, ETag: etag });
-  if (known !== undefined && matchesTag(known, etag, true)) return reply.code(304).send();
+  if (cached !== undefined && matchesTag(cached, etag, true)) return reply.code(304).send();
   if (coding !== "identity") reply.header("Content-Encoding", coding);
   return reply.header("Content-Type", type).send(body);
 }

@@ -31,11 +31,11 @@ export function updateInput(
   types: AttributeTypes,
   resource: ResourceModel,
 ): GraphQLInputObjectType | undefined {
-  const changeable = resource.attributes.filter(({ isReadOnly, isFixed }) => !isReadOnly && !isFixed);
+  const updatable = resource.attributes.filter(({ isReadOnly, isImmutable }) => !isReadOnly && !isImmutable);
   return inputObject(
     `Update${pascalCase(resource.name)}Input`,
     // A default would reset what a caller leaves out.
-    fieldsOf(changeable, (attribute) => {
+    fieldsOf(updatable, (attribute) => {
       const { default: _, ...field } = inputField(types, resource, attribute, false);
       return field;
     }),

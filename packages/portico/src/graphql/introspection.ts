@@ -9,24 +9,24 @@ import {
   isListType,
   isNonNullType,
 } from "graphql";
-import { fault } from "../errors.ts";
+import { validationError } from "../errors.ts";
 import { BoundedMap } from "../plan/bounded-map.ts";
 import { Pauses } from "./pause.ts";
-import type { Inside, Selected } from "./selected.ts";
+import type { SelectedField, Subselection } from "./selected.ts";
 
 /** Characters that one operation may learn of the schema. The usual question of tools has some 10,000 for a resource. */
-const mostCharacters = 8 * 1024 * 1024;
+const maxCharacters = 8 * 1024 * 1024;
 /** Characters of all answers that are kept, with their questions. */
-const mostKept = 8 * 1024 * 1024;
+const maxCached = 8 * 1024 * 1024;
 
 /** Whether a root field asks about the schema: `__schema` or `__type`. */
-export function isIntrospection({ field }: Selected): boolean {
+export function isIntrospection({ field }: SelectedField): boolean {
   return field.name === "__schema" || field.name === "__type";
 }
 
 export class Introspection {
   readonly #schema: GraphQLSchema;
-  readonly #kept = new BoundedMap<string, string>(mostKept, (shape, text) => shape.length + text.length);
+  readonly #kept = new BoundedMap<string, string>(maxCached, (shape, text) => shape.length + text.length);
 
   constructor(schema: GraphQLSchema) {
     this.#schema = schema;
@@ -36,10 +36,10 @@ export class Introspection {
    * The text of each root field that asks about the schema.
    * @throws Problem `validation_error` where they come to more than a document may ask for
    */
-  async textsOf(fields: readonly Selected[]): Promise<ReadonlyMap<Selected, string>> {
-    const texts = new Map<Selected, string>();
+  async textsOf(fields: readonly SelectedField[]): Promise<ReadonlyMap<SelectedField, string>> {
+    const texts = new Map<SelectedField, string>();
     const pauses = new Pauses();
-    let left = mostCharacters;
+    let left = maxCharacters;
     for (const selected of fields) {
       if (!isIntrospection(selected)) continue;
       const text = await this.#textOf(selected, left, pauses);
@@ -51,23 +51,27 @@ export class Introspection {
   }
 
   async #textOf(
-    { field, arguments: given, inside }: Selected,
-    most: number,
+    { field, arguments: args, subselections }: SelectedField,
+    maxLength: number,
     pauses: Pauses,
   ): Promise<string> {
-    const about = this.#resolve({ field, arguments: given }, undefined);
+    const about = this.#resolve({ field, arguments: args }, undefined);
     // What callers name and is not there must not fill the memory.
     if (about === undefined || about === null) return "null";
-    const shape = `${field.name}${argumentsText(given)}${shapeOf(inside)}`;
+    const shape = `${field.name}${argumentsText(args)}${shapeOf(subselections)}`;
     const known = this.#kept.get(shape);
     if (known !== undefined) return known;
-    const text = await this.#write({ type: field.type, value: about, inside }, most, pauses);
+    const text = await this.#write(
+      { type: field.type, value: about, inside: subselections },
+      maxLength,
+      pauses,
+    );
     this.#kept.set(shape, text);
     return text;
   }
 
   /** Writes a value without recursion, so that it can pause anywhere. */
-  async #write(value: Value, most: number, pauses: Pauses): Promise<string> {
+  async #write(value: Value, maxLength: number, pauses: Pauses): Promise<string> {
     const written: string[] = [];
     const open: (string | Value)[] = [value];
     let length = 0;
@@ -76,7 +80,7 @@ export class Introspection {
       if (typeof parts === "string") {
         written.push(parts);
         length += parts.length;
-        if (length > most) throw tooMuch();
+        if (length > maxLength) throw tooMuch();
       } else for (const part of parts.reverse()) open.push(part);
       if (typeof next !== "string" && pauses.isDue) await pauses.rest();
     }
@@ -102,43 +106,43 @@ export class Introspection {
       const member = field.name === "__typename" ? inside[0]!.type.name : this.#resolve(selected, value);
       return [
         `${index === 0 ? "" : ","}"${name}":`,
-        { type: field.type, value: member, inside: selected.inside },
+        { type: field.type, value: member, inside: selected.subselections },
       ];
     });
     return ["{", ...members, "}"];
   }
 
-  #resolve({ field, arguments: given }: Pick<Selected, "field" | "arguments">, source: unknown): unknown {
+  #resolve({ field, arguments: args }: Pick<SelectedField, "field" | "arguments">, source: unknown): unknown {
     // Resolvers of introspection look at nothing else.
-    return field.resolve!(source, given, undefined, { schema: this.#schema } as GraphQLResolveInfo);
+    return field.resolve!(source, args, undefined, { schema: this.#schema } as GraphQLResolveInfo);
   }
 }
 
 interface Value {
   readonly type: GraphQLOutputType;
   readonly value: unknown;
-  readonly inside: readonly Inside[];
+  readonly inside: readonly Subselection[];
 }
 
 /** What tells two questions apart. */
-function shapeOf(inside: readonly Inside[]): string {
+function shapeOf(inside: readonly Subselection[]): string {
   const [of] = inside;
   if (!of) return "";
   const fields = of.fields.map((selected) => {
-    return `${selected.name}:${selected.field.name}${argumentsText(selected.arguments)}${shapeOf(selected.inside)}`;
+    return `${selected.name}:${selected.field.name}${argumentsText(selected.arguments)}${shapeOf(selected.subselections)}`;
   });
   return `{${fields.join(" ")}}`;
 }
 
-function argumentsText(given: Selected["arguments"]): string {
-  const text = JSON.stringify(given);
+function argumentsText(args: SelectedField["arguments"]): string {
+  const text = JSON.stringify(args);
   return text === "{}" ? "" : text;
 }
 
 function tooMuch() {
-  return fault(
+  return validationError(
     "__schema",
     "max",
-    `The operation asks for more than ${mostCharacters} characters of introspection.`,
+    `The operation asks for more than ${maxCharacters} characters of introspection.`,
   );
 }

@@ -5,16 +5,16 @@ import type { Attribute } from "../declare/model.ts";
 import { Problem } from "../errors.ts";
 import type { GraphqlLimits } from "./bounds.ts";
 import { isIntrospection } from "./introspection.ts";
-import { connectionLimit, limitOf } from "./list-arguments.ts";
-import type { Inside, Selected } from "./selected.ts";
+import { clampLimit, connectionLimit } from "./list-arguments.ts";
+import type { SelectedField, Subselection } from "./selected.ts";
 
 /** @throws Problem `validation_error` that names the bound, the value and the limit */
 export function requireWithin(bound: keyof GraphqlLimits, value: number, limits: GraphqlLimits): void {
-  if (value > limits[bound]) throw beyond(bound, limits, String(value));
+  if (value > limits[bound]) throw limitExceeded(bound, limits, String(value));
 }
 
 /** @param value what there is of it; "more than" the limit where nobody counted to the end */
-export function beyond(
+export function limitExceeded(
   bound: keyof GraphqlLimits,
   limits: GraphqlLimits,
   value = `more than ${limits[bound]}`,
@@ -49,33 +49,33 @@ const names: Readonly<Record<keyof GraphqlLimits, string>> = {
 const introspectionCost = 100;
 
 /** The most rows that the fields could answer with: lists count as full. */
-export function costOf(fields: readonly Selected[]): number {
+export function costOf(fields: readonly SelectedField[]): number {
   let cost = 0;
   for (const selected of fields) cost += costOfField(selected);
   return cost;
 }
 
-function costOfField(selected: Selected): number {
-  const { meaning, inside } = selected;
-  switch (meaning?.kind) {
+function costOfField(selected: SelectedField): number {
+  const { mapping, subselections } = selected;
+  switch (mapping?.kind) {
     case "one":
     case "row":
     case "node":
     case "edgeNode":
     case "create":
-    case "change":
-    case "remove":
+    case "update":
+    case "delete":
     case "act":
     case "event":
-      return 1 + largest(inside, costOf);
+      return 1 + largest(subselections, costOf);
     case "edges":
-      return largest(inside, costOf);
+      return largest(subselections, costOf);
     case "page":
-      return timesOf(selected) * Math.max(1, largest(inside, costOf));
+      return multiplierOf(selected) * Math.max(1, largest(subselections, costOf));
     case "first":
     case "list":
     case "search":
-      return timesOf(selected) * (1 + largest(inside, costOf));
+      return multiplierOf(selected) * (1 + largest(subselections, costOf));
     case "value":
     case "pageInfo":
     case "pageFact":
@@ -87,21 +87,24 @@ function costOfField(selected: Selected): number {
 }
 
 /** How many values a field can have. */
-function timesOf({ meaning, arguments: given }: Selected): number {
-  switch (meaning?.kind) {
+function multiplierOf({ mapping, arguments: args }: SelectedField): number {
+  switch (mapping?.kind) {
     case "first":
     case "search":
-      return limitOf(given.limit);
+      return clampLimit(args.limit);
     case "list":
-      return limitOf(given.first);
+      return clampLimit(args.first);
     case "page":
-      return connectionLimit(given);
+      return connectionLimit(args);
     default:
       return 1;
   }
 }
 
-function largest(inside: readonly Inside[], measure: (fields: readonly Selected[]) => number): number {
+function largest(
+  inside: readonly Subselection[],
+  measure: (fields: readonly SelectedField[]) => number,
+): number {
   return Math.max(0, ...inside.map(({ fields }) => measure(fields)));
 }
 
@@ -109,34 +112,37 @@ function largest(inside: readonly Inside[], measure: (fields: readonly Selected[
 const punctuation = 4;
 
 /** The characters that the names of an answer could have. */
-export function namesOf(fields: readonly Selected[]): number {
+export function namesOf(fields: readonly SelectedField[]): number {
   let size = 0;
   for (const selected of fields)
-    size += selected.name.length + punctuation + timesOf(selected) * largest(selected.inside, namesOf);
+    size +=
+      selected.name.length + punctuation + multiplierOf(selected) * largest(selected.subselections, namesOf);
   return size;
 }
 
 /** What a text or JSON counts whose declaration sets no end to it. */
-const endless = 100_000;
+const unboundedLength = 100_000;
 
 /** The characters that the texts of an answer could have. */
-export function sizeOf(fields: readonly Selected[]): number {
+export function sizeOf(fields: readonly SelectedField[]): number {
   let size = 0;
   for (const selected of fields) {
-    const { meaning, inside } = selected;
+    const { mapping, subselections } = selected;
     size +=
-      meaning?.kind === "value" ? lengthOf(meaning.attribute) : timesOf(selected) * largest(inside, sizeOf);
+      mapping?.kind === "value"
+        ? maxLengthOf(mapping.attribute)
+        : multiplierOf(selected) * largest(subselections, sizeOf);
   }
   return size;
 }
 
-function lengthOf({ field }: Attribute): number {
+function maxLengthOf({ field }: Attribute): number {
   if (field.kind === "list")
-    return Math.min(endless, (field.options.max ?? standardMaxItems) * lengthOfField(field.item));
+    return Math.min(unboundedLength, (field.options.max ?? standardMaxItems) * lengthOfField(field.item));
   return lengthOfField(field);
 }
 
 function lengthOfField(field: FieldShape): number {
-  if (field.kind === "json") return endless;
-  return field.kind === "text" ? (field.options.max ?? endless) : 0;
+  if (field.kind === "json") return unboundedLength;
+  return field.kind === "text" ? (field.options.max ?? unboundedLength) : 0;
 }

@@ -3,25 +3,25 @@
 import type { ResourceModel } from "../declare/model.ts";
 import { defaultSort } from "../declare/model.ts";
 import { isStorable } from "../engine/validate.ts";
-import { fault } from "../errors.ts";
+import { validationError } from "../errors.ts";
 import type { CursorCodec } from "../plan/cursor.ts";
 import { listKey } from "../plan/cursor.ts";
-import { defaultLimit, largestLimit } from "../plan/page.ts";
+import { defaultLimit, maxLimit } from "../plan/page.ts";
 import type { Comparison, CursorPage, Read, Selection, Sort, Value } from "../plan/read.ts";
 import { rangeName, rangeOperators } from "./inputs.ts";
 import type { ListArguments } from "./meaning.ts";
-import { plainLimit } from "./naming.ts";
+import { defaultListLimit } from "./naming.ts";
 
-type Given = Readonly<Record<string, unknown>>;
+type Arguments = Readonly<Record<string, unknown>>;
 
 /** An unusable limit is replaced by the default, a larger one by the largest. */
-export function limitOf(given: unknown, standard: number = plainLimit): number {
-  return typeof given !== "number" || given < 1 ? standard : Math.min(given, largestLimit);
+export function clampLimit(args: unknown, fallback: number = defaultListLimit): number {
+  return typeof args !== "number" || args < 1 ? fallback : Math.min(args, maxLimit);
 }
 
 /** How many rows a page has. */
 export function connectionLimit({ first, last }: ListArguments): number {
-  return limitOf(first ?? last, defaultLimit);
+  return clampLimit(first ?? last, defaultLimit);
 }
 
 /** The order of a list that names none: newest first. */
@@ -30,8 +30,8 @@ export function newestFirst(resource: ResourceModel): Sort {
 }
 
 /** The rows below the parent that the arguments name, for a resource that stands under another. */
-export function parentConditions({ parent }: ResourceModel, given: Given): Comparison[] {
-  return parent ? [{ attribute: parent, operator: "in", values: [String(given[parent.name])] }] : [];
+export function parentConditions({ parent }: ResourceModel, args: Arguments): Comparison[] {
+  return parent ? [{ attribute: parent, operator: "in", values: [String(args[parent.name])] }] : [];
 }
 
 /** A connection as it will be read, but for the place where it begins: that depends on whose list it is. */
@@ -45,32 +45,32 @@ export interface PlannedPage {
 /** @throws Problem `validation_error` for arguments that do not go together */
 export function planPage(
   resource: ResourceModel,
-  given: ListArguments & Given,
+  args: ListArguments & Arguments,
   selection: Selection,
-  isEveryPlaceTold: boolean,
+  includesPositions: boolean,
 ): PlannedPage {
-  const { first, last, after, before, filter, sort } = given;
-  requireOneWay("last", "first", last, first);
-  requireOneWay("before", "first", before, first);
-  requireOneWay("after", "last", after, last);
-  requireOneWay("before", "after", before, after);
-  const isBackward = isGiven(last) || isGiven(before);
-  const above = parentConditions(resource, given);
+  const { first, last, after, before, filter, sort } = args;
+  requireExclusive("last", "first", last, first);
+  requireExclusive("before", "first", before, first);
+  requireExclusive("after", "last", after, last);
+  requireExclusive("before", "after", before, after);
+  const isBackward = isPresent(last) || isPresent(before);
+  const parent = parentConditions(resource, args);
   const page: CursorPage = {
     style: "cursor",
-    limit: connectionLimit(given),
+    limit: connectionLimit(args),
     position: undefined,
     isBackward,
-    isEveryPlaceTold,
+    includesPositions,
   };
-  const conditions = [...above, ...filterConditions(resource, filter ?? noFilter)];
+  const conditions = [...parent, ...filterConditions(resource, filter ?? noFilter)];
   const read = { resource, selection, conditions, words: [], sort: sort ?? newestFirst(resource), page };
-  const collection = above[0] ? `${above[0].values[0]}/${resource.segment}` : resource.segment;
+  const collection = parent[0] ? `${parent[0].values[0]}/${resource.segment}` : resource.segment;
   return { read, token: (isBackward ? before : after) ?? undefined, collection };
 }
 
 /** The read of a page for one tenant, and what its cursors are bound to. @throws Problem `invalid_cursor` */
-export function placedPage(
+export function positionedPage(
   { read, token, collection }: PlannedPage,
   tenantId: string,
   cursors: CursorCodec,
@@ -83,33 +83,33 @@ export function placedPage(
   return { read: { ...read, page }, page, key };
 }
 
-function isGiven(value: unknown): boolean {
+function isPresent(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-function requireOneWay(name: string, other: string, one: unknown, another: unknown): void {
-  if (isGiven(one) && isGiven(another))
-    throw fault(name, "duplicate", `${name} does not go together with ${other}.`);
+function requireExclusive(name: string, other: string, one: unknown, another: unknown): void {
+  if (isPresent(one) && isPresent(another))
+    throw validationError(name, "duplicate", `${name} does not go together with ${other}.`);
 }
 
 /** Values of one filter. */
-const mostValues = 50;
+const maxValues = 50;
 
 /** Without a prototype, as arguments are: a field may be called `constructor`. */
-const noFilter: Given = Object.freeze(Object.create(null));
+const noFilter: Arguments = Object.freeze(Object.create(null));
 
 /** @throws Problem `validation_error` */
-export function filterConditions(resource: ResourceModel, filter: Given): Comparison[] {
+export function filterConditions(resource: ResourceModel, filter: Arguments): Comparison[] {
   const conditions: Comparison[] = [];
   for (const { attribute, hasRange } of resource.filters.values()) {
     const any = filter[attribute.name];
     if (Array.isArray(any)) {
       // Counted as they come: one long list may be the filter of many fields.
-      if (any.length > mostValues)
-        throw fault(
+      if (any.length > maxValues)
+        throw validationError(
           `filter.${attribute.name}`,
           "max",
-          `${attribute.name} has more than ${mostValues} values.`,
+          `${attribute.name} has more than ${maxValues} values.`,
         );
       const values = [...new Set(any as Value[])];
       for (const value of values) requireStorable(attribute.name, value);
@@ -118,7 +118,7 @@ export function filterConditions(resource: ResourceModel, filter: Given): Compar
     if (!hasRange) continue;
     for (const operator of rangeOperators) {
       const end = filter[rangeName(attribute, operator)];
-      if (!isGiven(end)) continue;
+      if (!isPresent(end)) continue;
       requireStorable(rangeName(attribute, operator), end as Value);
       conditions.push({ attribute, operator, values: [end as Value] });
     }
@@ -128,5 +128,5 @@ export function filterConditions(resource: ResourceModel, filter: Given): Compar
 
 function requireStorable(name: string, value: Value): void {
   if (typeof value === "string" && !isStorable(value))
-    throw fault(`filter.${name}`, "format", `${name} holds a character that no field can hold.`);
+    throw validationError(`filter.${name}`, "format", `${name} holds a character that no field can hold.`);
 }

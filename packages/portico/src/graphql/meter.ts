@@ -13,7 +13,7 @@ export type ChargeStream = (caller: Caller, tokens: number) => number | Promise<
 /** A quota that cannot be reached is asked again. */
 const afterFailureSeconds = 1;
 /** A quota can be raised meanwhile. */
-const longestWaitSeconds = 60;
+const maxWaitSeconds = 60;
 
 export class Meter {
   readonly #charge: ChargeStream;
@@ -60,7 +60,7 @@ export class Meter {
         this.#onError(error);
       }
       if (seconds === 0) break;
-      await sleep(Math.min(seconds, longestWaitSeconds) * 1_000, undefined, { ref: false });
+      await sleep(Math.min(seconds, maxWaitSeconds) * 1_000, undefined, { ref: false });
       charged = this.#charge(caller, 0);
     }
     this.#waiting = undefined;

@@ -3,9 +3,9 @@
 import type { Attribute, Model, ResourceModel } from "../declare/model.ts";
 import { snakeCase } from "../declare/naming.ts";
 
-/** `apiKey` -> `ApiKey` */
+/** `apiKey` -> `ApiKey`, `oauthClient` -> `OAuthClient` */
 export function pascalCase(name: string): string {
-  return `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+  return name.replace(/^oauth(?![a-z])/, "OAuth").replace(/^./, (letter) => letter.toUpperCase());
 }
 
 /** `createdAt` -> `CREATED_AT` */
@@ -19,9 +19,9 @@ export function isEnumValue(word: string): boolean {
 }
 
 /** How many rows a list without a limit has. */
-export const plainLimit = 10;
+export const defaultListLimit = 10;
 
-export interface BackwardList {
+export interface InverseList {
   readonly name: string;
   readonly resource: ResourceModel;
   readonly reference: Attribute;
@@ -31,17 +31,17 @@ export interface BackwardList {
  * The lists of rows whose references lead to a row: `User.posts`; each reference has an index for its list. A resource
  * that refers twice is told apart: `lettersAsSender`, `lettersAsReader`.
  */
-export function backwardLists(model: Model, target: ResourceModel): BackwardList[] {
+export function inverseLists(model: Model, target: ResourceModel): InverseList[] {
   const taken = new Set(
     target.attributes.flatMap(({ name, reference }) => [name, ...(reference ? [reference.name] : [])]),
   );
   return model.resources
-    .filter(({ isServed, operations }) => isServed && operations.has("list"))
+    .filter(({ isExposed, operations }) => isExposed && operations.has("list"))
     .flatMap((resource) => {
       const references = resource.references.filter(
         (each) => each.reference!.target === target && !each.isInternal,
       );
-      return references.map((reference): BackwardList => {
+      return references.map((reference): InverseList => {
         const isPlain = references.length === 1 && !taken.has(resource.plural);
         const name = isPlain
           ? resource.plural

@@ -6,28 +6,31 @@ import type { Caller } from "../declare/caller.ts";
 import { Problem } from "../errors.ts";
 
 /** The headers that a credential came in. */
-export interface Presented {
+export interface PresentedHeaders {
   readonly headers: IncomingHttpHeaders;
   readonly rawHeaders: string[];
 }
 
 /** Who presents a credential now. @throws Problem 401 */
-export type Verify = (presented: Presented) => Promise<Caller>;
+export type Verify = (presented: PresentedHeaders) => Promise<Caller>;
 
 /** Whatever stays open with a credential. */
-export interface Holder {
+export interface CredentialListener {
   /** The credential is good, and may do this by now. */
   update(caller: Caller): void;
   /** It is good no longer. */
   revoke(problem: Problem): void;
 }
 
-const everyMs = 500;
+const intervalMs = 500;
 
-export class OpenCredentials {
+export class CredentialWatcher {
   readonly #verify: Verify;
   readonly #onError: (error: unknown) => void;
-  readonly #holders = new Map<string, { readonly presented: Presented; readonly holders: Set<Holder> }>();
+  readonly #watched = new Map<
+    string,
+    { readonly presented: PresentedHeaders; readonly holders: Set<CredentialListener> }
+  >();
   #timer: NodeJS.Timeout | undefined;
 
   /** @param onError is told when a holder cannot take what was found; the others are told all the same */
@@ -37,46 +40,49 @@ export class OpenCredentials {
   }
 
   /** @returns what ends it */
-  watch({ headers: { authorization, "x-api-key": apiKey } }: Presented, holder: Holder): () => void {
+  watch(
+    { headers: { authorization, "x-api-key": apiKey } }: PresentedHeaders,
+    listener: CredentialListener,
+  ): () => void {
     const key = `${authorization}\n${apiKey}`;
-    let open = this.#holders.get(key);
-    if (!open) {
+    let entry = this.#watched.get(key);
+    if (!entry) {
       const headers = { ...(authorization && { authorization }), ...(apiKey && { "x-api-key": apiKey }) };
-      open = { presented: { headers, rawHeaders: [] }, holders: new Set() };
-      this.#holders.set(key, open);
+      entry = { presented: { headers, rawHeaders: [] }, holders: new Set() };
+      this.#watched.set(key, entry);
     }
-    const { holders } = open;
-    holders.add(holder);
+    const { holders: listeners } = entry;
+    listeners.add(listener);
     this.#timer ??= this.#lookLater();
     return () => {
-      holders.delete(holder);
-      if (holders.size === 0 && this.#holders.get(key)?.holders === holders) this.#holders.delete(key);
+      listeners.delete(listener);
+      if (listeners.size === 0 && this.#watched.get(key)?.holders === listeners) this.#watched.delete(key);
     };
   }
 
   #lookLater(): NodeJS.Timeout {
     return setTimeout(() => {
-      this.#look().catch(this.#onError);
-    }, everyMs);
+      this.#poll().catch(this.#onError);
+    }, intervalMs);
   }
 
   /** All at once: where the database is across a network, they are one statement. */
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const outcomes = await Promise.allSettled(
-      [...this.#holders.values()].map((open) => this.#verifyOne(open.presented, open.holders)),
+      [...this.#watched.values()].map((entry) => this.#verifyOne(entry.presented, entry.holders)),
     );
     for (const outcome of outcomes) if (outcome.status === "rejected") this.#onError(outcome.reason);
-    this.#timer = this.#holders.size > 0 ? this.#lookLater() : undefined;
+    this.#timer = this.#watched.size > 0 ? this.#lookLater() : undefined;
   }
 
-  async #verifyOne(presented: Presented, holders: ReadonlySet<Holder>): Promise<void> {
+  async #verifyOne(presented: PresentedHeaders, listeners: ReadonlySet<CredentialListener>): Promise<void> {
     try {
       const caller = await this.#verify(presented);
-      for (const holder of holders) holder.update(caller);
+      for (const listener of listeners) listener.update(caller);
     } catch (error) {
       // While the database cannot be asked, nothing can be told either.
       if (!(error instanceof Problem) || error.status !== 401) return;
-      for (const holder of holders) holder.revoke(error);
+      for (const listener of listeners) listener.revoke(error);
     }
   }
 }

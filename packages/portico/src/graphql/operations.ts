@@ -2,89 +2,89 @@
 
 import type { GraphQLFormattedError } from "graphql";
 import type { Caller } from "../declare/caller.ts";
-import { fault, LoggedProblem, type Problem } from "../errors.ts";
+import { LoggedProblem, type Problem, validationError } from "../errors.ts";
 import { valueKey } from "../plan/value-key.ts";
-import { type Answerer, type Examined, isFailed } from "./answer.ts";
+import { areFailures, type Executor, type PreparedOperation } from "./answer.ts";
 import { type Failure, failureOfField } from "./failure.ts";
 import { nextTurn } from "./pause.ts";
 import type { GraphqlRequest } from "./request.ts";
 import type { Message } from "./subscriber-group.ts";
-import type { Subscribers } from "./subscribers.ts";
-import type { Receiver, Subscription } from "./subscription.ts";
+import type { SubscriptionHub } from "./subscribers.ts";
+import type { Subscription, SubscriptionSink } from "./subscription.ts";
 import { planSubscription } from "./subscription-plan.ts";
 
 /** The stream of one operation. After anything but `send`, nothing more comes. */
-export interface Outlet {
+export interface ResultSink {
   /** Bytes that were sent and did not leave the process yet. */
-  readonly waitingBytes: number;
+  readonly pendingBytes: number;
   /** Does the work of an operation with one result once there is room for it. */
   inTurn(work: () => Promise<void>): Promise<void>;
   send(messages: readonly Message[]): void;
   /** The only result. */
-  answer(text: string): void;
+  sendResult(text: string): void;
   refuse(errors: readonly GraphQLFormattedError[]): void;
   /** The credential may not go on. */
   forbid(problem: Problem): void;
   endTooSlow(): void;
 }
 
-export interface OperationsParts {
-  readonly answerer: Answerer;
-  readonly subscribers: Subscribers;
+export interface StreamDependencies {
+  readonly executor: Executor;
+  readonly hub: SubscriptionHub;
   readonly onInternalError: (error: unknown) => void;
 }
 
-export class Operation implements Receiver {
-  readonly #parts: OperationsParts;
-  readonly #outlet: Outlet;
+export class StreamedOperation implements SubscriptionSink {
+  readonly #dependencies: StreamDependencies;
+  readonly #sink: ResultSink;
   #caller: Caller;
   #subscription: Subscription | undefined;
   #isEnded = false;
 
-  constructor(parts: OperationsParts, caller: Caller, outlet: Outlet) {
-    this.#parts = parts;
+  constructor(dependencies: StreamDependencies, caller: Caller, sink: ResultSink) {
+    this.#dependencies = dependencies;
     this.#caller = caller;
-    this.#outlet = outlet;
+    this.#sink = sink;
   }
 
   /** Runs it to its end, or until it waits for events; not at all where it was ended before. */
   async run(request: GraphqlRequest, isReadOnly: boolean): Promise<void> {
-    const { answerer } = this.#parts;
+    const { executor } = this.#dependencies;
     try {
       if (request.isLong) await nextTurn();
       if (this.#isEnded) return;
-      const examined = answerer.examine(request, this.#caller, isReadOnly);
-      if (isFailed(examined)) return this.#refuse(examined);
-      if (examined.prepared.operation.operation === "subscription")
-        return await this.#subscribe(examined, request);
-      await this.#outlet.inTurn(() => this.#answer(examined, request));
+      const prepared = executor.prepare(request, this.#caller, isReadOnly);
+      if (areFailures(prepared)) return this.#refuse(prepared);
+      if (prepared.compiled.operation.operation === "subscription")
+        return await this.#subscribe(prepared, request);
+      await this.#sink.inTurn(() => this.#answer(prepared, request));
     } catch (error) {
       this.fail(error);
     }
   }
 
-  async #answer(examined: Examined, request: GraphqlRequest): Promise<void> {
+  async #answer(prepared: PreparedOperation, request: GraphqlRequest): Promise<void> {
     if (this.#isEnded) return;
-    const { text, failures } = await this.#parts.answerer.run(examined, request, this.#caller);
-    this.#tellInternal(failures);
-    if (!this.#isEnded) this.#outlet.answer(text);
+    const { text, failures } = await this.#dependencies.executor.run(prepared, request, this.#caller);
+    this.#reportInternal(failures);
+    if (!this.#isEnded) this.#sink.sendResult(text);
   }
 
-  async #subscribe(examined: Examined, request: GraphqlRequest): Promise<void> {
-    const after = placeOf(request.extensions.lastEventId);
-    const plan = planSubscription(examined);
+  async #subscribe(prepared: PreparedOperation, request: GraphqlRequest): Promise<void> {
+    const after = parseLastEventId(request.extensions.lastEventId);
+    const plan = planSubscription(prepared);
     const { operationName, variables } = request;
-    const question = valueKey([examined.text, operationName, variables]);
-    this.#subscription = this.#parts.subscribers.open(plan, question, this.#caller, this);
-    await this.#subscription.begin(after);
+    const identity = valueKey([prepared.text, operationName, variables]);
+    this.#subscription = this.#dependencies.hub.open(plan, identity, this.#caller, this);
+    await this.#subscription.start(after);
   }
 
-  get waitingBytes(): number {
-    return this.#outlet.waitingBytes;
+  get pendingBytes(): number {
+    return this.#sink.pendingBytes;
   }
 
   send(messages: readonly Message[]): void {
-    this.#outlet.send(messages);
+    this.#sink.send(messages);
   }
 
   fail(error: unknown): void {
@@ -95,12 +95,12 @@ export class Operation implements Receiver {
 
   forbid(problem: Problem): void {
     this.end();
-    this.#outlet.forbid(problem);
+    this.#sink.forbid(problem);
   }
 
   endTooSlow(): void {
     this.end();
-    this.#outlet.endTooSlow();
+    this.#sink.endTooSlow();
   }
 
   /** Takes what the credential may do by now. */
@@ -116,24 +116,24 @@ export class Operation implements Receiver {
   }
 
   #refuse(failures: readonly Failure[]): void {
-    this.#tellInternal(failures);
+    this.#reportInternal(failures);
     if (this.#isEnded) return;
     this.end();
-    this.#outlet.refuse(failures.map(({ formatted }) => formatted));
+    this.#sink.refuse(failures.map(({ formatted }) => formatted));
   }
 
-  #tellInternal(failures: readonly Failure[]): void {
+  #reportInternal(failures: readonly Failure[]): void {
     for (const { problem } of failures)
       if (problem.status >= 500 && !(problem instanceof LoggedProblem))
-        this.#parts.onInternalError(problem.cause ?? problem);
+        this.#dependencies.onInternalError(problem.cause ?? problem);
   }
 }
 
 /** @throws Problem `validation_error` */
-function placeOf(lastEventId: unknown): number | undefined {
+function parseLastEventId(lastEventId: unknown): number | undefined {
   if (lastEventId === undefined || lastEventId === null || lastEventId === "") return undefined;
   if (typeof lastEventId !== "string" && typeof lastEventId !== "number")
-    throw fault("lastEventId", "type", "lastEventId must be the id of an event, as text.");
+    throw validationError("lastEventId", "type", "lastEventId must be the id of an event, as text.");
   if (/^\d{1,15}$/.test(String(lastEventId))) return Number(lastEventId);
-  throw fault("lastEventId", "format", "lastEventId is none of the ids that events came with.");
+  throw validationError("lastEventId", "format", "lastEventId is none of the ids that events came with.");
 }

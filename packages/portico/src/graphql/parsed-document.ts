@@ -14,7 +14,7 @@ import { BoundedMap } from "../plan/bounded-map.ts";
 import type { GraphqlLimits } from "./bounds.ts";
 import { requireBoundedDocument } from "./document-survey.ts";
 import { type Failure, failureOf, failureOfDocument } from "./failure.ts";
-import { beyond, requireWithin } from "./limits.ts";
+import { limitExceeded, requireWithin } from "./limits.ts";
 
 export interface ParsedDocument {
   readonly document: DocumentNode;
@@ -25,19 +25,19 @@ export interface ParsedDocument {
 }
 
 /** A character of a document is some hundred bytes once it is parsed. */
-const mostCharacters = 256 * 1024;
+const maxCharacters = 256 * 1024;
 /** Longer documents are parsed whenever they come. */
-const longestKept = 16 * 1024;
+const maxCachedLength = 16 * 1024;
 /** Of the faults that validation finds. */
-const mostFaults = 10;
+const maxErrors = 10;
 
 /** How graphql-js says that it has stopped. */
-const beyondTokens = /^Syntax Error: Document contains more than \d+ (tokens|comments)/;
+const tooManyTokensPattern = /^Syntax Error: Document contains more than \d+ (tokens|comments)/;
 
 export class DocumentParser {
   readonly #schema: GraphQLSchema;
   readonly #limits: GraphqlLimits;
-  readonly #kept = new BoundedMap<string, ParsedDocument>(mostCharacters, (text) => text.length);
+  readonly #cache = new BoundedMap<string, ParsedDocument>(maxCharacters, (text) => text.length);
   /** Too long to be kept: the same request asks for it again, whether it is a subscription and then to run it. */
   #lastLong: { readonly text: string; readonly found: ParsedDocument } | undefined;
   #count = 0;
@@ -49,21 +49,21 @@ export class DocumentParser {
 
   /** The document, or everything that is wrong with it. */
   parse(text: string): ParsedDocument | readonly Failure[] {
-    const known = this.#lastLong?.text === text ? this.#lastLong.found : this.#kept.get(text);
-    if (known) return known;
-    const found = this.#parseAnew(text);
-    if (!("document" in found)) return found;
-    if (text.length > longestKept) {
-      this.#lastLong = { text, found };
-      return found;
+    const cached = this.#lastLong?.text === text ? this.#lastLong.found : this.#cache.get(text);
+    if (cached) return cached;
+    const result = this.#parse(text);
+    if (!("document" in result)) return result;
+    if (text.length > maxCachedLength) {
+      this.#lastLong = { text, found: result };
+      return result;
     }
     this.#count += 1;
-    const kept = { ...found, number: this.#count };
-    this.#kept.set(text, kept);
-    return kept;
+    const numbered = { ...result, number: this.#count };
+    this.#cache.set(text, numbered);
+    return numbered;
   }
 
-  #parseAnew(text: string): ParsedDocument | readonly Failure[] {
+  #parse(text: string): ParsedDocument | readonly Failure[] {
     try {
       requireWithin("characters", text.length, this.#limits);
       const document = parse(text, {
@@ -71,8 +71,8 @@ export class DocumentParser {
         maxComments: this.#limits.tokens,
       });
       requireBoundedDocument(document, this.#limits);
-      const faults = validate(this.#schema, document, undefined, { maxErrors: mostFaults });
-      if (faults.length > 0) return faults.map((fault) => failureOfDocument(fault, "validation_error"));
+      const errors = validate(this.#schema, document, undefined, { maxErrors: maxErrors });
+      if (errors.length > 0) return errors.map((fault) => failureOfDocument(fault, "validation_error"));
       return parsed(document);
     } catch (error) {
       return [this.#failure(error)];
@@ -81,11 +81,11 @@ export class DocumentParser {
 
   #failure(error: unknown): Failure {
     if (error instanceof Problem) return failureOf(error);
-    if (error instanceof GraphQLError && beyondTokens.test(error.message))
-      return failureOf(beyond("tokens", this.#limits));
+    if (error instanceof GraphQLError && tooManyTokensPattern.test(error.message))
+      return failureOf(limitExceeded("tokens", this.#limits));
     if (error instanceof GraphQLError) return failureOfDocument(error, "malformed_request");
     // Deeper than the stack of the parser, which is deeper than any limit.
-    if (error instanceof RangeError) return failureOf(beyond("depth", this.#limits));
+    if (error instanceof RangeError) return failureOf(limitExceeded("depth", this.#limits));
     throw error;
   }
 }

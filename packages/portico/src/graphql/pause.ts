@@ -3,7 +3,7 @@
 import { setImmediate } from "node:timers/promises";
 
 /** How long the main thread works on one operation before others have their turn. */
-const longestMs = 5;
+const maxMs = 5;
 
 let last: Promise<void> = Promise.resolve();
 
@@ -22,7 +22,7 @@ export class Pauses {
 
   /** Whether it is the turn of others; `rest` gives it to them. */
   get isDue(): boolean {
-    return performance.now() - this.#began > longestMs;
+    return performance.now() - this.#began > maxMs;
   }
 
   async rest(): Promise<void> {

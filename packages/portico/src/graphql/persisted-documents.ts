@@ -6,33 +6,33 @@ import { Problem } from "../errors.ts";
 import { BoundedMap } from "../plan/bounded-map.ts";
 import type { GraphqlRequest } from "./request.ts";
 
-const mostDocuments = 1_000;
+const maxDocuments = 1_000;
 /** Longer documents are not kept; their clients send them each time. */
-const longestKept = 8_192;
+const maxCachedLength = 8_192;
 
 export class PersistedDocuments {
-  readonly #kept = new BoundedMap<string, string>(mostDocuments);
+  readonly #cache = new BoundedMap<string, string>(maxDocuments);
 
   /** The document of a request. @throws Problem where there is none */
   textOf({ query, extensions }: GraphqlRequest): string {
-    const given = extensions.persistedQuery;
-    if (given === undefined || given === null) {
+    const persistedQuery = extensions.persistedQuery;
+    if (persistedQuery === undefined || persistedQuery === null) {
       if (query !== undefined) return query;
       throw new Problem("malformed_request", "The member query is missing.");
     }
-    const digest = digestOf(given);
-    if (query === undefined) return this.#kept.get(digest) ?? unknownDocument();
+    const digest = digestOf(persistedQuery);
+    if (query === undefined) return this.#cache.get(digest) ?? unknownDocument();
     if (hash("sha256", query) !== digest)
       throw new Problem("malformed_request", "The sha256Hash is not that of the query.");
-    if (query.length <= longestKept) this.#kept.set(digest, query);
+    if (query.length <= maxCachedLength) this.#cache.set(digest, query);
     return query;
   }
 }
 
 const sha256 = /^[\da-f]{64}$/i;
 
-function digestOf(given: unknown): string {
-  const { version, sha256Hash } = Object(given) as Record<string, unknown>;
+function digestOf(persistedQuery: unknown): string {
+  const { version, sha256Hash } = Object(persistedQuery) as Record<string, unknown>;
   if (version === 1 && typeof sha256Hash === "string" && sha256.test(sha256Hash))
     return sha256Hash.toLowerCase();
   throw new Problem(

@@ -10,9 +10,9 @@ import { costOf, namesOf, sizeOf } from "./limits.ts";
 import type { ParsedDocument } from "./parsed-document.ts";
 import type { Api } from "./schema.ts";
 import { type NeededScope, scopesOf } from "./scopes.ts";
-import { type Selected, selectedFields } from "./selected.ts";
+import { type SelectedField, selectedFields } from "./selected.ts";
 
-export interface Compiled {
+export interface CompiledOperation {
   readonly operation: OperationDefinitionNode;
   readonly fields: readonly CompiledField[];
   /** Whether some of its fields ask about the schema. */
@@ -26,50 +26,51 @@ export interface Compiled {
 }
 
 /** Fields of all operations that are kept; one is some hundred bytes. */
-const mostFields = 20_000;
+const maxCachedFields = 20_000;
 /** Variables whose text is longer are not worth keeping: they hardly come again. */
-const longestVariables = 1_024;
+const maxCachedVariablesLength = 1_024;
 /** Of the faults of variables; the message of each repeats a value. */
-const mostFaults = 5;
+const maxErrors = 5;
 
-export class Preparer {
+export class OperationCompiler {
   readonly #api: Api;
-  readonly #kept = new BoundedMap<string, Compiled>(mostFields, (_key, { weight }) => weight);
+  readonly #cache = new BoundedMap<string, CompiledOperation>(maxCachedFields, (_key, { weight }) => weight);
 
   constructor(api: Api) {
     this.#api = api;
   }
 
   /** The operation for these variables, or what is wrong with them. */
-  prepare(
+  compile(
     parsed: ParsedDocument,
     operation: OperationDefinitionNode,
     variables: Readonly<Record<string, unknown>>,
-  ): Compiled | readonly Failure[] {
+  ): CompiledOperation | readonly Failure[] {
     const isFixed = !operation.variableDefinitions?.length;
-    const given = isFixed ? "" : JSON.stringify(variables);
-    const key = `${parsed.number} ${operation.name?.value ?? ""}${given}`;
-    const known = this.#kept.get(key);
-    if (known) return known;
-    const made = this.#prepareAnew(parsed, operation, variables);
-    const mayComeAgain = isFixed || (operation.operation === "query" && given.length <= longestVariables);
-    if ("cost" in made && parsed.number !== undefined && mayComeAgain) this.#kept.set(key, made);
-    return made;
+    const variablesText = isFixed ? "" : JSON.stringify(variables);
+    const key = `${parsed.number} ${operation.name?.value ?? ""}${variablesText}`;
+    const cached = this.#cache.get(key);
+    if (cached) return cached;
+    const compiled = this.#compile(parsed, operation, variables);
+    const isCacheable =
+      isFixed || (operation.operation === "query" && variablesText.length <= maxCachedVariablesLength);
+    if ("cost" in compiled && parsed.number !== undefined && isCacheable) this.#cache.set(key, compiled);
+    return compiled;
   }
 
-  #prepareAnew(
+  #compile(
     { fragments }: ParsedDocument,
     operation: OperationDefinitionNode,
-    given: Readonly<Record<string, unknown>>,
-  ): Compiled | readonly Failure[] {
+    rawVariables: Readonly<Record<string, unknown>>,
+  ): CompiledOperation | readonly Failure[] {
     const api = this.#api;
     const definitions = operation.variableDefinitions ?? [];
-    const { variableValues: variables, errors } = getVariableValues(api.schema, definitions, given, {
-      maxErrors: mostFaults,
+    const { variableValues: variables, errors } = getVariableValues(api.schema, definitions, rawVariables, {
+      maxErrors: maxErrors,
     });
     if (errors) return errors.map((error) => failureOfDocument(error, "validation_error"));
     try {
-      return compiled(api, operation, selectedFields({ api, operation, fragments, variables }));
+      return compileOperation(api, operation, selectedFields({ api, operation, fragments, variables }));
     } catch (error) {
       // A variable that is null where an argument may not be: of the executor's errors the only one that is found here.
       if (error instanceof GraphQLError) return [failureOfDocument(error, "validation_error")];
@@ -78,7 +79,11 @@ export class Preparer {
   }
 }
 
-function compiled(api: Api, operation: OperationDefinitionNode, fields: readonly Selected[]): Compiled {
+function compileOperation(
+  api: Api,
+  operation: OperationDefinitionNode,
+  fields: readonly SelectedField[],
+): CompiledOperation {
   const rootName = api.schema.getRootType(operation.operation)!.name;
   return {
     operation,
@@ -92,8 +97,8 @@ function compiled(api: Api, operation: OperationDefinitionNode, fields: readonly
   };
 }
 
-function countOf(fields: readonly Selected[]): number {
+function countOf(fields: readonly SelectedField[]): number {
   let count = fields.length;
-  for (const { inside } of fields) for (const each of inside) count += countOf(each.fields);
+  for (const { subselections } of fields) for (const each of subselections) count += countOf(each.fields);
   return count;
 }

@@ -18,21 +18,21 @@ const usualCharacters = 4_000;
 const usualValues = 500;
 
 /** Values in variables and extensions: each is looked at before anything runs. */
-const mostValues = 10_000;
+const maxValues = 10_000;
 /** Levels of variables and extensions. JSON in rows has 32, below the names of variable and field. */
 const deepest = 64;
 /** No document has an operation with a longer name. */
-const longestName = 1_000;
+const maxName = 1_000;
 
 /** @throws Problem `malformed_request` for a body that is none */
 export function requestOfBody(body: unknown): GraphqlRequest {
   if (Array.isArray(body))
     throw new Problem("malformed_request", "Send one operation; batches are not served.");
   if (!isObject(body)) throw new Problem("malformed_request", "Send a JSON object with the member query.");
-  const query = textOrNothing("query", body.query);
-  const variables = objectOrNothing("variables", body.variables);
+  const query = optionalText("query", body.query);
+  const variables = optionalObject("variables", body.variables);
   const values = requireBoundedJson("variables", variables);
-  const extensions = objectOrNothing("extensions", body.extensions);
+  const extensions = optionalObject("extensions", body.extensions);
   requireBoundedJson("extensions", extensions);
   return {
     query,
@@ -94,22 +94,22 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function textOrNothing(name: string, value: unknown): string | undefined {
+function optionalText(name: string, value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === "string") return value;
   throw new Problem("malformed_request", `${name} must be text.`);
 }
 
 function nameOrNothing(name: string, value: unknown): string | undefined {
-  const text = textOrNothing(name, value);
-  if (text === undefined || text.length <= longestName) return text;
-  throw new Problem("malformed_request", `${name} has more than ${longestName} characters.`);
+  const text = optionalText(name, value);
+  if (text === undefined || text.length <= maxName) return text;
+  throw new Problem("malformed_request", `${name} has more than ${maxName} characters.`);
 }
 
-const nothing = Object.freeze({});
+const emptyObject = Object.freeze({});
 
-function objectOrNothing(name: string, value: unknown): Readonly<Record<string, unknown>> {
-  if (value === undefined || value === null) return nothing;
+function optionalObject(name: string, value: unknown): Readonly<Record<string, unknown>> {
+  if (value === undefined || value === null) return emptyObject;
   if (!isObject(value)) throw new Problem("malformed_request", `${name} must be an object.`);
   return value;
 }
@@ -123,8 +123,8 @@ export function requireBoundedJson(name: string, value: unknown): number {
   let count = 0;
   const visit = (inner: unknown, levels: number): void => {
     count += 1;
-    if (count > mostValues)
-      throw new Problem("malformed_request", `${name} has more than ${mostValues} values.`);
+    if (count > maxValues)
+      throw new Problem("malformed_request", `${name} has more than ${maxValues} values.`);
     if (typeof inner !== "object" || inner === null) return;
     if (levels === 0)
       throw new Problem("malformed_request", `${name} is nested more than ${deepest} levels deep.`);

@@ -16,8 +16,8 @@ import { defaultLimit } from "../plan/page.ts";
 import { type AttributeTypes, deprecationReason } from "./attribute-type.ts";
 import { actionInput, createInput, filterInput, isOptionalInput, sortEnum, updateInput } from "./inputs.ts";
 import type { EventAction } from "./meaning.ts";
-import { plainLimit } from "./naming.ts";
-import { type Fields, listOf, meant, node, requiredId } from "./row-type.ts";
+import { defaultListLimit } from "./naming.ts";
+import { type Fields, listOf, node, requiredId, withMapping } from "./row-type.ts";
 
 /** What is made of one resource. */
 export interface ResourceTypes {
@@ -58,37 +58,40 @@ export function queryType(
     const { title, operations } = resource;
     const common = { deprecationReason: deprecationReason(resource.deprecated) };
     if (operations.has("get")) {
-      add(fields, resource.name, {
+      addField(fields, resource.name, {
         type: row,
         args: { id: { type: requiredId } },
         description: `The ${title} with an id, or null where there is none.`,
         ...common,
-        ...meant({ kind: "one", resource }),
+        ...withMapping({ kind: "one", resource }),
       });
     }
     if (!operations.has("list")) continue;
-    add(fields, resource.plural, {
+    addField(fields, resource.plural, {
       type: listOf(row),
-      args: { ...parentArgument(resource), limit: { type: GraphQLInt, default: { value: plainLimit } } },
+      args: {
+        ...parentArgument(resource),
+        limit: { type: GraphQLInt, default: { value: defaultListLimit } },
+      },
       description: "The newest, 100 at most.",
       ...common,
-      ...meant({ kind: "first", resource }),
+      ...withMapping({ kind: "first", resource }),
     });
-    add(fields, `${resource.plural}Connection`, {
+    addField(fields, `${resource.plural}Connection`, {
       type: new GraphQLNonNull(connection),
       args: pageArguments,
       description: "Pages; a cursor of one list is refused on another.",
       ...common,
-      ...meant({ kind: "page", resource }),
+      ...withMapping({ kind: "page", resource }),
     });
   }
-  add(fields, "node", {
+  addField(fields, "node", {
     type: node,
     args: { id: { type: requiredId } },
     description: "Whatever has this id, or null.",
-    ...meant({ kind: "node" }),
+    ...withMapping({ kind: "node" }),
   });
-  if (searched.length > 0) add(fields, "search", searchField(searched, rows));
+  if (searched.length > 0) addField(fields, "search", searchField(searched, rows));
   return new GraphQLObjectType({ name: "Query", fields });
 }
 
@@ -96,18 +99,18 @@ function searchField(
   searched: readonly ResourceModel[],
   rows: ReadonlyMap<ResourceModel, GraphQLObjectType>,
 ): GraphQLFieldConfig<unknown, unknown> {
-  const found = new GraphQLUnionType({
+  const resultType = new GraphQLUnionType({
     name: "SearchResult",
     types: searched.map((resource) => rows.get(resource)!),
   });
   return {
-    type: listOf(found),
+    type: listOf(resultType),
     args: {
       q: { type: new GraphQLNonNull(GraphQLString) },
-      limit: { type: GraphQLInt, default: { value: plainLimit } },
+      limit: { type: GraphQLInt, default: { value: defaultListLimit } },
     },
     description: "The newest rows of all that the credential may read in which every word begins a word.",
-    ...meant({ kind: "search" }),
+    ...withMapping({ kind: "search" }),
   };
 }
 
@@ -125,40 +128,42 @@ export function mutationType(
     };
     const creation = createInput(attributeTypes, resource);
     if (operations.has("create")) {
-      add(fields, `create${row.name}`, {
+      addField(fields, `create${row.name}`, {
         ...common,
         ...(creation && { args: { input: { type: new GraphQLNonNull(creation) } } }),
-        ...meant({ kind: "create", resource }),
+        ...withMapping({ kind: "create", resource }),
       });
     }
     const change = updateInput(attributeTypes, resource);
-    if (change && operations.has("change")) {
-      add(fields, `update${row.name}`, {
+    if (change && operations.has("update")) {
+      addField(fields, `update${row.name}`, {
         ...common,
         args: { ...id, input: { type: new GraphQLNonNull(change) } },
         description: "Changes what the input names.",
-        ...meant({ kind: "change", resource }),
+        ...withMapping({ kind: "update", resource }),
       });
     }
-    if (operations.has("remove")) {
-      add(fields, `delete${row.name}`, {
+    if (operations.has("delete")) {
+      addField(fields, `delete${row.name}`, {
         ...common,
         args: id,
-        description: resource.removalMark
-          ? `Sets ${resource.removalMark.name}; the record stays.`
+        description: resource.markOnDelete
+          ? `Sets ${resource.markOnDelete.name}; the record stays.`
           : "Answers with the row as it was.",
-        ...meant({ kind: "remove", resource }),
+        ...withMapping({ kind: "delete", resource }),
       });
     }
     for (const action of resource.actions.values()) {
       if (action.verb === undefined) continue;
       const name = action.verb + row.name;
-      const taken = actionInput(attributeTypes, name, action);
-      const input = taken && { input: { type: isOptionalInput(action) ? taken : new GraphQLNonNull(taken) } };
-      add(fields, name, {
+      const inputType = actionInput(attributeTypes, name, action);
+      const input = inputType && {
+        input: { type: isOptionalInput(action) ? inputType : new GraphQLNonNull(inputType) },
+      };
+      addField(fields, name, {
         ...common,
         args: { ...id, ...input },
-        ...meant({ kind: "act", resource, action }),
+        ...withMapping({ kind: "act", resource, action }),
       });
     }
   }
@@ -168,32 +173,34 @@ export function mutationType(
 /** What stands behind the name of a row for each event. */
 const eventSuffixes: readonly (readonly [EventAction, string])[] = [
   ["created", "Created"],
-  ["changed", "Updated"],
-  ["removed", "Deleted"],
+  ["updated", "Updated"],
+  ["deleted", "Deleted"],
 ];
 
 export function subscriptionType(types: readonly ResourceTypes[]): GraphQLObjectType | null {
   const fields: Fields = {};
-  for (const { resource, row, pageArguments } of types.filter(({ resource: { isRecorded } }) => isRecorded)) {
+  for (const { resource, row, pageArguments } of types.filter(
+    ({ resource: { recordsEvents } }) => recordsEvents,
+  )) {
     const { filter } = pageArguments;
     for (const [action, suffix] of eventSuffixes) {
-      add(fields, resource.name + suffix, {
+      addField(fields, resource.name + suffix, {
         type: new GraphQLNonNull(row),
         args: {
           ...(action !== "created" && { id: { type: GraphQLID } }),
           ...(resource.parent && { [resource.parent.name]: { type: GraphQLID } }),
           ...(filter && { filter }),
         },
-        description: action === "removed" ? "The row as it was last; only its own fields." : null,
+        description: action === "deleted" ? "The row as it was last; only its own fields." : null,
         deprecationReason: deprecationReason(resource.deprecated),
-        ...meant({ kind: "event", resource, action }),
+        ...withMapping({ kind: "event", resource, action }),
       });
     }
   }
   return Object.keys(fields).length > 0 ? new GraphQLObjectType({ name: "Subscription", fields }) : null;
 }
 
-function add(fields: Fields, name: string, field: GraphQLFieldConfig<unknown, unknown>): void {
+function addField(fields: Fields, name: string, field: GraphQLFieldConfig<unknown, unknown>): void {
   if (Object.hasOwn(fields, name))
     throw new OperatorError(`the GraphQL schema would have two fields named ${name}; rename a resource`);
   fields[name] = field;

@@ -2,27 +2,30 @@
 
 import type { Member, Selection } from "../plan/read.ts";
 import { selectMembers } from "../plan/selection.ts";
-import { limitOf, newestFirst } from "./list-arguments.ts";
-import type { Inside, Selected } from "./selected.ts";
+import { clampLimit, newestFirst } from "./list-arguments.ts";
+import type { SelectedField, Subselection } from "./selected.ts";
 
-export function rowSelection({ type, fields }: Inside): Selection {
+export function rowSelection({ type, fields }: Subselection): Selection {
   return selectMembers(fields.map((selected) => memberOf(type.name, selected)));
 }
 
-function memberOf(typeName: string, { name, meaning, inside, arguments: given }: Selected): Member {
-  switch (meaning?.kind) {
+function memberOf(
+  typeName: string,
+  { name, mapping, subselections, arguments: args }: SelectedField,
+): Member {
+  switch (mapping?.kind) {
     case "value":
-      return { kind: "value", name, attribute: meaning.attribute };
+      return { kind: "value", name, attribute: mapping.attribute };
     case "row": {
-      const selection = rowSelection(inside[0]!);
-      return { kind: "row", name, reference: meaning.reference, selection, conditions: [] };
+      const selection = rowSelection(subselections[0]!);
+      return { kind: "row", name, reference: mapping.reference, selection, conditions: [] };
     }
     case "list": {
-      const { resource, reference } = meaning;
-      const [sort, limit] = [newestFirst(resource), limitOf(given.first)];
+      const { resource, reference } = mapping;
+      const [sort, limit] = [newestFirst(resource), clampLimit(args.first)];
       return {
         ...{ kind: "list", name, resource, reference, conditions: [], sort, limit },
-        selection: rowSelection(inside[0]!),
+        selection: rowSelection(subselections[0]!),
       };
     }
     default:

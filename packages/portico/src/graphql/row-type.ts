@@ -15,8 +15,8 @@ import {
 } from "graphql";
 import type { Attribute, Model, ResourceModel } from "../declare/model.ts";
 import { type AttributeTypes, deprecationReason, isNullableOutput } from "./attribute-type.ts";
-import { type Meaning, type PageFact, pageFacts } from "./meaning.ts";
-import { backwardLists, pascalCase, plainLimit } from "./naming.ts";
+import { type FieldMapping, type PageInfoField, pageInfoFields } from "./meaning.ts";
+import { defaultListLimit, inverseLists, pascalCase } from "./naming.ts";
 
 export type Fields = GraphQLFieldConfigMap<unknown, unknown>;
 
@@ -31,8 +31,10 @@ export const node = new GraphQLInterfaceType({
 export const listOf = (type: GraphQLObjectType | GraphQLUnionType) =>
   new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(type)));
 
-export function meant(meaning: Meaning): { readonly extensions: { readonly meaning: Meaning } } {
-  return { extensions: { meaning } };
+export function withMapping(mapping: FieldMapping): {
+  readonly extensions: { readonly meaning: FieldMapping };
+} {
+  return { extensions: { meaning: mapping } };
 }
 
 export function rowType(
@@ -41,7 +43,7 @@ export function rowType(
   rows: ReadonlyMap<ResourceModel, GraphQLObjectType>,
   types: AttributeTypes,
 ): GraphQLObjectType {
-  const lists = backwardLists(model, resource);
+  const lists = inverseLists(model, resource);
   return new GraphQLObjectType({
     name: pascalCase(resource.name),
     description: resource.description ?? null,
@@ -57,9 +59,9 @@ export function rowType(
       for (const { name, resource: inList, reference } of lists) {
         fields[name] = {
           type: listOf(rows.get(inList)!),
-          args: { first: { type: GraphQLInt, default: { value: plainLimit } } },
+          args: { first: { type: GraphQLInt, default: { value: defaultListLimit } } },
           description: "The newest, 100 at most.",
-          ...meant({ kind: "list", resource: inList, reference }),
+          ...withMapping({ kind: "list", resource: inList, reference }),
         };
       }
       return fields;
@@ -77,7 +79,7 @@ function valueField(
     type: isNullableOutput(attribute) ? type : new GraphQLNonNull(type),
     description: attribute.field.options.description ?? null,
     deprecationReason: deprecationReason(attribute.deprecated),
-    ...meant({ kind: "value", attribute }),
+    ...withMapping({ kind: "value", attribute }),
   };
 }
 
@@ -87,16 +89,16 @@ function referenceField(attribute: Attribute, row: GraphQLObjectType): GraphQLFi
   return {
     type: isNullable ? row : new GraphQLNonNull(row),
     deprecationReason: deprecationReason(attribute.deprecated),
-    ...meant({ kind: "row", reference: attribute }),
+    ...withMapping({ kind: "row", reference: attribute }),
   };
 }
 
 const pageInfo = new GraphQLObjectType({
   name: "PageInfo",
   fields: Object.fromEntries(
-    pageFacts.map((fact): [PageFact, GraphQLFieldConfig<unknown, unknown>] => {
+    pageInfoFields.map((fact): [PageInfoField, GraphQLFieldConfig<unknown, unknown>] => {
       const type = fact.startsWith("has") ? new GraphQLNonNull(GraphQLBoolean) : GraphQLString;
-      return [fact, { type, ...meant({ kind: "pageFact", fact }) }];
+      return [fact, { type, ...withMapping({ kind: "pageFact", fact }) }];
     }),
   ),
 });
@@ -105,15 +107,15 @@ export function connectionType(resource: ResourceModel, row: GraphQLObjectType):
   const edge = new GraphQLObjectType({
     name: `${row.name}Edge`,
     fields: {
-      node: { type: new GraphQLNonNull(row), ...meant({ kind: "edgeNode", resource }) },
-      cursor: { type: new GraphQLNonNull(GraphQLString), ...meant({ kind: "edgeCursor" }) },
+      node: { type: new GraphQLNonNull(row), ...withMapping({ kind: "edgeNode", resource }) },
+      cursor: { type: new GraphQLNonNull(GraphQLString), ...withMapping({ kind: "edgeCursor" }) },
     },
   });
   return new GraphQLObjectType({
     name: `${row.name}Connection`,
     fields: {
-      edges: { type: listOf(edge), ...meant({ kind: "edges", resource }) },
-      pageInfo: { type: new GraphQLNonNull(pageInfo), ...meant({ kind: "pageInfo" }) },
+      edges: { type: listOf(edge), ...withMapping({ kind: "edges", resource }) },
+      pageInfo: { type: new GraphQLNonNull(pageInfo), ...withMapping({ kind: "pageInfo" }) },
     },
   });
 }

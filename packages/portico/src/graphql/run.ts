@@ -4,10 +4,10 @@ import type { CompiledField, RunContext } from "./compile.ts";
 import { type Failure, failureOfField } from "./failure.ts";
 import { locationsOf } from "./location.ts";
 import { Pauses } from "./pause.ts";
-import type { Compiled } from "./prepare.ts";
+import type { CompiledOperation } from "./prepare.ts";
 import { TotalSize } from "./total-size.ts";
 
-export interface Outcome {
+export interface ExecutionOutcome {
   /** JSON text of `data`. */
   readonly data: string;
   readonly failures: readonly Failure[];
@@ -15,14 +15,17 @@ export interface Outcome {
   readonly isEmpty: boolean;
 }
 
-export async function run({ operation, fields }: Compiled, context: RunContext): Promise<Outcome> {
+export async function run(
+  { operation, fields }: CompiledOperation,
+  context: RunContext,
+): Promise<ExecutionOutcome> {
   const size = new TotalSize();
   return operation.operation === "mutation"
-    ? runInTurn(fields, context, size)
-    : runTogether(fields, context, size);
+    ? runSerially(fields, context, size)
+    : runConcurrently(fields, context, size);
 }
 
-interface Ran {
+interface FieldOutcome {
   readonly field: CompiledField;
   /** Undefined where it failed. */
   readonly text: string | undefined;
@@ -30,45 +33,45 @@ interface Ran {
 }
 
 /** Fields of one operation that are read at once: those of a long one must not stand before the reads of others. */
-const mostAtOnce = 10;
+const maxConcurrentFields = 10;
 
-async function runTogether(
+async function runConcurrently(
   fields: readonly CompiledField[],
   context: RunContext,
   size: TotalSize,
-): Promise<Outcome> {
-  if (fields.length === 1) return outcomeOf([await runField(fields[0]!, context, size)]);
-  const ran: Ran[] = [];
+): Promise<ExecutionOutcome> {
+  if (fields.length === 1) return mergeOutcomes([await runField(fields[0]!, context, size)]);
+  const outcomes: FieldOutcome[] = [];
   const pauses = new Pauses();
-  const waiting = fields.entries();
-  const runWaiting = async (): Promise<void> => {
-    for (const [place, field] of waiting) {
-      ran[place] = await runField(field, context, size);
+  const queue = fields.entries();
+  const runQueued = async (): Promise<void> => {
+    for (const [index, field] of queue) {
+      outcomes[index] = await runField(field, context, size);
       if (pauses.isDue) await pauses.rest();
     }
   };
-  await Promise.all(fields.slice(0, mostAtOnce).map(runWaiting));
-  return outcomeOf(ran);
+  await Promise.all(fields.slice(0, maxConcurrentFields).map(runQueued));
+  return mergeOutcomes(outcomes);
 }
 
 /** Mutations happen one after another; after one that takes the whole answer with it, none does (section 6.2.2). */
-async function runInTurn(
+async function runSerially(
   fields: readonly CompiledField[],
   context: RunContext,
   size: TotalSize,
-): Promise<Outcome> {
-  const ran: Ran[] = [];
+): Promise<ExecutionOutcome> {
+  const outcomes: FieldOutcome[] = [];
   const pauses = new Pauses();
   for (const field of fields) {
     const each = await runField(field, context, size);
-    ran.push(each);
+    outcomes.push(each);
     if (each.failure && field.isNonNull) break;
     if (pauses.isDue) await pauses.rest();
   }
-  return outcomeOf(ran);
+  return mergeOutcomes(outcomes);
 }
 
-async function runField(field: CompiledField, context: RunContext, size: TotalSize): Promise<Ran> {
+async function runField(field: CompiledField, context: RunContext, size: TotalSize): Promise<FieldOutcome> {
   try {
     size.requireRoom();
     const text = await field.run(context);
@@ -76,17 +79,17 @@ async function runField(field: CompiledField, context: RunContext, size: TotalSi
     return { field, text, failure: undefined };
   } catch (error) {
     const { name, nodes } = field.selected;
-    const place = { locations: locationsOf(nodes), path: [name] };
-    return { field, text: undefined, failure: failureOfField(error, place) };
+    const index = { locations: locationsOf(nodes), path: [name] };
+    return { field, text: undefined, failure: failureOfField(error, index) };
   }
 }
 
 /** A field that failed is null; where it cannot be, everything is (section 6.4.4). */
-function outcomeOf(ran: readonly Ran[]): Outcome {
-  const failures = ran.flatMap(({ failure }) => (failure ? [failure] : []));
-  const isEmpty = failures.length === ran.length;
-  if (ran.some(({ field, failure }) => failure && field.isNonNull))
+function mergeOutcomes(outcomes: readonly FieldOutcome[]): ExecutionOutcome {
+  const failures = outcomes.flatMap(({ failure }) => (failure ? [failure] : []));
+  const isEmpty = failures.length === outcomes.length;
+  if (outcomes.some(({ field, failure }) => failure && field.isNonNull))
     return { data: "null", failures, isEmpty };
-  const members = ran.map(({ field, text = "null" }) => `"${field.selected.name}":${text}`);
+  const members = outcomes.map(({ field, text = "null" }) => `"${field.selected.name}":${text}`);
   return { data: `{${members.join(",")}}`, failures, isEmpty };
 }

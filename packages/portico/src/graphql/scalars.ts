@@ -1,7 +1,7 @@
 // The scalars beside GraphQL's own.
 
 import { GraphQLError, GraphQLScalarType } from "graphql";
-import { moment } from "../declare/moment.ts";
+import { parseTimestamp } from "../declare/moment.ts";
 
 export const dateTime = new GraphQLScalarType<string, string>({
   name: "DateTime",
@@ -9,7 +9,7 @@ export const dateTime = new GraphQLScalarType<string, string>({
   specifiedByURL: "https://scalars.graphql.org/andimarek/date-time",
   coerceOutputValue: String,
   coerceInputValue(value) {
-    const read = typeof value === "string" ? moment(value) : undefined;
+    const read = typeof value === "string" ? parseTimestamp(value) : undefined;
     if (read !== undefined) return read;
     throw new GraphQLError("DateTime must be an ISO 8601 date and time.");
   },

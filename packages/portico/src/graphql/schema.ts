@@ -30,7 +30,7 @@ export interface Api {
 
 /** @throws OperatorError where two things would have one name */
 export function buildApi(model: Model): Api {
-  const resources = model.resources.filter(({ isServed }) => isServed);
+  const resources = model.resources.filter(({ isExposed }) => isExposed);
   const attributeTypes = new AttributeTypes();
   const rows = new Map<ResourceModel, GraphQLObjectType>();
   for (const resource of resources) rows.set(resource, rowType(model, resource, rows, attributeTypes));

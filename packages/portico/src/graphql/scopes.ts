@@ -5,7 +5,7 @@ import { scopeChallenge } from "../engine/authorise.ts";
 import { Problem } from "../errors.ts";
 import { resourceOfId } from "./resource-of-id.ts";
 import type { Api } from "./schema.ts";
-import type { Selected } from "./selected.ts";
+import type { SelectedField } from "./selected.ts";
 import { isWrite } from "./write.ts";
 
 /** Publishable keys, and keys without a scope, open nothing, not even the schema. @throws Problem */
@@ -23,38 +23,38 @@ export interface NeededScope {
   readonly onlyWith: string | undefined;
 }
 
-export function scopesOf(api: Api, fields: readonly Selected[]): NeededScope[] {
+export function scopesOf(api: Api, fields: readonly SelectedField[]): NeededScope[] {
   return fields.flatMap((selected) => scopesOfField(api, selected, [selected.name], undefined));
 }
 
 function scopesOfField(
   api: Api,
-  selected: Selected,
+  selected: SelectedField,
   path: readonly string[],
   onlyWith: string | undefined,
 ): NeededScope[] {
-  const scope = ownScope(api, selected);
+  const scope = fieldScope(api, selected);
   const own = scope === undefined ? [] : [{ scope, path, onlyWith }];
-  const inner = selected.inside.flatMap(({ type, fields }) => {
-    const isSearch = selected.meaning?.kind === "search";
+  const inner = selected.subselections.flatMap(({ type, fields }) => {
+    const isSearch = selected.mapping?.kind === "search";
     const without = isSearch ? api.resourceOf.get(type)?.scopes.read : onlyWith;
     return fields.flatMap((each) => scopesOfField(api, each, [...path, each.name], without));
   });
   return [...own, ...inner];
 }
 
-function ownScope(api: Api, selected: Selected): string | undefined {
-  const { meaning } = selected;
-  if (isWrite(meaning)) return meaning.resource.scopes.write;
-  switch (meaning?.kind) {
+function fieldScope(api: Api, selected: SelectedField): string | undefined {
+  const { mapping } = selected;
+  if (isWrite(mapping)) return mapping.resource.scopes.write;
+  switch (mapping?.kind) {
     case "row":
-      return meaning.reference.reference!.target.scopes.read;
+      return mapping.reference.reference!.target.scopes.read;
     case "list":
     case "one":
     case "first":
     case "page":
     case "event":
-      return meaning.resource.scopes.read;
+      return mapping.resource.scopes.read;
     case "node":
       return resourceOfId(api, String(selected.arguments.id))?.scopes.read;
     default:
@@ -63,7 +63,7 @@ function ownScope(api: Api, selected: Selected): string | undefined {
 }
 
 /** Of the fields whose scopes are missing, so many are told. */
-const mostTold = 20;
+const maxReportedScopes = 20;
 
 /** What the caller lacks, with the path of each. */
 export function missingScopes(
@@ -75,7 +75,7 @@ export function missingScopes(
     ({ scope, onlyWith }) => !scopes.has(scope) && (onlyWith === undefined || scopes.has(onlyWith)),
   );
   const challenge = scopeChallenge([...new Set(missing.map(({ scope }) => scope))]);
-  return missing.slice(0, mostTold).map(({ scope, path }) => {
+  return missing.slice(0, maxReportedScopes).map(({ scope, path }) => {
     const message = `${path.join(".")} needs the scope ${scope}, which the credential lacks.`;
     return { problem: new Problem("insufficient_scope", message, [], challenge), path };
   });

@@ -4,61 +4,62 @@ import type { Caller } from "../declare/caller.ts";
 import type { ResourceModel } from "../declare/model.ts";
 import { requireScope } from "../engine/authorise.ts";
 import type { Engine } from "../engine/engine.ts";
-import { fault } from "../errors.ts";
+import { validationError } from "../errors.ts";
 import { AnswerTooLarge } from "../plan/answer-size.ts";
 import { rowSeparator } from "../plan/page.ts";
 import type { CursorPage, Position, Read, Selection } from "../plan/read.ts";
-import { wordsOf } from "../plan/words.ts";
+import { searchWords } from "../plan/words.ts";
 import { newestFirst } from "./list-arguments.ts";
 
-export interface Searched {
+export interface SearchTarget {
   readonly resource: ResourceModel;
   readonly selection: Selection;
 }
 
-interface Found extends Searched {
+interface SearchHit extends SearchTarget {
   readonly text: string;
-  readonly place: Position;
+  readonly position: Position;
 }
 
 /** The longest text to search for. */
-const longestText = 1_000;
+const maxTextLength = 1_000;
 
 /** Only what the caller may read is looked into. @throws Problem `insufficient_scope` where that is nothing */
 export async function search(
   engine: Engine,
   caller: Caller,
-  all: readonly Searched[],
+  all: readonly SearchTarget[],
   q: string,
   limit: number,
-): Promise<Found[]> {
-  if (q.length > longestText) throw fault("q", "max", `q has more than ${longestText} characters.`);
+): Promise<SearchHit[]> {
+  if (q.length > maxTextLength)
+    throw validationError("q", "max", `q has more than ${maxTextLength} characters.`);
   const readable = all.filter(({ resource }) => caller.scopes.has(resource.scopes.read));
   if (readable.length === 0) requireScope(caller, all[0]!.resource.scopes.read);
-  const words = wordsOf(q);
-  const found = await Promise.all(
-    readable.map(async (searched): Promise<Found[]> => {
-      const { resource, selection } = searched;
+  const words = searchWords(q);
+  const hits = await Promise.all(
+    readable.map(async (target): Promise<SearchHit[]> => {
+      const { resource, selection } = target;
       const page: CursorPage = {
         style: "cursor",
         limit,
         position: undefined,
         isBackward: false,
-        isEveryPlaceTold: true,
+        includesPositions: true,
       };
       const read: Read = { resource, selection, conditions: [], words, sort: newestFirst(resource), page };
-      const { rows, count, places, isCut } = await engine.list(caller, read);
+      const { rows, count, positions, isCut } = await engine.list(caller, read);
       if (isCut) throw new AnswerTooLarge("limit");
       if (count === 0) return [];
       const texts = rows.slice(1, -1).split(rowSeparator);
-      return texts.map((text, index) => ({ ...searched, text, place: places![index]! }));
+      return texts.map((text, index) => ({ ...target, text, position: positions![index]! }));
     }),
   );
-  return found.flat().sort(byPlace).slice(0, limit);
+  return hits.flat().sort(byPosition).slice(0, limit);
 }
 
 /** Moments are ISO 8601 texts in UTC, which sort as they are. */
-function byPlace({ place: one }: Found, { place: other }: Found): number {
+function byPosition({ position: one }: SearchHit, { position: other }: SearchHit): number {
   if (one.value !== other.value) return String(one.value) > String(other.value) ? -1 : 1;
   return one.id > other.id ? -1 : 1;
 }

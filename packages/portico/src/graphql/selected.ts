@@ -20,27 +20,27 @@ import {
   type SelectionSetNode,
   type VariableValues,
 } from "graphql";
-import { type Meaning, meaningOf } from "./meaning.ts";
+import { type FieldMapping, mappingOf } from "./meaning.ts";
 import { resourceOfId } from "./resource-of-id.ts";
 import type { Api } from "./schema.ts";
 
 /** A field as it stands in the answer. */
-export interface Selected {
+export interface SelectedField {
   /** Its alias, or its name. */
   readonly name: string;
   readonly field: GraphQLField<unknown, unknown>;
   /** Undefined for fields of introspection. */
-  readonly meaning: Meaning | undefined;
+  readonly mapping: FieldMapping | undefined;
   /** Where it stands in the document. */
   readonly nodes: readonly FieldNode[];
   readonly arguments: Readonly<Record<string, unknown>>;
   /** What is asked for of each type that its value may have. */
-  readonly inside: readonly Inside[];
+  readonly subselections: readonly Subselection[];
 }
 
-export interface Inside {
+export interface Subselection {
   readonly type: GraphQLObjectType;
-  readonly fields: readonly Selected[];
+  readonly fields: readonly SelectedField[];
 }
 
 export interface OperationInput {
@@ -51,7 +51,7 @@ export interface OperationInput {
 }
 
 /** The root fields of a validated operation. @throws GraphQLError for an argument that its variable leaves without a value */
-export function selectedFields(input: OperationInput): readonly Selected[] {
+export function selectedFields(input: OperationInput): readonly SelectedField[] {
   const { api, operation } = input;
   const root = api.schema.getRootType(operation.operation)!;
   return fieldsOf(input, root, [operation.selectionSet]);
@@ -62,10 +62,10 @@ function fieldsOf(
   input: OperationInput,
   type: GraphQLObjectType,
   sets: readonly SelectionSetNode[],
-): Selected[] {
+): SelectedField[] {
   const nodesByName = new Map<string, FieldNode[]>();
-  const opened = new Set<string>();
-  for (const set of sets) gather(input, type, set, nodesByName, opened);
+  const visitedFragments = new Set<string>();
+  for (const set of sets) collectFields(input, type, set, nodesByName, visitedFragments);
   return [...nodesByName].map(([name, nodes]) => selectedField(input, type, name, nodes));
 }
 
@@ -74,19 +74,22 @@ function selectedField(
   parent: GraphQLObjectType,
   name: string,
   nodes: readonly FieldNode[],
-): Selected {
+): SelectedField {
   const node = nodes[0]!;
   // The document is valid: the field is there.
   const field = input.api.schema.getField(parent, node.name.value)! as GraphQLField<unknown, unknown>;
-  const given =
+  const args =
     node.arguments?.length || field.args.length ? getArgumentValues(field, node, input.variables) : none;
-  const found = { name, field, meaning: meaningOf(field), nodes, arguments: given };
-  return { ...found, inside: insideOf(input, found) };
+  const nodesByName = { name, field, mapping: mappingOf(field), nodes, arguments: args };
+  return { ...nodesByName, subselections: subselectionsOf(input, nodesByName) };
 }
 
 const none = Object.freeze({});
 
-function insideOf(input: OperationInput, selected: Omit<Selected, "inside">): Inside[] {
+function subselectionsOf(
+  input: OperationInput,
+  selected: Omit<SelectedField, "subselections">,
+): Subselection[] {
   const type = getNamedType(selected.field.type);
   if (!isCompositeType(type)) return [];
   const sets = selected.nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
@@ -98,32 +101,32 @@ function insideOf(input: OperationInput, selected: Omit<Selected, "inside">): In
 function possibleTypes(
   { api }: OperationInput,
   type: GraphQLAbstractType,
-  { meaning, arguments: given }: Omit<Selected, "inside">,
+  { mapping, arguments: args }: Omit<SelectedField, "subselections">,
 ): readonly GraphQLObjectType[] {
-  if (meaning?.kind !== "node") return api.schema.getPossibleTypes(type);
-  const resource = resourceOfId(api, String(given.id));
+  if (mapping?.kind !== "node") return api.schema.getPossibleTypes(type);
+  const resource = resourceOfId(api, String(args.id));
   return resource ? [api.typeOf.get(resource)!] : [];
 }
 
-function gather(
+function collectFields(
   input: OperationInput,
   type: GraphQLObjectType,
   { selections }: SelectionSetNode,
-  found: Map<string, FieldNode[]>,
-  opened: Set<string>,
+  nodesByName: Map<string, FieldNode[]>,
+  visitedFragments: Set<string>,
 ): void {
   for (const selection of selections) {
     if (!isIncluded(selection, input.variables)) continue;
     if (selection.kind === "Field") {
       const name = selection.alias?.value ?? selection.name.value;
-      const nodes = found.get(name);
+      const nodes = nodesByName.get(name);
       if (nodes) nodes.push(selection);
-      else found.set(name, [selection]);
+      else nodesByName.set(name, [selection]);
       continue;
     }
-    const fragment = fragmentOf(input, selection, opened);
-    if (fragment && applies(input, type, fragment.typeCondition?.name.value))
-      gather(input, type, fragment.selectionSet, found, opened);
+    const fragment = fragmentOf(input, selection, visitedFragments);
+    if (fragment && fragmentApplies(input, type, fragment.typeCondition?.name.value))
+      collectFields(input, type, fragment.selectionSet, nodesByName, visitedFragments);
   }
 }
 
@@ -131,16 +134,20 @@ function gather(
 function fragmentOf(
   { fragments }: OperationInput,
   selection: FragmentSpreadNode | InlineFragmentNode,
-  opened: Set<string>,
+  visitedFragments: Set<string>,
 ): InlineFragmentNode | FragmentDefinitionNode | undefined {
   if (selection.kind === "InlineFragment") return selection;
   const name = selection.name.value;
-  if (opened.has(name)) return undefined;
-  opened.add(name);
+  if (visitedFragments.has(name)) return undefined;
+  visitedFragments.add(name);
   return fragments.get(name);
 }
 
-function applies({ api }: OperationInput, type: GraphQLObjectType, condition: string | undefined): boolean {
+function fragmentApplies(
+  { api }: OperationInput,
+  type: GraphQLObjectType,
+  condition: string | undefined,
+): boolean {
   if (condition === undefined || condition === type.name) return true;
   const named = api.schema.getType(condition);
   return isAbstractType(named) && api.schema.isSubType(named, type);

@@ -1,14 +1,14 @@
 // The results of one operation as messages of the protocol graphql-transport-ws.
 
 import type { Problem } from "../errors.ts";
-import type { Outlet } from "./operations.ts";
+import type { ResultSink } from "./operations.ts";
 import type { Message } from "./subscriber-group.ts";
 import { framesOf, nextPrefix } from "./web-socket-frame.ts";
 
 /** What an operation needs of its connection. */
 export interface OutletConnection {
   /** Bytes that were sent and did not leave the process yet. */
-  readonly waitingBytes: number;
+  readonly pendingBytes: number;
   /** Does the work of an operation with one result once there is room for it. */
   inTurn(work: () => Promise<void>): Promise<void>;
   write(frames: Buffer): void;
@@ -21,7 +21,7 @@ export interface OutletConnection {
 }
 
 /** Takes the messages of one operation. */
-export class SocketOutlet implements Outlet {
+export class WebSocketSink implements ResultSink {
   readonly #connection: OutletConnection;
   readonly #id: string;
   readonly #prefix: Buffer;
@@ -32,8 +32,8 @@ export class SocketOutlet implements Outlet {
     this.#prefix = nextPrefix(id);
   }
 
-  get waitingBytes(): number {
-    return this.#connection.waitingBytes;
+  get pendingBytes(): number {
+    return this.#connection.pendingBytes;
   }
 
   inTurn(work: () => Promise<void>): Promise<void> {
@@ -44,7 +44,7 @@ export class SocketOutlet implements Outlet {
     this.#connection.write(framesOf(this.#prefix, messages));
   }
 
-  answer(text: string): void {
+  sendResult(text: string): void {
     this.#connection.next(this.#id, text);
     this.#connection.complete(this.#id);
   }

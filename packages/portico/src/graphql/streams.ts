@@ -6,8 +6,8 @@ import { WebSocketServer } from "ws";
 import type { Caller } from "../declare/caller.ts";
 import { Problem } from "../errors.ts";
 import { EventStream } from "./event-stream.ts";
-import { OpenCredentials, type Presented, type Verify } from "./open-credentials.ts";
-import { Operation, type OperationsParts } from "./operations.ts";
+import { CredentialWatcher, type PresentedHeaders, type Verify } from "./open-credentials.ts";
+import { type StreamDependencies, StreamedOperation } from "./operations.ts";
 import type { GraphqlRequest } from "./request.ts";
 import type { Receive } from "./unfinished-message.ts";
 import { subprotocol, WebSocketConnection } from "./web-socket.ts";
@@ -17,7 +17,7 @@ export interface StreamAccess {
   /** Where a request comes from. */
   readonly addressOf: (request: IncomingMessage) => string;
   /** Who opens a connection. @throws Problem */
-  readonly authenticate: (presented: Presented, address: string) => Promise<Caller>;
+  readonly authenticate: (presented: PresentedHeaders, address: string) => Promise<Caller>;
   /** Who it is now. */
   readonly verify: Verify;
   /** Counts an operation of a caller whose request was not counted. @throws Problem `rate_limited` */
@@ -28,40 +28,40 @@ export interface StreamAccess {
   readonly receive: Receive;
 }
 
-const largestMessage = 1024 * 1024;
-const mostPieces = 4_096;
+const maxMessageBytes = 1024 * 1024;
+const maxPieces = 4_096;
 const closeTimeoutMs = 2_000;
-const standardBeatMs = 15_000;
+const defaultHeartbeatMs = 15_000;
 
-interface Open {
-  beat(): void;
+interface OpenStream {
+  heartbeat(): void;
   restart(): void;
 }
 
 export class Streams {
-  readonly #operations: OperationsParts;
+  readonly #dependencies: StreamDependencies;
   readonly #access: StreamAccess;
-  readonly #credentials: OpenCredentials;
-  readonly #open = new Set<Open>();
-  readonly #beats: NodeJS.Timeout;
+  readonly #credentials: CredentialWatcher;
+  readonly #open = new Set<OpenStream>();
+  readonly #heartbeats: NodeJS.Timeout;
   readonly #sockets: WebSocketServer;
 
-  constructor(operations: OperationsParts, access: StreamAccess, beatMs = standardBeatMs) {
-    this.#operations = operations;
+  constructor(dependencies: StreamDependencies, access: StreamAccess, heartbeatMs = defaultHeartbeatMs) {
+    this.#dependencies = dependencies;
     this.#access = access;
-    this.#credentials = new OpenCredentials(access.verify, operations.onInternalError);
-    this.#beats = setInterval(() => {
-      for (const each of this.#open) each.beat();
-    }, beatMs).unref();
+    this.#credentials = new CredentialWatcher(access.verify, dependencies.onInternalError);
+    this.#heartbeats = setInterval(() => {
+      for (const each of this.#open) each.heartbeat();
+    }, heartbeatMs).unref();
     this.#sockets = new WebSocketServer({
       noServer: true,
       clientTracking: false,
       // Frames are written as they are; see web-socket-frame.ts.
       perMessageDeflate: false,
-      maxPayload: largestMessage,
+      maxPayload: maxMessageBytes,
       // Each piece costs memory beside its bytes, so that a message may not come in very many.
-      maxFragments: mostPieces,
-      maxBufferedChunks: mostPieces,
+      maxFragments: maxPieces,
+      maxBufferedChunks: maxPieces,
       // They are sent as all else is: within the bounds for peers that do not read.
       autoPong: false,
       handleProtocols: (offered) => offered.has(subprotocol) && subprotocol,
@@ -79,20 +79,20 @@ export class Streams {
     const address = this.#access.addressOf(request);
     this.#sockets.handleUpgrade(request, connection, head, (socket) => {
       const started = performance.now();
-      const opened: WebSocketConnection = new WebSocketConnection(socket, connection, {
-        operations: this.#operations,
+      const webSocket: WebSocketConnection = new WebSocketConnection(socket, connection, {
+        operations: this.#dependencies,
         opening: request,
         authenticate: (presented) => this.#access.authenticate(presented, address),
         count: this.#access.count,
         receive: this.#access.receive,
         watch: (presented, holder) => this.#credentials.watch(presented, holder),
         onClose: (code, caller) => {
-          this.#open.delete(opened);
+          this.#open.delete(webSocket);
           const durationMs = Math.round(performance.now() - started);
           this.#access.logSocket({ requestId, code, durationMs }, caller);
         },
       });
-      this.#open.add(opened);
+      this.#open.add(webSocket);
     });
   }
 
@@ -103,14 +103,14 @@ export class Streams {
   async stream(
     request: GraphqlRequest,
     response: ServerResponse,
-    opening: Presented & { readonly caller: Caller; readonly isReadOnly: boolean },
+    opening: PresentedHeaders & { readonly caller: Caller; readonly isReadOnly: boolean },
   ): Promise<void> {
     // The socket of the request: a response that waits for its turn on the connection has none yet.
     const { socket } = response.req;
     // A caller who has left before; no further event will say so.
     if (response.closed || socket.destroyed) return;
     const stream = new EventStream(response);
-    const operation = new Operation(this.#operations, opening.caller, stream);
+    const operation = new StreamedOperation(this.#dependencies, opening.caller, stream);
     const unwatch = this.#credentials.watch(opening, {
       update: (now) => operation.update(now),
       revoke: (problem) => operation.forbid(problem),
@@ -137,7 +137,7 @@ export class Streams {
 
   /** Tells all who are connected that the server goes. */
   close(): void {
-    clearInterval(this.#beats);
+    clearInterval(this.#heartbeats);
     for (const each of this.#open) each.restart();
   }
 }

@@ -8,7 +8,7 @@ import { orNull } from "./compile.ts";
 import type { EventSource } from "./event-source.ts";
 import { Pauses } from "./pause.ts";
 import type { Subscription } from "./subscription.ts";
-import { isAbout, ownPart, type ReadEvent, type SubscriptionPlan } from "./subscription-plan.ts";
+import { matchesEvent, ownPart, type ParsedEvent, type SubscriptionPlan } from "./subscription-plan.ts";
 
 /** Rows that are read at once, each with all that is selected around it. */
 const readsAtOnce = 8;
@@ -16,7 +16,7 @@ const readsAtOnce = 8;
 const charactersAtOnce = 256 * 1024;
 
 /** Events that may wait in memory until rows are read for them; more are read from the table again. */
-const mostWaitingEvents = 8;
+const maxWaitingEvents = 8;
 
 /** What is told of an event. */
 export interface Message {
@@ -27,7 +27,7 @@ export interface Message {
   readonly bytes: number;
 }
 
-interface NumberedEvent extends ReadEvent {
+interface SequencedEvent extends ParsedEvent {
   readonly sequence: number;
 }
 
@@ -43,7 +43,7 @@ interface GroupParts {
   readonly inTurn: (work: () => Promise<void>) => Promise<void>;
 }
 
-export class Group {
+export class SubscriptionGroup {
   readonly key: string;
   readonly plan: SubscriptionPlan;
   readonly tenantId: string;
@@ -66,25 +66,28 @@ export class Group {
     this.#engine = engine;
     this.#events = events;
     this.#inTurn = inTurn;
-    this.#told = events.told;
-    this.#newest = events.told;
+    this.#told = events.position;
+    this.#newest = events.position;
   }
 
   /** What callers of the group are told of events: some messages at a time, so that few wait in memory. */
-  async *messagesOf(events: readonly NumberedEvent[], caller: Caller): AsyncGenerator<readonly Message[]> {
+  async *messagesOf(events: readonly SequencedEvent[], caller: Caller): AsyncGenerator<readonly Message[]> {
     const { plan } = this;
-    const about = events.filter((event) => isAbout(plan, event));
-    if (about.length === 0) return;
-    const rows = about.map(({ row }) => row);
+    const matching = events.filter((event) => matchesEvent(plan, event));
+    if (matching.length === 0) return;
+    const rows = matching.map(({ row }) => row);
     const visible = await this.#engine.areVisible(caller, plan.resource, rows);
-    const wanted = about.filter((_, place) => visible[place]);
-    if (plan.isOwn) yield* ownMessages(plan, wanted);
-    else yield* this.#readMessages(wanted, caller);
+    const delivered = matching.filter((_, index) => visible[index]);
+    if (plan.isAnsweredByEvent) yield* ownMessages(plan, delivered);
+    else yield* this.#readMessages(delivered, caller);
   }
 
-  async *#readMessages(wanted: readonly NumberedEvent[], caller: Caller): AsyncGenerator<readonly Message[]> {
-    for (let place = 0; place < wanted.length; place += readsAtOnce) {
-      const some = wanted.slice(place, place + readsAtOnce);
+  async *#readMessages(
+    wanted: readonly SequencedEvent[],
+    caller: Caller,
+  ): AsyncGenerator<readonly Message[]> {
+    for (let index = 0; index < wanted.length; index += readsAtOnce) {
+      const some = wanted.slice(index, index + readsAtOnce);
       const texts = await Promise.all(some.map(({ rowId }) => this.#read(rowId, caller)));
       // A row that is gone meanwhile has an event of its own.
       const messages = some.flatMap(({ sequence }, index) =>
@@ -98,13 +101,13 @@ export class Group {
    * Tells everybody in the group of the events up to one. Those that come while it still tells of earlier ones are
    * read from the table once it has done so: none of them waits in memory.
    */
-  async tell(events: readonly NumberedEvent[], until: number, pauses: Pauses): Promise<void> {
+  async deliver(events: readonly SequencedEvent[], until: number, pauses: Pauses): Promise<void> {
     this.#newest = Math.max(this.#newest, until);
     if (this.#isTelling) return;
     this.#isTelling = true;
     try {
       if (!this.mustRead) await this.#tellAll(events, until, pauses);
-      else if (events.length <= mostWaitingEvents)
+      else if (events.length <= maxWaitingEvents)
         await this.#inTurn(() => this.#tellAll(events, until, new Pauses()));
       while (this.#told < this.#newest) await this.#inTurn(() => this.#tellMissed());
     } catch (error) {
@@ -120,13 +123,13 @@ export class Group {
     // Those who are behind read for themselves.
     if (!this.#firstInTime) return this.#tellAll([], until, pauses);
     const topic = { tenantId, resource: plan.resource.name };
-    const events = await this.#events.stretch({ ...topic, after: this.#told, until });
+    const events = await this.#events.readRange({ ...topic, after: this.#told, until });
     const wanted = events.filter(({ kind }) => kind === plan.kind);
     const read = await readEvents(wanted, this.#events, pauses);
     await this.#tellAll(read, events.at(-1)?.sequence ?? until, pauses);
   }
 
-  async #tellAll(events: readonly NumberedEvent[], until: number, pauses: Pauses): Promise<void> {
+  async #tellAll(events: readonly SequencedEvent[], until: number, pauses: Pauses): Promise<void> {
     const first = this.#firstInTime;
     const left = events.filter(({ sequence }) => sequence > this.#told);
     if (first && left.length > 0)
@@ -155,7 +158,7 @@ export class Group {
 
 function* ownMessages(
   plan: SubscriptionPlan,
-  wanted: readonly NumberedEvent[],
+  wanted: readonly SequencedEvent[],
 ): Generator<readonly Message[]> {
   let messages: Message[] = [];
   let characters = 0;
@@ -181,8 +184,8 @@ export async function readEvents(
   events: readonly RecordedEvent[],
   source: Pick<EventSource, "skip">,
   pauses: Pauses,
-): Promise<readonly NumberedEvent[]> {
-  const read: NumberedEvent[] = [];
+): Promise<readonly SequencedEvent[]> {
+  const read: SequencedEvent[] = [];
   for (const event of events) {
     if (pauses.isDue) await pauses.rest();
     const { sequence, kind, rowId, row } = event;

@@ -10,8 +10,8 @@ import type { EventSource } from "./event-source.ts";
 import { FairTurns } from "./fair-turns.ts";
 import { type ChargeStream, Meter } from "./meter.ts";
 import { Pauses } from "./pause.ts";
-import { Group, readEvents } from "./subscriber-group.ts";
-import { type Receiver, Subscription } from "./subscription.ts";
+import { readEvents, SubscriptionGroup } from "./subscriber-group.ts";
+import { Subscription, type SubscriptionSink } from "./subscription.ts";
 import type { SubscriptionPlan } from "./subscription-plan.ts";
 
 /** Groups and subscriptions for which rows or earlier events are read at once, of all tenants and of one. */
@@ -22,21 +22,21 @@ export interface SubscribersParts {
   readonly engine: Engine;
   readonly events: EventSource;
   /** Subscriptions that a credential may have open. */
-  readonly mostSubscriptions: number;
+  readonly maxSubscriptions: number;
   /** Charges a caller for what is sent to its subscriptions. */
   readonly charge: ChargeStream;
   /** Is told what should not have happened. */
   readonly onInternalError: (error: unknown) => void;
 }
 
-export class Subscribers {
+export class SubscriptionHub {
   readonly #engine: Engine;
   readonly #events: EventSource;
-  readonly #mostEach: number;
+  readonly #maxPerCredential: number;
   readonly #charge: ChargeStream;
   readonly #onInternalError: (error: unknown) => void;
   /** Tenant and resource -> the groups that listen there. */
-  readonly #groups = new Map<string, Map<string, Group>>();
+  readonly #groups = new Map<string, Map<string, SubscriptionGroup>>();
   readonly #countOf = new Map<string, number>();
   /** Of each credential with open subscriptions. */
   readonly #meters = new Map<string, Meter>();
@@ -44,33 +44,33 @@ export class Subscribers {
   /** Reading what subscriptions are told takes memory for each: with its rows, and all that is selected around them. */
   readonly #turns = new FairTurns(readingAtOnce, readingAtOnceOfTenant);
 
-  constructor({ engine, events, mostSubscriptions, charge, onInternalError }: SubscribersParts) {
+  constructor({ engine, events, maxSubscriptions, charge, onInternalError }: SubscribersParts) {
     this.#engine = engine;
     this.#events = events;
-    this.#mostEach = mostSubscriptions;
+    this.#maxPerCredential = maxSubscriptions;
     this.#charge = charge;
     this.#onInternalError = onInternalError;
   }
 
   /**
    * A subscription that is still to begin.
-   * @param question tells two documents with their variables apart
+   * @param identity tells two documents with their variables apart
    * @throws Problem `rate_limited` for one too many
    */
-  open(plan: SubscriptionPlan, question: string, caller: Caller, receiver: Receiver): Subscription {
+  open(plan: SubscriptionPlan, identity: string, caller: Caller, sink: SubscriptionSink): Subscription {
     const { credentialId } = caller;
     const count = this.#countOf.get(credentialId) ?? 0;
-    if (count >= this.#mostEach) throw tooMany(this.#mostEach);
+    if (count >= this.#maxPerCredential) throw tooMany(this.#maxPerCredential);
     this.#countOf.set(credentialId, count + 1);
     const meter = this.#meters.get(credentialId) ?? new Meter(this.#charge, this.#onInternalError);
     this.#meters.set(credentialId, meter);
-    const parts = { subscribers: this, events: this.#events, meter, plan, question };
-    return new Subscription(parts, caller, receiver);
+    const parts = { hub: this, events: this.#events, meter, plan, identity };
+    return new Subscription(parts, caller, sink);
   }
 
   /** Makes sure that events are listened to. */
   async listen(): Promise<void> {
-    this.#listening ??= this.#events.listen((events) => this.#tell(events));
+    this.#listening ??= this.#events.listen((events) => this.#deliver(events));
     const listening = this.#listening;
     try {
       await listening;
@@ -82,8 +82,8 @@ export class Subscribers {
   }
 
   /** What makes callers different who ask for the same: what their policies leave to them. */
-  keyOf(question: string, caller: Caller): string {
-    return `${question} ${policyKey(this.#engine.model, caller)}`;
+  keyOf(identity: string, caller: Caller): string {
+    return `${identity} ${policyKey(this.#engine.model, caller)}`;
   }
 
   /** Does what reads much for a tenant once few others do. */
@@ -91,27 +91,27 @@ export class Subscribers {
     return this.#turns.run(tenantId, work);
   }
 
-  join(subscription: Subscription): Group {
-    const { plan, question, caller } = subscription;
-    const place = placeOf(caller.tenantId, plan.resource.name);
-    const key = this.keyOf(question, caller);
-    const groups = this.#groups.get(place) ?? new Map<string, Group>();
+  join(subscription: Subscription): SubscriptionGroup {
+    const { plan, identity, caller } = subscription;
+    const channel = channelOf(caller.tenantId, plan.resource.name);
+    const key = this.keyOf(identity, caller);
+    const groups = this.#groups.get(channel) ?? new Map<string, SubscriptionGroup>();
     const group = groups.get(key) ?? this.#groupOf(key, plan, caller);
-    this.#groups.set(place, groups.set(key, group));
+    this.#groups.set(channel, groups.set(key, group));
     group.subscriptions.add(subscription);
     return group;
   }
 
-  #groupOf(key: string, plan: SubscriptionPlan, caller: Caller): Group {
+  #groupOf(key: string, plan: SubscriptionPlan, caller: Caller): SubscriptionGroup {
     const { tenantId } = caller;
-    const isKnown = plan.isOwn && policyConditions(caller, plan.resource).every(isComparison);
+    const isKnown = plan.isAnsweredByEvent && policyConditions(caller, plan.resource).every(isComparison);
     const inTurn = (work: () => Promise<void>): Promise<void> => this.inTurn(tenantId, work);
     const parts = { key, plan, tenantId, mustRead: !isKnown, inTurn };
-    return new Group({ ...parts, engine: this.#engine, events: this.#events });
+    return new SubscriptionGroup({ ...parts, engine: this.#engine, events: this.#events });
   }
 
   /** Call it once for each that was opened. */
-  leave(subscription: Subscription, group: Group | undefined): void {
+  leave(subscription: Subscription, group: SubscriptionGroup | undefined): void {
     const { credentialId } = subscription.caller;
     const count = this.#countOf.get(credentialId)! - 1;
     if (count > 0) this.#countOf.set(credentialId, count);
@@ -129,41 +129,41 @@ export class Subscribers {
     this.#listening = undefined;
   }
 
-  #leaveGroup(subscription: Subscription, group: Group): void {
+  #leaveGroup(subscription: Subscription, group: SubscriptionGroup): void {
     group.subscriptions.delete(subscription);
     if (group.subscriptions.size > 0) return;
-    const place = placeOf(group.tenantId, group.plan.resource.name);
-    const groups = this.#groups.get(place)!;
+    const channel = channelOf(group.tenantId, group.plan.resource.name);
+    const groups = this.#groups.get(channel)!;
     groups.delete(group.key);
-    if (groups.size === 0) this.#groups.delete(place);
+    if (groups.size === 0) this.#groups.delete(channel);
   }
 
-  async #tell(events: readonly RecordedEvent[]): Promise<void> {
+  async #deliver(events: readonly RecordedEvent[]): Promise<void> {
     const pauses = new Pauses();
-    const byPlace = Map.groupBy(events, ({ tenantId, resource }) => placeOf(tenantId, resource));
-    for (const [place, recorded] of byPlace) {
-      const groups = [...(this.#groups.get(place)?.values() ?? [])];
+    const byChannel = Map.groupBy(events, ({ tenantId, resource }) => channelOf(tenantId, resource));
+    for (const [channel, recorded] of byChannel) {
+      const groups = [...(this.#groups.get(channel)?.values() ?? [])];
       const kinds = new Set(groups.map(({ plan }) => plan.kind));
       const wanted = recorded.filter(({ kind }) => kinds.has(kind));
-      const read = await readEvents(wanted, this.#events, pauses);
+      const parsed = await readEvents(wanted, this.#events, pauses);
       const until = recorded.at(-1)!.sequence;
       for (const group of groups) {
-        const told = group.tell(read, until, pauses);
+        const deliveries = group.deliver(parsed, until, pauses);
         // Whoever must wait for rows is waited for by nobody: other tenants are told meanwhile.
-        if (group.mustRead) told.catch(this.#onInternalError);
-        else await told;
+        if (group.mustRead) deliveries.catch(this.#onInternalError);
+        else await deliveries;
       }
     }
   }
 }
 
-function placeOf(tenantId: string, resource: string): string {
+function channelOf(tenantId: string, resource: string): string {
   return `${tenantId} ${resource}`;
 }
 
-function tooMany(most: number): Problem {
+function tooMany(max: number): Problem {
   return new Problem(
     "rate_limited",
-    `The credential has ${most} open subscriptions; the limit is ${most}. End one before the next.`,
+    `The credential has ${max} open subscriptions; the limit is ${max}. End one before the next.`,
   );
 }

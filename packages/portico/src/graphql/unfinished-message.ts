@@ -5,7 +5,7 @@ import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
 
 /** As long as a request over HTTP may take. */
-const longestMs = 30_000;
+const maxMs = 30_000;
 /** What a piece that came by itself costs beside its bytes. */
 const bytesOfPiece = 256;
 
@@ -74,7 +74,7 @@ export class UnfinishedMessage {
       this.end();
       return;
     }
-    this.#timer ??= setTimeout(() => this.#tooLong(), longestMs);
+    this.#timer ??= setTimeout(() => this.#tooLong(), maxMs);
     this.#receipt ??= this.#parts.receive(this.#parts.onTooMuch);
     this.#receipt.hold(_bufferedBytes + _messageLength + pieces * bytesOfPiece);
   }

@@ -4,8 +4,8 @@
 import type { Message } from "./subscriber-group.ts";
 
 const finalText = 0x81;
-const longestInOne = 125;
-const longestInTwo = 0xffff;
+const maxOneByteLength = 125;
+const maxTwoByteLength = 0xffff;
 
 /** `{"id":"1","type":"next","payload":`, and what closes it. */
 export function nextPrefix(id: string): Buffer {
@@ -17,11 +17,11 @@ const suffix = Buffer.from("}");
 const encoded = new WeakMap<Message, Buffer>();
 
 function bytesOf(message: Message): Buffer {
-  const known = encoded.get(message);
-  if (known) return known;
-  const made = Buffer.from(message.text);
-  encoded.set(message, made);
-  return made;
+  const cached = encoded.get(message);
+  if (cached) return cached;
+  const bytes = Buffer.from(message.text);
+  encoded.set(message, bytes);
+  return bytes;
 }
 
 /** A frame for each message, one behind the other. */
@@ -32,31 +32,31 @@ export function framesOf(prefix: Buffer, messages: readonly Message[]): Buffer {
     total += headerLength(length) + length;
   }
   const frames = Buffer.allocUnsafe(total);
-  let place = 0;
+  let offset = 0;
   for (const message of messages) {
     const bytes = bytesOf(message);
-    place = writeHeader(frames, place, prefix.length + bytes.length + suffix.length);
-    for (const part of [prefix, bytes, suffix]) place += part.copy(frames, place);
+    offset = writeHeader(frames, offset, prefix.length + bytes.length + suffix.length);
+    for (const part of [prefix, bytes, suffix]) offset += part.copy(frames, offset);
   }
   return frames;
 }
 
 function headerLength(length: number): number {
-  if (length <= longestInOne) return 2;
-  return length <= longestInTwo ? 4 : 10;
+  if (length <= maxOneByteLength) return 2;
+  return length <= maxTwoByteLength ? 4 : 10;
 }
 
 /** @returns where the payload begins */
-function writeHeader(frames: Buffer, place: number, length: number): number {
-  frames[place] = finalText;
-  if (length <= longestInOne) {
-    frames[place + 1] = length;
-    return place + 2;
+function writeHeader(frames: Buffer, offset: number, length: number): number {
+  frames[offset] = finalText;
+  if (length <= maxOneByteLength) {
+    frames[offset + 1] = length;
+    return offset + 2;
   }
-  if (length <= longestInTwo) {
-    frames[place + 1] = 126;
-    return frames.writeUInt16BE(length, place + 2);
+  if (length <= maxTwoByteLength) {
+    frames[offset + 1] = 126;
+    return frames.writeUInt16BE(length, offset + 2);
   }
-  frames[place + 1] = 127;
-  return frames.writeBigUInt64BE(BigInt(length), place + 2);
+  frames[offset + 1] = 127;
+  return frames.writeBigUInt64BE(BigInt(length), offset + 2);
 }

@@ -8,49 +8,49 @@ import { Problem } from "../errors.ts";
 import { BackPressure } from "./back-pressure.ts";
 import {
   type ClientMessage,
-  closes,
-  Fault,
+  closeCodes,
   invalidMessage,
+  ProtocolError,
   parseMessage,
-  presentedIn,
+  presentedCredential,
 } from "./client-message.ts";
-import type { Holder, Presented } from "./open-credentials.ts";
-import { Operation, type OperationsParts } from "./operations.ts";
+import type { CredentialListener, PresentedHeaders } from "./open-credentials.ts";
+import { type StreamDependencies, StreamedOperation } from "./operations.ts";
 import type { GraphqlRequest } from "./request.ts";
 import { requireAnyScope } from "./scopes.ts";
-import { type OutletConnection, SocketOutlet } from "./socket-outlet.ts";
+import { type OutletConnection, WebSocketSink } from "./socket-outlet.ts";
 import { type Receive, UnfinishedMessage } from "./unfinished-message.ts";
 
 export const subprotocol = "graphql-transport-ws";
 
 const initialisationMs = 10_000;
 /** More at once are of no use. */
-const mostOperations = 1_000;
+const maxOperations = 1_000;
 /** The reason of a close frame has 123 bytes; a character that is cut takes three. */
-const longestReason = 119;
+const maxReasonBytes = 119;
 const somethingWrong = "Something went wrong on our side";
 
 /** What a connection does beside speaking the protocol. */
-export interface ConnectionParts {
-  readonly operations: OperationsParts;
+export interface ConnectionDependencies {
+  readonly operations: StreamDependencies;
   /** The headers of the request that opened it. */
-  readonly opening: Presented;
+  readonly opening: PresentedHeaders;
   /** @throws Problem */
-  readonly authenticate: (presented: Presented) => Promise<Caller>;
+  readonly authenticate: (presented: PresentedHeaders) => Promise<Caller>;
   /** Counts an operation of the caller. @throws Problem `rate_limited` */
   readonly count: (caller: Caller) => Promise<void>;
-  readonly watch: (presented: Presented, holder: Holder) => () => void;
+  readonly watch: (presented: PresentedHeaders, holder: CredentialListener) => () => void;
   readonly receive: Receive;
   readonly onClose: (code: number, caller: Caller | undefined) => void;
 }
 
-export class WebSocketConnection implements Holder, OutletConnection {
+export class WebSocketConnection implements CredentialListener, OutletConnection {
   readonly #socket: WebSocket;
   readonly #stream: Duplex;
   readonly #backPressure: BackPressure;
   readonly #unfinished: UnfinishedMessage;
-  readonly #parts: ConnectionParts;
-  readonly #operations = new Map<string, Operation>();
+  readonly #dependencies: ConnectionDependencies;
+  readonly #operations = new Map<string, StreamedOperation>();
   readonly #initialisation: NodeJS.Timeout;
   #isInitialised = false;
   #caller: Caller | undefined;
@@ -60,16 +60,16 @@ export class WebSocketConnection implements Holder, OutletConnection {
   #isAlive = true;
 
   /** @param stream what the frames of `socket` are written to */
-  constructor(socket: WebSocket, stream: Duplex, parts: ConnectionParts) {
+  constructor(socket: WebSocket, stream: Duplex, dependencies: ConnectionDependencies) {
     this.#socket = socket;
     this.#stream = stream;
     this.#backPressure = new BackPressure(socket, stream, () => this.#unfinished.resumed());
     this.#unfinished = new UnfinishedMessage(socket, stream, {
-      receive: parts.receive,
+      receive: dependencies.receive,
       onTooMuch: () => this.#cutOff("tryAgain", "Too many messages are being received"),
       onTooLong: () => this.#close("badRequest", "A message was not received in time"),
     });
-    this.#parts = parts;
+    this.#dependencies = dependencies;
     this.#initialisation = setTimeout(
       () => this.#close("noInitialisation", "Connection initialisation timeout"),
       initialisationMs,
@@ -82,14 +82,14 @@ export class WebSocketConnection implements Holder, OutletConnection {
     socket.on("pong", () => {
       this.#isAlive = true;
     });
-    socket.on("close", (code) => this.#closed(code));
+    socket.on("close", (code) => this.#onClosed(code));
     socket.on("message", (bytes, isBinary) => {
-      this.#received(bytes, isBinary).catch((error: unknown) => this.#fail(error));
+      this.#onMessage(bytes, isBinary).catch((error: unknown) => this.#fail(error));
     });
     if (socket.protocol !== subprotocol) this.#close("wrongProtocol", "Subprotocol not acceptable");
   }
 
-  get waitingBytes(): number {
+  get pendingBytes(): number {
     return this.#backPressure.waitingBytes;
   }
 
@@ -98,7 +98,7 @@ export class WebSocketConnection implements Holder, OutletConnection {
    * no answer can be expected: the server's bound for peers that take nothing applies to it. Nor from one that is within
    * a frame, which has a bound of its own.
    */
-  beat(): void {
+  heartbeat(): void {
     if (this.#backPressure.isPaused || this.#unfinished.isUnderWay) {
       this.#isAlive = true;
       return;
@@ -171,15 +171,15 @@ export class WebSocketConnection implements Holder, OutletConnection {
     this.#backPressure.wrote();
   }
 
-  #close(why: keyof typeof closes, reason: string): void {
+  #close(reasonKey: keyof typeof closeCodes, reason: string): void {
     this.#endOperations();
     // The answer to the close frame is read, whatever waits.
     this.#socket.resume();
-    this.#socket.close(closes[why], Buffer.from(reason).subarray(0, longestReason).toString());
+    this.#socket.close(closeCodes[reasonKey], Buffer.from(reason).subarray(0, maxReasonBytes).toString());
   }
 
   /** Closes without waiting for the peer, which could send more meanwhile. */
-  #cutOff(why: keyof typeof closes, reason: string): void {
+  #cutOff(why: keyof typeof closeCodes, reason: string): void {
     this.#close(why, reason);
     setImmediate(() => this.#socket.terminate());
   }
@@ -190,36 +190,36 @@ export class WebSocketConnection implements Holder, OutletConnection {
     for (const operation of open) operation.end();
   }
 
-  #closed(code: number): void {
+  #onClosed(code: number): void {
     clearTimeout(this.#initialisation);
     this.#endCount();
     this.#unfinished.end();
     this.#unwatch();
     this.#endOperations();
     this.#backPressure.end();
-    this.#parts.onClose(code, this.#caller);
+    this.#dependencies.onClose(code, this.#caller);
   }
 
-  async #received(bytes: RawData, isBinary: boolean): Promise<void> {
+  async #onMessage(bytes: RawData, isBinary: boolean): Promise<void> {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     if (isBinary) throw invalidMessage();
     const text = String(bytes);
     // Not awaited: what has come would be held until the operation is answered.
-    return this.#take(parseMessage(text), text.length);
+    return this.#handle(parseMessage(text), text.length);
   }
 
   /** Ends the connection with what is wrong with a message, or with the server. */
   #fail(error: unknown): void {
-    if (error instanceof Fault) {
-      this.#close(error.why, error.message);
+    if (error instanceof ProtocolError) {
+      this.#close(error.reason, error.message);
       return;
     }
-    this.#parts.operations.onInternalError(error);
+    this.#dependencies.operations.onInternalError(error);
     this.#close("internalError", somethingWrong);
   }
 
   /** @throws Fault */
-  async #take(message: ClientMessage, bytes: number): Promise<void> {
+  async #handle(message: ClientMessage, bytes: number): Promise<void> {
     switch (message.type) {
       case "connection_init":
         return this.#initialise(message.authorization);
@@ -235,41 +235,46 @@ export class WebSocketConnection implements Holder, OutletConnection {
   }
 
   async #initialise(authorization: string | undefined): Promise<void> {
-    if (this.#isInitialised) throw new Fault("initialisedTwice", "Too many initialisation requests");
+    if (this.#isInitialised) throw new ProtocolError("initialisedTwice", "Too many initialisation requests");
     this.#isInitialised = true;
     clearTimeout(this.#initialisation);
-    const presented = authorization === undefined ? this.#parts.opening : presentedIn(authorization);
-    const caller = await this.#authenticated(presented);
+    const presented =
+      authorization === undefined ? this.#dependencies.opening : presentedCredential(authorization);
+    const caller = await this.#authenticate(presented);
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     this.#endCount();
     this.#caller = caller;
-    this.#unwatch = this.#parts.watch(presented, this);
+    this.#unwatch = this.#dependencies.watch(presented, this);
     this.#send('{"type":"connection_ack"}');
   }
 
-  async #authenticated(presented: Presented): Promise<Caller> {
+  async #authenticate(presented: PresentedHeaders): Promise<Caller> {
     try {
-      const caller = await this.#parts.authenticate(presented);
+      const caller = await this.#dependencies.authenticate(presented);
       requireAnyScope(caller);
       return caller;
     } catch (error) {
       if (error instanceof Problem)
-        throw new Fault(error.status >= 500 ? "tryAgain" : "forbidden", error.message);
-      this.#parts.operations.onInternalError(error);
-      throw new Fault("internalError", somethingWrong);
+        throw new ProtocolError(error.status >= 500 ? "tryAgain" : "forbidden", error.message);
+      this.#dependencies.operations.onInternalError(error);
+      throw new ProtocolError("internalError", somethingWrong);
     }
   }
 
   async #subscribe(id: string, request: GraphqlRequest): Promise<void> {
     const caller = this.#caller;
-    if (!caller) throw new Fault("unauthorized", "Unauthorized");
-    if (this.#operations.has(id)) throw new Fault("duplicate", `Subscriber for ${id} already exists`);
-    if (this.#operations.size >= mostOperations)
-      throw new Fault("badRequest", `More than ${mostOperations} operations at once`);
-    const operation = new Operation(this.#parts.operations, caller, new SocketOutlet(this, id));
+    if (!caller) throw new ProtocolError("unauthorized", "Unauthorized");
+    if (this.#operations.has(id)) throw new ProtocolError("duplicate", `Subscriber for ${id} already exists`);
+    if (this.#operations.size >= maxOperations)
+      throw new ProtocolError("badRequest", `More than ${maxOperations} operations at once`);
+    const operation = new StreamedOperation(
+      this.#dependencies.operations,
+      caller,
+      new WebSocketSink(this, id),
+    );
     this.#operations.set(id, operation);
     try {
-      await this.#parts.count(caller);
+      await this.#dependencies.count(caller);
     } catch (error) {
       return operation.fail(error);
     }

@@ -3,87 +3,87 @@
 import type { Caller } from "../declare/caller.ts";
 import type { ResourceModel } from "../declare/model.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { Written } from "../engine/writing.ts";
+import type { WriteResult } from "../engine/writing.ts";
 import type { Selection } from "../plan/read.ts";
-import type { RootMeaning } from "./meaning.ts";
+import type { RootFieldMapping } from "./meaning.ts";
 
-export type WriteMeaning = Extract<RootMeaning, { kind: "create" | "change" | "remove" | "act" }>;
+export type WriteFieldMapping = Extract<RootFieldMapping, { kind: "create" | "update" | "delete" | "act" }>;
 
-export function isWrite(meaning: { readonly kind: string } | undefined): meaning is WriteMeaning {
-  return meaning !== undefined && ["create", "change", "remove", "act"].includes(meaning.kind);
+export function isWrite(mapping: { readonly kind: string } | undefined): mapping is WriteFieldMapping {
+  return mapping !== undefined && ["create", "update", "delete", "act"].includes(mapping.kind);
 }
 
-export interface Wrote {
+export interface MutationResult {
   /** The row as it is now, or was last, as JSON text of the selection. */
   readonly text: string;
-  readonly revealed: Readonly<Record<string, unknown>> | undefined;
+  readonly returnedOnce: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** Writes a row and reads of it what is selected. */
 export async function write(
   engine: Engine,
   caller: Caller,
-  meaning: WriteMeaning,
-  given: Readonly<Record<string, unknown>>,
+  mapping: WriteFieldMapping,
+  args: Readonly<Record<string, unknown>>,
   selection: Selection,
-): Promise<Wrote> {
-  const { kind, resource } = meaning;
+): Promise<MutationResult> {
+  const { kind, resource } = mapping;
   // Arguments were read by their types; those of an input are an object.
-  const input = { ...(given.input as Record<string, unknown> | undefined) };
-  const id = String(given.id);
-  if (meaning.kind === "remove") return remove(engine, caller, resource, id, selection);
-  const written = await changed(engine, caller, meaning, id, input);
+  const input = { ...(args.input as Record<string, unknown> | undefined) };
+  const id = String(args.id);
+  if (mapping.kind === "delete") return deleteRow(engine, caller, resource, id, selection);
+  const result = await updateOrAct(engine, caller, mapping, id, input);
   // What an action answers with may be less than the row.
-  const own = kind === "act" ? undefined : ownText(JSON.parse(written.text), selection);
+  const own = kind === "act" ? undefined : ownText(JSON.parse(result.text), selection);
   const text =
-    own ?? (await engine.getWritten(caller, { resource, selection, id: written.id, conditions: [] }));
-  return { text, revealed: written.revealed };
+    own ?? (await engine.getAfterWrite(caller, { resource, selection, id: result.id, conditions: [] }));
+  return { text, returnedOnce: result.returnedOnce };
 }
 
-function changed(
+function updateOrAct(
   engine: Engine,
   caller: Caller,
-  meaning: Exclude<WriteMeaning, { readonly kind: "remove" }>,
+  mapping: Exclude<WriteFieldMapping, { readonly kind: "delete" }>,
   id: string,
   input: Record<string, unknown>,
-): Promise<Written> {
-  const { resource } = meaning;
-  switch (meaning.kind) {
+): Promise<WriteResult> {
+  const { resource } = mapping;
+  switch (mapping.kind) {
     case "create":
-      return create(engine, caller, resource, input);
-    case "change":
-      return engine.change(caller, resource, id, input);
+      return createRow(engine, caller, resource, input);
+    case "update":
+      return engine.update(caller, resource, id, input);
     case "act":
-      return engine.act(caller, resource, id, meaning.action, input);
+      return engine.runAction(caller, resource, id, mapping.action, input);
   }
 }
 
-function create(
+function createRow(
   engine: Engine,
   caller: Caller,
   resource: ResourceModel,
   input: Record<string, unknown>,
-): Promise<Written> {
+): Promise<WriteResult> {
   const { [resource.parent?.name ?? ""]: parentId, ...body } = input;
   return engine.create(caller, resource, body, parentId === undefined ? undefined : String(parentId));
 }
 
 /** What is gone afterwards is read before; a record that stays is read as it then is. */
-async function remove(
+async function deleteRow(
   engine: Engine,
   caller: Caller,
   resource: ResourceModel,
   id: string,
   selection: Selection,
-): Promise<Wrote> {
+): Promise<MutationResult> {
   const read = { resource, selection, id, conditions: [] };
-  if (resource.removalMark) {
-    await engine.remove(caller, resource, id);
-    return { text: await engine.getWritten(caller, read), revealed: undefined };
+  if (resource.markOnDelete) {
+    await engine.delete(caller, resource, id);
+    return { text: await engine.getAfterWrite(caller, read), returnedOnce: undefined };
   }
-  const text = await engine.getWritten(caller, read);
-  await engine.remove(caller, resource, id);
-  return { text, revealed: undefined };
+  const text = await engine.getAfterWrite(caller, read);
+  await engine.delete(caller, resource, id);
+  return { text, returnedOnce: undefined };
 }
 
 /** The selection as a part of the whole row; undefined where it shows more than the row itself. */

@@ -32,7 +32,7 @@ function problemOf(error: unknown): Problem {
 }
 
 /** Answers with the error, and logs it where it is not the caller's. */
-export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const problem = problemOf(error);
   if (problem.status >= 500 && !(problem instanceof LoggedProblem)) {
     request.log.error({ requestId: request.id, err: problem.cause ?? error }, "request failed");
@@ -52,7 +52,9 @@ const socketErrors: Readonly<Record<string, ErrorCode>> = {
 };
 
 /** Answers on a connection whose request could not be read, and closes it. */
-export function answerUnreadable(logger: Logger): (error: Error & { code?: string }, socket: Socket) => void {
+export function answerClientError(
+  logger: Logger,
+): (error: Error & { code?: string }, socket: Socket) => void {
   return (error, socket) => {
     if (error.code === "ECONNRESET" || !socket.writable) {
       socket.destroy();
@@ -66,13 +68,13 @@ export function answerUnreadable(logger: Logger): (error: Error & { code?: strin
 }
 
 /** So long a caller may take to read why it is refused, and to hang up. */
-const lastWordsMs = 2_000;
+const closeTimeoutMs = 2_000;
 
 /** Answers on a connection that no request is served on, and closes it. */
 export function refuseOnSocket(socket: Duplex, problem: Problem, requestId: string): void {
   // Closed at once, it would be reset under an answer that the caller has not read yet (RFC 9112, section 9.6).
-  const impatient = setTimeout(() => socket.destroy(), lastWordsMs);
-  socket.once("close", () => clearTimeout(impatient));
+  const timeout = setTimeout(() => socket.destroy(), closeTimeoutMs);
+  socket.once("close", () => clearTimeout(timeout));
   const body = problem.toText();
   socket.end(
     `HTTP/1.1 ${problem.status} ${problem.code}\r\nX-Request-Id: ${requestId}\r\n` +

@@ -6,12 +6,12 @@ import { LoggedProblem } from "../errors.ts";
 import type { ReceivedBytes } from "./received-bytes.ts";
 
 /** Shorter ones are not counted: there are no more of them than connections. */
-const countedFrom = 4 * 1024;
+const minCountedBytes = 4 * 1024;
 
 /** Call it after the hooks that refuse requests: what they refuse is not received. */
-export function boundBodies(server: FastifyInstance, received: ReceivedBytes): void {
+export function limitBodies(server: FastifyInstance, received: ReceivedBytes): void {
   server.addHook("preParsing", ({ raw: { headers } }, _reply, payload, done) => {
-    if (Number(headers["content-length"]) >= countedFrom || headers["transfer-encoding"] !== undefined) {
+    if (Number(headers["content-length"]) >= minCountedBytes || headers["transfer-encoding"] !== undefined) {
       // An IncomingMessage, unless another hook had put something in its place.
       const body = payload as Readable;
       const receipt = received.begin(() =>

@@ -11,9 +11,9 @@ import type { OverloadLog } from "./overload-log.ts";
 /** Requests that a caller may send on one connection ahead of their answers (RFC 9112, section 9.3.2). */
 const maxPipelined = 100;
 /** Connections that are looked at for each newcomer once the table is full. */
-const looks = 32;
+const evictionProbes = 32;
 /** So long one that was refused may wait to be told, and so many may at once; others are closed without a word. */
-const refusalMs = 2_000;
+const refusalTimeoutMs = 2_000;
 const maxRefused = 100;
 
 export class Connection {
@@ -73,7 +73,7 @@ export class Connections implements Iterable<Connection> {
   readonly #counts = new Map<string, number>();
   #refused = 0;
   /** Goes round all connections, a little for each newcomer. */
-  #lap = this.#all.values();
+  #evictionCursor = this.#all.values();
 
   constructor(server: Server, bounds: ConnectionBounds) {
     this.#bounds = bounds;
@@ -99,21 +99,21 @@ export class Connections implements Iterable<Connection> {
   }
 
   close(connection: Connection): void {
-    this.#forget(connection);
+    this.#remove(connection);
     connection.socket.destroy();
   }
 
   #admit(socket: Socket): void {
     const connection = new Connection(socket);
     const count = this.#count(connection.network, 1);
-    if (this.#all.size >= this.#bounds.maxConnections && !this.#makeRoom(count)) {
+    if (this.#all.size >= this.#bounds.maxConnections && !this.#evict(count)) {
       this.#count(connection.network, -1);
       this.#refuse(socket);
       return;
     }
     this.#all.add(connection);
     this.#ofSocket.set(socket, connection);
-    socket.once("close", () => this.#forget(connection));
+    socket.once("close", () => this.#remove(connection));
   }
 
   /** Its first request is answered as `requireAdmitted` says. */
@@ -121,40 +121,40 @@ export class Connections implements Iterable<Connection> {
     this.#bounds.overloads.count("connectionsRefused");
     if (this.#refused >= maxRefused) return void socket.destroy();
     this.#refused += 1;
-    const impatient = setTimeout(() => socket.destroy(), refusalMs);
+    const timeout = setTimeout(() => socket.destroy(), refusalTimeoutMs);
     socket.once("close", () => {
-      clearTimeout(impatient);
+      clearTimeout(timeout);
       this.#refused -= 1;
     });
   }
 
   /** @param count connections of the newcomer's network, this one among them */
-  #makeRoom(count: number): boolean {
-    let found: Connection | undefined;
-    for (let left = Math.min(looks, this.#all.size); left > 0; left -= 1) {
+  #evict(count: number): boolean {
+    let candidate: Connection | undefined;
+    for (let left = Math.min(evictionProbes, this.#all.size); left > 0; left -= 1) {
       const next = this.#next();
-      if (!found || this.#isBetterToClose(next, found)) found = next;
+      if (!candidate || this.#isPreferredToEvict(next, candidate)) candidate = next;
     }
-    if (!found || (!found.isIdle && this.#held(found) <= count)) return false;
+    if (!candidate || (!candidate.isIdle && this.#countOf(candidate) <= count)) return false;
     this.#bounds.overloads.count("connectionsClosed");
-    this.close(found);
+    this.close(candidate);
     return true;
   }
 
-  #isBetterToClose(one: Connection, other: Connection): boolean {
+  #isPreferredToEvict(one: Connection, other: Connection): boolean {
     if (one.isIdle !== other.isIdle) return one.isIdle;
-    return this.#held(one) > this.#held(other);
+    return this.#countOf(one) > this.#countOf(other);
   }
 
   /** The next one of the lap; there is at least one. */
   #next(): Connection {
-    const { value } = this.#lap.next();
+    const { value } = this.#evictionCursor.next();
     if (value) return value;
-    this.#lap = this.#all.values();
-    return this.#lap.next().value!;
+    this.#evictionCursor = this.#all.values();
+    return this.#evictionCursor.next().value!;
   }
 
-  #held({ network }: Connection): number {
+  #countOf({ network }: Connection): number {
     return this.#counts.get(network) ?? 0;
   }
 
@@ -165,7 +165,7 @@ export class Connections implements Iterable<Connection> {
     connection.network = network;
   }
 
-  #forget(connection: Connection): void {
+  #remove(connection: Connection): void {
     if (this.#all.delete(connection)) this.#count(connection.network, -1);
   }
 

@@ -15,10 +15,10 @@ declare module "fastify" {
 export type AllowedOrigins = "*" | ReadonlySet<string>;
 
 /** What a request may have beyond that which pages send without being asked about (Fetch, section 2.2.2). */
-const sendable =
+const allowedHeaders =
   "Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID, X-API-Key, X-Request-Id";
 /** What a script may read of an answer beyond that which is always readable. */
-const readable =
+const exposedHeaders =
   "Allow, Deprecation, ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, Sunset, WWW-Authenticate, X-Request-Id";
 /** So long a browser need not ask again; Chromium takes no more than two hours. */
 const maxAgeSeconds = "3600";
@@ -27,13 +27,16 @@ const maxAgeSeconds = "3600";
  * Lets pages of these origins read what is answered, refusals as well: call it before whatever refuses. A request
  * without `Origin` comes from no such page.
  */
-export function letPagesRead(server: FastifyInstance, origins: AllowedOrigins): void {
+export function registerCors(server: FastifyInstance, origins: AllowedOrigins): void {
   server.addHook("onRequest", (request, reply, done) => {
     if (request.headers.origin === undefined || request.route.config.hasOwnCors) return done();
-    const allowed = allowedFor(request, origins);
+    const allowed = allowedOrigin(request, origins);
     reply.header("Vary", "Origin");
     if (allowed !== undefined)
-      reply.headers({ "Access-Control-Allow-Origin": allowed, "Access-Control-Expose-Headers": readable });
+      reply.headers({
+        "Access-Control-Allow-Origin": allowed,
+        "Access-Control-Expose-Headers": exposedHeaders,
+      });
     done();
   });
 }
@@ -46,15 +49,15 @@ export function allowPreflight(
   origins: AllowedOrigins,
 ): void {
   if (request.headers["access-control-request-method"] === undefined) return;
-  if (allowedFor(request, origins) === undefined) return;
+  if (allowedOrigin(request, origins) === undefined) return;
   reply.removeHeader("Access-Control-Expose-Headers").headers({
     "Access-Control-Allow-Methods": methods,
-    "Access-Control-Allow-Headers": sendable,
+    "Access-Control-Allow-Headers": allowedHeaders,
     "Access-Control-Max-Age": maxAgeSeconds,
   });
 }
 
-function allowedFor({ headers: { origin } }: FastifyRequest, origins: AllowedOrigins): string | undefined {
+function allowedOrigin({ headers: { origin } }: FastifyRequest, origins: AllowedOrigins): string | undefined {
   if (origins === "*") return "*";
   return origin !== undefined && origins.has(origin) ? origin : undefined;
 }

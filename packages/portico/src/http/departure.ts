@@ -4,34 +4,35 @@
 import type { FastifyInstance } from "fastify";
 
 /** What is held back at most: beyond either, all of it leaves at once. */
-const mostAnswers = 64;
-const mostCharacters = 1024 * 1024;
+const maxResponses = 64;
+const maxCharacters = 1024 * 1024;
 /** Longer texts leave as bytes: Node would put the head before a text, and keep both while it waits to be read. */
-const longestText = 64 * 1024;
+const maxTextLength = 64 * 1024;
 
 /**
  * Call it after all other hooks that see an answer.
  *
- * @param onAnswer is told how long each is
+ * @param onResponse is told how long each is
  */
-export function sendTogether(server: FastifyInstance, onAnswer: (length: number) => void): void {
-  let held: (() => void)[] = [];
+export function batchResponses(server: FastifyInstance, onResponse: (length: number) => void): void {
+  let batch: (() => void)[] = [];
   let characters = 0;
-  const leave = (): void => {
-    const leaving = held;
-    held = [];
+  const flush = (): void => {
+    const scheduled = batch;
+    batch = [];
     characters = 0;
-    for (const send of leaving) send();
+    for (const send of scheduled) send();
   };
-  server.addHook("onSend", (_request, _reply, given, done) => {
-    const payload = typeof given === "string" && given.length > longestText ? Buffer.from(given) : given;
+  server.addHook("onSend", (_request, _reply, original, done) => {
+    const payload =
+      typeof original === "string" && original.length > maxTextLength ? Buffer.from(original) : original;
     if (typeof payload === "string" || Buffer.isBuffer(payload)) {
       characters += payload.length;
-      onAnswer(payload.length);
+      onResponse(payload.length);
     }
-    const count = held.push(() => done(null, payload));
-    if (count >= mostAnswers || characters >= mostCharacters) leave();
+    const count = batch.push(() => done(null, payload));
+    if (count >= maxResponses || characters >= maxCharacters) flush();
     // Before the event loop looks at its sockets again.
-    else if (count === 1) setImmediate(leave);
+    else if (count === 1) setImmediate(flush);
   });
 }

@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyInstance } from "fastify";
 
 /** Call it after the hooks that refuse requests. */
-export function answerExpectations(server: FastifyInstance): void {
+export function handleExpectContinue(server: FastifyInstance): void {
   /** Answers whose callers wait for 100, and whether they would keep their connection. */
   const waiting = new WeakMap<ServerResponse, boolean>();
   const serve = (request: IncomingMessage, response: ServerResponse): void => {

@@ -3,7 +3,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import Negotiator from "negotiator";
 import { html, page, pageHeaders } from "../oauth/pages/layout.ts";
-import type { Site } from "../oauth/site.ts";
+import type { Issuer } from "../oauth/site.ts";
 
 const mediaTypes = ["application/json", "text/html"];
 
@@ -14,12 +14,12 @@ const mediaTypes = ["application/json", "text/html"];
  */
 export function registerFrontPage(
   server: FastifyInstance,
-  site: Promise<Site>,
+  pageInfo: Promise<Issuer>,
   count: (request: FastifyRequest) => Promise<void>,
 ): void {
   server.get("/", { config: { mediaTypes } }, async (request, reply) => {
     await count(request);
-    const known = await site;
+    const known = await pageInfo;
     reply.header("Vary", "Accept");
     if (!prefersPage(request.headers.accept)) return linksOf(known);
     reply.headers({ ...pageHeaders(known), "Content-Type": "text/html; charset=utf-8" });
@@ -33,7 +33,7 @@ function prefersPage(accept: string | undefined): boolean {
   return new Negotiator({ headers: { accept } }).mediaType(mediaTypes) === "text/html";
 }
 
-function linksOf({ brand, issuer, resource }: Site) {
+function linksOf({ brand, issuer, resource }: Issuer) {
   return {
     name: brand.name,
     links: {
@@ -46,11 +46,11 @@ function linksOf({ brand, issuer, resource }: Site) {
   };
 }
 
-function pageOf(site: Site): string {
-  const { name } = site.brand;
-  const { links } = linksOf(site);
+function pageOf(pageInfo: Issuer): string {
+  const { name } = pageInfo.brand;
+  const { links } = linksOf(pageInfo);
   return page(
-    site,
+    pageInfo,
     "API",
     html`<h1>${name}</h1>
 <p>This is an API. Every request needs an API key or an access token:</p>

@@ -7,7 +7,7 @@ import type { Connections } from "./connections.ts";
  * Answers them: Node would hang up before an answer that takes a moment. A request that they left unfinished gets
  * none, and its connection is closed.
  */
-export function answerHalfClosed(server: Server, connections: Connections): void {
+export function handleHalfClosed(server: Server, connections: Connections): void {
   // A property of Node's own, which its types leave out.
   Object.assign(server, { httpAllowHalfOpen: true });
   server.on("connection", (socket) =>

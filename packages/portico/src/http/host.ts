@@ -11,7 +11,7 @@ const hostForm = /^(?:\[[\da-f:.]{2,45}\]|[\w.~!$&'()*+,;=%-]{1,255})(?::\d{0,5}
 let known = "";
 
 /** @throws Problem `malformed_request` */
-export function requireHost({ headers: { host }, rawHeaders, httpVersion }: IncomingMessage): void {
+export function requireHostHeader({ headers: { host }, rawHeaders, httpVersion }: IncomingMessage): void {
   if (host === undefined) {
     if (httpVersion !== "1.1") return;
     throw new Problem("malformed_request", "The header Host is missing.");
@@ -26,8 +26,8 @@ export function requireHost({ headers: { host }, rawHeaders, httpVersion }: Inco
 /** Node keeps the first of several; the list of names and values has them all. */
 function isTwice(rawHeaders: readonly string[]): boolean {
   let count = 0;
-  for (let place = 0; place < rawHeaders.length; place += 2) {
-    const name = rawHeaders[place]!;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]!;
     if (name.length === 4 && name.toLowerCase() === "host") count += 1;
   }
   return count > 1;

@@ -1,7 +1,7 @@
 // Logs: JSON lines, pretty on a terminal. Whatever a line is made of, credentials do not leave in it.
 
 import { type DestinationStream, type Logger, pino } from "pino";
-import { redacted } from "../declare/redacted.ts";
+import { redactCredentials } from "../declare/redacted.ts";
 import type { LogLevel } from "./log-level.ts";
 
 export type { Logger } from "pino";
@@ -20,7 +20,7 @@ export async function createLog(level: LogLevel): Promise<Log> {
   const destination = isTerminal
     ? await prettyLines()
     : pino.destination({ fd: 1, sync: false, minLength: 16_000, periodicFlush: 250 });
-  const logger = pino({ level, base: undefined, hooks: { streamWrite: redacted } }, destination);
+  const logger = pino({ level, base: undefined, hooks: { streamWrite: redactCredentials } }, destination);
   return {
     logger,
     writeLines: logger.isLevelEnabled("info")

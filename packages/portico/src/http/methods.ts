@@ -12,29 +12,29 @@ declare module "fastify" {
 }
 
 /** What stands at a path. */
-interface Routed {
+interface RouteMethods {
   readonly methods: Set<string>;
   readonly hasOwnCors: boolean;
   readonly describeError: ((problem: Problem) => object) | undefined;
 }
 
 /** What a request does whose method its path does not have; undefined where nothing is at the path. */
-type Refusal = (request: FastifyRequest, reply: FastifyReply) => void;
+type RefuseMethod = (request: FastifyRequest, reply: FastifyReply) => void;
 
 /** Adds to the answer to OPTIONS. @param methods those of the path: `GET, HEAD, POST` */
-type TellMore = (request: FastifyRequest, reply: FastifyReply, methods: string) => void;
+type OnRefusal = (request: FastifyRequest, reply: FastifyReply, methods: string) => void;
 
 /**
  * Watches which routes are made on `server`, and answers what none of them takes before its body is looked at:
  * OPTIONS tells what is allowed, other methods are 405 with `Allow` (RFC 9110, sections 9.3.7 and 15.5.6), and a
- * path without routes is 404. `tellMore` may add to the answer to OPTIONS, but for paths that say by themselves which
+ * path without routes is 404. `onRefusal` may add to the answer to OPTIONS, but for paths that say by themselves which
  * origins may call them.
  *
  * The paths are kept once more, in a router of their own: a route for each method that a path lacks would be
  * seven hundred routes.
  */
-export function watchMethods(server: FastifyInstance, tellMore: TellMore): Refusal {
-  const routedByPath = new Map<string, Routed>();
+export function trackMethods(server: FastifyInstance, onRefusal: OnRefusal): RefuseMethod {
+  const routedByPath = new Map<string, RouteMethods>();
   const paths = findMyWay();
   server.addHook("onRoute", ({ url, method, config }) => {
     const known = routedByPath.get(url);
@@ -45,14 +45,14 @@ export function watchMethods(server: FastifyInstance, tellMore: TellMore): Refus
     routedByPath.set(url, routed);
   });
   return (request, reply) => {
-    const found = paths.find("GET", pathOf(request.url));
-    if (!found) throw new Problem("not_found", "There is nothing at this path.");
+    const route = paths.find("GET", pathOf(request.url));
+    if (!route) throw new Problem("not_found", "There is nothing at this path.");
     // What stands with a path was put there above.
-    const { methods, hasOwnCors, describeError } = found.store as Routed;
+    const { methods, hasOwnCors, describeError } = route.store as RouteMethods;
     const allowed = [...new Set([...methods, "OPTIONS"])].join(", ");
     if (request.method === "OPTIONS") {
       reply.code(204).header("Allow", allowed);
-      if (!hasOwnCors) tellMore(request, reply, [...methods].join(", "));
+      if (!hasOwnCors) onRefusal(request, reply, [...methods].join(", "));
       reply.send();
       return;
     }

@@ -4,7 +4,7 @@ import { isUtf8 } from "node:buffer";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import Negotiator from "negotiator";
 import { Problem } from "../errors.ts";
-import { requirePlain } from "../limits/plain-body.ts";
+import { requireUncompressed } from "../limits/plain-body.ts";
 import { BoundedMap } from "../plan/bounded-map.ts";
 
 declare module "fastify" {
@@ -21,19 +21,19 @@ declare module "fastify" {
 }
 
 /** JSON has no parameter that changes it (RFC 8259, section 11), but callers name its encoding. */
-const served = ["application/json", "application/json; charset=utf-8"];
+const servedTypes = ["application/json", "application/json; charset=utf-8"];
 /** Values of `Accept` that were judged before; callers send few different ones. */
-const judged = new BoundedMap<string, boolean>(1_000);
+const acceptedCache = new BoundedMap<string, boolean>(1_000);
 
 /** @throws Problem `not_acceptable` where a caller accepts none of what the route answers with (RFC 9110, section 12.5.1) */
 export function requireAccepted({ headers: { accept }, route }: FastifyRequest): void {
   if (accept === undefined || accept === "*/*" || accept === "application/json") return;
   const { mediaTypes } = route.config;
   if (mediaTypes && new Negotiator({ headers: { accept } }).mediaType([...mediaTypes]) !== undefined) return;
-  let isAccepted = judged.get(accept);
+  let isAccepted = acceptedCache.get(accept);
   if (isAccepted === undefined) {
-    isAccepted = new Negotiator({ headers: { accept } }).mediaType(served) !== undefined;
-    judged.set(accept, isAccepted);
+    isAccepted = new Negotiator({ headers: { accept } }).mediaType(servedTypes) !== undefined;
+    acceptedCache.set(accept, isAccepted);
   }
   if (!isAccepted) throw new Problem("not_acceptable");
 }
@@ -46,7 +46,7 @@ export function acceptJsonBodies(server: FastifyInstance): void {
     { parseAs: "buffer" },
     // Some clients name a type for every request; one that needs no body may come without.
     async ({ method, headers, route }: FastifyRequest, body: Buffer) => {
-      requirePlain(headers["content-encoding"]);
+      requireUncompressed(headers["content-encoding"]);
       const needsNone = method === "DELETE" || route.config.needsNoBody;
       return body.length === 0 && needsNone ? undefined : parseJson(body);
     },

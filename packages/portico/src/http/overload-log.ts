@@ -3,7 +3,7 @@
 
 import type { Logger } from "./log.ts";
 
-const everyMs = 1_000;
+const intervalMs = 1_000;
 
 /** What there was too much of. */
 export type Overload =
@@ -25,10 +25,10 @@ export class OverloadLog {
 
   count(what: Overload): void {
     this.#counts[what] = (this.#counts[what] ?? 0) + 1;
-    this.#timer ??= setTimeout(() => this.#tell(), everyMs).unref();
+    this.#timer ??= setTimeout(() => this.#report(), intervalMs).unref();
   }
 
-  #tell(): void {
+  #report(): void {
     this.#logger.warn(this.#counts, "overloaded: what went beyond the bounds was refused");
     this.#counts = {};
     this.#timer = undefined;

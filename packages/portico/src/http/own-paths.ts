@@ -35,8 +35,8 @@ function ownSegments(mount: string): ReadonlySet<string> {
 /** @throws OperatorError for a resource that would stand at a path of the server's own */
 export function requireFreePaths(resources: readonly ResourceModel[], mount: string): void {
   const taken = ownSegments(mount);
-  for (const { name, segment, isServed } of resources) {
-    if (!isServed || !(taken.has(segment) || version.test(segment))) continue;
+  for (const { name, segment, isExposed } of resources) {
+    if (!isExposed || !(taken.has(segment) || version.test(segment))) continue;
     throw new OperatorError(
       `resource ${name}: ${segment} is a path of the server's own; set plural, or rename it`,
     );

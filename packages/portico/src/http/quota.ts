@@ -5,79 +5,84 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Caller, Quota } from "../declare/caller.ts";
 import { Problem } from "../errors.ts";
 import { networkOf } from "../limits/network.ts";
-import type { Quotas, Taken } from "../limits/quota.ts";
+import type { QuotaState, Quotas } from "../limits/quota.ts";
 
 /** Counts the requests of each credential. Call it after the hook that tells the caller. */
-export function countRequests(doors: FastifyInstance, quotas: Quotas): void {
-  doors.addHook("onRequest", (request, reply, done) => {
+export function countRequests(routes: FastifyInstance, quotas: Quotas): void {
+  routes.addHook("onRequest", (request, reply, done) => {
     const { caller } = request;
     if (!caller?.quota) return done();
     const { quota, credentialId } = caller;
-    const taken = quotas.take(credentialId, quota);
-    if (!(taken instanceof Promise)) return announce(reply, quota, taken, done);
-    taken.then((known) => announce(reply, quota, known, done), done);
+    const state = quotas.take(credentialId, quota);
+    if (!(state instanceof Promise)) return setRateLimitHeaders(reply, quota, state, done);
+    state.then((known) => setRateLimitHeaders(reply, quota, known, done), done);
   });
 }
 
 /** Texts of `RateLimit-Policy`: many keys have one quota. */
 const policies = new WeakMap<Quota, string>();
 
-function announce(reply: FastifyReply, quota: Quota, taken: Taken, done: (error?: Error) => void): void {
+function setRateLimitHeaders(
+  reply: FastifyReply,
+  quota: Quota,
+  state: QuotaState,
+  done: (error?: Error) => void,
+): void {
   let policy = policies.get(quota);
   if (policy === undefined) {
     policy = `"default";q=${quota.limit};w=${quota.windowSeconds}`;
     policies.set(quota, policy);
   }
   reply.header("RateLimit-Policy", policy);
-  reply.header("RateLimit", left(taken));
-  if (taken.isAllowed) done();
-  else done(rateLimited(taken));
+  reply.header("RateLimit", rateLimitHeader(state));
+  if (state.isAllowed) done();
+  else done(rateLimited(state));
 }
 
 /** What `RateLimit` says. */
-function left({ remaining, secondsToFull }: Taken): string {
+function rateLimitHeader({ remaining, secondsToFull }: QuotaState): string {
   return `"default";r=${remaining};t=${secondsToFull}`;
 }
 
 /** Takes from a caller's bucket for what is no request of its own. @throws Problem `rate_limited` */
 export async function countOperation(quotas: Quotas, { quota, credentialId }: Caller): Promise<void> {
   if (!quota) return;
-  const taken = await quotas.take(credentialId, quota);
-  if (!taken.isAllowed) throw rateLimited(taken);
+  const state = await quotas.take(credentialId, quota);
+  if (!state.isAllowed) throw rateLimited(state);
 }
 
 /**
  * Takes what a request costs beside the token that it took as every other; where there are not as many, that one is
  * given back.
  *
- * @param tell is told the headers that say what is left now
+ * @param setHeaders is told the headers that say what is left now
  * @throws Problem `rate_limited`
  */
 export async function takeCost(
   quotas: Quotas,
   { quota, credentialId }: Caller,
   tokens: number,
-  tell: (headers: Readonly<Record<string, string>>) => void,
+  setHeaders: (headers: Readonly<Record<string, string>>) => void,
 ): Promise<void> {
   if (!quota) return;
-  const taken = await quotas.take(credentialId, quota, tokens);
-  if (taken.isAllowed) return tell({ RateLimit: left(taken) });
-  tell({ RateLimit: left(await quotas.take(credentialId, quota, -1)) });
-  throw rateLimited(taken);
+  const state = await quotas.take(credentialId, quota, tokens);
+  if (state.isAllowed) return setHeaders({ RateLimit: rateLimitHeader(state) });
+  setHeaders({ RateLimit: rateLimitHeader(await quotas.take(credentialId, quota, -1)) });
+  throw rateLimited(state);
 }
 
 /**
  * Takes what an answer costs beside its request, once its size is known.
  *
- * @param tell is told the headers that say what is left now
+ * @param setHeaders is told the headers that say what is left now
  */
 export async function chargeAnswer(
   quotas: Quotas,
   { quota, credentialId }: Caller,
   tokens: number,
-  tell: (headers: Readonly<Record<string, string>>) => void,
+  setHeaders: (headers: Readonly<Record<string, string>>) => void,
 ): Promise<void> {
-  if (quota) tell({ RateLimit: left(await quotas.charge(credentialId, quota, tokens)) });
+  if (quota) setHeaders({ RateLimit: rateLimitHeader(await quotas.charge(credentialId, quota, tokens)) });
 }
 
 /**
@@ -91,18 +96,18 @@ export function chargeStream(
   tokens: number,
 ): number | Promise<number> {
   if (!quota) return 0;
-  const taken = quotas.charge(credentialId, quota, tokens);
-  return taken instanceof Promise
-    ? taken.then((known) => secondsToToken(known, quota))
-    : secondsToToken(taken, quota);
+  const state = quotas.charge(credentialId, quota, tokens);
+  return state instanceof Promise
+    ? state.then((known) => secondsToToken(known, quota))
+    : secondsToToken(state, quota);
 }
 
-function secondsToToken({ remaining, secondsToFull }: Taken, { limit, windowSeconds }: Quota): number {
+function secondsToToken({ remaining, secondsToFull }: QuotaState, { limit, windowSeconds }: Quota): number {
   if (remaining > 0) return 0;
   return Math.max(1, Math.ceil(secondsToFull - ((limit - 1) * windowSeconds) / limit));
 }
 
-function rateLimited({ secondsToNext }: Taken, message?: string): Problem {
+function rateLimited({ secondsToNext }: QuotaState, message?: string): Problem {
   return new Problem("rate_limited", message, [], { "Retry-After": String(secondsToNext) });
 }
 
@@ -111,8 +116,8 @@ const fileQuota: Quota = { limit: 300, windowSeconds: 60 };
 
 /** Counts a static file for the address that asks for it. @throws Problem `rate_limited` */
 export async function countFile(quotas: Quotas, address: string): Promise<void> {
-  const taken = await quotas.take(`file ${networkOf(address)}`, fileQuota);
-  if (!taken.isAllowed) throw rateLimited(taken, tooManyFiles);
+  const state = await quotas.take(`file ${networkOf(address)}`, fileQuota);
+  if (!state.isAllowed) throw rateLimited(state, tooManyFiles);
 }
 
 const tooManyFiles = "Too many files were asked for from this address. Wait for the seconds in Retry-After.";
@@ -131,6 +136,6 @@ export async function failedAuthentication(
   quota: Quota,
 ): Promise<unknown> {
   if (!(error instanceof Problem) || !failures.has(error.code)) return error;
-  const taken = await quotas.take(networkOf(address), quota);
-  return taken.isAllowed ? error : rateLimited(taken, tooManyFailures);
+  const state = await quotas.take(networkOf(address), quota);
+  return state.isAllowed ? error : rateLimited(state, tooManyFailures);
 }

@@ -5,9 +5,9 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 
 /** Nothing that looks like a key or a token is taken. */
-const sane = /^(?!.*(?:[sp]k_(?:test|live)_|eyJ))[\w.-]{1,128}$/;
+const requestIdPattern = /^(?!.*(?:[sp]k_(?:test|live)_|eyJ))[\w.-]{1,128}$/;
 
 export function requestId({ headers }: Pick<IncomingMessage, "headers">): string {
-  const given = headers["x-request-id"];
-  return typeof given === "string" && sane.test(given) ? given : randomUUID();
+  const header = headers["x-request-id"];
+  return typeof header === "string" && requestIdPattern.test(header) ? header : randomUUID();
 }

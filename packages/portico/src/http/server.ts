@@ -7,31 +7,31 @@ import { Problem } from "../errors.ts";
 import type { EventFeed } from "../events/feed.ts";
 import type { GraphqlLimits } from "../graphql/bounds.ts";
 import { graphqlPath, registerGraphql } from "../graphql/door.ts";
-import type { Presented } from "../graphql/open-credentials.ts";
+import type { PresentedHeaders } from "../graphql/open-credentials.ts";
 import type { StreamAccess } from "../graphql/streams.ts";
 import type { Authenticator } from "../identity/authenticate.ts";
-import type { AddressOf } from "../limits/client-address.ts";
+import type { ClientAddress } from "../limits/client-address.ts";
 import type { Quotas } from "../limits/quota.ts";
 import { withResourceMetadata } from "../oauth/challenge.ts";
 import { registerGrants } from "../oauth/grants-api.ts";
-import { type OAuthDoor, registerOAuth } from "../oauth/routes.ts";
-import { type Site, siteAt } from "../oauth/site.ts";
+import { type OAuthOptions, registerOAuth } from "../oauth/routes.ts";
+import { type Issuer, issuerOf } from "../oauth/site.ts";
 import type { CursorCodec } from "../plan/cursor.ts";
 import { registerRest } from "../rest/routes.ts";
 import type { Database } from "../store/database.ts";
-import { answerError, answerUnreadable } from "./answer-error.ts";
-import { boundBodies } from "./bodies.ts";
+import { answerClientError, sendError } from "./answer-error.ts";
+import { limitBodies } from "./bodies.ts";
 import { Connections, requireAdmitted } from "./connections.ts";
-import { type AllowedOrigins, allowPreflight, letPagesRead } from "./cors.ts";
+import { type AllowedOrigins, allowPreflight, registerCors } from "./cors.ts";
 import { refuseCredentialInQuery } from "./credential-in-query.ts";
-import { sendTogether } from "./departure.ts";
-import { answerExpectations } from "./expectation.ts";
+import { batchResponses } from "./departure.ts";
+import { handleExpectContinue } from "./expectation.ts";
 import { registerFrontPage } from "./front-page.ts";
-import { answerHalfClosed } from "./half-closed.ts";
+import { handleHalfClosed } from "./half-closed.ts";
 import { registerHealth } from "./health.ts";
-import { requireHost } from "./host.ts";
+import { requireHostHeader } from "./host.ts";
 import type { Log } from "./log.ts";
-import { watchMethods } from "./methods.ts";
+import { trackMethods } from "./methods.ts";
 import { acceptJsonBodies, requireAccepted } from "./negotiate.ts";
 import type { OverloadLog } from "./overload-log.ts";
 import { OwnPaths } from "./own-paths.ts";
@@ -49,10 +49,10 @@ import { requestId } from "./request-id.ts";
 import { credentialOf, type RequestRecorder, recordRequests } from "./request-log.ts";
 import { equipRequests } from "./route.ts";
 import { reportTiming, startTiming } from "./timing.ts";
-import { UnreadAnswers } from "./unread-answers.ts";
-import { acceptSockets, asksForSocket, refuseTunnels } from "./upgrade.ts";
+import { UnreadResponses } from "./unread-answers.ts";
+import { handleUpgrades, isWebSocketUpgrade, refuseConnect } from "./upgrade.ts";
 
-export interface Building {
+export interface ServerDependencies {
   readonly engine: Engine;
   readonly database: Database;
   readonly authenticator: Authenticator;
@@ -63,16 +63,16 @@ export interface Building {
   readonly graphqlLimits: GraphqlLimits;
   /** Those who keep something of each request that was answered. */
   readonly recorders: readonly RequestRecorder[];
-  readonly oauth: Omit<OAuthDoor, "addressOf">;
+  readonly oauth: Omit<OAuthOptions, "addressOf">;
   readonly events: EventFeed;
   /** Subscriptions that a credential may have open. */
-  readonly mostSubscriptions: number;
+  readonly maxSubscriptions: number;
   /** {base_url} of the specification, without a slash at its end. */
   readonly publicUrl: string;
   /** Whose pages may call the doors from a browser; undefined for nobody's. */
   readonly corsOrigins: AllowedOrigins | undefined;
   /** Where a request comes from. */
-  readonly addressOf: AddressOf;
+  readonly addressOf: ClientAddress;
   /** Whether requests come through proxies that say for whom. */
   readonly isBehindProxy: boolean;
   /** Connections that may be open. */
@@ -80,7 +80,7 @@ export interface Building {
   /** Memory for what is on its way: answers that are not read yet. */
   readonly bufferBytes: number;
   /** Whether answers tell the time that each stage took. */
-  readonly isTimed: boolean;
+  readonly sendsServerTiming: boolean;
 }
 
 /** Two stores: whoever fills the one of addresses displaces no key's bucket. */
@@ -109,7 +109,7 @@ const requestTimeoutMs = 30_000;
 const keepAliveTimeoutMs = 72_000;
 
 /** The server, with every route; it listens when told to. */
-export async function buildServer(building: Building): Promise<FastifyInstance> {
+export async function createServer(dependencies: ServerDependencies): Promise<FastifyInstance> {
   const server = Fastify({
     bodyLimit: bodyLimitBytes,
     // Bodies are checked by the engine, so that Fastify's own compilers need not be loaded.
@@ -128,64 +128,64 @@ export async function buildServer(building: Building): Promise<FastifyInstance> 
       maxHeaderSize: headerLimitBytes,
       // Node would answer without a body; `requireHost` says what is wrong.
       requireHostHeader: false,
-      shouldUpgradeCallback: asksForSocket,
+      shouldUpgradeCallback: isWebSocketUpgrade,
     },
-    clientErrorHandler: answerUnreadable(building.log.logger),
-    frameworkErrors: answerError,
+    clientErrorHandler: answerClientError(dependencies.log.logger),
+    frameworkErrors: sendError,
   });
-  const ownPaths = new OwnPaths(server, building.oauth.mount);
-  const { overloads } = building;
-  const connections = openConnections(server, building, overloads);
-  const unread = new UnreadAnswers(connections, { maxUnreadBytes: building.bufferBytes, overloads });
+  const ownPaths = new OwnPaths(server, dependencies.oauth.mount);
+  const { overloads } = dependencies;
+  const connections = openConnections(server, dependencies, overloads);
+  const unread = new UnreadResponses(connections, { maxUnreadBytes: dependencies.bufferBytes, overloads });
   server.addHook("onClose", async () => unread.stop());
-  answerHalfClosed(server.server, connections);
-  refuseTunnels(server.server);
+  handleHalfClosed(server.server, connections);
+  refuseConnect(server.server);
   server.decorateRequest("caller", undefined);
-  server.setErrorHandler(answerError);
+  server.setErrorHandler(sendError);
 
-  equipRequests(server, building.log.logger);
+  equipRequests(server, dependencies.log.logger);
   acceptJsonBodies(server);
-  const { corsOrigins } = building;
-  const answerUnrouted = watchMethods(server, (request, reply, methods) => {
+  const { corsOrigins } = dependencies;
+  const answerUnrouted = trackMethods(server, (request, reply, methods) => {
     if (corsOrigins) allowPreflight(request, reply, methods, corsOrigins);
   });
-  if (building.isTimed) startTiming(server);
-  if (corsOrigins) letPagesRead(server, corsOrigins);
+  if (dependencies.sendsServerTiming) startTiming(server);
+  if (corsOrigins) registerCors(server, corsOrigins);
   server.addHook("onRequest", (request, reply, done) => {
     reply.header("X-Request-Id", request.id);
-    requireHost(request.raw);
+    requireHostHeader(request.raw);
     const connection = connections.of(request.raw.socket);
     requireAdmitted(connection);
-    unread.requireRoom(connection);
+    unread.requireCapacity(connection);
     if (!request.route.config.ignoresAccept) requireAccepted(request);
     if (request.is404) answerUnrouted(request, reply);
     else done();
   });
-  recordRequests(server, building.log, building.recorders);
-  registerHealth(server, building.database);
-  registerFrontPage(server, siteOf(building.oauth.server), ({ raw }) =>
-    countFile(building.quotas.ofAddresses, building.addressOf(raw)),
+  recordRequests(server, dependencies.log, dependencies.recorders);
+  registerHealth(server, dependencies.database);
+  registerFrontPage(server, siteOf(dependencies.oauth.server), ({ raw }) =>
+    countFile(dependencies.quotas.ofAddresses, dependencies.addressOf(raw)),
   );
-  answerExpectations(server);
-  const received = new ReceivedBytes(building.bufferBytes * receivedShare, overloads);
-  boundBodies(server, received);
+  handleExpectContinue(server);
+  const received = new ReceivedBytes(dependencies.bufferBytes * receivedShare, overloads);
+  limitBodies(server, received);
   await server.register(
     // handled: Fastify awaits what it registers, and throws here what these throw.
-    async (oauth) => registerOAuth(oauth, { ...building.oauth, addressOf: building.addressOf }),
+    async (oauth) => registerOAuth(oauth, { ...dependencies.oauth, addressOf: dependencies.addressOf }),
   );
   await server.register(
     // handled: as above.
-    async (doors) => registerDoors(doors, building, ownPaths, received),
+    async (scope) => registerProtocols(scope, dependencies, ownPaths, received),
   );
-  if (building.isTimed) reportTiming(server);
-  sendTogether(server, (bytes) => unread.add(bytes));
+  if (dependencies.sendsServerTiming) reportTiming(server);
+  batchResponses(server, (bytes) => unread.add(bytes));
   return server;
 }
 
 /** Who may be connected. */
 function openConnections(
   server: FastifyInstance,
-  { addressOf, isBehindProxy, maxConnections }: Building,
+  { addressOf, isBehindProxy, maxConnections }: ServerDependencies,
   overloads: OverloadLog,
 ): Connections {
   return new Connections(server.server, {
@@ -195,8 +195,8 @@ function openConnections(
   });
 }
 
-async function siteOf({ parts: { urls, brand, scopes } }: OAuthDoor["server"]): Promise<Site> {
-  return siteAt(await urls, brand, scopes);
+async function siteOf({ dependencies: { urls, brand, scopes } }: OAuthOptions["server"]): Promise<Issuer> {
+  return issuerOf(await urls, brand, scopes);
 }
 
 function noSchemas(): never {
@@ -204,16 +204,16 @@ function noSchemas(): never {
 }
 
 /** Whoever comes through a door has shown who they are. */
-function registerDoors(
-  doors: FastifyInstance,
-  building: Building,
+function registerProtocols(
+  routes: FastifyInstance,
+  dependencies: ServerDependencies,
   ownPaths: OwnPaths,
   received: ReceivedBytes,
 ): void {
-  const { engine, cursors, authenticator, quotas, oauth, publicUrl, log } = building;
-  const { graphqlLimits, events, mostSubscriptions, addressOf } = building;
-  const verify = (presented: Presented): Promise<Caller> => authenticator.caller(presented);
-  const authenticate = async (presented: Presented, address: string): Promise<Caller> => {
+  const { engine, cursors, authenticator, quotas, oauth, publicUrl, log } = dependencies;
+  const { graphqlLimits, events, maxSubscriptions, addressOf } = dependencies;
+  const verify = (presented: PresentedHeaders): Promise<Caller> => authenticator.caller(presented);
+  const authenticate = async (presented: PresentedHeaders, address: string): Promise<Caller> => {
     try {
       return await authenticator.caller(presented, address);
     } catch (error) {
@@ -221,7 +221,7 @@ function registerDoors(
       throw await withResourceMetadata(refusal, oauth);
     }
   };
-  doors.addHook("onRequest", (request, _reply, done) => {
+  routes.addHook("onRequest", (request, _reply, done) => {
     refuseCredentialInQuery(request.url);
     if (request.route.config.isOpenTo?.(request)) return done();
     const known = (caller: Caller): void => {
@@ -230,15 +230,15 @@ function registerDoors(
     };
     authenticate(request.raw, addressOf(request.raw)).then(known, done);
   });
-  countRequests(doors, quotas.ofKeys);
+  countRequests(routes, quotas.ofKeys);
   const basePath = new URL(publicUrl).pathname.replace(/\/$/, "");
-  registerGrants(doors, { server: oauth.server, basePath, callerOf });
+  registerGrants(routes, { server: oauth.server, basePath, callerOf });
   const count = (caller: Caller): Promise<void> => countOperation(quotas.ofKeys, caller);
   const logSocket: StreamAccess["logSocket"] = (line, caller) =>
     log.logger.info({ ...line, ...(caller && credentialOf(caller)) }, "web socket closed");
   const onInternalError = (err: unknown): void => log.logger.error({ err }, "operation of a stream failed");
-  const streams = registerGraphql(doors, {
-    ...{ engine, cursors, limits: graphqlLimits, basePath, callerOf, events, mostSubscriptions },
+  const streams = registerGraphql(routes, {
+    ...{ engine, cursors, limits: graphqlLimits, basePath, callerOf, events, maxSubscriptions },
     ...{ addressOf, authenticate, verify, count, logSocket, onInternalError },
     receive: (refuse) => received.begin(refuse),
     countFile: ({ raw }) => countFile(quotas.ofAddresses, addressOf(raw)),
@@ -246,9 +246,9 @@ function registerDoors(
     chargeAnswer: (...charging) => chargeAnswer(quotas.ofKeys, ...charging),
     chargeStream: (...charging) => chargeStream(quotas.ofKeys, ...charging),
   });
-  acceptSockets(doors.server, graphqlPath, (...opening) => streams.openSocket(...opening));
+  handleUpgrades(routes.server, graphqlPath, (...opening) => streams.openSocket(...opening));
   ownPaths.complete();
-  registerRest(doors, {
+  registerRest(routes, {
     ...{ engine, cursors, basePath, callerOf },
     chargeAnswer: (...charging) => chargeAnswer(quotas.ofKeys, ...charging),
   });

@@ -7,17 +7,17 @@ import type { Connection, Connections } from "./connections.ts";
 import type { OverloadLog } from "./overload-log.ts";
 
 /** So long a peer may take nothing while bytes wait for it. */
-const patienceMs = 30_000;
+const graceMs = 30_000;
 /** So slowly a peer may read, on average, once that time is over. */
-const slowestBytesPerSecond = 4 * 1024;
-const everyMs = 1_000;
+const minBytesPerSecond = 4 * 1024;
+const intervalMs = 1_000;
 
 /** How a peer has been reading since bytes began to wait for it. */
-interface Reading {
+interface ReadProgress {
   readonly since: number;
-  readonly takenBefore: number;
-  taken: number;
-  tookAt: number;
+  readonly readBefore: number;
+  read: number;
+  readAt: number;
 }
 
 /** Node tells of a socket how much was handed to the system, and here what of it the system has not taken yet. */
@@ -27,7 +27,7 @@ interface Handle {
 }
 
 /** Bytes that the system took for the peer: a large answer is written at once, and only this tells how far it got. */
-function takenBytes(socket: Socket): number {
+function readBytes(socket: Socket): number {
   // Not public, but what Node's own time-outs of sockets look at (lib/net.js).
   const { _handle: handle } = socket as Socket & { readonly _handle: Handle | null };
   return handle ? handle.bytesWritten - handle.writeQueueSize : 0;
@@ -39,30 +39,30 @@ export interface UnreadBounds {
   readonly overloads: OverloadLog;
 }
 
-export class UnreadAnswers {
+export class UnreadResponses {
   readonly #connections: Connections;
   readonly #bounds: UnreadBounds;
-  readonly #readings = new WeakMap<Connection, Reading>();
+  readonly #readings = new WeakMap<Connection, ReadProgress>();
   readonly #timer: NodeJS.Timeout;
   /** What waited at the last look, and what was answered since. */
   #unreadBytes = 0;
-  #answeredBytes = 0;
-  #isLookDue = false;
+  #sentBytes = 0;
+  #isCheckDue = false;
 
   constructor(connections: Connections, bounds: UnreadBounds) {
     this.#connections = connections;
     this.#bounds = bounds;
-    this.#timer = setInterval(() => this.#look(performance.now()), everyMs).unref();
+    this.#timer = setInterval(() => this.#check(performance.now()), intervalMs).unref();
   }
 
   /** Counts an answer that is about to be written. */
   add(bytes: number): void {
-    this.#answeredBytes += bytes;
-    if (this.#isLookDue || this.#answeredBytes < this.#bounds.maxUnreadBytes / 4) return;
-    this.#isLookDue = true;
+    this.#sentBytes += bytes;
+    if (this.#isCheckDue || this.#sentBytes < this.#bounds.maxUnreadBytes / 4) return;
+    this.#isCheckDue = true;
     setImmediate(() => {
-      this.#isLookDue = false;
-      this.#look(performance.now());
+      this.#isCheckDue = false;
+      this.#check(performance.now());
     });
   }
 
@@ -72,9 +72,9 @@ export class UnreadAnswers {
    *
    * @throws Problem `unavailable`
    */
-  requireRoom(connection: Connection | undefined): void {
+  requireCapacity(connection: Connection | undefined): void {
     const { maxUnreadBytes } = this.#bounds;
-    const bytes = this.#unreadBytes + this.#answeredBytes;
+    const bytes = this.#unreadBytes + this.#sentBytes;
     if (bytes <= maxUnreadBytes) return;
     if (bytes <= 2 * maxUnreadBytes && connection?.unreadBytes === 0) return;
     this.#bounds.overloads.count("requestsRefused");
@@ -85,43 +85,43 @@ export class UnreadAnswers {
     clearInterval(this.#timer);
   }
 
-  #look(now: number): void {
-    const waiting: { connection: Connection; bytes: number; tookAt: number }[] = [];
+  #check(now: number): void {
+    const waiting: { connection: Connection; bytes: number; readAt: number }[] = [];
     let total = 0;
     for (const connection of this.#connections) {
       const bytes = connection.unreadBytes;
-      const reading = this.#follow(connection, bytes, now);
+      const reading = this.#measure(connection, bytes, now);
       if (!reading) continue;
       if (isTooSlow(reading, now)) {
         this.#connections.close(connection);
         continue;
       }
-      waiting.push({ connection, bytes, tookAt: reading.tookAt });
+      waiting.push({ connection, bytes, readAt: reading.readAt });
       total += bytes;
     }
-    this.#answeredBytes = 0;
-    this.#unreadBytes = total > this.#bounds.maxUnreadBytes ? this.#relieve(waiting, total) : total;
+    this.#sentBytes = 0;
+    this.#unreadBytes = total > this.#bounds.maxUnreadBytes ? this.#closeSlowest(waiting, total) : total;
   }
 
-  #follow(connection: Connection, bytes: number, now: number): Reading | undefined {
+  #measure(connection: Connection, bytes: number, now: number): ReadProgress | undefined {
     if (bytes === 0) {
       this.#readings.delete(connection);
       return undefined;
     }
-    const taken = takenBytes(connection.socket);
+    const bytesRead = readBytes(connection.socket);
     const known = this.#readings.get(connection);
     if (!known) {
-      const began = { since: now, takenBefore: taken, taken, tookAt: now };
-      this.#readings.set(connection, began);
-      return began;
+      const initial = { since: now, readBefore: bytesRead, read: bytesRead, readAt: now };
+      this.#readings.set(connection, initial);
+      return initial;
     }
-    if (taken > known.taken) [known.taken, known.tookAt] = [taken, now];
+    if (bytesRead > known.read) [known.read, known.readAt] = [bytesRead, now];
     return known;
   }
 
   /** @returns what waits still */
-  #relieve(waiting: { connection: Connection; bytes: number; tookAt: number }[], total: number): number {
-    waiting.sort((one, other) => one.tookAt - other.tookAt || other.bytes - one.bytes);
+  #closeSlowest(waiting: { connection: Connection; bytes: number; readAt: number }[], total: number): number {
+    waiting.sort((one, other) => one.readAt - other.readAt || other.bytes - one.bytes);
     let left = total;
     for (const { connection, bytes } of waiting) {
       if (left <= this.#bounds.maxUnreadBytes) break;
@@ -133,8 +133,8 @@ export class UnreadAnswers {
   }
 }
 
-function isTooSlow({ since, takenBefore, taken, tookAt }: Reading, now: number): boolean {
-  if (now - tookAt >= patienceMs) return true;
+function isTooSlow({ since, readBefore, read: bytesRead, readAt }: ReadProgress, now: number): boolean {
+  if (now - readAt >= graceMs) return true;
   const seconds = (now - since) / 1000;
-  return now - since >= patienceMs && taken - takenBefore < seconds * slowestBytesPerSecond;
+  return now - since >= graceMs && bytesRead - readBefore < seconds * minBytesPerSecond;
 }

@@ -7,23 +7,23 @@ import type { Duplex } from "node:stream";
 import { Problem } from "../errors.ts";
 import { refuseOnSocket } from "./answer-error.ts";
 import { refuseCredentialInQuery } from "./credential-in-query.ts";
-import { requireHost } from "./host.ts";
+import { requireHostHeader } from "./host.ts";
 
 /** Whether a request asks for WebSocket (RFC 6455, section 4.1). */
-export function asksForSocket({ headers: { upgrade } }: IncomingMessage): boolean {
+export function isWebSocketUpgrade({ headers: { upgrade } }: IncomingMessage): boolean {
   return upgrade?.toLowerCase() === "websocket";
 }
 
 type OpenSocket = (request: IncomingMessage, connection: Duplex, head: Buffer, requestId: string) => void;
 
 /** Opens sockets at one path and refuses them everywhere else. */
-export function acceptSockets(server: Server, path: string, open: OpenSocket): void {
+export function handleUpgrades(server: Server, path: string, open: OpenSocket): void {
   server.on("upgrade", (request, connection, head) => {
     // Whoever hangs up now is of no interest any more.
     connection.on("error", () => {});
     const requestId = randomUUID();
     try {
-      requireHost(request);
+      requireHostHeader(request);
       requireSocketPath(request, path);
       open(request, connection, head, requestId);
     } catch (error) {
@@ -34,7 +34,7 @@ export function acceptSockets(server: Server, path: string, open: OpenSocket): v
 }
 
 /** CONNECT asks for a tunnel, and there is none (RFC 9110, section 9.3.6). Node would hang up without a word. */
-export function refuseTunnels(server: Server): void {
+export function refuseConnect(server: Server): void {
   server.on("connect", (_request, connection) => {
     connection.on("error", () => {});
     const problem = new Problem("method_not_allowed", undefined, [], { Allow: "GET, HEAD, OPTIONS" });

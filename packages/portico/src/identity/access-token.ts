@@ -6,9 +6,9 @@ import { sql } from "kysely";
 import type { Caller, Quota } from "../declare/caller.ts";
 import { BoundedMap } from "../plan/bounded-map.ts";
 import type { Statement } from "../store/database.ts";
-import { compile, slot } from "../store/statement.ts";
+import { compile, parameter } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
-import { epochSeconds, kept, type OAuthRecords } from "./oauth-records.ts";
+import { epochSeconds, hashToken, type OAuthRecords } from "./oauth-records.ts";
 import { invalidCredential } from "./presented-credential.ts";
 import type { SigningKeyRing } from "./signing-keys.ts";
 
@@ -33,24 +33,24 @@ export interface AccessClaims {
 }
 
 /** What two clocks may differ by. */
-const toleratedSkewSeconds = 30;
-const mostVerified = 10_000;
+const clockSkewSeconds = 30;
+const maxCachedTokens = 10_000;
 /** So old may be what is known of a token's standing: a revocation shows within a second. */
-const standingMs = 500;
+const statusTtlMs = 500;
 /** No token that the server makes is as long. */
-const longestToken = 8_000;
+const maxTokenLength = 8_000;
 
 const revokedModel = "RevokedToken";
 
-interface Verified {
+interface VerifiedToken {
   readonly claims: AccessClaims;
   /** With the scopes that the token and, by now, its client have. */
   caller: Caller;
   /** The scopes of its client as JSON text, as long as the token stands. */
-  standing: Promise<string | undefined>;
+  status: Promise<string | undefined>;
   /** What `caller` was made from. */
   allowed: string | undefined;
-  seenAt: number;
+  statusReadAt: number;
 }
 
 export class AccessTokens {
@@ -59,9 +59,9 @@ export class AccessTokens {
   readonly #keys: SigningKeyRing;
   readonly #urls: Promise<OAuthUrls>;
   readonly #quota: Quota;
-  readonly #verified = new BoundedMap<string, Verified>(mostVerified);
-  readonly #ofClient: Statement<AccessClaims>;
-  readonly #ofPerson: Statement<AccessClaims>;
+  readonly #verified = new BoundedMap<string, VerifiedToken>(maxCachedTokens);
+  readonly #clientStatus: Statement<AccessClaims>;
+  readonly #userStatus: Statement<AccessClaims>;
 
   /**
    * @param urls known once the server listens
@@ -81,102 +81,108 @@ export class AccessTokens {
     this.#quota = quota;
     const { builder } = store.dialect;
     const ofClient = sql`select c.scopes from oauth_clients as c
-      where c.client_id = ${slot((claims: AccessClaims) => claims.client_id)}
-        and c.tenant_id = ${slot((claims: AccessClaims) => claims.tenant_id)}
+      where c.client_id = ${parameter((claims: AccessClaims) => claims.client_id)}
+        and c.tenant_id = ${parameter((claims: AccessClaims) => claims.tenant_id)}
         and not exists (select 1 from oauth_records where model = ${sql.lit(revokedModel)}
-          and id = ${slot((claims: AccessClaims) => kept(claims.jti))})`;
-    this.#ofClient = compile(builder, ofClient);
-    this.#ofPerson = compile(
+          and id = ${parameter((claims: AccessClaims) => hashToken(claims.jti))})`;
+    this.#clientStatus = compile(builder, ofClient);
+    this.#userStatus = compile(
       builder,
       sql`${ofClient}
         and exists (select 1 from oauth_records where model = 'Grant'
-          and id = ${slot((claims: AccessClaims) => kept(claims.grant_id ?? ""))} and expires_at > ${slot(epochSeconds)})
+          and id = ${parameter((claims: AccessClaims) => hashToken(claims.grant_id ?? ""))} and expires_at > ${parameter(epochSeconds)})
         and exists (select 1 from users where tenant_id = c.tenant_id
-          and id = ${slot((claims: AccessClaims) => claims.sub)})`,
+          and id = ${parameter((claims: AccessClaims) => claims.sub)})`,
     );
   }
 
   /** Who sends a request with this token. @throws Problem `invalid_credential` */
   async caller(token: string): Promise<Caller> {
-    const found = await this.#standing(token);
-    if (!found) throw invalidCredential();
-    const allowed = await found.standing;
-    if (found.allowed !== allowed) {
-      found.allowed = allowed;
-      found.caller = { ...found.caller, scopes: commonScopes(found.claims, allowed) };
+    const verified = await this.#current(token);
+    if (!verified) throw invalidCredential();
+    const allowed = await verified.status;
+    if (verified.allowed !== allowed) {
+      verified.allowed = allowed;
+      verified.caller = { ...verified.caller, scopes: commonScopes(verified.claims, allowed) };
     }
-    return found.caller;
+    return verified.caller;
   }
 
   /** Whether a token says that it is one of ours; whether that is so is another question. */
   async isOfIssuer(token: string): Promise<boolean> {
     const { issuer } = await this.#urls;
-    return parsed(token.slice(0, longestToken).split(".")[1] ?? "")?.["iss"] === issuer;
+    return parseJson(token.slice(0, maxTokenLength).split(".")[1] ?? "")?.["iss"] === issuer;
   }
 
   /** The claims of a token that is valid now, with the scopes that its client still has; undefined for anything else. */
   async claims(token: string): Promise<AccessClaims | undefined> {
-    const found = await this.#standing(token, 0);
-    if (!found) return undefined;
-    const scopes = commonScopes(found.claims, await found.standing);
-    return { ...found.claims, scope: [...scopes].join(" ") };
+    const verified = await this.#current(token, 0);
+    if (!verified) return undefined;
+    const scopes = commonScopes(verified.claims, await verified.status);
+    return { ...verified.claims, scope: [...scopes].join(" ") };
   }
 
   /** Ends a token before its time. */
   async revoke({ jti, exp }: AccessClaims): Promise<void> {
-    const expiresAt = exp + toleratedSkewSeconds;
+    const expiresAt = exp + clockSkewSeconds;
     await this.#records.put({ model: revokedModel, value: jti, payload: "{}", expiresAt });
   }
 
-  async #standing(token: string, mostAgeMs: number = standingMs): Promise<Verified | undefined> {
-    const found = await this.#verify(token);
-    if (!found || found.claims.exp + toleratedSkewSeconds <= Date.now() / 1000) return undefined;
+  async #current(token: string, maxAgeMs: number = statusTtlMs): Promise<VerifiedToken | undefined> {
+    const verified = await this.#verify(token);
+    if (!verified || verified.claims.exp + clockSkewSeconds <= Date.now() / 1000) return undefined;
     const now = performance.now();
-    if (now - found.seenAt >= mostAgeMs) {
-      found.seenAt = now;
-      found.standing = this.#allowed(found.claims);
+    if (now - verified.statusReadAt >= maxAgeMs) {
+      verified.statusReadAt = now;
+      verified.status = this.#allowed(verified.claims);
       // A database that does not answer is asked again by the next request.
-      found.standing.catch(() => {
-        found.seenAt = -standingMs;
+      verified.status.catch(() => {
+        verified.statusReadAt = -statusTtlMs;
       });
     }
-    return (await found.standing) === undefined ? undefined : found;
+    return (await verified.status) === undefined ? undefined : verified;
   }
 
   async #allowed(claims: AccessClaims): Promise<string | undefined> {
-    const statement = claims.sub === claims.client_id ? this.#ofClient : this.#ofPerson;
+    const statement = claims.sub === claims.client_id ? this.#clientStatus : this.#userStatus;
     const [row] = await this.#store.database.query(statement, claims);
     return row?.[0] as string | undefined;
   }
 
-  async #verify(token: string): Promise<Verified | undefined> {
-    if (token.length > longestToken) return undefined;
-    const key = kept(token);
-    const known = this.#verified.get(key);
-    if (known) return known;
+  async #verify(token: string): Promise<VerifiedToken | undefined> {
+    if (token.length > maxTokenLength) return undefined;
+    const key = hashToken(token);
+    const cached = this.#verified.get(key);
+    if (cached) return cached;
     const claims = await this.#claimsOf(token);
     if (!claims) return undefined;
     const { tenant_id: tenantId, client_id: clientId, sub } = claims;
-    const isPerson = sub !== clientId;
+    const isUser = sub !== clientId;
     const caller: Caller = {
       tenantId,
-      userId: isPerson ? sub : undefined,
-      isDelegated: isPerson,
-      credentialId: isPerson ? `${clientId}/${sub}` : clientId,
+      userId: isUser ? sub : undefined,
+      isDelegated: isUser,
+      credentialId: isUser ? `${clientId}/${sub}` : clientId,
       scopes: commonScopes(claims, undefined),
       quota: this.#quota,
     };
-    const standing = Promise.resolve(undefined);
-    const made: Verified = { claims, caller, standing, allowed: undefined, seenAt: -standingMs };
-    this.#verified.set(key, made);
-    return made;
+    const status = Promise.resolve(undefined);
+    const verified: VerifiedToken = {
+      claims,
+      caller,
+      status,
+      allowed: undefined,
+      statusReadAt: -statusTtlMs,
+    };
+    this.#verified.set(key, verified);
+    return verified;
   }
 
   /** RFC 9068, section 4: type, signature, issuer, audience, times. */
   async #claimsOf(token: string): Promise<AccessClaims | undefined> {
-    const [head = "", body = "", signature = "", ...rest] = token.split(".");
+    const [headerText = "", claimsText = "", signature = "", ...rest] = token.split(".");
     if (rest.length > 0) return undefined;
-    const header = parsed(head);
+    const header = parseJson(headerText);
     if (header?.["alg"] !== "ES256" || header["typ"] !== "at+jwt" || typeof header["kid"] !== "string")
       return undefined;
     // Extensions that are not known must not be passed over (RFC 7515, section 4.1.11).
@@ -187,13 +193,13 @@ export class AccessTokens {
     // One token has one text: Node would read others as the same bytes.
     if (bytes.toString("base64url") !== signature) return undefined;
     const key = { key: publicKey, dsaEncoding: "ieee-p1363" } as const;
-    if (bytes.length !== 64 || !verify("sha256", Buffer.from(`${head}.${body}`), key, bytes))
+    if (bytes.length !== 64 || !verify("sha256", Buffer.from(`${headerText}.${claimsText}`), key, bytes))
       return undefined;
-    const claims = parsed(body);
+    const claims = parseJson(claimsText);
     const { issuer, resource } = await this.#urls;
     // A key that was given may sign for others too.
     if (!isAccessClaims(claims) || claims.iss !== issuer || claims.aud !== resource) return undefined;
-    return claims.iat <= Date.now() / 1000 + toleratedSkewSeconds ? claims : undefined;
+    return claims.iat <= Date.now() / 1000 + clockSkewSeconds ? claims : undefined;
   }
 }
 
@@ -216,7 +222,7 @@ function commonScopes({ scope = "" }: AccessClaims, allowed: string | undefined)
   return new Set(scope.split(" ").filter((each) => known.has(each)));
 }
 
-function parsed(part: string): Readonly<Record<string, unknown>> | undefined {
+function parseJson(part: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(Buffer.from(part, "base64url").toString());
     return typeof value === "object" && value !== null ? { ...value } : undefined;

@@ -1,16 +1,16 @@
 // Whoever writes to people about their own account.
 
 import type { Session } from "../store/database.ts";
-import type { Person } from "./person.ts";
+import type { User } from "./person.ts";
 
 /** What a link is for; also the last part of its address. */
 export type LinkPurpose = "password" | "email";
 
 /** Writes to a person in the transaction of `session`. */
-export interface AccountLetters {
+export interface AccountEmails {
   link(
     session: Session,
-    person: Person,
+    user: User,
     link: {
       readonly purpose: LinkPurpose;
       readonly url: string;
@@ -21,17 +21,17 @@ export interface AccountLetters {
   /**
    * Tells the address that a person had of another one.
    *
-   * @param person with the address of before
+   * @param user with the address of before
    * @param change `isPending` where that is still theirs until the new one is confirmed
    */
   emailChanged(
     session: Session,
-    person: Person,
+    user: User,
     change: { readonly email: string; readonly isPending: boolean; readonly address: string },
   ): Promise<void>;
   /** @param address the network address of the last try */
-  passwordGuessed(session: Session, person: Person, address: string): Promise<void>;
-  passwordChanged(session: Session, person: Person, address: string): Promise<void>;
+  passwordGuessed(session: Session, user: User, address: string): Promise<void>;
+  passwordChanged(session: Session, user: User, address: string): Promise<void>;
   /** @param passkey how the person calls it */
-  passkeyAdded(session: Session, person: Person, passkey: string, address: string): Promise<void>;
+  passkeyAdded(session: Session, user: User, passkey: string, address: string): Promise<void>;
 }

@@ -6,11 +6,11 @@ import type { Session } from "../store/database.ts";
 import { OneByOne } from "../store/one-by-one.ts";
 import type { Report } from "../store/report.ts";
 import type { Store } from "../store/store.ts";
-import type { AccountLetters } from "./account-letters.ts";
+import type { AccountEmails } from "./account-letters.ts";
 import type { ChangedUser, EmailChange, EmailChanges } from "./email-changes.ts";
-import { type AskedLink, askedModel, type MailedLinks } from "./mailed-links.ts";
+import { type LinkRequest, linkRequestModel, type MailedLinks } from "./mailed-links.ts";
 import { epochSeconds, type OAuthRecords } from "./oauth-records.ts";
-import type { People, Person } from "./person.ts";
+import type { User, UserLookup } from "./person.ts";
 
 /** Apart from links, which an older server that runs beside this one writes as well. */
 const warningModel = "AskedWarning";
@@ -18,35 +18,35 @@ const warningSeconds = 3_600;
 const nameBytes = 32;
 
 /** Old addresses that are told of changes that come together. */
-const maxTold = 10;
+const maxNotifiedAddresses = 10;
 /** What a mail says of a change that a command made. */
 const commandAddress = "a command on the server";
 
-export interface AccountMailParts {
+export interface AccountMailDependencies {
   readonly store: Store;
   readonly records: OAuthRecords;
-  readonly people: People;
-  readonly letters: AccountLetters;
+  readonly users: UserLookup;
+  readonly emails: AccountEmails;
   readonly links: MailedLinks;
   readonly changes: EmailChanges;
 }
 
 /** Whose password is guessed, and from where the last try came. */
-export type Warning = Pick<AskedLink, "tenantId" | "email" | "address">;
+export type Warning = Pick<LinkRequest, "tenantId" | "email" | "address">;
 
 export class AccountMails {
-  readonly #parts: AccountMailParts;
-  readonly #asked: OneByOne<string>;
+  readonly #dependencies: AccountMailDependencies;
+  readonly #requested: OneByOne<string>;
   readonly #warnings: OneByOne<string>;
   readonly #changed: OneByOne<ChangedUser>;
 
-  constructor(parts: AccountMailParts, report: Report) {
-    this.#parts = parts;
-    const { records, store, changes } = parts;
-    const asked = {
-      next: (after = "") => records.page(askedModel, after),
+  constructor(dependencies: AccountMailDependencies, report: Report) {
+    this.#dependencies = dependencies;
+    const { records, store, changes } = dependencies;
+    const requested = {
+      next: (after = "") => records.page(linkRequestModel, after),
       nameOf: (id: string) => id,
-      work: (id: string) => store.transaction((session) => this.#answer(session, id)),
+      work: (id: string) => store.transaction((session) => this.#sendRequested(session, id)),
     };
     const warnings = {
       next: (after = "") => records.page(warningModel, after),
@@ -56,23 +56,23 @@ export class AccountMails {
     const changed = {
       next: (after?: ChangedUser) => changes.page(after?.id ?? ""),
       nameOf: ({ id }: ChangedUser) => id,
-      work: (user: ChangedUser) => store.transaction((session) => this.#tell(session, user)),
+      work: (user: ChangedUser) => store.transaction((session) => this.#notify(session, user)),
     };
-    this.#asked = new OneByOne(asked, "writing a mail that somebody asked for", report);
+    this.#requested = new OneByOne(requested, "writing a mail that somebody asked for", report);
     this.#warnings = new OneByOne(warnings, "writing a warning of guessed passwords", report);
     this.#changed = new OneByOne(changed, "writing mails about a changed address", report);
   }
 
   /** Writes all that wait to be written. */
-  async look(): Promise<void> {
-    await this.#asked.run();
+  async poll(): Promise<void> {
+    await this.#requested.run();
     await this.#warnings.run();
     await this.#changed.run();
   }
 
   /** Keeps that somebody guesses a password. Whether there is such a person is looked up later, so that no answer tells. */
-  async askWarning({ tenantId, email, address }: Warning): Promise<void> {
-    await this.#parts.records.put({
+  async requestWarning({ tenantId, email, address }: Warning): Promise<void> {
+    await this.#dependencies.records.put({
       model: warningModel,
       value: randomBytes(nameBytes).toString("base64url"),
       payload: JSON.stringify({ tenantId, email, address }),
@@ -81,53 +81,56 @@ export class AccountMails {
   }
 
   async #warn(session: Session, id: string): Promise<void> {
-    const { records, people, letters } = this.#parts;
+    const { records, users, emails } = this.#dependencies;
     const payload = await records.takeFromPage(warningModel, id, session);
     if (payload === undefined) return;
     const { tenantId, email, address }: Warning = JSON.parse(payload);
-    const person = await people.findByEmail(tenantId, email, session);
-    if (person) await letters.passwordGuessed(session, person, address);
+    const recipient = await users.findByEmail(tenantId, email, session);
+    if (recipient) await emails.passwordGuessed(session, recipient, address);
   }
 
   /** Where there is such a person, they are sent what was asked for. */
-  async #answer(session: Session, id: string): Promise<void> {
-    const { records, people, links } = this.#parts;
-    const payload = await records.takeFromPage(askedModel, id, session);
+  async #sendRequested(session: Session, id: string): Promise<void> {
+    const { records, users, links } = this.#dependencies;
+    const payload = await records.takeFromPage(linkRequestModel, id, session);
     if (payload === undefined) return;
-    const asked: AskedLink = JSON.parse(payload);
-    const person = await people.findByEmail(asked.tenantId, asked.email, session);
-    if (!person) return;
+    const requested: LinkRequest = JSON.parse(payload);
+    const recipient = await users.findByEmail(requested.tenantId, requested.email, session);
+    if (!recipient) return;
     // An address that is not confirmed is confirmed first.
-    const purpose = person.isEmailUnconfirmed ? "email" : asked.purpose;
-    await links.send(session, person, { ...asked, purpose });
+    const purpose = recipient.isEmailUnconfirmed ? "email" : requested.purpose;
+    await links.send(session, recipient, { ...requested, purpose });
   }
 
-  async #tell(session: Session, user: ChangedUser): Promise<void> {
-    const { people, changes } = this.#parts;
+  async #notify(session: Session, user: ChangedUser): Promise<void> {
+    const { users, changes } = this.#dependencies;
     const known = await changes.take(user, session);
-    const person = await people.find(user.id, session);
-    const taken = known.filter(({ isNew }) => isNew);
-    if (!person || taken.length === 0) return;
-    await this.#tellPrevious(session, person, taken);
-    const present = known.findLast(({ email }) => email === person.email);
+    const recipient = await users.find(user.id, session);
+    const newChanges = known.filter(({ isNew }) => isNew);
+    if (!recipient || newChanges.length === 0) return;
+    await this.#notifyPrevious(session, recipient, newChanges);
+    const present = known.findLast(({ email }) => email === recipient.email);
     const pending = known.findLast(({ isPending }) => isPending);
-    const wanted = [present, pending].filter((each) => each !== undefined);
-    for (const { email, address } of new Set(wanted.filter(({ isNew }) => isNew)))
-      await this.#sendLink(session, { ...person, email }, address);
+    const linked = [present, pending].filter((each) => each !== undefined);
+    for (const { email, address } of new Set(linked.filter(({ isNew }) => isNew)))
+      await this.#sendLink(session, { ...recipient, email }, address);
     // The newest stays in any case: it says when the person was last written to.
-    await changes.forgetOthers(user, [...wanted, known.at(-1)!], session);
+    await changes.deleteOthers(user, [...linked, known.at(-1)!], session);
   }
 
-  async #tellPrevious(session: Session, person: Person, taken: readonly EmailChange[]): Promise<void> {
-    const { letters } = this.#parts;
-    const byPrevious = new Map(taken.map((change) => [change.previousEmail, change]));
-    for (const [previous, { email, isPending, address }] of [...byPrevious].slice(0, maxTold)) {
+  async #notifyPrevious(session: Session, recipient: User, changes: readonly EmailChange[]): Promise<void> {
+    const { emails } = this.#dependencies;
+    const byPrevious = new Map(changes.map((change) => [change.previousEmail, change]));
+    for (const [previous, { email, isPending, address }] of [...byPrevious].slice(0, maxNotifiedAddresses)) {
       const change = { email, isPending, address: address ?? commandAddress };
-      await letters.emailChanged(session, { ...person, email: previous }, change);
+      await emails.emailChanged(session, { ...recipient, email: previous }, change);
     }
   }
 
-  #sendLink(session: Session, person: Person, address: string | null): Promise<void> {
-    return this.#parts.links.send(session, person, { purpose: "email", address: address ?? commandAddress });
+  #sendLink(session: Session, recipient: User, address: string | null): Promise<void> {
+    return this.#dependencies.links.send(session, recipient, {
+      purpose: "email",
+      address: address ?? commandAddress,
+    });
   }
 }

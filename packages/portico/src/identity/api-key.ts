@@ -8,15 +8,15 @@ export type KeyType = "secret" | "publishable";
 /** `sk_test_` and 32 random bytes in base64url (43 characters). */
 export const keyPattern = /^(sk|pk)_(test|live)_[\w-]{43}$/;
 /** What is written like this was meant to be a key, complete or not, and is nobody else's business. */
-export const keyStart = /^(?:sk|pk)_(?:test|live)_/;
+export const keyPrefixPattern = /^(?:sk|pk)_(?:test|live)_/;
 /** So many characters of a key are stored in the clear and lead to its record. */
 export const prefixLength = 12;
 const secretBytes = 32;
 
 /** A new key. */
-export type DrawKey = (type: KeyType, environment: Environment) => string;
+export type GenerateKey = (type: KeyType, environment: Environment) => string;
 
-export const drawKey: DrawKey = (type, environment) => {
+export const generateKey: GenerateKey = (type, environment) => {
   const kind = type === "secret" ? "sk" : "pk";
   return `${kind}_${environment}_${randomBytes(secretBytes).toString("base64url")}`;
 };

@@ -7,7 +7,7 @@ import type { Caller, Quota } from "../declare/caller.ts";
 import { Problem } from "../errors.ts";
 import type { Store } from "../store/store.ts";
 import type { AccessTokens } from "./access-token.ts";
-import { type Environment, keyHash, keyPattern, keyStart, prefixLength } from "./api-key.ts";
+import { type Environment, keyHash, keyPattern, keyPrefixPattern, prefixLength } from "./api-key.ts";
 import { KeyLookup } from "./key-lookup.ts";
 import { challenge, invalidCredential, presentedCredential } from "./presented-credential.ts";
 
@@ -17,7 +17,7 @@ export class Authenticator {
   readonly #quota: Quota;
   readonly #tokens: Pick<AccessTokens, "caller">;
   /** Addresses and credentials of the requests that were received together: each is verified once. */
-  #together = new Map<string, Promise<Caller>>();
+  #pending = new Map<string, Promise<Caller>>();
 
   /**
    * @param quota of keys that have none of their own
@@ -45,22 +45,22 @@ export class Authenticator {
   caller(request: Pick<IncomingMessage, "headers" | "rawHeaders">, address?: string): Promise<Caller> {
     const presented = presentedCredential(request);
     const name = `${address} ${presented}`;
-    const asked = this.#together.get(name);
-    if (asked) return asked;
-    if (this.#together.size === 0) setImmediate(() => this.#forget());
+    const pending = this.#pending.get(name);
+    if (pending) return pending;
+    if (this.#pending.size === 0) setImmediate(() => this.#clearPending());
     const caller = this.#verify(presented, address);
-    this.#together.set(name, caller);
+    this.#pending.set(name, caller);
     return caller;
   }
 
   /** Requests that are received from here on look anew: they may come after a revocation. */
-  #forget(): void {
-    this.#together = new Map();
+  #clearPending(): void {
+    this.#pending = new Map();
   }
 
   async #verify(presented: string, address: string | undefined): Promise<Caller> {
     const environment = keyPattern.exec(presented)?.[2];
-    if (environment === undefined && keyStart.test(presented)) throw invalidCredential();
+    if (environment === undefined && keyPrefixPattern.test(presented)) throw invalidCredential();
     // What is no key may be a token.
     if (environment === undefined) return { ...(await this.#tokens.caller(presented)), address };
     if (environment !== this.#environment) throw wrongEnvironment(this.#environment);

@@ -3,13 +3,13 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session, Statement } from "../store/database.ts";
 import type { OwnIndex } from "../store/schema.ts";
-import { compile, slot } from "../store/statement.ts";
+import { compile, parameter } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
-import type { Person } from "./person.ts";
+import type { User } from "./person.ts";
 
 /** So long after mails about a user's address no more are written: an address is no means to send mail to others. */
 const pauseMs = 5 * 60 * 1_000;
-const usersOfPage = 100;
+const usersPerPage = 100;
 
 /** Where the changes of all tenants are found about which nobody was written to yet. */
 export const emailChangeIndexes: readonly OwnIndex[] = [
@@ -24,7 +24,7 @@ export const emailChangeIndexes: readonly OwnIndex[] = [
   },
 ];
 
-export type ChangedUser = Pick<Person, "id" | "tenantId">;
+export type ChangedUser = Pick<User, "id" | "tenantId">;
 
 export interface EmailChange {
   readonly id: string;
@@ -36,11 +36,11 @@ export interface EmailChange {
   readonly isNew: boolean;
 }
 
-interface Asked extends ChangedUser {
+interface RequestedEmail extends ChangedUser {
   readonly email: string;
 }
 
-interface Kept extends ChangedUser {
+interface KeptChanges extends ChangedUser {
   readonly ids: string;
 }
 
@@ -49,38 +49,38 @@ export class EmailChanges {
   readonly #page: Statement<string>;
   readonly #take: Statement<ChangedUser>;
   readonly #list: Statement<ChangedUser>;
-  readonly #isPending: Statement<Asked>;
-  readonly #forget: Statement<ChangedUser>;
-  readonly #forgetOthers: Statement<Kept>;
+  readonly #isPending: Statement<RequestedEmail>;
+  readonly #delete: Statement<ChangedUser>;
+  readonly #deleteOthers: Statement<KeptChanges>;
 
   constructor(store: Store) {
     this.#store = store;
     const make = <Input>(query: RawBuilder<unknown>): Statement<Input> =>
       compile(store.dialect.builder, query);
-    const since = slot(() => new Date(Date.now() - pauseMs).toISOString());
-    const ofUser = sql`tenant_id = ${slot(({ tenantId }: ChangedUser) => tenantId)}
-      and user_id = ${slot(({ id }: ChangedUser) => id)}`;
+    const since = parameter(() => new Date(Date.now() - pauseMs).toISOString());
+    const ofUser = sql`tenant_id = ${parameter(({ tenantId }: ChangedUser) => tenantId)}
+      and user_id = ${parameter(({ id }: ChangedUser) => id)}`;
     this.#page = make(
       sql`select distinct c.user_id, c.tenant_id from email_changes as c
-        where c.mailed_at is null and c.user_id > ${slot((after: string) => after)}
+        where c.mailed_at is null and c.user_id > ${parameter((after: string) => after)}
           and not exists (select 1 from email_changes as m
             where m.tenant_id = c.tenant_id and m.user_id = c.user_id and m.mailed_at > ${since})
-        order by c.user_id limit ${sql.lit(usersOfPage)}`,
+        order by c.user_id limit ${sql.lit(usersPerPage)}`,
     );
     this.#take = make(
-      sql`update email_changes set mailed_at = ${slot(() => new Date().toISOString())}
+      sql`update email_changes set mailed_at = ${parameter(() => new Date().toISOString())}
         where ${ofUser} and mailed_at is null returning id`,
     );
     this.#list = make(
       sql`select id, email, previous_email, is_pending, address from email_changes where ${ofUser} order by id`,
     );
     this.#isPending = make(
-      sql`select 1 from email_changes where ${ofUser} and email = ${slot(({ email }: Asked) => email)}
+      sql`select 1 from email_changes where ${ofUser} and email = ${parameter(({ email }: RequestedEmail) => email)}
         and is_pending limit 1`,
     );
-    const ids = store.dialect.textsOf(slot((kept: Kept) => kept.ids));
-    this.#forget = make(sql`delete from email_changes where ${ofUser}`);
-    this.#forgetOthers = make(sql`delete from email_changes where ${ofUser} and id not in (${ids})`);
+    const ids = store.dialect.textsOf(parameter((kept: KeptChanges) => kept.ids));
+    this.#delete = make(sql`delete from email_changes where ${ofUser}`);
+    this.#deleteOthers = make(sql`delete from email_changes where ${ofUser} and id not in (${ids})`);
   }
 
   /** Users with changes about which nobody was written to yet. */
@@ -114,13 +114,13 @@ export class EmailChanges {
   }
 
   /** The address of a user is confirmed: nothing that was asked before counts any more. */
-  async forget(user: ChangedUser, session: Session): Promise<void> {
-    await session.query(this.#forget, user);
+  async delete(user: ChangedUser, session: Session): Promise<void> {
+    await session.query(this.#delete, user);
   }
 
   /** Forgets all changes of a user but these. */
-  async forgetOthers(user: ChangedUser, kept: readonly EmailChange[], session: Session): Promise<void> {
+  async deleteOthers(user: ChangedUser, kept: readonly EmailChange[], session: Session): Promise<void> {
     const ids = JSON.stringify(kept.map(({ id }) => id));
-    await session.query(this.#forgetOthers, { ...user, ids });
+    await session.query(this.#deleteOthers, { ...user, ids });
   }
 }

@@ -9,9 +9,9 @@ import type { Statement, Transaction } from "../store/database.ts";
 import { OneByOne } from "../store/one-by-one.ts";
 import type { Report } from "../store/report.ts";
 import type { OwnIndex } from "../store/schema.ts";
-import { compile, slot } from "../store/statement.ts";
+import { compile, parameter } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
-import type { ExpiryNotices, ToldKey } from "./key-notices.ts";
+import type { ExpiryNotifications, NotifiedKey } from "./key-notices.ts";
 import { users } from "./user.ts";
 
 const keysOfPage = 1_000;
@@ -41,39 +41,39 @@ interface Due {
   readonly id: string;
 }
 
-export class ExpiryWatch {
+export class ExpiryNotifier {
   readonly #store: Store;
-  readonly #notices: ExpiryNotices;
+  readonly #notices: ExpiryNotifications;
   readonly #soonMs: number;
-  readonly #people: ResourceModel;
+  readonly #users: ResourceModel;
   readonly #page: Statement<Page>;
   readonly #mark: Statement<Due>;
   readonly #queue: OneByOne<Due>;
 
   /** @param soonMs how long before its end a key begins to expire soon */
-  constructor(store: Store, model: Model, notices: ExpiryNotices, soonMs: number, report: Report) {
+  constructor(store: Store, model: Model, notices: ExpiryNotifications, soonMs: number, report: Report) {
     this.#store = store;
     this.#notices = notices;
     this.#soonMs = soonMs;
-    this.#people = model.resource.get(users.name)!;
+    this.#users = model.resource.get(users.name)!;
     const keys = model.resource.get("apiKey")!;
     const { builder } = store.dialect;
-    const told = select(
+    const selection = select(
       ["id", "name", "prefix", "scopes", "expiresAt", "ownerId"].map((name) => keys.attribute.get(name)!),
       [],
     );
     this.#page = compile(
       builder,
       sql`select tenant_id, id from api_keys where expiry_notice_at is null and revoked_at is null
-        and expires_at > ${slot(({ now }: Page) => now)} and expires_at <= ${slot(({ until }: Page) => until)}
-        and id > ${slot(({ after }: Page) => after)} order by id limit ${sql.lit(keysOfPage)}`,
+        and expires_at > ${parameter(({ now }: Page) => now)} and expires_at <= ${parameter(({ until }: Page) => until)}
+        and id > ${parameter(({ after }: Page) => after)} order by id limit ${sql.lit(keysOfPage)}`,
     );
     this.#mark = compile(
       builder,
-      sql`update api_keys set expiry_notice_at = ${slot(() => new Date().toISOString())}
-        where tenant_id = ${slot(({ tenantId }: Due) => tenantId)} and id = ${slot(({ id }: Due) => id)}
+      sql`update api_keys set expiry_notice_at = ${parameter(() => new Date().toISOString())}
+        where tenant_id = ${parameter(({ tenantId }: Due) => tenantId)} and id = ${parameter(({ id }: Due) => id)}
           and expiry_notice_at is null and revoked_at is null
-        returning ${rowJson(store.dialect, undefined, told)}`,
+        returning ${rowJson(store.dialect, undefined, selection)}`,
     );
     const queue = {
       next: (after?: Due) => this.#next(after),
@@ -84,7 +84,7 @@ export class ExpiryWatch {
   }
 
   /** Tells the owners of all keys that will soon expire and were not told yet. */
-  async look(): Promise<void> {
+  async poll(): Promise<void> {
     await this.#queue.run();
   }
 
@@ -100,7 +100,7 @@ export class ExpiryWatch {
     const [row] = await session.query(this.#mark, due);
     // Another process has told the owner meanwhile.
     if (!row) return;
-    const key: ToldKey = JSON.parse(row[0] as string);
+    const key: NotifiedKey = JSON.parse(row[0] as string);
     const owner = await this.#owner(session, due.tenantId, key.ownerId);
     if (owner) await this.#notices.expiringSoon(session, due.tenantId, key, owner);
   }
@@ -111,7 +111,7 @@ export class ExpiryWatch {
     id: string | null,
   ): Promise<{ name: string; email: string } | undefined> {
     if (id === null) return undefined;
-    const read = { resource: this.#people, selection: wholeRow(this.#people), id, conditions: [] };
+    const read = { resource: this.#users, selection: wholeRow(this.#users), id, conditions: [] };
     const text = await this.#store.get(tenantId, read, session);
     return text === undefined ? undefined : JSON.parse(text);
   }

@@ -7,29 +7,29 @@ import { OperatorError } from "../errors.ts";
 import type { Report } from "../store/report.ts";
 import { type SigningKey, type SigningKeySource, signingKey } from "./signing-keys.ts";
 
-const largestFile = 64 * 1024;
+const maxFileSize = 64 * 1024;
 
-export class GivenSigningKeys implements SigningKeySource {
+export class FileSigningKeys implements SigningKeySource {
   readonly #file: string;
   readonly #report: Report;
   #keys: readonly SigningKey[];
-  #readAs: string;
+  #fileVersion: string;
 
   /** @throws OperatorError for a file that cannot be read or holds no key */
   constructor(file: string, report: Report) {
     this.#file = file;
     this.#report = report;
-    this.#readAs = stateOf(file);
-    this.#keys = keysIn(file);
+    this.#fileVersion = fileVersionOf(file);
+    this.#keys = readKeysFromFile(file);
   }
 
   /** A file that is faulty now, half written perhaps, changes nothing. */
   async load(): Promise<readonly SigningKey[]> {
     try {
-      const state = stateOf(this.#file);
-      if (state === this.#readAs) return this.#keys;
-      this.#readAs = state;
-      this.#keys = keysIn(this.#file);
+      const state = fileVersionOf(this.#file);
+      if (state === this.#fileVersion) return this.#keys;
+      this.#fileVersion = state;
+      this.#keys = readKeysFromFile(this.#file);
     } catch (err) {
       this.#report("the signing keys cannot be read; those of before go on", { err });
     }
@@ -37,7 +37,7 @@ export class GivenSigningKeys implements SigningKeySource {
   }
 }
 
-function stateOf(file: string): string {
+function fileVersionOf(file: string): string {
   try {
     const { mtimeMs, size, ino } = statSync(file);
     return [mtimeMs, size, ino].join();
@@ -46,9 +46,9 @@ function stateOf(file: string): string {
   }
 }
 
-function keysIn(file: string): readonly SigningKey[] {
-  const found = statSync(file);
-  const text = found.isFile() && found.size <= largestFile ? readFileSync(file, "utf8") : "";
+function readKeysFromFile(file: string): readonly SigningKey[] {
+  const privateKeys = statSync(file);
+  const text = privateKeys.isFile() && privateKeys.size <= maxFileSize ? readFileSync(file, "utf8") : "";
   const keys = text.trimStart().startsWith("{") ? jsonKeys(text) : [privateKey(() => createPrivateKey(text))];
   if (keys.length > 0 && keys.every((key) => key !== undefined)) return keys;
   throw new OperatorError(

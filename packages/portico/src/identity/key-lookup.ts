@@ -5,7 +5,7 @@ import { sql } from "kysely";
 import type { Quota } from "../declare/caller.ts";
 import { BoundedMap } from "../plan/bounded-map.ts";
 import type { ColumnValues, Statement } from "../store/database.ts";
-import { compile, slot } from "../store/statement.ts";
+import { compile, parameter } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
 import type { KeyType } from "./api-key.ts";
 import { everyScope } from "./key-rules.ts";
@@ -28,11 +28,11 @@ export interface KeyRecord {
 }
 
 /** Different texts of one column kept parsed; keys share few. */
-const mostParsed = 1_000;
+const maxCached = 1_000;
 
 /** What the texts of a column mean, each worked out once. */
-class Parsed<Value> {
-  readonly #kept = new BoundedMap<string, Value>(mostParsed);
+class ParseCache<Value> {
+  readonly #cache = new BoundedMap<string, Value>(maxCached);
   readonly #parse: (text: string) => Value;
 
   constructor(parse: (text: string) => Value) {
@@ -40,11 +40,11 @@ class Parsed<Value> {
   }
 
   get(text: string): Value {
-    const known = this.#kept.get(text);
-    if (known !== undefined) return known;
-    const made = this.#parse(text);
-    this.#kept.set(text, made);
-    return made;
+    const cached = this.#cache.get(text);
+    if (cached !== undefined) return cached;
+    const value = this.#parse(text);
+    this.#cache.set(text, value);
+    return value;
   }
 }
 
@@ -54,7 +54,7 @@ interface Batch {
 }
 
 /** What an unknown prefix has for a record, so that it takes as long to refuse as a known one. */
-const madeUp = {
+const dummyKey = {
   id: "api_key_00000000000000000000000000",
   tenant_id: "tenant_00000000000000000000000000",
   key_hash: "0".repeat(64),
@@ -62,28 +62,28 @@ const madeUp = {
   scopes: "[]",
   expires_at: "2000-01-01T00:00:00.000Z",
 };
-const columns = [...Object.keys(madeUp), "owner_id", "rate_limit", "revoked_at"];
-const madeUpColumns: ColumnValues = [null, ...Object.values(madeUp), null, null, null];
+const columns = [...Object.keys(dummyKey), "owner_id", "rate_limit", "revoked_at"];
+const dummyColumns: ColumnValues = [null, ...Object.values(dummyKey), null, null, null];
 
 export class KeyLookup {
   readonly #store: Store;
   readonly #one: Statement<string>;
   readonly #many: Statement<readonly string[]>;
-  readonly #scopes: Parsed<ReadonlySet<string>>;
-  readonly #quotas = new Parsed((text): Quota => JSON.parse(text));
+  readonly #scopes: ParseCache<ReadonlySet<string>>;
+  readonly #quotas = new ParseCache((text): Quota => JSON.parse(text));
   #batch: Batch | undefined;
 
   /** @param scopes every scope there is, which a key with `*` has */
   constructor(store: Store, scopes: readonly string[]) {
     this.#store = store;
     const every = new Set([...scopes, everyScope]);
-    this.#scopes = new Parsed((text): ReadonlySet<string> => {
+    this.#scopes = new ParseCache((text): ReadonlySet<string> => {
       const own: string[] = JSON.parse(text);
       return own.includes(everyScope) ? every : new Set(own);
     });
     const { builder } = store.dialect;
-    const wanted = slot((prefix: string) => prefix);
-    const filled = Object.entries(madeUp).map(
+    const wanted = parameter((prefix: string) => prefix);
+    const filled = Object.entries(dummyKey).map(
       ([name, value]) => sql`coalesce(${sql.ref(`k.${name}`)}, ${sql.lit(value)})`,
     );
     // In the process it costs nothing to have the database make up what is not there.
@@ -95,22 +95,22 @@ export class KeyLookup {
     this.#many = compile(
       builder,
       sql`select prefix, id, ${sql.join(columns.map((name) => sql.ref(name)))} from api_keys
-        where prefix = any(${slot((prefixes: readonly string[]) => prefixes)})`,
+        where prefix = any(${parameter((prefixes: readonly string[]) => prefixes)})`,
     );
   }
 
   /** The record of the key that begins with these twelve characters. */
   async find(prefix: string): Promise<KeyRecord> {
-    if (this.#store.database.isRemote) return this.#findWithOthers(prefix);
+    if (this.#store.database.isRemote) return this.#findBatched(prefix);
     const [row] = await this.#store.database.query(this.#one, prefix);
     return this.#record(row!);
   }
 
   /** Across a network, the keys of all requests that were received together are one query. */
-  async #findWithOthers(prefix: string): Promise<KeyRecord> {
+  async #findBatched(prefix: string): Promise<KeyRecord> {
     this.#batch ??= this.#startBatch();
     this.#batch.prefixes.push(prefix);
-    return (await this.#batch.records).get(prefix) ?? this.#record([prefix, ...madeUpColumns]);
+    return (await this.#batch.records).get(prefix) ?? this.#record([prefix, ...dummyColumns]);
   }
 
   #startBatch(): Batch {

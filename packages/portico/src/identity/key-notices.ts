@@ -4,7 +4,7 @@ import type { HookContext } from "../declare/resource.ts";
 import type { Session } from "../store/database.ts";
 
 /** What is told of a key. */
-export interface ToldKey {
+export interface NotifiedKey {
   readonly id: string;
   readonly name: string;
   readonly prefix: string;
@@ -14,19 +14,19 @@ export interface ToldKey {
 }
 
 /** Each is called in the transaction of the change it tells of. A key without an owner is passed over. */
-export interface KeyNotices {
-  created(key: ToldKey, context: HookContext): Promise<void>;
+export interface KeyNotifications {
+  created(key: NotifiedKey, context: HookContext): Promise<void>;
   /** @param old with the `expiresAt` at which it now ends */
-  rotated(old: ToldKey, replacement: ToldKey, context: HookContext): Promise<void>;
-  revoked(key: ToldKey, context: HookContext): Promise<void>;
+  rotated(old: NotifiedKey, replacement: NotifiedKey, context: HookContext): Promise<void>;
+  revoked(key: NotifiedKey, context: HookContext): Promise<void>;
 }
 
 /** Tells the owner that a key will soon expire, in the transaction of `session`. */
-export interface ExpiryNotices {
+export interface ExpiryNotifications {
   expiringSoon(
     session: Session,
     tenantId: string,
-    key: ToldKey,
+    key: NotifiedKey,
     owner: { readonly name: string; readonly email: string },
   ): Promise<void>;
 }

@@ -1,21 +1,31 @@
 // API keys as a resource: the record that is kept of each, how one is made, replaced and revoked.
 
 import type { Caller, Quota } from "../declare/caller.ts";
-import { belongsTo, choice, id, integer, json, list, state, text, timestamp } from "../declare/field.ts";
+import {
+  belongsTo,
+  choice,
+  computedStatus,
+  id,
+  integer,
+  json,
+  list,
+  text,
+  timestamp,
+} from "../declare/field.ts";
 import type { RecordOf } from "../declare/record.ts";
 import { type HookContext, type Resource, type Rows, resource } from "../declare/resource.ts";
-import { type DrawKey, drawKey, type Environment, keyHash, prefixLength } from "./api-key.ts";
-import type { KeyNotices, ToldKey } from "./key-notices.ts";
+import { type Environment, type GenerateKey, generateKey, keyHash, prefixLength } from "./api-key.ts";
+import type { KeyNotifications, NotifiedKey } from "./key-notices.ts";
 import {
+  assertCanGrantScopes,
+  defaultExpiry,
   isQuotaWithin,
-  keyFaults,
+  keyErrors,
   overlapEnd,
   replacementExpiry,
   requireGivableQuota,
-  requireMintable,
   requireOwnKey,
   requireUsable,
-  standardExpiry,
 } from "./key-rules.ts";
 import { users } from "./user.ts";
 
@@ -25,14 +35,14 @@ export interface KeyOptions {
   readonly expiringSoonDays: number;
   /** The quota of keys that have none of their own. */
   readonly standardQuota: Quota;
-  readonly notices: KeyNotices;
-  readonly draw?: DrawKey;
+  readonly notices: KeyNotifications;
+  readonly generate?: GenerateKey;
 }
 
 export const keyWarning = "Store the key now: it is not shown again.";
 
 const secondsOfDay = 86_400;
-const longestOverlapDays = 30;
+const maxOverlapDays = 30;
 
 const quotaSchema = {
   type: "object",
@@ -48,20 +58,20 @@ const keyFields = (expiringSoonDays: number) => ({
   name: text({ min: 1, max: 200, description: "A label for its owner." }),
   prefix: text({ max: prefixLength, readOnly: true, unique: "all tenants" }),
   keyHash: text({ internal: true }),
-  type: choice(["secret", "publishable"], { default: "secret", fixed: true }),
+  type: choice(["secret", "publishable"], { default: "secret", immutable: true }),
   scopes: list(text({ min: 1, max: 100 }), { uniqueItems: true, default: [] }),
   rateLimit: json({ optional: true, schema: quotaSchema }),
-  status: state("active", [
-    { state: "revoked", from: "revokedAt" },
-    { state: "expired", from: "expiresAt" },
-    { state: "expiring_soon", from: "expiresAt", secondsBefore: expiringSoonDays * secondsOfDay },
+  status: computedStatus("active", [
+    { status: "revoked", from: "revokedAt" },
+    { status: "expired", from: "expiresAt" },
+    { status: "expiring_soon", from: "expiresAt", secondsBefore: expiringSoonDays * secondsOfDay },
   ]),
-  owner: belongsTo(() => users, { optional: true, fixed: true, whenRemoved: "remove" }),
-  expiresAt: timestamp({ optional: true, fixed: true }),
+  owner: belongsTo(() => users, { optional: true, immutable: true, onDelete: "cascade" }),
+  expiresAt: timestamp({ optional: true, immutable: true }),
   revokedAt: timestamp({ readOnly: true, optional: true }),
   /** When its owner was told that it expires. */
   expiryNoticeAt: timestamp({ internal: true, optional: true }),
-  lastUsedAt: timestamp({ readOnly: true, optional: true, untagged: true }),
+  lastUsedAt: timestamp({ readOnly: true, optional: true, excludeFromETag: true }),
   rotatedFromId: id({ readOnly: true, optional: true, description: "The key that this one replaces." }),
   rotatedToId: id({ readOnly: true, optional: true, description: "The key that replaces this one." }),
 });
@@ -75,45 +85,45 @@ export function declareApiKeys({
   expiringSoonDays,
   standardQuota,
   notices,
-  draw = drawKey,
+  generate = generateKey,
 }: KeyOptions): ApiKeys {
   const apiKeys: ApiKeys = resource("apiKey", {
     fields: keyFields(expiringSoonDays),
     version: "v1",
     scopes: { read: "keys:read", write: "keys:manage" },
     filter: ["status", "ownerId"],
-    alsoUnder: ["owner", "tenant"],
-    removal: { marks: "revokedAt" },
-    check: keyFaults,
+    nestedUnder: ["owner", "tenant"],
+    markOnDelete: "revokedAt",
+    validate: keyErrors,
     hooks: {
       before: {
-        create(input, { caller, now, reveal }) {
-          requireMintable(scopesOf(input), caller);
+        create(input, { caller, now, returnOnce }) {
+          assertCanGrantScopes(scopeList(input), caller);
           requireOwnKey(input.ownerId, caller);
-          const key = draw(input.type ?? "secret", environment);
-          reveal({ key, warning: keyWarning });
+          const key = generate(input.type ?? "secret", environment);
+          returnOnce({ key, warning: keyWarning });
           return {
             prefix: key.slice(0, prefixLength),
             keyHash: keyHash(key),
             rateLimit: givenQuota(input, standardQuota, caller),
             ownerId: input.ownerId ?? (isReplacement(input) ? null : (caller.userId ?? null)),
-            expiresAt: input.expiresAt ?? standardExpiry(now),
+            expiresAt: input.expiresAt ?? defaultExpiry(now),
           };
         },
-        change(changes, { caller, current }) {
+        update(changes, { caller, current }) {
           requireUsable(current);
-          requireMintable(scopesOf(changes), caller);
-          const rateLimit = quotaOf(changes.rateLimit);
+          assertCanGrantScopes(scopeList(changes), caller);
+          const rateLimit = asQuota(changes.rateLimit);
           const quota = rateLimit === null ? standardQuota : rateLimit;
-          if (quota) requireGivableQuota(quota, caller, quotaOf(current.rateLimit) ?? standardQuota);
+          if (quota) requireGivableQuota(quota, caller, asQuota(current.rateLimit) ?? standardQuota);
           return { rateLimit };
         },
       },
       after: {
         // Of a replacement its owner hears together with the key that it replaces.
         create: async (key, context) =>
-          key.rotatedFromId === null ? notices.created(told(key), context) : undefined,
-        remove: (key, context) => notices.revoked(told(key), context),
+          key.rotatedFromId === null ? notices.created(notifiedKey(key), context) : undefined,
+        delete: (key, context) => notices.revoked(notifiedKey(key), context),
       },
     },
     actions: {
@@ -122,7 +132,7 @@ export function declareApiKeys({
         input: {
           overlapSeconds: integer({
             min: 0,
-            max: longestOverlapDays * secondsOfDay,
+            max: maxOverlapDays * secondsOfDay,
             default: secondsOfDay,
             description: "How long the old key stays valid.",
           }),
@@ -138,7 +148,7 @@ export function declareApiKeys({
 /** A replacement with the same name, scopes and quota; the old key goes on for the overlap. */
 async function rotate(
   apiKeys: ApiKeys,
-  notices: KeyNotices,
+  notices: KeyNotifications,
   current: KeyRow,
   overlapSeconds: number,
   context: HookContext,
@@ -151,13 +161,13 @@ async function rotate(
     expiresAt: replacementExpiry(await lastReplacement(apiKeys, current, rows), now),
     rotatedFromId: current.id,
   });
-  const old = await rows.change(apiKeys, current.id, {
+  const old = await rows.update(apiKeys, current.id, {
     expiresAt: overlapEnd(current.expiresAt, overlapSeconds, now),
     rotatedToId: replacement.id,
     // Its owner is told now when it ends, and not once more before.
     expiryNoticeAt: now,
   });
-  await notices.rotated(told(old), told(replacement), context);
+  await notices.rotated(notifiedKey(old), notifiedKey(replacement), context);
   return replacement;
 }
 
@@ -177,12 +187,12 @@ function isReplacement(input: object): boolean {
   return "rotatedFromId" in input;
 }
 
-function told({ id, name, prefix, scopes, expiresAt, ownerId }: KeyRow): ToldKey {
-  return { id, name, prefix, scopes: scopesOf({ scopes }), expiresAt, ownerId };
+function notifiedKey({ id, name, prefix, scopes, expiresAt, ownerId }: KeyRow): NotifiedKey {
+  return { id, name, prefix, scopes: scopeList({ scopes }), expiresAt, ownerId };
 }
 
 /** The schema of the field has seen that it is a list of texts. */
-function scopesOf({ scopes }: { readonly scopes?: unknown }): readonly string[] {
+function scopeList({ scopes }: { readonly scopes?: unknown }): readonly string[] {
   return (scopes ?? []) as readonly string[];
 }
 
@@ -190,17 +200,21 @@ function scopesOf({ scopes }: { readonly scopes?: unknown }): readonly string[] 
  * The quota of a key that is made. One that is made with a smaller quota than the standard one has that of its maker,
  * unless another is given; a replacement has that of the key which it replaces.
  */
-function givenQuota(input: { readonly rateLimit?: unknown }, standard: Quota, caller: Caller): Quota | null {
-  const given = quotaOf(input.rateLimit) ?? null;
-  if (given === null && !isReplacement(input) && !isQuotaWithin(standard, caller.quota))
+function givenQuota(
+  input: { readonly rateLimit?: unknown },
+  defaultQuota: Quota,
+  caller: Caller,
+): Quota | null {
+  const requested = asQuota(input.rateLimit) ?? null;
+  if (requested === null && !isReplacement(input) && !isQuotaWithin(defaultQuota, caller.quota))
     return caller.quota ?? null;
-  requireGivableQuota(given ?? standard, caller);
-  return given;
+  requireGivableQuota(requested ?? defaultQuota, caller);
+  return requested;
 }
 
 /** A quota as it is kept, with its window; the schema of the field has seen the rest. */
-function quotaOf(given: unknown): Quota | null | undefined {
-  if (given === undefined || given === null) return given;
-  const { limit, windowSeconds = 60 } = given as { limit: number; windowSeconds?: number };
+function asQuota(value: unknown): Quota | null | undefined {
+  if (value === undefined || value === null) return value;
+  const { limit, windowSeconds = 60 } = value as { limit: number; windowSeconds?: number };
   return { limit, windowSeconds };
 }

@@ -1,30 +1,33 @@
 // What may stand in the record of a key, beyond the schemas of its fields.
 
 import type { Caller, Quota } from "../declare/caller.ts";
-import type { CheckContext } from "../declare/resource.ts";
-import { type Fault, Problem } from "../errors.ts";
-import { peopleScope } from "./user.ts";
+import type { ValidationContext } from "../declare/resource.ts";
+import { type FieldError, Problem } from "../errors.ts";
+import { usersWriteScope } from "./user.ts";
 
 /** The scope of a key that has every scope, those of resources declared later too. */
 export const everyScope = "*";
 
-const standardYears = 1;
-const longestYears = 2;
+const defaultYears = 1;
+const maxYears = 2;
 
-type Given = { readonly scopes?: unknown; readonly type?: unknown; readonly expiresAt?: unknown };
+type KeyInput = { readonly scopes?: unknown; readonly type?: unknown; readonly expiresAt?: unknown };
 
 /** Faults of a body of whose members the schemas approve. */
-export function keyFaults(given: Given, { operation, now, scopes: known }: CheckContext): readonly Fault[] {
-  return [...scopeFaults(given, operation, known), ...expiryFaults(given.expiresAt, Date.parse(now))];
+export function keyErrors(
+  input: KeyInput,
+  { operation, now, scopes: known }: ValidationContext,
+): readonly FieldError[] {
+  return [...scopeErrors(input, operation, known), ...expiryErrors(input.expiresAt, Date.parse(now))];
 }
 
-function* scopeFaults(
-  { scopes, type }: Given,
-  operation: CheckContext["operation"],
+function* scopeErrors(
+  { scopes, type }: KeyInput,
+  operation: ValidationContext["operation"],
   known: readonly string[],
-): Generator<Fault> {
+): Generator<FieldError> {
   if (scopes === undefined) {
-    if (operation !== "change" && type !== "publishable") {
+    if (operation !== "update" && type !== "publishable") {
       yield { field: "scopes", issue: "required", text: 'is required: a list such as ["posts:read"]' };
     }
     return;
@@ -37,17 +40,17 @@ function* scopeFaults(
   }
 }
 
-function* expiryFaults(expiresAt: unknown, now: number): Generator<Fault> {
+function* expiryErrors(expiresAt: unknown, now: number): Generator<FieldError> {
   if (typeof expiresAt !== "string") return;
   const at = Date.parse(expiresAt);
   if (at <= now) yield { field: "expiresAt", issue: "min", text: "has passed" };
-  if (at > yearsAfter(now, longestYears))
+  if (at > yearsAfter(now, maxYears))
     yield { field: "expiresAt", issue: "max", text: "is more than two years from now" };
 }
 
 /** When a key expires for which nothing is said. */
-export function standardExpiry(now: string): string {
-  return new Date(yearsAfter(Date.parse(now), standardYears)).toISOString();
+export function defaultExpiry(now: string): string {
+  return new Date(yearsAfter(Date.parse(now), defaultYears)).toISOString();
 }
 
 /** A replacement lives as long as the key did that it replaces. */
@@ -55,24 +58,24 @@ export function replacementExpiry(
   old: { readonly createdAt: string; readonly expiresAt: string | null },
   now: string,
 ): string {
-  const lifetime = Date.parse(old.expiresAt ?? standardExpiry(old.createdAt)) - Date.parse(old.createdAt);
+  const lifetime = Date.parse(old.expiresAt ?? defaultExpiry(old.createdAt)) - Date.parse(old.createdAt);
   const begin = Date.parse(now);
-  return new Date(Math.min(begin + lifetime, yearsAfter(begin, longestYears))).toISOString();
+  return new Date(Math.min(begin + lifetime, yearsAfter(begin, maxYears))).toISOString();
 }
 
 /** When a key that is replaced expires: after the overlap, and not later than it would have. */
 export function overlapEnd(expiresAt: string | null, overlapSeconds: number, now: string): string {
-  const end = momentAfter(now, overlapSeconds * 1000);
+  const end = timestampAfter(now, overlapSeconds * 1000);
   return expiresAt !== null && expiresAt < end ? expiresAt : end;
 }
 
 /** The same day and time in a later year, in UTC. */
-function yearsAfter(moment: number, years: number): number {
-  const date = new Date(moment);
+function yearsAfter(time: number, years: number): number {
+  const date = new Date(time);
   return date.setUTCFullYear(date.getUTCFullYear() + years);
 }
 
-function momentAfter(now: string, milliseconds: number): string {
+function timestampAfter(now: string, milliseconds: number): string {
   return new Date(Date.parse(now) + milliseconds).toISOString();
 }
 
@@ -82,13 +85,13 @@ function momentAfter(now: string, milliseconds: number): string {
  *
  * @throws Problem `insufficient_scope`
  */
-export function requireMintable(scopes: readonly string[], caller: Caller): void {
-  requireNoPeopleScope(scopes, caller);
-  const lacking = scopes.find((scope) => !caller.scopes.has(scope));
-  if (lacking === undefined) return;
+export function assertCanGrantScopes(scopes: readonly string[], caller: Caller): void {
+  requireNoUsersScope(scopes, caller);
+  const missing = scopes.find((scope) => !caller.scopes.has(scope));
+  if (missing === undefined) return;
   throw new Problem(
     "insufficient_scope",
-    `The credential lacks the scope ${lacking}, so it cannot give it to a key.`,
+    `The credential lacks the scope ${missing}, so it cannot give it to a key.`,
     [{ field: "scopes", issue: "choice" }],
   );
 }
@@ -99,8 +102,8 @@ export function requireMintable(scopes: readonly string[], caller: Caller): void
  * @param current the quota that the key has so far
  * @throws Problem `forbidden`
  */
-export function requireGivableQuota(given: Quota, { quota }: Caller, current?: Quota): void {
-  if (isQuotaWithin(given, quota) || (current && isQuotaWithin(given, current))) return;
+export function requireGivableQuota(input: Quota, { quota }: Caller, current?: Quota): void {
+  if (isQuotaWithin(input, quota) || (current && isQuotaWithin(input, current))) return;
   const { limit, windowSeconds } = quota!;
   throw new Problem(
     "forbidden",
@@ -121,11 +124,11 @@ export function isQuotaWithin({ limit, windowSeconds }: Quota, bound: Quota | un
  *
  * @throws Problem `insufficient_scope`
  */
-export function requireNoPeopleScope(scopes: readonly string[], caller: Caller): void {
-  if (!caller.isDelegated || !scopes.includes(peopleScope)) return;
+export function requireNoUsersScope(scopes: readonly string[], caller: Caller): void {
+  if (!caller.isDelegated || !scopes.includes(usersWriteScope)) return;
   throw new Problem(
     "insufficient_scope",
-    `An access token that a person granted cannot give the scope ${peopleScope} to a key or client.`,
+    `An access token that a person granted cannot give the scope ${usersWriteScope} to a key or client.`,
     [{ field: "scopes", issue: "choice" }],
   );
 }

@@ -4,15 +4,15 @@
 import { sql } from "kysely";
 import type { Caller } from "../declare/caller.ts";
 import { compileInsertRows, compileManyRows } from "../store/many-rows.ts";
-import { dayMs, type Expiry } from "../store/purge.ts";
+import { dayMs, type RetentionPolicy } from "../store/purge.ts";
 import type { Report } from "../store/report.ts";
 import type { Column, Table } from "../store/schema.ts";
 import type { Store } from "../store/store.ts";
-import { Tally } from "../store/tally.ts";
-import type { Gathering } from "../store/write-behind.ts";
+import { CounterBuffer } from "../store/tally.ts";
+import type { WriteBuffer } from "../store/write-behind.ts";
 
 /** A request that was answered; without a caller who showed a key it used none. */
-export interface Use {
+export interface KeyUse {
   readonly caller: Caller | undefined;
   /** The pattern of its path, `/posts/:id`. */
   readonly route: string | undefined;
@@ -23,7 +23,7 @@ const column = (name: string, type: Column["type"]): Column => ({
   name,
   type,
   isNullable: false,
-  fill: undefined,
+  defaultValue: undefined,
   from: "key_usage",
 });
 
@@ -49,11 +49,11 @@ export const keyUsageTable: Table = {
 const lastUseColumns = [column("tenant_id", "text"), column("id", "text"), column("used_at", "timestamp")];
 
 /** Counts that are older than so many days. */
-export function usageExpiry(days: number): Expiry {
+export function usageExpiry(days: number): RetentionPolicy {
   return {
     table: keyUsageTable.name,
-    keptMs: days * dayMs,
-    over: (place, before) => sql`select ${place} from key_usage where minute < ${before}`,
+    retentionMs: days * dayMs,
+    selectExpired: (idColumn, before) => sql`select ${idColumn} from key_usage where minute < ${before}`,
     encode: minuteOf,
   };
 }
@@ -79,20 +79,20 @@ interface LastUse {
 }
 
 /** Whether two uses count for the same; those that come in a row are counted at once. */
-function isAlike(one: Use, other: Use): boolean {
+function isSameUse(one: KeyUse, other: KeyUse): boolean {
   return one.caller === other.caller && one.route === other.route && one.status === other.status;
 }
 
 /** Counts the uses of keys. */
-export class KeyUses {
-  readonly #counters: Tally<Counter>;
-  readonly #lastUses: Tally<LastUse>;
+export class KeyUsageBuffer {
+  readonly #counters: CounterBuffer<Counter>;
+  readonly #lastUses: CounterBuffer<LastUse>;
   readonly #report: Report;
 
   /** @param report is told of uses that there was no room to count */
   constructor({ dialect }: Store, report: Report) {
     this.#report = report;
-    this.#counters = new Tally({
+    this.#counters = new CounterBuffer({
       merge: (known, { count }) => {
         known.count += count;
       },
@@ -107,7 +107,7 @@ export class KeyUses {
           do update set count = key_usage.count + excluded.count`,
       ),
     });
-    this.#lastUses = new Tally({
+    this.#lastUses = new CounterBuffer({
       merge: (known, { at }) => {
         known.at = Math.max(known.at, at);
       },
@@ -126,22 +126,22 @@ export class KeyUses {
   }
 
   /** What `WriteBehind` writes. */
-  get gatherings(): readonly Gathering[] {
+  get buffers(): readonly WriteBuffer[] {
     return [this.#lastUses, this.#counters];
   }
 
   /** @param at when they were answered, in milliseconds since 1970 */
-  add(uses: readonly Use[], at: number): void {
+  add(uses: readonly KeyUse[], at: number): void {
     let start = 0;
-    for (let place = 1; place <= uses.length; place += 1) {
-      if (place < uses.length && isAlike(uses[place]!, uses[start]!)) continue;
-      this.#add(uses[start]!, place - start, at);
-      start = place;
+    for (let index = 1; index <= uses.length; index += 1) {
+      if (index < uses.length && isSameUse(uses[index]!, uses[start]!)) continue;
+      this.#add(uses[start]!, index - start, at);
+      start = index;
     }
-    this.#tellRefused();
+    this.#reportDropped();
   }
 
-  #add({ caller, route, status }: Use, count: number, at: number): void {
+  #add({ caller, route, status }: KeyUse, count: number, at: number): void {
     if (caller?.keyId === undefined || route === undefined) return;
     const { tenantId, keyId } = caller;
     const minute = minuteOf(at);
@@ -151,10 +151,12 @@ export class KeyUses {
     this.#lastUses.add(keyId, { tenantId, keyId, at });
   }
 
-  #tellRefused(): void {
-    const { refused } = this.#counters;
-    if (refused === 0) return;
-    this.#counters.refused = 0;
-    this.#report("more different keys and routes were used than there is room to count", { refused });
+  #reportDropped(): void {
+    const { dropped } = this.#counters;
+    if (dropped === 0) return;
+    this.#counters.dropped = 0;
+    this.#report("more different keys and routes were used than there is room to count", {
+      refused: dropped,
+    });
   }
 }

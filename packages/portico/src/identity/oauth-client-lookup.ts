@@ -4,9 +4,9 @@ import { timingSafeEqual } from "node:crypto";
 import { sql } from "kysely";
 import { isId } from "../plan/id.ts";
 import type { Statement } from "../store/database.ts";
-import { compile, slot } from "../store/statement.ts";
+import { compile, parameter } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
-import { kept } from "./oauth-records.ts";
+import { hashToken } from "./oauth-records.ts";
 
 export interface OAuthClient {
   readonly id: string;
@@ -41,7 +41,7 @@ export class OAuthClientLookup {
   constructor(store: Store) {
     this.#store = store;
     const { builder } = store.dialect;
-    const clientId = slot((clientId: string) => clientId);
+    const clientId = parameter((clientId: string) => clientId);
     this.#client = compile(
       builder,
       sql`select c.id, c.tenant_id, t.name, c.client_id, c.name, c.auth_method, c.redirect_uris, c.grant_types,
@@ -83,7 +83,7 @@ export class OAuthClientLookup {
 }
 
 export function isSecretOf(secrets: readonly ClientSecret[], presented: string): boolean {
-  const its = Buffer.from(kept(presented));
+  const its = Buffer.from(hashToken(presented));
   return secrets
     .filter(({ expiresAt }) => expiresAt === null || new Date(expiresAt).getTime() > Date.now())
     .some(({ hash }) => timingSafeEqual(its, Buffer.from(hash)));

@@ -7,20 +7,20 @@ import { type HookContext, type Resource, resource } from "../declare/resource.t
 import { Problem } from "../errors.ts";
 import { newId } from "../plan/id.ts";
 import {
+  assertCanGrantClientScopes,
   type ClientParts,
-  clientFaults,
+  clientErrors,
   deviceGrant,
   grantTypes,
   requireConsistent,
-  requireGivable,
 } from "./oauth-client-rules.ts";
-import { kept } from "./oauth-records.ts";
+import { hashToken } from "./oauth-records.ts";
 
 export const secretWarning = "Store the secret now: it is not shown again.";
 
 const secretBytes = 32;
 const secondsOfDay = 86_400;
-const longestOverlapDays = 30;
+const maxOverlapDays = 30;
 
 /** Public keys only: EC, RSA and Ed25519 (RFC 7517), without members of private keys. */
 const jwksSchema = {
@@ -51,10 +51,10 @@ const jwksSchema = {
 const clientFields = {
   name: text({ min: 1, max: 200, description: "How people are told who asks." }),
   clientId: text({ max: 64, readOnly: true, unique: "all tenants", description: "`client_id` of OAuth." }),
-  type: choice(["public", "confidential"], { fixed: true }),
+  type: choice(["public", "confidential"], { immutable: true }),
   authMethod: choice(["none", "client_secret_basic", "client_secret_post", "private_key_jwt"], {
     optional: true,
-    fixed: true,
+    immutable: true,
     description: "How it shows who it is at the token endpoint.",
   }),
   redirectUris: list(text({ min: 1, max: 2_000 }), { max: 20, uniqueItems: true, default: [] }),
@@ -62,7 +62,7 @@ const clientFields = {
     min: 1,
     max: grantTypes.length,
     uniqueItems: true,
-    default: standardGrantTypes,
+    default: defaultGrantTypes,
   }),
   scopes: list(text({ min: 1, max: 100 }), {
     uniqueItems: true,
@@ -95,25 +95,25 @@ export const oauthClients: OAuthClients = resource("oauthClient", {
   scopes,
   filter: ["clientId", "type"],
   sort: ["createdAt", "name"],
-  check: clientFaults,
+  validate: clientErrors,
   hooks: {
     before: {
       create(input, { caller }) {
-        requireGivable(listOf(input.scopes), caller);
-        const authMethod = input.authMethod ?? standardAuthMethod(input);
+        assertCanGrantClientScopes(listOf(input.scopes), caller);
+        const authMethod = input.authMethod ?? defaultAuthMethod(input);
         requireConsistent(partsOf({ ...input, authMethod }));
         return { clientId: newId("client"), authMethod };
       },
-      change(changes, { caller, current }) {
+      update(changes, { caller, current }) {
         // Whoever says where its answers go, or with which key it signs, has what it has.
-        requireGivable([...listOf(current.scopes), ...listOf(changes.scopes)], caller);
+        assertCanGrantClientScopes([...listOf(current.scopes), ...listOf(changes.scopes)], caller);
         requireConsistent(partsOf({ ...current, ...changes }));
         return undefined;
       },
     },
     after: {
       async create(client, context) {
-        if (hasSecret(client)) await giveSecret(client, context);
+        if (hasSecret(client)) await issueSecret(client, context);
       },
     },
   },
@@ -123,7 +123,7 @@ export const oauthClients: OAuthClients = resource("oauthClient", {
       input: {
         overlapSeconds: integer({
           min: 0,
-          max: longestOverlapDays * secondsOfDay,
+          max: maxOverlapDays * secondsOfDay,
           default: secondsOfDay,
           description: "How long the old secret stays valid.",
         }),
@@ -131,10 +131,10 @@ export const oauthClients: OAuthClients = resource("oauthClient", {
       async run(current, { overlapSeconds }, context) {
         if (!hasSecret(current))
           throw new Problem("conflict", "The client has no secret that could be replaced.");
-        requireGivable(listOf(current.scopes), context.caller);
+        assertCanGrantClientScopes(listOf(current.scopes), context.caller);
         const end = new Date(Date.parse(context.now) + Number(overlapSeconds) * 1000).toISOString();
         await endSecrets(current.secretId, end, context);
-        return giveSecret(current, context);
+        return issueSecret(current, context);
       },
     },
   },
@@ -142,10 +142,10 @@ export const oauthClients: OAuthClients = resource("oauthClient", {
 
 /** The hashes of clients' secrets: several while one replaces another. */
 export const clientSecrets = resource("clientSecret", {
-  served: false,
+  exposed: false,
   scopes,
   fields: {
-    client: belongsTo((): Resource => oauthClients, { whenRemoved: "remove" }),
+    client: belongsTo((): Resource => oauthClients, { onDelete: "cascade" }),
     hash: text({ internal: true }),
     expiresAt: timestamp({ optional: true }),
     /** The secret that this one has replaced. */
@@ -161,36 +161,36 @@ async function endSecrets(newest: string | null, end: string, { rows, now }: Hoo
     // None ends after the one that has replaced it.
     if (!secret || (secret.expiresAt !== null && secret.expiresAt <= now)) return;
     if (secret.expiresAt === null || secret.expiresAt > end)
-      await rows.change(clientSecrets, id, { expiresAt: end });
+      await rows.update(clientSecrets, id, { expiresAt: end });
     id = secret.previousId;
   }
 }
 
-async function giveSecret(
+async function issueSecret(
   { id, secretId: previousId }: { readonly id: string; readonly secretId?: string | null },
-  { rows, reveal }: HookContext,
+  { rows, returnOnce }: HookContext,
 ): Promise<ClientRow> {
   const secret = randomBytes(secretBytes).toString("base64url");
   const { id: secretId } = await rows.create(clientSecrets, {
     clientId: id,
-    hash: kept(secret),
+    hash: hashToken(secret),
     previousId: previousId ?? null,
   });
-  reveal({ clientSecret: secret, warning: secretWarning });
-  return rows.change(oauthClients, id, { secretId });
+  returnOnce({ clientSecret: secret, warning: secretWarning });
+  return rows.update(oauthClients, id, { secretId });
 }
 
 function hasSecret({ authMethod }: { readonly authMethod: string | null }): boolean {
   return authMethod === "client_secret_basic" || authMethod === "client_secret_post";
 }
 
-function standardAuthMethod({ type, jwks, jwksUri }: Readonly<Record<string, unknown>>) {
+function defaultAuthMethod({ type, jwks, jwksUri }: Readonly<Record<string, unknown>>) {
   if (type === "public") return "none";
   return jwks || jwksUri ? "private_key_jwt" : "client_secret_basic";
 }
 
 /** Where nothing is said: for people where there is a place to send them back to, for the application itself otherwise. */
-function standardGrantTypes({
+function defaultGrantTypes({
   type,
   redirectUris,
 }: Readonly<Record<string, unknown>>): readonly (typeof grantTypes)[number][] {

@@ -2,9 +2,9 @@
 
 import { createPublicKey, type webcrypto } from "node:crypto";
 import type { Caller } from "../declare/caller.ts";
-import type { CheckContext } from "../declare/resource.ts";
-import { type Fault, fault, Problem } from "../errors.ts";
-import { requireNoPeopleScope } from "./key-rules.ts";
+import type { ValidationContext } from "../declare/resource.ts";
+import { type FieldError, Problem, validationError } from "../errors.ts";
+import { requireNoUsersScope } from "./key-rules.ts";
 
 export const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
 export const grantTypes = ["authorization_code", "refresh_token", "client_credentials", deviceGrant] as const;
@@ -20,36 +20,37 @@ export interface ClientParts {
   readonly jwksUri?: string | null | undefined;
 }
 
-type Given = Readonly<Record<string, unknown>>;
+type ClientInput = Readonly<Record<string, unknown>>;
 
 /** Faults of a body of whose members the schemas approve. */
-export function clientFaults(given: Given, { scopes }: CheckContext): readonly Fault[] {
+export function clientErrors(input: ClientInput, { scopes }: ValidationContext): readonly FieldError[] {
   const known = [...scopes, ...openIdScopes];
-  const unknown = listOf(given["scopes"]).filter((scope) => !known.includes(scope));
-  const faults: Fault[] = listOf(given["redirectUris"]).flatMap((uri) => {
-    const text = addressFault(uri);
+  const unknown = listOf(input["scopes"]).filter((scope) => !known.includes(scope));
+  const errors: FieldError[] = listOf(input["redirectUris"]).flatMap((uri) => {
+    const text = redirectUriError(uri);
     return text === undefined ? [] : [{ field: "redirectUris", issue: "format", text }];
   });
-  if (typeof given["name"] === "string" && unseen.test(given["name"])) {
+  if (typeof input["name"] === "string" && invisibleCharacters.test(input["name"])) {
     const text = "has characters that people do not see, or that turn the direction of a text";
-    faults.push({ field: "name", issue: "format", text });
+    errors.push({ field: "name", issue: "format", text });
   }
-  for (const key of keysOf(given["jwks"])) {
+  for (const key of keysOf(input["jwks"])) {
     if (isPublicKey(key)) continue;
-    faults.push({ field: "jwks", issue: "format", text: "has a key that is none; give public keys as JWKs" });
+    errors.push({ field: "jwks", issue: "format", text: "has a key that is none; give public keys as JWKs" });
   }
-  const jwksUri = given["jwksUri"];
-  const text = typeof jwksUri === "string" ? addressFault(jwksUri) : undefined;
-  if (text !== undefined) faults.push({ field: "jwksUri", issue: "format", text });
+  const jwksUri = input["jwksUri"];
+  const text = typeof jwksUri === "string" ? redirectUriError(jwksUri) : undefined;
+  if (text !== undefined) errors.push({ field: "jwksUri", issue: "format", text });
   if (unknown.length > 0) {
     const text = `has ${unknown.join(", ")}, which is none of ${known.join(", ")}`;
-    faults.push({ field: "scopes", issue: "choice", text });
+    errors.push({ field: "scopes", issue: "choice", text });
   }
-  return faults;
+  return errors;
 }
 
 /** Control characters, and those that change how a text is read (Unicode, annexes 9 and 36). */
-const unseen = /[\p{Cc}\p{Zl}\p{Zp}\u061C\u200B\u200E\u200F\u202A-\u202E\u2060\u2066-\u2069\uFEFF]/u;
+const invisibleCharacters =
+  /[\p{Cc}\p{Zl}\p{Zp}\u061C\u200B\u200E\u200F\u202A-\u202E\u2060\u2066-\u2069\uFEFF]/u;
 
 /** The schema of the field has seen that they are objects. */
 function keysOf(jwks: unknown): readonly webcrypto.JsonWebKey[] {
@@ -73,7 +74,7 @@ function listOf(value: unknown): readonly string[] {
 const loopbacks = ["127.0.0.1", "[::1]", "localhost"];
 
 /** What is wrong with a redirect URI, or with where keys are (RFC 9700, section 2.1; RFC 8252, section 7.3). */
-function addressFault(uri: string): string | undefined {
+function redirectUriError(uri: string): string | undefined {
   const url = URL.parse(uri);
   if (!url || /[\s\\*]/.test(uri))
     return `has ${uri}, which is no URL; write each as a whole, without wildcards`;
@@ -96,26 +97,38 @@ export function requireConsistent({
 }: ClientParts): void {
   const isPublic = type === "public";
   if (isPublic !== (authMethod === "none")) {
-    throw fault(
+    throw validationError(
       "authMethod",
       "choice",
       "A public client has the authMethod none, a confidential one another.",
     );
   }
   if (isPublic && grantTypes.includes("client_credentials")) {
-    throw fault("grantTypes", "choice", "A public client cannot have client_credentials: it has no secret.");
+    throw validationError(
+      "grantTypes",
+      "choice",
+      "A public client cannot have client_credentials: it has no secret.",
+    );
   }
   if (grantTypes.includes("authorization_code") && redirectUris.length === 0) {
-    throw fault("redirectUris", "required", "authorization_code needs at least one of redirectUris.");
+    throw validationError(
+      "redirectUris",
+      "required",
+      "authorization_code needs at least one of redirectUris.",
+    );
   }
   if (grantTypes.length === 1 && grantTypes[0] === "refresh_token") {
-    throw fault("grantTypes", "choice", "refresh_token goes together with a grant type that asks a person.");
+    throw validationError(
+      "grantTypes",
+      "choice",
+      "refresh_token goes together with a grant type that asks a person.",
+    );
   }
   const isGiven = (value: unknown): boolean => value !== null && value !== undefined;
   if (isGiven(jwks) && isGiven(jwksUri))
-    throw fault("jwksUri", "choice", "A client has jwks or jwksUri, not both.");
+    throw validationError("jwksUri", "choice", "A client has jwks or jwksUri, not both.");
   if ((authMethod === "private_key_jwt") !== (isGiven(jwks) || isGiven(jwksUri))) {
-    throw fault(
+    throw validationError(
       "jwks",
       "required",
       "private_key_jwt needs jwks or jwksUri, and no other authMethod has them.",
@@ -124,13 +137,13 @@ export function requireConsistent({
 }
 
 /** No client comes to more than the credential that makes or changes it. @throws Problem `insufficient_scope` */
-export function requireGivable(scopes: readonly string[], caller: Caller): void {
-  requireNoPeopleScope(scopes, caller);
-  const lacking = scopes.find((scope) => !openIdScopes.includes(scope) && !caller.scopes.has(scope));
-  if (lacking === undefined) return;
+export function assertCanGrantClientScopes(scopes: readonly string[], caller: Caller): void {
+  requireNoUsersScope(scopes, caller);
+  const missing = scopes.find((scope) => !openIdScopes.includes(scope) && !caller.scopes.has(scope));
+  if (missing === undefined) return;
   throw new Problem(
     "insufficient_scope",
-    `The credential lacks the scope ${lacking}, so it cannot give it to a client.`,
+    `The credential lacks the scope ${missing}, so it cannot give it to a client.`,
     [{ field: "scopes", issue: "choice" }],
   );
 }

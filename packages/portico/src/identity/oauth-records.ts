@@ -4,11 +4,11 @@
 import { hash } from "node:crypto";
 import { type RawBuilder, sql } from "kysely";
 import type { ColumnValues, Session, Statement } from "../store/database.ts";
-import type { Expiry } from "../store/purge.ts";
+import type { RetentionPolicy } from "../store/purge.ts";
 import type { Column, Table } from "../store/schema.ts";
-import { compile, slot } from "../store/statement.ts";
+import { compile, parameter } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
-import type { Seal } from "./seal.ts";
+import type { Encryption } from "./seal.ts";
 
 /** Records that one page of `page` has. */
 const recordsOfPage = 100;
@@ -19,18 +19,19 @@ export function epochSeconds(): number {
 }
 
 /** What has expired is told apart from what never was for a minute longer. */
-export const oauthExpiry: Expiry = {
+export const oauthExpiry: RetentionPolicy = {
   table: "oauth_records",
-  keptMs: 60_000,
-  over: (place, before) => sql`select ${place} from oauth_records where expires_at < ${before}`,
-  encode: (moment) => Math.floor(moment / 1000),
+  retentionMs: 60_000,
+  selectExpired: (idColumn, before) =>
+    sql`select ${idColumn} from oauth_records where expires_at < ${before}`,
+  encode: (time) => Math.floor(time / 1000),
 };
 
 const column = (name: string, type: Column["type"] = "text", isNullable = false): Column => ({
   name,
   type,
   isNullable,
-  fill: undefined,
+  defaultValue: undefined,
   from: "oauth_records",
 });
 
@@ -77,7 +78,7 @@ export interface NewRecord {
   readonly userCode?: string | undefined;
 }
 
-export interface FoundRecord {
+export interface StoredRecord {
   readonly payload: string;
   /** When its one use was made. */
   readonly consumedAt: number | undefined;
@@ -89,93 +90,95 @@ interface Key {
 }
 
 /** Where a record is kept. */
-interface Place {
+interface RecordPosition {
   readonly model: string;
   readonly id: string;
 }
 
-interface Owned {
+interface AccountKey {
   readonly model: string;
   readonly accountId: string;
 }
 
 export class OAuthRecords {
   readonly #store: Store;
-  readonly #seal: Seal;
+  readonly #encryption: Encryption;
   readonly #upsert: Statement<NewRecord>;
   readonly #insert: Statement<NewRecord>;
-  readonly #change: Statement<NewRecord>;
+  readonly #update: Statement<NewRecord>;
   readonly #find: Statement<Key>;
   readonly #findByUid: Statement<Key>;
   readonly #findByUserCode: Statement<Key>;
   readonly #consume: Statement<Key>;
-  readonly #take: Statement<Key>;
-  readonly #page: Statement<Place>;
-  readonly #takePlace: Statement<Place>;
-  readonly #destroy: Statement<Key>;
-  readonly #destroyByGrant: Statement<Key>;
-  readonly #destroyGrant: Statement<string>;
-  readonly #destroyAccount: Statement<string>;
-  readonly #ofAccount: Statement<Owned>;
+  readonly #takeOne: Statement<Key>;
+  readonly #page: Statement<RecordPosition>;
+  readonly #takeAtPosition: Statement<RecordPosition>;
+  readonly #delete: Statement<Key>;
+  readonly #deleteByGrant: Statement<Key>;
+  readonly #deleteGrant: Statement<string>;
+  readonly #deleteAccount: Statement<string>;
+  readonly #ofAccount: Statement<AccountKey>;
 
-  constructor(store: Store, seal: Seal) {
+  constructor(store: Store, encryption: Encryption) {
     this.#store = store;
-    this.#seal = seal;
+    this.#encryption = encryption;
     const make = <Input>(query: RawBuilder<unknown>): Statement<Input> =>
       compile(store.dialect.builder, query);
-    const id = slot((key: Key) => kept(key.value));
-    const key = sql`model = ${slot(({ model }: Key) => model)} and id = ${id}`;
+    const id = parameter((key: Key) => hashToken(key.value));
+    const key = sql`model = ${parameter(({ model }: Key) => model)} and id = ${id}`;
     const values = [
-      slot((made: NewRecord) => made.model),
-      slot((made: NewRecord) => kept(made.value)),
-      slot((made: NewRecord) => seal.close(made.payload)),
-      slot((made: NewRecord) => made.grantId ?? null),
-      slot((made: NewRecord) => made.accountId ?? null),
-      slot((made: NewRecord) => (made.uid === undefined ? null : kept(made.uid))),
-      slot((made: NewRecord) => (made.userCode === undefined ? null : kept(made.userCode))),
-      slot((made: NewRecord) => made.expiresAt),
+      parameter((record: NewRecord) => record.model),
+      parameter((record: NewRecord) => hashToken(record.value)),
+      parameter((record: NewRecord) => encryption.encrypt(record.payload)),
+      parameter((record: NewRecord) => record.grantId ?? null),
+      parameter((record: NewRecord) => record.accountId ?? null),
+      parameter((record: NewRecord) => (record.uid === undefined ? null : hashToken(record.uid))),
+      parameter((record: NewRecord) => (record.userCode === undefined ? null : hashToken(record.userCode))),
+      parameter((record: NewRecord) => record.expiresAt),
     ];
     const names = ["model", "id", "payload", "grant_id", "account_id", "uid", "user_code", "expires_at"];
     const insert = sql`insert into oauth_records (${sql.join(names.map((name) => sql.ref(name)))})
       values (${sql.join(values)})`;
-    const replaced = names.slice(2).map((name) => sql`${sql.ref(name)} = excluded.${sql.ref(name)}`);
-    this.#upsert = make(sql`${insert} on conflict (model, id) do update set ${sql.join(replaced)}`);
+    const assignments = names.slice(2).map((name) => sql`${sql.ref(name)} = excluded.${sql.ref(name)}`);
+    this.#upsert = make(sql`${insert} on conflict (model, id) do update set ${sql.join(assignments)}`);
     this.#insert = make(sql`${insert} on conflict (model, id) do nothing returning id`);
-    const [ofModel, ofId, ...changed] = names.map((name, place) => sql`${sql.ref(name)} = ${values[place]!}`);
-    this.#change = make(
-      sql`update oauth_records set ${sql.join(changed)} where ${ofModel!} and ${ofId!} returning id`,
+    const [ofModel, ofId, ...updates] = names.map(
+      (name, position) => sql`${sql.ref(name)} = ${values[position]!}`,
     );
-    const found = sql`select payload, consumed_at from oauth_records where`;
-    this.#find = make(sql`${found} ${key}`);
-    const model = sql`model = ${slot((key: Key) => key.model)}`;
-    this.#findByUid = make(sql`${found} ${model} and uid = ${id}`);
-    this.#findByUserCode = make(sql`${found} ${model} and user_code = ${id}`);
+    this.#update = make(
+      sql`update oauth_records set ${sql.join(updates)} where ${ofModel!} and ${ofId!} returning id`,
+    );
+    const select = sql`select payload, consumed_at from oauth_records where`;
+    this.#find = make(sql`${select} ${key}`);
+    const model = sql`model = ${parameter((key: Key) => key.model)}`;
+    this.#findByUid = make(sql`${select} ${model} and uid = ${id}`);
+    this.#findByUserCode = make(sql`${select} ${model} and user_code = ${id}`);
     this.#consume = make(
-      sql`update oauth_records set consumed_at = ${slot(epochSeconds)} where ${key} and consumed_at is null returning id`,
+      sql`update oauth_records set consumed_at = ${parameter(epochSeconds)} where ${key} and consumed_at is null returning id`,
     );
-    const isAlive = sql`expires_at > ${slot(epochSeconds)}`;
-    this.#take = make(sql`delete from oauth_records where ${key} and ${isAlive} returning payload`);
-    const inModel = sql`model = ${slot(({ model }: Place) => model)}`;
-    const place = slot(({ id }: Place) => id);
+    const isAlive = sql`expires_at > ${parameter(epochSeconds)}`;
+    this.#takeOne = make(sql`delete from oauth_records where ${key} and ${isAlive} returning payload`);
+    const inModel = sql`model = ${parameter(({ model }: RecordPosition) => model)}`;
+    const position = parameter(({ id }: RecordPosition) => id);
     this.#page = make(
-      sql`select id from oauth_records where ${inModel} and id > ${place} order by id limit ${sql.lit(recordsOfPage)}`,
+      sql`select id from oauth_records where ${inModel} and id > ${position} order by id limit ${sql.lit(recordsOfPage)}`,
     );
-    this.#takePlace = make(
-      sql`delete from oauth_records where ${inModel} and id = ${place} and ${isAlive} returning payload`,
+    this.#takeAtPosition = make(
+      sql`delete from oauth_records where ${inModel} and id = ${position} and ${isAlive} returning payload`,
     );
-    this.#destroy = make(sql`delete from oauth_records where ${key} returning id`);
-    this.#destroyByGrant = make(
-      sql`delete from oauth_records where ${model} and grant_id = ${slot((key: Key) => key.value)}`,
+    this.#delete = make(sql`delete from oauth_records where ${key} returning id`);
+    this.#deleteByGrant = make(
+      sql`delete from oauth_records where ${model} and grant_id = ${parameter((key: Key) => key.value)}`,
     );
-    this.#destroyGrant = make(
-      sql`delete from oauth_records where grant_id = ${slot((grantId: string) => grantId)} returning model`,
+    this.#deleteGrant = make(
+      sql`delete from oauth_records where grant_id = ${parameter((grantId: string) => grantId)} returning model`,
     );
-    this.#destroyAccount = make(
-      sql`delete from oauth_records where account_id = ${slot((accountId: string) => accountId)}`,
+    this.#deleteAccount = make(
+      sql`delete from oauth_records where account_id = ${parameter((accountId: string) => accountId)}`,
     );
     this.#ofAccount = make(
-      sql`select payload from oauth_records where model = ${slot(({ model }: Owned) => model)}
-        and account_id = ${slot(({ accountId }: Owned) => accountId)} and ${isAlive}`,
+      sql`select payload from oauth_records where model = ${parameter(({ model }: AccountKey) => model)}
+        and account_id = ${parameter(({ accountId }: AccountKey) => accountId)} and ${isAlive}`,
     );
   }
 
@@ -190,19 +193,19 @@ export class OAuthRecords {
   }
 
   /** Changes what is remembered under a value: false where nothing is any more. */
-  async change(record: NewRecord): Promise<boolean> {
-    return (await this.#write(this.#change, record)).length > 0;
+  async update(record: NewRecord): Promise<boolean> {
+    return (await this.#write(this.#update, record)).length > 0;
   }
 
-  find(model: string, value: string): Promise<FoundRecord | undefined> {
+  find(model: string, value: string): Promise<StoredRecord | undefined> {
     return this.#read(this.#find, { model, value });
   }
 
-  findByUid(model: string, value: string): Promise<FoundRecord | undefined> {
+  findByUid(model: string, value: string): Promise<StoredRecord | undefined> {
     return this.#read(this.#findByUid, { model, value });
   }
 
-  findByUserCode(model: string, value: string): Promise<FoundRecord | undefined> {
+  findByUserCode(model: string, value: string): Promise<StoredRecord | undefined> {
     return this.#read(this.#findByUserCode, { model, value });
   }
 
@@ -213,8 +216,8 @@ export class OAuthRecords {
 
   /** Takes it out, for the one use that is made of it; undefined where it is gone or its time is over. */
   async take(model: string, value: string, session: Session): Promise<string | undefined> {
-    const [row] = await session.query(this.#take, { model, value });
-    return row && this.#seal.open(row[0] as string);
+    const [row] = await session.query(this.#takeOne, { model, value });
+    return row && this.#encryption.decrypt(row[0] as string);
   }
 
   /** The next records of a model, as the ids under which they are kept; `after` is empty at first. */
@@ -225,28 +228,28 @@ export class OAuthRecords {
 
   /** Takes out the record with an id of `page`; undefined where it is gone or its time is over. */
   async takeFromPage(model: string, id: string, session: Session): Promise<string | undefined> {
-    const [row] = await session.query(this.#takePlace, { model, id });
-    return row && this.#seal.open(row[0] as string);
+    const [row] = await session.query(this.#takeAtPosition, { model, id });
+    return row && this.#encryption.decrypt(row[0] as string);
   }
 
   /** Of all who remove the same, one is told that it was theirs. */
-  async remove(model: string, value: string, session?: Session): Promise<boolean> {
-    return (await this.#write(this.#destroy, { model, value }, session)).length > 0;
+  async delete(model: string, value: string, session?: Session): Promise<boolean> {
+    return (await this.#write(this.#delete, { model, value }, session)).length > 0;
   }
 
-  async removeByGrant(model: string, grantId: string): Promise<void> {
-    await this.#write(this.#destroyByGrant, { model, value: grantId });
+  async deleteByGrant(model: string, grantId: string): Promise<void> {
+    await this.#write(this.#deleteByGrant, { model, value: grantId });
   }
 
   /** Removes a grant and everything that stands on it; false where there is none. */
-  async removeGrant(grantId: string, session?: Session): Promise<boolean> {
-    const removed = await this.#write(this.#destroyGrant, grantId, session);
+  async deleteGrant(grantId: string, session?: Session): Promise<boolean> {
+    const removed = await this.#write(this.#deleteGrant, grantId, session);
     return removed.some(([model]) => model === "Grant");
   }
 
   /** Forgets all that is remembered of a person: sessions, grants and what stands on them, links in mails. */
-  async removeAccount(accountId: string, session: Session): Promise<void> {
-    await session.query(this.#destroyAccount, accountId);
+  async deleteAccount(accountId: string, session: Session): Promise<void> {
+    await session.query(this.#deleteAccount, accountId);
   }
 
   /** What is remembered of a person in one model, as the JSON of each. */
@@ -256,7 +259,7 @@ export class OAuthRecords {
     session: Session = this.#store.database,
   ): Promise<string[]> {
     const rows = await session.query(this.#ofAccount, { model, accountId });
-    return rows.flatMap(([payload]) => this.#seal.open(payload as string) ?? []);
+    return rows.flatMap(([payload]) => this.#encryption.decrypt(payload as string) ?? []);
   }
 
   #write<Input>(
@@ -268,15 +271,15 @@ export class OAuthRecords {
     return this.#store.transaction((session) => session.query(statement, input));
   }
 
-  async #read(statement: Statement<Key>, key: Key): Promise<FoundRecord | undefined> {
+  async #read(statement: Statement<Key>, key: Key): Promise<StoredRecord | undefined> {
     const [row] = await this.#store.database.query(statement, key);
-    const payload = row && this.#seal.open(row[0] as string);
+    const payload = row && this.#encryption.decrypt(row[0] as string);
     if (payload === undefined) return undefined;
     return { payload, consumedAt: row![1] === null ? undefined : Number(row![1]) };
   }
 }
 
 /** The only form in which a value is kept. */
-export function kept(value: string): string {
+export function hashToken(value: string): string {
   return hash("sha256", value, "base64url");
 }

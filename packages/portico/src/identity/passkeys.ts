@@ -4,19 +4,19 @@ import { type RawBuilder, sql } from "kysely";
 import { newId } from "../plan/id.ts";
 import type { ColumnValues, Session, Statement } from "../store/database.ts";
 import type { Column, Table } from "../store/schema.ts";
-import { compile, slot } from "../store/statement.ts";
+import { compile, parameter } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
-import type { AccountLetters } from "./account-letters.ts";
-import type { Person } from "./person.ts";
+import type { AccountEmails } from "./account-letters.ts";
+import type { User } from "./person.ts";
 
 /** The most that one person has. */
-export const mostPasskeys = 20;
+export const maxPasskeys = 20;
 
 const column = (name: string, type: Column["type"] = "text", isNullable = false): Column => ({
   name,
   type,
   isNullable,
-  fill: undefined,
+  defaultValue: undefined,
   from: "passkeys",
 });
 
@@ -64,15 +64,15 @@ export interface Passkey extends NewPasskey {
   readonly lastUsedAt: string | undefined;
 }
 
-type Owner = Pick<Person, "id" | "tenantId">;
-interface Adding extends NewPasskey {
+type Owner = Pick<User, "id" | "tenantId">;
+interface NewPasskeyInput extends NewPasskey {
   readonly owner: Owner;
 }
-interface Use {
+interface PasskeyUse {
   readonly credentialId: string;
   readonly counter: number;
 }
-interface Removal {
+interface PasskeyKey {
   readonly owner: Owner;
   readonly id: string;
 }
@@ -82,57 +82,59 @@ const credentialForm = /^[\w-]{1,1364}$/;
 
 export class Passkeys {
   readonly #store: Store;
-  readonly #letters: Pick<AccountLetters, "passkeyAdded">;
+  readonly #emails: Pick<AccountEmails, "passkeyAdded">;
   readonly #list: Statement<Owner>;
   readonly #find: Statement<string>;
-  readonly #add: Statement<Adding>;
-  readonly #use: Statement<Use>;
-  readonly #remove: Statement<Removal>;
-  readonly #removeAll: Statement<Owner>;
+  readonly #add: Statement<NewPasskeyInput>;
+  readonly #use: Statement<PasskeyUse>;
+  readonly #delete: Statement<PasskeyKey>;
+  readonly #deleteAll: Statement<Owner>;
 
-  constructor(store: Store, letters: Pick<AccountLetters, "passkeyAdded">) {
+  constructor(store: Store, emails: Pick<AccountEmails, "passkeyAdded">) {
     this.#store = store;
-    this.#letters = letters;
+    this.#emails = emails;
     const make = <Input>(query: RawBuilder<unknown>): Statement<Input> =>
       compile(store.dialect.builder, query);
     const now = (): string => new Date().toISOString();
     const read = sql`select id, user_id, credential_id, public_key, counter, name, created_at, last_used_at
       from passkeys`;
     this.#list = make(
-      sql`${read} where tenant_id = ${slot(({ tenantId }: Owner) => tenantId)}
-        and user_id = ${slot(({ id }: Owner) => id)} order by id`,
+      sql`${read} where tenant_id = ${parameter(({ tenantId }: Owner) => tenantId)}
+        and user_id = ${parameter(({ id }: Owner) => id)} order by id`,
     );
-    this.#find = make(sql`${read} where credential_id = ${slot((credentialId: string) => credentialId)}`);
+    this.#find = make(
+      sql`${read} where credential_id = ${parameter((credentialId: string) => credentialId)}`,
+    );
     const values = [
-      slot(({ owner }: Adding) => owner.tenantId),
-      slot(() => newId("passkey")),
-      slot(({ owner }: Adding) => owner.id),
-      slot(({ credentialId }: Adding) => credentialId),
-      slot(({ publicKey }: Adding) => publicKey),
-      slot(({ counter }: Adding) => counter),
-      slot(({ name }: Adding) => name),
-      slot(now),
+      parameter(({ owner }: NewPasskeyInput) => owner.tenantId),
+      parameter(() => newId("passkey")),
+      parameter(({ owner }: NewPasskeyInput) => owner.id),
+      parameter(({ credentialId }: NewPasskeyInput) => credentialId),
+      parameter(({ publicKey }: NewPasskeyInput) => publicKey),
+      parameter(({ counter }: NewPasskeyInput) => counter),
+      parameter(({ name }: NewPasskeyInput) => name),
+      parameter(now),
     ];
     this.#add = make(
       sql`insert into passkeys (tenant_id, id, user_id, credential_id, public_key, counter, name, created_at)
         values (${sql.join(values)}) on conflict (credential_id) do nothing returning id`,
     );
     // Of two uses with the same count, one is of a copy (WebAuthn, section 6.1.1); 0 is of one that does not count.
-    const counter = slot((use: Use) => use.counter);
+    const counter = parameter((use: PasskeyUse) => use.counter);
     this.#use = make(
-      sql`update passkeys set counter = ${counter}, last_used_at = ${slot(now)}
-        where credential_id = ${slot(({ credentialId }: Use) => credentialId)}
-          and (counter < ${counter} or (counter = 0 and ${slot((use: Use) => (use.counter === 0 ? 1 : 0))} = 1))
+      sql`update passkeys set counter = ${counter}, last_used_at = ${parameter(now)}
+        where credential_id = ${parameter(({ credentialId }: PasskeyUse) => credentialId)}
+          and (counter < ${counter} or (counter = 0 and ${parameter((use: PasskeyUse) => (use.counter === 0 ? 1 : 0))} = 1))
         returning id`,
     );
-    this.#remove = make(
-      sql`delete from passkeys where tenant_id = ${slot(({ owner }: Removal) => owner.tenantId)}
-        and user_id = ${slot(({ owner }: Removal) => owner.id)} and id = ${slot(({ id }: Removal) => id)}
+    this.#delete = make(
+      sql`delete from passkeys where tenant_id = ${parameter(({ owner }: PasskeyKey) => owner.tenantId)}
+        and user_id = ${parameter(({ owner }: PasskeyKey) => owner.id)} and id = ${parameter(({ id }: PasskeyKey) => id)}
         returning id`,
     );
-    this.#removeAll = make(
-      sql`delete from passkeys where tenant_id = ${slot(({ tenantId }: Owner) => tenantId)}
-        and user_id = ${slot(({ id }: Owner) => id)}`,
+    this.#deleteAll = make(
+      sql`delete from passkeys where tenant_id = ${parameter(({ tenantId }: Owner) => tenantId)}
+        and user_id = ${parameter(({ id }: Owner) => id)}`,
     );
   }
 
@@ -152,11 +154,11 @@ export class Passkeys {
    *
    * @param address the network address from which it is added
    */
-  async add(owner: Person, made: NewPasskey, address: string): Promise<boolean> {
-    if ((await this.list(owner)).length >= mostPasskeys) return false;
+  async add(owner: User, passkey: NewPasskey, address: string): Promise<boolean> {
+    if ((await this.list(owner)).length >= maxPasskeys) return false;
     return this.#store.transaction(async (session) => {
-      const added = await session.query(this.#add, { ...made, owner });
-      if (added.length > 0) await this.#letters.passkeyAdded(session, owner, made.name, address);
+      const added = await session.query(this.#add, { ...passkey, owner });
+      if (added.length > 0) await this.#emails.passkeyAdded(session, owner, passkey.name, address);
       return added.length > 0;
     });
   }
@@ -167,12 +169,12 @@ export class Passkeys {
   }
 
   /** False where the person has no such passkey. */
-  remove(owner: Owner, id: string): Promise<boolean> {
-    return this.#write(this.#remove, { owner, id });
+  delete(owner: Owner, id: string): Promise<boolean> {
+    return this.#write(this.#delete, { owner, id });
   }
 
-  async removeAll(owner: Owner, session: Session): Promise<void> {
-    await session.query(this.#removeAll, owner);
+  async deleteAll(owner: Owner, session: Session): Promise<void> {
+    await session.query(this.#deleteAll, owner);
   }
 
   async #write<Input>(statement: Statement<Input>, input: Input): Promise<boolean> {

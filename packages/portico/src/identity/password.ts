@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { sql } from "kysely";
 import type { Session } from "../store/database.ts";
 import type { Table } from "../store/schema.ts";
-import { compile, slot } from "../store/statement.ts";
+import { compile, parameter } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
 
 const memoryKiB = 19_456;
@@ -23,7 +23,7 @@ export const passwordsTable: Table = {
     name,
     type: name === "updated_at" ? "timestamp" : "text",
     isNullable: false,
-    fill: undefined,
+    defaultValue: undefined,
     from: "passwords",
   })),
   primaryKey: ["tenant_id", "user_id"],
@@ -55,22 +55,22 @@ function tagOf(password: string, nonce: Buffer, cost: Cost): Promise<Buffer> {
   });
 }
 
-const phcForm = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/;
+const phcPattern = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/;
 /** What a password is held against where there is none, so that this takes as long. */
-const hashOfNobody = `$argon2id$v=19$m=${memoryKiB},t=${passes},p=${parallelism}$${"A".repeat(22)}$${"A".repeat(43)}`;
+const dummyHash = `$argon2id$v=19$m=${memoryKiB},t=${passes},p=${parallelism}$${"A".repeat(22)}$${"A".repeat(43)}`;
 
 /** Whether a password is the one of a hash; false where there is no hash, after the same time. */
-export async function isPassword(password: string, hash: string | null | undefined): Promise<boolean> {
-  const [, memory, times, lanes, nonce, tag] = phcForm.exec(hash ?? hashOfNobody) ?? [];
+export async function verifyPassword(password: string, hash: string | null | undefined): Promise<boolean> {
+  const [, memory, times, lanes, nonce, tag] = phcPattern.exec(hash ?? dummyHash) ?? [];
   if (nonce === undefined || tag === undefined)
     throw new Error("a password is kept in a form that is not known");
   const cost = { memory: Number(memory), passes: Number(times), parallelism: Number(lanes) };
-  const found = await tagOf(password.slice(0, passwordLength.max), Buffer.from(nonce, "base64"), cost);
-  return timingSafeEqual(found, Buffer.from(tag, "base64")) && typeof hash === "string";
+  const actual = await tagOf(password.slice(0, passwordLength.max), Buffer.from(nonce, "base64"), cost);
+  return timingSafeEqual(actual, Buffer.from(tag, "base64")) && typeof hash === "string";
 }
 
 /** What is wrong with a password that somebody chooses; undefined where nothing is. */
-export function passwordFault(password: string): string | undefined {
+export function passwordError(password: string): string | undefined {
   const { min, max } = passwordLength;
   if (password.length >= min && password.length <= max) return undefined;
   return `the password must have ${min} to ${max} characters`;
@@ -84,7 +84,7 @@ export async function setPassword(
   hash: string,
 ): Promise<void> {
   const values = [user.tenantId, user.userId, hash, new Date().toISOString()].map((value) =>
-    slot(() => value),
+    parameter(() => value),
   );
   const insert = compile(
     store.dialect.builder,

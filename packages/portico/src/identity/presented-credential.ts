@@ -9,7 +9,7 @@ export function presentedCredential({
   rawHeaders,
 }: Pick<IncomingMessage, "headers" | "rawHeaders">): string {
   const { authorization, "x-api-key": apiKey } = headers;
-  if (authorization !== undefined && (apiKey !== undefined || isAuthorizedTwice(rawHeaders))) {
+  if (authorization !== undefined && (apiKey !== undefined || hasDuplicateAuthorization(rawHeaders))) {
     throw new Problem("malformed_request", "Send one credential: either Authorization or X-API-Key, once.");
   }
   // Sent twice, X-API-Key is a list, which is no key.
@@ -25,10 +25,10 @@ export function presentedCredential({
 const nameLength = "authorization".length;
 
 /** Node keeps the first of several Authorization headers; the list of names and values has them all. */
-export function isAuthorizedTwice(rawHeaders: readonly string[]): boolean {
+export function hasDuplicateAuthorization(rawHeaders: readonly string[]): boolean {
   let count = 0;
-  for (let place = 0; place < rawHeaders.length; place += 2) {
-    const name = rawHeaders[place]!;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]!;
     if (name.length === nameLength && name.toLowerCase() === "authorization") count += 1;
   }
   return count > 1;

@@ -5,7 +5,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:cr
 const nonceBytes = 12;
 const tagBytes = 16;
 
-export class Seal {
+export class Encryption {
   readonly #keys: readonly Buffer[];
 
   /** @param secrets newest first: the first one seals, all of them open */
@@ -14,16 +14,16 @@ export class Seal {
   }
 
   /** AES-256-GCM in base64url: nonce, tag, text. */
-  close(text: string): string {
+  encrypt(text: string): string {
     const nonce = randomBytes(nonceBytes);
     const cipher = createCipheriv("aes-256-gcm", this.#keys[0]!, nonce);
-    const sealed = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
-    return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString("base64url");
+    const encrypted = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
+    return Buffer.concat([nonce, cipher.getAuthTag(), encrypted]).toString("base64url");
   }
 
   /** The text, or undefined where no secret opens it. */
-  open(sealed: string): string | undefined {
-    const bytes = Buffer.from(sealed, "base64url");
+  decrypt(encrypted: string): string | undefined {
+    const bytes = Buffer.from(encrypted, "base64url");
     if (bytes.length < nonceBytes + tagBytes) return undefined;
     for (const key of this.#keys) {
       const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, nonceBytes));

@@ -8,7 +8,7 @@ import { epochSeconds, type OAuthRecords } from "./oauth-records.ts";
 export const sessionSeconds = 14 * 86_400;
 
 /** The last use of a session. */
-export interface SeenAt {
+export interface LastSeen {
   readonly at: number;
   readonly address: string;
   /** What the browser says of itself; empty where it says nothing. */
@@ -23,7 +23,7 @@ export interface SignInSession {
   readonly uid: string;
   readonly accountId: string;
   readonly loginTs: number;
-  readonly seen?: SeenAt;
+  readonly seen?: LastSeen;
   readonly authorizations?: Readonly<Record<string, Authorization>>;
 }
 
@@ -37,7 +37,7 @@ interface Authorization {
 const sessionModel = "Session";
 const endedModel = "EndedSession";
 /** A request that is under way when a session ends may write it once more. */
-const spareSeconds = 86_400;
+const graceSeconds = 86_400;
 
 export class SignInSessions {
   readonly #store: Store;
@@ -53,7 +53,7 @@ export class SignInSessions {
     const sessions = await this.#sessionsOf(accountId);
     const areEnded = await Promise.all(sessions.map(({ uid }) => this.isEnded(uid)));
     return sessions
-      .filter((_, place) => !areEnded[place])
+      .filter((_, index) => !areEnded[index])
       .sort((one, other) => (other.seen?.at ?? other.loginTs) - (one.seen?.at ?? one.loginTs));
   }
 
@@ -66,9 +66,9 @@ export class SignInSessions {
     await this.#store.transaction(async (session) => {
       await this.#markEnded(sessions, session);
       for (const { jti, authorizations = {} } of sessions) {
-        await this.#records.remove(sessionModel, jti, session);
+        await this.#records.delete(sessionModel, jti, session);
         for (const { grantId, persistsLogout } of Object.values(authorizations))
-          if (grantId !== undefined && !persistsLogout) await this.#records.removeGrant(grantId, session);
+          if (grantId !== undefined && !persistsLogout) await this.#records.deleteGrant(grantId, session);
       }
     });
   }
@@ -76,7 +76,7 @@ export class SignInSessions {
   /** Ends everything that a person has opened: sessions, grants and what stands on them, links in mails. */
   async endAll(accountId: string, session: Session): Promise<void> {
     await this.#markEnded(await this.#sessionsOf(accountId, session), session);
-    await this.#records.removeAccount(accountId, session);
+    await this.#records.deleteAccount(accountId, session);
   }
 
   async #sessionsOf(accountId: string, session?: Session): Promise<readonly SignInSession[]> {
@@ -85,7 +85,7 @@ export class SignInSessions {
   }
 
   async #markEnded(sessions: readonly SignInSession[], session: Session): Promise<void> {
-    const expiresAt = epochSeconds() + sessionSeconds + spareSeconds;
+    const expiresAt = epochSeconds() + sessionSeconds + graceSeconds;
     for (const { uid } of sessions)
       await this.#records.put({ model: endedModel, value: uid, payload: "{}", expiresAt }, session);
   }

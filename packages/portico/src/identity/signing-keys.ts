@@ -5,15 +5,15 @@ import { createPublicKey, generateKeyPairSync, hash, type KeyObject, type webcry
 import { sql } from "kysely";
 import type { Session } from "../store/database.ts";
 import type { Table } from "../store/schema.ts";
-import { compile, slot } from "../store/statement.ts";
+import { compile, parameter } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
 import { epochSeconds } from "./oauth-records.ts";
-import type { Seal } from "./seal.ts";
+import type { Encryption } from "./seal.ts";
 
 /** How long a new key is published before it signs: callers keep key sets for a while. */
-const announcedSeconds = 60;
+const publishLeadSeconds = 60;
 /** How long an old key verifies after it has signed for the last time: the longest life of a token, and some. */
-const verifyingSeconds = 15 * 60;
+const verificationSeconds = 15 * 60;
 
 export const signingKeysTable: Table = {
   name: "signing_keys",
@@ -21,7 +21,7 @@ export const signingKeysTable: Table = {
     name,
     type: name === "signs_from" ? "integer" : "text",
     isNullable: false,
-    fill: undefined,
+    defaultValue: undefined,
     from: "signing_keys",
   })),
   primaryKey: ["kid"],
@@ -39,15 +39,15 @@ export interface SigningKey {
   readonly publicKey: KeyObject;
 }
 
-interface KeptKey extends SigningKey {
+interface StoredKey extends SigningKey {
   /** Seconds since 1970. */
   readonly signsFrom: number;
 }
 
 /** How long this process goes by the keys that it has read. */
-const keptMs = 5_000;
+const cacheTtlMs = 5_000;
 /** A key that is not known may be new; whoever makes up names of keys does not have them read each time. */
-const readAgainMs = 1_000;
+const minReloadIntervalMs = 1_000;
 
 /** Where keys come from: the database, or a file. */
 export interface SigningKeySource {
@@ -56,17 +56,17 @@ export interface SigningKeySource {
 }
 
 /** Those that the server makes itself. */
-export class KeptSigningKeys implements SigningKeySource {
+export class StoredSigningKeys implements SigningKeySource {
   readonly #store: Store;
-  readonly #seal: Seal;
+  readonly #encryption: Encryption;
 
-  constructor(store: Store, seal: Seal) {
+  constructor(store: Store, encryption: Encryption) {
     this.#store = store;
-    this.#seal = seal;
+    this.#encryption = encryption;
   }
 
   load(): Promise<readonly SigningKey[]> {
-    return loadSigningKeys(this.#store, this.#seal);
+    return loadSigningKeys(this.#store, this.#encryption);
   }
 }
 
@@ -81,9 +81,9 @@ export class SigningKeyRing {
   }
 
   /** Every key that verifies, the one that signs first. */
-  keys(mostAgeMs = keptMs): Promise<readonly SigningKey[]> {
+  keys(maxAgeMs = cacheTtlMs): Promise<readonly SigningKey[]> {
     const now = performance.now();
-    if (this.#keys && now - this.#readAt < mostAgeMs) return this.#keys;
+    if (this.#keys && now - this.#readAt < maxAgeMs) return this.#keys;
     this.#readAt = now;
     const before = this.#keys;
     this.#keys = this.#source.load();
@@ -96,41 +96,41 @@ export class SigningKeyRing {
 
   async publicKey(kid: string): Promise<KeyObject | undefined> {
     const find = (keys: readonly SigningKey[]) => keys.find((key) => key.kid === kid)?.publicKey;
-    return find(await this.keys()) ?? find(await this.keys(readAgainMs));
+    return find(await this.keys()) ?? find(await this.keys(minReloadIntervalMs));
   }
 }
 
 /** Every key that verifies, the one that signs first. The first key is made where there is none. */
-async function loadSigningKeys(store: Store, seal: Seal): Promise<readonly SigningKey[]> {
-  const found = await readKeys(store, seal, store.database);
-  if (found.length > 0) return found;
+async function loadSigningKeys(store: Store, encryption: Encryption): Promise<readonly SigningKey[]> {
+  const stored = await readKeys(store, encryption, store.database);
+  if (stored.length > 0) return stored;
   return store.transaction(async (session) => {
     await lock(store, session);
-    const madeByAnother = await readKeys(store, seal, session);
-    if (madeByAnother.length > 0) return madeByAnother;
-    return [await insertKey(store, session, seal, epochSeconds())];
+    const concurrent = await readKeys(store, encryption, session);
+    if (concurrent.length > 0) return concurrent;
+    return [await insertKey(store, session, encryption, epochSeconds())];
   });
 }
 
 /** Makes a key that takes over in a minute, and forgets those that verify nothing any more. */
-export async function rotateSigningKey(store: Store, seal: Seal): Promise<KeptKey> {
+export async function rotateSigningKey(store: Store, encryption: Encryption): Promise<StoredKey> {
   return store.transaction(async (session) => {
     await lock(store, session);
     const now = epochSeconds();
-    const kept = new Set((await readKeys(store, seal, session)).map(({ kid }) => kid));
+    const stored = new Set((await readKeys(store, encryption, session)).map(({ kid }) => kid));
     const every = await session.query(
       compile(store.dialect.builder, sql`select kid from signing_keys`),
       undefined,
     );
     for (const [kid] of every) {
-      if (kept.has(kid as string)) continue;
-      const forget = compile(
+      if (stored.has(kid as string)) continue;
+      const deleteExpired = compile(
         store.dialect.builder,
-        sql`delete from signing_keys where kid = ${slot(() => kid)}`,
+        sql`delete from signing_keys where kid = ${parameter(() => kid)}`,
       );
-      await session.query(forget, undefined);
+      await session.query(deleteExpired, undefined);
     }
-    return insertKey(store, session, seal, kept.size === 0 ? now : now + announcedSeconds);
+    return insertKey(store, session, encryption, stored.size === 0 ? now : now + publishLeadSeconds);
   });
 }
 
@@ -139,42 +139,53 @@ async function lock({ dialect }: Store, session: Session): Promise<void> {
   if (statement) await session.query(compile(dialect.builder, statement), undefined);
 }
 
-async function readKeys(store: Store, seal: Seal, session: Session): Promise<readonly KeptKey[]> {
+async function readKeys(
+  store: Store,
+  encryption: Encryption,
+  session: Session,
+): Promise<readonly StoredKey[]> {
   const statement = compile(
     store.dialect.builder,
     sql`select kid, sealed, signs_from from signing_keys order by signs_from, kid`,
   );
   const rows = await session.query(statement, undefined);
-  const keys = rows.flatMap(([, sealed, signsFrom]): KeptKey[] => {
-    const text = seal.open(sealed as string);
+  const keys = rows.flatMap(([, sealed, signsFrom]): StoredKey[] => {
+    const text = encryption.decrypt(sealed as string);
     return text === undefined ? [] : [{ ...signingKey(JSON.parse(text)), signsFrom: Number(signsFrom) }];
   });
   return inOrderOfUse(keys, epochSeconds());
 }
 
 /** The key that signs now, those that will, and those that did and whose tokens may still live. */
-function inOrderOfUse(keys: readonly KeptKey[], now: number): readonly KeptKey[] {
+function inOrderOfUse(keys: readonly StoredKey[], now: number): readonly StoredKey[] {
   const current = keys.findLast(({ signsFrom }) => signsFrom <= now) ?? keys[0];
   if (!current) return [];
-  const others = keys.filter((key, place) => {
+  const others = keys.filter((key, index) => {
     if (key === current) return false;
-    const successor = keys[place + 1];
-    return !successor || successor.signsFrom + verifyingSeconds > now;
+    const successor = keys[index + 1];
+    return !successor || successor.signsFrom + verificationSeconds > now;
   });
   return [current, ...others];
 }
 
-async function insertKey(store: Store, session: Session, seal: Seal, signsFrom: number): Promise<KeptKey> {
+async function insertKey(
+  store: Store,
+  session: Session,
+  encryption: Encryption,
+  signsFrom: number,
+): Promise<StoredKey> {
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const jwk = privateKey.export({ format: "jwk" });
-  const made = signingKey(jwk);
-  const values = [made.kid, seal.close(JSON.stringify(jwk)), signsFrom].map((value) => slot(() => value));
+  const key = signingKey(jwk);
+  const values = [key.kid, encryption.encrypt(JSON.stringify(jwk)), signsFrom].map((value) =>
+    parameter(() => value),
+  );
   const insert = compile(
     store.dialect.builder,
     sql`insert into signing_keys (kid, sealed, signs_from) values (${sql.join(values)})`,
   );
   await session.query(insert, undefined);
-  return { ...made, signsFrom };
+  return { ...key, signsFrom };
 }
 
 /** A private key of P-256, named after itself. */

@@ -5,7 +5,7 @@ import { OperatorError } from "../errors.ts";
 import { isId, newId } from "../plan/id.ts";
 import type { Session } from "../store/database.ts";
 import type { Table } from "../store/schema.ts";
-import { compile, slot } from "../store/statement.ts";
+import { compile, parameter } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
 
 export interface Tenant {
@@ -19,7 +19,7 @@ export const tenantsTable: Table = {
     name,
     type: name === "created_at" ? "timestamp" : "text",
     isNullable: false,
-    fill: undefined,
+    defaultValue: undefined,
     from: "tenants",
   })),
   primaryKey: ["id"],
@@ -35,7 +35,7 @@ export async function createTenant(store: Store, name: string): Promise<Tenant> 
 /** The same in a transaction that goes on to fill the tenant. */
 export async function insertTenant(store: Store, session: Session, name: string): Promise<Tenant> {
   const tenant = { id: newId("tenant"), name };
-  const values = [tenant.id, tenant.name, new Date().toISOString()].map((value) => slot(() => value));
+  const values = [tenant.id, tenant.name, new Date().toISOString()].map((value) => parameter(() => value));
   const insert = compile(
     store.dialect.builder,
     sql`insert into tenants (id, name, created_at) values (${sql.join(values)})`,
@@ -65,7 +65,7 @@ export async function listTenants(
  * @throws OperatorError where there is none
  */
 export async function findTenant(store: Store, id?: string): Promise<Tenant> {
-  const where = id === undefined ? sql`` : sql` where id = ${slot(() => id)}`;
+  const where = id === undefined ? sql`` : sql` where id = ${parameter(() => id)}`;
   const statement = compile(
     store.dialect.builder,
     sql`select id, name from tenants${where} order by created_at, id limit 1`,
@@ -93,10 +93,10 @@ export async function hasNoTenant(store: Store, session: Session): Promise<boole
  * @throws OperatorError where the tenant has no user with this id
  */
 export async function findUser(store: Store, tenantId: string, id?: string): Promise<string | null> {
-  const isWanted = id === undefined ? sql`` : sql` and id = ${slot(() => id)}`;
+  const isWanted = id === undefined ? sql`` : sql` and id = ${parameter(() => id)}`;
   const statement = compile(
     store.dialect.builder,
-    sql`select id from users where tenant_id = ${slot(() => tenantId)}${isWanted} order by created_at, id limit 1`,
+    sql`select id from users where tenant_id = ${parameter(() => tenantId)}${isWanted} order by created_at, id limit 1`,
   );
   const [row] = await store.database.query(statement, undefined);
   if (row) return row[0] as string;

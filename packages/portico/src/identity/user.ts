@@ -6,7 +6,7 @@ import { type Resource, resource } from "../declare/resource.ts";
 import { Problem } from "../errors.ts";
 
 /** The scope that changes people. What a person grants to an application cannot hand it on. */
-export const peopleScope = "users:write";
+export const usersWriteScope = "users:write";
 
 /** The server's own resource for people. Refer to it with `belongsTo(() => users)`. */
 export const users = resource("user", {
@@ -18,13 +18,13 @@ export const users = resource("user", {
   sort: ["createdAt", "name", "email"],
   search: ["name", "email"],
   paging: "page",
-  scopes: { read: "users:read", write: peopleScope },
+  scopes: { read: "users:read", write: usersWriteScope },
   hooks: {
     before: {
       create: ({ email }) => ({ email: email.toLowerCase() }),
-      async change({ email: given }, { caller, current, rows }) {
-        requireSamePerson(caller, current.id);
-        const email = given?.toLowerCase();
+      async update({ email: requestedEmail }, { caller, current, rows }) {
+        requireSameUser(caller, current.id);
+        const email = requestedEmail?.toLowerCase();
         if (email === undefined) return undefined;
         if (email === current.email) return { email };
         const isPending = caller.isDelegated === true;
@@ -33,8 +33,8 @@ export const users = resource("user", {
         await rows.create(emailChanges, { userId, email, previousEmail, isPending, address });
         return { email: isPending ? previousEmail : email };
       },
-      remove({ caller, current }) {
-        requireSamePerson(caller, current.id);
+      delete({ caller, current }) {
+        requireSameUser(caller, current.id);
       },
     },
   },
@@ -46,11 +46,11 @@ export const users = resource("user", {
  * until the new one is confirmed. Mails about them are written soon after (email-changes.ts).
  */
 export const emailChanges = resource("emailChange", {
-  served: false,
-  recorded: false,
-  scopes: { read: "users:read", write: peopleScope },
+  exposed: false,
+  events: false,
+  scopes: { read: "users:read", write: usersWriteScope },
   fields: {
-    user: belongsTo((): Resource => users, { whenRemoved: "remove" }),
+    user: belongsTo((): Resource => users, { onDelete: "cascade" }),
     email: text({ max: 254 }),
     /** The address that is told of it. */
     previousEmail: text({ max: 254 }),
@@ -67,7 +67,7 @@ export const emailChanges = resource("emailChange", {
  *
  * @throws Problem `forbidden`
  */
-function requireSamePerson(caller: Caller, userId: string): void {
+function requireSameUser(caller: Caller, userId: string): void {
   if (!caller.isDelegated || caller.userId === userId) return;
   throw new Problem(
     "forbidden",

@@ -4,7 +4,7 @@
 import { sql } from "kysely";
 import type { Session } from "../store/database.ts";
 import type { Table } from "../store/schema.ts";
-import { compile, slot } from "../store/statement.ts";
+import { compile, parameter } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
 
 export const verifiedEmailsTable: Table = {
@@ -13,7 +13,7 @@ export const verifiedEmailsTable: Table = {
     name,
     type: name === "verified_at" ? "timestamp" : "text",
     isNullable: false,
-    fill: undefined,
+    defaultValue: undefined,
     from: "verified_emails",
   })),
   primaryKey: ["tenant_id", "user_id"],
@@ -29,7 +29,7 @@ export async function setVerified(
   user: { readonly tenantId: string; readonly userId: string; readonly email: string },
 ): Promise<void> {
   const { tenantId, userId, email } = user;
-  const values = [tenantId, userId, email, new Date().toISOString()].map((value) => slot(() => value));
+  const values = [tenantId, userId, email, new Date().toISOString()].map((value) => parameter(() => value));
   const upsert = compile(
     store.dialect.builder,
     sql`insert into verified_emails (tenant_id, user_id, email, verified_at) values (${sql.join(values)})

@@ -3,14 +3,14 @@
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
 
-export type AddressOf = (request: Pick<IncomingMessage, "headers" | "socket">) => string;
+export type ClientAddress = (request: Pick<IncomingMessage, "headers" | "socket">) => string;
 
 /** `10.0.0.7`, or with the bits that count `10.0.0.0/8`; undefined for a text that is neither. */
-export function networkIn(text: string): { readonly address: string; readonly bits: number } | undefined {
-  const [, address = "", given] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
-  const most = { 0: -1, 4: 32, 6: 128 }[isIP(address) as 0 | 4 | 6];
-  const bits = given === undefined ? most : Number(given);
-  return bits >= 0 && bits <= most ? { address, bits } : undefined;
+export function parseNetwork(text: string): { readonly address: string; readonly bits: number } | undefined {
+  const [, address = "", bitsText] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  const maxBits = { 0: -1, 4: 32, 6: 128 }[isIP(address) as 0 | 4 | 6];
+  const bits = bitsText === undefined ? maxBits : Number(bitsText);
+  return bits >= 0 && bits <= maxBits ? { address, bits } : undefined;
 }
 
 /**
@@ -21,19 +21,19 @@ export function networkIn(text: string): { readonly address: string; readonly bi
  * @example
  * addressReader(["10.0.0.0/8"])(request); // "203.0.113.5"
  */
-export function addressReader(trusted: readonly string[]): AddressOf {
+export function clientAddressReader(trusted: readonly string[]): ClientAddress {
   const proxies = new BlockList();
-  for (const { address, bits } of trusted.flatMap((each) => networkIn(each) ?? []))
+  for (const { address, bits } of trusted.flatMap((each) => parseNetwork(each) ?? []))
     proxies.addSubnet(address, bits, familyOf(address));
   if (trusted.length === 0) return ({ socket }) => socket.remoteAddress ?? "";
   const isProxy = (address: string): boolean =>
     isIP(address) !== 0 && proxies.check(address, familyOf(address));
   return ({ headers, socket }) => {
-    const told = [headers["x-forwarded-for"] ?? ""].flat().join().split(",");
-    const hops = [...told.map((each) => each.trim()), socket.remoteAddress ?? ""];
-    let place = hops.length - 1;
-    while (isProxy(hops[place]!) && isIP(hops[place - 1] ?? "") !== 0) place -= 1;
-    return hops[place]!;
+    const forwarded = [headers["x-forwarded-for"] ?? ""].flat().join().split(",");
+    const hops = [...forwarded.map((each) => each.trim()), socket.remoteAddress ?? ""];
+    let index = hops.length - 1;
+    while (isProxy(hops[index]!) && isIP(hops[index - 1] ?? "") !== 0) index -= 1;
+    return hops[index]!;
   };
 }
 

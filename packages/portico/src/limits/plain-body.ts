@@ -3,7 +3,7 @@
 import { Problem } from "../errors.ts";
 
 /** @throws Problem 415 for a body that is encoded (RFC 9110, section 15.5.16) */
-export function requirePlain(encoding: string | undefined): void {
+export function requireUncompressed(encoding: string | undefined): void {
   if (encoding === undefined || encoding.toLowerCase() === "identity") return;
   const headers = { "Accept-Encoding": "identity" };
   throw new Problem("unsupported_media_type", "Send the body without Content-Encoding.", [], headers);

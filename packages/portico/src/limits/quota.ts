@@ -12,17 +12,17 @@ export interface Quotas {
    * quotas.take("api_key_01k...", { limit: 1000, windowSeconds: 60 });
    * // { isAllowed: true, remaining: 999, secondsToFull: 1, secondsToNext: 0 }
    */
-  take(key: string, quota: Quota, cost?: number): Taken | Promise<Taken>;
+  take(key: string, quota: Quota, cost?: number): QuotaState | Promise<QuotaState>;
 
   /**
    * Takes tokens for what was done already, though fewer may be left: nothing is allowed then until the debt has been
    * refilled. The debt is at most what the bucket holds.
    */
-  charge(key: string, quota: Quota, cost: number): Taken | Promise<Taken>;
+  charge(key: string, quota: Quota, cost: number): QuotaState | Promise<QuotaState>;
 }
 
 /** Seconds are whole, rounded up. */
-export interface Taken {
+export interface QuotaState {
   readonly isAllowed: boolean;
   /** Whole tokens that are left. */
   readonly remaining: number;

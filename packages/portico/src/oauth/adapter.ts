@@ -3,57 +3,61 @@
 import type { Adapter, AdapterPayload } from "oidc-provider";
 import type { AccessClaims, AccessTokens } from "../identity/access-token.ts";
 import type { OAuthClient, OAuthClientLookup } from "../identity/oauth-client-lookup.ts";
-import { epochSeconds, type FoundRecord, type OAuthRecords } from "../identity/oauth-records.ts";
-import type { People } from "../identity/person.ts";
-import type { SeenAt, SignInSessions } from "../identity/sign-in-sessions.ts";
-import type { Guesses } from "./guesses.ts";
+import { epochSeconds, type OAuthRecords, type StoredRecord } from "../identity/oauth-records.ts";
+import type { UserLookup } from "../identity/person.ts";
+import type { LastSeen, SignInSessions } from "../identity/sign-in-sessions.ts";
+import type { BruteForceLimits } from "./guesses.ts";
 import type { Library } from "./library.ts";
 import { addressOf } from "./mounted-request.ts";
-import { presentedSession, withholdSession } from "./session-cookie.ts";
+import { presentedSession, suppressSessionCookie } from "./session-cookie.ts";
 
 /** What the authorization server stands on. */
-export interface Memory {
+export interface ProviderStorage {
   readonly records: OAuthRecords;
   readonly clients: OAuthClientLookup;
-  readonly people: People;
+  readonly users: UserLookup;
   readonly tokens: AccessTokens;
-  readonly guesses: Guesses;
+  readonly bruteForce: BruteForceLimits;
   readonly sessions: SignInSessions;
 }
 
 /** Written before a JSON Web Token, so that the library looks for it instead of refusing its form. */
-export const tokenMark = "~";
+export const tokenMarker = "~";
 const accessModels = ["AccessToken", "ClientCredentials"];
 /** What is kept of the text in which a browser says what it is. */
-const longestBrowser = 300;
+const maxBrowserLength = 300;
 /** Where a model names the session that it stands on. */
 const sessionMember: ReadonlyMap<string, "uid" | "sessionUid"> = new Map([
   ["Session", "uid"],
   ["AuthorizationCode", "sessionUid"],
   ["DeviceCode", "sessionUid"],
 ]);
-const interactionGone = "this request for authorization has had its answer";
+const interactionAnswered = "this request for authorization has had its answer";
 /** For models that are kept without end the library names no time. */
-const longestSeconds = 366 * 86_400;
+const maxLifetimeSeconds = 366 * 86_400;
 
 export class RecordAdapter implements Adapter {
   readonly #model: string;
-  readonly #memory: Memory;
+  readonly #storage: ProviderStorage;
   readonly #library: Library;
 
-  constructor(model: string, memory: Memory, library: Library) {
+  constructor(model: string, storage: ProviderStorage, library: Library) {
     this.#model = model;
-    this.#memory = memory;
+    this.#storage = storage;
     this.#library = library;
   }
 
-  async upsert(id: string, payload: AdapterPayload, expiresIn: number = longestSeconds): Promise<void> {
-    const { records } = this.#memory;
+  async upsert(id: string, payload: AdapterPayload, expiresIn: number = maxLifetimeSeconds): Promise<void> {
+    const { records } = this.#storage;
     const { jti: _, ...rest } = payload;
     const record = {
       model: this.#model,
       value: id,
-      payload: JSON.stringify({ ...rest, jti: id, ...(this.#model === "Session" && { seen: this.#seen() }) }),
+      payload: JSON.stringify({
+        ...rest,
+        jti: id,
+        ...(this.#model === "Session" && { seen: this.#lastSeen() }),
+      }),
       expiresAt: epochSeconds() + expiresIn,
       grantId: this.#model === "Grant" ? id : payload.grantId,
       // Who signs in in an interaction is known before there is a session: it ends with all others.
@@ -63,12 +67,12 @@ export class RecordAdapter implements Adapter {
     };
     if (this.#model === "Interaction" && payload.result !== undefined) {
       // What a person said to a request that has had its answer is nothing.
-      if (await records.change(record)) return;
-      throw new this.#library.errors.SessionNotFound(interactionGone);
+      if (await records.update(record)) return;
+      throw new this.#library.errors.SessionNotFound(interactionAnswered);
     }
     if (this.#model === "Session" && this.#isPresented(id)) {
       // One that was replaced meanwhile must not come back: neither what it opened nor what it had forgotten.
-      if (!(await records.change(record))) withholdSession(this.#library.Provider.ctx!);
+      if (!(await records.update(record))) suppressSessionCookie(this.#library.Provider.ctx!);
       return;
     }
     if (this.#model !== "ReplayDetection") return records.put(record);
@@ -84,72 +88,72 @@ export class RecordAdapter implements Adapter {
   }
 
   async find(id: string): Promise<AdapterPayload | undefined> {
-    const { records, clients, tokens } = this.#memory;
+    const { records, clients, tokens } = this.#storage;
     if (this.#model === "Client") {
       const client = await clients.find(id);
       return client && metadataOf(client);
     }
     if (accessModels.includes(this.#model) && isToken(id)) {
-      const claims = await tokens.claims(withoutMark(id));
+      const claims = await tokens.claims(withoutMarker(id));
       return claims && this.#tokenOf(claims, id);
     }
-    const found = await this.#unlessGone(
+    const payload = await this.#unlessGone(
       await this.#unlessEnded(payloadOf(await records.find(this.#model, id))),
     );
-    if (found && this.#model === "DeviceCode") await this.#requirePatience(id);
-    return found;
+    if (payload && this.#model === "DeviceCode") await this.#requirePollInterval(id);
+    return payload;
   }
 
   /** RFC 8628, section 3.5 */
-  async #requirePatience(deviceCode: string): Promise<void> {
+  async #requirePollInterval(deviceCode: string): Promise<void> {
     const { Provider, errors } = this.#library;
     if (Provider.ctx?.oidc.route !== "token") return;
-    if (await this.#memory.guesses.isImpatient(deviceCode)) throw new errors.SlowDown();
+    if (await this.#storage.bruteForce.pollsTooFast(deviceCode)) throw new errors.SlowDown();
   }
 
   async findByUid(uid: string): Promise<AdapterPayload | undefined> {
-    return this.#unlessEnded(payloadOf(await this.#memory.records.findByUid(this.#model, uid)));
+    return this.#unlessEnded(payloadOf(await this.#storage.records.findByUid(this.#model, uid)));
   }
 
   /** What a request wrote while its session was ended is nothing: the session itself, or a code that came of it. */
-  async #unlessEnded(found: AdapterPayload | undefined): Promise<AdapterPayload | undefined> {
+  async #unlessEnded(payload: AdapterPayload | undefined): Promise<AdapterPayload | undefined> {
     const member = sessionMember.get(this.#model);
-    const uid = member && found?.[member];
-    if (typeof uid !== "string") return found;
-    return (await this.#memory.sessions.isEnded(uid)) ? undefined : found;
+    const uid = member && payload?.[member];
+    if (typeof uid !== "string") return payload;
+    return (await this.#storage.sessions.isEnded(uid)) ? undefined : payload;
   }
 
   /** What stands on a client, a redirect URI or a person that is gone by now is nothing. */
-  async #unlessGone(found: AdapterPayload | undefined): Promise<AdapterPayload | undefined> {
-    if (!found) return undefined;
-    const { clients, people } = this.#memory;
+  async #unlessGone(payload: AdapterPayload | undefined): Promise<AdapterPayload | undefined> {
+    if (!payload) return undefined;
+    const { clients, users } = this.#storage;
     if (this.#model === "RefreshToken")
-      return (await people.find(found.accountId ?? "")) === undefined ? undefined : found;
-    if (this.#model !== "Interaction") return found;
-    const { client_id: clientId, redirect_uri: redirectUri } = found.params ?? {};
+      return (await users.find(payload.accountId ?? "")) === undefined ? undefined : payload;
+    if (this.#model !== "Interaction") return payload;
+    const { client_id: clientId, redirect_uri: redirectUri } = payload.params ?? {};
     const client = await clients.find(String(clientId));
-    const isThere = redirectUri === undefined || client?.redirectUris.includes(String(redirectUri));
-    return client && isThere ? found : undefined;
+    const isRegistered = redirectUri === undefined || client?.redirectUris.includes(String(redirectUri));
+    return client && isRegistered ? payload : undefined;
   }
 
   /** From where the request comes that uses a session now. */
-  #seen(): SeenAt | undefined {
+  #lastSeen(): LastSeen | undefined {
     const request = this.#library.Provider.ctx?.req;
     if (!request) return undefined;
-    const browser = (request.headers["user-agent"] ?? "").slice(0, longestBrowser);
+    const browser = (request.headers["user-agent"] ?? "").slice(0, maxBrowserLength);
     return { at: epochSeconds(), address: addressOf(request), browser };
   }
 
   async findByUserCode(userCode: string): Promise<AdapterPayload | undefined> {
-    return payloadOf(await this.#memory.records.findByUserCode(this.#model, userCode));
+    return payloadOf(await this.#storage.records.findByUserCode(this.#model, userCode));
   }
 
   /** Of several who try at once one succeeds; for the others, what was granted ends (RFC 9700, section 4.14). */
   async consume(id: string): Promise<void> {
-    const { records } = this.#memory;
+    const { records } = this.#storage;
     if (await records.consume(this.#model, id)) return;
     const grantId = payloadOf(await records.find(this.#model, id))?.grantId;
-    if (grantId) await records.removeGrant(grantId);
+    if (grantId) await records.deleteGrant(grantId);
     const { errors } = this.#library;
     if (this.#model === "PushedAuthorizationRequest")
       throw new errors.InvalidRequestUri("request_uri was used already");
@@ -157,26 +161,26 @@ export class RecordAdapter implements Adapter {
   }
 
   async destroy(id: string): Promise<void> {
-    const { records, tokens } = this.#memory;
+    const { records, tokens } = this.#storage;
     if (!isToken(id)) {
-      const isMine = await records.remove(this.#model, id);
+      const isMine = await records.delete(this.#model, id);
       // Of several who go on with one request for authorization, one is given its answer.
       if (isMine || this.#model !== "Interaction") return;
-      throw new this.#library.errors.SessionNotFound(interactionGone);
+      throw new this.#library.errors.SessionNotFound(interactionAnswered);
     }
-    const claims = await tokens.claims(withoutMark(id));
+    const claims = await tokens.claims(withoutMarker(id));
     if (claims) await tokens.revoke(claims);
   }
 
   async revokeByGrantId(grantId: string): Promise<void> {
     // Access tokens are not kept: they end with the grant, and one that is revoked is remembered by itself.
-    if (!accessModels.includes(this.#model)) await this.#memory.records.removeByGrant(this.#model, grantId);
+    if (!accessModels.includes(this.#model)) await this.#storage.records.deleteByGrant(this.#model, grantId);
   }
 
   /** An access token as the library would have kept it. */
   #tokenOf(claims: AccessClaims, id: string): AdapterPayload | undefined {
-    const isPerson = claims.sub !== claims.client_id;
-    if (isPerson !== (this.#model === "AccessToken")) return undefined;
+    const isUser = claims.sub !== claims.client_id;
+    if (isUser !== (this.#model === "AccessToken")) return undefined;
     const { client_id: clientId, tenant_id, aud, exp, iat, scope } = claims;
     // The library takes a token with an audience for one that is not its own.
     const isOwn = this.#library.Provider.ctx?.oidc.route === "userinfo";
@@ -184,25 +188,25 @@ export class RecordAdapter implements Adapter {
       kind: this.#model,
       jti: id,
       ...{ clientId, exp, iat, scope },
-      ...(isPerson && { accountId: claims.sub, grantId: claims.grant_id }),
+      ...(isUser && { accountId: claims.sub, grantId: claims.grant_id }),
       ...(!isOwn && { aud }),
-      extra: { tenant_id, ...(isPerson && { grant_id: claims.grant_id }) },
+      extra: { tenant_id, ...(isUser && { grant_id: claims.grant_id }) },
     };
   }
 }
 
 function isToken(id: string): boolean {
-  return id.startsWith("eyJ") || id.startsWith(`${tokenMark}eyJ`);
+  return id.startsWith("eyJ") || id.startsWith(`${tokenMarker}eyJ`);
 }
 
-function withoutMark(id: string): string {
-  return id.startsWith(tokenMark) ? id.slice(tokenMark.length) : id;
+function withoutMarker(id: string): string {
+  return id.startsWith(tokenMarker) ? id.slice(tokenMarker.length) : id;
 }
 
-function payloadOf(found: FoundRecord | undefined): AdapterPayload | undefined {
-  if (!found) return undefined;
-  const payload: AdapterPayload = JSON.parse(found.payload);
-  return found.consumedAt === undefined ? payload : { ...payload, consumed: found.consumedAt };
+function payloadOf(record: StoredRecord | undefined): AdapterPayload | undefined {
+  if (!record) return undefined;
+  const payload: AdapterPayload = JSON.parse(record.payload);
+  return record.consumedAt === undefined ? payload : { ...payload, consumed: record.consumedAt };
 }
 
 /** Names of members of a client that are ours, not OpenID Connect's. */

@@ -7,31 +7,31 @@ import type { MailedLinks } from "../identity/mailed-links.ts";
 import type { OAuthClientLookup } from "../identity/oauth-client-lookup.ts";
 import type { OAuthRecords } from "../identity/oauth-records.ts";
 import type { Passkeys } from "../identity/passkeys.ts";
-import type { People } from "../identity/person.ts";
+import type { UserLookup } from "../identity/person.ts";
 import type { SignInSessions } from "../identity/sign-in-sessions.ts";
 import type { SigningKey, SigningKeyRing } from "../identity/signing-keys.ts";
 import type { Brand } from "./brand.ts";
-import type { Guesses } from "./guesses.ts";
+import type { BruteForceLimits } from "./guesses.ts";
 import { type Handler, handlerOf } from "./handler.ts";
-import type { KeySets } from "./key-sets.ts";
+import type { RemoteKeySets } from "./key-sets.ts";
 import { type Library, loadLibrary } from "./library.ts";
 import { buildProvider } from "./provider.ts";
-import { type Site, siteAt } from "./site.ts";
+import { type Issuer, issuerOf } from "./site.ts";
 
-export interface AuthorizationServerParts {
+export interface AuthorizationServerDependencies {
   readonly records: OAuthRecords;
   readonly clients: OAuthClientLookup;
   readonly tokens: AccessTokens;
-  readonly people: People;
+  readonly users: UserLookup;
   readonly passkeys: Passkeys;
   readonly links: MailedLinks;
   readonly mails: AccountMails;
   readonly sessions: SignInSessions;
   readonly keys: SigningKeyRing;
-  readonly guesses: Guesses;
+  readonly bruteForce: BruteForceLimits;
   /** Newest first; cookies are signed with what derives from them. */
   readonly secrets: readonly string[];
-  readonly keySets: KeySets;
+  readonly keySets: RemoteKeySets;
   /** Known once the server listens. */
   readonly urls: Promise<OAuthUrls>;
   readonly brand: Brand;
@@ -39,27 +39,27 @@ export interface AuthorizationServerParts {
 }
 
 /** The library set up on a set of keys. */
-export interface Running {
+export interface RunningProvider {
   readonly provider: Provider;
   readonly handle: Handler;
-  readonly site: Site;
+  readonly issuer: Issuer;
 }
 
 export class AuthorizationServer {
-  readonly parts: AuthorizationServerParts;
+  readonly dependencies: AuthorizationServerDependencies;
   readonly #logError: (error: unknown) => void;
   #library: Promise<Library> | undefined;
   #keys: readonly SigningKey[] = [];
-  #running: Promise<Running> | undefined;
+  #running: Promise<RunningProvider> | undefined;
 
-  constructor(parts: AuthorizationServerParts, logError: (error: unknown) => void) {
-    this.parts = parts;
+  constructor(dependencies: AuthorizationServerDependencies, logError: (error: unknown) => void) {
+    this.dependencies = dependencies;
     this.#logError = logError;
   }
 
   /** The one that runs on the present keys. Requests that are under way end on the one they began with. */
-  async running(): Promise<Running> {
-    const keys = await this.parts.keys.keys();
+  async running(): Promise<RunningProvider> {
+    const keys = await this.dependencies.keys.keys();
     if (!this.#running || nameOf(keys) !== nameOf(this.#keys)) {
       this.#keys = keys;
       this.#running = this.#start(keys);
@@ -67,16 +67,16 @@ export class AuthorizationServer {
     return this.#running;
   }
 
-  async #start(keys: readonly SigningKey[]): Promise<Running> {
-    const { urls, brand, scopes, records, clients, tokens, people, guesses, sessions, secrets, keySets } =
-      this.parts;
-    const site = siteAt(await urls, brand, scopes);
+  async #start(keys: readonly SigningKey[]): Promise<RunningProvider> {
+    const { urls, brand, scopes, records, clients, tokens, users, bruteForce, sessions, secrets, keySets } =
+      this.dependencies;
+    const issuer = issuerOf(await urls, brand, scopes);
     this.#library ??= loadLibrary();
     const library = await this.#library;
-    const memory = { records, clients, people, tokens, guesses, sessions };
-    const settings = { library, memory, site, keys, secrets, keySets };
+    const storage = { records, clients, users, tokens, bruteForce, sessions };
+    const settings = { library, storage, issuer, keys, secrets, keySets };
     const provider = buildProvider(settings, this.#logError);
-    return { provider, handle: handlerOf(provider), site };
+    return { provider, handle: handlerOf(provider), issuer };
   }
 }
 

@@ -17,9 +17,9 @@ export interface Logo {
 }
 
 /** Bytes. */
-export const largestLogo = 256 * 1024;
+export const maxLogoBytes = 256 * 1024;
 
-const kinds: readonly (readonly [type: string, isOne: (bytes: Buffer) => boolean])[] = [
+const imageTypes: readonly (readonly [type: string, isOne: (bytes: Buffer) => boolean])[] = [
   ["image/png", (bytes) => bytes.subarray(0, 8).toString("latin1") === "\x89PNG\r\n\x1a\n"],
   ["image/jpeg", (bytes) => bytes.subarray(0, 3).toString("latin1") === "\xff\xd8\xff"],
   ["image/webp", (bytes) => /^RIFF.{4}WEBP/s.test(bytes.subarray(0, 12).toString("latin1"))],
@@ -31,7 +31,7 @@ const kinds: readonly (readonly [type: string, isOne: (bytes: Buffer) => boolean
 
 /** A logo, recognised by what is in it and not by its name; undefined for what is none. */
 export function logoOf(bytes: Buffer): Logo | undefined {
-  const type = kinds.find(([, isOne]) => isOne(bytes))?.[0];
+  const type = imageTypes.find(([, matches]) => matches(bytes))?.[0];
   if (type === undefined) return undefined;
   return { type, bytes, version: hash("sha256", bytes, "base64url").slice(0, 16) };
 }

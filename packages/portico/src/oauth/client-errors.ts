@@ -4,11 +4,11 @@
 import type Provider from "oidc-provider";
 import type { KoaContextWithOIDC } from "oidc-provider";
 import { routes } from "./configuration.ts";
-import { tooManyTries } from "./exchange.ts";
-import type { Guesses } from "./guesses.ts";
+import { tooManyAttemptsMessage } from "./exchange.ts";
+import type { BruteForceLimits } from "./guesses.ts";
 import { addressOf } from "./mounted-request.ts";
 
-interface Told {
+interface ErrorBody {
   error: string;
   error_description?: string;
 }
@@ -19,47 +19,47 @@ const malformed = /\bauthorization header\b/i;
 /** At the token endpoint "requested grant type is ..."; where devices begin, the type stands there. */
 const notAllowed = / is not allowed for this client$/;
 
-export function mendClientErrors(provider: Provider, guesses: Guesses): void {
+export function fixClientErrors(provider: Provider, bruteForce: BruteForceLimits): void {
   const { issuer } = provider;
   provider.use(async (context, next) => {
     await next();
-    const told = toldOf(context.body);
-    if (!told) return;
-    if (told.error === "invalid_request" && notAllowed.test(told.error_description ?? ""))
-      told.error = "unauthorized_client";
-    const isGuess = context.status === 401 && told.error === "invalid_client";
-    if (context.path !== routes.userinfo && isUnshown(told)) {
+    const body = errorBodyOf(context.body);
+    if (!body) return;
+    if (body.error === "invalid_request" && notAllowed.test(body.error_description ?? ""))
+      body.error = "unauthorized_client";
+    const isFailedAuthentication = context.status === 401 && body.error === "invalid_client";
+    if (context.path !== routes.userinfo && isMissingAuthentication(body)) {
       context.status = 401;
-      told.error = "invalid_client";
+      body.error = "invalid_client";
     }
-    if (isGuess) await countGuess(context, guesses);
+    if (isFailedAuthentication) await countFailedClient(context, bruteForce);
     if (
       context.status === 401 &&
-      told.error === "invalid_client" &&
+      body.error === "invalid_client" &&
       !context.response.get("WWW-Authenticate")
     )
       context.set("WWW-Authenticate", `Basic realm="${issuer}", error="invalid_client"`);
   });
 }
 
-function isUnshown({ error, error_description: text = "" }: Told): boolean {
+function isMissingAuthentication({ error, error_description: text = "" }: ErrorBody): boolean {
   return error === "invalid_request" && (text === notAuthenticated || malformed.test(text));
 }
 
-function toldOf(body: unknown): Told | undefined {
-  const isTold = typeof body === "object" && body !== null && "error" in body;
-  return isTold ? (body as Told) : undefined;
+function errorBodyOf(body: unknown): ErrorBody | undefined {
+  const isErrorBody = typeof body === "object" && body !== null && "error" in body;
+  return isErrorBody ? (body as ErrorBody) : undefined;
 }
 
 /** As with keys, good ones are taken whatever others from the same address sent. */
-async function countGuess(
+async function countFailedClient(
   context: Pick<KoaContextWithOIDC, "req" | "status" | "body" | "set" | "remove">,
-  guesses: Guesses,
+  bruteForce: BruteForceLimits,
 ): Promise<void> {
-  const seconds = await guesses.secondsToWaitForClient(addressOf(context.req));
+  const seconds = await bruteForce.secondsToWaitForClient(addressOf(context.req));
   if (seconds === 0) return;
   context.status = 429;
-  context.body = { error: "temporarily_unavailable", error_description: tooManyTries(seconds) };
+  context.body = { error: "temporarily_unavailable", error_description: tooManyAttemptsMessage(seconds) };
   context.set("Retry-After", String(seconds));
   context.remove("WWW-Authenticate");
 }

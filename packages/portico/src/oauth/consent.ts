@@ -1,51 +1,59 @@
 // A person says what an application may do in their name, and that is kept as a grant.
 
-import type { Exchange, PageParts } from "./exchange.ts";
+import type { PageContext, PageRequest } from "./exchange.ts";
 import { consentPage } from "./pages/consent-page.ts";
-import { showWaiting, type Waiting } from "./waiting.ts";
+import { type PendingAuthorization, sendInteractionPage } from "./waiting.ts";
 
-export async function consent(parts: PageParts, exchange: Exchange, waiting: Waiting): Promise<void> {
+export async function handleConsent(
+  parts: PageContext,
+  pageRequest: PageRequest,
+  pending: PendingAuthorization,
+): Promise<void> {
   const { provider } = parts;
-  const { request, response, form } = exchange;
-  const isAllowed = form?.get("choice") === "allow" || !waiting.client.requiresConsent;
-  if (!isAllowed) return showWaiting(parts, exchange, waiting, 200, await consentPageOf(parts, waiting));
-  const result = { consent: { grantId: await grant(parts, waiting) } };
+  const { request, response, form } = pageRequest;
+  const isAllowed = form?.get("choice") === "allow" || !pending.client.requiresConsent;
+  if (!isAllowed)
+    return sendInteractionPage(parts, pageRequest, pending, 200, await consentPageOf(parts, pending));
+  const result = { consent: { grantId: await saveGrant(parts, pending) } };
   return provider.interactionFinished(request, response, result, { mergeWithLastSubmission: true });
 }
 
 export async function consentPageOf(
-  { site, people }: PageParts,
-  { interaction, client, csrf }: Waiting,
+  { issuer, users }: PageContext,
+  { interaction, client, csrf }: PendingAuthorization,
 ): Promise<string> {
-  const person = await people.find(interaction.session?.accountId ?? "");
+  const user = await users.find(interaction.session?.accountId ?? "");
   const redirectUri = interaction.params["redirect_uri"];
-  return consentPage(site, {
+  return consentPage(issuer, {
     clientName: client.name,
-    maker: client.tenantName,
-    email: person?.email ?? "",
-    scopes: scopesOf(interaction),
+    organization: client.tenantName,
+    email: user?.email ?? "",
+    scopes: requestedScopes(interaction),
     csrf,
-    returnsTo: typeof redirectUri === "string" ? new URL(redirectUri).host : undefined,
+    redirectHost: typeof redirectUri === "string" ? new URL(redirectUri).host : undefined,
   });
 }
 
-function scopesOf({ params }: Waiting["interaction"]): readonly string[] {
+function requestedScopes({ params }: PendingAuthorization["interaction"]): readonly string[] {
   return String(params["scope"] ?? "")
     .split(" ")
     .filter((scope) => scope !== "");
 }
 
 /** Keeps what a person allows: of OpenID Connect and of the API, which are one list to them. */
-async function grant({ provider }: PageParts, { interaction, client }: Waiting): Promise<string> {
+async function saveGrant(
+  { provider }: PageContext,
+  { interaction, client }: PendingAuthorization,
+): Promise<string> {
   const { grantId, session, prompt } = interaction;
   const { clientId } = client;
-  const found = grantId === undefined ? undefined : await provider.Grant.find(grantId);
-  const given = found ?? new provider.Grant({ accountId: session!.accountId, clientId });
-  given.addOIDCScope(scopesOf(interaction).join(" "));
+  const existing = grantId === undefined ? undefined : await provider.Grant.find(grantId);
+  const granted = existing ?? new provider.Grant({ accountId: session!.accountId, clientId });
+  granted.addOIDCScope(requestedScopes(interaction).join(" "));
   const missing = (prompt.details["missingResourceScopes"] ?? {}) as Readonly<
     Record<string, readonly string[]>
   >;
   for (const [resource, scopes] of Object.entries(missing))
-    given.addResourceScope(resource, scopes.join(" "));
-  return given.save();
+    granted.addResourceScope(resource, scopes.join(" "));
+  return granted.save();
 }

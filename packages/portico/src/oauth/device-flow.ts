@@ -1,39 +1,39 @@
 // The device flow (RFC 8628): its pages, and what the library leaves out of it.
 
 import type { Configuration, KoaContextWithOIDC } from "oidc-provider";
-import type { Guesses } from "./guesses.ts";
+import type { BruteForceLimits } from "./guesses.ts";
 import { addressOf } from "./mounted-request.ts";
 import { codePage, confirmPage, connectedPage } from "./pages/device-pages.ts";
-import type { Site } from "./site.ts";
+import type { Issuer } from "./site.ts";
 
 /** Seconds that a device waits between two polls; the library does not say it. */
 export const pollInterval = 5;
 
 /** A request that came with the code in its address, as a device shows it in a picture to be scanned. */
-export interface WithCode {
-  readonly givenCode?: string;
+export interface WithUserCode {
+  readonly presentedCode?: string;
 }
 
 type DeviceFlow = NonNullable<NonNullable<Configuration["features"]>["deviceFlow"]>;
 
-export function deviceFlow(site: Site, guesses: Guesses): DeviceFlow {
+export function deviceFlow(issuer: Issuer, bruteForce: BruteForceLimits): DeviceFlow {
   return {
     enabled: true,
     charset: "base-20",
     mask: "****-****",
     userCodeInputSource: async (context, _form, out, error) => {
-      const code = userCodeOf(error) ?? (context.req as WithCode).givenCode ?? "";
-      const fault = error || out ? faultOf(error) : undefined;
-      show(context, codePage(site, { csrf: csrfOf(context), code, fault }));
+      const code = userCodeOf(error) ?? (context.req as WithUserCode).presentedCode ?? "";
+      const errorMessage = error || out ? errorMessageOf(error) : undefined;
+      sendPage(context, codePage(issuer, { csrf: csrfOf(context), code, error: errorMessage }));
     },
     userCodeConfirmSource: async (context, _form, client, _device, code) => {
-      await guesses.forgiveCode(addressOf(context.req));
+      await bruteForce.refundCode(addressOf(context.req));
       const clientName = client.clientName ?? client.clientId;
-      show(context, confirmPage(site, { csrf: csrfOf(context), code, clientName }));
+      sendPage(context, confirmPage(issuer, { csrf: csrfOf(context), code, clientName }));
     },
     successSource: async (context) => {
-      await guesses.forgiveCode(addressOf(context.req));
-      show(context, connectedPage(site, context.oidc.client?.clientName ?? "The application"));
+      await bruteForce.refundCode(addressOf(context.req));
+      sendPage(context, connectedPage(issuer, context.oidc.client?.clientName ?? "The application"));
     },
   };
 }
@@ -47,7 +47,7 @@ function userCodeOf(error: unknown): string | undefined {
   return error instanceof Error && "userCode" in error ? String(error.userCode) : undefined;
 }
 
-function faultOf(error: unknown): string {
+function errorMessageOf(error: unknown): string {
   const name = error instanceof Error ? error.name : "";
   if (name === "AbortedError") return "The device was not connected.";
   if (name === "ExpiredError") return "This code has expired. Start again on the device.";
@@ -57,7 +57,7 @@ function faultOf(error: unknown): string {
   return "This did not work. Start again on the device.";
 }
 
-function show(context: KoaContextWithOIDC, page: string): void {
+function sendPage(context: KoaContextWithOIDC, page: string): void {
   context.type = "html";
   context.body = page;
 }

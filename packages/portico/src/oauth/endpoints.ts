@@ -1,12 +1,19 @@
 // The endpoints of the authorization server, and what the door does at some of them instead of the library.
 
 import type { Quota } from "../declare/caller.ts";
-import { tokenMark } from "./adapter.ts";
+import { tokenMarker } from "./adapter.ts";
 import { routes } from "./configuration.ts";
-import { type Exchange, type PageHandler, type PageParts, seeOther, show, showFile } from "./exchange.ts";
+import {
+  type PageContext,
+  type PageHandler,
+  type PageRequest,
+  redirectSeeOther,
+  sendFile,
+  sendPage,
+} from "./exchange.ts";
 import { showGrants } from "./grants.ts";
-import { interact } from "./interaction.ts";
-import { askForPassword, choosePassword, confirmEmail, showAccount } from "./mailed-links.ts";
+import { handleInteraction } from "./interaction.ts";
+import { choosePassword, confirmEmail, requestPasswordLink, showAccount } from "./mailed-links.ts";
 import { logoPath } from "./pages/layout.ts";
 import { passkeyScript, scriptPath } from "./pages/passkey-form.ts";
 import { errorPage } from "./pages/plain-pages.ts";
@@ -23,12 +30,12 @@ export interface Endpoint {
   /** What each address may do here: a request leaves a row behind, or is a guess. */
   readonly quota?: Quota;
   /** Forms that are sent here hold the codes of devices. */
-  readonly takesCodes?: boolean;
+  readonly limitsUserCodes?: boolean;
   /** Pages of ours; the library answers the rest. */
   readonly handle?: PageHandler;
 }
 
-const ofRequests: Quota = { limit: 300, windowSeconds: 60 };
+const requestQuota: Quota = { limit: 300, windowSeconds: 60 };
 
 export const endpoints: readonly Endpoint[] = [
   {
@@ -36,38 +43,38 @@ export const endpoints: readonly Endpoint[] = [
     methods: ["GET"],
     isPage: true,
     prepare: prepareAuthorization,
-    quota: ofRequests,
+    quota: requestQuota,
   },
-  { path: routes.authorization, methods: ["POST"], isPage: true, quota: ofRequests, handle: askAgainByGet },
-  { path: `${routes.authorization}/:uid`, methods: ["GET"], isPage: true, quota: ofRequests },
-  { path: "/interaction/:uid", methods: ["GET", "POST"], isPage: true, handle: interact },
-  { path: "/interaction/:uid/password", methods: ["GET", "POST"], isPage: true, handle: askForPassword },
-  { path: "/password", methods: ["GET", "POST"], isPage: true, quota: ofRequests, handle: choosePassword },
-  { path: "/email", methods: ["GET", "POST"], isPage: true, quota: ofRequests, handle: confirmEmail },
+  { path: routes.authorization, methods: ["POST"], isPage: true, quota: requestQuota, handle: redirectToGet },
+  { path: `${routes.authorization}/:uid`, methods: ["GET"], isPage: true, quota: requestQuota },
+  { path: "/interaction/:uid", methods: ["GET", "POST"], isPage: true, handle: handleInteraction },
+  { path: "/interaction/:uid/password", methods: ["GET", "POST"], isPage: true, handle: requestPasswordLink },
+  { path: "/password", methods: ["GET", "POST"], isPage: true, quota: requestQuota, handle: choosePassword },
+  { path: "/email", methods: ["GET", "POST"], isPage: true, quota: requestQuota, handle: confirmEmail },
   { path: "/account", methods: ["GET", "POST"], isPage: true, handle: showAccount },
   { path: "/grants", methods: ["GET", "POST"], isPage: true, handle: showGrants },
   { path: "/sessions", methods: ["GET", "POST"], isPage: true, handle: showSessions },
   { path: "/passkeys", methods: ["GET", "POST"], isPage: true, handle: showPasskeys },
-  { path: logoPath, methods: ["GET"], isPage: true, handle: showLogo },
-  { path: scriptPath, methods: ["GET"], isPage: true, handle: showScript },
-  { path: routes.end_session, methods: ["GET"], isPage: true, quota: ofRequests },
-  { path: routes.end_session, methods: ["POST"], isPage: true, quota: ofRequests, handle: askAgainByGet },
-  { path: `${routes.end_session}/confirm`, methods: ["POST"], isPage: true, quota: ofRequests },
+  { path: logoPath, methods: ["GET"], isPage: true, handle: sendLogo },
+  { path: scriptPath, methods: ["GET"], isPage: true, handle: sendScript },
+  { path: routes.end_session, methods: ["GET"], isPage: true, quota: requestQuota },
+  { path: routes.end_session, methods: ["POST"], isPage: true, quota: requestQuota, handle: redirectToGet },
+  { path: `${routes.end_session}/confirm`, methods: ["POST"], isPage: true, quota: requestQuota },
   { path: `${routes.end_session}/success`, methods: ["GET"], isPage: true },
   {
     path: routes.code_verification,
     methods: ["GET", "POST"],
     isPage: true,
-    quota: ofRequests,
-    takesCodes: true,
+    quota: requestQuota,
+    limitsUserCodes: true,
   },
-  { path: `${routes.code_verification}/:uid`, methods: ["GET"], isPage: true, quota: ofRequests },
-  { path: routes.device_authorization, methods: ["POST", "OPTIONS"], quota: ofRequests },
+  { path: `${routes.code_verification}/:uid`, methods: ["GET"], isPage: true, quota: requestQuota },
+  { path: routes.device_authorization, methods: ["POST", "OPTIONS"], quota: requestQuota },
   {
     path: routes.pushed_authorization_request,
     methods: ["POST", "OPTIONS"],
     prepare: prepareAuthorization,
-    quota: ofRequests,
+    quota: requestQuota,
   },
   { path: routes.token, methods: ["POST", "OPTIONS"] },
   { path: routes.introspection, methods: ["POST", "OPTIONS"], prepare: markToken },
@@ -82,7 +89,7 @@ export const endpoints: readonly Endpoint[] = [
 function markToken(form: URLSearchParams): boolean {
   const [token, ...more] = form.getAll("token");
   if (!token?.startsWith("eyJ") || more.length > 0) return false;
-  form.set("token", `${tokenMark}${token}`);
+  form.set("token", `${tokenMarker}${token}`);
   return true;
 }
 
@@ -93,36 +100,36 @@ function prepareAuthorization(parameters: URLSearchParams): boolean {
   // Without it, offline access is dropped without a word (OpenID Connect Core, section 11).
   const isOffline = parameters.get("scope")?.split(" ").includes("offline_access") ?? false;
   const prompts = (parameters.get("prompt") ?? "").split(" ").filter((each) => each !== "");
-  const isUnasked = isOffline && !prompts.includes("consent") && !prompts.includes("none");
-  if (isUnasked) parameters.set("prompt", [...prompts, "consent"].join(" "));
-  return isFormPost || isUnasked;
+  const isConsentNotRequested = isOffline && !prompts.includes("consent") && !prompts.includes("none");
+  if (isConsentNotRequested) parameters.set("prompt", [...prompts, "consent"].join(" "));
+  return isFormPost || isConsentNotRequested;
 }
 
 /** Long enough for every request that could have been sent with GET. */
-const longestQuery = 12 * 1024;
+const maxQueryLength = 12 * 1024;
 
 /**
  * What a form of an application sends (OpenID Connect Core, section 3.1.2.1; RP-Initiated Logout, section 2) is asked
  * for once more: a browser sends its cookies with that, and not with forms of other sites.
  */
-async function askAgainByGet({ site }: PageParts, exchange: Exchange): Promise<void> {
-  const { request, form } = exchange;
+async function redirectToGet({ issuer }: PageContext, pageRequest: PageRequest): Promise<void> {
+  const { request, form } = pageRequest;
   const query = String(form ?? "");
   const isForm = /^application\/x-www-form-urlencoded *(;|$)/i.test(request.headers["content-type"] ?? "");
   const refuse = (status: number, error_description: string): void =>
-    show(site, exchange, status, errorPage(site, { error: "invalid_request", error_description }));
+    sendPage(issuer, pageRequest, status, errorPage(issuer, { error: "invalid_request", error_description }));
   if (!isForm) return refuse(400, "Only forms can be sent here.");
-  if (query.length > longestQuery) return refuse(413, "The request is too long.");
-  seeOther(site, exchange, `${request.url?.split("?", 1)[0]}?${query}`);
+  if (query.length > maxQueryLength) return refuse(413, "The request is too long.");
+  redirectSeeOther(issuer, pageRequest, `${request.url?.split("?", 1)[0]}?${query}`);
 }
 
-async function showScript(_parts: PageParts, exchange: Exchange): Promise<void> {
-  showFile(exchange, "text/javascript; charset=utf-8", passkeyScript);
+async function sendScript(_parts: PageContext, pageRequest: PageRequest): Promise<void> {
+  sendFile(pageRequest, "text/javascript; charset=utf-8", passkeyScript);
 }
 
-async function showLogo({ site }: PageParts, exchange: Exchange): Promise<void> {
-  const { logo } = site.brand;
-  if (logo) return showFile(exchange, logo.type, logo.bytes);
+async function sendLogo({ issuer }: PageContext, pageRequest: PageRequest): Promise<void> {
+  const { logo } = issuer.brand;
+  if (logo) return sendFile(pageRequest, logo.type, logo.bytes);
   const missing = { error: "not_found", error_description: "There is no logo." };
-  show(site, exchange, 404, errorPage(site, missing));
+  sendPage(issuer, pageRequest, 404, errorPage(issuer, missing));
 }

@@ -1,20 +1,20 @@
 // A page that is asked for or a form that is sent, and what it takes to answer.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { AuthorizationServerParts, Running } from "./authorization-server.ts";
-import { type PageNeeds, pageHeaders } from "./pages/layout.ts";
+import type { AuthorizationServerDependencies, RunningProvider } from "./authorization-server.ts";
+import { type PagePolicy, pageHeaders } from "./pages/layout.ts";
 import { errorPage } from "./pages/plain-pages.ts";
 import type { PasskeyChallenges } from "./passkey-challenge.ts";
-import type { Site } from "./site.ts";
+import type { Issuer } from "./site.ts";
 
-export interface PageParts extends AuthorizationServerParts, Running {
+export interface PageContext extends AuthorizationServerDependencies, RunningProvider {
   /** What the tokens of forms are signed with. */
   readonly csrfKey: string;
   readonly challenges: PasskeyChallenges;
 }
 
 /** A request and where its answer goes. */
-export interface Exchange {
+export interface PageRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** The fields of a form; undefined where the page is only looked at. */
@@ -23,32 +23,32 @@ export interface Exchange {
   readonly address: string;
 }
 
-export type PageHandler = (parts: PageParts, exchange: Exchange) => Promise<void>;
+export type PageHandler = (context: PageContext, pageRequest: PageRequest) => Promise<void>;
 
 /** Browsers say of a form where it was sent from (Fetch Metadata). */
-export function isFromElsewhere({ request }: Exchange): boolean {
-  const site = request.headers["sec-fetch-site"];
-  return site !== undefined && site !== "same-origin" && site !== "none";
+export function isCrossSite({ request }: PageRequest): boolean {
+  const fetchSite = request.headers["sec-fetch-site"];
+  return fetchSite !== undefined && fetchSite !== "same-origin" && fetchSite !== "none";
 }
 
-export function show(
-  site: Site,
-  { response }: Exchange,
+export function sendPage(
+  issuer: Issuer,
+  { response }: PageRequest,
   status: number,
   page: string,
-  needs: PageNeeds = {},
+  needs: PagePolicy = {},
 ): void {
-  const headers = { ...pageHeaders(site, needs), "Content-Type": "text/html; charset=utf-8" };
+  const headers = { ...pageHeaders(issuer, needs), "Content-Type": "text/html; charset=utf-8" };
   response.writeHead(status, headers).end(page);
 }
 
 /** What a form did is seen on the page that comes next; to load that one again sends nothing twice. */
-export function seeOther(site: Site, { response }: Exchange, path: string): void {
-  response.writeHead(303, { Location: `${site.path}${path}`, "Cache-Control": "no-store" }).end();
+export function redirectSeeOther(issuer: Issuer, { response }: PageRequest, path: string): void {
+  response.writeHead(303, { Location: `${issuer.path}${path}`, "Cache-Control": "no-store" }).end();
 }
 
 /** A file of the pages, whose address changes with what is in it. */
-export function showFile({ response }: Exchange, type: string, content: string | Buffer): void {
+export function sendFile({ response }: PageRequest, type: string, content: string | Buffer): void {
   const headers = {
     "Content-Type": type,
     "Cache-Control": "public, max-age=31536000, immutable",
@@ -60,14 +60,14 @@ export function showFile({ response }: Exchange, type: string, content: string |
 }
 
 /** Someone who tries too often is told how long to wait. */
-export function showTooMany(site: Site, exchange: Exchange, seconds: number): void {
-  exchange.response.setHeader("Retry-After", String(seconds));
-  const told = { error: "temporarily_unavailable", error_description: tooManyTries(seconds) };
-  show(site, exchange, 429, errorPage(site, told));
+export function sendTooManyRequests(issuer: Issuer, pageRequest: PageRequest, seconds: number): void {
+  pageRequest.response.setHeader("Retry-After", String(seconds));
+  const body = { error: "temporarily_unavailable", error_description: tooManyAttemptsMessage(seconds) };
+  sendPage(issuer, pageRequest, 429, errorPage(issuer, body));
 }
 
-export function showRefusedForm(site: Site, exchange: Exchange): void {
-  show(site, exchange, 403, errorPage(site, refusedForm));
+export function sendRefusedForm(issuer: Issuer, pageRequest: PageRequest): void {
+  sendPage(issuer, pageRequest, 403, errorPage(issuer, refusedForm));
 }
 
 const refusedForm = {
@@ -75,7 +75,7 @@ const refusedForm = {
   error_description: "The form does not belong to this page, or what it names is gone.",
 };
 
-export function tooManyTries(seconds: number): string {
+export function tooManyAttemptsMessage(seconds: number): string {
   const minutes = Math.ceil(seconds / 60);
   return `Too many tries. Wait ${minutes === 1 ? "a minute" : `${minutes} minutes`}, then try again.`;
 }

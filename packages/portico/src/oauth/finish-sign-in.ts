@@ -3,18 +3,18 @@
 import type { InteractionResults } from "oidc-provider";
 import { epochSeconds } from "../identity/oauth-records.ts";
 import type { SignInSession } from "../identity/sign-in-sessions.ts";
-import type { Exchange, PageParts } from "./exchange.ts";
-import type { Waiting } from "./waiting.ts";
+import type { PageContext, PageRequest } from "./exchange.ts";
+import type { PendingAuthorization } from "./waiting.ts";
 
 export async function finishSignIn(
-  parts: PageParts,
-  exchange: Exchange,
-  waiting: Waiting,
+  context: PageContext,
+  pageRequest: PageRequest,
+  pending: PendingAuthorization,
   login: NonNullable<InteractionResults["login"]>,
 ): Promise<void> {
-  const { provider } = parts;
-  const { request, response } = exchange;
-  await endOthersSession(parts, exchange, waiting, login.accountId);
+  const { provider } = context;
+  const { request, response } = pageRequest;
+  await endOtherUsersSession(context, pageRequest, pending, login.accountId);
   return provider.interactionFinished(request, response, { login }, { mergeWithLastSubmission: false });
 }
 
@@ -22,10 +22,10 @@ export async function finishSignIn(
  * A browser is signed in as one person. The session of another ends here, as at `/sessions`: the library would end it
  * by a page whose form a script sends, and whose redirect the policy of that page forbids.
  */
-async function endOthersSession(
-  { provider, sessions }: PageParts,
-  { request, response }: Exchange,
-  { interaction }: Waiting,
+async function endOtherUsersSession(
+  { provider, sessions }: PageContext,
+  { request, response }: PageRequest,
+  { interaction }: PendingAuthorization,
   accountId: string,
 ): Promise<void> {
   // The library's types do not know that it takes any context of its own.

@@ -4,7 +4,7 @@ import type { OAuthClientLookup } from "../identity/oauth-client-lookup.ts";
 import type { OAuthRecords } from "../identity/oauth-records.ts";
 
 /** What is kept of a grant, as far as it is read here. */
-interface Kept {
+interface StoredGrant {
   readonly jti: string;
   readonly accountId: string;
   readonly clientId: string;
@@ -29,35 +29,41 @@ export async function grantsOf(
   clients: OAuthClientLookup,
   accountId: string,
 ): Promise<readonly Grant[]> {
-  const kept = (await records.ofAccount("Grant", accountId)).map((payload): Kept => JSON.parse(payload));
-  const ids = new Set(kept.map(({ clientId }) => clientId));
-  const found = await Promise.all([...ids].map((id) => clients.find(id)));
-  const names = new Map(found.flatMap((client) => (client ? [[client.clientId, client.name] as const] : [])));
-  return kept
+  const stored = (await records.ofAccount("Grant", accountId)).map(
+    (payload): StoredGrant => JSON.parse(payload),
+  );
+  const ids = new Set(stored.map(({ clientId }) => clientId));
+  const clientsFound = await Promise.all([...ids].map((id) => clients.find(id)));
+  const names = new Map(
+    clientsFound.flatMap((client) => (client ? [[client.clientId, client.name] as const] : [])),
+  );
+  return stored
     .flatMap(({ jti, clientId, iat, exp, openid }): Grant[] => {
       const clientName = names.get(clientId);
       if (clientName === undefined) return [];
       const scopes = openid?.scope?.split(" ") ?? [];
-      return [{ id: jti, clientId, clientName, scopes, createdAt: moment(iat), expiresAt: moment(exp) }];
+      return [
+        { id: jti, clientId, clientName, scopes, createdAt: timestampOf(iat), expiresAt: timestampOf(exp) },
+      ];
     })
-    .sort(byPlace);
+    .sort(byPosition);
 }
 
 /** The person who gave a grant; undefined where there is none. */
-export async function giverOf(records: OAuthRecords, id: string): Promise<string | undefined> {
-  const found = await records.find("Grant", id);
-  return found && (JSON.parse(found.payload) as Kept).accountId;
+export async function grantOwner(records: OAuthRecords, id: string): Promise<string | undefined> {
+  const record = await records.find("Grant", id);
+  return record && (JSON.parse(record.payload) as StoredGrant).accountId;
 }
 
 /** Where a grant stands in the list. */
-export type Place = Pick<Grant, "createdAt" | "id">;
+export type GrantPosition = Pick<Grant, "createdAt" | "id">;
 
 /** Below zero where the first comes before the second: newest first, then by id. */
-export function byPlace(one: Place, other: Place): number {
+export function byPosition(one: GrantPosition, other: GrantPosition): number {
   if (one.createdAt !== other.createdAt) return one.createdAt > other.createdAt ? -1 : 1;
   return one.id === other.id ? 0 : one.id > other.id ? -1 : 1;
 }
 
-function moment(seconds: number): string {
+function timestampOf(seconds: number): string {
   return new Date(seconds * 1000).toISOString();
 }

@@ -4,15 +4,15 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Caller } from "../declare/caller.ts";
 import { requireScope } from "../engine/authorise.ts";
-import { type Detail, fault, Problem } from "../errors.ts";
+import { type Detail, Problem, validationError } from "../errors.ts";
 import { Hmac } from "../plan/hmac.ts";
-import { limitOf } from "../plan/page.ts";
+import { parseLimit } from "../plan/page.ts";
 import { parseQuery } from "../plan/query.ts";
 import type { AuthorizationServer } from "./authorization-server.ts";
-import { byPlace, giverOf, grantsOf, type Place } from "./grant.ts";
-import { derived } from "./site.ts";
+import { byPosition, type GrantPosition, grantOwner, grantsOf } from "./grant.ts";
+import { deriveSecrets } from "./site.ts";
 
-export interface GrantDoor {
+export interface GrantRouteOptions {
   readonly server: AuthorizationServer;
   /** The folder of the public URL. */
   readonly basePath: string;
@@ -21,10 +21,13 @@ export interface GrantDoor {
 
 const path = "/v1/grants";
 
-export function registerGrants(doors: FastifyInstance, { server, basePath, callerOf }: GrantDoor): void {
-  const { records, people, clients, secrets } = server.parts;
+export function registerGrants(
+  routes: FastifyInstance,
+  { server, basePath, callerOf }: GrantRouteOptions,
+): void {
+  const { records, users, clients, secrets } = server.dependencies;
   const cursors = new GrantCursors(secrets);
-  doors.get(path, async (request, reply) => {
+  routes.get(path, async (request, reply) => {
     const caller = callerOf(request);
     requireScope(caller, "clients:read");
     const { userId } = caller;
@@ -33,22 +36,22 @@ export function registerGrants(doors: FastifyInstance, { server, basePath, calle
     const { limit, cursor } = parseGrantsQuery(request.url);
     const after = cursor === undefined ? undefined : cursors.decode(userId, cursor);
     const every = await grantsOf(records, clients, userId);
-    const rest = after ? every.filter((grant) => byPlace(grant, after) > 0) : every;
+    const rest = after ? every.filter((grant) => byPosition(grant, after) > 0) : every;
     const data = rest.slice(0, limit);
     const hasMore = rest.length > limit;
     const nextCursor = hasMore ? cursors.encode(userId, data.at(-1)!) : null;
     if (hasMore) reply.header("Link", `<${basePath}${path}?limit=${limit}&cursor=${nextCursor}>; rel="next"`);
     return { data, pagination: { nextCursor, hasMore } };
   });
-  doors.delete<{ Params: { id: string } }>(`${path}/:id`, async (request, reply) => {
+  routes.delete<{ Params: { id: string } }>(`${path}/:id`, async (request, reply) => {
     const [unknown] = parseQuery(request.url).keys();
     if (unknown !== undefined)
-      throw fault(unknown.slice(0, 100), "unknown", "The removal of a grant has no parameters.");
+      throw validationError(unknown.slice(0, 100), "unknown", "The removal of a grant has no parameters.");
     const caller = callerOf(request);
     requireScope(caller, "clients:manage");
     const { id } = request.params;
-    const giver = await people.find((await giverOf(records, id)) ?? "");
-    if (giver?.tenantId !== caller.tenantId || !(await records.removeGrant(id)))
+    const owner = await users.find((await grantOwner(records, id)) ?? "");
+    if (owner?.tenantId !== caller.tenantId || !(await records.deleteGrant(id)))
       throw new Problem("not_found", "There is no grant with this id.");
     return reply.code(204).send();
   });
@@ -64,32 +67,32 @@ function parseGrantsQuery(url: string): { readonly limit: number; readonly curso
   });
   if (details.length > 0)
     throw new Problem("validation_error", "Grants have the parameters limit and cursor, each once.", details);
-  return { limit: limitOf(query.get("limit")?.[0]), cursor: query.get("cursor")?.[0] };
+  return { limit: parseLimit(query.get("limit")?.[0]), cursor: query.get("cursor")?.[0] };
 }
 
-const longestCursor = 400;
+const maxCursorLength = 400;
 
 /** Where a page ended, signed for the person whose list it is. */
 class GrantCursors {
   readonly #keys: readonly Hmac[];
 
   constructor(secrets: readonly string[]) {
-    this.#keys = derived(secrets, "grants").map((secret) => new Hmac(secret));
+    this.#keys = deriveSecrets(secrets, "grants").map((secret) => new Hmac(secret));
   }
 
-  encode(userId: string, { createdAt, id }: Place): string {
-    const place = JSON.stringify([createdAt, id]);
-    return Buffer.from(`${this.#keys[0]!.sign(userId + place)}${place}`).toString("base64url");
+  encode(userId: string, { createdAt, id }: GrantPosition): string {
+    const payload = JSON.stringify([createdAt, id]);
+    return Buffer.from(`${this.#keys[0]!.sign(userId + payload)}${payload}`).toString("base64url");
   }
 
   /** @throws Problem `invalid_cursor` */
-  decode(userId: string, token: string): Place {
-    const text = Buffer.from(token.slice(0, longestCursor), "base64url").toString();
-    const [signature, place] = [text.slice(0, signatureLength), text.slice(signatureLength)];
-    const isOurs = this.#keys.some((key) => key.isCodeOf(userId + place, signature));
+  decode(userId: string, token: string): GrantPosition {
+    const text = Buffer.from(token.slice(0, maxCursorLength), "base64url").toString();
+    const [signature, payload] = [text.slice(0, signatureLength), text.slice(signatureLength)];
+    const isOurs = this.#keys.some((key) => key.verify(userId + payload, signature));
     if (!isOurs) throw new Problem("invalid_cursor");
     // What is signed by us was made by us.
-    const [createdAt, id] = JSON.parse(place) as [string, string];
+    const [createdAt, id] = JSON.parse(payload) as [string, string];
     return { createdAt, id };
   }
 }

@@ -6,7 +6,7 @@ import type Provider from "oidc-provider";
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /** A request that tells which context the library made for it. */
-interface HeldRequest extends IncomingMessage {
+interface RequestWithContext extends IncomingMessage {
   context?: object | undefined;
 }
 
@@ -17,28 +17,28 @@ interface HeldRequest extends IncomingMessage {
  */
 export function handlerOf(provider: Provider): Handler {
   provider.use((context, next) => {
-    (context.req as HeldRequest).context = context;
+    (context.req as RequestWithContext).context = context;
     return next();
   });
   const answer = provider.callback();
-  return async (request: HeldRequest, response) => {
+  return async (request: RequestWithContext, response) => {
     await answer(request, response);
     // Until then, Koa asks the context what became of the response.
-    if (response.closed) letGo(request);
-    else response.once("close", () => letGo(request));
+    if (response.closed) releaseContext(request);
+    else response.once("close", () => releaseContext(request));
   };
 }
 
-function letGo(request: HeldRequest): void {
+function releaseContext(request: RequestWithContext): void {
   const { context } = request;
   if (!context) return;
   request.context = undefined;
   // Where no route of the library was found there is none.
   const { oidc } = context as { readonly oidc?: object };
-  if (oidc) empty(oidc);
-  empty(context);
+  if (oidc) clearMembers(oidc);
+  clearMembers(context);
 }
 
-function empty(object: object): void {
+function clearMembers(object: object): void {
   for (const name of Object.keys(object)) Reflect.set(object, name, undefined);
 }

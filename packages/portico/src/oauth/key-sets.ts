@@ -8,15 +8,15 @@ import { isIP, type LookupFunction } from "node:net";
 import { BoundedMap } from "../plan/bounded-map.ts";
 import { isPublicAddress } from "../plan/public-address.ts";
 
-const longestMs = 3_000;
-const largestBytes = 64 * 1024;
+const timeoutMs = 3_000;
+const maxBytes = 64 * 1024;
 /** An address that fails is not asked again for so long, however often somebody presents an assertion. */
-const failedMs = 10_000;
-const mostFailures = 1_000;
+const failureTtlMs = 10_000;
+const maxFailures = 1_000;
 
-export class KeySets {
+export class RemoteKeySets {
   readonly #isPrivateAllowed: boolean;
-  readonly #failures = new BoundedMap<string, number>(mostFailures);
+  readonly #failures = new BoundedMap<string, number>(maxFailures);
 
   /** @param isPrivateAllowed whether hosts of this machine and its network may be asked: in a sandbox */
   constructor(isPrivateAllowed: boolean) {
@@ -26,17 +26,17 @@ export class KeySets {
   /** As oidc-provider asks for it, which keeps what comes for a minute or for as long as the answer says. */
   async fetch(address: string): Promise<Response> {
     const failedAt = this.#failures.get(address);
-    if (failedAt !== undefined && performance.now() - failedAt < failedMs)
+    if (failedAt !== undefined && performance.now() - failedAt < failureTtlMs)
       throw new Error("the key set could not be had a moment ago");
     try {
-      return await this.#ask(new URL(address));
+      return await this.#request(new URL(address));
     } catch (error) {
       this.#failures.set(address, performance.now());
       throw error;
     }
   }
 
-  async #ask(url: URL): Promise<Response> {
+  async #request(url: URL): Promise<Response> {
     const host = url.hostname.replace(/^\[|\]$/g, "");
     if (url.protocol !== "https:" && !this.#isPrivateAllowed) throw new Error("the key set is not at https");
     // For an address nothing is looked up.
@@ -47,14 +47,14 @@ export class KeySets {
     let bytes = 0;
     for await (const chunk of answer) {
       bytes += chunk.length;
-      if (bytes > largestBytes) throw new Error("the key set is too large");
+      if (bytes > maxBytes) throw new Error("the key set is too large");
       chunks.push(chunk);
     }
     // A redirect could lead anywhere: it is no answer.
     if (statusCode !== 200) throw new Error(`the key set is answered with ${statusCode}`);
-    const kept = headers["cache-control"];
+    const body = headers["cache-control"];
     return new Response(Buffer.concat(chunks), {
-      headers: kept === undefined ? {} : { "cache-control": kept },
+      headers: body === undefined ? {} : { "cache-control": body },
     });
   }
 
@@ -65,7 +65,7 @@ export class KeySets {
       const options = {
         headers: { accept: "application/json" },
         agent: false,
-        signal: AbortSignal.timeout(longestMs),
+        signal: AbortSignal.timeout(timeoutMs),
         lookup: this.#lookup,
       };
       send(url, options, resolve).on("error", reject).end();
@@ -73,16 +73,16 @@ export class KeySets {
   }
 
   /** The connection goes to the address that is checked here, and no other. */
-  readonly #lookup: LookupFunction = (host, options, tell) => {
-    lookup(host, { ...options, all: true }, (error, found: LookupAddress[]) => {
-      if (error) return tell(error, "", 0);
+  readonly #lookup: LookupFunction = (host, options, callback) => {
+    lookup(host, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
+      if (error) return callback(error, "", 0);
       try {
-        for (const { address } of found) this.#requireAllowed(address);
+        for (const { address } of addresses) this.#requireAllowed(address);
       } catch (refusal) {
-        return tell(refusal as Error, "", 0);
+        return callback(refusal as Error, "", 0);
       }
-      if (options.all) return tell(null, found);
-      tell(null, found[0]!.address, found[0]!.family);
+      if (options.all) return callback(null, addresses);
+      callback(null, addresses[0]!.address, addresses[0]!.family);
     });
   };
 

@@ -3,143 +3,149 @@
 
 import { Problem } from "../errors.ts";
 import type { LinkPurpose } from "../identity/account-letters.ts";
-import type { FoundLink } from "../identity/mailed-links.ts";
-import { passwordFault } from "../identity/password.ts";
-import type { Person } from "../identity/person.ts";
-import { signedIn } from "./account.ts";
+import type { ValidLink } from "../identity/mailed-links.ts";
+import { passwordError } from "../identity/password.ts";
+import type { User } from "../identity/person.ts";
+import { requireSignedIn } from "./account.ts";
 import {
-  type Exchange,
-  isFromElsewhere,
-  type PageParts,
-  seeOther,
-  show,
-  showRefusedForm,
-  showTooMany,
-  tooManyTries,
+  isCrossSite,
+  type PageContext,
+  type PageRequest,
+  redirectSeeOther,
+  sendPage,
+  sendRefusedForm,
+  sendTooManyRequests,
+  tooManyAttemptsMessage,
 } from "./exchange.ts";
 import { confirmEmailPage, emailConfirmedPage, emailPage } from "./pages/email-pages.ts";
 import { forgottenPage, linkSentPage, newPasswordPage, passwordChangedPage } from "./pages/password-pages.ts";
 import { errorPage } from "./pages/plain-pages.ts";
-import { toldToWait, tryPassword } from "./password-try.ts";
-import { isForged, showWaiting, waitingFor } from "./waiting.ts";
+import { setRetryAfter, tryPassword } from "./password-try.ts";
+import { isForged, pendingAuthorization, sendInteractionPage } from "./waiting.ts";
 
 /** `/interaction/{id}/password`: somebody cannot sign in. The answer is the same whether there is such a person. */
-export async function askForPassword(parts: PageParts, exchange: Exchange): Promise<void> {
-  const { site, guesses, links } = parts;
-  const waiting = await waitingFor(parts, exchange);
-  const { csrf, client } = waiting;
-  const interaction = waiting.interaction.uid;
-  const showForm = (status: number, fault?: string): void =>
-    showWaiting(parts, exchange, waiting, status, forgottenPage(site, { interaction, csrf, fault }));
-  const { form, address, response } = exchange;
+export async function requestPasswordLink(context: PageContext, pageRequest: PageRequest): Promise<void> {
+  const { issuer, bruteForce, links } = context;
+  const pending = await pendingAuthorization(context, pageRequest);
+  const { csrf, client } = pending;
+  const interaction = pending.interaction.uid;
+  const showForm = (status: number, error?: string): void =>
+    sendInteractionPage(
+      context,
+      pageRequest,
+      pending,
+      status,
+      forgottenPage(issuer, { interaction, csrf, error }),
+    );
+  const { form, address, response } = pageRequest;
   if (!form) return showForm(200);
-  if (isForged(parts, exchange, waiting)) return showForm(403);
+  if (isForged(context, pageRequest, pending)) return showForm(403);
   const email = (form.get("email") ?? "").trim();
   if (!email.includes("@") || email.length > 254) return showForm(422, "This is no email address.");
-  const asked = { tenantId: client.tenantId, email, address };
-  const seconds = await guesses.secondsToWaitForMail(asked);
+  const attempt = { tenantId: client.tenantId, email, address };
+  const seconds = await bruteForce.secondsToWaitForMail(attempt);
   if (seconds > 0) {
     response.setHeader("Retry-After", String(seconds));
-    return showForm(429, tooManyTries(seconds));
+    return showForm(429, tooManyAttemptsMessage(seconds));
   }
-  await links.ask({ ...asked, purpose: "password" });
-  show(site, exchange, 200, linkSentPage(site, interaction));
+  await links.request({ ...attempt, purpose: "password" });
+  sendPage(issuer, pageRequest, 200, linkSentPage(issuer, interaction));
 }
 
 /** `/password`, where the link of the mail leads. */
-export async function choosePassword(parts: PageParts, exchange: Exchange): Promise<void> {
-  const { site, links, passkeys } = parts;
-  const { form, address } = exchange;
-  const found = await foundLink(parts, exchange, "password");
-  if (!found) return;
-  const { person, token } = found;
-  const names = (await passkeys.list(person)).map(({ name }) => name);
-  const shown = { email: person.email, token, passkeys: names };
-  if (!form) return show(site, exchange, 200, newPasswordPage(site, shown));
+export async function choosePassword(context: PageContext, pageRequest: PageRequest): Promise<void> {
+  const { issuer, links, passkeys } = context;
+  const { form, address } = pageRequest;
+  const link = await foundLink(context, pageRequest, "password");
+  if (!link) return;
+  const { user, token } = link;
+  const names = (await passkeys.list(user)).map(({ name }) => name);
+  const shown = { email: user.email, token, passkeys: names };
+  if (!form) return sendPage(issuer, pageRequest, 200, newPasswordPage(issuer, shown));
   const password = form.get("password") ?? "";
-  const fault = passwordFault(password);
-  if (fault !== undefined) {
-    const told = `${fault.charAt(0).toUpperCase()}${fault.slice(1)}.`;
-    return show(site, exchange, 422, newPasswordPage(site, { ...shown, fault: told }));
+  const error = passwordError(password);
+  if (error !== undefined) {
+    const message = `${error.charAt(0).toUpperCase()}${error.slice(1)}.`;
+    return sendPage(issuer, pageRequest, 422, newPasswordPage(issuer, { ...shown, error: message }));
   }
   const chosen = { password, address, removesPasskeys: form.has("remove_passkeys") };
-  if (!(await links.resetPassword(token, chosen))) return showSpent(parts, exchange);
-  show(site, exchange, 200, passwordChangedPage(site));
+  if (!(await links.resetPassword(token, chosen))) return sendInvalidLink(context, pageRequest);
+  sendPage(issuer, pageRequest, 200, passwordChangedPage(issuer));
 }
 
 /** `/email`, where the link of the mail leads. */
-export async function confirmEmail(parts: PageParts, exchange: Exchange): Promise<void> {
-  const { site, links } = parts;
-  const found = await foundLink(parts, exchange, "email");
-  if (!found) return;
-  const { person, email, token } = found;
-  const isNew = person.email !== email;
-  const showForm = (status: number, fault?: string): void =>
-    show(site, exchange, status, confirmEmailPage(site, { email, token, isNew, fault }));
-  if (!exchange.form) return showForm(200);
+export async function confirmEmail(context: PageContext, pageRequest: PageRequest): Promise<void> {
+  const { issuer, links } = context;
+  const link = await foundLink(context, pageRequest, "email");
+  if (!link) return;
+  const { user, email, token } = link;
+  const isNew = user.email !== email;
+  const showForm = (status: number, error?: string): void =>
+    sendPage(issuer, pageRequest, status, confirmEmailPage(issuer, { email, token, isNew, fault: error }));
+  if (!pageRequest.form) return showForm(200);
   // An application asked for the new address, which may be one of its maker's: only the person knows the password.
-  const refusal = isNew ? await refusalOfPassword(parts, exchange, person) : undefined;
-  if (refusal) return showForm(refusal.status, refusal.fault);
+  const refusal = isNew ? await passwordRefusal(context, pageRequest, user) : undefined;
+  if (refusal) return showForm(refusal.status, refusal.error);
   try {
-    if (!(await links.verifyEmail(token))) return showSpent(parts, exchange);
+    if (!(await links.verifyEmail(token))) return sendInvalidLink(context, pageRequest);
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== "conflict") throw error;
     return showForm(409, "Another account has this address.");
   }
-  show(site, exchange, 200, emailConfirmedPage(site));
+  sendPage(issuer, pageRequest, 200, emailConfirmedPage(issuer));
 }
 
 /** What is answered to whoever does not know the password of the person. */
-async function refusalOfPassword(
-  parts: PageParts,
-  exchange: Exchange,
-  { tenantId, email }: Person,
-): Promise<{ readonly status: number; readonly fault: string } | undefined> {
-  const password = exchange.form?.get("password") ?? "";
-  const { person, seconds } = await tryPassword(parts, exchange, { tenantId, email, password });
-  if (seconds > 0) return { status: 429, fault: toldToWait(exchange, seconds) };
-  return person ? undefined : { status: 401, fault: "The password is wrong." };
+async function passwordRefusal(
+  context: PageContext,
+  pageRequest: PageRequest,
+  { tenantId, email }: User,
+): Promise<{ readonly status: number; readonly error: string } | undefined> {
+  const password = pageRequest.form?.get("password") ?? "";
+  const { user, seconds } = await tryPassword(context, pageRequest, { tenantId, email, password });
+  if (seconds > 0) return { status: 429, error: setRetryAfter(pageRequest, seconds) };
+  return user ? undefined : { status: 401, error: "The password is wrong." };
 }
 
 /** `/account`: whether the address is confirmed, and a mail with which to do that. */
-export async function showAccount(parts: PageParts, exchange: Exchange): Promise<void> {
-  const { site, guesses, links } = parts;
-  const found = await signedIn(parts, exchange);
-  if (!found) return;
-  const { person, csrf } = found;
-  const isSent = exchange.query.has("sent");
-  if (!exchange.form) return show(site, exchange, 200, emailPage(site, person, csrf, isSent));
-  if (person.isEmailVerified) return seeOther(site, exchange, "/account");
-  const { tenantId, email } = person;
-  const asked = { tenantId, email, address: exchange.address };
-  const seconds = await guesses.secondsToWaitForMail(asked);
-  if (seconds > 0) return showTooMany(site, exchange, seconds);
-  await links.ask({ ...asked, purpose: "email" });
-  seeOther(site, exchange, "/account?sent");
+export async function showAccount(context: PageContext, pageRequest: PageRequest): Promise<void> {
+  const { issuer, bruteForce, links } = context;
+  const signedIn = await requireSignedIn(context, pageRequest);
+  if (!signedIn) return;
+  const { user, csrf } = signedIn;
+  const isSent = pageRequest.query.has("sent");
+  if (!pageRequest.form) return sendPage(issuer, pageRequest, 200, emailPage(issuer, user, csrf, isSent));
+  if (user.isEmailVerified) return redirectSeeOther(issuer, pageRequest, "/account");
+  const { tenantId, email } = user;
+  const attempt = { tenantId, email, address: pageRequest.address };
+  const seconds = await bruteForce.secondsToWaitForMail(attempt);
+  if (seconds > 0) return sendTooManyRequests(issuer, pageRequest, seconds);
+  await links.request({ ...attempt, purpose: "email" });
+  redirectSeeOther(issuer, pageRequest, "/account?sent");
 }
 
 /** The link that was opened; undefined where its bearer has been answered already. */
 async function foundLink(
-  parts: PageParts,
-  exchange: Exchange,
+  context: PageContext,
+  pageRequest: PageRequest,
   purpose: LinkPurpose,
-): Promise<(FoundLink & { readonly token: string }) | undefined> {
-  const { form, query } = exchange;
-  if (form && isFromElsewhere(exchange)) {
-    showRefusedForm(parts.site, exchange);
+): Promise<(ValidLink & { readonly token: string }) | undefined> {
+  const { form, query } = pageRequest;
+  if (form && isCrossSite(pageRequest)) {
+    sendRefusedForm(context.issuer, pageRequest);
     return undefined;
   }
   const token = (form ?? query).get("token") ?? "";
-  const found = await parts.links.find(purpose, token);
-  if (!found) showSpent(parts, exchange);
+  const found = await context.links.find(purpose, token);
+  if (!found) sendInvalidLink(context, pageRequest);
   return found && { ...found, token };
 }
 
-function showSpent({ site }: PageParts, exchange: Exchange): void {
-  show(site, exchange, 400, errorPage(site, spentLink));
+function sendInvalidLink({ issuer }: PageContext, pageRequest: PageRequest): void {
+  sendPage(issuer, pageRequest, 400, errorPage(issuer, invalidLink));
 }
 
-const spentLink = {
+const invalidLink = {
   error: "invalid_link",
   error_description: "This link was used already, is too old, or is not complete. Ask for another one.",
 };

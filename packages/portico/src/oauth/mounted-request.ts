@@ -3,10 +3,10 @@
 
 import type { IncomingMessage } from "node:http";
 import type { FastifyRequest } from "fastify";
-import type { Site } from "./site.ts";
+import type { Issuer } from "./site.ts";
 
 /** What a request can claim about where it came to, beside `host` and the protocol, which are told below. */
-const withoutClaims = {
+const clearedHeaders = {
   forwarded: undefined,
   "x-forwarded-for": undefined,
   "x-forwarded-host": undefined,
@@ -18,8 +18,8 @@ export interface MountedRequest extends IncomingMessage {
   readonly address: string;
 }
 
-export interface Mounting {
-  readonly site: Site;
+export interface MountOptions {
+  readonly issuer: Issuer;
   readonly address: string;
   /** The path below the issuer, with the query. */
   readonly target: string;
@@ -30,13 +30,13 @@ export interface Mounting {
 
 export function mountedRequest(
   { raw }: FastifyRequest,
-  { site, address, target, isPage, body }: Mounting,
+  { issuer, address, target, isPage, body }: MountOptions,
 ): MountedRequest {
   const headers: IncomingMessage["headers"] = {
     ...raw.headers,
-    ...withoutClaims,
-    host: site.host,
-    "x-forwarded-proto": site.protocol,
+    ...clearedHeaders,
+    host: issuer.host,
+    "x-forwarded-proto": issuer.protocol,
     accept: isPage ? "text/html" : "application/json",
   };
   if (body !== undefined && body.length > 0) {
@@ -48,7 +48,7 @@ export function mountedRequest(
   return {
     ...{ method, httpVersion, httpVersionMajor, httpVersionMinor, socket, headers },
     url: target,
-    originalUrl: `${site.path}${target}`,
+    originalUrl: `${issuer.path}${target}`,
     ...{ address, readable: true, readableEncoding: null },
     iterator: () => chunksOf(body),
   } as unknown as MountedRequest;
@@ -59,6 +59,6 @@ export function addressOf(request: IncomingMessage): string {
   return (request as MountedRequest).address;
 }
 
-async function* chunksOf(body: Mounting["body"]): AsyncGenerator<Buffer> {
+async function* chunksOf(body: MountOptions["body"]): AsyncGenerator<Buffer> {
   if (body !== undefined) yield typeof body === "string" ? Buffer.from(body) : body;
 }

@@ -5,24 +5,24 @@ import type { KoaContextWithOIDC } from "oidc-provider";
 import { Problem } from "../errors.ts";
 import { showPage } from "./configuration.ts";
 import { errorPage } from "./pages/plain-pages.ts";
-import type { Site } from "./site.ts";
+import type { Issuer } from "./site.ts";
 
 type Context = Pick<KoaContextWithOIDC, "status" | "type" | "body" | "set" | "accepts">;
 
-export function answerOutages(provider: Provider, site: Site): void {
-  const found = new WeakMap<object, Problem>();
+export function handleOutages(provider: Provider, issuer: Issuer): void {
+  const outages = new WeakMap<object, Problem>();
   provider.on("server_error", (context: object, error: unknown) => {
-    if (isOutage(error)) found.set(context, error);
+    if (isOutage(error)) outages.set(context, error);
   });
   provider.use(async (context, next) => {
     try {
       await next();
     } catch (error) {
       if (!isOutage(error)) throw error;
-      found.set(context, error);
+      outages.set(context, error);
     }
-    const outage = found.get(context);
-    if (outage) tell(context, site, outage);
+    const outage = outages.get(context);
+    if (outage) sendOutage(context, issuer, outage);
   });
 }
 
@@ -31,14 +31,14 @@ export function isOutage(error: unknown): error is Problem {
 }
 
 /** RFC 6749, section 4.1.2.1, which other endpoints take over. */
-export function toldOfOutage({ message }: Problem) {
+export function outageBody({ message }: Problem) {
   return { error: "temporarily_unavailable", error_description: message };
 }
 
-function tell(context: Context, site: Site, outage: Problem): void {
-  const told = toldOfOutage(outage);
-  if (context.accepts("json", "html") === "html") showPage(context, errorPage(site, told));
-  else context.body = told;
+function sendOutage(context: Context, issuer: Issuer, outage: Problem): void {
+  const errorBody = outageBody(outage);
+  if (context.accepts("json", "html") === "html") showPage(context, errorPage(issuer, errorBody));
+  else context.body = errorBody;
   context.status = outage.status;
   context.set({ ...outage.headers });
 }

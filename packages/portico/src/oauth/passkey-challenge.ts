@@ -5,14 +5,14 @@ import { randomBytes } from "node:crypto";
 import { epochSeconds, type OAuthRecords } from "../identity/oauth-records.ts";
 import { Hmac } from "../plan/hmac.ts";
 
-const lifeSeconds = 600;
+const lifetimeSeconds = 600;
 const usedModel = "PasskeyChallenge";
 
 export interface Challenge {
   /** What the authenticator signs, in base64url. */
   readonly challenge: string;
   /** What the form brings back, from which the challenge is made again. */
-  readonly slip: string;
+  readonly challengeToken: string;
 }
 
 export class PasskeyChallenges {
@@ -24,25 +24,25 @@ export class PasskeyChallenges {
     this.#records = records;
   }
 
-  /** @param belongsTo the request for authorization, or the session, that it serves */
-  make(belongsTo: string): Challenge {
-    const slip = `${epochSeconds() + lifeSeconds}.${randomBytes(16).toString("base64url")}`;
-    return { challenge: this.#challenge(belongsTo, slip), slip };
+  /** @param subject the request for authorization, or the session, that it serves */
+  make(subject: string): Challenge {
+    const challengeToken = `${epochSeconds() + lifetimeSeconds}.${randomBytes(16).toString("base64url")}`;
+    return { challenge: this.#challenge(subject, challengeToken), challengeToken };
   }
 
   /** The challenge that must have been signed; undefined where it was used, or its time is over. */
-  async redeem(belongsTo: string, slip: string): Promise<string | undefined> {
-    const [, end] = /^(\d{10})\.[\w-]{22}$/.exec(slip) ?? [];
+  async redeem(subject: string, challengeToken: string): Promise<string | undefined> {
+    const [, end] = /^(\d{10})\.[\w-]{22}$/.exec(challengeToken) ?? [];
     const expiresAt = Number(end);
     const now = epochSeconds();
     // One that ends later than any made now was made by nobody here.
-    if (end === undefined || expiresAt <= now || expiresAt > now + lifeSeconds) return undefined;
-    const challenge = this.#challenge(belongsTo, slip);
+    if (end === undefined || expiresAt <= now || expiresAt > now + lifetimeSeconds) return undefined;
+    const challenge = this.#challenge(subject, challengeToken);
     const isFirst = await this.#records.add({ model: usedModel, value: challenge, payload: "{}", expiresAt });
     return isFirst ? challenge : undefined;
   }
 
-  #challenge(belongsTo: string, slip: string): string {
-    return this.#key.sign(`passkey ${belongsTo} ${slip}`);
+  #challenge(subject: string, challengeToken: string): string {
+    return this.#key.sign(`passkey ${subject} ${challengeToken}`);
   }
 }

@@ -1,60 +1,67 @@
 // The page on which a person adds passkeys and removes them.
 
-import { mostPasskeys } from "../identity/passkeys.ts";
-import { type SignedIn, signedIn } from "./account.ts";
-import { type Exchange, type PageParts, seeOther, show, showRefusedForm } from "./exchange.ts";
+import { maxPasskeys } from "../identity/passkeys.ts";
+import { requireSignedIn, type SignedInUser } from "./account.ts";
+import {
+  type PageContext,
+  type PageRequest,
+  redirectSeeOther,
+  sendPage,
+  sendRefusedForm,
+} from "./exchange.ts";
 import { passkeysPage } from "./pages/passkeys-page.ts";
-import { creationOptions, made, presentedOf } from "./webauthn.ts";
+import { creationOptions, parsePresented, verifyRegistration } from "./webauthn.ts";
 
-const longestName = 100;
+const maxNameLength = 100;
 
-export async function showPasskeys(parts: PageParts, exchange: Exchange): Promise<void> {
-  const { passkeys, site } = parts;
-  const found = await signedIn(parts, exchange);
-  if (!found) return;
-  const { form } = exchange;
-  if (!form) return showList(parts, exchange, found, 200);
+export async function showPasskeys(context: PageContext, pageRequest: PageRequest): Promise<void> {
+  const { passkeys, issuer } = context;
+  const signedIn = await requireSignedIn(context, pageRequest);
+  if (!signedIn) return;
+  const { form } = pageRequest;
+  if (!form) return showList(context, pageRequest, signedIn, 200);
   const removed = form.get("remove");
   if (removed !== null) {
-    if (!(await passkeys.remove(found.person, removed))) return showRefusedForm(site, exchange);
-    return seeOther(site, exchange, "/passkeys");
+    if (!(await passkeys.delete(signedIn.user, removed))) return sendRefusedForm(issuer, pageRequest);
+    return redirectSeeOther(issuer, pageRequest, "/passkeys");
   }
-  if (!(await isAdded(parts, exchange, found))) {
-    const fault = "The passkey could not be added. Try again.";
-    return showList(parts, exchange, found, 422, fault);
+  if (!(await isAdded(context, pageRequest, signedIn))) {
+    const error = "The passkey could not be added. Try again.";
+    return showList(context, pageRequest, signedIn, 422, error);
   }
-  seeOther(site, exchange, "/passkeys");
+  redirectSeeOther(issuer, pageRequest, "/passkeys");
 }
 
 async function isAdded(
-  { passkeys, challenges, site }: PageParts,
-  { form, address }: Exchange,
-  { session, person }: SignedIn,
+  { passkeys, challenges, issuer }: PageContext,
+  { form, address }: PageRequest,
+  { session, user }: SignedInUser,
 ): Promise<boolean> {
-  const { rpId } = site;
-  const presented = presentedOf(form?.get("credential") ?? null);
+  const { rpId } = issuer;
+  const presented = parsePresented(form?.get("credential") ?? null);
   if (!presented || rpId === undefined) return false;
   const challenge = await challenges.redeem(session.uid, form?.get("slip") ?? "");
-  const passkey = challenge === undefined ? undefined : await made(site, rpId, challenge, presented);
+  const passkey =
+    challenge === undefined ? undefined : await verifyRegistration(issuer, rpId, challenge, presented);
   if (!passkey) return false;
-  const name = (form?.get("name") ?? "").trim().slice(0, longestName) || "Passkey";
-  return passkeys.add(person, { ...passkey, name }, address);
+  const name = (form?.get("name") ?? "").trim().slice(0, maxNameLength) || "Passkey";
+  return passkeys.add(user, { ...passkey, name }, address);
 }
 
 async function showList(
-  { passkeys, challenges, site }: PageParts,
-  exchange: Exchange,
-  { session, person, csrf }: SignedIn,
+  { passkeys, challenges, issuer }: PageContext,
+  pageRequest: PageRequest,
+  { session, user, csrf }: SignedInUser,
   status: number,
-  fault?: string,
+  error?: string,
 ): Promise<void> {
-  const known = await passkeys.list(person);
-  const { rpId } = site;
-  const isMore = rpId !== undefined && known.length < mostPasskeys;
-  const { challenge, slip } = challenges.make(session.uid);
+  const known = await passkeys.list(user);
+  const { rpId } = issuer;
+  const isMore = rpId !== undefined && known.length < maxPasskeys;
+  const { challenge, challengeToken } = challenges.make(session.uid);
   const creation = isMore
-    ? { slip, options: creationOptions(site, rpId, challenge, person, known) }
+    ? { challengeToken, options: creationOptions(issuer, rpId, challenge, user, known) }
     : undefined;
-  const page = passkeysPage(site, person, { csrf, passkeys: known, creation, fault });
-  show(site, exchange, status, page, { hasScript: creation !== undefined });
+  const page = passkeysPage(issuer, user, { csrf, passkeys: known, creation, error });
+  sendPage(issuer, pageRequest, status, page, { hasScript: creation !== undefined });
 }

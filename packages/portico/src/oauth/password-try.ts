@@ -1,9 +1,9 @@
 // A person shows their password: counted first, delayed where somebody guesses, and only then hashed.
 
-import type { Person } from "../identity/person.ts";
-import { type Exchange, type PageParts, tooManyTries } from "./exchange.ts";
+import type { User } from "../identity/person.ts";
+import { type PageContext, type PageRequest, tooManyAttemptsMessage } from "./exchange.ts";
 
-interface Shown {
+interface PasswordAttempt {
   readonly tenantId: string;
   readonly email: string;
   readonly password: string;
@@ -11,21 +11,21 @@ interface Shown {
 
 /** The person, or the seconds after which to try again: none where the password is wrong. */
 export async function tryPassword(
-  { people, guesses, mails }: PageParts,
-  { address }: Exchange,
-  { password, ...account }: Shown,
-): Promise<{ readonly person?: Person | undefined; readonly seconds: number }> {
-  const tried = { ...account, address };
-  const seconds = await guesses.secondsToWait(tried);
+  { users, bruteForce, mails }: PageContext,
+  { address }: PageRequest,
+  { password, ...account }: PasswordAttempt,
+): Promise<{ readonly user?: User | undefined; readonly seconds: number }> {
+  const attempt = { ...account, address };
+  const seconds = await bruteForce.secondsToWait(attempt);
   if (seconds > 0) return { seconds };
-  if (await guesses.delay(tried)) await mails.askWarning(tried);
-  const person = await people.signedIn(account.tenantId, account.email, password);
-  if (person) await guesses.forgive(tried);
-  return { person, seconds: 0 };
+  if (await bruteForce.delay(attempt)) await mails.requestWarning(attempt);
+  const user = await users.authenticate(account.tenantId, account.email, password);
+  if (user) await bruteForce.refund(attempt);
+  return { user, seconds: 0 };
 }
 
 /** Tells a person to wait before the next try. @returns what the page says */
-export function toldToWait({ response }: Exchange, seconds: number): string {
+export function setRetryAfter({ response }: PageRequest, seconds: number): string {
   response.setHeader("Retry-After", String(seconds));
-  return tooManyTries(seconds);
+  return tooManyAttemptsMessage(seconds);
 }

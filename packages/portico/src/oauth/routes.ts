@@ -2,22 +2,28 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Problem } from "../errors.ts";
-import { isAuthorizedTwice } from "../identity/presented-credential.ts";
-import type { AddressOf } from "../limits/client-address.ts";
-import { requirePlain } from "../limits/plain-body.ts";
-import type { AuthorizationServer, Running } from "./authorization-server.ts";
+import { hasDuplicateAuthorization } from "../identity/presented-credential.ts";
+import type { ClientAddress } from "../limits/client-address.ts";
+import { requireUncompressed } from "../limits/plain-body.ts";
+import type { AuthorizationServer, RunningProvider } from "./authorization-server.ts";
 import { resourceMetadataPath } from "./challenge.ts";
 import { routes } from "./configuration.ts";
 import { type Endpoint, endpoints } from "./endpoints.ts";
 import type { PageHandler } from "./exchange.ts";
-import { answerBroken, answerOAuthError, answerTooMany, describeOAuthError, pageOfError } from "./failure.ts";
+import {
+  describeOAuthError,
+  renderErrorPage,
+  sendOAuthError,
+  sendTooManyRequests,
+  sendUnexpectedError,
+} from "./failure.ts";
 import { mountedRequest } from "./mounted-request.ts";
 import { pageHeaders } from "./pages/layout.ts";
 import { formText, requireParameters, requireUtf8 } from "./parameters.ts";
 import { PasskeyChallenges } from "./passkey-challenge.ts";
-import { derived } from "./site.ts";
+import { deriveSecrets } from "./site.ts";
 
-export interface OAuthDoor {
+export interface OAuthOptions {
   readonly server: AuthorizationServer;
   /** The path of AUTH_URL as requests arrive. */
   readonly mount: string;
@@ -25,61 +31,62 @@ export interface OAuthDoor {
   readonly issuerPath: string;
   readonly resourcePath: string;
   /** Where a request comes from. */
-  readonly addressOf: AddressOf;
+  readonly addressOf: ClientAddress;
 }
 
 const bodyLimitBytes = 48 * 1024;
 
 /** A call of an endpoint, once the library that answers it is there. */
-interface Call {
+interface OAuthCall {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  readonly running: Running;
+  readonly running: RunningProvider;
   readonly target: string;
   readonly isPage: boolean;
   readonly address: string;
 }
 
-export async function registerOAuth(server: FastifyInstance, door: OAuthDoor): Promise<void> {
+export async function registerOAuth(server: FastifyInstance, options: OAuthOptions): Promise<void> {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser(
     "*",
     { parseAs: "buffer", bodyLimit: bodyLimitBytes },
     async ({ headers }: FastifyRequest, body: Buffer) => {
-      requirePlain(headers["content-encoding"]);
+      requireUncompressed(headers["content-encoding"]);
       return body;
     },
   );
-  server.setErrorHandler(answerOAuthError);
-  for (const endpoint of endpoints) register(server, door, endpoint, `${door.mount}${endpoint.path}`, "");
-  registerMetadataOutside(server, door);
-  registerResourceMetadata(server, door);
+  server.setErrorHandler(sendOAuthError);
+  for (const endpoint of endpoints)
+    register(server, options, endpoint, `${options.mount}${endpoint.path}`, "");
+  registerMetadataOutside(server, options);
+  registerResourceMetadata(server, options);
 }
 
 /**
  * For an issuer with a path, its metadata stand beside it as well (RFC 8414, section 3.1): a proxy in front may take
  * a folder of that path away, or pass it on.
  */
-function registerMetadataOutside(server: FastifyInstance, door: OAuthDoor): void {
-  const paths = new Set([door.mount, door.issuerPath].filter((path) => path !== ""));
+function registerMetadataOutside(server: FastifyInstance, options: OAuthOptions): void {
+  const paths = new Set([options.mount, options.issuerPath].filter((path) => path !== ""));
   for (const endpoint of endpoints.filter(({ path }) => path.startsWith("/.well-known/")))
-    for (const path of paths) register(server, door, endpoint, `${endpoint.path}${path}`, endpoint.path);
+    for (const path of paths) register(server, options, endpoint, `${endpoint.path}${path}`, endpoint.path);
 }
 
 /** RFC 9728 */
 function registerResourceMetadata(
   server: FastifyInstance,
-  { server: { parts }, resourcePath }: OAuthDoor,
+  { server: { dependencies }, resourcePath }: OAuthOptions,
 ): void {
   const tell = async (_request: FastifyRequest, reply: FastifyReply) => {
-    const { issuer, resource } = await parts.urls;
+    const { issuer, resource } = await dependencies.urls;
     reply.header("Access-Control-Allow-Origin", "*");
     return {
       resource,
       authorization_servers: [issuer],
-      scopes_supported: parts.scopes,
+      scopes_supported: dependencies.scopes,
       bearer_methods_supported: ["header"],
-      resource_name: parts.brand.name,
+      resource_name: dependencies.brand.name,
     };
   };
   for (const path of new Set(["", resourcePath])) server.get(`${resourceMetadataPath}${path}`, tell);
@@ -87,7 +94,7 @@ function registerResourceMetadata(
 
 function register(
   server: FastifyInstance,
-  door: OAuthDoor,
+  options: OAuthOptions,
   endpoint: Endpoint,
   url: string,
   target: string,
@@ -100,14 +107,14 @@ function register(
     ...(isPage && {
       // handled: Fastify awaits what an error handler returns.
       errorHandler: async (error, request, reply) => {
-        const { site } = await door.server.running();
-        return pageOfError(site, error, request, reply);
+        const { issuer } = await options.server.running();
+        return renderErrorPage(issuer, error, request, reply);
       },
     }),
     handler: async (request, reply) => {
-      if (request.method === "OPTIONS" && !isPreflight(request)) return tellMethods(reply, methods);
-      const running = await door.server.running();
-      if (!isPage) requireClear(request);
+      if (request.method === "OPTIONS" && !isPreflight(request)) return sendAllowedMethods(reply, methods);
+      const running = await options.server.running();
+      if (!isPage) requireUncompressedBody(request);
       const search = searchOf(request);
       requireDeclared(request, search);
       // Not as it was sent: the router also takes other spellings of a path, such as `/%6Fauth`.
@@ -115,14 +122,14 @@ function register(
       reply.hijack();
       for (const [name, value] of Object.entries(reply.getHeaders()))
         reply.raw.setHeader(name, value as string);
-      const address = door.addressOf(request.raw);
+      const address = options.addressOf(request.raw);
       const call = { request, reply, running, target: `${path}${search}`, isPage, address };
       try {
-        const seconds = await secondsToWait(door, endpoint, request, address);
-        if (seconds > 0) return answerTooMany(call, seconds);
-        await (handle ? answerPage(door, call, handle) : passOn(call, prepare));
+        const seconds = await secondsToWait(options, endpoint, request, address);
+        if (seconds > 0) return sendTooManyRequests(call, seconds);
+        await (handle ? sendPageResponse(options, call, handle) : forwardToProvider(call, prepare));
       } catch (error) {
-        answerBroken(error, call);
+        sendUnexpectedError(error, call);
       }
       return reply;
     },
@@ -160,41 +167,42 @@ function isPreflight({ headers }: FastifyRequest): boolean {
 }
 
 /** A client shows who it is once. @throws Problem `malformed_request` */
-function requireClear({ raw }: FastifyRequest): void {
-  if (isAuthorizedTwice(raw.rawHeaders))
+function requireUncompressedBody({ raw }: FastifyRequest): void {
+  if (hasDuplicateAuthorization(raw.rawHeaders))
     throw new Problem("malformed_request", "Send the header Authorization once.");
 }
 
-function tellMethods(reply: FastifyReply, methods: Endpoint["methods"]): FastifyReply {
+function sendAllowedMethods(reply: FastifyReply, methods: Endpoint["methods"]): FastifyReply {
   const allowed = methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]));
   return reply.code(204).header("Allow", allowed.join(", ")).send();
 }
 
 /** Of the codes of devices, guesses and looks at the page are counted apart. */
 async function secondsToWait(
-  { server }: OAuthDoor,
-  { path, quota, takesCodes }: Endpoint,
+  { server }: OAuthOptions,
+  { path, quota, limitsUserCodes }: Endpoint,
   { method }: FastifyRequest,
   address: string,
 ): Promise<number> {
-  const { guesses } = server.parts;
-  if (takesCodes && method === "POST") return guesses.secondsToWaitForCode(address);
-  return quota ? guesses.secondsToWaitAt(path, address, quota) : 0;
+  const { bruteForce } = server.dependencies;
+  if (limitsUserCodes && method === "POST") return bruteForce.secondsToWaitForCode(address);
+  return quota ? bruteForce.secondsToWaitAt(path, address, quota) : 0;
 }
 
-async function passOn(
-  { request, reply, running, target, isPage, address }: Call,
+async function forwardToProvider(
+  { request, reply, running, target, isPage, address }: OAuthCall,
   prepare?: Endpoint["prepare"],
 ): Promise<void> {
-  const { site, handle } = running;
-  if (isPage) for (const [name, value] of Object.entries(pageHeaders(site))) reply.raw.setHeader(name, value);
-  const { rest, givenCode } = withoutCode(preparedTarget(target, prepare));
+  const { issuer, handle } = running;
+  if (isPage)
+    for (const [name, value] of Object.entries(pageHeaders(issuer))) reply.raw.setHeader(name, value);
+  const { rest, presentedCode } = withoutUserCode(preparedTarget(target, prepare));
   const mounted = mountedRequest(request, {
-    ...{ site, address, isPage },
+    ...{ issuer, address, isPage },
     target: rest,
     body: bodyOf(request, prepare),
   });
-  await handle(givenCode === undefined ? mounted : Object.assign(mounted, { givenCode }), reply.raw);
+  await handle(presentedCode === undefined ? mounted : Object.assign(mounted, { presentedCode }), reply.raw);
 }
 
 function preparedTarget(target: string, prepare: Endpoint["prepare"]): string {
@@ -205,10 +213,13 @@ function preparedTarget(target: string, prepare: Endpoint["prepare"]): string {
 }
 
 /** The library would send the code on with a script; here it is filled in, and the person looks at it. */
-function withoutCode(target: string): { readonly rest: string; readonly givenCode?: string } {
+function withoutUserCode(target: string): { readonly rest: string; readonly presentedCode?: string } {
   if (!target.startsWith(`${routes.code_verification}?`)) return { rest: target };
-  const given = new URLSearchParams(target.slice(target.indexOf("?"))).get("user_code");
-  return { rest: routes.code_verification, ...(given !== null && { givenCode: given.slice(0, 20) }) };
+  const userCode = new URLSearchParams(target.slice(target.indexOf("?"))).get("user_code");
+  return {
+    rest: routes.code_verification,
+    ...(userCode !== null && { presentedCode: userCode.slice(0, 20) }),
+  };
 }
 
 function bodyOf({ body }: FastifyRequest, prepare: Endpoint["prepare"]): string | Buffer | undefined {
@@ -218,16 +229,25 @@ function bodyOf({ body }: FastifyRequest, prepare: Endpoint["prepare"]): string 
   return prepare(form) ? form.toString() : body;
 }
 
-async function answerPage({ server: { parts } }: OAuthDoor, call: Call, handle: PageHandler): Promise<void> {
+async function sendPageResponse(
+  { server: { dependencies } }: OAuthOptions,
+  call: OAuthCall,
+  handle: PageHandler,
+): Promise<void> {
   const { request, reply, running, target, address } = call;
-  const { site } = running;
+  const { issuer } = running;
   const query = target.indexOf("?");
-  const csrfKey = derived(parts.secrets, "csrf")[0]!;
+  const csrfKey = deriveSecrets(dependencies.secrets, "csrf")[0]!;
   await handle(
-    { ...parts, ...running, csrfKey, challenges: new PasskeyChallenges(csrfKey, parts.records) },
+    {
+      ...dependencies,
+      ...running,
+      csrfKey,
+      challenges: new PasskeyChallenges(csrfKey, dependencies.records),
+    },
     {
       // The request as the library sees it, without the body, which is read here.
-      request: mountedRequest(request, { site, address, target, isPage: true }),
+      request: mountedRequest(request, { issuer, address, target, isPage: true }),
       response: reply.raw,
       form: formOf(request),
       query: new URLSearchParams(query < 0 ? "" : target.slice(query)),

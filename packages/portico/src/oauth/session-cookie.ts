@@ -8,7 +8,7 @@ export function presentedSession({ oidc }: KoaContextWithOIDC): string | undefin
 }
 
 /** Leaves the browser with the session that another of its requests was given meanwhile. */
-export function withholdSession({ oidc, response }: KoaContextWithOIDC): void {
+export function suppressSessionCookie({ oidc, response }: KoaContextWithOIDC): void {
   const name = oidc.provider.cookieName("session");
   const cookies = [response.get("Set-Cookie")].flat().filter((line) => line !== "");
   const others = cookies.filter((line) => !line.startsWith(`${name}=`) && !line.startsWith(`${name}.sig=`));

@@ -1,29 +1,35 @@
 // The page on which a person sees where they are signed in, and ends that.
 
 import type { SignInSession } from "../identity/sign-in-sessions.ts";
-import { signedIn } from "./account.ts";
+import { requireSignedIn } from "./account.ts";
 import { browserName } from "./browser-name.ts";
-import { type Exchange, type PageParts, seeOther, show, showRefusedForm } from "./exchange.ts";
+import {
+  type PageContext,
+  type PageRequest,
+  redirectSeeOther,
+  sendPage,
+  sendRefusedForm,
+} from "./exchange.ts";
 import { type ShownSession, sessionsPage } from "./pages/sessions-page.ts";
 
 /** Shows a person's sessions, and ends the one that a form names, or all but this one. */
-export async function showSessions(parts: PageParts, exchange: Exchange): Promise<void> {
-  const { sessions, site } = parts;
-  const found = await signedIn(parts, exchange);
-  if (!found) return;
-  const { person, csrf, session } = found;
-  const listed = await sessions.list(person.id);
-  const { form } = exchange;
+export async function showSessions(context: PageContext, pageRequest: PageRequest): Promise<void> {
+  const { sessions, issuer } = context;
+  const signedIn = await requireSignedIn(context, pageRequest);
+  if (!signedIn) return;
+  const { user, csrf, session } = signedIn;
+  const listed = await sessions.list(user.id);
+  const { form } = pageRequest;
   if (!form) {
-    const shown = listed.map((each) => shownSession(each, session.uid));
-    return show(site, exchange, 200, sessionsPage(site, person, csrf, shown));
+    const listedSession = listed.map((each) => shownSession(each, session.uid));
+    return sendPage(issuer, pageRequest, 200, sessionsPage(issuer, user, csrf, listedSession));
   }
   const others = listed.filter(({ uid }) => uid !== session.uid);
   const named = others.filter(({ uid }) => uid === form.get("session"));
   const isAll = form.get("end") === "others";
-  if (!isAll && named.length === 0) return showRefusedForm(site, exchange);
+  if (!isAll && named.length === 0) return sendRefusedForm(issuer, pageRequest);
   await sessions.end(isAll ? others : named);
-  seeOther(site, exchange, "/sessions");
+  redirectSeeOther(issuer, pageRequest, "/sessions");
 }
 
 function shownSession({ uid, loginTs, seen }: SignInSession, current: string): ShownSession {

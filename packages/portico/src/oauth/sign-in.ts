@@ -1,53 +1,58 @@
 // A person shows who they are, with their email address and password.
 
-import type { Exchange, PageParts } from "./exchange.ts";
+import type { PageContext, PageRequest } from "./exchange.ts";
 import { finishSignIn } from "./finish-sign-in.ts";
 import { signInPage } from "./pages/sign-in-page.ts";
-import { toldToWait, tryPassword } from "./password-try.ts";
-import { showWaiting, type Waiting } from "./waiting.ts";
+import { setRetryAfter, tryPassword } from "./password-try.ts";
+import { type PendingAuthorization, sendInteractionPage } from "./waiting.ts";
 import { requestOptions } from "./webauthn.ts";
 
 /** What the page is shown with again. */
-interface Again {
+interface FormState {
   readonly email?: string;
-  readonly fault?: string;
+  readonly error?: string;
 }
 
 const wrongSignIn = "The email address or the password is wrong.";
 
-export async function signIn(parts: PageParts, exchange: Exchange, waiting: Waiting): Promise<void> {
-  const { form } = exchange;
-  const { interaction, client } = waiting;
+export async function handleSignIn(
+  context: PageContext,
+  pageRequest: PageRequest,
+  pending: PendingAuthorization,
+): Promise<void> {
+  const { form } = pageRequest;
+  const { interaction, client } = pending;
   const hint = interaction.params["login_hint"];
   const email = form?.get("email") ?? (typeof hint === "string" ? hint : "");
-  const showAgain = (status: number, fault?: string): void => {
-    showSignIn(parts, exchange, waiting, status, { email, ...(fault !== undefined && { fault }) });
+  const showForm = (status: number, error?: string): void => {
+    showSignIn(context, pageRequest, pending, status, { email, ...(error !== undefined && { error }) });
   };
-  if (!form) return showAgain(200);
+  if (!form) return showForm(200);
   const password = form.get("password") ?? "";
-  const { person, seconds } = await tryPassword(parts, exchange, {
+  const { user, seconds } = await tryPassword(context, pageRequest, {
     tenantId: client.tenantId,
     email,
     password,
   });
-  if (seconds > 0) return showAgain(429, toldToWait(exchange, seconds));
-  if (!person) return showAgain(401, wrongSignIn);
-  return finishSignIn(parts, exchange, waiting, { accountId: person.id, amr: ["pwd"] });
+  if (seconds > 0) return showForm(429, setRetryAfter(pageRequest, seconds));
+  if (!user) return showForm(401, wrongSignIn);
+  return finishSignIn(context, pageRequest, pending, { accountId: user.id, amr: ["pwd"] });
 }
 
 export function showSignIn(
-  parts: PageParts,
-  exchange: Exchange,
-  waiting: Waiting,
+  context: PageContext,
+  pageRequest: PageRequest,
+  pending: PendingAuthorization,
   status: number,
-  { email = "", fault }: Again = {},
+  { email = "", error }: FormState = {},
 ): void {
-  const { site, challenges } = parts;
-  const { interaction, client, csrf } = waiting;
-  const { rpId } = site;
-  const { challenge, slip } = challenges.make(interaction.jti);
-  const passkey = rpId === undefined ? undefined : { slip, options: requestOptions(rpId, challenge) };
+  const { issuer, challenges } = context;
+  const { interaction, client, csrf } = pending;
+  const { rpId } = issuer;
+  const { challenge, challengeToken } = challenges.make(interaction.jti);
+  const passkey =
+    rpId === undefined ? undefined : { challengeToken, options: requestOptions(rpId, challenge) };
   const { uid } = interaction;
-  const page = signInPage(site, { clientName: client.name, csrf, email, fault, interaction: uid, passkey });
-  showWaiting(parts, exchange, waiting, status, page, passkey !== undefined);
+  const page = signInPage(issuer, { clientName: client.name, csrf, email, error, interaction: uid, passkey });
+  sendInteractionPage(context, pageRequest, pending, status, page, passkey !== undefined);
 }

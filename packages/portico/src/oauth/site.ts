@@ -5,7 +5,7 @@ import { isIP } from "node:net";
 import type { OAuthUrls } from "../identity/access-token.ts";
 import type { Brand } from "./brand.ts";
 
-export interface Site extends OAuthUrls {
+export interface Issuer extends OAuthUrls {
   /** How people are told whose server it is. */
   readonly brand: Brand;
   /** `https://example.com` of the issuer. */
@@ -21,13 +21,17 @@ export interface Site extends OAuthUrls {
   readonly scopes: readonly string[];
 }
 
-export function siteAt({ issuer, resource }: OAuthUrls, brand: Brand, scopes: readonly string[]): Site {
-  const { origin, host, hostname, protocol: scheme } = new URL(issuer);
+export function issuerOf(
+  { issuer: url, resource }: OAuthUrls,
+  brand: Brand,
+  scopes: readonly string[],
+): Issuer {
+  const { origin, host, hostname, protocol: scheme } = new URL(url);
   const protocol = scheme === "https:" ? "https" : "http";
   const isAddress = isIP(hostname) !== 0 || hostname.startsWith("[");
   const rpId = isAddress ? undefined : hostname;
-  const path = pathOf(issuer);
-  return { issuer, resource, brand, scopes, origin, host, protocol, rpId, path };
+  const path = pathOf(url);
+  return { issuer: url, resource, brand, scopes, origin, host, protocol, rpId, path };
 }
 
 /** Where AUTH_URL is as requests arrive: without the folder that a proxy in front takes away. */
@@ -44,6 +48,6 @@ function pathOf(url: string): string {
 }
 
 /** A secret for one purpose, from each of the server's own. */
-export function derived(secrets: readonly string[], purpose: string): string[] {
+export function deriveSecrets(secrets: readonly string[], purpose: string): string[] {
   return secrets.map((secret) => hash("sha256", `portico ${purpose}\0${secret}`, "base64url"));
 }

@@ -2,11 +2,11 @@
 // comes: it takes tens of megabytes.
 
 import type { NewPasskey, Passkey } from "../identity/passkeys.ts";
-import type { Site } from "./site.ts";
+import type { Issuer } from "./site.ts";
 
 /** ES256, EdDSA, RS256 (RFC 9053): what is asked for, and all that is taken. */
 const algorithms = [-7, -8, -257];
-const longestResponse = 16_000;
+const maxResponseLength = 16_000;
 const timeoutMs = 300_000;
 
 /** What `navigator.credentials.get` is asked; the authenticator knows whose keys it has. */
@@ -23,7 +23,7 @@ interface Owner {
 
 /** What `navigator.credentials.create` is asked: a key that names its person by itself, and no attestation. */
 export function creationOptions(
-  site: Site,
+  issuer: Issuer,
   rpId: string,
   challenge: string,
   owner: Owner,
@@ -31,7 +31,7 @@ export function creationOptions(
 ): object {
   return {
     challenge,
-    rp: { id: rpId, name: site.brand.name },
+    rp: { id: rpId, name: issuer.brand.name },
     user: { id: Buffer.from(owner.id).toString("base64url"), name: owner.email, displayName: owner.name },
     pubKeyCredParams: algorithms.map((alg) => ({ type: "public-key", alg })),
     authenticatorSelection: {
@@ -46,32 +46,32 @@ export function creationOptions(
 }
 
 /** A credential as scripts write it down; what is in it is checked by the library. */
-export interface Presented {
+export interface PresentedPasskey {
   readonly id: string;
   readonly response: Readonly<Record<string, unknown>>;
 }
 
 /** What a form brings of an authenticator; undefined for what is none. */
-export function presentedOf(text: string | null): Presented | undefined {
-  if (text === null || text.length > longestResponse) return undefined;
+export function parsePresented(text: string | null): PresentedPasskey | undefined {
+  if (text === null || text.length > maxResponseLength) return undefined;
   try {
-    const found: unknown = JSON.parse(text);
-    if (typeof found !== "object" || found === null || !("id" in found) || !("response" in found))
+    const parsed: unknown = JSON.parse(text);
+    if (typeof parsed !== "object" || parsed === null || !("id" in parsed) || !("response" in parsed))
       return undefined;
-    const { id, response } = found;
+    const { id, response } = parsed;
     if (typeof id !== "string" || typeof response !== "object" || response === null) return undefined;
-    return found as Presented;
+    return parsed as PresentedPasskey;
   } catch {
     return undefined;
   }
 }
 
 /** The passkey that was made; undefined where the answer is not one to our question. */
-export async function made(
-  site: Site,
+export async function verifyRegistration(
+  issuer: Issuer,
   rpId: string,
   expectedChallenge: string,
-  presented: Presented,
+  presented: PresentedPasskey,
 ): Promise<Omit<NewPasskey, "name"> | undefined> {
   const { verifyRegistrationResponse } = await import("@simplewebauthn/server");
   const { decodeAttestationObject, isoBase64URL } = await import("@simplewebauthn/server/helpers");
@@ -85,7 +85,7 @@ export async function made(
     const { verified, registrationInfo } = await verifyRegistrationResponse({
       response: presented as never,
       expectedChallenge,
-      expectedOrigin: site.origin,
+      expectedOrigin: issuer.origin,
       expectedRPID: rpId,
       requireUserVerification: true,
       supportedAlgorithmIDs: algorithms,
@@ -100,11 +100,11 @@ export async function made(
 }
 
 /** The count of a use of a passkey; undefined where it is not its answer to our question. */
-export async function used(
-  site: Site,
+export async function verifyAuthentication(
+  issuer: Issuer,
   rpId: string,
   expectedChallenge: string,
-  presented: Presented,
+  presented: PresentedPasskey,
   { credentialId, publicKey, counter }: Passkey,
 ): Promise<number | undefined> {
   const { verifyAuthenticationResponse } = await import("@simplewebauthn/server");
@@ -112,7 +112,7 @@ export async function used(
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
       response: presented as never,
       expectedChallenge,
-      expectedOrigin: site.origin,
+      expectedOrigin: issuer.origin,
       expectedRPID: rpId,
       requireUserVerification: true,
       credential: {

@@ -8,7 +8,7 @@ import { BoundedMap } from "./bounded-map.ts";
 import { Hmac } from "./hmac.ts";
 import { isId } from "./id.ts";
 import type { Condition, Position, Sort, Value } from "./read.ts";
-import { isSameText } from "./same-text.ts";
+import { constantTimeEqual } from "./same-text.ts";
 
 /** What a cursor belongs to. A token of one list is refused on another. */
 export interface ListIdentity {
@@ -22,20 +22,20 @@ export interface ListIdentity {
 
 /** 22 characters of base64url are 132 bits. */
 const macLength = 22;
-const longestToken = 4096;
+const maxTokenLength = 4096;
 /**
  * Tokens whose place is remembered, and places whose token is: whoever was given a token mostly comes back with it, and
  * the first page of a list is asked for again and again.
  */
-const mostRemembered = 500;
+const maxCachedCursors = 500;
 /** Characters of a usual one, with its list; longer ones count as several. */
-const usualLength = 600;
+const typicalCursorLength = 600;
 
 function weightOf(...texts: readonly string[]): number {
-  return Math.ceil(texts.reduce((sum, text) => sum + text.length, 0) / usualLength);
+  return Math.ceil(texts.reduce((sum, text) => sum + text.length, 0) / typicalCursorLength);
 }
 
-interface Remembered {
+interface DecodedCursor {
   readonly list: string;
   readonly position: Position;
 }
@@ -43,10 +43,10 @@ interface Remembered {
 export class CursorCodec {
   /** The first key signs; all of them are accepted, so that a secret can be replaced. */
   readonly #keys: readonly Hmac[];
-  readonly #remembered = new BoundedMap<string, Remembered>(mostRemembered, (token, { list }) =>
+  readonly #decoded = new BoundedMap<string, DecodedCursor>(maxCachedCursors, (token, { list }) =>
     weightOf(token, list),
   );
-  readonly #tokens = new BoundedMap<string, string>(mostRemembered, weightOf);
+  readonly #encoded = new BoundedMap<string, string>(maxCachedCursors, weightOf);
 
   /** @param secrets the values of PORTICO_SECRET, newest first */
   constructor(secrets: readonly string[]) {
@@ -58,59 +58,59 @@ export class CursorCodec {
 
   /** The token of a row: base64url of `{"createdAt": "...", "id": "...", "_mac": "..."}`; no field is called so. */
   encode(list: string, sort: Sort, position: Position): string {
-    const place = placeText(sort, position);
-    const known = this.#tokens.get(list + place);
-    if (known !== undefined) return known;
-    const token = tokenOf(this.#keys[0]!, list, place);
-    this.#tokens.set(list + place, token);
-    this.#remembered.set(token, { list, position });
+    const payload = payloadText(sort, position);
+    const cached = this.#encoded.get(list + payload);
+    if (cached !== undefined) return cached;
+    const token = signedToken(this.#keys[0]!, list, payload);
+    this.#encoded.set(list + payload, token);
+    this.#decoded.set(token, { list, position });
     return token;
   }
 
   /** @throws Problem `invalid_cursor` for a token that is malformed, altered, or of another list. */
   decode(list: string, sort: Sort, token: string): Position {
-    const remembered = this.#remembered.get(token);
-    if (remembered?.list === list) return remembered.position;
-    const position = this.#verified(list, sort, token);
-    this.#remembered.set(token, { list, position });
+    const cached = this.#decoded.get(token);
+    if (cached?.list === list) return cached.position;
+    const position = this.#verify(list, sort, token);
+    this.#decoded.set(token, { list, position });
     return position;
   }
 
-  #verified(list: string, sort: Sort, token: string): Position {
-    const payload = parsePayload(token);
-    const value = payload?.[sort.attribute.name];
-    if (!payload || !isSortValue(sort.attribute, value) || !isId(payload.id))
+  #verify(list: string, sort: Sort, token: string): Position {
+    const parsed = parsePayload(token);
+    const value = parsed?.[sort.attribute.name];
+    if (!parsed || !isSortValue(sort.attribute, value) || !isId(parsed.id))
       throw new Problem("invalid_cursor");
-    const position = { value, id: payload.id };
-    const place = placeText(sort, position);
+    const position = { value, id: parsed.id };
+    const payload = payloadText(sort, position);
     // The whole token is compared, so that nothing can be added to what is signed.
-    if (this.#keys.some((key) => isSameText(tokenOf(key, list, place), token))) return position;
+    if (this.#keys.some((key) => constantTimeEqual(signedToken(key, list, payload), token))) return position;
     throw new Problem("invalid_cursor");
   }
 }
 
 /** What a token tells: `{"createdAt":"...","id":"..."`, to which the signature is added. */
-function placeText({ attribute }: Sort, { value, id }: Position): string {
-  const shown = attribute.name === "id" ? "" : `"${attribute.name}":${JSON.stringify(value)},`;
-  return `{${shown}"id":"${id}"`;
+function payloadText({ attribute }: Sort, { value, id }: Position): string {
+  const sortMember = attribute.name === "id" ? "" : `"${attribute.name}":${JSON.stringify(value)},`;
+  return `{${sortMember}"id":"${id}"`;
 }
 
-function tokenOf(key: Hmac, list: string, place: string): string {
-  const mac = key.sign(list + place).slice(0, macLength);
-  return Buffer.from(`${place},"_mac":"${mac}"}`).toString("base64url");
+function signedToken(key: Hmac, list: string, payload: string): string {
+  const mac = key.sign(list + payload).slice(0, macLength);
+  return Buffer.from(`${payload},"_mac":"${mac}"}`).toString("base64url");
 }
 
 /** The text that a list's cursors are bound to. The order of conditions, and of values within one, is no difference. */
 export function listKey({ tenantId, collection, sort, conditions, words }: ListIdentity): string {
-  const filter = textsOf(conditions);
+  const filter = conditionKeys(conditions);
   return JSON.stringify([tenantId, collection, sort.attribute.name, sort.isDescending, filter, words]);
 }
 
-function textsOf(conditions: readonly Condition[]): string[] {
+function conditionKeys(conditions: readonly Condition[]): string[] {
   return conditions
     .map((condition) => {
       const { attribute, operator } = condition;
-      const inner = operator === "is" ? textsOf(condition.conditions) : [...condition.values].sort();
+      const inner = operator === "is" ? conditionKeys(condition.conditions) : [...condition.values].sort();
       return JSON.stringify([attribute.name, operator, ...inner]);
     })
     .sort();
@@ -119,7 +119,7 @@ function textsOf(conditions: readonly Condition[]): string[] {
 type Payload = { readonly id: string } & Readonly<Record<string, unknown>>;
 
 function parsePayload(token: string): Payload | undefined {
-  if (token.length > longestToken || !/^[\w-]+$/.test(token)) return undefined;
+  if (token.length > maxTokenLength || !/^[\w-]+$/.test(token)) return undefined;
   try {
     const payload: unknown = JSON.parse(Buffer.from(token, "base64url").toString());
     if (typeof payload !== "object" || payload === null) return undefined;

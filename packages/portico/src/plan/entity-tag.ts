@@ -4,7 +4,7 @@
 export function matchesTag(list: string, tag: string, isWeak: boolean): boolean {
   if (list.trim() === "*") return true;
   return list.split(",").some((each) => {
-    const given = each.trim();
-    return given === tag || (isWeak && given === `W/${tag}`);
+    const candidate = each.trim();
+    return candidate === tag || (isWeak && candidate === `W/${tag}`);
   });
 }

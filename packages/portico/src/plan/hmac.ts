@@ -2,7 +2,7 @@
 // takes several times as long as hashing it; both halves of the key are prepared here once.
 
 import { hash } from "node:crypto";
-import { isSameText } from "./same-text.ts";
+import { constantTimeEqual } from "./same-text.ts";
 
 const blockBytes = 64;
 const digestBytes = 32;
@@ -14,7 +14,7 @@ export class Hmac {
   /** @param key at most 64 ASCII characters, so that the halves are text as well */
   constructor(key: string) {
     const padded = (byte: number): number[] =>
-      Array.from({ length: blockBytes }, (_, place) => (key.charCodeAt(place) || 0) ^ byte);
+      Array.from({ length: blockBytes }, (_, index) => (key.charCodeAt(index) || 0) ^ byte);
     this.#inner = String.fromCharCode(...padded(0x36));
     this.#outer = Buffer.alloc(blockBytes + digestBytes, Uint8Array.from(padded(0x5c)));
   }
@@ -26,7 +26,7 @@ export class Hmac {
   }
 
   /** Whether a code is the one of a text; in constant time. */
-  isCodeOf(text: string, code: string | null): boolean {
-    return isSameText(this.sign(text), code ?? "");
+  verify(text: string, signature: string | null): boolean {
+    return constantTimeEqual(this.sign(text), signature ?? "");
   }
 }

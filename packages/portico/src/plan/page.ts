@@ -14,7 +14,7 @@ export interface Page {
   readonly first: Position | undefined;
   readonly last: Position | undefined;
   /** The place of every row, where the read asks for them. */
-  readonly places?: readonly Position[];
+  readonly positions?: readonly Position[];
   /** All rows of the list, for pages that are numbered. */
   readonly total: number | undefined;
 }
@@ -26,10 +26,10 @@ export const rowSeparator = ",\n";
 export const partSeparator = "\n";
 
 export const defaultLimit = 20;
-export const largestLimit = 100;
+export const maxLimit = 100;
 
 /** The rows of a page as they are asked for: an unusable limit is replaced by the default, a larger one by the largest. */
-export function limitOf(text: string | undefined): number {
+export function parseLimit(text: string | undefined): number {
   const limit = text !== undefined && /^\d+$/.test(text) ? Number(text) : 0;
-  return limit < 1 ? defaultLimit : Math.min(limit, largestLimit);
+  return limit < 1 ? defaultLimit : Math.min(limit, maxLimit);
 }

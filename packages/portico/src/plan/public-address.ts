@@ -3,7 +3,7 @@
 
 import { BlockList, isIP } from "node:net";
 
-const special: readonly (readonly [network: string, prefix: number])[] = [
+const nonPublicNetworks: readonly (readonly [network: string, prefix: number])[] = [
   ...([
     ["0.0.0.0", 8],
     ["10.0.0.0", 8],
@@ -30,11 +30,11 @@ const special: readonly (readonly [network: string, prefix: number])[] = [
 ];
 
 const blocked = new BlockList();
-for (const [network, prefix] of special) blocked.addSubnet(network, prefix, "ipv4");
+for (const [network, prefix] of nonPublicNetworks) blocked.addSubnet(network, prefix, "ipv4");
 
 /** Of IPv6 only what is given out (2000::/3), without what leads elsewhere: Teredo, documentation, 6to4. */
-const given = new BlockList();
-given.addSubnet("2000::", 3, "ipv6");
+const nonPublicIpv6 = new BlockList();
+nonPublicIpv6.addSubnet("2000::", 3, "ipv6");
 for (const [network, prefix] of [
   ["2001::", 23],
   ["2001:db8::", 32],
@@ -47,5 +47,5 @@ for (const [network, prefix] of [
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !blocked.check(address, "ipv4");
-  return family === 6 && given.check(address, "ipv6") && !blocked.check(address, "ipv6");
+  return family === 6 && nonPublicIpv6.check(address, "ipv6") && !blocked.check(address, "ipv6");
 }

@@ -3,7 +3,7 @@
 import { Problem } from "../errors.ts";
 
 /** Parameters in one request; a filter with many values is one for each. */
-const mostParameters = 100;
+const maxParameters = 100;
 
 /** Every parameter with its values, in the order in which they stand. */
 export type Query = ReadonlyMap<string, readonly string[]>;
@@ -15,15 +15,15 @@ export function parseQuery(target: string): Query {
   const start = target.indexOf("?");
   if (start < 0 || start === target.length - 1) return empty;
   const query = new Map<string, string[]>();
-  const parts = target.slice(start + 1).split("&", mostParameters + 1);
-  if (parts.length > mostParameters) {
-    throw new Problem("malformed_request", `The query has more than ${mostParameters} parameters.`);
+  const parts = target.slice(start + 1).split("&", maxParameters + 1);
+  if (parts.length > maxParameters) {
+    throw new Problem("malformed_request", `The query has more than ${maxParameters} parameters.`);
   }
   for (const part of parts) {
     if (part === "") continue;
     const equals = part.indexOf("=");
-    const name = decoded(equals < 0 ? part : part.slice(0, equals));
-    const value = equals < 0 ? "" : decoded(part.slice(equals + 1));
+    const name = decodeComponent(equals < 0 ? part : part.slice(0, equals));
+    const value = equals < 0 ? "" : decodeComponent(part.slice(equals + 1));
     const values = query.get(name);
     if (values) values.push(value);
     else query.set(name, [value]);
@@ -32,7 +32,7 @@ export function parseQuery(target: string): Query {
 }
 
 /** Percent-decoding as forms write it (WHATWG URL, section 5.1): `+` is a space. */
-function decoded(text: string): string {
+function decodeComponent(text: string): string {
   if (!text.includes("%") && !text.includes("+")) return text;
   try {
     return decodeURIComponent(text.replaceAll("+", " "));

@@ -17,24 +17,24 @@ export interface Selection {
   readonly isNested: boolean;
 }
 
-export type Member = ShownValue | ShownConstant | ShownRow | ShownList | ShownPart;
+export type Member = SelectedValue | SelectedConstant | SelectedRow | SelectedList | ShownPart;
 
 /** A value of the row, under its own name or another. */
-export interface ShownValue {
+export interface SelectedValue {
   readonly kind: "value";
   readonly name: string;
   readonly attribute: Attribute;
 }
 
 /** The same text in every row. */
-export interface ShownConstant {
+export interface SelectedConstant {
   readonly kind: "constant";
   readonly name: string;
   readonly text: string;
 }
 
 /** The row that a reference leads to: `author { name }`. */
-export interface ShownRow {
+export interface SelectedRow {
   readonly kind: "row";
   readonly name: string;
   readonly reference: Attribute;
@@ -44,7 +44,7 @@ export interface ShownRow {
 }
 
 /** The first rows of those whose reference leads to this row: `comments { body }`. */
-export interface ShownList {
+export interface SelectedList {
   readonly kind: "list";
   readonly name: string;
   readonly resource: ResourceModel;
@@ -110,7 +110,7 @@ export interface CursorPage {
   readonly position: Position | undefined;
   readonly isBackward: boolean;
   /** Whether the place of every row is told, not only those of the first and the last. */
-  readonly isEveryPlaceTold?: boolean;
+  readonly includesPositions?: boolean;
 }
 
 /** The first rows of all; neither their places are told nor whether there are more. */

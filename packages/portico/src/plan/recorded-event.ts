@@ -14,7 +14,7 @@ export interface RecordedEvent {
 }
 
 /** Where to read on in the events of a tenant's resource, and where to end. */
-export interface Stretch {
+export interface EventRange {
   readonly tenantId: string;
   readonly resource: string;
   readonly after: number;

@@ -3,27 +3,27 @@
 import type { Attribute, ResourceModel } from "../declare/model.ts";
 import { conditionShape, type Member, type Selection } from "./read.ts";
 
-const whole = new WeakMap<ResourceModel, Selection>();
+const wholeRows = new WeakMap<ResourceModel, Selection>();
 
 /** Everything that a row shows when nothing is selected. */
 export function wholeRow(resource: ResourceModel): Selection {
-  const known = whole.get(resource);
+  const known = wholeRows.get(resource);
   if (known) return known;
   const shown = resource.attributes.filter((attribute) => !attribute.isInternal);
   // Statements are looked up by the key, so the key of most requests is short.
-  const made: Selection = Object.freeze({
-    members: shown.map(shownValue),
+  const selection: Selection = Object.freeze({
+    members: shown.map(selectedValue),
     key: "*",
     rows: 1,
     isNested: false,
   });
-  whole.set(resource, made);
-  return made;
+  wholeRows.set(resource, selection);
+  return selection;
 }
 
 /** A selection of these attributes, and then of other members. */
 export function select(attributes: readonly Attribute[], others: readonly Member[] = []): Selection {
-  return selectMembers([...attributes.map(shownValue), ...others]);
+  return selectMembers([...attributes.map(selectedValue), ...others]);
 }
 
 /** Several texts made of the same row; one selection by itself where there are no others. */
@@ -41,10 +41,10 @@ export function selectMembers(members: readonly Member[]): Selection {
       member.kind === "list" ||
       (member.kind === "part" && member.selection.isNested),
   );
-  return Object.freeze({ members, key: members.map(keyOf).join(","), rows: rowsOf(members), isNested });
+  return Object.freeze({ members, key: members.map(keyOf).join(","), rows: rowCountOf(members), isNested });
 }
 
-function shownValue(attribute: Attribute): Member {
+function selectedValue(attribute: Attribute): Member {
   return { kind: "value", name: attribute.name, attribute };
 }
 
@@ -52,12 +52,12 @@ function shownValue(attribute: Attribute): Member {
  * PostgreSQL cuts the names of columns after so many characters. Longer names of members are values that are bound to a
  * statement, so that one statement serves all of them.
  */
-export const longestName = 63;
+export const maxName = 63;
 
 /** Names are of letters, digits and underscores, so that no two selections of different shapes have one key. */
 function keyOf(member: Member): string {
   if (member.kind === "part") return `/{${member.selection.key}}`;
-  const name = member.name.length > longestName ? "?" : member.name;
+  const name = member.name.length > maxName ? "?" : member.name;
   switch (member.kind) {
     case "value":
       return name === member.attribute.name ? name : `${name}:${member.attribute.name}`;
@@ -73,7 +73,7 @@ function keyOf(member: Member): string {
   }
 }
 
-function rowsOf(members: readonly Member[]): number {
+function rowCountOf(members: readonly Member[]): number {
   let rows = 1;
   for (const member of members) {
     if (member.kind === "row") rows += member.selection.rows;

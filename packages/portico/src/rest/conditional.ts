@@ -8,26 +8,26 @@ import { Problem } from "../errors.ts";
 import { matchesTag } from "../plan/entity-tag.ts";
 
 /** The entity tag of a row: equal for equal bytes only, but for what is written beside all changes. */
-export function entityTag({ untagged }: ResourceModel, text: string): string {
-  const tagged = untagged.length === 0 ? text : textWithout(untagged, text);
-  return `"${hash("sha256", tagged, "base64url").slice(0, 22)}"`;
+export function entityTag({ excludedFromETag }: ResourceModel, text: string): string {
+  const content = excludedFromETag.length === 0 ? text : withoutMembers(excludedFromETag, text);
+  return `"${hash("sha256", content, "base64url").slice(0, 22)}"`;
 }
 
-function textWithout(names: readonly string[], text: string): string {
+function withoutMembers(names: readonly string[], text: string): string {
   const members = Object.entries(JSON.parse(text) as Record<string, unknown>);
   return JSON.stringify(members.filter(([name]) => !names.includes(name)));
 }
 
 /** Whether the caller has this representation already, so that 304 says enough (section 13.1.2). */
 export function isUnchanged(headers: IncomingHttpHeaders, tag: string): boolean {
-  const given = headers["if-none-match"];
-  return given !== undefined && matchesTag(given, tag, true);
+  const ifNoneMatch = headers["if-none-match"];
+  return ifNoneMatch !== undefined && matchesTag(ifNoneMatch, tag, true);
 }
 
 /** @throws Problem `precondition_failed` where the caller asks for another representation (section 13.1.1) */
 export function requireMatch(headers: IncomingHttpHeaders, tag: string): void {
-  const given = headers["if-match"];
-  if (given === undefined || matchesTag(given, tag, false)) return;
+  const ifMatch = headers["if-match"];
+  if (ifMatch === undefined || matchesTag(ifMatch, tag, false)) return;
   throw new Problem("precondition_failed", undefined, [], { ETag: tag });
 }
 

@@ -12,11 +12,13 @@ const none: DeprecationHeaders = Object.freeze({});
  * @param named names of fields in the body, filters, sort or selection
  */
 export function deprecationHeaders(resource: ResourceModel, named: Iterable<string>): DeprecationHeaders {
-  const found: Deprecation[] = resource.deprecated ? [resource.deprecated] : [];
-  for (const name of named) found.push(...deprecationsAlong(resource, name.split(".")));
-  if (found.length === 0) return none;
-  const since = Math.min(...found.map((each) => Date.parse(each.since)));
-  const sunsets = found.flatMap((each) => (each.sunset === undefined ? [] : [Date.parse(each.sunset)]));
+  const deprecations: Deprecation[] = resource.deprecated ? [resource.deprecated] : [];
+  for (const name of named) deprecations.push(...deprecationsOnPath(resource, name.split(".")));
+  if (deprecations.length === 0) return none;
+  const since = Math.min(...deprecations.map((each) => Date.parse(each.since)));
+  const sunsets = deprecations.flatMap((each) =>
+    each.sunset === undefined ? [] : [Date.parse(each.sunset)],
+  );
   return {
     Deprecation: `@${Math.floor(since / 1000)}`,
     ...(sunsets.length > 0 && { Sunset: new Date(Math.min(...sunsets)).toUTCString() }),
@@ -24,14 +26,14 @@ export function deprecationHeaders(resource: ResourceModel, named: Iterable<stri
 }
 
 /** What `author.name` meets on its way: the reference, and the field behind it. */
-function deprecationsAlong(resource: ResourceModel, [name = "", ...rest]: readonly string[]): Deprecation[] {
+function deprecationsOnPath(resource: ResourceModel, [name = "", ...rest]: readonly string[]): Deprecation[] {
   const attribute =
     rest.length === 0
       ? resource.attribute.get(name)
       : resource.references.find(({ reference }) => reference!.name === name);
   if (!attribute) return [];
   const own = attribute.deprecated ? [attribute.deprecated] : [];
-  return rest.length === 0 ? own : [...own, ...deprecationsAlong(attribute.reference!.target, rest)];
+  return rest.length === 0 ? own : [...own, ...deprecationsOnPath(attribute.reference!.target, rest)];
 }
 
 /** Names of fields that a query speaks of. */

@@ -67,10 +67,10 @@ function numberedEnvelope(number: number, page: Page, target: string): Envelope 
 function targetWithout(target: string, names: readonly string[]): string {
   const start = target.indexOf("?");
   if (start < 0) return `${target}?`;
-  let kept = target.slice(0, start + 1);
+  let remaining = target.slice(0, start + 1);
   for (const part of target.slice(start + 1).split("&")) {
     const equals = part.indexOf("=");
-    if (part !== "" && !names.includes(equals < 0 ? part : part.slice(0, equals))) kept += `${part}&`;
+    if (part !== "" && !names.includes(equals < 0 ? part : part.slice(0, equals))) remaining += `${part}&`;
   }
-  return kept;
+  return remaining;
 }

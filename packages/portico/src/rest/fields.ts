@@ -1,23 +1,23 @@
 // Field selection: `fields=id,title,author.name`. A dot leads into the row that a reference points to.
 
 import type { Attribute, ResourceModel } from "../declare/model.ts";
-import type { Fault } from "../errors.ts";
-import type { Selection, ShownRow } from "../plan/read.ts";
+import type { FieldError } from "../errors.ts";
+import type { SelectedRow, Selection } from "../plan/read.ts";
 import { select } from "../plan/selection.ts";
 
 /** References followed one after another. */
-const deepestFields = 3;
+const maxDepth = 3;
 
 /**
  * The selection that `fields` asks for, in the order of the declaration; the id is always in it. Unknown
- * names are added to `faults`.
+ * names are added to `errors`.
  */
-export function parseFields(resource: ResourceModel, text: string, faults: Fault[]): Selection {
+export function parseFields(resource: ResourceModel, text: string, errors: FieldError[]): Selection {
   const names = text.split(",").map((name) => name.trim());
   return selectionOf(
     resource,
     names.map((name) => name.split(".")),
-    faults,
+    errors,
     [],
   );
 }
@@ -25,28 +25,28 @@ export function parseFields(resource: ResourceModel, text: string, faults: Fault
 function selectionOf(
   resource: ResourceModel,
   paths: readonly (readonly string[])[],
-  faults: Fault[],
-  above: readonly string[],
+  errors: FieldError[],
+  parentPath: readonly string[],
 ): Selection {
   const chosen = new Set<Attribute>([resource.attribute.get("id")!]);
   const inner = new Map<Attribute, string[][]>();
   for (const [name = "", ...rest] of paths) {
     const reference = resource.references.find((attribute) => attribute.reference!.name === name);
-    if (rest.length > 0 && reference && above.length < deepestFields) {
+    if (rest.length > 0 && reference && parentPath.length < maxDepth) {
       inner.set(reference, [...(inner.get(reference) ?? []), rest]);
       continue;
     }
     const attribute = resource.attribute.get(name);
     if (rest.length === 0 && attribute && !attribute.isInternal) chosen.add(attribute);
-    else faults.push(unknownName([...above, name, ...rest].join("."), resource));
+    else errors.push(unknownName([...parentPath, name, ...rest].join("."), resource));
   }
   const nested = [...inner].map(
-    ([reference, rest]): ShownRow => ({
+    ([reference, rest]): SelectedRow => ({
       kind: "row",
       name: reference.reference!.name,
       reference,
-      selection: selectionOf(reference.reference!.target, rest, faults, [
-        ...above,
+      selection: selectionOf(reference.reference!.target, rest, errors, [
+        ...parentPath,
         reference.reference!.name,
       ]),
       conditions: [],
@@ -58,7 +58,7 @@ function selectionOf(
   );
 }
 
-function unknownName(name: string, resource: ResourceModel): Fault {
+function unknownName(name: string, resource: ResourceModel): FieldError {
   return {
     field: "fields",
     issue: "unknown",

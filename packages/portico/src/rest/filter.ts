@@ -1,50 +1,50 @@
 // Filters of a collection: `status=draft`, several values meaning any of them, `createdAt[gte]=...`.
 
 import type { Attribute, ResourceModel } from "../declare/model.ts";
-import { moment } from "../declare/moment.ts";
+import { parseTimestamp } from "../declare/moment.ts";
 import { isStorable } from "../engine/validate.ts";
-import type { Fault } from "../errors.ts";
+import type { FieldError } from "../errors.ts";
 import type { Comparison, Operator, Value } from "../plan/read.ts";
 
 /** Values of one filter. */
-const mostValues = 50;
+const maxValues = 50;
 
-const bracketed = /^(\w+)\[(gte|gt|lte|lt)\]$/;
+const operatorPattern = /^(\w+)\[(gte|gt|lte|lt)\]$/;
 
 /**
  * The condition that a parameter stands for, or undefined where it is no filter of the resource. What is wrong
- * with its values is added to `faults`.
+ * with its values is added to `errors`.
  */
 export function parseFilter(
   resource: ResourceModel,
   parameter: string,
   values: readonly string[],
-  faults: Fault[],
+  errors: FieldError[],
 ): Comparison | undefined {
-  const range = bracketed.exec(parameter);
+  const range = operatorPattern.exec(parameter);
   const filter = resource.filters.get(range ? range[1]! : parameter);
   if (!filter || (range && !filter.hasRange)) return undefined;
   const { attribute } = filter;
   // The pattern has just these operators.
   const operator = (range?.[2] as Operator | undefined) ?? "in";
-  const most = operator === "in" ? mostValues : 1;
-  if (values.length > most) {
+  const maxCount = operator === "in" ? maxValues : 1;
+  if (values.length > maxCount) {
     const issue = operator === "in" ? "max" : "duplicate";
-    faults.push({
+    errors.push({
       field: parameter,
       issue,
-      text: `is given more than ${most === 1 ? "once" : `${most} times`}`,
+      text: `is given more than ${maxCount === 1 ? "once" : `${maxCount} times`}`,
     });
   }
   const parsed = [...new Set(values)]
-    .slice(0, most)
-    .map((value) => parseValue(attribute, parameter, value, faults));
+    .slice(0, maxCount)
+    .map((value) => parseValue(attribute, parameter, value, errors));
   return { attribute, operator, values: parsed };
 }
 
-function parseValue({ field }: Attribute, parameter: string, text: string, faults: Fault[]): Value {
-  const refuse = (issue: Fault["issue"], remedy: string): null => {
-    faults.push({ field: parameter, issue, text: remedy });
+function parseValue({ field }: Attribute, parameter: string, text: string, errors: FieldError[]): Value {
+  const refuse = (issue: FieldError["issue"], remedy: string): null => {
+    errors.push({ field: parameter, issue, text: remedy });
     return null;
   };
   switch (field.kind) {
@@ -63,9 +63,9 @@ function parseValue({ field }: Attribute, parameter: string, text: string, fault
     case "boolean":
       return text === "true" || text === "false" ? text === "true" : refuse("type", "must be true or false");
     case "timestamp":
-      return moment(text) ?? refuse("format", "must be an ISO 8601 date and time");
+      return parseTimestamp(text) ?? refuse("format", "must be an ISO 8601 date and time");
     case "choice":
-    case "state":
+    case "computedStatus":
       return field.choices.includes(text)
         ? text
         : refuse("choice", `must be one of ${field.choices.join(", ")}`);

@@ -1,23 +1,23 @@
 // `GET /v1/api-keys/{id}/usage`: how often a key was used.
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { AskedUsage } from "../engine/key-usage.ts";
-import { FaultyInput } from "../engine/validate.ts";
-import type { Fault } from "../errors.ts";
+import type { UsageRequest } from "../engine/key-usage.ts";
+import { InvalidInput } from "../engine/validate.ts";
+import type { FieldError } from "../errors.ts";
 import { parseQuery, type Query } from "../plan/query.ts";
-import type { RestDoor } from "./routes.ts";
+import type { RestOptions } from "./routes.ts";
 
 type Request = FastifyRequest<{ Params: { readonly id: string } }>;
 
 /** @param versions the paths under which API keys stand: `/v1` */
 export function registerKeyUsage(
   server: FastifyInstance,
-  { engine, callerOf }: RestDoor,
+  { engine, callerOf }: RestOptions,
   versions: readonly string[],
 ): void {
   const usage = async (request: Request) => {
-    const asked = parseAsked(parseQuery(request.url));
-    const counts = await engine.keyUsage.read(callerOf(request), request.params.id, asked);
+    const usageRequest = parseUsageQuery(parseQuery(request.url));
+    const counts = await engine.keyUsage.read(callerOf(request), request.params.id, usageRequest);
     return { data: counts, pagination: { nextCursor: null, hasMore: false } };
   };
   for (const version of versions) server.get(`${version}/${engine.keyUsage.keys.segment}/:id/usage`, usage);
@@ -25,13 +25,13 @@ export function registerKeyUsage(
 
 const parameters = ["from", "to", "step"];
 
-function parseAsked(query: Query): AskedUsage {
-  const faults = [...query].flatMap(([name, values]): Fault[] => {
+function parseUsageQuery(query: Query): UsageRequest {
+  const errors = [...query].flatMap(([name, values]): FieldError[] => {
     const field = name.slice(0, 100);
     if (!parameters.includes(name))
       return [{ field, issue: "unknown", text: `is no parameter here; there are ${parameters.join(", ")}` }];
     return values.length > 1 ? [{ field, issue: "duplicate", text: "is given more than once" }] : [];
   });
-  if (faults.length > 0) throw new FaultyInput(faults);
+  if (errors.length > 0) throw new InvalidInput(errors);
   return { from: query.get("from")?.[0], to: query.get("to")?.[0], step: query.get("step")?.[0] };
 }

@@ -3,15 +3,15 @@
 
 import type { ResourceModel } from "../declare/model.ts";
 import { defaultSort } from "../declare/model.ts";
-import { type Above, aboveConditions } from "../engine/above.ts";
-import { FaultyInput } from "../engine/validate.ts";
-import type { Fault } from "../errors.ts";
+import { type Container, containerConditions } from "../engine/above.ts";
+import { InvalidInput } from "../engine/validate.ts";
+import type { FieldError } from "../errors.ts";
 import { type CursorCodec, listKey } from "../plan/cursor.ts";
-import { limitOf } from "../plan/page.ts";
+import { parseLimit } from "../plan/page.ts";
 import type { Query } from "../plan/query.ts";
 import type { Condition, CursorPage, NumberedPage, Read, Selection, Sort } from "../plan/read.ts";
 import { wholeRow } from "../plan/selection.ts";
-import { wordsOf } from "../plan/words.ts";
+import { searchWords } from "../plan/words.ts";
 import { parseFields } from "./fields.ts";
 import { parseFilter } from "./filter.ts";
 
@@ -22,7 +22,7 @@ export interface ListTarget {
   /** The row that the list stands under. */
   readonly parentId: string | undefined;
   /** What it stands under beside that. */
-  readonly above?: Above | undefined;
+  readonly container?: Container | undefined;
 }
 
 export interface ParsedList {
@@ -33,40 +33,40 @@ export interface ParsedList {
 
 /** @throws Problem `validation_error` with every fault of the query, or `invalid_cursor` */
 export function parseList(
-  { resource, tenantId, parentId, above }: ListTarget,
+  { resource, tenantId, parentId, container }: ListTarget,
   query: Query,
   cursors: CursorCodec,
 ): ParsedList {
-  const faults: Fault[] = [];
+  const errors: FieldError[] = [];
   const single = new Map<string, string>();
   const conditions: Condition[] = [
-    ...(parentId === undefined ? [] : [below(resource, parentId)]),
-    ...(above ? aboveConditions(above) : []),
+    ...(parentId === undefined ? [] : [parentCondition(resource, parentId)]),
+    ...(container ? containerConditions(container) : []),
   ];
   for (const [name, values] of query) {
     const isSingle = isParameter(resource, name);
     if (isSingle) single.set(name, values[0]!);
     if (isSingle && values.length > 1)
-      faults.push({ field: name, issue: "duplicate", text: "is given more than once" });
+      errors.push({ field: name, issue: "duplicate", text: "is given more than once" });
     if (isSingle) continue;
-    const condition = parseFilter(resource, name, values, faults);
+    const condition = parseFilter(resource, name, values, errors);
     if (condition) conditions.push(condition);
-    else faults.push(unknownParameter(resource, name));
+    else errors.push(unknownParameter(resource, name));
   }
   if (single.has("limit") && single.has("perPage")) {
-    faults.push({ field: "perPage", issue: "duplicate", text: "says the same as limit; give one of them" });
+    errors.push({ field: "perPage", issue: "duplicate", text: "says the same as limit; give one of them" });
   }
-  const sort = parseSort(resource, single.get("sort"), faults);
-  const selection = parseSelection(resource, single.get("fields"), faults);
-  const words = wordsOf(single.get("q") ?? "");
-  const isBackward = parseDirection(single.get("direction"), faults);
-  const number = parsePageNumber(single.get("page"), faults);
-  if (faults.length > 0) throw new FaultyInput(faults);
+  const sort = parseSort(resource, single.get("sort"), errors);
+  const selection = parseSelection(resource, single.get("fields"), errors);
+  const words = searchWords(single.get("q") ?? "");
+  const isBackward = parseDirection(single.get("direction"), errors);
+  const number = parsePageNumber(single.get("page"), errors);
+  if (errors.length > 0) throw new InvalidInput(errors);
 
-  const aboveId = parentId ?? above?.id;
-  const collection = aboveId === undefined ? resource.segment : `${aboveId}/${resource.segment}`;
+  const containerId = parentId ?? container?.id;
+  const collection = containerId === undefined ? resource.segment : `${containerId}/${resource.segment}`;
   const key = listKey({ tenantId, collection, sort, conditions, words });
-  const limit = limitOf(single.get("limit") ?? single.get("perPage"));
+  const limit = parseLimit(single.get("limit") ?? single.get("perPage"));
   const token = single.get("cursor");
   const position = token === undefined ? undefined : cursors.decode(key, sort, token);
   const page: CursorPage | NumberedPage =
@@ -79,25 +79,25 @@ export function parseList(
 /** The selection of a single row's query: `fields` is its only parameter. */
 export function parseOne(resource: ResourceModel, query: Query): Selection {
   if (query.size === 0) return wholeRow(resource);
-  const faults: Fault[] = [];
+  const errors: FieldError[] = [];
   for (const [name, values] of query) {
     if (name !== "fields")
-      faults.push({ field: name, issue: "unknown", text: "is no parameter of a single resource" });
+      errors.push({ field: name, issue: "unknown", text: "is no parameter of a single resource" });
     else if (values.length > 1)
-      faults.push({ field: name, issue: "duplicate", text: "is given more than once" });
+      errors.push({ field: name, issue: "duplicate", text: "is given more than once" });
   }
-  const selection = parseSelection(resource, query.get("fields")?.[0], faults);
-  if (faults.length > 0) throw new FaultyInput(faults);
+  const selection = parseSelection(resource, query.get("fields")?.[0], errors);
+  if (errors.length > 0) throw new InvalidInput(errors);
   return selection;
 }
 
 /** Writes have no parameters. */
 export function refuseParameters(query: Query): void {
   if (query.size === 0) return;
-  const faults = [...query.keys()].map((name): Fault => {
+  const errors = [...query.keys()].map((name): FieldError => {
     return { field: name.slice(0, 100), issue: "unknown", text: "is no parameter of this method" };
   });
-  throw new FaultyInput(faults);
+  throw new InvalidInput(errors);
 }
 
 const commonParameters = new Set(["sort", "fields", "limit"]);
@@ -110,7 +110,7 @@ function isParameter({ paging, search }: ResourceModel, name: string): boolean {
   return paging === "page" ? pageParameters.has(name) : cursorParameters.has(name);
 }
 
-function unknownParameter({ paging, segment }: ResourceModel, name: string): Fault {
+function unknownParameter({ paging, segment }: ResourceModel, name: string): FieldError {
   const field = name.slice(0, 100);
   if (cursorParameters.has(name) || pageParameters.has(name)) {
     const style = paging === "page" ? "page and perPage" : "cursor and limit";
@@ -119,17 +119,17 @@ function unknownParameter({ paging, segment }: ResourceModel, name: string): Fau
   return { field, issue: "unknown", text: `is no parameter or filter of ${segment}` };
 }
 
-function below(resource: ResourceModel, parentId: string): Condition {
+function parentCondition(resource: ResourceModel, parentId: string): Condition {
   return { attribute: resource.parent!, operator: "in", values: [parentId] };
 }
 
-function parseSort(resource: ResourceModel, text: string | undefined, faults: Fault[]): Sort {
+function parseSort(resource: ResourceModel, text: string | undefined, errors: FieldError[]): Sort {
   const isDescending = text === undefined || text.startsWith("-");
   const name = text === undefined ? defaultSort : text.replace(/^-/, "");
   const attribute = resource.sorts.get(name);
   if (attribute) return { attribute, isDescending };
   const choices = [...resource.sorts.keys()].join(", ");
-  faults.push({
+  errors.push({
     field: "sort",
     issue: "choice",
     text: `must be one of ${choices}, with - before it for descending`,
@@ -137,26 +137,25 @@ function parseSort(resource: ResourceModel, text: string | undefined, faults: Fa
   return { attribute: resource.sorts.get(defaultSort)!, isDescending };
 }
 
-function parseSelection(resource: ResourceModel, text: string | undefined, faults: Fault[]): Selection {
-  return text === undefined ? wholeRow(resource) : parseFields(resource, text, faults);
+function parseSelection(resource: ResourceModel, text: string | undefined, errors: FieldError[]): Selection {
+  return text === undefined ? wholeRow(resource) : parseFields(resource, text, errors);
 }
 
-function parseDirection(text: string | undefined, faults: Fault[]): boolean {
+function parseDirection(text: string | undefined, errors: FieldError[]): boolean {
   if (text !== undefined && text !== "forward" && text !== "backward") {
-    faults.push({ field: "direction", issue: "choice", text: "must be forward or backward" });
+    errors.push({ field: "direction", issue: "choice", text: "must be forward or backward" });
   }
   return text === "backward";
 }
 
 /** Pages are counted through from the first, so their number is bounded. */
-const largestPage = 100_000;
+const maxPage = 100_000;
 
-function parsePageNumber(text: string | undefined, faults: Fault[]): number {
+function parsePageNumber(text: string | undefined, errors: FieldError[]): number {
   if (text === undefined) return 1;
   const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (Number.isNaN(number)) faults.push({ field: "page", issue: "type", text: "must be a whole number" });
-  if (number < 1) faults.push({ field: "page", issue: "min", text: "counts from 1" });
-  if (number > largestPage)
-    faults.push({ field: "page", issue: "max", text: `must be at most ${largestPage}` });
+  if (Number.isNaN(number)) errors.push({ field: "page", issue: "type", text: "must be a whole number" });
+  if (number < 1) errors.push({ field: "page", issue: "min", text: "counts from 1" });
+  if (number > maxPage) errors.push({ field: "page", issue: "max", text: `must be at most ${maxPage}` });
   return number;
 }

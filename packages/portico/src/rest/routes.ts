@@ -3,9 +3,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Caller } from "../declare/caller.ts";
 import type { ActionModel, ResourceModel } from "../declare/model.ts";
-import type { Above } from "../engine/above.ts";
+import type { Container } from "../engine/above.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { Written } from "../engine/writing.ts";
+import type { WriteResult } from "../engine/writing.ts";
 import { tokensOf } from "../plan/answer-size.ts";
 import type { CursorCodec } from "../plan/cursor.ts";
 import { originForm } from "../plan/origin-form.ts";
@@ -16,14 +16,14 @@ import { envelope } from "./envelope.ts";
 import { registerKeyUsage } from "./key-usage.ts";
 import { parseList, parseOne, refuseParameters } from "./parse-list.ts";
 
-export interface RestDoor {
+export interface RestOptions {
   readonly engine: Engine;
   readonly cursors: CursorCodec;
   /** What stands before every path of a link, where the server is reached below a folder: `/api`. */
   readonly basePath: string;
   readonly callerOf: (request: FastifyRequest) => Caller;
   /** Takes tokens of a caller's quota for an answer, beside the one that every request takes. */
-  readonly chargeAnswer: (caller: Caller, tokens: number, tell: TellHeaders) => Promise<void>;
+  readonly chargeAnswer: (caller: Caller, tokens: number, setHeaders: TellHeaders) => Promise<void>;
 }
 
 type TellHeaders = (headers: Readonly<Record<string, string>>) => void;
@@ -31,34 +31,38 @@ type TellHeaders = (headers: Readonly<Record<string, string>>) => void;
 type Params = { readonly id: string; readonly parentId?: string };
 type Request = FastifyRequest<{ Params: Params }>;
 
-export function registerRest(server: FastifyInstance, door: RestDoor): void {
-  for (const resource of door.engine.model.resources.filter((each) => each.isServed)) {
-    for (const version of versionsOf(door, resource)) {
+export function registerRest(server: FastifyInstance, options: RestOptions): void {
+  for (const resource of options.engine.model.resources.filter((each) => each.isExposed)) {
+    for (const version of versionsOf(options, resource)) {
       const collection = `${version}${collectionPath(resource)}`;
       const item = `${version}/${resource.segment}/:id`;
-      const handle = new ResourceHandlers(door, resource, `${door.basePath}${version}/${resource.segment}`);
+      const handle = new ResourceHandlers(
+        options,
+        resource,
+        `${options.basePath}${version}/${resource.segment}`,
+      );
       const { operations } = resource;
       if (operations.has("list")) server.get(collection, handle.list);
       if (operations.has("create")) server.post(collection, handle.create);
       if (operations.has("get")) server.get(item, handle.get);
       if (operations.has("replace")) server.put(item, handle.replace);
-      if (operations.has("change")) server.patch(item, handle.change);
-      if (operations.has("remove")) server.delete(item, handle.remove);
+      if (operations.has("update")) server.patch(item, handle.update);
+      if (operations.has("delete")) server.delete(item, handle.delete);
       for (const [segment, action] of resource.actions) {
-        server.post(`${item}/${segment}`, { config: { needsNoBody: true } }, handle.act(action));
+        server.post(`${item}/${segment}`, { config: { needsNoBody: true } }, handle.runAction(action));
       }
-      for (const by of resource.alsoUnder) {
-        const above = `${version}/${by === "tenant" ? "tenants" : by.reference!.target.segment}`;
-        server.get(`${above}/:id/${resource.segment}`, handle.listUnder(by));
-        server.delete(`${above}/:id/${resource.segment}`, handle.removeUnder(by));
+      for (const by of resource.nestedUnder) {
+        const container = `${version}/${by === "tenant" ? "tenants" : by.reference!.target.segment}`;
+        server.get(`${container}/:id/${resource.segment}`, handle.listNested(by));
+        server.delete(`${container}/:id/${resource.segment}`, handle.deleteNested(by));
       }
     }
   }
-  registerKeyUsage(server, door, versionsOf(door, door.engine.keyUsage.keys));
+  registerKeyUsage(server, options, versionsOf(options, options.engine.keyUsage.keys));
 }
 
 /** A resource stands under its version; without a version in the path, the current one is meant. */
-function versionsOf({ engine }: RestDoor, { version }: ResourceModel): string[] {
+function versionsOf({ engine }: RestOptions, { version }: ResourceModel): string[] {
   return version === engine.model.version ? ["", `/${version}`] : [`/${version}`];
 }
 
@@ -72,138 +76,143 @@ const jsonType = "application/json; charset=utf-8";
  * The body, or the reply where there is none. Not always the reply: to a promise it is another one to wait for,
  * for which Fastify listens to the socket.
  */
-type Answer = Promise<string | FastifyReply>;
+type Response = Promise<string | FastifyReply>;
 
 /** The row, with what only this answer shows at its end. */
-function answerText({ text, revealed }: Written): string {
-  const more = JSON.stringify(revealed ?? {});
+function responseText({ text, returnedOnce }: WriteResult): string {
+  const more = JSON.stringify(returnedOnce ?? {});
   return more === "{}" ? text : `${text.slice(0, -1)},${more.slice(1)}`;
 }
 
 class ResourceHandlers {
-  readonly #door: RestDoor;
+  readonly #options: RestOptions;
   readonly #resource: ResourceModel;
   readonly #path: string;
   readonly #mayBeDeprecated: boolean;
 
-  constructor(door: RestDoor, resource: ResourceModel, path: string) {
-    this.#door = door;
+  constructor(options: RestOptions, resource: ResourceModel, path: string) {
+    this.#options = options;
     this.#resource = resource;
     this.#path = path;
     this.#mayBeDeprecated =
       resource.deprecated !== undefined || resource.attributes.some((attribute) => attribute.deprecated);
   }
 
-  list = (request: Request, reply: FastifyReply): Answer => this.#list(request, reply);
+  list = (request: Request, reply: FastifyReply): Response => this.#list(request, reply);
 
   /** The list below a row that its rows refer to, or below the tenant. */
-  listUnder =
-    (by: Above["by"]) =>
-    (request: Request, reply: FastifyReply): Answer =>
+  listNested =
+    (by: Container["by"]) =>
+    (request: Request, reply: FastifyReply): Response =>
       this.#list(request, reply, { by, id: request.params.id });
 
-  async #list(request: Request, reply: FastifyReply, above?: Above): Promise<string> {
-    const { engine, cursors, basePath, callerOf } = this.#door;
+  async #list(request: Request, reply: FastifyReply, container?: Container): Promise<string> {
+    const { engine, cursors, basePath, callerOf } = this.#options;
     const caller = callerOf(request);
     const query = parseQuery(request.url);
     const { parentId } = request.params;
-    const target = { resource: this.#resource, tenantId: caller.tenantId, parentId, above };
+    const target = { resource: this.#resource, tenantId: caller.tenantId, parentId, container };
     const list = parseList(target, query, cursors);
-    const page = await engine.list(caller, list.read, above);
+    const page = await engine.list(caller, list.read, container);
     const { text, link } = envelope(list, page, cursors, `${basePath}${originForm(request.url)}`);
     if (link !== undefined) reply.header("Link", link);
-    if (this.#mayBeDeprecated) this.#announce(reply, namesInQuery(query));
+    if (this.#mayBeDeprecated) this.#setDeprecation(reply, namesInQuery(query));
     reply.header("Content-Type", jsonType);
     return this.#charged(caller, text, reply);
   }
 
-  get = async (request: Request, reply: FastifyReply): Answer => {
+  get = async (request: Request, reply: FastifyReply): Response => {
     const query = parseQuery(request.url);
     const selection = parseOne(this.#resource, query);
     const read = { resource: this.#resource, selection, id: request.params.id, conditions: [] };
-    const caller = this.#door.callerOf(request);
-    const text = await this.#door.engine.get(caller, read);
+    const caller = this.#options.callerOf(request);
+    const text = await this.#options.engine.get(caller, read);
     const tag = entityTag(this.#resource, text);
     requireMatch(request.headers, tag);
     reply.header("ETag", tag);
-    if (this.#mayBeDeprecated) this.#announce(reply, namesInQuery(query));
+    if (this.#mayBeDeprecated) this.#setDeprecation(reply, namesInQuery(query));
     if (isUnchanged(request.headers, tag)) return reply.code(304).send();
     reply.header("Content-Type", jsonType);
     return this.#charged(caller, text, reply);
   };
 
-  create = async (request: Request, reply: FastifyReply): Answer => {
+  create = async (request: Request, reply: FastifyReply): Response => {
     refuseParameters(parseQuery(request.url));
-    const caller = this.#door.callerOf(request);
-    const row = await this.#door.engine.create(caller, this.#resource, request.body, request.params.parentId);
+    const caller = this.#options.callerOf(request);
+    const row = await this.#options.engine.create(
+      caller,
+      this.#resource,
+      request.body,
+      request.params.parentId,
+    );
     reply.code(201).header("Location", `${this.#path}/${row.id}`);
     return this.#row(caller, request, reply, row);
   };
 
-  replace = async (request: Request, reply: FastifyReply): Answer => {
+  replace = async (request: Request, reply: FastifyReply): Response => {
     refuseParameters(parseQuery(request.url));
     const { id } = request.params;
     const precondition = writePrecondition(this.#resource, request.headers);
-    const caller = this.#door.callerOf(request);
-    const row = await this.#door.engine.replace(caller, this.#resource, id, request.body, precondition);
+    const caller = this.#options.callerOf(request);
+    const row = await this.#options.engine.replace(caller, this.#resource, id, request.body, precondition);
     return this.#row(caller, request, reply, row);
   };
 
-  change = async (request: Request, reply: FastifyReply): Answer => {
+  update = async (request: Request, reply: FastifyReply): Response => {
     refuseParameters(parseQuery(request.url));
     const { id } = request.params;
     const precondition = writePrecondition(this.#resource, request.headers);
-    const caller = this.#door.callerOf(request);
-    const row = await this.#door.engine.change(caller, this.#resource, id, request.body, precondition);
+    const caller = this.#options.callerOf(request);
+    const row = await this.#options.engine.update(caller, this.#resource, id, request.body, precondition);
     return this.#row(caller, request, reply, row);
   };
 
-  remove = async (request: Request, reply: FastifyReply): Answer => {
+  delete = async (request: Request, reply: FastifyReply): Response => {
     refuseParameters(parseQuery(request.url));
     const precondition = writePrecondition(this.#resource, request.headers);
-    const caller = this.#door.callerOf(request);
-    await this.#door.engine.remove(caller, this.#resource, request.params.id, precondition);
-    if (this.#mayBeDeprecated) this.#announce(reply, []);
+    const caller = this.#options.callerOf(request);
+    await this.#options.engine.delete(caller, this.#resource, request.params.id, precondition);
+    if (this.#mayBeDeprecated) this.#setDeprecation(reply, []);
     return reply.code(204).send();
   };
 
-  removeUnder =
-    (by: Above["by"]) =>
-    async (request: Request, reply: FastifyReply): Answer => {
+  deleteNested =
+    (by: Container["by"]) =>
+    async (request: Request, reply: FastifyReply): Response => {
       refuseParameters(parseQuery(request.url));
-      const caller = this.#door.callerOf(request);
-      await this.#door.engine.removeAll(caller, this.#resource, { by, id: request.params.id });
-      if (this.#mayBeDeprecated) this.#announce(reply, []);
+      const caller = this.#options.callerOf(request);
+      await this.#options.engine.deleteAll(caller, this.#resource, { by, id: request.params.id });
+      if (this.#mayBeDeprecated) this.#setDeprecation(reply, []);
       return reply.code(204).send();
     };
 
-  act =
+  runAction =
     (action: ActionModel) =>
-    async (request: Request, reply: FastifyReply): Answer => {
+    async (request: Request, reply: FastifyReply): Response => {
       refuseParameters(parseQuery(request.url));
-      const caller = this.#door.callerOf(request);
+      const caller = this.#options.callerOf(request);
       const { id } = request.params;
-      const row = await this.#door.engine.act(caller, this.#resource, id, action, request.body);
+      const row = await this.#options.engine.runAction(caller, this.#resource, id, action, request.body);
       reply.code(201).header("Location", `${this.#path}/${row.id}`).header("Content-Type", jsonType);
-      if (this.#mayBeDeprecated) this.#announce(reply, []);
-      return this.#charged(caller, answerText(row), reply);
+      if (this.#mayBeDeprecated) this.#setDeprecation(reply, []);
+      return this.#charged(caller, responseText(row), reply);
     };
 
   /** The answer, once its size is charged. */
   #charged(caller: Caller, text: string, reply: FastifyReply): string | Promise<string> {
     const tokens = tokensOf(text);
     if (tokens === 0) return text;
-    const tell: TellHeaders = (headers) => void reply.headers(headers);
-    return this.#door.chargeAnswer(caller, tokens, tell).then(() => text);
+    const setHeaders: TellHeaders = (headers) => void reply.headers(headers);
+    return this.#options.chargeAnswer(caller, tokens, setHeaders).then(() => text);
   }
 
-  #row(caller: Caller, request: Request, reply: FastifyReply, written: Written): string | Promise<string> {
-    if (this.#mayBeDeprecated) this.#announce(reply, Object.keys(request.body ?? {}));
-    reply.header("ETag", entityTag(this.#resource, written.text)).header("Content-Type", jsonType);
-    return this.#charged(caller, answerText(written), reply);
+  #row(caller: Caller, request: Request, reply: FastifyReply, result: WriteResult): string | Promise<string> {
+    if (this.#mayBeDeprecated) this.#setDeprecation(reply, Object.keys(request.body ?? {}));
+    reply.header("ETag", entityTag(this.#resource, result.text)).header("Content-Type", jsonType);
+    return this.#charged(caller, responseText(result), reply);
   }
 
-  #announce(reply: FastifyReply, named: Iterable<string>): void {
+  #setDeprecation(reply: FastifyReply, named: Iterable<string>): void {
     reply.headers({ ...deprecationHeaders(this.#resource, named) });
   }
 }

@@ -21,7 +21,7 @@ import {
 import { type Expression, orderBy, type ReadInput, rowParts } from "./compile-row.ts";
 import type { ColumnValues, Statement } from "./database.ts";
 import type { Dialect } from "./dialect.ts";
-import { compile, slot } from "./statement.ts";
+import { compile, parameter } from "./statement.ts";
 
 /** The values of a read, and how many bytes it may return. */
 export interface BoundedInput<Plan> extends ReadInput<Plan> {
@@ -39,10 +39,10 @@ export function compileBoundedList(dialect: Dialect, read: Read): Statement<Boun
   });
   const weighed = sql`(select r.*, ${sumSoFar(dialect, read, weightOf(read))} as "row weight"
     from ${pageColumns(dialect, read)} as r) as r`;
-  const made = sql`(select ${sql.join([...texts, ...orderColumns(read)])} from ${weighed}${parts.joins}) as r`;
+  const built = sql`(select ${sql.join([...texts, ...orderColumns(read)])} from ${weighed}${parts.joins}) as r`;
   // Rows without a text weigh more than is left.
   const bytes = sql`coalesce(octet_length(r."row text"), ${maxBytes()}) + ${sql.lit(rowSeparator.length)}`;
-  const measured = sql`(select r.*, ${sumSoFar(dialect, read, bytes)} as "row bytes" from ${made}) as r`;
+  const measured = sql`(select r.*, ${sumSoFar(dialect, read, bytes)} as "row bytes" from ${built}) as r`;
   const kept = sql`filter (where r."row bytes" <= ${maxBytes()})`;
   const order = orderBy(dialect, "r", read.sort, read.sort.isDescending);
   const [text, keys = sql`null`] = shown.map(({ name }) => {
@@ -93,7 +93,7 @@ export function compileBoundedGet(dialect: Dialect, read: ReadOne): Statement<Bo
 }
 
 function maxBytes(): Expression {
-  return slot(({ maxBytes }: BoundedInput<unknown>) => maxBytes);
+  return parameter(({ maxBytes }: BoundedInput<unknown>) => maxBytes);
 }
 
 /** The sum of a value over the rows up to this one, in the order in which they are found. */

@@ -26,8 +26,8 @@ import {
 } from "./compile-row.ts";
 import type { Statement } from "./database.ts";
 import type { Dialect, Lock } from "./dialect.ts";
-import { mayBeLarge, mayGetScan, mayScan, mostBranches } from "./may-scan.ts";
-import { compile, slot } from "./statement.ts";
+import { maxBranches, mayBeLarge, mayGetScan, mayScan } from "./may-scan.ts";
+import { compile, parameter } from "./statement.ts";
 
 /** The row with an id, as JSON text, or no row. */
 export function compileGet(
@@ -49,7 +49,7 @@ export function rowMatching(dialect: Dialect, { conditions }: ReadOne): Expressi
   return sql.join(
     [
       tenant(),
-      sql`r.id = ${slot(({ read }: ReadInput<ReadOne>) => read.id)}`,
+      sql`r.id = ${parameter(({ read }: ReadInput<ReadOne>) => read.id)}`,
       ...conditionsOf(dialect, "r", conditions),
     ],
     sql` and `,
@@ -68,7 +68,7 @@ export function compileFilterIds(
   resource: ResourceModel,
   conditions: readonly Condition[],
 ): Statement<ReadInput<RowsById>> {
-  const ids = slot(({ read }: ReadInput<RowsById>) => JSON.stringify(read.ids));
+  const ids = parameter(({ read }: ReadInput<RowsById>) => JSON.stringify(read.ids));
   const matching = [
     tenant(),
     sql`r.id in (${dialect.textsOf(ids)})`,
@@ -104,11 +104,11 @@ export function showsSort({ selection, sort }: Read): boolean {
 /** Whether the places of rows stand in a column of their own. */
 export function needsKeys(read: Read): boolean {
   if (read.page.style !== "cursor") return false;
-  return read.page.isEveryPlaceTold === true || !showsSort(read);
+  return read.page.includesPositions === true || !showsSort(read);
 }
 
 /** How many rows to ask for: one more than the page, to see whether there are more. */
-function rowsAsked({ page }: Read): number {
+function rowLimit({ page }: Read): number {
   return page.style === "cursor" ? page.limit + 1 : page.limit;
 }
 
@@ -121,20 +121,20 @@ export function compileList(dialect: Dialect, read: Read): Statement<ReadInput<R
   const order = isMerged || isBackward ? orderBy(dialect, "r", read.sort, read.sort.isDescending) : undefined;
   // Rows of one range become text where they are found; those of several only once it is known which are kept.
   const parts = rowParts(dialect, "r", read.selection);
-  const answered = [
+  const columns = [
     ...shown.map(({ name, of }) => sql`${of(dialect, read, parts)} as ${sql.ref(name)}`),
     ...(order ? [sql.join(orderColumns(read))] : []),
   ];
-  const found = isMerged
+  const rows = isMerged
     ? sql`${merged(dialect, read, ranges)} as r${parts.joins}`
-    : sql`(${rangeRows(dialect, read, ranges[0]!, answered, parts.joins)}) as r`;
+    : sql`(${rangeRows(dialect, read, ranges[0]!, columns, parts.joins)}) as r`;
   const [text, keys] = shown.map(({ name, of }) => {
     const one = isMerged ? of(dialect, read, parts) : sql.ref<string>(`r.${name}`);
     return dialect.concatenated(one, rowSeparator, order);
   });
   return compile(
     dialect.builder,
-    sql`select ${text}, ${keys ?? sql`null`}, count(*), ${totalOf(dialect, read)} from ${found}`,
+    sql`select ${text}, ${keys ?? sql`null`}, count(*), ${totalOf(dialect, read)} from ${rows}`,
     { mayScan: mayScan(read), tenantOf },
   );
 }
@@ -209,7 +209,10 @@ function rangesOf(dialect: Dialect, read: Read): Range[] {
           .filter(isComparison)
           .find(
             ({ attribute, operator, values }) =>
-              operator === "in" && values.length > 1 && values.length <= mostBranches && !attribute.moments,
+              operator === "in" &&
+              values.length > 1 &&
+              values.length <= maxBranches &&
+              !attribute.statusRules,
           )
       : undefined;
   const others = read.conditions.filter((condition) => condition !== split);
@@ -241,7 +244,7 @@ function rangeRows(
   const order = orderBy(dialect, "r", read.sort, isTraversedDescending(read));
   const offset =
     read.page.style === "page"
-      ? sql` offset ${slot(({ read: { page } }: ReadInput<Read>) => (page.style === "page" ? (page.number - 1) * page.limit : 0))}`
+      ? sql` offset ${parameter(({ read: { page } }: ReadInput<Read>) => (page.style === "page" ? (page.number - 1) * page.limit : 0))}`
       : sql``;
   return sql`select ${sql.join(answered)} from ${source(dialect, read)}${joins} where ${sql.join([tenant(), ...range], sql` and `)}
     order by ${order} limit ${limit(dialect, read)}${offset}`;
@@ -252,8 +255,10 @@ function beyondPosition(dialect: Dialect, { sort, page }: Read): Range[] {
   if (page.style !== "cursor" || !page.position) return [[]];
   const isDescending = sort.isDescending !== page.isBackward;
   const column = sql.ref(`r.${sort.attribute.column}`);
-  const value = slot((input: ReadInput<Read>) => dialect.encode(sort.attribute, positionOf(input).value));
-  const rowId = slot((input: ReadInput<Read>) => positionOf(input).id);
+  const value = parameter((input: ReadInput<Read>) =>
+    dialect.encode(sort.attribute, positionOf(input).value),
+  );
+  const rowId = parameter((input: ReadInput<Read>) => positionOf(input).id);
   const beyond = sql.raw(isDescending ? "<" : ">");
   // Nulls count as smallest: they come first upwards and last downwards.
   if (page.position.value === null) {
@@ -275,8 +280,8 @@ export function isTraversedDescending({ sort, page }: Read): boolean {
 
 function limit(dialect: Dialect, read: Read): Expression {
   return dialect.limit(
-    rowsAsked(read),
-    slot((input: ReadInput<Read>) => rowsAsked(input.read)),
+    rowLimit(read),
+    parameter((input: ReadInput<Read>) => rowLimit(input.read)),
   );
 }
 
@@ -285,7 +290,7 @@ function source(dialect: Dialect, { resource, words }: Read): Expression {
 }
 
 function tenant(): Expression {
-  return sql`r.tenant_id = ${slot(tenantOf)}`;
+  return sql`r.tenant_id = ${parameter(tenantOf)}`;
 }
 
 function matching(dialect: Dialect, read: Read): Expression {
@@ -297,7 +302,7 @@ function matching(dialect: Dialect, read: Read): Expression {
 
 function searchOf(dialect: Dialect, { resource, words }: Read): Expression[] {
   if (words.length === 0) return [];
-  const text = slot(({ tenantId, read }: ReadInput<Read>) => dialect.searchText(tenantId, read.words));
+  const text = parameter(({ tenantId, read }: ReadInput<Read>) => dialect.searchText(tenantId, read.words));
   return [dialect.matches(resource, text)];
 }
 
@@ -305,10 +310,10 @@ function searchOf(dialect: Dialect, { resource, words }: Read): Expression[] {
 export function listShape(dialect: Dialect, read: Read): string {
   const { selection, sort, page, words } = read;
   const conditions = conditionShape(read.conditions);
-  const limitText = dialect.name === "postgres" ? rowsAsked(read) : "";
+  const limitText = dialect.name === "postgres" ? rowLimit(read) : "";
   const pageText =
     page.style === "cursor"
-      ? `${page.isBackward ? "<" : ">"}${positionShape(page.position?.value)}${page.isEveryPlaceTold ? "*" : ""}`
+      ? `${page.isBackward ? "<" : ">"}${positionShape(page.position?.value)}${page.includesPositions ? "*" : ""}`
       : page.style;
   const sortText = `${sort.isDescending ? "-" : ""}${sort.attribute.name}`;
   return `${selection.key}|${conditions}|${words.length > 0 ? "q" : ""}|${sortText}|${pageText}|${limitText}${mayBeLarge(read) ? "large" : ""}`;

@@ -10,15 +10,15 @@ import {
   isComparison,
   type Member,
   type ReferenceCondition,
+  type SelectedList,
+  type SelectedRow,
   type Selection,
-  type ShownList,
   type ShownPart,
-  type ShownRow,
   type Sort,
 } from "../plan/read.ts";
-import { longestName } from "../plan/selection.ts";
+import { maxName } from "../plan/selection.ts";
 import type { Dialect, JsonMember } from "./dialect.ts";
-import { slot } from "./statement.ts";
+import { parameter } from "./statement.ts";
 
 /** The values that a compiled read is bound to. */
 export interface ReadInput<Plan> {
@@ -35,16 +35,19 @@ type ConditionsOfInput = (
 
 export const ownConditions: ConditionsOfInput = ({ read }) => read.conditions;
 
-/** Conditions as SQL: those of `some`, whose values stand at the same places of `all`. */
+/** Conditions as SQL: those of `subset`, whose values stand at the same places of `all`. */
 export function conditionsOf(
   dialect: Dialect,
   alias: string,
   all: readonly Condition[],
-  { some = all, held = ownConditions }: { some?: readonly Condition[]; held?: ConditionsOfInput } = {},
+  {
+    some: subset = all,
+    held: readConditions = ownConditions,
+  }: { some?: readonly Condition[]; held?: ConditionsOfInput } = {},
 ): Expression[] {
-  return some.map((condition) => {
-    const place = all.indexOf(condition);
-    if (condition.operator !== "is") return comparison(dialect, alias, condition, held, place);
+  return subset.map((condition) => {
+    const index = all.indexOf(condition);
+    if (condition.operator !== "is") return comparison(dialect, alias, condition, readConditions, index);
     const known = knownReference(all, condition.attribute);
     const of =
       known === undefined
@@ -54,10 +57,10 @@ export function conditionsOf(
           }
         : {
             tenantId: tenantIdSlot(),
-            id: boundValue(dialect, condition.attribute, held, all.indexOf(known), 0),
+            id: boundValue(dialect, condition.attribute, readConditions, all.indexOf(known), 0),
           };
-    return referredMeets(dialect, nextAlias(alias), of, condition, (input) =>
-      conditionsAt(held, input, place),
+    return referencedRowMatches(dialect, nextAlias(alias), of, condition, (input) =>
+      conditionsAt(readConditions, input, index),
     );
   });
 }
@@ -79,12 +82,14 @@ function comparison(
   dialect: Dialect,
   alias: string,
   { attribute, operator, values }: Comparison,
-  held: ConditionsOfInput,
-  place: number,
+  readConditions: ConditionsOfInput,
+  index: number,
 ): Expression {
   const column = attributeValue(dialect, alias, attribute);
-  const bound = values.flatMap((value, index) =>
-    value === null && operator === "in" ? [] : [boundValue(dialect, attribute, held, place, index)],
+  const bound = values.flatMap((value, valueIndex) =>
+    value === null && operator === "in"
+      ? []
+      : [boundValue(dialect, attribute, readConditions, index, valueIndex)],
   );
   if (operator !== "in") return sql`${column} ${sql.raw(comparisons[operator])} ${bound[0]}`;
   const any = bound.length === 1 ? sql`${column} = ${bound[0]}` : sql`${column} in (${sql.join(bound)})`;
@@ -93,17 +98,17 @@ function comparison(
 }
 
 /** Whether there is a row with this id in the resource that a reference leads to, and it meets the conditions. */
-function referredMeets(
+function referencedRowMatches(
   dialect: Dialect,
   alias: string,
   { tenantId, id }: { readonly tenantId: Expression; readonly id: Expression },
   { attribute, conditions }: ReferenceCondition,
-  held: ConditionsOfInput,
+  readConditions: ConditionsOfInput,
 ): Expression {
   const matching = [
     sql`${sql.ref(`${alias}.tenant_id`)} = ${tenantId}`,
     sql`${sql.ref(`${alias}.id`)} = ${id}`,
-    ...conditionsOf(dialect, alias, conditions, { held }),
+    ...conditionsOf(dialect, alias, conditions, { held: readConditions }),
   ];
   const { table } = attribute.reference!.target;
   return sql`exists (select 1 from ${sql.table(table)} as ${sql.ref(alias)} where ${sql.join(matching, sql` and `)})`;
@@ -113,13 +118,15 @@ function referredMeets(
 export function attributeValue(
   dialect: Dialect,
   alias: string | undefined,
-  { column, moments, field }: Attribute,
+  { column, statusRules, field }: Attribute,
 ): Expression {
   const columnOf = (name: string): Expression => sql.ref(alias ? `${alias}.${name}` : name);
-  if (!moments || field.kind !== "state") return columnOf(column);
-  const cases = moments.map(({ state, from, secondsBefore }) => {
-    const until = slot(() => dialect.encode(from, new Date(Date.now() + secondsBefore * 1000).toISOString()));
-    return sql`when ${columnOf(from.column)} <= ${until} then ${sql.lit(state)}`;
+  if (!statusRules || field.kind !== "computedStatus") return columnOf(column);
+  const cases = statusRules.map(({ status, from, secondsBefore }) => {
+    const until = parameter(() =>
+      dialect.encode(from, new Date(Date.now() + secondsBefore * 1000).toISOString()),
+    );
+    return sql`when ${columnOf(from.column)} <= ${until} then ${sql.lit(status)}`;
   });
   return sql`case ${sql.join(cases, sql` `)} else ${sql.lit(field.choices.at(-1))} end`;
 }
@@ -129,30 +136,30 @@ const comparisons = { gte: ">=", gt: ">", lte: "<=", lt: "<" } as const;
 export function boundValue(
   dialect: Dialect,
   attribute: Attribute,
-  held: ConditionsOfInput,
-  place: number,
+  readConditions: ConditionsOfInput,
   index: number,
+  valueIndex: number,
 ): Expression {
-  return slot((input: Parameters<ConditionsOfInput>[0]) =>
-    dialect.encode(attribute, comparisonAt(held, input, place).values[index]),
+  return parameter((input: Parameters<ConditionsOfInput>[0]) =>
+    dialect.encode(attribute, comparisonAt(readConditions, input, index).values[valueIndex]),
   );
 }
 
 /** A statement is bound to conditions of the shape that it was made from. */
 function comparisonAt(
-  held: ConditionsOfInput,
+  readConditions: ConditionsOfInput,
   input: Parameters<ConditionsOfInput>[0],
-  place: number,
+  index: number,
 ): Comparison {
-  return held(input)[place] as Comparison;
+  return readConditions(input)[index] as Comparison;
 }
 
 function conditionsAt(
-  held: ConditionsOfInput,
+  readConditions: ConditionsOfInput,
   input: Parameters<ConditionsOfInput>[0],
-  place: number,
+  index: number,
 ): readonly Condition[] {
-  return (held(input)[place] as ReferenceCondition).conditions;
+  return (readConditions(input)[index] as ReferenceCondition).conditions;
 }
 
 /** Where a call's input holds a selection. */
@@ -170,9 +177,10 @@ export interface RowParts<Json = unknown> {
 export function rowParts(dialect: Dialect, alias: string, selection: Selection): RowParts<string> {
   const parts = selection.members.filter((member) => member.kind === "part");
   if (parts.length === 0) return rowText(dialect, alias, selection);
-  const texts = parts.map((part, place) => {
-    const held: SelectionOfInput = (input) => (ownSelection(input).members[place] as ShownPart).selection;
-    return rowText(dialect, alias, part.selection, held, `p${place}_`);
+  const texts = parts.map((part, index) => {
+    const readConditions: SelectionOfInput = (input) =>
+      (ownSelection(input).members[index] as ShownPart).selection;
+    return rowText(dialect, alias, part.selection, readConditions, `p${index}_`);
   });
   return {
     json: sql<string>`${sql.join(
@@ -191,10 +199,10 @@ function rowText(
   dialect: Dialect,
   alias: string,
   selection: Selection,
-  held: SelectionOfInput = ownSelection,
+  readConditions: SelectionOfInput = ownSelection,
   prefix = "",
 ): RowParts<string> {
-  const { members, joins } = membersOf(dialect, alias, selection, held, prefix);
+  const { members, joins } = membersOf(dialect, alias, selection, readConditions, prefix);
   return { json: dialect.rowJson(members), joins };
 }
 
@@ -207,15 +215,20 @@ export function rowJson(
   return dialect.rowJson(membersOf(dialect, alias, selection, ownSelection).members);
 }
 
-function rowValue(dialect: Dialect, alias: string, selection: Selection, held: SelectionOfInput): RowParts {
-  const { members, joins } = membersOf(dialect, alias, selection, held);
+function rowValue(
+  dialect: Dialect,
+  alias: string,
+  selection: Selection,
+  readConditions: SelectionOfInput,
+): RowParts {
+  const { members, joins } = membersOf(dialect, alias, selection, readConditions);
   return { json: dialect.rowValue(members), joins };
 }
 
 type NamedMember = Exclude<Member, ShownPart>;
 
 /** Where a call's input holds a member of some kind. */
-type Held<Kind extends Member["kind"]> = (
+type ReadMember<Kind extends Member["kind"]> = (
   input: Parameters<ConditionsOfInput>[0],
 ) => Extract<Member, { kind: Kind }>;
 
@@ -223,15 +236,16 @@ function membersOf(
   dialect: Dialect,
   alias: string | undefined,
   selection: Selection,
-  held: SelectionOfInput,
+  readConditions: SelectionOfInput,
   prefix = "",
 ): { members: JsonMember[]; joins: Expression } {
   const column = (name: string): Expression => sql.ref(alias ? `${alias}.${name}` : name);
   const inner = nextAlias(alias);
   const joins: Expression[] = [];
-  const expressionOf = (member: NamedMember, place: number): Expression => {
+  const expressionOf = (member: NamedMember, index: number): Expression => {
     // A statement is bound to selections of the shape that it was made from.
-    const heldMember = (input: Parameters<ConditionsOfInput>[0]) => held(input).members[place] as never;
+    const readMember = (input: Parameters<ConditionsOfInput>[0]) =>
+      readConditions(input).members[index] as never;
     switch (member.kind) {
       case "value":
         return dialect.memberJson(member.attribute, attributeValue(dialect, alias, member.attribute));
@@ -239,21 +253,24 @@ function membersOf(
         return dialect.constantJson(member.text);
       case "row": {
         const id = column(member.reference.column);
-        const { value, join } = referredRow(dialect, member, inner, id, heldMember, `${prefix}j${place}`);
+        const { value, join } = referencedRow(dialect, member, inner, id, readMember, `${prefix}j${index}`);
         if (join) joins.push(join);
         return value;
       }
       case "list":
-        return referringRows(dialect, member, inner, column("id"), heldMember);
+        return referringRows(dialect, member, inner, column("id"), readMember);
     }
   };
-  const nameOf = ({ name }: NamedMember, place: number): JsonMember[0] =>
-    name.length <= longestName
+  const nameOf = ({ name }: NamedMember, index: number): JsonMember[0] =>
+    name.length <= maxName
       ? name
-      : slot((input: Parameters<ConditionsOfInput>[0]) => (held(input).members[place] as NamedMember).name);
+      : parameter(
+          (input: Parameters<ConditionsOfInput>[0]) =>
+            (readConditions(input).members[index] as NamedMember).name,
+        );
   // Parts stand only at the top, where `rowParts` takes them apart.
   const members = (selection.members as readonly NamedMember[]).map(
-    (member, place): JsonMember => [nameOf(member, place), expressionOf(member, place)],
+    (member, index): JsonMember => [nameOf(member, index), expressionOf(member, index)],
   );
   return { members, joins: joins.length === 0 ? sql`` : sql.join(joins, sql``) };
 }
@@ -264,23 +281,23 @@ function nextAlias(alias: string | undefined): string {
   return level === undefined ? "r_0" : `r_${Number(level) + 1}`;
 }
 
-function referredRow(
+function referencedRow(
   dialect: Dialect,
-  { reference, selection, conditions }: ShownRow,
+  { reference, selection, conditions }: SelectedRow,
   alias: string,
   id: Expression,
-  held: Held<"row">,
+  readConditions: ReadMember<"row">,
   name: string,
-): ReturnType<Dialect["referred"]> {
+): ReturnType<Dialect["joinReferenced"]> {
   const { target } = reference.reference!;
-  const row = rowValue(dialect, alias, selection, (input) => held(input).selection);
+  const row = rowValue(dialect, alias, selection, (input) => readConditions(input).selection);
   const matching = [
     isOfTenant(alias),
     sql`${sql.ref(`${alias}.id`)} = ${id}`,
-    ...conditionsOf(dialect, alias, conditions, { held: (input) => held(input).conditions }),
+    ...conditionsOf(dialect, alias, conditions, { held: (input) => readConditions(input).conditions }),
   ];
   const from = sql`from ${sql.table(target.table)} as ${sql.ref(alias)}${row.joins} where ${sql.join(matching, sql` and `)}`;
-  return dialect.referred(row.json, from, name);
+  return dialect.joinReferenced(row.json, from, name);
 }
 
 /**
@@ -289,21 +306,21 @@ function referredRow(
  */
 function referringRows(
   dialect: Dialect,
-  { resource, reference, selection, conditions, sort, limit }: ShownList,
+  { resource, reference, selection, conditions, sort, limit }: SelectedList,
   alias: string,
   id: Expression,
-  held: Held<"list">,
+  readConditions: ReadMember<"list">,
 ): Expression {
-  const row = rowValue(dialect, alias, selection, (input) => held(input).selection);
+  const row = rowValue(dialect, alias, selection, (input) => readConditions(input).selection);
   const matching = [
     isOfTenant(alias),
     sql`${sql.ref(`${alias}.${reference.column}`)} = ${id}`,
-    ...conditionsOf(dialect, alias, conditions, { held: (input) => held(input).conditions }),
+    ...conditionsOf(dialect, alias, conditions, { held: (input) => readConditions(input).conditions }),
   ];
   const order = orderBy(dialect, alias, sort, sort.isDescending);
   const most = dialect.limit(
     limit,
-    slot((input: Parameters<typeof held>[0]) => held(input).limit),
+    parameter((input: Parameters<typeof readConditions>[0]) => readConditions(input).limit),
   );
   return sql`(select ${dialect.rowsJson(row.json)} from (
     select ${sql.join(columnsOf(alias, selection))} from ${sql.table(resource.table)} as ${sql.ref(alias)}
@@ -315,7 +332,7 @@ function isOfTenant(alias: string): Expression {
 }
 
 function tenantIdSlot(): Expression {
-  return slot(({ tenantId }: ReadInput<unknown>) => tenantId);
+  return parameter(({ tenantId }: ReadInput<unknown>) => tenantId);
 }
 
 /** The order of rows, by an attribute and then by id. */
@@ -344,7 +361,7 @@ export function columnsOf(
 function attributesOf(member: Member): readonly Attribute[] {
   switch (member.kind) {
     case "value":
-      return member.attribute.moments?.map(({ from }) => from) ?? [member.attribute];
+      return member.attribute.statusRules?.map(({ from }) => from) ?? [member.attribute];
     case "row":
       return [member.reference];
     case "part":

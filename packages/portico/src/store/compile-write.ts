@@ -9,18 +9,18 @@ import type { Statement } from "./database.ts";
 import type { Dialect } from "./dialect.ts";
 import { searchColumn, storedAttributes } from "./schema.ts";
 import { searchText } from "./search-word.ts";
-import { compile, slot } from "./statement.ts";
+import { compile, parameter } from "./statement.ts";
 
 export function compileInsert(dialect: Dialect, resource: ResourceModel): Statement<Insert> {
   const stored = storedAttributes(resource);
   const names = ["tenant_id", ...stored.map((attribute) => attribute.column)];
   const values = [
-    slot(({ tenantId }: Insert) => tenantId),
-    ...stored.map((attribute) => valueSlot(dialect, attribute)),
+    parameter(({ tenantId }: Insert) => tenantId),
+    ...stored.map((attribute) => valueParameter(dialect, attribute)),
   ];
   if (resource.search.length > 0) {
     names.push(searchColumn);
-    values.push(slot(({ tenantId, values: row }: Insert) => searchWords(resource, tenantId, row)));
+    values.push(parameter(({ tenantId, values: row }: Insert) => searchWords(resource, tenantId, row)));
   }
   return compile(
     dialect.builder,
@@ -39,11 +39,11 @@ export function compileUpdate(
   attributes: readonly Attribute[],
 ): Statement<Update> {
   const assignments = attributes.map(
-    (attribute) => sql`${sql.ref(attribute.column)} = ${valueSlot(dialect, attribute)}`,
+    (attribute) => sql`${sql.ref(attribute.column)} = ${valueParameter(dialect, attribute)}`,
   );
   if (attributes.some((attribute) => resource.search.includes(attribute))) {
     assignments.push(
-      sql`${sql.ref(searchColumn)} = ${slot(({ tenantId, values }: Update) => searchWords(resource, tenantId, values))}`,
+      sql`${sql.ref(searchColumn)} = ${parameter(({ tenantId, values }: Update) => searchWords(resource, tenantId, values))}`,
     );
   }
   return compile(
@@ -62,14 +62,14 @@ export function compileDelete(dialect: Dialect, resource: ResourceModel): Statem
 }
 
 function target() {
-  const tenantId = slot((write: Update | Delete) => write.tenantId);
-  return sql`tenant_id = ${tenantId} and id = ${slot((write: Update | Delete) => write.id)}`;
+  const tenantId = parameter((write: Update | Delete) => write.tenantId);
+  return sql`tenant_id = ${tenantId} and id = ${parameter((write: Update | Delete) => write.id)}`;
 }
 
-function valueSlot(dialect: Dialect, attribute: Attribute) {
+function valueParameter(dialect: Dialect, attribute: Attribute) {
   const { name } = attribute;
   // Not what every object inherits, for a field may be called `constructor`.
-  return slot(({ values }: Insert | Update) =>
+  return parameter(({ values }: Insert | Update) =>
     dialect.encode(attribute, Object.hasOwn(values, name) ? values[name] : undefined),
   );
 }

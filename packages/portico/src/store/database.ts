@@ -71,7 +71,7 @@ export interface StoreOptions {
 export const standardOptions: StoreOptions = { slowReadMs: 10_000 };
 
 /** Longest time that the work of one transaction may take; a hook that waits for ever must not stop all others. */
-const longestWorkMs = 10_000;
+const workTimeoutMs = 10_000;
 
 /**
  * Runs the work of one transaction on its session. When the work is over, or takes too long, the session is
@@ -80,12 +80,12 @@ const longestWorkMs = 10_000;
 export async function workWithin<T>(
   session: Transaction,
   work: (session: Transaction) => Promise<T>,
-  limitMs: number = longestWorkMs,
+  limitMs: number = workTimeoutMs,
 ): Promise<T> {
-  let isOver = false;
+  let hasTimedOut = false;
   const guard = (unguarded: Transaction): Transaction => ({
     query(statement, input) {
-      if (isOver)
+      if (hasTimedOut)
         throw new Error("an operation came after its transaction ended; await every operation of a hook");
       return unguarded.query(statement, input);
     },
@@ -99,7 +99,7 @@ export async function workWithin<T>(
   try {
     return await Promise.race([work(guard(session)), tooLong]);
   } finally {
-    isOver = true;
+    hasTimedOut = true;
     clearTimeout(timer);
   }
 }

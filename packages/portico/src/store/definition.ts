@@ -31,13 +31,13 @@ export function columnDefinition(typeName: string, column: Column): RawBuilder<u
  * go on to add rows, and do not know the column.
  */
 export function defaultOf(
-  { fill }: Column,
+  { defaultValue }: Column,
   encode: (fill: Fill) => Fill = (value) => value,
 ): RawBuilder<unknown> {
-  return fill === undefined ? sql`` : sql` default ${sql.lit(encode(fill))}`;
+  return defaultValue === undefined ? sql`` : sql` default ${sql.lit(encode(defaultValue))}`;
 }
 
-type Fill = NonNullable<Column["fill"]>;
+type Fill = NonNullable<Column["defaultValue"]>;
 
 /** A reference within the tenant: a row cannot refer to another tenant's, whatever the code above does. */
 export function foreignKeyDefinition({ column, table, onDelete }: ForeignKey): RawBuilder<unknown> {

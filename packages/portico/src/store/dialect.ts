@@ -9,7 +9,7 @@ import type { Tables } from "./statement.ts";
 export type JsonMember = readonly [name: string | RawBuilder<unknown>, expression: RawBuilder<unknown>];
 
 /** What a row is kept from others for. */
-export type Lock = "change" | "removal";
+export type Lock = "update" | "delete";
 
 export interface Dialect {
   readonly name: "sqlite" | "postgres";
@@ -24,7 +24,7 @@ export interface Dialect {
    * The row that another refers to, as a member of that one's JSON: what stands for it there, and what must be joined
    * for it under a name.
    */
-  referred(
+  joinReferenced(
     row: RawBuilder<unknown>,
     from: RawBuilder<unknown>,
     name: string,
@@ -58,11 +58,11 @@ export interface Dialect {
   /** A value as the driver takes it. */
   encode(attribute: Attribute, value: unknown): unknown;
   /** Where a row lies: the shortest way to it inside one statement. */
-  readonly rowPlace: RawBuilder<unknown>;
+  readonly rowIdColumn: RawBuilder<unknown>;
   /** Written behind a query for a row that the transaction goes on to write: nobody else writes it until then. */
   readonly locks: Readonly<Record<Lock, RawBuilder<unknown>>>;
   /** The same for rows that several processes share out: those that another one holds are left to it. */
-  readonly lockFreeRows: RawBuilder<unknown>;
+  readonly skipLocked: RawBuilder<unknown>;
   /** Keeps all others from writing to a table until the transaction ends; undefined where there is one writer anyway. */
   lockTable(table: string): RawBuilder<unknown> | undefined;
 }

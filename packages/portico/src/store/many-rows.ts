@@ -5,7 +5,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Session, Statement } from "./database.ts";
 import type { Dialect } from "./dialect.ts";
 import type { Column } from "./schema.ts";
-import { compile, slot } from "./statement.ts";
+import { compile, parameter } from "./statement.ts";
 
 /** A row by the names of its columns. */
 export type ColumnRow = Readonly<Record<string, string | number | null>>;
@@ -32,7 +32,9 @@ export function compileManyRows(
       await session.query(together, rows);
     };
   }
-  const values = columns.map(({ name }) => sql`${slot((row: ColumnRow) => row[name])} as ${sql.ref(name)}`);
+  const values = columns.map(
+    ({ name }) => sql`${parameter((row: ColumnRow) => row[name])} as ${sql.ref(name)}`,
+  );
   const one: Statement<ColumnRow> = compile(dialect.builder, build(sql`(select ${sql.join(values)})`));
   return async (session, rows) => {
     for (const row of rows) await session.query(one, row);
@@ -40,7 +42,7 @@ export function compileManyRows(
 }
 
 function fromJson({ columnType }: Dialect, columns: readonly Column[]): RawBuilder<unknown> {
-  const text = slot((rows: readonly ColumnRow[]) => JSON.stringify(rows));
+  const text = parameter((rows: readonly ColumnRow[]) => JSON.stringify(rows));
   const types = columns.map(({ name, type }) => sql`${sql.ref(name)} ${sql.raw(columnType[type])}`);
   return sql`(select * from json_to_recordset(${text}::json) as r (${sql.join(types)}))`;
 }

@@ -5,23 +5,21 @@ import { type Condition, isComparison, type Read, type ReadOne, type Selection }
 import { knownReference } from "./compile-row.ts";
 
 /** With more values than this, `in` is one condition instead of one branch for each value. */
-export const mostBranches = 20;
+export const maxBranches = 20;
 
 /** Reads that may answer with more rows than this do not hold up others. */
-const mostRowsAtOnce = 1_000;
+const maxRows = 1_000;
 
 export function mayBeLarge({ selection, page }: Read): boolean {
-  return selection.rows * page.limit > mostRowsAtOnce;
+  return selection.rows * page.limit > maxRows;
 }
 
 /** A statement with more rows and lists inside its rows takes long to plan. */
-const mostInside = 50;
+const maxInside = 50;
 
 /** Of a row itself there is one; those inside may be many, or be found among many. */
 export function mayGetScan({ selection }: ReadOne): boolean {
-  return (
-    selection.rows > mostRowsAtOnce || countInside(selection) > mostInside || hasNarrowedLists(selection)
-  );
+  return selection.rows > maxRows || countInside(selection) > maxInside || hasNarrowedLists(selection);
 }
 
 /**
@@ -30,11 +28,11 @@ export function mayGetScan({ selection }: ReadOne): boolean {
  */
 export function mayScan(read: Read): boolean {
   const { conditions, words, page, resource, selection } = read;
-  if (mayBeLarge(read) || countInside(selection) > mostInside || words.length > 0 || page.style === "page")
+  if (mayBeLarge(read) || countInside(selection) > maxInside || words.length > 0 || page.style === "page")
     return true;
   const others = conditions.filter((condition) =>
     isComparison(condition)
-      ? condition.attribute !== resource.parent || condition.values.length > mostBranches
+      ? condition.attribute !== resource.parent || condition.values.length > maxBranches
       : knownReference(conditions, condition.attribute) === undefined,
   );
   return (
@@ -47,10 +45,10 @@ export function mayScan(read: Read): boolean {
 /** Whether the rows that meet a condition stand in the order of the page in some index (`store/schema.ts`). */
 function isIndexed({ sort, resource, conditions }: Read, condition: Condition): boolean {
   const { attribute, operator } = condition;
-  if (operator === "is" || attribute.moments) return false;
+  if (operator === "is" || attribute.statusRules) return false;
   if (operator !== "in") return attribute === sort.attribute;
   // Rows that are equal in what they are sorted by are counted through from the first.
-  if (condition.values.length > mostBranches || attribute === sort.attribute) return false;
+  if (condition.values.length > maxBranches || attribute === sort.attribute) return false;
   // Policies may also name fields that callers cannot filter by.
   const { name, reference, unique } = attribute;
   if (name === "id" || unique || (reference && sort.attribute.name === defaultSort)) return true;

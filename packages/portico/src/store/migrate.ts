@@ -7,7 +7,7 @@ import { OperatorError } from "../errors.ts";
 import { ConstraintError, type Maintenance, type Session } from "./database.ts";
 import type { Dialect } from "./dialect.ts";
 import { postgresTables } from "./postgres/tables.ts";
-import { refillSearch } from "./refill-search.ts";
+import { backfillSearch } from "./refill-search.ts";
 import { type Column, indexPrefix, searchColumn, type Table } from "./schema.ts";
 import { sqliteTables } from "./sqlite/tables.ts";
 import { compile } from "./statement.ts";
@@ -15,7 +15,7 @@ import type { Store } from "./store.ts";
 import type { ExistingTable, TableDialect } from "./tables.ts";
 
 /** How long a migration tries to change tables that others use, and the pause between two tries. */
-const longestTryMs = 60_000;
+const maxTryMs = 60_000;
 const betweenTriesMs = 500;
 
 /**
@@ -52,8 +52,8 @@ async function plan(
   const existing = await dialect.existing(session);
   const steps: Step[] = [];
   for (const table of tables) {
-    const found = existing.get(table.name);
-    steps.push(...(await tableSteps(session, store.dialect, dialect, table, found, isServing)));
+    const existingTarget = existing.get(table.name);
+    steps.push(...(await tableSteps(session, store.dialect, dialect, table, existingTarget, isServing)));
   }
   for (const table of tables) {
     const { added, checked } = dialect.addReferences(table, existing.get(table.name));
@@ -70,7 +70,7 @@ async function carryOut(store: Store, tables: readonly Table[], session: Mainten
   try {
     const steps = await unblocked(dialect, () =>
       session.transaction(async (part) => {
-        await dialect.limitWaiting(part);
+        await dialect.limitLockWait(part);
         // Another process may have migrated while this one waited for the lock.
         const planned = await plan(store, tables, part);
         const inTransaction = (work: (session: Session) => Promise<void>): Promise<void> => work(part);
@@ -87,7 +87,7 @@ async function carryOut(store: Store, tables: readonly Table[], session: Mainten
 
 /** A change of a table waits for all who use it, and all others wait behind it: it gives up soon, and tries again. */
 async function unblocked<T>(dialect: TableDialect, work: () => Promise<T>): Promise<T> {
-  for (const until = Date.now() + longestTryMs; ; await sleep(betweenTriesMs)) {
+  for (const until = Date.now() + maxTryMs; ; await sleep(betweenTriesMs)) {
     try {
       return await work();
     } catch (error) {
@@ -166,7 +166,7 @@ async function tableSteps(
   const apart = { isApart: tables.isConcurrent };
   if (!existing)
     return [...steps(tables.create(table)), ...steps(table.search ? tables.createSearch(table) : [], apart)];
-  refuseLosses(table, existing, isServing);
+  refuseDataLoss(table, existing, isServing);
   refuseOtherReferences(table, existing);
   const added = table.columns.filter((column) => !existing.columns.has(column.name));
   await refuseMissingValues(session, table, added);
@@ -179,13 +179,13 @@ async function tableSteps(
     ...(rebuilt
       ? steps(rebuilt)
       : [
-          ...steps([...tables.addColumns(table, added), ...relaxSteps(table, existing)]),
+          ...steps([...tables.addColumns(table, added), ...dropNotNullSteps(table, existing)]),
           ...indexSteps(dialect, tables, table, existing),
         ]),
     ...(isSearchKept || !table.search
       ? []
       : [
-          refillStep(dialect, table, table.search.columns, apart.isApart),
+          backfillSearchStep(dialect, table, table.search.columns, apart.isApart),
           ...steps(tables.createSearch(table), apart),
         ]),
   ];
@@ -199,30 +199,30 @@ function hasSearchOf({ search }: Table, { searches }: ExistingTable): boolean {
 function refuseOtherReferences(table: Table, existing: ExistingTable): void {
   for (const { name, from } of table.columns) {
     if (!existing.columns.has(name)) continue;
-    const wanted = table.foreignKeys.find(({ column }) => column === name)?.table;
-    const found = existing.references.get(name);
-    if (wanted === found) continue;
+    const declared = table.foreignKeys.find(({ column }) => column === name)?.table;
+    const existingTarget = existing.references.get(name);
+    if (declared === existingTarget) continue;
     throw new OperatorError(
-      `${from}: the column ${table.name}.${name} refers to ${found ?? "nothing"}, not to ${wanted ?? "nothing"}; declare a new field and copy the values by hand`,
+      `${from}: the column ${table.name}.${name} refers to ${existingTarget ?? "nothing"}, not to ${declared ?? "nothing"}; declare a new field and copy the values by hand`,
     );
   }
 }
 
 async function refuseMissingValues(session: Session, table: Table, added: readonly Column[]): Promise<void> {
-  const lacking = added.find((column) => !column.isNullable && column.fill === undefined);
-  if (!lacking) return;
+  const missing = added.find((column) => !column.isNullable && column.defaultValue === undefined);
+  if (!missing) return;
   const rows = await session.query(
     { sql: `select 1 from "${table.name}" limit 1`, bind: () => [] },
     undefined,
   );
   if (rows.length === 0) return;
   throw new OperatorError(
-    `${lacking.from}: the rows of ${table.name} need a value for it; give it a default or make it optional`,
+    `${missing.from}: the rows of ${table.name} need a value for it; give it a default or make it optional`,
   );
 }
 
 /** Columns that need no value any more; that of the search words stays, for processes that still fill it. */
-function relaxSteps(table: Table, existing: ExistingTable): RawBuilder<unknown>[] {
+function dropNotNullSteps(table: Table, existing: ExistingTable): RawBuilder<unknown>[] {
   const optional = table.columns.filter(({ isNullable }) => isNullable).map(({ name }) => name);
   const isFilled = table.search || existing.columns.get(searchColumn)?.hasDefault;
   return [...optional, ...(isFilled ? [] : [searchColumn])]
@@ -230,31 +230,36 @@ function relaxSteps(table: Table, existing: ExistingTable): RawBuilder<unknown>[
     .map((name) => sql`alter table ${sql.table(table.name)} alter column ${sql.ref(name)} drop not null`);
 }
 
-function refillStep(dialect: Dialect, table: Table, columns: readonly string[], isApart: boolean): Step {
+function backfillSearchStep(
+  dialect: Dialect,
+  table: Table,
+  columns: readonly string[],
+  isApart: boolean,
+): Step {
   return {
     text: `-- the search words of ${table.name} are made anew from ${columns.join(", ")}`,
     isApart,
     isRemoval: false,
-    run: (_session, inTransaction) => refillSearch(dialect, inTransaction, table, columns),
+    run: (_session, inTransaction) => backfillSearch(dialect, inTransaction, table, columns),
   };
 }
 
 /** @param isServing whether columns that a newer version has added, or made optional, are left to it */
-function refuseLosses(table: Table, existing: ExistingTable, isServing: boolean): void {
+function refuseDataLoss(table: Table, existing: ExistingTable, isServing: boolean): void {
   const declared = new Map(table.columns.map((column) => [column.name, column]));
   for (const [name, { type, isNullable, hasDefault }] of existing.columns) {
     const column = declared.get(name);
-    const place = `${table.name}.${name}`;
+    const columnName = `${table.name}.${name}`;
     if (!column && name === searchColumn) continue;
     if (!column && isServing && (isNullable || hasDefault)) continue;
     if (!column) {
       throw new OperatorError(
-        `the column ${place} is no longer declared, and nothing drops data by itself; ${remedyOf(table, existing, name)}`,
+        `the column ${columnName} is no longer declared, and nothing drops data by itself; ${remedyOf(table, existing, name)}`,
       );
     }
     if (column.type !== type) {
       throw new OperatorError(
-        `${column.from}: the column ${place} holds ${type}, not ${column.type}; declare a new field and copy the values by hand, then drop the column`,
+        `${column.from}: the column ${columnName} holds ${type}, not ${column.type}; declare a new field and copy the values by hand, then drop the column`,
       );
     }
     if (!column.isNullable && isNullable && !isServing && name !== searchColumn) {
@@ -275,8 +280,8 @@ function remedyOf(table: Table, existing: ExistingTable, name: string): string {
 
 function indexSteps(dialect: Dialect, tables: TableDialect, table: Table, existing: ExistingTable): Step[] {
   const isApart = tables.isConcurrent;
-  const wanted = new Set(table.indexes.map((index) => index.name));
-  const stale = [...existing.indexes].filter((name) => !wanted.has(name));
+  const declared = new Set(table.indexes.map((index) => index.name));
+  const stale = [...existing.indexes].filter((name) => !declared.has(name));
   const missing = table.indexes.filter((index) => !existing.indexes.has(index.name));
   return [
     ...[...stale, ...existing.brokenIndexes]

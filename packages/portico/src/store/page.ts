@@ -9,9 +9,9 @@ import { type ListColumns, needsKeys } from "./compile-read.ts";
 /** Whether a bounded list returned all rows of its page. The surplus row, which only tells that there are more, may lack. */
 export function isWholePage(
   { page }: Read,
-  [_text, _keys, count, _total, found = count]: ListColumns,
+  [_text, _keys, count, _total, rowCount = count]: ListColumns,
 ): boolean {
-  return Number(count) >= Math.min(Number(found), page.limit);
+  return Number(count) >= Math.min(Number(rowCount), page.limit);
 }
 
 /** @throws AnswerTooLarge where the first row is too large, or the page cannot end early */
@@ -19,7 +19,7 @@ export function pageOf(read: Read, columns: ListColumns): Page {
   const { page } = read;
   const [text, keys, , total] = columns;
   const count = Number(columns[2]);
-  const found = Number(columns[4] ?? count);
+  const rowCount = Number(columns[4] ?? count);
   const isCut = !isWholePage(read, columns);
   if (isCut && (page.style !== "cursor" || count === 0))
     throw new AnswerTooLarge(count === 0 ? "fields" : "limit");
@@ -29,35 +29,35 @@ export function pageOf(read: Read, columns: ListColumns): Page {
     last: undefined,
     total: total === null ? undefined : Number(total),
   };
-  if (found === 0) return { ...rest, rows: "[]", count: 0, hasMore: false };
+  if (rowCount === 0) return { ...rest, rows: "[]", count: 0, hasMore: false };
   if (page.style !== "cursor") {
     const hasMore = page.style === "page" && page.number * page.limit < Number(total);
     return { ...rest, rows: `[${text}]`, count, hasMore };
   }
   const hasSurplus = count > page.limit;
-  const cut = (all: string): string => {
+  const withoutSurplus = (all: string): string => {
     if (!hasSurplus) return all;
     return page.isBackward
       ? all.slice(all.indexOf(rowSeparator) + rowSeparator.length)
       : all.slice(0, all.lastIndexOf(rowSeparator));
   };
-  const rows = cut(text!);
-  const hasMore = found > page.limit || isCut;
-  const placed = { ...rest, rows: `[${rows}]`, count: Math.min(count, page.limit), hasMore };
-  if (!needsKeys(read)) return { ...placed, ...rowEnds(read, rows) };
-  const cutKeys = cut(keys!);
-  if (!page.isEveryPlaceTold) return { ...placed, ...keyEnds(cutKeys) };
-  const places = cutKeys.split(rowSeparator).map(positionOf);
-  return { ...placed, places, first: places[0], last: places.at(-1) };
+  const rows = withoutSurplus(text!);
+  const hasMore = rowCount > page.limit || isCut;
+  const base = { ...rest, rows: `[${rows}]`, count: Math.min(count, page.limit), hasMore };
+  if (!needsKeys(read)) return { ...base, ...rowEnds(read, rows) };
+  const keyTexts = withoutSurplus(keys!);
+  if (!page.includesPositions) return { ...base, ...keyEnds(keyTexts) };
+  const positions = keyTexts.split(rowSeparator).map(positionOf);
+  return { ...base, positions, first: positions[0], last: positions.at(-1) };
 }
 
-interface Ends {
+interface PageEnds {
   readonly first: Position;
   readonly last: Position;
 }
 
 /** Only the first and the last row of a page are parsed. */
-function rowEnds({ sort }: Read, rows: string): Ends {
+function rowEnds({ sort }: Read, rows: string): PageEnds {
   const position = (row: string): Position => {
     // The text was made by the database from the selection, which shows both.
     const parsed = JSON.parse(row) as Record<string, Value> & { id: string };
@@ -66,7 +66,7 @@ function rowEnds({ sort }: Read, rows: string): Ends {
   return { first: position(firstOf(rows)), last: position(lastOf(rows)) };
 }
 
-function keyEnds(keys: string): Ends {
+function keyEnds(keys: string): PageEnds {
   return { first: positionOf(firstOf(keys)), last: positionOf(lastOf(keys)) };
 }
 

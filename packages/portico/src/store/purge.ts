@@ -6,30 +6,30 @@ import { type RawBuilder, sql } from "kysely";
 import type { ColumnValues, Session, Statement } from "./database.ts";
 import { isOutage } from "./outage.ts";
 import type { Report } from "./report.ts";
-import { compile, slot } from "./statement.ts";
+import { compile, parameter } from "./statement.ts";
 import type { Store } from "./store.ts";
 
-const rowsAtOnce = 250;
+const batchSize = 250;
 const pauseMs = 50;
-const firstAfterMs = 2_000;
+const initialDelayMs = 2_000;
 const intervalMs = 10 * 60 * 1000;
 
 export const dayMs = 24 * 60 * 60 * 1000;
 
 /** Which rows of a table are over. */
-export interface Expiry {
+export interface RetentionPolicy {
   readonly table: string;
-  /** How long a row is kept after the moment that `over` compares. */
-  readonly keptMs: number;
+  /** How long a row is kept after the moment that `selectExpired` compares. */
+  readonly retentionMs: number;
   /**
    * Places of the rows that are over, found along an index: `` sql`select row_no from t where minute < ...` ``
    *
-   * @param place the column that `select` must answer with
+   * @param column the column that `select` must answer with
    * @param before a slot for the end of their time
    */
-  over(place: RawBuilder<unknown>, before: RawBuilder<unknown>): RawBuilder<unknown>;
-  /** A moment as the column of `over` holds it; given in milliseconds since 1970. */
-  encode(moment: number): string | number;
+  selectExpired(column: RawBuilder<unknown>, before: RawBuilder<unknown>): RawBuilder<unknown>;
+  /** A moment as the column of `selectExpired` holds it; given in milliseconds since 1970. */
+  encode(time: number): string | number;
   /** The column that tells rows apart, where it is not the database's own. */
   readonly key?: RawBuilder<unknown>;
   /** What `removed` is given of each row. */
@@ -38,8 +38,8 @@ export interface Expiry {
   removed?(session: Session, rows: readonly ColumnValues[]): Promise<void>;
 }
 
-interface Removal {
-  readonly expiry: Expiry;
+interface PurgeStep {
+  readonly policy: RetentionPolicy;
   readonly statement: Statement<Part>;
 }
 
@@ -55,21 +55,21 @@ const maxRefused = 100;
 
 export class Purge {
   readonly #store: Store;
-  readonly #removals: readonly Removal[];
+  readonly #steps: readonly PurgeStep[];
   readonly #report: Report;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   #isStopped = false;
 
-  constructor(store: Store, expiries: readonly Expiry[], report: Report) {
+  constructor(store: Store, policies: readonly RetentionPolicy[], report: Report) {
     this.#store = store;
-    this.#removals = expiries.map((expiry) => ({ expiry, statement: removal(store, expiry) }));
+    this.#steps = policies.map((expiry) => ({ policy: expiry, statement: purgeStatement(store, expiry) }));
     this.#report = report;
   }
 
   /** Removes what is over soon after the start, and every ten minutes from then on. */
   start(): void {
-    this.#schedule(firstAfterMs);
+    this.#schedule(initialDelayMs);
   }
 
   /** Waits for the piece that is under way. */
@@ -86,36 +86,36 @@ export class Purge {
   }
 
   async #run(): Promise<void> {
-    await this.removeAll();
+    await this.purgeAll();
     if (!this.#isStopped) this.#schedule(intervalMs);
   }
 
   /** Removes what is over now. What fails is reported. */
-  async removeAll(): Promise<void> {
-    for (const each of this.#removals) {
+  async purgeAll(): Promise<void> {
+    for (const each of this.#steps) {
       try {
-        await this.#remove(each);
+        await this.#purge(each);
       } catch (error) {
-        this.#report(`old rows of ${each.expiry.table} cannot be removed; that is tried again`, {
+        this.#report(`old rows of ${each.policy.table} cannot be removed; that is tried again`, {
           err: error,
         });
       }
     }
   }
 
-  async #remove(removal: Removal): Promise<void> {
-    const before = removal.expiry.encode(Date.now() - removal.expiry.keptMs);
+  async #purge(removal: PurgeStep): Promise<void> {
+    const before = removal.policy.encode(Date.now() - removal.policy.retentionMs);
     let skipped = 0;
     // Rows that are still removed one by one: one of some that were refused together is at fault.
     let singly = 0;
     while (!this.#isStopped) {
-      const count = singly > 0 ? 1 : rowsAtOnce;
+      const count = singly > 0 ? 1 : batchSize;
       let removed: number;
       try {
         removed = await this.#removePart(removal, { before, count, skipped });
       } catch (error) {
         if (isOutage(error) || skipped >= maxRefused) throw error;
-        if (count > 1) singly = rowsAtOnce;
+        if (count > 1) singly = batchSize;
         else {
           skipped += 1;
           if (skipped === 1) this.#tellRefused(removal, error);
@@ -128,29 +128,29 @@ export class Purge {
     }
   }
 
-  #removePart({ expiry, statement }: Removal, part: Part): Promise<number> {
+  #removePart({ policy, statement }: PurgeStep, part: Part): Promise<number> {
     return this.#store.transaction(async (session) => {
       const rows = await session.query(statement, part);
-      await expiry.removed?.(session, rows);
+      await policy.removed?.(session, rows);
       return rows.length;
     });
   }
 
-  #tellRefused({ expiry: { table } }: Removal, err: unknown): void {
+  #tellRefused({ policy: { table } }: PurgeStep, err: unknown): void {
     this.#report(`an old row of ${table} cannot be removed; the others are, and it is tried again`, { err });
   }
 }
 
-function removal({ dialect }: Store, expiry: Expiry): Statement<Part> {
-  const { table, over, key = dialect.rowPlace, returning = sql`1` } = expiry;
-  const found = over(
+function purgeStatement({ dialect }: Store, expiry: RetentionPolicy): Statement<Part> {
+  const { table, selectExpired, key = dialect.rowIdColumn, returning = sql`1` } = expiry;
+  const expired = selectExpired(
     key,
-    slot(({ before }: Part) => before),
+    parameter(({ before }: Part) => before),
   );
-  const count = sql`cast(${slot((part: Part) => part.count)} as integer)`;
-  const skipped = sql`cast(${slot((part: Part) => part.skipped)} as integer)`;
+  const count = sql`cast(${parameter((part: Part) => part.count)} as integer)`;
+  const skipped = sql`cast(${parameter((part: Part) => part.skipped)} as integer)`;
   return compile(
     dialect.builder,
-    sql`delete from ${sql.table(table)} where ${key} in (${found} limit ${count} offset ${skipped}) returning ${returning}`,
+    sql`delete from ${sql.table(table)} where ${key} in (${expired} limit ${count} offset ${skipped}) returning ${returning}`,
   );
 }

@@ -5,48 +5,48 @@ import type { ColumnValues, Session } from "./database.ts";
 import type { Dialect } from "./dialect.ts";
 import { searchColumn, type Table } from "./schema.ts";
 import { searchText } from "./search-word.ts";
-import { compile, slot } from "./statement.ts";
+import { compile, parameter } from "./statement.ts";
 
 /** Rows read at a time, so that memory stays small however many there are. */
-const batch = 500;
+const batchSize = 500;
 
-interface Place {
+interface RowKey {
   readonly tenantId: string;
   readonly id: string;
 }
 
-interface Words extends Place {
+interface Words extends RowKey {
   readonly words: string;
 }
 
 /** @param apart runs each batch in a transaction of its own, where there are others to wait for the rows */
-export async function refillSearch(
+export async function backfillSearch(
   dialect: Dialect,
   apart: (work: (session: Session) => Promise<void>) => Promise<void>,
   table: Table,
   columns: readonly string[],
 ): Promise<void> {
   const name = sql.table(table.name);
-  const after = sql`(tenant_id, id) > (${slot(({ tenantId }: Place) => tenantId)}, ${slot(({ id }: Place) => id)})`;
-  const read = compile<Place>(
+  const after = sql`(tenant_id, id) > (${parameter(({ tenantId }: RowKey) => tenantId)}, ${parameter(({ id }: RowKey) => id)})`;
+  const read = compile<RowKey>(
     dialect.builder,
-    sql`select tenant_id, id, ${sql.join(columns.map((column) => sql.ref(column)))} from ${name} where ${after} order by tenant_id, id limit ${sql.lit(batch)}${dialect.locks.change}`,
+    sql`select tenant_id, id, ${sql.join(columns.map((column) => sql.ref(column)))} from ${name} where ${after} order by tenant_id, id limit ${sql.lit(batchSize)}${dialect.locks.update}`,
   );
   const write = compile<Words>(
     dialect.builder,
-    sql`update ${name} set ${sql.ref(searchColumn)} = ${slot(({ words }: Words) => words)}
-      where tenant_id = ${slot(({ tenantId }: Words) => tenantId)} and id = ${slot(({ id }: Words) => id)}`,
+    sql`update ${name} set ${sql.ref(searchColumn)} = ${parameter(({ words }: Words) => words)}
+      where tenant_id = ${parameter(({ tenantId }: Words) => tenantId)} and id = ${parameter(({ id }: Words) => id)}`,
   );
-  let place: Place | undefined = { tenantId: "", id: "" };
-  while (place) {
-    const from: Place = place;
+  let last: RowKey | undefined = { tenantId: "", id: "" };
+  while (last) {
+    const from: RowKey = last;
     await apart(async (session) => {
       const rows: readonly ColumnValues[] = await session.query(read, from);
-      place = undefined;
+      last = undefined;
       for (const [tenantId, id, ...values] of rows) {
         // The first two columns are texts.
-        place = { tenantId: tenantId as string, id: id as string };
-        await session.query(write, { ...place, words: searchText(place.tenantId, values) });
+        last = { tenantId: tenantId as string, id: id as string };
+        await session.query(write, { ...last, words: searchText(last.tenantId, values) });
       }
     });
   }

@@ -2,17 +2,17 @@
 // given up in the end.
 
 import type { Report } from "./report.ts";
-import type { Piece } from "./write-behind.ts";
+import type { WriteBatch } from "./write-behind.ts";
 
 const firstWaitMs = 5_000;
 const maxAttempts = 6;
 /** Rows that are kept at once; more are given up at once. */
-const maxKept = 1_000;
+const maxCached = 1_000;
 /** Rows that are tried again in one go. */
 const maxRetried = 20;
 
 interface Refused {
-  readonly piece: Piece;
+  readonly piece: WriteBatch;
   readonly attempts: number;
   readonly retryAt: number;
 }
@@ -28,8 +28,8 @@ export class RefusedPieces {
   }
 
   /** Keeps a row that was refused now. @param attempts made before */
-  add(piece: Piece, err: unknown, attempts = 0): void {
-    const isKept = attempts + 1 < maxAttempts && this.#kept.length < maxKept;
+  add(piece: WriteBatch, err: unknown, attempts = 0): void {
+    const isKept = attempts + 1 < maxAttempts && this.#kept.length < maxCached;
     const waitMs = firstWaitMs * 4 ** attempts;
     const message = isKept
       ? "a row that requests left behind is refused by the database and set aside"
@@ -40,7 +40,7 @@ export class RefusedPieces {
   }
 
   /** Tries those again whose time has come. */
-  async retry(write: (piece: Piece) => Promise<void>): Promise<void> {
+  async retry(write: (piece: WriteBatch) => Promise<void>): Promise<void> {
     const now = this.#now();
     const due = this.#kept.filter(({ retryAt }) => retryAt <= now).slice(0, maxRetried);
     for (const refused of due) {

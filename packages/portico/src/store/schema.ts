@@ -13,7 +13,7 @@ export interface Column {
   readonly type: ColumnType;
   readonly isNullable: boolean;
   /** What rows that stand already are given when the column is added: a constant. */
-  readonly fill: string | number | boolean | undefined;
+  readonly defaultValue: string | number | boolean | undefined;
   /** The declaration it comes from, for messages. */
   readonly from: string;
 }
@@ -46,7 +46,7 @@ export interface Table {
 }
 
 /** The longest name that PostgreSQL keeps whole. */
-const longestIdentifier = 63;
+const maxIdentifierLength = 63;
 
 /** The column that holds the words of the searched ones. */
 export const searchColumn = "search_words";
@@ -62,8 +62,8 @@ export function tablesOf(
   ownTables: readonly Table[],
   ownIndexes: readonly OwnIndex[] = [],
 ): Table[] {
-  const [referring, plain] = [true, false].map((refers) =>
-    ownTables.filter((table) => table.foreignKeys.length > 0 === refers),
+  const [referencing, plain] = [true, false].map((hasForeignKey) =>
+    ownTables.filter((table) => table.foreignKeys.length > 0 === hasForeignKey),
   );
   const ofResources = parentsFirst(model.resources).map((resource) => {
     const table = resourceTable(resource);
@@ -73,7 +73,7 @@ export function tablesOf(
     };
   });
   requireFree(model, ownTables);
-  return [...plain!, ...ofResources, ...referring!];
+  return [...plain!, ...ofResources, ...referencing!];
 }
 
 /** @throws OperatorError for a resource whose table another one, or the server itself, has already */
@@ -108,13 +108,13 @@ export function columnsOf(resource: ResourceModel): Column[] {
     name,
     type,
     isNullable: false,
-    fill: undefined,
+    defaultValue: undefined,
     from: `resource ${resource.name}`,
   });
   return [
     column("tenant_id", "text"),
     ...storedAttributes(resource).map((attribute) => attributeColumn(resource, attribute)),
-    ...(resource.search.length > 0 ? [{ ...column(searchColumn, "text"), fill: "" }] : []),
+    ...(resource.search.length > 0 ? [{ ...column(searchColumn, "text"), defaultValue: "" }] : []),
   ];
 }
 
@@ -144,19 +144,19 @@ function searchOf({ table, search }: ResourceModel): Table["search"] {
 }
 
 function attributeColumn(resource: ResourceModel, { name, column, field, isNullable }: Attribute): Column {
-  const standard = "default" in field.options ? field.options.default : undefined;
+  const value = "default" in field.options ? field.options.default : undefined;
   return {
     name: column,
     type: columnTypes[field.kind],
     isNullable,
-    fill: fillOf(field.kind, standard),
+    defaultValue: defaultValueOf(field.kind, value),
     from: `resource ${resource.name}, field ${name}`,
   };
 }
 
 /** A state has no column: it is worked out. */
 export function storedAttributes({ attributes }: ResourceModel): readonly Attribute[] {
-  return attributes.filter(({ moments }) => !moments);
+  return attributes.filter(({ statusRules }) => !statusRules);
 }
 
 const columnTypes = {
@@ -164,7 +164,7 @@ const columnTypes = {
   text: "text",
   choice: "text",
   belongsTo: "text",
-  state: "text",
+  computedStatus: "text",
   integer: "integer",
   number: "number",
   boolean: "boolean",
@@ -173,38 +173,37 @@ const columnTypes = {
   list: "json",
 } as const;
 
-function fillOf(kind: Attribute["field"]["kind"], standard: unknown): Column["fill"] {
-  if (kind === "belongsTo" || typeof standard === "function" || standard === undefined) return undefined;
-  if (isJson({ kind })) return JSON.stringify(standard);
-  if (kind === "timestamp")
-    return (standard === "now" ? new Date() : new Date(String(standard))).toISOString();
+function defaultValueOf(kind: Attribute["field"]["kind"], value: unknown): Column["defaultValue"] {
+  if (kind === "belongsTo" || typeof value === "function" || value === undefined) return undefined;
+  if (isJson({ kind })) return JSON.stringify(value);
+  if (kind === "timestamp") return (value === "now" ? new Date() : new Date(String(value))).toISOString();
   // Of the other kinds a constant default is a text, a number or a boolean.
-  return standard as string | number | boolean;
+  return value as string | number | boolean;
 }
 
 function resourceIndexes(resource: ResourceModel): Index[] {
-  const found = new Map<string, Index>();
+  const indexes = new Map<string, Index>();
   const add = (attributes: readonly Attribute[], unique?: Attribute["unique"]): void => {
     const columns = [...new Set(attributes)].map(({ column, isNullable }) => ({ name: column, isNullable }));
     const isUnique = unique !== undefined;
     const name = indexName(resource.table, columns, isUnique);
     const tenant = unique === "all tenants" ? [] : [{ name: "tenant_id", isNullable: false }];
-    found.set(name, { name, columns: [...tenant, ...columns], isUnique });
+    indexes.set(name, { name, columns: [...tenant, ...columns], isUnique });
   };
   const id = resource.attribute.get("id")!;
   const parent = resource.parent ? [resource.parent] : [];
   for (const sort of resource.sorts.values()) {
     add([...parent, sort, id]);
     for (const { attribute } of resource.filters.values())
-      if (!attribute.moments) add([...parent, attribute, sort, id]);
+      if (!attribute.statusRules) add([...parent, attribute, sort, id]);
   }
   for (const attribute of resource.attributes) if (attribute.unique) add([attribute], attribute.unique);
   for (const attribute of resource.references) {
-    const isIndexed = [...found.values()].some((index) => index.columns[1]?.name === attribute.column);
+    const isIndexed = [...indexes.values()].some((index) => index.columns[1]?.name === attribute.column);
     // The rows that refer to another are listed newest first.
     if (!isIndexed) add([attribute, resource.sorts.get(defaultSort)!, id]);
   }
-  return [...found.values()];
+  return [...indexes.values()];
 }
 
 /** Indexes of the model are known by this beginning; others belong to somebody else. */
@@ -217,6 +216,6 @@ function indexName(table: string, columns: readonly { name: string }[], isUnique
 
 /** Names that PostgreSQL would cut are cut here, with a hash that keeps them apart. */
 export function identifier(name: string): string {
-  if (name.length <= longestIdentifier) return name;
-  return `${name.slice(0, longestIdentifier - 9)}_${hash("sha256", name, "hex").slice(0, 8)}`;
+  if (name.length <= maxIdentifierLength) return name;
+  return `${name.slice(0, maxIdentifierLength - 9)}_${hash("sha256", name, "hex").slice(0, 8)}`;
 }

@@ -1,7 +1,7 @@
 // Words as the search index keeps them: each begins with a mark of its tenant, so that the search of one tenant
 // does not walk through the words of all.
 
-import { wordsOf } from "../plan/words.ts";
+import { searchWords } from "../plan/words.ts";
 
 /** The last characters of an id are random: two tenants rarely share them, and `tenant_id` keeps those apart. */
 const tagLength = 4;
@@ -11,17 +11,17 @@ export function taggedWord(tenantId: string, word: string): string {
 }
 
 /** PostgreSQL finds no words beyond 1 MiB of a row; both databases leave out what comes after this. */
-const mostBytes = 900_000;
+const maxBytes = 900_000;
 
 /** The words of the searched values of a row, as `search_words` holds them. */
 export function searchText(tenantId: string, values: readonly unknown[]): string {
-  const kept: string[] = [];
+  const words: string[] = [];
   let bytes = 0;
-  for (const word of wordsOf(values.map((value) => value ?? "").join(" "))) {
+  for (const word of searchWords(values.map((value) => value ?? "").join(" "))) {
     const tagged = taggedWord(tenantId, word);
     bytes += Buffer.byteLength(tagged) + 1;
-    if (bytes > mostBytes) break;
-    kept.push(tagged);
+    if (bytes > maxBytes) break;
+    words.push(tagged);
   }
-  return kept.join(" ");
+  return words.join(" ");
 }

@@ -1,4 +1,4 @@
-// Statements are built by Kysely once per shape. A `Slot` stands where a value will be bound: it says how
+// Statements are built by Kysely once per shape. A `Parameter` stands where a value will be bound: it says how
 // to take that value from the input of a call, so that the same compiled text serves every request.
 
 import {
@@ -15,7 +15,7 @@ import {
 } from "kysely";
 import type { Statement } from "./database.ts";
 
-class Slot<Input> {
+class Parameter<Input> {
   readonly read: (input: Input) => unknown;
   constructor(read: (input: Input) => unknown) {
     this.read = read;
@@ -23,8 +23,8 @@ class Slot<Input> {
 }
 
 /** A parameter whose value is taken from a call's input. `` sql`id = ${slot((read: ReadOne) => read.id)}` `` */
-export function slot<Input>(read: (input: Input) => unknown): RawBuilder<unknown> {
-  return sql`${new Slot(read)}`;
+export function parameter<Input>(read: (input: Input) => unknown): RawBuilder<unknown> {
+  return sql`${new Parameter(read)}`;
 }
 
 /** Any table and column: names come from the model, which is checked at start. */
@@ -55,8 +55,8 @@ export function compile<Input>(
   { mayScan = false, tenantOf }: Pick<Statement<Input>, "mayScan" | "tenantOf"> = {},
 ): Statement<Input> {
   const { sql: text, parameters } = query.compile(builder);
-  const readers = parameters.map((parameter) =>
-    parameter instanceof Slot ? (parameter.read as (input: Input) => unknown) : () => parameter,
+  const readers = parameters.map((value) =>
+    value instanceof Parameter ? (value.read as (input: Input) => unknown) : () => value,
   );
   const bind = (input: Input): unknown[] => readers.map((read) => read(input));
   return Object.freeze({ sql: text, bind, mayScan, ...(tenantOf && { tenantOf }) });

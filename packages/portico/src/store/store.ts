@@ -15,9 +15,9 @@ import type { Dialect, Lock } from "./dialect.ts";
 import { isWholePage, pageOf } from "./page.ts";
 
 /** Compiled statements kept for each resource and operation; a usual one is a few kilobytes of text and closures. */
-const mostShapes = 500;
+const maxShapeWeight = 500;
 /** Characters of the shape of such a one; longer shapes count as several. */
-const usualShape = 100;
+const typicalShapeLength = 100;
 
 /** What is compiled, by the resource it is for and the shape of the plan. */
 class Shapes<Compiled> {
@@ -26,14 +26,14 @@ class Shapes<Compiled> {
   get(resource: ResourceModel, shape: string, make: () => Compiled): Compiled {
     let ofResource = this.#kept.get(resource);
     if (!ofResource) {
-      ofResource = new BoundedMap(mostShapes, (text) => Math.ceil(text.length / usualShape) || 1);
+      ofResource = new BoundedMap(maxShapeWeight, (text) => Math.ceil(text.length / typicalShapeLength) || 1);
       this.#kept.set(resource, ofResource);
     }
     const known = ofResource.get(shape);
     if (known) return known;
-    const made = make();
-    ofResource.set(shape, made);
-    return made;
+    const statement = make();
+    ofResource.set(shape, statement);
+    return statement;
   }
 }
 

@@ -20,7 +20,7 @@ export interface ExistingTable {
 }
 
 /** An existing table while its catalogue is being read. */
-export class FoundTable implements ExistingTable {
+export class TableDescription implements ExistingTable {
   readonly columns = new Map<string, { type: string; isNullable: boolean; hasDefault: boolean }>();
   readonly indexes = new Set<string>();
   readonly brokenIndexes = new Set<string>();
@@ -41,7 +41,7 @@ export interface TableDialect {
   /** Keeps other processes from migrating until the maintenance ends. */
   lock(session: Maintenance): Promise<void>;
   /** At the beginning of the transaction: waits for no lock so long that requests queue behind it. */
-  limitWaiting(session: Session): Promise<void>;
+  limitLockWait(session: Session): Promise<void>;
   /** Whether a transaction failed only because others use the tables. */
   isBlocked(error: unknown): boolean;
   existing(session: Session): Promise<Map<string, ExistingTable>>;

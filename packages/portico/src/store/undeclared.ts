@@ -11,14 +11,14 @@ const resourceColumns = ["tenant_id", "id", "created_at", "updated_at"];
 /** The names of tables of former resources that have rows. */
 export async function undeclaredTables(store: Store, tables: readonly Table[]): Promise<string[]> {
   const declared = new Set(tables.map(({ name }) => name));
-  const found: string[] = [];
+  const undeclared: string[] = [];
   for (const [name, table] of await existingTables(store)) {
     if (declared.has(name) || !isOfResource(table)) continue;
     const text = `select 1 from "${name.replaceAll('"', '""')}" limit 1`;
     const rows = await store.database.query({ sql: text, bind: () => [] }, undefined);
-    if (rows.length > 0) found.push(name);
+    if (rows.length > 0) undeclared.push(name);
   }
-  return found.sort();
+  return undeclared.sort();
 }
 
 function isOfResource({ columns }: ExistingTable): boolean {

@@ -9,12 +9,12 @@ import type { Report } from "./report.ts";
 import type { Store } from "./store.ts";
 
 /** So much of what was gathered as one transaction writes. */
-export interface Piece {
+export interface WriteBatch {
   write(session: Session): Promise<void>;
   /** It was not written: it is kept for the next time. */
-  giveBack(): void;
+  restore(): void;
   /** Its two halves; nothing for a single row. */
-  halves(): readonly Piece[];
+  halves(): readonly WriteBatch[];
 }
 
 /** The two halves of some rows; nothing for a single one. */
@@ -24,30 +24,30 @@ export function halvesOf<Row>(rows: readonly Row[]): readonly (readonly Row[])[]
 }
 
 /** Gathers what is to be written, within bounds of its own. */
-export interface Gathering {
+export interface WriteBuffer {
   /** Takes out of memory what is written now. */
-  take(): readonly Piece[];
+  drain(): readonly WriteBatch[];
 }
 
 const intervalMs = 1_000;
 /** At the end, a database that is busy is asked so often, with so long a pause. */
-const lastAttempts = 3;
-const lastPauseMs = 500;
+const finalAttempts = 3;
+const finalRetryDelayMs = 500;
 /** Rows that are refused one after the other before it is the database that is at fault. */
 const maxRefused = 8;
 
 export class WriteBehind {
   readonly #store: Store;
-  readonly #gatherings: readonly Gathering[];
+  readonly #buffers: readonly WriteBuffer[];
   readonly #report: Report;
   readonly #refused: RefusedPieces;
   #timer: NodeJS.Timeout | undefined;
   #flushing: Promise<boolean> | undefined;
   #isFailing = false;
 
-  constructor(store: Store, gatherings: readonly Gathering[], report: Report) {
+  constructor(store: Store, buffers: readonly WriteBuffer[], report: Report) {
     this.#store = store;
-    this.#gatherings = gatherings;
+    this.#buffers = buffers;
     this.#report = report;
     this.#refused = new RefusedPieces(report);
   }
@@ -55,7 +55,7 @@ export class WriteBehind {
   /** Writes once a second from here on. */
   start(): void {
     const flush = (): void => {
-      this.flush().catch((error) => this.#tellOnce(error));
+      this.flush().catch((error) => this.#reportOnce(error));
     };
     this.#timer = setInterval(flush, intervalMs).unref();
   }
@@ -65,8 +65,8 @@ export class WriteBehind {
     clearInterval(this.#timer);
     await this.#flushing;
     for (let attempt = 1; !(await this.flush()); attempt += 1) {
-      if (attempt === lastAttempts) return;
-      await sleep(lastPauseMs);
+      if (attempt === finalAttempts) return;
+      await sleep(finalRetryDelayMs);
     }
   }
 
@@ -78,37 +78,37 @@ export class WriteBehind {
 
   async #writeOnce(): Promise<boolean> {
     try {
-      return await this.#write();
+      return await this.#writeBatches();
     } finally {
       this.#flushing = undefined;
     }
   }
 
   /** Each transaction takes one piece of every gathering; other writes come between them. */
-  async #write(): Promise<boolean> {
-    const taken = this.#gatherings.map((gathering) => [...gathering.take()]);
-    while (taken.some((pieces) => pieces.length > 0)) {
-      const together = taken.flatMap((pieces) => pieces[0] ?? []);
+  async #writeBatches(): Promise<boolean> {
+    const batches = this.#buffers.map((gathering) => [...gathering.drain()]);
+    while (batches.some((pieces) => pieces.length > 0)) {
+      const together = batches.flatMap((pieces) => pieces[0] ?? []);
       try {
         await this.#writeTogether(together);
       } catch (error) {
         const rest = isOutage(error) ? together : await this.#writeApart(together);
-        for (const pieces of taken) pieces.shift();
+        for (const pieces of batches) pieces.shift();
         if (rest.length > 0) {
-          for (const piece of [...rest, ...taken.flat()]) piece.giveBack();
-          this.#tellOnce(error);
+          for (const piece of [...rest, ...batches.flat()]) piece.restore();
+          this.#reportOnce(error);
           return false;
         }
         continue;
       }
-      for (const pieces of taken) pieces.shift();
+      for (const pieces of batches) pieces.shift();
     }
     await this.#refused.retry((piece) => this.#writeTogether([piece]));
     this.#isFailing = false;
     return true;
   }
 
-  async #writeTogether(pieces: readonly Piece[]): Promise<void> {
+  async #writeTogether(pieces: readonly WriteBatch[]): Promise<void> {
     await this.#store.transaction(async (session) => {
       for (const piece of pieces) await piece.write(session);
     });
@@ -118,9 +118,9 @@ export class WriteBehind {
    * Writes what was refused together in ever smaller parts, down to the rows that are refused. These are set aside where
    * anything else was written; otherwise nothing says that the rows are at fault. @returns what is to be given back
    */
-  async #writeApart(pieces: readonly Piece[]): Promise<readonly Piece[]> {
+  async #writeApart(pieces: readonly WriteBatch[]): Promise<readonly WriteBatch[]> {
     const waiting = [...pieces];
-    const refused: { readonly piece: Piece; readonly error: unknown }[] = [];
+    const refused: { readonly piece: WriteBatch; readonly error: unknown }[] = [];
     let isAnyWritten = false;
     while (waiting.length > 0 && (isAnyWritten || refused.length < maxRefused)) {
       const piece = waiting.pop()!;
@@ -140,7 +140,7 @@ export class WriteBehind {
   }
 
   /** One line until it works again, not one a second. */
-  #tellOnce(error: unknown): void {
+  #reportOnce(error: unknown): void {
     if (this.#isFailing) return;
     this.#isFailing = true;
     this.#report("uses of keys and the request log cannot be written; they are kept and tried again", {

@@ -50,7 +50,7 @@ const posts = resource("post", {
         holds<Equal<typeof caller.userId, string | undefined>>();
         return { views: 0, body: input.body ?? "" };
       },
-      change(changes, { current }) {
+      update(changes, { current }) {
         holds<Equal<typeof changes.title, string | undefined>>();
         holds<Equal<typeof current.rank, number | null>>();
         return undefined;
@@ -58,7 +58,7 @@ const posts = resource("post", {
     },
   },
 });
-const comments = resource("comment", { under: posts, fields: { body: text() }, filter: ["postId"] });
+const comments = resource("comment", { parent: posts, fields: { body: text() }, filter: ["postId"] });
 
 holds<
   Equal<
@@ -130,16 +130,16 @@ export async function used(rows: Rows): Promise<void> {
   const post = await rows.create(posts, { title: "x", price: 1, foreign: "y" });
   holds<Equal<typeof post.status, "draft" | "published">>();
   await rows.create(comments, { postId: post.id, body: "x" });
-  await rows.change(posts, post.id, { status: "published" });
+  await rows.update(posts, post.id, { status: "published" });
   // @ts-expect-error: the title is missing
   await rows.create(posts, { price: 1, foreign: "y" });
   // @ts-expect-error: a comment needs its post
   await rows.create(comments, { body: "x" });
   // What callers only read, and what they never see, comes from hooks.
-  await rows.change(posts, post.id, { views: 1 });
+  await rows.update(posts, post.id, { views: 1 });
   await rows.create(posts, { title: "x", price: 1, foreign: "y", hash: "z" });
   // @ts-expect-error: the hash is text
   await rows.create(posts, { title: "x", price: 1, foreign: "y", hash: 1 });
   // @ts-expect-error: no status is called so
-  await rows.change(posts, post.id, { status: "lost" });
+  await rows.update(posts, post.id, { status: "lost" });
 }

@@ -19,7 +19,7 @@ import { resource } from "../../src/declare/resource.ts";
 
 const parents = resource("parent", { fields: { name: text() } });
 const things = resource("thing", {
-  under: parents,
+  parent: parents,
   fields: {
     title: text({ min: 1, max: 9, pattern: /[a-z]+/, description: "What it is called." }),
     note: text({ optional: true, format: "uri" }),
@@ -69,5 +69,5 @@ test("every field that a caller may give has its schema, and no other has", () =
 
 test("a replacement asks for what a creation asks for, a change for nothing", () => {
   assert.deepEqual(schemas.replace, schemas.create);
-  assert.deepEqual(schemas.change, { ...schemas.create, required: [] });
+  assert.deepEqual(schemas.update, { ...schemas.create, required: [] });
 });

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { app } from "../../src/declare/app.ts";
 import { buildModel } from "../../src/declare/build-model.ts";
-import { belongsTo, integer, json, state, text, timestamp } from "../../src/declare/field.ts";
+import { belongsTo, computedStatus, integer, json, text, timestamp } from "../../src/declare/field.ts";
 import { type Resource, resource } from "../../src/declare/resource.ts";
 import { BodyValidator } from "../../src/engine/validate.ts";
 import { OperatorError } from "../../src/errors.ts";
@@ -17,52 +17,60 @@ const endsAt = timestamp({ optional: true });
 const clubs = resource("club", { fields: { title } });
 const run = async (): Promise<object> => ({});
 const actionRule = "as a noun in lowercase with hyphens, for example rotations";
-const markRule = "removal marks it, so write timestamp({ optional: true, readOnly: true })";
+const markRule = "markOnDelete sets it, so write timestamp({ optional: true, readOnly: true })";
 
 /** A fact about one resource called `pass`, and the line without its name. */
 const onePass: readonly (readonly [fact: string, declaration: object, line: string])[] = [
   [
     "a state without rules",
-    { fields: { status: state("open", []) } },
-    ', field status: give at least one rule: { state: "expired", from: "expiresAt" }',
+    { fields: { status: computedStatus("open", []) } },
+    ', field status: give at least one rule: { status: "expired", from: "expiresAt" }',
   ],
   [
     "a state that stands there twice",
-    { fields: { endsAt, status: state("open", [{ state: "open", from: "endsAt" }]) } },
-    ", field status: a state stands there twice; remove one",
+    { fields: { endsAt, status: computedStatus("open", [{ status: "open", from: "endsAt" }]) } },
+    ", field status: a status is listed twice; remove one",
   ],
   [
     "a state without a name",
-    { fields: { endsAt, status: state("", [{ state: "ended", from: "endsAt" }]) } },
-    ", field status: write every state as a word",
+    { fields: { endsAt, status: computedStatus("", [{ status: "ended", from: "endsAt" }]) } },
+    ", field status: write every status as a word",
   ],
   [
     "a state from what is no timestamp",
-    { fields: { title, status: state("open", [{ state: "ended", from: "title" }]) } },
+    { fields: { title, status: computedStatus("open", [{ status: "ended", from: "title" }]) } },
     ", field status: title is no timestamp; name a timestamp field",
   ],
   [
     "a state from what is no field",
-    { fields: { status: state("open", [{ state: "ended", from: "endsAt" }]) } },
+    { fields: { status: computedStatus("open", [{ status: "ended", from: "endsAt" }]) } },
     ", field status: endsAt is no timestamp; name a timestamp field",
   ],
   ...[-1, Number.NaN, Infinity, 1e12].map(
     (secondsBefore) =>
       [
         `a state ${secondsBefore} seconds before a moment`,
-        { fields: { endsAt, status: state("open", [{ state: "ended", from: "endsAt", secondsBefore }]) } },
+        {
+          fields: {
+            endsAt,
+            status: computedStatus("open", [{ status: "ended", from: "endsAt", secondsBefore }]),
+          },
+        },
         ", field status: secondsBefore of ended is a number of seconds from 0 to 3162240000",
       ] as const,
   ),
   [
     "a sort by a state",
-    { fields: { endsAt, status: state("open", [{ state: "ended", from: "endsAt" }]) }, sort: ["status"] },
-    ", field status: a state changes by itself; sort by its timestamp",
+    {
+      fields: { endsAt, status: computedStatus("open", [{ status: "ended", from: "endsAt" }]) },
+      sort: ["status"],
+    },
+    ", field status: a computed status changes with time; sort by its timestamp",
   ],
   [
     "a field that is fixed and read-only",
-    { fields: { title: text({ fixed: true, readOnly: true }) } },
-    ", field title: is given by hooks only, so it cannot be fixed; remove one of the two",
+    { fields: { title: text({ immutable: true, readOnly: true }) } },
+    ", field title: is given by hooks only, so it cannot be immutable; remove one of the two",
   ],
   [
     "a read-only field whose default is worked out",
@@ -79,16 +87,20 @@ const onePass: readonly (readonly [fact: string, declaration: object, line: stri
     { fields: { meta: json({ optional: true, schema: { enum: [1, 2] } }) } },
     ", field meta: is optional, so its schema needs a type",
   ],
-  ["a check that is no function", { fields: { title }, check: {} }, ": check is a function of the body"],
+  [
+    "a check that is no function",
+    { fields: { title }, validate: {} },
+    ": validate is a function of the body",
+  ],
   [
     "a removal that names no mark",
-    { fields: { title }, removal: {} },
-    ': write removal as { marks: "removedAt" }',
+    { fields: { title }, markOnDelete: {} },
+    ': write markOnDelete as the name of a timestamp, "deletedAt"',
   ],
   [
     "a mark that is no field",
-    { fields: { title }, removal: { marks: "goneAt" } },
-    ", removal: there is no field goneAt; use one of id, title, createdAt, updatedAt",
+    { fields: { title }, markOnDelete: "goneAt" },
+    ", markOnDelete: there is no field goneAt; use one of id, title, createdAt, updatedAt",
   ],
   ...(
     [
@@ -100,7 +112,7 @@ const onePass: readonly (readonly [fact: string, declaration: object, line: stri
     ([fact, goneAt]) =>
       [
         `a mark that ${fact}`,
-        { fields: { goneAt }, removal: { marks: "goneAt" } },
+        { fields: { goneAt }, markOnDelete: "goneAt" },
         `, field goneAt: ${markRule}`,
       ] as const,
   ),
@@ -137,10 +149,10 @@ const onePass: readonly (readonly [fact: string, declaration: object, line: stri
     {
       fields: { title },
       actions: {
-        renewals: { input: { at: endsAt, is: state("open", [{ state: "x", from: "at" }]) }, run },
+        renewals: { input: { at: endsAt, is: computedStatus("open", [{ status: "x", from: "at" }]) }, run },
       },
     },
-    ", field renewals.is: an action is told what its caller sends; remove the state",
+    ", field renewals.is: an action is told what its caller sends; remove the computed status",
   ],
   [
     "an action that is told what is no field",
@@ -154,17 +166,17 @@ const onePass: readonly (readonly [fact: string, declaration: object, line: stri
   ],
   [
     "a collection below what is no reference",
-    { fields: { title }, alsoUnder: ["title"] },
-    ", alsoUnder: title is no reference; name a belongsTo, or tenant",
+    { fields: { title }, nestedUnder: ["title"] },
+    ", nestedUnder: title is no reference; name a belongsTo, or tenant",
   ],
   [
     "a collection below what is no list",
-    { fields: { title }, alsoUnder: "tenant" },
-    ': write alsoUnder as a list of references, ["owner"]',
+    { fields: { title }, nestedUnder: "tenant" },
+    ': write nestedUnder as a list of references, ["owner"]',
   ],
   [
     "a collection below the tenant twice",
-    { fields: { title }, alsoUnder: ["tenant", "tenant"] },
+    { fields: { title }, nestedUnder: ["tenant", "tenant"] },
     ": the path /v1/tenants/{id}/passes is taken by pass; rename one",
   ],
 ];
@@ -176,26 +188,26 @@ const several: readonly (readonly [fact: string, resources: readonly Resource[],
   ),
   [
     "two references to one resource with the collection below both",
-    [clubs, loosely("pass", { fields: { home: club, away: club }, alsoUnder: ["home", "away"] })],
+    [clubs, loosely("pass", { fields: { home: club, away: club }, nestedUnder: ["home", "away"] })],
     "resource pass: the path /v1/clubs/{id}/passes is taken by pass; rename one",
   ],
   [
     "a collection below its own parent once more",
-    [clubs, loosely("pass", { under: clubs, fields: { title }, alsoUnder: ["club"] })],
+    [clubs, loosely("pass", { parent: clubs, fields: { title }, nestedUnder: ["club"] })],
     "resource pass: the path /v1/clubs/{id}/passes is taken by pass; rename one",
   ],
   [
     "an action with the path of a collection below",
     [
       loosely("club", { fields: { title }, actions: { passes: { input: {}, run } } }),
-      loosely("pass", { fields: { club: belongsTo(() => clubs) }, alsoUnder: ["club"] }),
+      loosely("pass", { fields: { club: belongsTo(() => clubs) }, nestedUnder: ["club"] }),
     ],
     "resource pass: the path /v1/clubs/{id}/passes is taken by club; rename one",
   ],
   [
     "an action with the path of a child",
     [
-      loosely("pass", { under: clubs, fields: { title } }),
+      loosely("pass", { parent: clubs, fields: { title } }),
       loosely("club", { fields: { title }, actions: { passes: { input: {}, run } } }),
     ],
     "resource pass: the path /v1/clubs/{id}/passes is taken by club; rename one",
@@ -206,18 +218,18 @@ const several: readonly (readonly [fact: string, resources: readonly Resource[],
       clubs,
       loosely("pass", {
         fields: {
-          club: belongsTo(() => clubs, { whenRemoved: "remove" }),
+          club: belongsTo(() => clubs, { onDelete: "cascade" }),
           goneAt: timestamp({ optional: true, readOnly: true }),
         },
-        removal: { marks: "goneAt" },
+        markOnDelete: "goneAt",
       }),
     ],
     "resource pass, field club: its rows are kept when what they refer to is removed, so it must be optional",
   ],
   [
     "rows of which something else is to become",
-    [clubs, loosely("pass", { fields: { club: { ...club, options: { whenRemoved: "null" } } } })],
-    'resource pass, field club: whenRemoved is "remove", or left out',
+    [clubs, loosely("pass", { fields: { club: { ...club, options: { onDelete: "null" } } } })],
+    'resource pass, field club: onDelete is "cascade", or left out',
   ],
   ...(
     [
@@ -268,7 +280,12 @@ for (const [fact, resources, line] of several) {
 }
 
 test("a resource that is served to nobody takes no path", () => {
-  const hidden = loosely("pass", { served: false, under: clubs, fields: { title }, alsoUnder: ["tenant"] });
-  const other = loosely("badge", { plural: "passes2", under: clubs, fields: { title } });
+  const hidden = loosely("pass", {
+    exposed: false,
+    parent: clubs,
+    fields: { title },
+    nestedUnder: ["tenant"],
+  });
+  const other = loosely("badge", { plural: "passes2", parent: clubs, fields: { title } });
   assert.ok(buildModel(app({ name: "Right", resources: [clubs, hidden, other] }), []));
 });

@@ -37,7 +37,7 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
       [
         "an option that does not exist",
         { sorts: ["title"] },
-        "there is no option sorts; use some of fields, plural, under, filter, sort, search, scopes, version, paging, policy, inheritPolicy, hooks, check, removal, actions, alsoUnder, served, operations, recorded, description, deprecated",
+        "there is no option sorts; use some of fields, plural, parent, filter, sort, search, scopes, version, paging, policy, inheritPolicy, hooks, validate, markOnDelete, actions, nestedUnder, exposed, operations, events, description, deprecated",
       ],
       ["another paging", { paging: "offset" }, "paging is cursor or page"],
       ["one scope of two", { scopes: { read: "a:read" } }, "scopes needs both read and write"],
@@ -46,33 +46,33 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
       ["a policy that is no function", { policy: {} }, "policy is a function of the caller"],
       [
         "an inherited policy that is no boolean",
-        { under: elsewhere, inheritPolicy: "no" },
+        { parent: elsewhere, inheritPolicy: "no" },
         "inheritPolicy is true or false",
       ],
       [
         "an inherited policy of what stands under nothing",
         { inheritPolicy: false },
-        "inheritPolicy is for a resource that stands under another; remove it, or set under",
+        "inheritPolicy needs a parent; remove it, or set parent",
       ],
       [
         "an operation that does not exist",
-        { operations: ["list", "update"] },
-        "operations is a list of some of list, get, create, replace, change, remove",
+        { operations: ["list", "patch"] },
+        "operations is a list of some of list, get, create, replace, update, delete",
       ],
       [
         "no operation at all",
         { operations: [] },
-        "operations is a list of some of list, get, create, replace, change, remove",
+        "operations is a list of some of list, get, create, replace, update, delete",
       ],
       [
         "a hook at another time",
         { hooks: { during: {} } },
-        "there is no hook during; use before or after create, change, remove",
+        "there is no hook during; use before or after create, update, delete",
       ],
       [
-        "a hook of another operation",
-        { hooks: { before: { update() {} } } },
-        "there is no hook before.update; use before or after create, change, remove",
+        "a hook of an unknown operation",
+        { hooks: { before: { patch() {} } } },
+        "there is no hook before.patch; use before or after create, update, delete",
       ],
     ] as const
   ).map(
@@ -84,7 +84,7 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
       [
         "a misspelt option",
         { ...title, options: { mx: 5 } },
-        "there is no option mx; use some of optional, readOnly, internal, fixed, untagged, description, deprecated, min, max, default, unique, format, pattern",
+        "there is no option mx; use some of optional, readOnly, internal, immutable, excludeFromETag, description, deprecated, min, max, default, unique, format, pattern",
       ],
       ["what is no field", "text", "write it with text(), integer(), choice() or another kind"],
       ["a negative bound", text({ min: -1 }), "min and max count characters"],
@@ -199,8 +199,8 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
   ],
   [
     "a parent that the app does not list",
-    [resource("comment", { under: elsewhere, fields: { title } })],
-    "resource comment, under: refers to elsewhere, which the app does not list; add it to resources",
+    [resource("comment", { parent: elsewhere, fields: { title } })],
+    "resource comment, parent: refers to elsewhere, which the app does not list; add it to resources",
   ],
   [
     "a reference to nothing",
@@ -218,7 +218,7 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
       elsewhere,
       loosely("post", {
         fields: { author: belongsTo(() => elsewhere), authorId2: title, elsewhere: title },
-        under: elsewhere,
+        parent: elsewhere,
       }),
     ],
     "resource post, field elsewhere: also the name of a reference; rename one",
@@ -260,8 +260,8 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
   ],
   [
     "a resource that stands under one of its own name",
-    [loosely("elsewhere", { under: elsewhere, fields: { title } })],
-    "resource elsewhere: it stands under itself; set under to another resource",
+    [loosely("elsewhere", { parent: elsewhere, fields: { title } })],
+    "resource elsewhere: it is its own parent; set parent to another resource",
   ],
   [
     "a list of lists",
@@ -335,7 +335,7 @@ test("what is right is frozen into a model with every name worked out", () => {
     scopes: { read: "storage-boxes:read", write: "storage-boxes:write" },
     version: "v1",
     paging: "cursor",
-    isServed: true,
+    isExposed: true,
   });
   assert.deepEqual(
     box.attributes.map(({ name, column }) => [name, column]),

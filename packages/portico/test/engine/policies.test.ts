@@ -7,7 +7,15 @@ import fc from "fast-check";
 import { app } from "../../src/declare/app.ts";
 import { buildModel } from "../../src/declare/build-model.ts";
 import type { Caller } from "../../src/declare/caller.ts";
-import { boolean, choice, integer, number, state, text, timestamp } from "../../src/declare/field.ts";
+import {
+  boolean,
+  choice,
+  computedStatus,
+  integer,
+  number,
+  text,
+  timestamp,
+} from "../../src/declare/field.ts";
 import type { Model, ResourceModel } from "../../src/declare/model.ts";
 import { type Resource, type RowFilter, resource } from "../../src/declare/resource.ts";
 import { Engine } from "../../src/engine/engine.ts";
@@ -36,7 +44,7 @@ const fields = {
   isOpen: boolean({ optional: true }),
   kind: choice(["plain", "rich"], { optional: true }),
   endsAt: timestamp({ optional: true }),
-  progress: state("under_way", [{ state: "over", from: "endsAt" }]),
+  progress: computedStatus("under_way", [{ status: "over", from: "endsAt" }]),
 };
 
 /** @param inherits whether the middle level is visible only where the top is */
@@ -44,8 +52,8 @@ function modelOf(inherits: boolean): Model {
   const declare = resource as unknown as (name: string, declaration: object) => Resource;
   const common = { fields, filter: ["kind", "rank"], sort: ["rank"] };
   const top = declare("top", { ...common, policy: () => policies.top });
-  const mid = declare("mid", { ...common, under: top, policy: () => policies.mid, inheritPolicy: inherits });
-  const leaf = declare("leaf", { ...common, plural: "leaves", under: mid, policy: () => policies.leaf });
+  const mid = declare("mid", { ...common, parent: top, policy: () => policies.mid, inheritPolicy: inherits });
+  const leaf = declare("leaf", { ...common, plural: "leaves", parent: mid, policy: () => policies.leaf });
   return buildModel(app({ name: "Tree", resources: [top, mid, leaf] }), []);
 }
 
@@ -232,7 +240,7 @@ onEachDatabase("random policies agree with a plain model", (database) => {
                 kind === "create"
                   ? engine.create(caller, resourceModel, write.body, row.parent?.id)
                   : kind === "change"
-                    ? engine.change(caller, resourceModel, row.id, write.body)
+                    ? engine.update(caller, resourceModel, row.id, write.body)
                     : engine.replace(caller, resourceModel, row.id, write.body);
               const written = await writing.catch(codeOf);
               assert.equal(typeof written === "string" ? written : "written", expected);

@@ -23,7 +23,7 @@ class Told {
 
   async begin(feed: EventFeed): Promise<void> {
     this.#stop = await feed.listen(async (events) => void this.#events.push(...events));
-    this.#seen = await feed.seenAfter(feed.told);
+    this.#seen = await feed.visibleAfter(feed.position);
   }
 
   get rows(): readonly string[] {
@@ -106,16 +106,16 @@ onEachDatabase("the feed of events", (database) => {
     }));
 
   test("a stretch of what was told is read again", async () => {
-    const from = [...(await feed.seenAfter(0))].at(-1)!;
+    const from = [...(await feed.visibleAfter(0))].at(-1)!;
     for (const row of ["s1", "s2", "s3"]) await write(row);
-    const numbers = [...(await feed.seenAfter(from))];
+    const numbers = [...(await feed.visibleAfter(from))];
     const stretch = { tenantId: "tenant", resource: "thing", after: numbers[0]!, until: numbers[2]! };
-    const events = await feed.stretch(stretch);
+    const events = await feed.readRange(stretch);
     assert.deepEqual(
       events.map(({ rowId }) => rowId),
       ["s2", "s3"],
     );
-    assert.deepEqual(await feed.stretch({ ...stretch, tenantId: "other" }), []);
+    assert.deepEqual(await feed.readRange({ ...stretch, tenantId: "other" }), []);
   });
 
   if (database === "sqlite") return;

@@ -2,71 +2,71 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Gaps } from "../../src/events/gaps.ts";
+import { SequenceGaps } from "../../src/events/gaps.ts";
 
 test("numbers without gaps are told at once", () => {
-  const gaps = new Gaps(5);
-  assert.equal(gaps.settle([6, 7, 8]), 3);
-  assert.equal(gaps.told, 8);
+  const gaps = new SequenceGaps(5);
+  assert.equal(gaps.advance([6, 7, 8]), 3);
+  assert.equal(gaps.position, 8);
 });
 
 test("nothing behind a gap is told while a transaction could fill it", () => {
-  const gaps = new Gaps(5);
-  assert.equal(gaps.settle([6, 8]), 1);
+  const gaps = new SequenceGaps(5);
+  assert.equal(gaps.advance([6, 8]), 1);
   gaps.waitFor(8, ["a"]);
   gaps.update(["a"]);
-  assert.equal(gaps.settle([8, 9]), 0);
-  assert.equal(gaps.told, 6);
+  assert.equal(gaps.advance([8, 9]), 0);
+  assert.equal(gaps.position, 6);
 });
 
 test("a gap that is filled late is told in its place", () => {
-  const gaps = new Gaps(5);
-  gaps.settle([7]);
+  const gaps = new SequenceGaps(5);
+  gaps.advance([7]);
   gaps.waitFor(7, ["a"]);
-  assert.equal(gaps.settle([6, 7]), 2);
+  assert.equal(gaps.advance([6, 7]), 2);
   assert.equal(gaps.isWaiting, false);
 });
 
 test("a gap is passed once all that wrote when it was seen have ended, whoever writes since", () => {
-  const gaps = new Gaps(5);
-  gaps.settle([7]);
+  const gaps = new SequenceGaps(5);
+  gaps.advance([7]);
   gaps.waitFor(7, ["a", "b"]);
   assert.equal(gaps.update(["a", "b", "c"]), false);
   assert.equal(gaps.update(["b", "c"]), true);
-  assert.equal(gaps.settle([7, 8]), 0);
+  assert.equal(gaps.advance([7, 8]), 0);
   gaps.update(["c"]);
-  assert.equal(gaps.settle([7, 8]), 2);
+  assert.equal(gaps.advance([7, 8]), 2);
 });
 
 test("a gap is passed at once where nobody writes", () => {
-  const gaps = new Gaps(5);
-  assert.equal(gaps.settle([9]), 0);
+  const gaps = new SequenceGaps(5);
+  assert.equal(gaps.advance([9]), 0);
   gaps.waitFor(9, []);
   assert.equal(gaps.isWaiting, false);
-  assert.equal(gaps.settle([9]), 1);
+  assert.equal(gaps.advance([9]), 1);
 });
 
 test("a gap that was seen later waits for those who wrote then", () => {
-  const gaps = new Gaps(5);
-  gaps.settle([7]);
+  const gaps = new SequenceGaps(5);
+  gaps.advance([7]);
   gaps.waitFor(7, ["a"]);
   gaps.update(["b"]);
-  assert.equal(gaps.settle([7, 9]), 1);
+  assert.equal(gaps.advance([7, 9]), 1);
   gaps.waitFor(9, ["b"]);
-  assert.equal(gaps.settle([9]), 0);
+  assert.equal(gaps.advance([9]), 0);
   gaps.update([]);
-  assert.equal(gaps.settle([9]), 1);
+  assert.equal(gaps.advance([9]), 1);
 });
 
 test("no gap holds up others for ever", () => {
   let now = 0;
-  const gaps = new Gaps(5, () => now);
-  gaps.settle([7]);
+  const gaps = new SequenceGaps(5, () => now);
+  gaps.advance([7]);
   gaps.waitFor(7, ["a"]);
   now = 299_000;
   gaps.update(["a"]);
-  assert.equal(gaps.settle([7]), 0);
+  assert.equal(gaps.advance([7]), 0);
   now = 301_000;
   gaps.update(["a"]);
-  assert.equal(gaps.settle([7]), 1);
+  assert.equal(gaps.advance([7]), 1);
 });

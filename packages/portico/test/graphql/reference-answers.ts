@@ -4,7 +4,7 @@ import { assemble } from "../../src/cli/assemble.ts";
 import type { Caller } from "../../src/declare/caller.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import { Problem } from "../../src/errors.ts";
-import { Answerer, isFailed } from "../../src/graphql/answer.ts";
+import { areFailures, Executor } from "../../src/graphql/answer.ts";
 import { standardLimits } from "../../src/graphql/bounds.ts";
 import { failureOf, failureOfField } from "../../src/graphql/failure.ts";
 import type { GraphqlRequest } from "../../src/graphql/request.ts";
@@ -48,11 +48,11 @@ export async function openReference(place: Place, folder: string, userId: string
     takeTokens: async () => {},
     chargeAnswer: async () => {},
   };
-  const answerer = new Answerer(parts);
+  const answerer = new Executor(parts);
 
   function examine(request: GraphqlRequest) {
     try {
-      return answerer.examine(request, caller, false);
+      return answerer.prepare(request, caller, false);
     } catch (error) {
       if (error instanceof Problem) return [failureOf(error)];
       throw error;
@@ -62,10 +62,10 @@ export async function openReference(place: Place, folder: string, userId: string
   async function answer(query: string, variables: Readonly<Record<string, unknown>> = {}) {
     const request = { query, variables, operationName: undefined, extensions: {}, isLong: false };
     const examined = examine(request);
-    if (isFailed(examined)) return { errors: examined.map(({ formatted }) => formatted) };
-    const { parsed, prepared } = examined;
-    const context = { api, engine, cursors, caller, reveal: () => {} };
-    const { data, errors } = await executeByReference(parsed, prepared.operation, variables, context);
+    if (areFailures(examined)) return { errors: examined.map(({ formatted }) => formatted) };
+    const { parsed, compiled } = examined;
+    const context = { api, engine, cursors, caller, addReturnedOnce: () => {} };
+    const { data, errors } = await executeByReference(parsed, compiled.operation, variables, context);
     return { data, errors: errors?.map((error) => failureOfField(error, {}).formatted) };
   }
 

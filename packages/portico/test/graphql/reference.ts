@@ -11,15 +11,15 @@ import {
 } from "graphql";
 import type { Attribute, ResourceModel } from "../../src/declare/model.ts";
 import { orNull, type RunContext } from "../../src/graphql/compile.ts";
-import { pageFact, type ReadPage, tokenAt } from "../../src/graphql/connection-text.ts";
+import { cursorAt, type PageResult, pageInfoValue } from "../../src/graphql/connection-text.ts";
 import {
-  limitOf,
+  clampLimit,
   newestFirst,
   parentConditions,
-  placedPage,
   planPage,
+  positionedPage,
 } from "../../src/graphql/list-arguments.ts";
-import { meaningOf } from "../../src/graphql/meaning.ts";
+import { mappingOf } from "../../src/graphql/meaning.ts";
 import { pascalCase } from "../../src/graphql/naming.ts";
 import type { ParsedDocument } from "../../src/graphql/parsed-document.ts";
 import { resourceOfId } from "../../src/graphql/resource-of-id.ts";
@@ -63,7 +63,7 @@ const typeOfRow: GraphQLTypeResolver<unknown, ReferenceContext> = (value) =>
 
 const resolve: GraphQLFieldResolver<unknown, ReferenceContext> = (source, given, context, info) => {
   const field = info.parentType.getFields()[info.fieldName]!;
-  const meaning = meaningOf(field);
+  const meaning = mappingOf(field);
   const { engine, caller, cursors, api } = context;
   if (isWrite(meaning)) return written(context, info.path.key, meaning, given);
   switch (meaning?.kind) {
@@ -72,29 +72,39 @@ const resolve: GraphQLFieldResolver<unknown, ReferenceContext> = (source, given,
     case "row":
       return referred(context, source as Row, meaning.reference);
     case "list":
-      return rows(context, meaning.resource, [below(meaning.reference, source as Row)], limitOf(given.first));
+      return rows(
+        context,
+        meaning.resource,
+        [below(meaning.reference, source as Row)],
+        clampLimit(given.first),
+      );
     case "one":
       return row(context, meaning.resource, String(given.id));
     case "first":
-      return rows(context, meaning.resource, parentConditions(meaning.resource, given), limitOf(given.limit));
+      return rows(
+        context,
+        meaning.resource,
+        parentConditions(meaning.resource, given),
+        clampLimit(given.limit),
+      );
     case "node": {
       const resource = resourceOfId(api, String(given.id));
       return resource ? row(context, resource, String(given.id)) : null;
     }
     case "search": {
       const all = api.searched.map((resource) => ({ resource, selection: wholeRow(resource) }));
-      return search(engine, caller, all, String(given.q), limitOf(given.limit)).then((found) =>
+      return search(engine, caller, all, String(given.q), clampLimit(given.limit)).then((found) =>
         found.map(({ resource, text }) => rowOf(resource, text)),
       );
     }
     case "page": {
       const { resource } = meaning;
       const planned = planPage(resource, given, wholeRow(resource), true);
-      const { read, page: asked, key } = placedPage(planned, caller.tenantId, cursors);
-      return engine.list(caller, read).then((page): ReadPage => ({ page, read, asked, key, cursors }));
+      const { read, page: requested, key } = positionedPage(planned, caller.tenantId, cursors);
+      return engine.list(caller, read).then((page): PageResult => ({ page, read, requested, key, cursors }));
     }
     case "edges":
-      return edges(source as ReadPage);
+      return edges(source as PageResult);
     case "edgeNode":
       return (source as Edge).node;
     case "edgeCursor":
@@ -102,7 +112,7 @@ const resolve: GraphQLFieldResolver<unknown, ReferenceContext> = (source, given,
     case "pageInfo":
       return source;
     case "pageFact":
-      return pageFact(meaning.fact, source as ReadPage);
+      return pageInfoValue(meaning.fact, source as PageResult);
     default:
       throw new GraphQLError(`${info.fieldName} cannot be resolved.`);
   }
@@ -159,23 +169,23 @@ interface Edge {
   readonly cursor: string;
 }
 
-function edges(found: ReadPage): Edge[] {
+function edges(found: PageResult): Edge[] {
   const { page, read } = found;
   if (page.count === 0) return [];
   const texts = page.rows.slice(1, -1).split(rowSeparator);
   return texts.map((text, index) => ({
     node: rowOf(read.resource, text),
-    cursor: tokenAt(found, page.places![index]),
+    cursor: cursorAt(found, page.positions![index]),
   }));
 }
 
 async function written(
-  { engine, caller, reveal }: ReferenceContext,
+  { engine, caller, addReturnedOnce }: ReferenceContext,
   name: string | number,
   meaning: Parameters<typeof write>[2],
   given: Readonly<Record<string, unknown>>,
 ): Promise<Row> {
-  const { text, revealed } = await write(engine, caller, meaning, given, wholeRow(meaning.resource));
-  if (revealed && Object.keys(revealed).length > 0) reveal(String(name), revealed);
+  const { text, returnedOnce } = await write(engine, caller, meaning, given, wholeRow(meaning.resource));
+  if (returnedOnce && Object.keys(returnedOnce).length > 0) addReturnedOnce(String(name), returnedOnce);
   return rowOf(meaning.resource, text);
 }

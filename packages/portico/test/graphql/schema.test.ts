@@ -115,7 +115,7 @@ test("a resource that refers twice to the same is listed by the name of each ref
 });
 
 test("resources that are not served are not in the schema", () => {
-  const hidden = resource("hidden", { fields: { word: text() }, served: false });
+  const hidden = resource("hidden", { fields: { word: text() }, exposed: false });
   assert.doesNotMatch(sdlOf(hidden), /hidden/i);
 });
 

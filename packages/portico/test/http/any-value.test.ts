@@ -62,7 +62,7 @@ function testValues(database: DatabaseName, cwd: string): void {
   after(() => agent.destroy());
 
   function servedResources(): readonly ResourceModel[] {
-    return model.resources.filter(({ isServed }) => isServed);
+    return model.resources.filter(({ isExposed }) => isExposed);
   }
 
   function pathsOf(segment: string, rest: string): string {
@@ -78,7 +78,7 @@ function testValues(database: DatabaseName, cwd: string): void {
   function readPaths(): string[] {
     return servedResources().flatMap((resource) => {
       const item = pathsOf(resource.segment, `/${ids.get(resource.name)}`);
-      const below = resource.alsoUnder.map((by) => {
+      const below = resource.nestedUnder.map((by) => {
         const above = by === "tenant" ? "tenants" : by.reference!.target.segment;
         const id = by === "tenant" ? "tenant_00000000000000000000000000" : ids.get(by.reference!.target.name);
         return pathsOf(above, `/${id}/${resource.segment}`);

@@ -154,7 +154,7 @@ onEachDatabase("revocation of many API keys", (database) => {
     await served.request(`/v1/users/${owner}/api-keys`, { method: "DELETE" });
     const reader = openReader(served.place.databaseUrl);
     try {
-      const rows = await reader.rows("select row_id from events where kind = 'apiKey.removed'");
+      const rows = await reader.rows("select row_id from events where kind = 'api_key.deleted'");
       const ids = rows.map(([id]) => id);
       for (const { id } of keys) assert.equal(ids.filter((each) => each === id).length, 1);
     } finally {

@@ -1,6 +1,6 @@
 // A collection as a plain list: what filters, sorts, search and pages must answer, worked out without a database.
 
-import { wordsOf } from "../../src/plan/words.ts";
+import { searchWords } from "../../src/plan/words.ts";
 
 export type Value = string | number | boolean | null;
 export type Row = Readonly<Record<string, Value>> & { readonly id: string };
@@ -49,8 +49,8 @@ function meets(value: Value, { operator, values }: Filter): boolean {
 }
 
 function isFound(row: Row, { q, searched }: ListQuery): boolean {
-  const words = wordsOf(searched.map((field) => row[field] ?? "").join(" "));
-  return wordsOf(q).every((wanted) => words.some((word) => word.startsWith(wanted)));
+  const words = searchWords(searched.map((field) => row[field] ?? "").join(" "));
+  return searchWords(q).every((wanted) => words.some((word) => word.startsWith(wanted)));
 }
 
 export interface ModelPage {

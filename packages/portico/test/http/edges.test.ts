@@ -76,8 +76,8 @@ onEachDatabase("declarations on the edge", (database) => {
         join(folder, "portico.config.ts"),
         `import { app, resource, text } from "portico";
          const notes = resource("note", { fields: { title: text({ max: 5 }) } });
-         const sample = async (rows) => { await rows.create(notes, { title: "${title}" }); };
-         export default app({ name: "Notes", resources: [notes], sample });`,
+         const seed = async (rows) => { await rows.create(notes, { title: "${title}" }); };
+         export default app({ name: "Notes", resources: [notes], seed });`,
       );
     try {
       write("too long");
@@ -85,7 +85,7 @@ onEachDatabase("declarations on the edge", (database) => {
       assert.equal(failed.code, 1);
       assert.match(
         failed.stderr,
-        /^portico: the sample of portico.config.ts: title must have at most 5 characters\.\n$/,
+        /^portico: the seed of portico.config.ts: title must have at most 5 characters\.\n$/,
       );
       write("short");
       const started = await Portico.start(place, { cwd: folder });

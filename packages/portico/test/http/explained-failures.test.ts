@@ -36,7 +36,7 @@ onEachDatabase("code of declarations that throws, in the sandbox", (database) =>
     ],
     ["a hook that gives faulty values", "values", /^a hook of machine gave faulty values: label must have/],
     ["a default", "default", /^In the default of the field label of machine: RangeError: no label/],
-    ["a check", "check", /^In the check of machine: Error: unchecked, at /],
+    ["a check", "check", /^In validate of machine: Error: unchecked, at /],
   ];
   for (const [what, name, message] of told) {
     test(`${what} is told in the one error shape`, async () => {

@@ -44,7 +44,7 @@ onEachDatabase("isolation of every operation", (database) => {
   };
 
   for (const resource of resources) {
-    const { name, segment, version, parent, attributes, actions, alsoUnder } = resource;
+    const { name, segment, version, parent, attributes, actions, nestedUnder } = resource;
     const item = (ids: RowIds): string => itemOf(resource, ids);
     const body = (): Record<string, unknown> => changeable(resource, bodyOf(resource, own, "again"));
 
@@ -85,7 +85,7 @@ onEachDatabase("isolation of every operation", (database) => {
       });
     }
 
-    for (const by of alsoUnder) {
+    for (const by of nestedUnder) {
       const above = by === "tenant" ? "tenant" : by.reference!.name;
       test(`${segment} below another tenant${by === "tenant" ? "" : `'s ${above}`} are neither read nor removed`, async () => {
         const pathOf = (ids: RowIds): string => {
@@ -110,7 +110,7 @@ onEachDatabase("isolation of every operation", (database) => {
       });
     }
 
-    for (const { name: field, reference, isReadOnly, isFixed } of attributes) {
+    for (const { name: field, reference, isReadOnly, isImmutable } of attributes) {
       if (!reference || isReadOnly) continue;
       test(`${field} of a ${name} leads to no row of another tenant`, async () => {
         const refer = async (path: string, method: string, id: string): Promise<Answer> =>
@@ -123,7 +123,7 @@ onEachDatabase("isolation of every operation", (database) => {
           [item(own), "PUT"],
           [item(own), "PATCH"],
         ] as const) {
-          const issue = method !== "POST" && isFixed ? "read_only" : "reference";
+          const issue = method !== "POST" && isImmutable ? "read_only" : "reference";
           const answer = await refer(path, method, ours.get(reference.target.name)!);
           expectAnswer(answer, { status: 422, code: "validation_error", details: [{ field, issue }] });
           assert.equal((await refer(path, method, nowhere().get(reference.target.name)!)).text, answer.text);
@@ -148,5 +148,5 @@ onEachDatabase("isolation of every operation", (database) => {
 
 /** The members of a body that may be changed later. */
 function changeable({ attribute }: ResourceModel, body: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(body).filter(([name]) => !attribute.get(name)!.isFixed));
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !attribute.get(name)!.isImmutable));
 }

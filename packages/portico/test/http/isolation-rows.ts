@@ -20,7 +20,7 @@ export const model: Model = buildModel(config, [users, apiKeys]);
 
 /** Those that others refer to come first. */
 export const resources: readonly ResourceModel[] = parentsFirst(
-  model.resources.filter((each) => each.isServed),
+  model.resources.filter((each) => each.isExposed),
 );
 
 function parentsFirst(all: readonly ResourceModel[]): ResourceModel[] {

@@ -4,7 +4,7 @@ import { sql } from "kysely";
 import type { RecordOf } from "../../src/declare/record.ts";
 import type { ApiKeys } from "../../src/identity/key-resource.ts";
 import { openStore } from "../../src/store/open.ts";
-import { compile, slot } from "../../src/store/statement.ts";
+import { compile, parameter } from "../../src/store/statement.ts";
 import type { Served } from "../scenario.ts";
 import type { Place, RequestOptions } from "../server.ts";
 import { openReader } from "./database-reader.ts";
@@ -54,7 +54,7 @@ export async function setTime(
   try {
     const update = compile(
       store.dialect.builder,
-      sql`update api_keys set ${sql.ref(column)} = ${slot(() => time)} where id = ${slot(() => id)}`,
+      sql`update api_keys set ${sql.ref(column)} = ${parameter(() => time)} where id = ${parameter(() => id)}`,
     );
     await store.transaction((session) => session.query(update, undefined));
   } finally {

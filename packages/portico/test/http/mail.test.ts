@@ -240,11 +240,11 @@ onEachDatabase("mail", (database) => {
           () => Date.now() + aheadMs,
         );
       const early = await senderAt(0);
-      await early.look();
+      await early.poll();
       await early.stop(5_000);
       assert.equal(mailServer.received.length, 1);
       const late = await senderAt(130_000);
-      await late.look();
+      await late.poll();
       await late.stop(5_000);
       assert.equal((await mailsOf("Killed"))[0]!.status, "sent");
       // It was received twice, and who receives it can tell.

@@ -56,7 +56,7 @@ onEachDatabase("rights of oauth clients", (database) => {
       { name: "Other" },
     ])
       expectAnswer(await served.request(`${path}/${id}`, { method: "PATCH", key, body }), lacking);
-    const { body } = await ask(served, `mutation { rotateOauthClient(id: "${id}") { id } }`, { key });
+    const { body } = await ask(served, `mutation { rotateOAuthClient(id: "${id}") { id } }`, { key });
     assert.equal(body.errors[0].extensions.code, "insufficient_scope");
   });
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import fc from "fast-check";
-import { wordsOf } from "../../src/plan/words.ts";
+import { searchWords } from "../../src/plan/words.ts";
 import { type Answer, makePlace, onEachDatabase, type Place, Portico, projectFolder } from "../server.ts";
 import {
   type Filter,
@@ -182,7 +182,7 @@ function queryOf(walk: Walk, rows: readonly Row[], { searched }: Collection): Li
   });
   const words = walk.search.flatMap(({ pick, length }) => {
     const row = picked(pick);
-    const word = row && wordsOf(searched.map((field) => row[field] ?? "").join(" "))[0];
+    const word = row && searchWords(searched.map((field) => row[field] ?? "").join(" "))[0];
     return word === undefined ? [] : [[...word].slice(0, length).join("")];
   });
   return { sort: walk.sort, isDescending: walk.isDescending, filters, q: words.join(" "), searched };

@@ -270,14 +270,14 @@ test("a client that answers heartbeats stays, and one that does not is cut off",
   withConnection(async (connection, socket) => {
     await new Promise((resolve) => socket.once("open", resolve));
     for (let beats = 0; beats < 3; beats += 1) {
-      connection.beat();
+      connection.heartbeat();
       await sleep(100);
     }
     assert.equal(socket.readyState, WebSocket.OPEN);
     socket.pause();
-    connection.beat();
+    connection.heartbeat();
     await sleep(100);
-    connection.beat();
+    connection.heartbeat();
     socket.resume();
     await new Promise((resolve) => socket.once("close", resolve));
   }));

@@ -27,8 +27,8 @@ function makeProject(inFolder: string, policy: string): string {
     join(folder, "portico.config.ts"),
     `import { readFileSync } from "node:fs";
      import { app, belongsTo, Problem, resource, text } from "portico";
-     const notes = resource("note", { fields: { title: text({ max: 50 }) }, alsoUnder: ["tenant"], policy: ${policy} });
-     const remarks = resource("remark", { under: notes, fields: { body: text({ max: 50 }) } });
+     const notes = resource("note", { fields: { title: text({ max: 50 }) }, nestedUnder: ["tenant"], policy: ${policy} });
+     const remarks = resource("remark", { parent: notes, fields: { body: text({ max: 50 }) } });
      const tags = resource("tag", { fields: { note: belongsTo(() => notes, { optional: true }) } });
      export default app({ name: "Notes", resources: [notes, remarks, tags] });`,
   );

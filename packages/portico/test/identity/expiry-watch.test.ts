@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { MailedExpiryNotices } from "../../src/events/mail/mailed-key-notices.ts";
-import { ExpiryWatch } from "../../src/identity/expiry-watch.ts";
+import { MailedExpiryEmails } from "../../src/events/mail/mailed-key-notices.ts";
+import { ExpiryNotifier } from "../../src/identity/expiry-watch.ts";
 import { systemCaller } from "../../src/identity/system-caller.ts";
 import { users } from "../../src/identity/user.ts";
 import { openStore } from "../../src/store/open.ts";
@@ -25,7 +25,7 @@ onEachDatabase("the watch over keys that expire", (database) => {
     mailing = await Mailing.begin(database);
     other = await openStore(mailing.place.databaseUrl);
     const caller = systemCaller(model, mailing.tenantId);
-    ada = await mailing.engine.together(
+    ada = await mailing.engine.inTransaction(
       caller,
       async (rows) => (await rows.create(users, { name: "Ada", email: "ada@example.com" })).id,
     );
@@ -35,17 +35,17 @@ onEachDatabase("the watch over keys that expire", (database) => {
     await mailing?.end();
   });
 
-  const watch = (store = mailing.store): ExpiryWatch => {
+  const watch = (store = mailing.store): ExpiryNotifier => {
     const letterhead = {
       apiName: "Blog",
       keysUrl: "https://example.com/v1/api-keys",
       status: "kept",
     } as const;
-    return new ExpiryWatch(store, model, new MailedExpiryNotices(store, model, letterhead), soon, report);
+    return new ExpiryNotifier(store, model, new MailedExpiryEmails(store, model, letterhead), soon, report);
   };
   const makeKeys = async (count: number, name: string, inMs: number, ownerId: string | null = ada) => {
     const expiresAt = new Date(Date.now() + inMs).toISOString();
-    await mailing.engine.together(systemCaller(model, mailing.tenantId), async (rows, session) => {
+    await mailing.engine.inTransaction(systemCaller(model, mailing.tenantId), async (rows, session) => {
       for (let made = 0; made < count; made += 1) {
         const { id } = await rows.create(apiKeys, { name, scopes: ["users:read"], ownerId });
         const age = `update api_keys set expires_at = '${expiresAt}' where id = '${id}'`;
@@ -70,13 +70,13 @@ onEachDatabase("the watch over keys that expire", (database) => {
     await makeKeys(1, "nobody's", 6 * day, null);
     await makeKeys(1, "revoked", 6 * day);
     await mailing.run("update api_keys set revoked_at = expires_at where name = 'revoked'");
-    await watch().look();
+    await watch().poll();
     assert.deepEqual(await told(), ["in six days"]);
   });
 
   test("once only, also by another process", async () => {
-    await watch().look();
-    await watch(other).look();
+    await watch().poll();
+    await watch(other).poll();
     assert.deepEqual(await told(), []);
   });
 
@@ -84,7 +84,7 @@ onEachDatabase("the watch over keys that expire", (database) => {
     const count = 230;
     await makeKeys(count, "many", 5 * day);
     const watches = [watch(), watch(other), watch(), watch(other)];
-    await Promise.all(watches.map((each) => each.look()));
+    await Promise.all(watches.map((each) => each.poll()));
     assert.equal((await told()).length, count);
     const rows = await mailing.run("select 1 from api_keys where name = 'many' and expiry_notice_at is null");
     assert.equal(rows.length, 0);
@@ -93,9 +93,9 @@ onEachDatabase("the watch over keys that expire", (database) => {
   test("a notice that cannot be written leaves the key untold", async () => {
     await makeKeys(1, "later", day);
     const failing = { expiringSoon: () => Promise.reject(new Error("no")) };
-    await new ExpiryWatch(mailing.store, model, failing, soon, report).look();
+    await new ExpiryNotifier(mailing.store, model, failing, soon, report).poll();
     assert.match(reports.at(-1)!, /set aside/);
-    await watch().look();
+    await watch().poll();
     assert.deepEqual(await told(), ["later"]);
   });
 });

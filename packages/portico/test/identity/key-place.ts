@@ -5,11 +5,11 @@ import { buildModel } from "../../src/declare/build-model.ts";
 import type { Caller } from "../../src/declare/caller.ts";
 import type { ResourceModel } from "../../src/declare/model.ts";
 import { Engine } from "../../src/engine/engine.ts";
-import type { Written } from "../../src/engine/writing.ts";
+import type { WriteResult } from "../../src/engine/writing.ts";
 import { Problem } from "../../src/errors.ts";
 import { eventsTable } from "../../src/events/event.ts";
-import type { DrawKey } from "../../src/identity/api-key.ts";
-import type { KeyNotices } from "../../src/identity/key-notices.ts";
+import type { GenerateKey } from "../../src/identity/api-key.ts";
+import type { KeyNotifications } from "../../src/identity/key-notices.ts";
 import { declareApiKeys } from "../../src/identity/key-resource.ts";
 import { passwordsTable } from "../../src/identity/password.ts";
 import { systemCaller } from "../../src/identity/system-caller.ts";
@@ -31,11 +31,15 @@ export interface KeyPlace {
   close(): Promise<void>;
 }
 
-const silent: KeyNotices = { created: async () => {}, rotated: async () => {}, revoked: async () => {} };
+const silent: KeyNotifications = {
+  created: async () => {},
+  rotated: async () => {},
+  revoked: async () => {},
+};
 
 export async function makeKeyPlace(
   database: DatabaseName,
-  { draw, notices = silent }: { draw?: DrawKey; notices?: KeyNotices } = {},
+  { draw, notices = silent }: { draw?: GenerateKey; notices?: KeyNotifications } = {},
 ): Promise<KeyPlace> {
   const place = await makePlace(database);
   const options = {
@@ -43,7 +47,7 @@ export async function makeKeyPlace(
     expiringSoonDays: 7,
     standardQuota: { limit: 1000, windowSeconds: 60 },
     notices,
-    ...(draw && { draw }),
+    ...(draw && { generate: draw }),
   } as const;
   const model = buildModel(app({ name: "Keys", resources: [] }), [users, declareApiKeys(options)]);
   const store = await openStore(place.databaseUrl);
@@ -63,8 +67,8 @@ export async function makeKeyPlace(
 }
 
 /** The row with what only the answer of its write shows. */
-export function wholeAnswer({ text, revealed }: Written): Record<string, unknown> {
-  return { ...JSON.parse(text), ...revealed };
+export function wholeAnswer({ text, returnedOnce }: WriteResult): Record<string, unknown> {
+  return { ...JSON.parse(text), ...returnedOnce };
 }
 
 /** No token is any good where only keys are tried. */

@@ -2,18 +2,18 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type DrawKey, drawKey } from "../../src/identity/api-key.ts";
+import { type GenerateKey, generateKey } from "../../src/identity/api-key.ts";
 import { Authenticator } from "../../src/identity/authenticate.ts";
 import { onEachDatabase } from "../server.ts";
 import { type KeyPlace, makeKeyPlace, noTokens, wholeAnswer } from "./key-place.ts";
 
 /** Draws the prefixes in turn, the last one for ever. */
-function drawing(prefixes: readonly string[]): { draw: DrawKey; count: () => number } {
+function drawing(prefixes: readonly string[]): { draw: GenerateKey; count: () => number } {
   let drawn = 0;
-  const draw: DrawKey = (type, environment) => {
+  const draw: GenerateKey = (type, environment) => {
     const start = prefixes[Math.min(drawn, prefixes.length - 1)]!;
     drawn += 1;
-    return `${drawKey(type, environment).slice(0, 8)}${start}${drawKey(type, environment).slice(12)}`;
+    return `${generateKey(type, environment).slice(0, 8)}${start}${generateKey(type, environment).slice(12)}`;
   };
   return { draw, count: () => drawn };
 }
@@ -57,7 +57,7 @@ onEachDatabase("the prefix of a key", (database) => {
       const { engine, keys, caller } = place;
       const old = await place.create();
       const action = keys.actions.get("rotations")!;
-      const made = wholeAnswer(await engine.act(caller, keys, String(old.id), action, {}));
+      const made = wholeAnswer(await engine.runAction(caller, keys, String(old.id), action, {}));
       assert.equal(made.prefix, "sk_test_cccc");
       assert.equal(String(made.key).slice(0, 12), made.prefix);
       assert.equal(count(), 4);
@@ -91,7 +91,7 @@ onEachDatabase("the prefix of a key", (database) => {
       assert.equal(count(), 51);
       const { engine, keys, caller } = place;
       const action = keys.actions.get("rotations")!;
-      await assert.rejects(engine.act(caller, keys, String(id), action, {}), { code: "conflict" });
+      await assert.rejects(engine.runAction(caller, keys, String(id), action, {}), { code: "conflict" });
       const [[events]] = (await place.store.database.query(
         { sql: "select count(*) from events", bind: () => [] },
         undefined,

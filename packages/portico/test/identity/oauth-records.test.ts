@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { epochSeconds, OAuthRecords, oauthExpiry } from "../../src/identity/oauth-records.ts";
-import { Seal } from "../../src/identity/seal.ts";
+import { Encryption } from "../../src/identity/seal.ts";
 import { openStore } from "../../src/store/open.ts";
 import { Purge } from "../../src/store/purge.ts";
 import { serve } from "../scenario.ts";
@@ -15,7 +15,7 @@ onEachDatabase("records of the authorization server", (database) => {
   test("what has expired is removed, however much it is, and nothing else", async () => {
     const store = await openStore(served.place.databaseUrl);
     try {
-      const records = new OAuthRecords(store, new Seal(["x".repeat(32)]));
+      const records = new OAuthRecords(store, new Encryption(["x".repeat(32)]));
       const put = (value: string, expiresAt: number) =>
         records.put({ model: "Interaction", value, payload: "{}", expiresAt });
       await Promise.all(
@@ -23,7 +23,7 @@ onEachDatabase("records of the authorization server", (database) => {
       );
       await put("present", epochSeconds() + 100);
       const report = (message: string): never => assert.fail(message);
-      await new Purge(store, [oauthExpiry], report).removeAll();
+      await new Purge(store, [oauthExpiry], report).purgeAll();
       assert.equal(await records.find("Interaction", "old 0"), undefined);
       assert.equal(await records.find("Interaction", "old 1202"), undefined);
       assert.equal((await records.find("Interaction", "present"))?.payload, "{}");
@@ -35,8 +35,10 @@ onEachDatabase("records of the authorization server", (database) => {
   test("what another secret has sealed is as good as unknown", async () => {
     const store = await openStore(served.place.databaseUrl);
     try {
-      const [one, other] = ["a", "b"].map((letter) => new OAuthRecords(store, new Seal([letter.repeat(32)])));
-      const both = new OAuthRecords(store, new Seal(["b".repeat(32), "a".repeat(32)]));
+      const [one, other] = ["a", "b"].map(
+        (letter) => new OAuthRecords(store, new Encryption([letter.repeat(32)])),
+      );
+      const both = new OAuthRecords(store, new Encryption(["b".repeat(32), "a".repeat(32)]));
       await one!.put({ model: "Session", value: "s", payload: "{}", expiresAt: epochSeconds() + 100 });
       assert.equal(await other!.find("Session", "s"), undefined);
       assert.equal((await both.find("Session", "s"))?.payload, "{}");

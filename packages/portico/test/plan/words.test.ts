@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { wordsOf } from "../../src/plan/words.ts";
+import { searchWords } from "../../src/plan/words.ts";
 
 const cut: readonly (readonly [string, readonly string[]])[] = [
   ["Déjà vu, 2×", ["deja", "vu", "2"]],
@@ -23,11 +23,11 @@ const cut: readonly (readonly [string, readonly string[]])[] = [
 
 for (const [text, words] of cut) {
   test(`${JSON.stringify(text)} has the words ${JSON.stringify(words)}`, () => {
-    assert.deepEqual(wordsOf(text), words);
+    assert.deepEqual(searchWords(text), words);
   });
 }
 
 test("a word is cut after 64 characters, between two of them", () => {
-  assert.deepEqual(wordsOf("a".repeat(100)), ["a".repeat(64)]);
-  assert.deepEqual(wordsOf("\u{20000}".repeat(100)), ["\u{20000}".repeat(64)]);
+  assert.deepEqual(searchWords("a".repeat(100)), ["a".repeat(64)]);
+  assert.deepEqual(searchWords("\u{20000}".repeat(100)), ["\u{20000}".repeat(64)]);
 });

@@ -26,7 +26,7 @@ test("a probe that hangs does not keep the return of the server from being notic
       }
     },
     connections: () => [],
-    longestQuietMs: 10_000,
+    maxQuietMs: 10_000,
     disconnect: () => {},
     report: () => {},
   });

@@ -48,7 +48,7 @@ function below({ parent }: ResourceModel): Condition[] {
 /** No filter, each filter by equality, and a range of what the list is sorted by. */
 function filtersOf({ filters }: ResourceModel, sort: Attribute): (Condition | undefined)[] {
   // A state is worked out from row to row: no index has it.
-  const indexed = [...filters.values()].filter(({ attribute }) => !attribute.moments);
+  const indexed = [...filters.values()].filter(({ attribute }) => !attribute.statusRules);
   const equal = indexed.map(
     ({ attribute }): Condition => ({ attribute, operator: "in", values: [anyValue(attribute)] }),
   );

@@ -10,7 +10,7 @@ import type { Caller } from "../../src/declare/caller.ts";
 import { belongsTo, choice, text } from "../../src/declare/field.ts";
 import type { ResourceModel } from "../../src/declare/model.ts";
 import { type RowFilter, resource } from "../../src/declare/resource.ts";
-import { authorised } from "../../src/engine/authorise.ts";
+import { withPolicies } from "../../src/engine/authorise.ts";
 import { eventsTable } from "../../src/events/event.ts";
 import { users } from "../../src/identity/user.ts";
 import type { Comparison, Read, ReadOne, Selection } from "../../src/plan/read.ts";
@@ -28,18 +28,18 @@ import { makePlace, onEachDatabase, type Place } from "../server.ts";
 const owned = ({ userId }: Caller): RowFilter => ({ ownerId: userId });
 const fields = { name: text({ max: 50 }), owner: belongsTo(() => users) };
 
-const posts = resource("post", { fields, alsoUnder: ["owner"] });
+const posts = resource("post", { fields, nestedUnder: ["owner"] });
 const projects = resource("project", { fields, sort: ["name"], policy: owned });
-const notes = resource("note", { under: projects, fields });
-const remarks = resource("remark", { under: notes, fields, alsoUnder: ["owner", "tenant"] });
+const notes = resource("note", { parent: projects, fields });
+const remarks = resource("remark", { parent: notes, fields, nestedUnder: ["owner", "tenant"] });
 /** Its policy names what callers may filter by, below its parent. */
-const marks = resource("mark", { under: notes, fields, filter: ["ownerId"], policy: owned });
+const marks = resource("mark", { parent: notes, fields, filter: ["ownerId"], policy: owned });
 /** The same below rows without a policy. */
 const plains = resource("plain", {
-  under: posts,
+  parent: posts,
   fields: { name: text({ max: 50 }), kind: choice(["a", "b"]) },
   filter: ["kind"],
-  alsoUnder: ["tenant"],
+  nestedUnder: ["tenant"],
   policy: () => ({ kind: "a" }),
 });
 /** Its policy names what no index has. */
@@ -65,7 +65,7 @@ function listOf(
   sort = "createdAt",
 ): Read {
   const resource = of(name);
-  return authorised(caller, {
+  return withPolicies(caller, {
     resource,
     selection: selection ?? wholeRow(resource),
     conditions,
@@ -101,7 +101,7 @@ function withList(name: string, inside: string, attribute: string): Selection {
 }
 
 function one(name: string, selection = wholeRow(of(name))): ReadOne {
-  return authorised(caller, { resource: of(name), selection, id: "row_00000007", conditions: [] });
+  return withPolicies(caller, { resource: of(name), selection, id: "row_00000007", conditions: [] });
 }
 
 const facts: readonly (readonly [fact: string, mayScan: boolean, read: () => Read | ReadOne])[] = [

@@ -9,7 +9,7 @@ import { buildModel } from "../../src/declare/build-model.ts";
 import { type Attribute, defaultSort, type Model, type ResourceModel } from "../../src/declare/model.ts";
 import { eventsTable } from "../../src/events/event.ts";
 import { requestLogs } from "../../src/events/request-log.ts";
-import { backwardLists } from "../../src/graphql/naming.ts";
+import { inverseLists } from "../../src/graphql/naming.ts";
 import { declareApiKeys } from "../../src/identity/key-resource.ts";
 import { passwordsTable } from "../../src/identity/password.ts";
 import { tenantsTable } from "../../src/identity/tenant.ts";
@@ -81,7 +81,7 @@ for (const [appName, app] of Object.entries(apps)) {
 /** The lists of rows whose references lead to a row, newest first. */
 function everyBackwardRead(model: Model): { read: ReadOne; reference: Attribute }[] {
   return model.resources.flatMap((target) =>
-    backwardLists(model, target).map(({ name, resource, reference }) => {
+    inverseLists(model, target).map(({ name, resource, reference }) => {
       const sort = { attribute: resource.sorts.get(defaultSort)!, isDescending: true };
       const selection = wholeRow(resource);
       const list = {

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { mailExpiry } from "../../src/events/mail/mail.ts";
-import { MailedExpiryNotices } from "../../src/events/mail/mailed-key-notices.ts";
-import { ExpiryWatch } from "../../src/identity/expiry-watch.ts";
+import { MailedExpiryEmails } from "../../src/events/mail/mailed-key-notices.ts";
+import { ExpiryNotifier } from "../../src/identity/expiry-watch.ts";
 import { systemCaller } from "../../src/identity/system-caller.ts";
 import { users } from "../../src/identity/user.ts";
 import { OneByOne, type Queue } from "../../src/store/one-by-one.ts";
@@ -39,7 +39,7 @@ onEachDatabase("queues", (database) => {
       await refuse("update", "mails", `new."to" = 'poison@example.com'`);
       const sender = await mailing.sender(server.url);
       for (const id of others) {
-        await sender.look();
+        await sender.poll();
         assert.equal((await mailing.until(id, ({ status }) => status === "sent")).status, "sent");
       }
       assert.equal((await mailing.mail(poison)).status, "waiting");
@@ -56,7 +56,7 @@ onEachDatabase("queues", (database) => {
         `update mails set status = 'kept', created_at = '2026-01-01T00:00:00.000Z' where id = '${id}'`,
       );
     await refuse("delete", "mails", `old."to" = 'stays@example.com'`);
-    await new Purge(mailing.store, [mailExpiry(1)], report).removeAll();
+    await new Purge(mailing.store, [mailExpiry(1)], report).purgeAll();
     const left = await mailing.run(`select id from mails where status = 'kept' order by id`);
     assert.deepEqual(left.flat(), [ids[0]]);
     assert.match(reports.join(), /an old row of mails cannot be removed/);
@@ -64,7 +64,7 @@ onEachDatabase("queues", (database) => {
 
   test("a key of whose end nobody can be told holds up no other", async () => {
     const expiresAt = new Date(Date.now() + day).toISOString();
-    await mailing.engine.together(systemCaller(model, mailing.tenantId), async (rows) => {
+    await mailing.engine.inTransaction(systemCaller(model, mailing.tenantId), async (rows) => {
       for (const name of ["poison", "ada", "grace"]) {
         const { id: ownerId } = await rows.create(users, { name, email: `${name}@keys.example.com` });
         await rows.create(apiKeys, { name, scopes: [], expiresAt, ownerId });
@@ -72,10 +72,10 @@ onEachDatabase("queues", (database) => {
     });
     await refuse("insert", "mails", `new."to" = 'poison@keys.example.com'`);
     const letterhead = { apiName: "A", keysUrl: "https://a.example", status: "kept" } as const;
-    const notices = new MailedExpiryNotices(mailing.store, model, letterhead);
-    const watch = new ExpiryWatch(mailing.store, model, notices, 7 * day, report);
-    await watch.look();
-    await watch.look();
+    const notices = new MailedExpiryEmails(mailing.store, model, letterhead);
+    const watch = new ExpiryNotifier(mailing.store, model, notices, 7 * day, report);
+    await watch.poll();
+    await watch.poll();
     const told = await mailing.run(`select "to" from mails where "to" like '%@keys.example.com' order by 1`);
     assert.deepEqual(told.flat(), ["ada@keys.example.com", "grace@keys.example.com"]);
     // Tried once, and not again by the next look.

@@ -9,7 +9,7 @@ import { LoggedProblem, OperatorError, Problem } from "../../src/errors.ts";
 import type { Statement, StoreOptions } from "../../src/store/database.ts";
 import { FairQueue } from "../../src/store/fair-queue.ts";
 import { openStore } from "../../src/store/open.ts";
-import { BackgroundReader } from "../../src/store/sqlite/background-reader.ts";
+import { ReadWorker } from "../../src/store/sqlite/background-reader.ts";
 import { maxValueBytes, SqliteConnection } from "../../src/store/sqlite/connection.ts";
 import type { Store } from "../../src/store/store.ts";
 import { makePlace, onEachDatabase, type Place } from "../server.ts";
@@ -159,7 +159,7 @@ test("errors of SQLite keep their kind on the way from a thread", async () => {
   );
   writer.native.exec("pragma wal_checkpoint(truncate)");
   writer.native.close();
-  const reader = new BackgroundReader(file, 10_000, () => {});
+  const reader = new ReadWorker(file, 10_000, () => {});
   const ask = (sql: string) => reader.query("a", { sql, values: [], maxBytes: maxValueBytes });
   try {
     const many = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 700)";

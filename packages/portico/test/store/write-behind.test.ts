@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { app } from "../../src/declare/app.ts";
 import { buildModel } from "../../src/declare/build-model.ts";
 import { RequestLog, requestLogs } from "../../src/events/request-log.ts";
-import { KeyUses } from "../../src/identity/key-uses.ts";
+import { KeyUsageBuffer } from "../../src/identity/key-uses.ts";
 import { users } from "../../src/identity/user.ts";
 import type { Database, Session, Statement, Transaction } from "../../src/store/database.ts";
 import type { Report } from "../../src/store/report.ts";
@@ -67,9 +67,9 @@ function gathered() {
     reports.push(`${message} ${JSON.stringify(counts)}`);
   };
   const store = new Store(sqliteDialect, database);
-  const uses = new KeyUses(store, report);
+  const uses = new KeyUsageBuffer(store, report);
   const log = new RequestLog(store, model.resource.get(requestLogs.name)!, report);
-  const writing = new WriteBehind(store, [...uses.gatherings, log], report);
+  const writing = new WriteBehind(store, [...uses.buffers, log], report);
   const counted = (): number =>
     database.rowsOf("key_usage").reduce((sum, values) => sum + Number(values[5]), 0);
   return { database, reports, uses, log, writing, counted };

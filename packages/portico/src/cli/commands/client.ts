@@ -1,12 +1,12 @@
 // portico client create, list, rotate, remove
 
 import type { Model } from "../../declare/model.ts";
-import type { Written } from "../../engine/writing.ts";
+import type { WriteResult } from "../../engine/writing.ts";
 import { OperatorError } from "../../errors.ts";
 import { oauthClients } from "../../identity/oauth-client-resource.ts";
 import { openIdScopes } from "../../identity/oauth-client-rules.ts";
-import type { Command, Outcome } from "../command.ts";
-import { forTenant, optional, tenantOption } from "../tenant-work.ts";
+import type { Command, CommandOutput } from "../command.ts";
+import { ifPresent, tenantOption, withTenant } from "../tenant-work.ts";
 
 const clientCreate: Command = {
   name: "client create",
@@ -24,25 +24,25 @@ const clientCreate: Command = {
     "resource-server": { help: "it may introspect every token of the tenant" },
     tenant: tenantOption,
   },
-  run: (given) =>
-    forTenant(given, async (place) => {
-      const { engine, caller } = place;
-      const clients = place.model(oauthClients);
-      const list = (name: string) => (given.text(name) === undefined ? undefined : given.list(name));
-      const redirectUris = given.all("redirect-uri");
+  run: (args) =>
+    withTenant(args, async (context) => {
+      const { engine, caller } = context;
+      const clients = context.model(oauthClients);
+      const list = (name: string) => (args.text(name) === undefined ? undefined : args.list(name));
+      const redirectUris = args.all("redirect-uri");
       const written = await engine.create(caller, clients, {
-        name: given.required("name"),
-        type: given.required("type"),
-        scopes: list("scopes") ?? standardScopes(engine.model),
+        name: args.required("name"),
+        type: args.required("type"),
+        scopes: list("scopes") ?? defaultScopes(engine.model),
         ...(redirectUris.length > 0 && { redirectUris }),
-        ...optional("grantTypes", grantTypesOf(list("grant-types"))),
-        ...optional("authMethod", given.text("auth-method")),
-        ...optional("jwks", jwksOf(given.text("jwks"))),
-        ...optional("jwksUri", given.text("jwks-uri")),
-        ...(given.isSet("first-party") && { requiresConsent: false }),
-        ...(given.isSet("resource-server") && { mayIntrospect: true }),
+        ...ifPresent("grantTypes", parseGrantTypes(list("grant-types"))),
+        ...ifPresent("authMethod", args.text("auth-method")),
+        ...ifPresent("jwks", parseJwks(args.text("jwks"))),
+        ...ifPresent("jwksUri", args.text("jwks-uri")),
+        ...(args.isSet("first-party") && { requiresConsent: false }),
+        ...(args.isSet("resource-server") && { mayIntrospect: true }),
       });
-      return shownOnce(written);
+      return secretOutput(written);
     }),
 };
 
@@ -50,8 +50,8 @@ const clientList: Command = {
   name: "client list",
   summary: "Show the OAuth clients of a tenant, newest first.",
   options: { tenant: tenantOption },
-  async run(given) {
-    const clients = await forTenant(given, (place) => place.newest(oauthClients));
+  async run(args) {
+    const clients = await withTenant(args, (context) => context.newest(oauthClients));
     const rows = clients.map(
       ({ id, clientId, type, name, scopes }) =>
         `${id}  ${clientId}  ${type.padEnd(12)}  ${name}  ${JSON.stringify(scopes)}`,
@@ -71,45 +71,45 @@ const clientRotate: Command = {
     tenant: tenantOption,
   },
   positionals: ["ID"],
-  run: (given) =>
-    forTenant(given, async (place) => {
-      const { engine, caller } = place;
-      const clients = place.model(oauthClients);
+  run: (args) =>
+    withTenant(args, async (context) => {
+      const { engine, caller } = context;
+      const clients = context.model(oauthClients);
       const rotations = clients.actions.get("rotations")!;
-      const body = optional("overlapSeconds", given.wholeNumber("overlap"));
-      return shownOnce(await engine.act(caller, clients, given.positionals[0]!, rotations, body));
+      const body = ifPresent("overlapSeconds", args.wholeNumber("overlap"));
+      return secretOutput(await engine.runAction(caller, clients, args.positionals[0]!, rotations, body));
     }),
 };
 
-const clientRemove: Command = {
+const clientDelete: Command = {
   name: "client remove",
   summary: "Remove a client; its tokens are refused within a second.",
   options: { tenant: tenantOption },
   positionals: ["ID"],
-  run: (given) =>
-    forTenant(given, async (place) => {
-      const { engine, caller } = place;
-      const clients = place.model(oauthClients);
-      const [id = ""] = given.positionals;
-      await engine.remove(caller, clients, id);
+  run: (args) =>
+    withTenant(args, async (context) => {
+      const { engine, caller } = context;
+      const clients = context.model(oauthClients);
+      const [id = ""] = args.positionals;
+      await engine.delete(caller, clients, id);
       return { json: { removed: id }, lines: [`The client ${id} is removed.`] };
     }),
 };
 
 /** Where nothing is said: what people expect of an application, without the management of keys and clients. */
-function standardScopes({ scopes }: Model): readonly string[] {
+function defaultScopes({ scopes }: Model): readonly string[] {
   const ofRows = scopes.filter((scope) => !/^(keys|clients):/.test(scope));
   return [...openIdScopes, ...ofRows];
 }
 
 /** `device_code` is short for the URN that OAuth calls it by (RFC 8628). */
-function grantTypesOf(given: readonly string[] | undefined): readonly string[] | undefined {
-  return given?.map((name) =>
+function parseGrantTypes(args: readonly string[] | undefined): readonly string[] | undefined {
+  return args?.map((name) =>
     name === "device_code" ? "urn:ietf:params:oauth:grant-type:device_code" : name,
   );
 }
 
-function jwksOf(text: string | undefined): unknown {
+function parseJwks(text: string | undefined): unknown {
   if (text === undefined) return undefined;
   try {
     return JSON.parse(text);
@@ -119,11 +119,11 @@ function jwksOf(text: string | undefined): unknown {
 }
 
 /** A client or a secret that was made just now: the secret is printed, and never again. */
-function shownOnce({ text, revealed }: Written): Outcome {
-  const made = { ...JSON.parse(text), ...revealed };
-  const { id, clientId, clientSecret, warning } = made;
+function secretOutput({ text, returnedOnce }: WriteResult): CommandOutput {
+  const client = { ...JSON.parse(text), ...returnedOnce };
+  const { id, clientId, clientSecret, warning } = client;
   const secret = clientSecret === undefined ? [] : [`clientSecret ${clientSecret}`, "", warning];
-  return { json: made, lines: [`clientId     ${clientId}`, ...secret, `Its id is ${id}.`] };
+  return { json: client, lines: [`clientId     ${clientId}`, ...secret, `Its id is ${id}.`] };
 }
 
-export const commands: readonly Command[] = [clientCreate, clientList, clientRotate, clientRemove];
+export const commands: readonly Command[] = [clientCreate, clientList, clientRotate, clientDelete];

@@ -1,7 +1,7 @@
 // portico key usage
 
 import type { Command } from "../command.ts";
-import { forTenant, tenantOption } from "../tenant-work.ts";
+import { tenantOption, withTenant } from "../tenant-work.ts";
 
 export const keyUsage: Command = {
   name: "key usage",
@@ -13,10 +13,10 @@ export const keyUsage: Command = {
     tenant: tenantOption,
   },
   positionals: ["ID"],
-  async run(given) {
-    const usage = await forTenant(given, ({ engine, caller }) => {
-      const asked = { from: given.text("from"), to: given.text("to"), step: given.text("step") };
-      return engine.keyUsage.read(caller, given.positionals[0]!, asked);
+  async run(args) {
+    const usage = await withTenant(args, ({ engine, caller }) => {
+      const request = { from: args.text("from"), to: args.text("to"), step: args.text("step") };
+      return engine.keyUsage.read(caller, args.positionals[0]!, request);
     });
     const rows = usage.map(
       ({ from, count, statusClass, route }) =>

@@ -1,13 +1,13 @@
 // portico key create, list, change, rotate, revoke
 
 import type { Quota } from "../../declare/caller.ts";
-import type { Written } from "../../engine/writing.ts";
+import type { WriteResult } from "../../engine/writing.ts";
 import { OperatorError } from "../../errors.ts";
 import { keyWarning } from "../../identity/key-resource.ts";
 import { findUser } from "../../identity/tenant.ts";
-import type { Command, Given, Outcome } from "../command.ts";
+import type { Arguments, Command, CommandOutput } from "../command.ts";
 import { quota } from "../settings.ts";
-import { forTenant, optional, tenantOption } from "../tenant-work.ts";
+import { ifPresent, tenantOption, withTenant } from "../tenant-work.ts";
 import { keyUsage } from "./key-usage.ts";
 
 const quotaOptions = {
@@ -27,19 +27,19 @@ const keyCreate: Command = {
     "expires-at": { value: "DATE", help: "ISO 8601; one year from now, when left out; two at most" },
     ...quotaOptions,
   },
-  run: (given) =>
-    forTenant(given, async (place) => {
-      const { store, engine, caller, apiKeys } = place;
-      const ownerId = await findUser(store, caller.tenantId, given.text("user"));
-      const written = await engine.create(caller, place.model(apiKeys), {
-        name: given.required("name"),
-        scopes: given.list("scopes"),
-        ...optional("type", given.text("type")),
-        ...optional("expiresAt", given.moment("expires-at")),
-        ...optional("rateLimit", quotaOf(given)),
-        ...optional("ownerId", ownerId ?? undefined),
+  run: (args) =>
+    withTenant(args, async (context) => {
+      const { store, engine, caller, apiKeys } = context;
+      const ownerId = await findUser(store, caller.tenantId, args.text("user"));
+      const written = await engine.create(caller, context.model(apiKeys), {
+        name: args.required("name"),
+        scopes: args.list("scopes"),
+        ...ifPresent("type", args.text("type")),
+        ...ifPresent("expiresAt", args.timestamp("expires-at")),
+        ...ifPresent("rateLimit", parseQuota(args)),
+        ...ifPresent("ownerId", ownerId ?? undefined),
       });
-      return shownOnce(written);
+      return keyOutput(written);
     }),
 };
 
@@ -47,8 +47,8 @@ const keyList: Command = {
   name: "key list",
   summary: "Show the keys of a tenant, newest first.",
   options: { tenant: tenantOption },
-  async run(given) {
-    const keys = await forTenant(given, (place) => place.newest(place.apiKeys));
+  async run(args) {
+    const keys = await withTenant(args, (context) => context.newest(context.apiKeys));
     const rows = keys.map(
       ({ id, prefix, status, expiresAt, name, scopes }) =>
         `${id}  ${prefix}…  ${status.padEnd(13)}  until ${expiresAt?.slice(0, 10)}  ${name}  ${JSON.stringify(scopes)}`,
@@ -60,7 +60,7 @@ const keyList: Command = {
   },
 };
 
-const keyChange: Command = {
+const keyUpdate: Command = {
   name: "key change",
   summary: "Change the name, the scopes or the quota of a key.",
   options: {
@@ -70,18 +70,18 @@ const keyChange: Command = {
     ...quotaOptions,
   },
   positionals: ["ID"],
-  run: (given) =>
-    forTenant(given, async (place) => {
-      const { engine, caller } = place;
-      const keys = place.model(place.apiKeys);
+  run: (args) =>
+    withTenant(args, async (context) => {
+      const { engine, caller } = context;
+      const keys = context.model(context.apiKeys);
       const changes = {
-        ...optional("name", given.text("name")),
-        ...optional("scopes", given.text("scopes") === undefined ? undefined : given.list("scopes")),
-        ...optional("rateLimit", quotaOf(given)),
+        ...ifPresent("name", args.text("name")),
+        ...ifPresent("scopes", args.text("scopes") === undefined ? undefined : args.list("scopes")),
+        ...ifPresent("rateLimit", parseQuota(args)),
       };
       if (Object.keys(changes).length === 0)
         throw new OperatorError("nothing is to be changed; give --name, --scopes or --rate-limit");
-      const key = JSON.parse((await engine.change(caller, keys, given.positionals[0]!, changes)).text);
+      const key = JSON.parse((await engine.update(caller, keys, args.positionals[0]!, changes)).text);
       return { json: { key }, lines: [`The key ${key.name} (${key.prefix}…) is changed.`] };
     }),
 };
@@ -94,13 +94,13 @@ const keyRotate: Command = {
     tenant: tenantOption,
   },
   positionals: ["ID"],
-  run: (given) =>
-    forTenant(given, async (place) => {
-      const { engine, caller } = place;
-      const keys = place.model(place.apiKeys);
+  run: (args) =>
+    withTenant(args, async (context) => {
+      const { engine, caller } = context;
+      const keys = context.model(context.apiKeys);
       const rotations = keys.actions.get("rotations")!;
-      const body = optional("overlapSeconds", given.wholeNumber("overlap"));
-      return shownOnce(await engine.act(caller, keys, given.positionals[0]!, rotations, body));
+      const body = ifPresent("overlapSeconds", args.wholeNumber("overlap"));
+      return keyOutput(await engine.runAction(caller, keys, args.positionals[0]!, rotations, body));
     }),
 };
 
@@ -109,11 +109,11 @@ const keyRevoke: Command = {
   summary: "Revoke a key; the next request with it is refused.",
   options: { tenant: tenantOption },
   positionals: ["ID"],
-  run: (given) =>
-    forTenant(given, async (place) => {
-      const [id = ""] = given.positionals;
-      await place.engine.remove(place.caller, place.model(place.apiKeys), id);
-      const key = await place.get(place.apiKeys, id);
+  run: (args) =>
+    withTenant(args, async (context) => {
+      const [id = ""] = args.positionals;
+      await context.engine.delete(context.caller, context.model(context.apiKeys), id);
+      const key = await context.get(context.apiKeys, id);
       return {
         json: { key },
         lines: [`The key ${key.name} (${key.prefix}…) is revoked since ${key.revokedAt}.`],
@@ -125,38 +125,38 @@ const keyRevokeAll: Command = {
   name: "key revoke-all",
   summary: "Revoke every key of a user, or of the tenant.",
   options: { user: { value: "ID", help: "this user's keys only" }, tenant: tenantOption },
-  run: (given) =>
-    forTenant(given, async (place) => {
-      const { engine, caller } = place;
-      const keys = place.model(place.apiKeys);
-      const user = given.text("user");
+  run: (args) =>
+    withTenant(args, async (context) => {
+      const { engine, caller } = context;
+      const keys = context.model(context.apiKeys);
+      const user = args.text("user");
       const owner = keys.attribute.get("ownerId")!;
-      const above =
+      const container =
         user === undefined ? ({ by: "tenant", id: caller.tenantId } as const) : { by: owner, id: user };
-      await engine.removeAll(caller, keys, above);
+      await engine.deleteAll(caller, keys, container);
       const whose = user === undefined ? `the tenant ${caller.tenantId}` : `the user ${user}`;
-      return { json: { above: above.id }, lines: [`Every key of ${whose} is revoked.`] };
+      return { json: { above: container.id }, lines: [`Every key of ${whose} is revoked.`] };
     }),
 };
 
 /** A key that was made just now: it is printed, and never again. */
-function shownOnce({ text, revealed }: Written): Outcome {
-  const made = { ...JSON.parse(text), ...revealed };
+function keyOutput({ text, returnedOnce }: WriteResult): CommandOutput {
+  const key = { ...JSON.parse(text), ...returnedOnce };
   return {
-    json: made,
-    lines: [made.key, "", `${keyWarning} Its id is ${made.id}; it expires on ${made.expiresAt}.`],
+    json: key,
+    lines: [key.key, "", `${keyWarning} Its id is ${key.id}; it expires on ${key.expiresAt}.`],
   };
 }
 
 /** `--rate-limit 1000/60` as in settings, or `--rate-limit 1000 --rate-window 60`. */
-function quotaOf(given: Given): Quota | undefined {
-  const windowSeconds = given.number("rate-window");
-  const whole = given.text("rate-limit");
+function parseQuota(args: Arguments): Quota | undefined {
+  const windowSeconds = args.number("rate-window");
+  const whole = args.text("rate-limit");
   if (whole?.includes("/")) {
     if (windowSeconds === undefined) return quota("--rate-limit", whole);
     throw new OperatorError("--rate-limit has the seconds of the window already; leave --rate-window out");
   }
-  const limit = given.number("rate-limit");
+  const limit = args.number("rate-limit");
   if (limit !== undefined) return { limit, windowSeconds: windowSeconds ?? 60 };
   if (windowSeconds !== undefined) throw new OperatorError("--rate-window needs --rate-limit beside it");
   return undefined;
@@ -165,7 +165,7 @@ function quotaOf(given: Given): Quota | undefined {
 export const commands: readonly Command[] = [
   keyCreate,
   keyList,
-  keyChange,
+  keyUpdate,
   keyRotate,
   keyRevoke,
   keyRevokeAll,

@@ -1,20 +1,20 @@
 // portico log list
 
 import { requestLogs } from "../../events/request-log.ts";
-import { largestLimit } from "../../plan/page.ts";
+import { maxLimit } from "../../plan/page.ts";
 import type { Command } from "../command.ts";
-import { forTenant, tenantOption } from "../tenant-work.ts";
+import { tenantOption, withTenant } from "../tenant-work.ts";
 
 const logList: Command = {
   name: "log list",
-  summary: `Show the newest ${largestLimit} requests of a tenant's keys.`,
+  summary: `Show the newest ${maxLimit} requests of a tenant's keys.`,
   options: { key: { value: "ID", help: "of this key only" }, tenant: tenantOption },
-  async run(given) {
-    const requests = await forTenant(given, (place) => {
-      const keyId = given.text("key");
-      const attribute = place.model(requestLogs).attribute.get("keyId")!;
+  async run(args) {
+    const requests = await withTenant(args, (context) => {
+      const keyId = args.text("key");
+      const attribute = context.model(requestLogs).attribute.get("keyId")!;
       const ofKey = { attribute, operator: "in", values: [keyId ?? null] } as const;
-      return place.newest(requestLogs, largestLimit, keyId === undefined ? [] : [ofKey]);
+      return context.newest(requestLogs, maxLimit, keyId === undefined ? [] : [ofKey]);
     });
     const rows = requests.map(
       ({ createdAt, method, route, status, durationMs, keyId }) =>

@@ -2,20 +2,20 @@
 
 import { mails } from "../../events/mail/mail.ts";
 import type { Command } from "../command.ts";
-import { forTenant, tenantOption } from "../tenant-work.ts";
+import { tenantOption, withTenant } from "../tenant-work.ts";
 
-const standardLimit = 100;
+const defaultLimit = 100;
 
 const mailList: Command = {
   name: "mail list",
   summary: "Show the mails of a tenant, newest first.",
   options: {
     tenant: tenantOption,
-    limit: { value: "N", help: `how many; ${standardLimit}, when left out` },
+    limit: { value: "N", help: `how many; ${defaultLimit}, when left out` },
   },
-  async run(given) {
-    const limit = given.number("limit") ?? standardLimit;
-    const listed = await forTenant(given, (place) => place.newest(mails, limit));
+  async run(args) {
+    const limit = args.number("limit") ?? defaultLimit;
+    const listed = await withTenant(args, (context) => context.newest(mails, limit));
     const rows = listed.map(
       ({ id, createdAt, status, to, subject }) =>
         `${id}  ${createdAt}  ${status.padEnd(7)}  ${to}  ${subject}`,
@@ -29,8 +29,8 @@ const mailShow: Command = {
   summary: "Show one mail as text.",
   options: { tenant: tenantOption },
   positionals: ["ID"],
-  async run(given) {
-    const mail = await forTenant(given, (place) => place.get(mails, given.positionals[0]!));
+  async run(args) {
+    const mail = await withTenant(args, (context) => context.get(mails, args.positionals[0]!));
     const { to, subject, status, createdAt, sentAt, attempts, lastError, text } = mail;
     const head = [
       `To: ${to}`,
@@ -48,14 +48,14 @@ const mailResend: Command = {
   summary: "Let a mail that has failed, was kept or was sent wait to be sent once more.",
   options: { tenant: tenantOption },
   positionals: ["ID"],
-  async run(given) {
-    const mail = await forTenant(given, async (place) => {
-      const { engine, caller } = place;
-      const [id = ""] = given.positionals;
+  async run(args) {
+    const mail = await withTenant(args, async (context) => {
+      const { engine, caller } = context;
+      const [id = ""] = args.positionals;
       const nextAttemptAt = new Date().toISOString();
       const changes = { status: "waiting", attempts: 0, nextAttemptAt, sentAt: null, lastError: null };
-      await engine.change(caller, place.model(mails), id, changes);
-      return place.get(mails, id);
+      await engine.update(caller, context.model(mails), id, changes);
+      return context.get(mails, id);
     });
     return { json: { mail }, lines: [`The mail to ${mail.to} waits to be sent.`] };
   },

@@ -10,22 +10,22 @@ const migrateCommand: Command = {
   name: "migrate",
   summary: "Bring the database to the schema of the declarations; only additions are made.",
   options: { "dry-run": { help: "print the statements without running them" } },
-  async run(given) {
+  async run(args) {
     const assembly = await assemble();
     // Nothing is migrated to what `serve` then refuses to serve.
     buildApi(assembly.model);
-    const isDryRun = given.isSet("dry-run");
+    const isDryRun = args.isSet("dry-run");
     const { tables } = assembly;
     const { statements, undeclared } = await withStore(assembly, async (store) => ({
       statements: await migrate(store, tables, isDryRun),
       undeclared: await undeclaredTables(store, tables),
     }));
-    const done =
+    const summary =
       statements.length === 0 ? "The database is up to date." : `${statements.length} statements were run.`;
     return {
       json: { statements, isDryRun, undeclared },
       lines: [
-        ...(isDryRun && statements.length > 0 ? statements.map((statement) => `${statement};`) : [done]),
+        ...(isDryRun && statements.length > 0 ? statements.map((statement) => `${statement};`) : [summary]),
         ...undeclared.map(noteOn),
       ],
     };

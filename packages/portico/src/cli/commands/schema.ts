@@ -10,10 +10,10 @@ const schemaCommand: Command = {
   name: "schema",
   summary: "Print the GraphQL schema of the declarations.",
   options: { out: { value: "FILE", help: "write it there instead" } },
-  async run(given) {
+  async run(args) {
     const { model } = await assemble();
     const sdl = printApi(model);
-    const file = given.text("out");
+    const file = args.text("out");
     if (file === undefined) return { json: { schema: sdl }, lines: [sdl] };
     try {
       writeFileSync(file, `${sdl}\n`);

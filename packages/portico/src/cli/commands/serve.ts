@@ -7,10 +7,10 @@ import { OperatorError } from "../../errors.ts";
 import { EventFeed } from "../../events/feed.ts";
 import { createLog, type Log } from "../../http/log.ts";
 import { OverloadLog } from "../../http/overload-log.ts";
-import { buildServer } from "../../http/server.ts";
+import { createServer } from "../../http/server.ts";
 import type { OAuthUrls } from "../../identity/access-token.ts";
 import { Authenticator } from "../../identity/authenticate.ts";
-import { addressReader } from "../../limits/client-address.ts";
+import { clientAddressReader } from "../../limits/client-address.ts";
 import { TokenBuckets } from "../../limits/token-bucket.ts";
 import { mountedAt } from "../../oauth/site.ts";
 import { CursorCodec } from "../../plan/cursor.ts";
@@ -18,11 +18,11 @@ import { lacking, migrate } from "../../store/migrate.ts";
 import { openStore } from "../../store/open.ts";
 import type { Store } from "../../store/store.ts";
 import { type Assembly, assemble } from "../assemble.ts";
-import { authorizationServer, everyToken } from "../authorization.ts";
+import { authorizationServer, tokenAuthenticator } from "../authorization.ts";
 import { startBackground } from "../background.ts";
 import type { Command } from "../command.ts";
 import { fillSandbox, greeting } from "../first-start.ts";
-import { recordingOf } from "../recording.ts";
+import { requestRecording } from "../recording.ts";
 import { secretsFor } from "../secret.ts";
 import { authUrl, type Settings, standardDatabaseUrl } from "../settings.ts";
 import { handleProcessEvents } from "../shutdown.ts";
@@ -31,7 +31,7 @@ const serve: Command = {
   name: "serve",
   summary: "Serve the API until SIGTERM or SIGINT.",
   options: {},
-  async run(given) {
+  async run(args) {
     const assembly = await assemble();
     const { app, model, settings, apiKeys } = assembly;
     const store = await openStore(settings.databaseUrl, settings);
@@ -46,19 +46,19 @@ const serve: Command = {
         (message, details) => log.logger.error(details, message),
         (what) => overloads.count(what),
       );
-      const recording = recordingOf(store, model, settings, log.logger);
+      const recording = requestRecording(store, model, settings, log.logger);
       const secrets = secretsFor(settings);
       // Where callers reach the server is known once it listens: PORT may leave the choice to the system.
       const urls = Promise.withResolvers<OAuthUrls>();
       const oauth = authorizationServer(store, engine, assembly, secrets, urls.promise, log.logger);
-      server = await buildServer({
+      server = await createServer({
         engine,
         database: store.database,
         authenticator: new Authenticator(
           store,
           isSandbox ? "test" : "live",
           settings.keyQuota,
-          everyToken(store, settings, oauth, log.logger),
+          tokenAuthenticator(store, settings, oauth, log.logger),
           model.scopes,
         ),
         quotas: {
@@ -75,14 +75,14 @@ const serve: Command = {
         events: new EventFeed(store, (err) =>
           log.logger.warn({ err }, "events cannot be read; it is tried again"),
         ),
-        mostSubscriptions: settings.mostSubscriptions,
+        maxSubscriptions: settings.maxSubscriptions,
         publicUrl: settings.publicUrl,
         corsOrigins: settings.corsOrigins,
-        addressOf: addressReader(settings.trustedProxies),
+        addressOf: clientAddressReader(settings.trustedProxies),
         isBehindProxy: settings.trustedProxies.length > 0,
         maxConnections: settings.maxConnections,
         bufferBytes: settings.bufferBytes,
-        isTimed: settings.isTimed,
+        sendsServerTiming: settings.sendsServerTiming,
       });
       await listen(server, settings, log);
       const { port } = server.server.address() as AddressInfo;
@@ -91,10 +91,10 @@ const serve: Command = {
       // Not before: a key that is made by a start that then fails would never be seen.
       const key = isSandbox ? await fillSandbox(app, engine, store, apiKeys) : undefined;
       recording.start();
-      const background = await startBackground(assembly, store, oauth.parts.mails, log.logger);
+      const background = await startBackground(assembly, store, oauth.dependencies.mails, log.logger);
       handleProcessEvents({ server, background, recording, store, log });
-      const shown = key === undefined ? "" : greeting(app, engine, url, key);
-      process.stdout.write(given.isSet("json") ? `${JSON.stringify({ url, key })}\n` : shown);
+      const greetingText = key === undefined ? "" : greeting(app, engine, url, key);
+      process.stdout.write(args.isSet("json") ? `${JSON.stringify({ url, key })}\n` : greetingText);
       const listening = { url, host: settings.host, port, mode: settings.mode, database: store.dialect.name };
       log.logger.info(listening, `listening on ${settings.host}:${port}`);
       return undefined;

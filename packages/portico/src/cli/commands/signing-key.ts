@@ -1,7 +1,7 @@
 // portico signing-key rotate
 
 import { OperatorError } from "../../errors.ts";
-import { Seal } from "../../identity/seal.ts";
+import { Encryption } from "../../identity/seal.ts";
 import { rotateSigningKey } from "../../identity/signing-keys.ts";
 import { assemble, withStore } from "../assemble.ts";
 import type { Command } from "../command.ts";
@@ -14,11 +14,13 @@ const signingKeyRotate: Command = {
   options: {},
   async run() {
     const assembly = await assemble();
-    const given = assembly.settings.signingKey;
-    if (given !== undefined)
-      throw new OperatorError(`the keys are those of PORTICO_SIGNING_KEY; put another one first in ${given}`);
-    const seal = new Seal(secretsFor(assembly.settings));
-    const { kid, signsFrom } = await withStore(assembly, (store) => rotateSigningKey(store, seal));
+    const signingKeyFile = assembly.settings.signingKey;
+    if (signingKeyFile !== undefined)
+      throw new OperatorError(
+        `the keys are those of PORTICO_SIGNING_KEY; put another one first in ${signingKeyFile}`,
+      );
+    const encryption = new Encryption(secretsFor(assembly.settings));
+    const { kid, signsFrom } = await withStore(assembly, (store) => rotateSigningKey(store, encryption));
     const from = new Date(signsFrom * 1000).toISOString();
     return { json: { kid, signsFrom: from }, lines: [`The key ${kid} signs from ${from} on.`] };
   },

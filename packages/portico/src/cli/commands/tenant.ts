@@ -8,8 +8,8 @@ const tenantCreate: Command = {
   name: "tenant create",
   summary: "Make a tenant: an account that owns users, keys and rows.",
   options: { name: { value: "NAME", help: "how the tenant is called", isRequired: true } },
-  async run(given) {
-    const tenant = await withStore(await assemble(), (store) => createTenant(store, given.required("name")));
+  async run(args) {
+    const tenant = await withStore(await assemble(), (store) => createTenant(store, args.required("name")));
     return { json: { tenant }, lines: [`Tenant ${tenant.name}: ${tenant.id}`] };
   },
 };

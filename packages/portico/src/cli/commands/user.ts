@@ -3,7 +3,7 @@
 import { users } from "../../identity/user.ts";
 import type { Command } from "../command.ts";
 import { createUser } from "../create-user.ts";
-import { forTenant, tenantOption } from "../tenant-work.ts";
+import { tenantOption, withTenant } from "../tenant-work.ts";
 
 const userCreate: Command = {
   name: "user create",
@@ -14,12 +14,12 @@ const userCreate: Command = {
     password: { value: "TEXT", help: "8 characters or more", isRequired: true },
     tenant: tenantOption,
   },
-  async run(given) {
-    const user = await forTenant(given, ({ store, engine, caller }) =>
+  async run(args) {
+    const user = await withTenant(args, ({ store, engine, caller }) =>
       createUser(engine, store, caller.tenantId, {
-        email: given.required("email"),
-        name: given.required("name"),
-        password: given.required("password"),
+        email: args.required("email"),
+        name: args.required("name"),
+        password: args.required("password"),
       }),
     );
     return { json: { user }, lines: [`User ${user.name} <${user.email}>: ${user.id}`] };
@@ -35,9 +35,9 @@ const userList: Command = {
     tenant: tenantOption,
     limit: { value: "N", help: `how many; ${standardLimit}, when left out` },
   },
-  async run(given) {
-    const limit = given.number("limit") ?? standardLimit;
-    const listed = await forTenant(given, (work) => work.newest(users, limit));
+  async run(args) {
+    const limit = args.number("limit") ?? standardLimit;
+    const listed = await withTenant(args, (work) => work.newest(users, limit));
     const lines = listed.map(({ id, createdAt, email, name }) => `${id}  ${createdAt}  ${email}  ${name}`);
     return { json: { users: listed }, lines: lines.length > 0 ? lines : ["There is no user yet."] };
   },

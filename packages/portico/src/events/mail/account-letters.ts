@@ -1,6 +1,6 @@
 // What people are sent about their own account: links that they have asked for, and that their password is another.
 
-import { type Letter, letter, utc } from "./letter.ts";
+import { type Email, renderEmail, utc } from "./letter.ts";
 
 /** What every letter about an account says. */
 export interface AccountFacts {
@@ -12,32 +12,38 @@ export interface AccountFacts {
   readonly address: string;
 }
 
-interface Linked extends AccountFacts {
+interface LinkFacts extends AccountFacts {
   readonly url: string;
   readonly minutes: number;
 }
 
-export function passwordLink(facts: Linked): Letter {
-  return letter({
+export function passwordLinkEmail(facts: LinkFacts): Email {
+  return renderEmail({
     subject: `Choose a new password for ${facts.apiName}`,
     greeting: greeting(facts),
     opening: `Somebody, probably you, wants to choose a new password for your account at ${facts.apiName}.`,
     facts: rows(facts, "Asked"),
     advice: [
-      { sentence: `Choose it here; the link works once, for ${inWords(facts.minutes)}:`, link: facts.url },
+      {
+        sentence: `Choose it here; the link works once, for ${durationInWords(facts.minutes)}:`,
+        link: facts.url,
+      },
       { sentence: "If this was not you, nothing is to be done: your password stays as it is." },
     ],
   });
 }
 
-export function emailLink(facts: Linked): Letter {
-  return letter({
+export function confirmationLinkEmail(facts: LinkFacts): Email {
+  return renderEmail({
     subject: `Confirm your email address for ${facts.apiName}`,
     greeting: greeting(facts),
     opening: `Please confirm that mail to this address reaches you, for your account at ${facts.apiName}.`,
     facts: rows(facts, "Asked"),
     advice: [
-      { sentence: `Confirm it here; the link works once, for ${inWords(facts.minutes)}:`, link: facts.url },
+      {
+        sentence: `Confirm it here; the link works once, for ${durationInWords(facts.minutes)}:`,
+        link: facts.url,
+      },
       { sentence: "If you have no such account, nothing is to be done." },
     ],
   });
@@ -46,9 +52,9 @@ export function emailLink(facts: Linked): Letter {
 /** Goes to the address of before. */
 export function emailChanged(
   facts: AccountFacts & { readonly newEmail: string; readonly isPending: boolean },
-): Letter {
+): Email {
   const { apiName, newEmail, isPending } = facts;
-  return letter({
+  return renderEmail({
     subject: isPending
       ? `A new email address was requested for your account at ${apiName}`
       : `The email address of your account at ${apiName} was changed`,
@@ -67,8 +73,8 @@ export function emailChanged(
   });
 }
 
-export function passwordChanged(facts: AccountFacts): Letter {
-  return letter({
+export function passwordChangedEmail(facts: AccountFacts): Email {
+  return renderEmail({
     subject: `Your password for ${facts.apiName} was changed`,
     greeting: greeting(facts),
     opening: `Your account at ${facts.apiName} has a new password. You were signed out everywhere, and applications have to ask you again.`,
@@ -82,8 +88,8 @@ export function passwordChanged(facts: AccountFacts): Letter {
   });
 }
 
-export function passwordGuessed(facts: AccountFacts): Letter {
-  return letter({
+export function passwordGuessed(facts: AccountFacts): Email {
+  return renderEmail({
     subject: `Somebody tries to sign in to your account at ${facts.apiName}`,
     greeting: greeting(facts),
     opening: `Many wrong passwords were sent for your account at ${facts.apiName}. Each try takes longer for now; you can sign in as before.`,
@@ -92,8 +98,8 @@ export function passwordGuessed(facts: AccountFacts): Letter {
   });
 }
 
-export function passkeyAdded(facts: AccountFacts & { readonly passkey: string }): Letter {
-  return letter({
+export function passkeyAddedEmail(facts: AccountFacts & { readonly passkey: string }): Email {
+  return renderEmail({
     subject: `A passkey was added to your account at ${facts.apiName}`,
     greeting: greeting(facts),
     opening: `Your account at ${facts.apiName} can be signed in to with another passkey.`,
@@ -119,6 +125,6 @@ function rows({ email, at, address }: AccountFacts, when: string): readonly (rea
   ];
 }
 
-function inWords(minutes: number): string {
+function durationInWords(minutes: number): string {
   return minutes >= 120 ? `${minutes / 60} hours` : `${minutes} minutes`;
 }

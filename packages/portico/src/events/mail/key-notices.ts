@@ -1,7 +1,7 @@
 // What the owner of an API key is told: that it was made, replaced or revoked, and that it will soon expire. The
 // key itself is not known here, and its hash is none of a letter's business.
 
-import { type Advice, clipped, type Letter, letter, utc } from "./letter.ts";
+import { type Advice, type Email, renderEmail, truncated, utc } from "./letter.ts";
 
 /** What every letter about a key says. */
 export interface KeyFacts {
@@ -19,7 +19,7 @@ export interface KeyFacts {
 }
 
 /** Who changed the key, when, and from where. */
-export interface Deed {
+export interface KeyChange {
   /** `the API key Deploy (sk_test_ab12…) of Ada Lovelace`, or `a command on the server` */
   readonly by: string;
   readonly at: string;
@@ -27,14 +27,14 @@ export interface Deed {
   readonly address: string | undefined;
 }
 
-const longestNameInSubject = 60;
+const maxNameLengthInSubject = 60;
 
-export function created(facts: KeyFacts & Deed): Letter {
-  return letter({
+export function keyCreatedEmail(facts: KeyFacts & KeyChange): Email {
+  return renderEmail({
     subject: `API key ${titleOf(facts)} was created`,
     greeting: greeting(facts),
     opening: `An API key of ${facts.apiName} was created, and you are its owner.`,
-    facts: [...keyRows(facts), ["Created", utc(facts.at)], ...deedRows(facts)],
+    facts: [...keyRows(facts), ["Created", utc(facts.at)], ...changeRows(facts)],
     advice: [
       { sentence: "The key was shown once, to whoever created it. Nobody can read it again, here or there." },
       revokeAdvice(facts),
@@ -42,11 +42,11 @@ export function created(facts: KeyFacts & Deed): Letter {
   });
 }
 
-export function rotated(
-  facts: KeyFacts & Deed & { readonly replacement: { readonly prefix: string; readonly id: string } },
-): Letter {
+export function keyRotatedEmail(
+  facts: KeyFacts & KeyChange & { readonly replacement: { readonly prefix: string; readonly id: string } },
+): Email {
   const { replacement, expiresAt } = facts;
-  return letter({
+  return renderEmail({
     subject: `API key ${titleOf(facts)} was rotated`,
     greeting: greeting(facts),
     opening: `An API key of yours for ${facts.apiName} has a replacement with the same scopes.`,
@@ -56,7 +56,7 @@ export function rotated(
       ["New key", `${replacement.prefix}…`],
       ["Scopes", facts.scopes.join(", ")],
       ["Rotated", utc(facts.at)],
-      ...deedRows(facts),
+      ...changeRows(facts),
     ],
     advice: [
       { sentence: `Put the new key in the place of the old one before ${utc(expiresAt)}.` },
@@ -65,12 +65,12 @@ export function rotated(
   });
 }
 
-export function revoked(facts: KeyFacts & Deed): Letter {
-  return letter({
+export function keyRevokedEmail(facts: KeyFacts & KeyChange): Email {
+  return renderEmail({
     subject: `API key ${titleOf(facts)} was revoked`,
     greeting: greeting(facts),
     opening: `An API key of yours for ${facts.apiName} was revoked. Every request with it is refused from now on.`,
-    facts: [...keyRows(facts), ["Revoked", utc(facts.at)], ...deedRows(facts)],
+    facts: [...keyRows(facts), ["Revoked", utc(facts.at)], ...changeRows(facts)],
     advice: [
       { sentence: "What still uses the key needs another one:", commands: [`POST ${facts.keysUrl}`] },
       { sentence: "If this was not you, ask whoever runs the API who can manage your keys." },
@@ -78,8 +78,8 @@ export function revoked(facts: KeyFacts & Deed): Letter {
   });
 }
 
-export function expiringSoon(facts: KeyFacts): Letter {
-  return letter({
+export function keyExpiringSoonEmail(facts: KeyFacts): Email {
+  return renderEmail({
     subject: `API key ${titleOf(facts)} expires on ${utc(facts.expiresAt).slice(0, 10)}`,
     greeting: greeting(facts),
     opening: `An API key of yours for ${facts.apiName} expires soon. Every request with it is refused after that.`,
@@ -95,7 +95,7 @@ export function expiringSoon(facts: KeyFacts): Letter {
 }
 
 function titleOf({ name }: KeyFacts): string {
-  return `"${clipped(name, longestNameInSubject)}"`;
+  return `"${truncated(name, maxNameLengthInSubject)}"`;
 }
 
 function greeting({ ownerName }: KeyFacts): string {
@@ -114,7 +114,7 @@ function keyRows({ name, prefix, scopes, expiresAt, id }: KeyFacts): Rows {
   ];
 }
 
-function deedRows({ by, address }: Deed): Rows {
+function changeRows({ by, address }: KeyChange): Rows {
   return [["By", by], ...(address === undefined ? [] : [["From", address] as const])];
 }
 

@@ -2,7 +2,7 @@
 // one line of text and never becomes markup or a header.
 
 /** What a letter says, before it takes a form. */
-export interface Content {
+export interface EmailContent {
   readonly subject: string;
   readonly greeting: string;
   /** What happened, in a sentence. */
@@ -19,39 +19,45 @@ export interface Advice {
   readonly link?: string;
 }
 
-export interface Letter {
+export interface Email {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
 }
 
-const longestSubject = 150;
+const maxSubjectLength = 150;
 
-export function letter(content: Content): Letter {
-  return { subject: clipped(content.subject, longestSubject), text: plainText(content), html: html(content) };
+export function renderEmail(content: EmailContent): Email {
+  return {
+    subject: truncated(content.subject, maxSubjectLength),
+    text: plainText(content),
+    html: html(content),
+  };
 }
 
 /** Control characters, line ends of every kind, and marks that turn the direction of reading. */
-const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\s\u202a-\u202e\u2066-\u2069]+/gu;
+const unprintablePattern = /[\p{Cc}\p{Zl}\p{Zp}\s\u202a-\u202e\u2066-\u2069]+/gu;
 
 /** A value as one line. */
 export function oneLine(value: string): string {
-  return value.toWellFormed().replaceAll(unprintable, " ").trim();
+  return value.toWellFormed().replaceAll(unprintablePattern, " ").trim();
 }
 
 /** One line of so many characters at most. */
-export function clipped(value: string, most: number): string {
+export function truncated(value: string, maxLength: number): string {
   const characters = [...oneLine(value)];
-  return characters.length <= most ? characters.join("") : `${characters.slice(0, most - 1).join("")}…`;
+  return characters.length <= maxLength
+    ? characters.join("")
+    : `${characters.slice(0, maxLength - 1).join("")}…`;
 }
 
 /** `2026-11-21 09:30:00 UTC` */
-export function utc(moment: string | null): string {
-  if (moment === null) return "never";
-  return `${new Date(moment).toISOString().slice(0, 19).replace("T", " ")} UTC`;
+export function utc(timestamp: string | null): string {
+  if (timestamp === null) return "never";
+  return `${new Date(timestamp).toISOString().slice(0, 19).replace("T", " ")} UTC`;
 }
 
-function plainText({ greeting, opening, facts, advice }: Content): string {
+function plainText({ greeting, opening, facts, advice }: EmailContent): string {
   const width = Math.max(...facts.map(([label]) => label.length)) + 2;
   const paragraphs = [
     oneLine(greeting),
@@ -67,16 +73,18 @@ function plainText({ greeting, opening, facts, advice }: Content): string {
 }
 
 /** Colours are left to the reader's program, so that it is as readable in the dark; nothing is loaded. */
-function html({ subject, greeting, opening, facts, advice }: Content): string {
+function html({ subject, greeting, opening, facts, advice }: EmailContent): string {
   const rows = facts.map(
     ([label, value]) =>
-      `<tr><th align="left" valign="top" style="padding:2px 16px 2px 0;font-weight:normal;opacity:.7">${escaped(label)}</th><td style="padding:2px 0;word-break:break-word">${escaped(value)}</td></tr>`,
+      `<tr><th align="left" valign="top" style="padding:2px 16px 2px 0;font-weight:normal;opacity:.7">${escapeHtml(label)}</th><td style="padding:2px 0;word-break:break-word">${escapeHtml(value)}</td></tr>`,
   );
   const steps = advice.map(({ sentence, commands = [], link }) => {
-    const lines = commands.map((command) => `<code style="word-break:break-all">${escaped(command)}</code>`);
+    const lines = commands.map(
+      (command) => `<code style="word-break:break-all">${escapeHtml(command)}</code>`,
+    );
     const written = lines.length > 0 ? `\n<p style="padding-left:16px">${lines.join("<br>\n")}</p>` : "";
-    const led = link === undefined ? "" : `\n<p><a href="${escaped(link)}">${escaped(link)}</a></p>`;
-    return `<p>${escaped(sentence)}</p>${written}${led}`;
+    const led = link === undefined ? "" : `\n<p><a href="${escapeHtml(link)}">${escapeHtml(link)}</a></p>`;
+    return `<p>${escapeHtml(sentence)}</p>${written}${led}`;
   });
   return `<!doctype html>
 <html lang="en">
@@ -85,11 +93,11 @@ function html({ subject, greeting, opening, facts, advice }: Content): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="supported-color-schemes" content="light dark">
-<title>${escaped(subject)}</title>
+<title>${escapeHtml(subject)}</title>
 </head>
 <body style="font:16px/1.5 system-ui,-apple-system,'Segoe UI',sans-serif;max-width:600px;margin:0 auto;padding:24px">
-<p>${escaped(greeting)}</p>
-<p>${escaped(opening)}</p>
+<p>${escapeHtml(greeting)}</p>
+<p>${escapeHtml(opening)}</p>
 <table role="presentation" cellspacing="0" cellpadding="0" style="border-collapse:collapse">
 ${rows.join("\n")}
 </table>
@@ -107,6 +115,6 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-function escaped(value: string): string {
+function escapeHtml(value: string): string {
   return oneLine(value).replaceAll(/[&<>"']/g, (character) => entities[character]!);
 }

@@ -6,10 +6,10 @@ import type { Model } from "../../declare/model.ts";
 import { resource } from "../../declare/resource.ts";
 import { newId } from "../../plan/id.ts";
 import type { Session } from "../../store/database.ts";
-import { dayMs, type Expiry } from "../../store/purge.ts";
+import { dayMs, type RetentionPolicy } from "../../store/purge.ts";
 import type { OwnIndex } from "../../store/schema.ts";
 import type { Store } from "../../store/store.ts";
-import type { Letter } from "./letter.ts";
+import type { Email } from "./letter.ts";
 
 export const mails = resource("mail", {
   fields: {
@@ -29,37 +29,37 @@ export const mails = resource("mail", {
     sentAt: timestamp({ optional: true }),
     lastError: text({ optional: true }),
   },
-  served: false,
-  recorded: false,
+  exposed: false,
+  events: false,
 });
 
 /** Where the mails of all tenants are found that wait to be sent, and those that are old enough to go. */
-export const mailIndexes: readonly OwnIndex[] = ["next_attempt_at", "created_at"].map((moment) => ({
+export const mailIndexes: readonly OwnIndex[] = ["next_attempt_at", "created_at"].map((time) => ({
   table: "mails",
-  name: `portico_mails_status_${moment}`,
-  columns: ["status", moment].map((name) => ({ name, isNullable: false })),
+  name: `portico_mails_status_${time}`,
+  columns: ["status", time].map((name) => ({ name, isNullable: false })),
   isUnique: false,
 }));
 
 /** Mails that are older than so many days, but for those that still wait. */
-export function mailExpiry(days: number): Expiry {
+export function mailExpiry(days: number): RetentionPolicy {
   return {
     table: "mails",
-    keptMs: days * dayMs,
-    over: (place, before) => sql`select ${place} from mails
+    retentionMs: days * dayMs,
+    selectExpired: (column, before) => sql`select ${column} from mails
       where status in ('kept', 'sent', 'failed') and created_at < ${before}`,
-    encode: (moment) => new Date(moment).toISOString(),
+    encode: (time) => new Date(time).toISOString(),
   };
 }
 
 /** What becomes of a mail that is written: it waits for the sender, or is kept where nothing is ever sent. */
-export type FirstStatus = "kept" | "waiting";
+export type InitialStatus = "kept" | "waiting";
 
 /** A letter on its way to somebody. */
-export interface NewMail extends Letter {
+export interface NewMail extends Email {
   readonly to: string;
   readonly kind: string;
-  readonly status: FirstStatus;
+  readonly status: InitialStatus;
 }
 
 /** Writes a mail in a transaction of the server's own; hooks write theirs with `rows.create(mails, ...)`. */

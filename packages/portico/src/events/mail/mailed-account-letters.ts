@@ -5,18 +5,18 @@ import type { Session } from "../../store/database.ts";
 import type { Store } from "../../store/store.ts";
 import {
   type AccountFacts,
+  confirmationLinkEmail,
   emailChanged,
-  emailLink,
-  passkeyAdded,
-  passwordChanged,
+  passkeyAddedEmail,
+  passwordChangedEmail,
   passwordGuessed,
-  passwordLink,
+  passwordLinkEmail,
 } from "./account-letters.ts";
-import type { Letter } from "./letter.ts";
+import type { Email } from "./letter.ts";
 import { insertMail } from "./mail.ts";
-import type { Letterhead } from "./mailed-key-notices.ts";
+import type { EmailSettings } from "./mailed-key-notices.ts";
 
-interface Person {
+interface Recipient {
   readonly tenantId: string;
   readonly name: string;
   readonly email: string;
@@ -37,53 +37,62 @@ interface Link {
   readonly address: string;
 }
 
-export class MailedAccountLetters {
+export class MailedAccountEmails {
   readonly #store: Store;
   readonly #model: Model;
-  readonly #letterhead: Letterhead;
+  readonly #settings: EmailSettings;
 
-  constructor(store: Store, model: Model, letterhead: Letterhead) {
+  constructor(store: Store, model: Model, settings: EmailSettings) {
     this.#store = store;
     this.#model = model;
-    this.#letterhead = letterhead;
+    this.#settings = settings;
   }
 
-  async link(session: Session, person: Person, { purpose, url, minutes, address }: Link): Promise<void> {
-    const write = purpose === "password" ? passwordLink : emailLink;
-    const facts = { ...this.#facts(person, address), url, minutes };
-    await this.#send(session, person, `account.${purpose}_link`, write(facts));
+  async link(
+    session: Session,
+    recipient: Recipient,
+    { purpose, url, minutes, address }: Link,
+  ): Promise<void> {
+    const render = purpose === "password" ? passwordLinkEmail : confirmationLinkEmail;
+    const facts = { ...this.#facts(recipient, address), url, minutes };
+    await this.#send(session, recipient, `account.${purpose}_link`, render(facts));
   }
 
   async emailChanged(
     session: Session,
-    person: Person,
+    recipient: Recipient,
     { email, isPending, address }: NewAddress,
   ): Promise<void> {
-    const letter = emailChanged({ ...this.#facts(person, address), newEmail: email, isPending });
-    await this.#send(session, person, "account.email_changed", letter);
+    const message = emailChanged({ ...this.#facts(recipient, address), newEmail: email, isPending });
+    await this.#send(session, recipient, "account.email_changed", message);
   }
 
-  async passwordChanged(session: Session, person: Person, address: string): Promise<void> {
-    const letter = passwordChanged(this.#facts(person, address));
-    await this.#send(session, person, "account.password_changed", letter);
+  async passwordChanged(session: Session, recipient: Recipient, address: string): Promise<void> {
+    const message = passwordChangedEmail(this.#facts(recipient, address));
+    await this.#send(session, recipient, "account.password_changed", message);
   }
 
-  async passwordGuessed(session: Session, person: Person, address: string): Promise<void> {
-    const letter = passwordGuessed(this.#facts(person, address));
-    await this.#send(session, person, "account.password_guessed", letter);
+  async passwordGuessed(session: Session, recipient: Recipient, address: string): Promise<void> {
+    const message = passwordGuessed(this.#facts(recipient, address));
+    await this.#send(session, recipient, "account.password_guessed", message);
   }
 
-  async passkeyAdded(session: Session, person: Person, passkey: string, address: string): Promise<void> {
-    const letter = passkeyAdded({ ...this.#facts(person, address), passkey });
-    await this.#send(session, person, "account.passkey_added", letter);
+  async passkeyAdded(
+    session: Session,
+    recipient: Recipient,
+    passkey: string,
+    address: string,
+  ): Promise<void> {
+    const message = passkeyAddedEmail({ ...this.#facts(recipient, address), passkey });
+    await this.#send(session, recipient, "account.passkey_added", message);
   }
 
-  #facts({ name, email }: Person, address: string): AccountFacts {
-    return { apiName: this.#letterhead.apiName, name, email, at: new Date().toISOString(), address };
+  #facts({ name, email }: Recipient, address: string): AccountFacts {
+    return { apiName: this.#settings.apiName, name, email, at: new Date().toISOString(), address };
   }
 
-  async #send(session: Session, person: Person, kind: string, letter: Letter): Promise<void> {
-    const mail = { ...letter, to: person.email, kind, status: this.#letterhead.status };
-    await insertMail(this.#store, session, this.#model, person.tenantId, mail);
+  async #send(session: Session, recipient: Recipient, kind: string, message: Email): Promise<void> {
+    const mail = { ...message, to: recipient.email, kind, status: this.#settings.status };
+    await insertMail(this.#store, session, this.#model, recipient.tenantId, mail);
   }
 }

@@ -4,66 +4,73 @@ import type { Model } from "../../declare/model.ts";
 import type { HookContext, Rows } from "../../declare/resource.ts";
 import type { Session } from "../../store/database.ts";
 import type { Store } from "../../store/store.ts";
-import { created, type Deed, expiringSoon, type KeyFacts, revoked, rotated } from "./key-notices.ts";
-import type { Letter } from "./letter.ts";
-import { type FirstStatus, insertMail, mails } from "./mail.ts";
+import {
+  type KeyChange,
+  type KeyFacts,
+  keyCreatedEmail,
+  keyExpiringSoonEmail,
+  keyRevokedEmail,
+  keyRotatedEmail,
+} from "./key-notices.ts";
+import type { Email } from "./letter.ts";
+import { type InitialStatus, insertMail, mails } from "./mail.ts";
 
 /** What is known of a key when its owner is written to. */
 type Key = Omit<KeyFacts, "ownerName" | "apiName" | "keysUrl"> & { readonly ownerId: string | null };
 
-interface Person {
+interface Recipient {
   readonly name: string;
   readonly email: string;
 }
 
 /** Who is behind the ids of a write. */
-export interface Directory {
-  user(rows: Rows, id: string): Promise<Person | undefined>;
+export interface KeyDirectory {
+  user(rows: Rows, id: string): Promise<Recipient | undefined>;
   key(rows: Rows, id: string): Promise<{ readonly name: string; readonly prefix: string } | undefined>;
 }
 
 /** What stands in all letters, and what becomes of them. */
-export interface Letterhead extends Pick<KeyFacts, "apiName" | "keysUrl"> {
-  readonly status: FirstStatus;
+export interface EmailSettings extends Pick<KeyFacts, "apiName" | "keysUrl"> {
+  readonly status: InitialStatus;
 }
 
-export class MailedKeyNotices {
-  readonly #directory: Directory;
-  readonly #letterhead: Letterhead;
+export class MailedKeyEmails {
+  readonly #directory: KeyDirectory;
+  readonly #settings: EmailSettings;
 
-  constructor(directory: Directory, letterhead: Letterhead) {
+  constructor(directory: KeyDirectory, settings: EmailSettings) {
     this.#directory = directory;
-    this.#letterhead = letterhead;
+    this.#settings = settings;
   }
 
   async created(key: Key, context: HookContext): Promise<void> {
-    await this.#tell("created", key, context, (facts) => created(facts));
+    await this.#notify("created", key, context, (facts) => keyCreatedEmail(facts));
   }
 
   /** @param old with the `expiresAt` at which it now ends */
   async rotated(old: Key, replacement: Key, context: HookContext): Promise<void> {
-    await this.#tell("rotated", old, context, (facts) => rotated({ ...facts, replacement }));
+    await this.#notify("rotated", old, context, (facts) => keyRotatedEmail({ ...facts, replacement }));
   }
 
   async revoked(key: Key, context: HookContext): Promise<void> {
-    await this.#tell("revoked", key, context, (facts) => revoked(facts));
+    await this.#notify("revoked", key, context, (facts) => keyRevokedEmail(facts));
   }
 
-  async #tell(
+  async #notify(
     event: string,
     key: Key,
     context: HookContext,
-    write: (facts: KeyFacts & Deed) => Letter,
+    render: (facts: KeyFacts & KeyChange) => Email,
   ): Promise<void> {
     const owner = key.ownerId === null ? undefined : await this.#directory.user(context.rows, key.ownerId);
     if (!owner) return;
-    const { status } = this.#letterhead;
-    const facts = { ...factsOf(key, owner, this.#letterhead), ...(await this.#deed(context)) };
-    const mail = { ...write(facts), to: owner.email, kind: `api_key.${event}`, status };
+    const { status } = this.#settings;
+    const facts = { ...factsOf(key, owner, this.#settings), ...(await this.#keyChange(context)) };
+    const mail = { ...render(facts), to: owner.email, kind: `api_key.${event}`, status };
     await context.rows.create(mails, mail);
   }
 
-  async #deed({ caller, now, rows }: HookContext): Promise<Deed> {
+  async #keyChange({ caller, now, rows }: HookContext): Promise<KeyChange> {
     const { address, credentialId, userId } = caller;
     if (address === undefined) return { by: "a command on the server", at: now, address };
     const key = await this.#directory.key(rows, credentialId);
@@ -73,22 +80,22 @@ export class MailedKeyNotices {
   }
 }
 
-export class MailedExpiryNotices {
+export class MailedExpiryEmails {
   readonly #store: Store;
   readonly #model: Model;
-  readonly #letterhead: Letterhead;
+  readonly #settings: EmailSettings;
 
-  constructor(store: Store, model: Model, letterhead: Letterhead) {
+  constructor(store: Store, model: Model, settings: EmailSettings) {
     this.#store = store;
     this.#model = model;
-    this.#letterhead = letterhead;
+    this.#settings = settings;
   }
 
   /** Writes to the owner in the transaction of `session`. */
-  async expiringSoon(session: Session, tenantId: string, key: Key, owner: Person): Promise<void> {
-    const { status } = this.#letterhead;
-    const letter = expiringSoon(factsOf(key, owner, this.#letterhead));
-    const mail = { ...letter, to: owner.email, kind: "api_key.expiring_soon", status };
+  async expiringSoon(session: Session, tenantId: string, key: Key, owner: Recipient): Promise<void> {
+    const { status } = this.#settings;
+    const email = keyExpiringSoonEmail(factsOf(key, owner, this.#settings));
+    const mail = { ...email, to: owner.email, kind: "api_key.expiring_soon", status };
     await insertMail(this.#store, session, this.#model, tenantId, mail);
   }
 }
@@ -96,8 +103,8 @@ export class MailedExpiryNotices {
 /** Named one by one: what else the record of a key may hold does not get near a letter. */
 function factsOf(
   { id, name, prefix, scopes, expiresAt }: Key,
-  owner: Person,
-  { apiName, keysUrl }: Letterhead,
+  owner: Recipient,
+  { apiName, keysUrl }: EmailSettings,
 ): KeyFacts {
   return { id, name, prefix, scopes, expiresAt, ownerName: owner.name, apiName, keysUrl };
 }

@@ -9,14 +9,14 @@ import { rowJson } from "../../store/compile-row.ts";
 import type { Statement } from "../../store/database.ts";
 import { isOutage } from "../../store/outage.ts";
 import type { Report } from "../../store/report.ts";
-import { compile, slot } from "../../store/statement.ts";
+import { compile, parameter } from "../../store/statement.ts";
 import type { Store } from "../../store/store.ts";
 import { mails } from "./mail.ts";
 
 type Mail = RecordOf<typeof mails>;
 
 /** A mail that this process may send until the lease ends. */
-export interface TakenMail
+export interface LeasedMail
   extends Pick<Mail, "id" | "to" | "subject" | "text" | "html" | "kind" | "attempts" | "createdAt"> {
   readonly tenantId: string;
   readonly lease: Lease;
@@ -30,7 +30,7 @@ export interface Lease {
 }
 
 /** What became of a mail that was taken. */
-export interface Outcome {
+export interface SendOutcome {
   readonly status: "sent" | "waiting" | "failed";
   readonly at: string;
   /** When it is tried again, for one that waits. */
@@ -38,16 +38,16 @@ export interface Outcome {
   readonly lastError: string | null;
 }
 
-interface Taking {
+interface LeaseRequest {
   readonly count: number;
   /** Mails that are due and are left where they are. */
   readonly skipped: number;
   readonly lease: Lease;
 }
 
-interface Settling {
-  readonly mail: TakenMail;
-  readonly outcome: Outcome;
+interface RecordedOutcome {
+  readonly mail: LeasedMail;
+  readonly outcome: SendOutcome;
 }
 
 /** So long mails are taken one by one after some could not be taken together. */
@@ -60,14 +60,14 @@ export class Outbox {
   readonly #report: Report;
   #singlyUntil = 0;
   readonly #isAnyDue: Statement<string>;
-  readonly #take: Statement<Taking>;
-  readonly #settle: Statement<Settling>;
+  readonly #lease: Statement<LeaseRequest>;
+  readonly #recordOutcome: Statement<RecordedOutcome>;
 
   /** @param report is told of mails that cannot be taken */
   constructor(store: Store, model: Model, report: Report) {
     this.#store = store;
     this.#report = report;
-    const { builder, lockFreeRows } = store.dialect;
+    const { builder, skipLocked } = store.dialect;
     const resource = model.resource.get(mails.name)!;
     const taken = select(
       ["id", "to", "subject", "text", "html", "kind", "attempts", "createdAt"].map(
@@ -78,22 +78,24 @@ export class Outbox {
     const due = (now: RawBuilder<unknown>) => sql`status = 'waiting' and next_attempt_at <= ${now}`;
     this.#isAnyDue = compile(
       builder,
-      sql`select 1 from mails where ${due(slot((now: string) => now))} limit 1`,
+      sql`select 1 from mails where ${due(parameter((now: string) => now))} limit 1`,
     );
-    const now = slot(({ lease }: Taking) => lease.from);
-    this.#take = compile(
+    const now = parameter(({ lease }: LeaseRequest) => lease.from);
+    this.#lease = compile(
       builder,
       sql`with due as (select tenant_id, id from mails where ${due(now)} order by next_attempt_at
-          limit cast(${slot(({ count }: Taking) => count)} as integer)
-          offset cast(${slot(({ skipped }: Taking) => skipped)} as integer)${lockFreeRows})
-        update mails set attempts = attempts + 1, lease_id = ${slot(({ lease }: Taking) => lease.id)},
-          next_attempt_at = ${slot(({ lease }: Taking) => lease.until)}
+          limit cast(${parameter(({ count }: LeaseRequest) => count)} as integer)
+          offset cast(${parameter(({ skipped }: LeaseRequest) => skipped)} as integer)${skipLocked})
+        update mails set attempts = attempts + 1, lease_id = ${parameter(({ lease }: LeaseRequest) => lease.id)},
+          next_attempt_at = ${parameter(({ lease }: LeaseRequest) => lease.until)}
         where (tenant_id, id) in (select tenant_id, id from due)
         returning tenant_id, ${rowJson(store.dialect, undefined, taken)}`,
     );
-    const outcome = (value: (outcome: Outcome) => unknown) => slot(({ outcome }: Settling) => value(outcome));
-    const mail = (value: (mail: TakenMail) => unknown) => slot(({ mail }: Settling) => value(mail));
-    this.#settle = compile(
+    const outcome = (value: (outcome: SendOutcome) => unknown) =>
+      parameter(({ outcome }: RecordedOutcome) => value(outcome));
+    const mail = (value: (mail: LeasedMail) => unknown) =>
+      parameter(({ mail }: RecordedOutcome) => value(mail));
+    this.#recordOutcome = compile(
       builder,
       sql`update mails set status = ${outcome(({ status }) => status)},
           next_attempt_at = ${outcome(({ nextAttemptAt, at }) => nextAttemptAt ?? at)},
@@ -111,7 +113,7 @@ export class Outbox {
   }
 
   /** Takes at most so many mails that are due; nobody else takes them until the lease ends. */
-  async take(count: number, lease: Lease): Promise<TakenMail[]> {
+  async lease(count: number, lease: Lease): Promise<LeasedMail[]> {
     if (Date.now() < this.#singlyUntil) return this.#takeSingly(count, lease);
     try {
       return await this.#takePart({ count, skipped: 0, lease });
@@ -126,8 +128,8 @@ export class Outbox {
   }
 
   /** Takes them one by one, and leaves those that the database refuses to write. */
-  async #takeSingly(count: number, lease: Lease): Promise<TakenMail[]> {
-    const mails: TakenMail[] = [];
+  async #takeSingly(count: number, lease: Lease): Promise<LeasedMail[]> {
+    const mails: LeasedMail[] = [];
     for (let skipped = 0; mails.length < count && skipped < maxRefused; ) {
       try {
         const taken = await this.#takePart({ count: 1, skipped, lease });
@@ -141,8 +143,8 @@ export class Outbox {
     return mails;
   }
 
-  async #takePart(taking: Taking): Promise<TakenMail[]> {
-    const rows = await this.#store.transaction((session) => session.query(this.#take, taking));
+  async #takePart(taking: LeaseRequest): Promise<LeasedMail[]> {
+    const rows = await this.#store.transaction((session) => session.query(this.#lease, taking));
     return (rows as readonly (readonly [string, string])[]).map(([tenantId, text]) => ({
       ...JSON.parse(text),
       tenantId,
@@ -151,7 +153,7 @@ export class Outbox {
   }
 
   /** Writes what became of a mail and gives it back; nothing where somebody else holds it by now. */
-  async settle(mail: TakenMail, outcome: Outcome): Promise<void> {
-    await this.#store.transaction((session) => session.query(this.#settle, { mail, outcome }));
+  async recordOutcome(mail: LeasedMail, outcome: SendOutcome): Promise<void> {
+    await this.#store.transaction((session) => session.query(this.#recordOutcome, { mail, outcome }));
   }
 }

@@ -5,7 +5,7 @@ const minute = 60 * second;
 const hour = 60 * minute;
 
 /** How long to wait after the first failure, the second, and so on; after the last of them there is no more. */
-const waits = [
+const retryDelays = [
   5 * second,
   30 * second,
   2 * minute,
@@ -24,7 +24,7 @@ const jitter = 0.2;
  * @param attempts made so far, 1 or more
  * @param random from 0 to 1
  */
-export function waitAfter(attempts: number, random: number = Math.random()): number | undefined {
-  const wait = waits[attempts - 1];
-  return wait === undefined ? undefined : Math.round(wait * (1 - jitter + 2 * jitter * random));
+export function retryDelayAfter(attempts: number, random: number = Math.random()): number | undefined {
+  const delay = retryDelays[attempts - 1];
+  return delay === undefined ? undefined : Math.round(delay * (1 - jitter + 2 * jitter * random));
 }

@@ -3,9 +3,9 @@
 
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Outbox, Outcome, TakenMail } from "./outbox.ts";
-import { waitAfter } from "./retries.ts";
-import { DeliveryError, mostAtOnce, type Transport } from "./transport.ts";
+import type { LeasedMail, Outbox, SendOutcome } from "./outbox.ts";
+import { retryDelayAfter } from "./retries.ts";
+import { DeliveryError, maxConcurrentSends, type Transport } from "./transport.ts";
 
 /** What the sender tells whoever runs it; pino's logger is one. */
 export interface SenderLog {
@@ -14,9 +14,9 @@ export interface SenderLog {
 }
 
 /** The longest that one mail may take, and for how long it is taken: an outcome must be written before the end. */
-const longestSendMs = 60_000;
+const sendTimeoutMs = 60_000;
 const leaseMs = 120_000;
-const settleAgainAfterMs = 1_000;
+const recordRetryDelayMs = 1_000;
 
 export class MailSender {
   readonly #outbox: Outbox;
@@ -24,7 +24,7 @@ export class MailSender {
   readonly #log: SenderLog;
   readonly #now: () => number;
   readonly #sending = new Set<Promise<void>>();
-  readonly #ending = new AbortController();
+  readonly #stopping = new AbortController();
   #isStopping = false;
 
   constructor(outbox: Outbox, transport: Transport, log: SenderLog, now: () => number = Date.now) {
@@ -35,88 +35,88 @@ export class MailSender {
   }
 
   /** Begins to send what is due, as much as may be under way at once. Call it again when it has answered. */
-  async look(): Promise<void> {
-    for (const mail of await this.#take(mostAtOnce - this.#sending.size)) {
-      const sending = this.#sendWithNext(mail).finally(() => this.#sending.delete(sending));
+  async poll(): Promise<void> {
+    for (const mail of await this.#lease(maxConcurrentSends - this.#sending.size)) {
+      const sending = this.#sendAndContinue(mail).finally(() => this.#sending.delete(sending));
       this.#sending.add(sending);
     }
   }
 
   /** Finishes what is under way; what takes longer is given back, to be sent by the next to look. */
-  async stop(patienceMs: number): Promise<void> {
+  async stop(timeoutMs: number): Promise<void> {
     this.#isStopping = true;
-    const impatient = setTimeout(() => this.#ending.abort(), patienceMs);
+    const timeout = setTimeout(() => this.#stopping.abort(), timeoutMs);
     await Promise.all(this.#sending);
-    clearTimeout(impatient);
+    clearTimeout(timeout);
     this.#transport.close();
   }
 
-  async #take(count: number): Promise<readonly TakenMail[]> {
+  async #lease(count: number): Promise<readonly LeasedMail[]> {
     const now = this.#now();
-    if (this.#isStopping || count === 0 || !(await this.#outbox.isAnyDue(moment(now)))) return [];
-    return this.#outbox.take(count, {
+    if (this.#isStopping || count === 0 || !(await this.#outbox.isAnyDue(timestampOf(now)))) return [];
+    return this.#outbox.lease(count, {
       id: randomUUID(),
-      from: moment(now),
-      until: moment(now + leaseMs),
+      from: timestampOf(now),
+      until: timestampOf(now + leaseMs),
     });
   }
 
   /** Many mails that are due do not wait for the next look; a server that takes none is not asked for each at once. */
-  async #sendWithNext(first: TakenMail): Promise<void> {
-    for (let mail: TakenMail | undefined = first; mail; ) {
+  async #sendAndContinue(first: LeasedMail): Promise<void> {
+    for (let mail: LeasedMail | undefined = first; mail; ) {
       const status = await this.#send(mail);
       if (status === "waiting") return;
       // Where the database does not answer, the next look tells.
-      [mail] = await this.#take(1).catch(() => []);
+      [mail] = await this.#lease(1).catch(() => []);
     }
   }
 
-  async #send(mail: TakenMail): Promise<Outcome["status"]> {
+  async #send(mail: LeasedMail): Promise<SendOutcome["status"]> {
     const { id, kind, attempts } = mail;
     const outcome = await this.#attempt(mail);
     const { status, lastError, nextAttemptAt } = outcome;
     if (status === "sent") this.#log.info({ mailId: id, kind, attempts }, "mail sent");
     else this.#log.warn({ mailId: id, kind, attempts, error: lastError, nextAttemptAt }, "mail not sent");
-    await this.#settle(mail, outcome);
+    await this.#recordOutcome(mail, outcome);
     return status;
   }
 
-  async #attempt(mail: TakenMail): Promise<Outcome> {
+  async #attempt(mail: LeasedMail): Promise<SendOutcome> {
     try {
-      const signal = AbortSignal.any([this.#ending.signal, AbortSignal.timeout(longestSendMs)]);
+      const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(sendTimeoutMs)]);
       await this.#transport.send(mail, signal);
-      return { status: "sent", at: moment(this.#now()), lastError: null };
+      return { status: "sent", at: timestampOf(this.#now()), lastError: null };
     } catch (error) {
       return this.#failure(mail, error);
     }
   }
 
-  #failure({ attempts }: TakenMail, error: unknown): Outcome {
+  #failure({ attempts }: LeasedMail, error: unknown): SendOutcome {
     const now = this.#now();
-    const at = moment(now);
+    const at = timestampOf(now);
     // A fault of ours is no secret, but what it says was not made for this place.
     const lastError = error instanceof DeliveryError ? error.message : "internal error";
-    if (this.#ending.signal.aborted) return { status: "waiting", at, lastError };
-    const wait = error instanceof DeliveryError && error.isPermanent ? undefined : waitAfter(attempts);
-    if (wait === undefined) return { status: "failed", at, lastError };
-    return { status: "waiting", at, nextAttemptAt: moment(now + wait), lastError };
+    if (this.#stopping.signal.aborted) return { status: "waiting", at, lastError };
+    const delay = error instanceof DeliveryError && error.isPermanent ? undefined : retryDelayAfter(attempts);
+    if (delay === undefined) return { status: "failed", at, lastError };
+    return { status: "waiting", at, nextAttemptAt: timestampOf(now + delay), lastError };
   }
 
   /** A database that does not answer for a moment must not have the mail sent again. */
-  async #settle(mail: TakenMail, outcome: Outcome): Promise<void> {
+  async #recordOutcome(mail: LeasedMail, outcome: SendOutcome): Promise<void> {
     for (;;) {
       try {
-        return await this.#outbox.settle(mail, outcome);
+        return await this.#outbox.recordOutcome(mail, outcome);
       } catch (error) {
-        const isLost = this.#isStopping || moment(this.#now()) > mail.lease.until;
+        const isLost = this.#isStopping || timestampOf(this.#now()) > mail.lease.until;
         this.#log.warn({ mailId: mail.id, err: error }, "the outcome of a mail could not be written");
         if (isLost) return;
-        await sleep(settleAgainAfterMs);
+        await sleep(recordRetryDelayMs);
       }
     }
   }
 }
 
-function moment(time: number): string {
+function timestampOf(time: number): string {
   return new Date(time).toISOString();
 }

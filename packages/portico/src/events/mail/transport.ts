@@ -1,6 +1,6 @@
 // The way to the mail server: SMTP by nodemailer, over a few connections that are kept.
 
-import type { TakenMail } from "./outbox.ts";
+import type { LeasedMail } from "./outbox.ts";
 
 export interface Address {
   readonly name: string;
@@ -9,7 +9,7 @@ export interface Address {
 
 /** Hands a mail to the mail server. @throws DeliveryError where it was not accepted */
 export interface Transport {
-  send(mail: TakenMail, signal: AbortSignal): Promise<void>;
+  send(mail: LeasedMail, signal: AbortSignal): Promise<void>;
   close(): void;
 }
 
@@ -25,10 +25,10 @@ export class DeliveryError extends Error {
 }
 
 /** Mails that are under way at once, each on a connection of its own. */
-export const mostAtOnce = 5;
+export const maxConcurrentSends = 5;
 /** For each step: to look up the host, to connect, to be greeted, to be answered. */
 const stepTimeoutMs = 15_000;
-const longestError = 500;
+const maxErrorLength = 500;
 
 /** @param url `smtp://user:password@host:587`; its query may hold further options of nodemailer */
 export async function openTransport(url: string, from: Address): Promise<Transport> {
@@ -37,7 +37,7 @@ export async function openTransport(url: string, from: Address): Promise<Transpo
   const pool = createTransport({
     url,
     pool: true,
-    maxConnections: mostAtOnce,
+    maxConnections: maxConcurrentSends,
     dnsTimeout: stepTimeoutMs,
     connectionTimeout: stepTimeoutMs,
     greetingTimeout: stepTimeoutMs,
@@ -85,17 +85,17 @@ function messageOf(error: unknown): string {
 /** What a server answers may repeat what it was sent; the password stays here, in whichever form it went. */
 function redactor(url: string): (text: string) => string {
   const { username, password } = new URL(url);
-  const [user, plain] = [decoded(username), decoded(password)];
+  const [user, plain] = [decodeComponent(username), decodeComponent(password)];
   const base64 = (text: string): string => Buffer.from(text).toString("base64");
   const forms = [base64(`\0${user}\0${plain}`), base64(plain), password, plain];
   return (text) => {
     const line = text.replaceAll(/\s+/g, " ").trim();
     const safe = plain === "" ? line : forms.reduce((all, form) => all.replaceAll(form, "[redacted]"), line);
-    return safe.slice(0, longestError);
+    return safe.slice(0, maxErrorLength);
   };
 }
 
-function decoded(text: string): string {
+function decodeComponent(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

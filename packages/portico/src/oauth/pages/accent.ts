@@ -15,13 +15,13 @@ const steps = 50;
 
 /** The nearest colour to a given one that is read on a paper: mixed with black or white, as little as it takes. */
 export function accentOn(paper: string, colour: string): Accent {
-  const ground = rgbOf(paper);
-  const given = rgbOf(colour);
-  const away = contrast(ground, white) > contrast(ground, black) ? white : black;
-  const mixes = Array.from({ length: steps + 1 }, (_, step) => mixed(given, away, step / steps));
-  const found = mixes.find((mix) => contrast(mix, ground) >= leastContrast) ?? away;
-  const isDark = contrast(found, white) >= contrast(found, black);
-  return { colour: textOf(found), onColour: textOf(isDark ? white : black) };
+  const background = rgbOf(paper);
+  const requested = rgbOf(colour);
+  const opposite = contrast(background, white) > contrast(background, black) ? white : black;
+  const mixes = Array.from({ length: steps + 1 }, (_, step) => mixed(requested, opposite, step / steps));
+  const accent = mixes.find((mix) => contrast(mix, background) >= leastContrast) ?? opposite;
+  const isDark = contrast(accent, white) >= contrast(accent, black);
+  return { colour: textOf(accent), onColour: textOf(isDark ? white : black) };
 }
 
 /** @param colour `#0b57d0` */
@@ -35,7 +35,8 @@ function textOf(rgb: Rgb): string {
 }
 
 function mixed(from: Rgb, to: Rgb, share: number): Rgb {
-  const part = (place: 0 | 1 | 2): number => Math.round(from[place] + (to[place] - from[place]) * share);
+  const part = (channel: 0 | 1 | 2): number =>
+    Math.round(from[channel] + (to[channel] - from[channel]) * share);
   return [part(0), part(1), part(2)];
 }
 

@@ -1,10 +1,10 @@
 // What the pages of a person's account share.
 
-import type { Site } from "../site.ts";
+import type { Issuer } from "../site.ts";
 import { type Html, html, page } from "./layout.ts";
 
 /** Who is shown to be signed in. */
-export interface Shown {
+export interface AccountHeader {
   readonly email: string;
 }
 
@@ -16,19 +16,19 @@ const pages = [
 ] as const;
 
 /** A page of the account, with the way to the others below it. */
-export function accountPage(site: Site, title: string, { email }: Shown, body: Html): string {
+export function accountPage(issuer: Issuer, title: string, { email }: AccountHeader, body: Html): string {
   const links = pages
     .filter(([, name]) => name !== title)
-    .map(([path, name]) => html`<li><a href="${site.path}${path}">${name}</a></li>\n`);
+    .map(([path, name]) => html`<li><a href="${issuer.path}${path}">${name}</a></li>\n`);
   return page(
-    site,
+    issuer,
     title,
     html`<h1>${title}</h1>
 <p>You are signed in as ${email}.</p>
 ${body}
 <nav class="quiet" aria-label="Your account">
 <ul>
-${links}<li><a href="${site.path}/logout">Sign out</a></li>
+${links}<li><a href="${issuer.path}/logout">Sign out</a></li>
 </ul>
 </nav>`,
   );

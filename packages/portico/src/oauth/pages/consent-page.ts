@@ -1,20 +1,20 @@
 // The page on which a person says what an application may do in their name.
 
-import type { Site } from "../site.ts";
+import type { Issuer } from "../site.ts";
 import { type Html, html, page } from "./layout.ts";
 
 export interface Consent {
   readonly clientName: string;
   /** The account that made the client. */
-  readonly maker: string;
+  readonly organization: string;
   readonly email: string;
   readonly scopes: readonly string[];
   readonly csrf: string;
   /** Where the person is sent back to. */
-  readonly returnsTo: string | undefined;
+  readonly redirectHost: string | undefined;
 }
 
-const words: Readonly<Record<string, string>> = {
+const scopeDescriptions: Readonly<Record<string, string>> = {
   openid: "Know who you are",
   profile: "See your name",
   email: "See your email address",
@@ -23,7 +23,7 @@ const words: Readonly<Record<string, string>> = {
 
 /** A scope in words: `posts:write` is "Create, change and delete posts". */
 export function scopeInWords(scope: string): string {
-  const known = words[scope];
+  const known = scopeDescriptions[scope];
   if (known !== undefined) return known;
   const [things = scope, action] = scope.split(":");
   const named = things.replaceAll("-", " ");
@@ -34,17 +34,19 @@ export function scopeInWords(scope: string): string {
 }
 
 export function consentPage(
-  site: Site,
-  { clientName, maker, email, scopes, csrf, returnsTo }: Consent,
+  issuer: Issuer,
+  { clientName, organization, email, scopes, csrf, redirectHost }: Consent,
 ): string {
-  const asked: Html[] = scopes.map((scope) => html`<li>${scopeInWords(scope)}</li>\n`);
+  const scopeItems: Html[] = scopes.map((scope) => html`<li>${scopeInWords(scope)}</li>\n`);
   const back =
-    returnsTo === undefined ? undefined : html`<p class="quiet">You will be sent back to ${returnsTo}.</p>`;
+    redirectHost === undefined
+      ? undefined
+      : html`<p class="quiet">You will be sent back to ${redirectHost}.</p>`;
   const body = html`<h1>${clientName} asks for access</h1>
-<p>Made by ${maker}. You are signed in as ${email}.</p>
+<p>Made by ${organization}. You are signed in as ${email}.</p>
 <p>It would be able to:</p>
 <ul>
-${asked}</ul>
+${scopeItems}</ul>
 <p class="quiet">It cannot see your password, and it can do nothing that is not in this list.</p>
 ${back}
 <form method="post">
@@ -52,5 +54,5 @@ ${back}
 <button type="submit" name="choice" value="allow">Allow</button>
 <button class="other" type="submit" name="choice" value="cancel">Do not allow</button>
 </form>`;
-  return page(site, `${clientName} asks for access`, body);
+  return page(issuer, `${clientName} asks for access`, body);
 }

@@ -1,25 +1,25 @@
 // The pages on which a person shows that mail to their address reaches them.
 
-import type { Site } from "../site.ts";
-import { accountPage, type Shown } from "./account-page.ts";
+import type { Issuer } from "../site.ts";
+import { type AccountHeader, accountPage } from "./account-page.ts";
 import { html, page } from "./layout.ts";
-import { fault as faultHtml } from "./plain-pages.ts";
+import { errorMessage as faultHtml } from "./plain-pages.ts";
 
-export interface EmailState extends Shown {
+export interface EmailState extends AccountHeader {
   readonly isEmailVerified: boolean;
 }
 
 /** @param isSent whether a mail has just been asked for */
-export function emailPage(site: Site, person: EmailState, csrf: string, isSent: boolean): string {
+export function emailPage(issuer: Issuer, user: EmailState, csrf: string, isSent: boolean): string {
   const unconfirmed = html`<p>Your address is not confirmed yet.</p>
-<form method="post" action="${site.path}/account">
+<form method="post" action="${issuer.path}/account">
 <input type="hidden" name="csrf" value="${csrf}">
 <button type="submit">Send a mail to confirm it</button>
 </form>`;
   const sent = html`<p role="status">A mail with a link is on its way to you. The link works for a day.</p>`;
   const confirmed = html`<p>Your address is confirmed.</p>`;
-  const state = person.isEmailVerified ? confirmed : isSent ? sent : unconfirmed;
-  return accountPage(site, "Your email address", person, state);
+  const state = user.isEmailVerified ? confirmed : isSent ? sent : unconfirmed;
+  return accountPage(issuer, "Your email address", user, state);
 }
 
 export interface Confirmation {
@@ -30,7 +30,7 @@ export interface Confirmation {
   readonly fault?: string | undefined;
 }
 
-export function confirmEmailPage(site: Site, { email, token, isNew, fault }: Confirmation): string {
+export function confirmEmailPage(issuer: Issuer, { email, token, isNew, fault }: Confirmation): string {
   const password = html`<p>It replaces the present address of your account.</p>
 <label>Password
 <input type="password" name="password" autocomplete="current-password" required maxlength="256"></label>
@@ -38,15 +38,15 @@ export function confirmEmailPage(site: Site, { email, token, isNew, fault }: Con
   const body = html`<h1>Confirm your email address</h1>
 <p>Is ${email} yours?</p>
 ${faultHtml(fault)}
-<form method="post" action="${site.path}/email">
+<form method="post" action="${issuer.path}/email">
 <input type="hidden" name="token" value="${token}">
 ${isNew ? password : undefined}<button type="submit">Yes, confirm it</button>
 </form>`;
-  return page(site, "Confirm your email address", body);
+  return page(issuer, "Confirm your email address", body);
 }
 
-export function emailConfirmedPage(site: Site): string {
+export function emailConfirmedPage(issuer: Issuer): string {
   const body = html`<h1>Your address is confirmed</h1>
 <p role="status">You can close this page.</p>`;
-  return page(site, "Your address is confirmed", body);
+  return page(issuer, "Your address is confirmed", body);
 }

@@ -1,7 +1,7 @@
 // What all pages share: HTML that is escaped by itself, one style sheet, and the headers that keep a page to itself.
 
 import { hash } from "node:crypto";
-import type { Site } from "../site.ts";
+import type { Issuer } from "../site.ts";
 import { type Accent, accentOn } from "./accent.ts";
 
 /** A text that is HTML already. */
@@ -16,14 +16,14 @@ type Part = string | number | Html | undefined | readonly Html[];
 
 /** HTML in which every value is escaped, unless it is HTML itself. `` html`<p>${name}</p>` `` */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
-  return new Html(strings.map((text, place) => text + textOf(parts[place])).join(""));
+  return new Html(strings.map((text, index) => text + textOf(parts[index])).join(""));
 }
 
 function textOf(part: Part): string {
   if (part === undefined) return "";
   if (part instanceof Html) return part.text;
   if (typeof part === "object") return part.map(({ text }) => text).join("");
-  return escaped(String(part));
+  return escapeHtml(String(part));
 }
 
 const entities: Readonly<Record<string, string>> = {
@@ -34,21 +34,21 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-function escaped(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character]!);
 }
 
-const papers = { light: "#ffffff", dark: "#1c2128" } as const;
+const backgrounds = { light: "#ffffff", dark: "#1c2128" } as const;
 /** Portico's own, on each paper. */
-const accents: Readonly<Record<keyof typeof papers, Accent>> = {
+const accents: Readonly<Record<keyof typeof backgrounds, Accent>> = {
   light: { colour: "#0b57d0", onColour: "#ffffff" },
   dark: { colour: "#8ab4f8", onColour: "#0d1117" },
 };
 
 function styleText(accent: string | undefined): string {
-  const on = (paper: keyof typeof papers): string => {
-    const { colour, onColour } = accent === undefined ? accents[paper] : accentOn(papers[paper], accent);
-    return `--paper: ${papers[paper]}; --accent: ${colour}; --on-accent: ${onColour};`;
+  const on = (paper: keyof typeof backgrounds): string => {
+    const { colour, onColour } = accent === undefined ? accents[paper] : accentOn(backgrounds[paper], accent);
+    return `--paper: ${backgrounds[paper]}; --accent: ${colour}; --on-accent: ${onColour};`;
   };
   return `
 :root { color-scheme: light dark; ${on("light")} --ground: #f3f4f6; --ink: #1b1f24; --quiet: #57606a; --line: #8c959f; --wrong: #b3261e; }
@@ -84,36 +84,36 @@ interface Style {
   readonly hash: string;
 }
 
-const styles = new WeakMap<Site, Style>();
+const styles = new WeakMap<Issuer, Style>();
 
-function styleOf(site: Site): Style {
-  const known = styles.get(site);
-  if (known) return known;
-  const text = styleText(site.brand.accent);
+function styleOf(issuer: Issuer): Style {
+  const cached = styles.get(issuer);
+  if (cached) return cached;
+  const text = styleText(issuer.brand.accent);
   const style = { text, hash: hash("sha256", text, "base64") };
-  styles.set(site, style);
+  styles.set(issuer, style);
   return style;
 }
 
 export const logoPath = "/logo";
 
-function logoOf({ path, brand: { name, logo } }: Site): Html | undefined {
+function logoOf({ path, brand: { name, logo } }: Issuer): Html | undefined {
   return logo && html`<img class="logo" src="${path}${logoPath}?v=${logo.version}" alt="${name}">\n`;
 }
 
 /** A whole page. */
-export function page(site: Site, title: string, body: Html): string {
+export function page(issuer: Issuer, title: string, body: Html): string {
   return html`<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title} – ${site.brand.name}</title>
-<style>${new Html(styleOf(site).text)}</style>
+<title>${title} – ${issuer.brand.name}</title>
+<style>${new Html(styleOf(issuer).text)}</style>
 </head>
 <body>
 <main>
-${logoOf(site)}${body}
+${logoOf(issuer)}${body}
 </main>
 </body>
 </html>
@@ -121,7 +121,7 @@ ${logoOf(site)}${body}
 }
 
 /** What a page needs beside what all have. */
-export interface PageNeeds {
+export interface PagePolicy {
   /**
    * Schemes to which a form may lead on. Chromium holds every redirect after a form against this list, those of the
    * application too, which may send people on to wherever it lives; and a list cannot name the host `[::1]`.
@@ -133,14 +133,14 @@ export interface PageNeeds {
 
 /** Headers of pages: nothing from elsewhere, in no frame, forms sent here only. */
 export function pageHeaders(
-  site: Site,
-  { formTargets = [], hasScript = false }: PageNeeds = {},
+  issuer: Issuer,
+  { formTargets = [], hasScript = false }: PagePolicy = {},
 ): Record<string, string> {
   const policy = [
     "default-src 'none'",
     `script-src ${hasScript ? "'self'" : "'none'"}`,
-    `style-src 'sha256-${styleOf(site).hash}'`,
-    ...(site.brand.logo ? ["img-src 'self'"] : []),
+    `style-src 'sha256-${styleOf(issuer).hash}'`,
+    ...(issuer.brand.logo ? ["img-src 'self'"] : []),
     ["form-action 'self'", ...formTargets].join(" "),
     "base-uri 'none'",
     "frame-ancestors 'none'",

@@ -1,13 +1,13 @@
 // The form with which a passkey is made or used: the one thing on the pages that takes a script, and hidden without.
 
 import { hash } from "node:crypto";
-import type { Site } from "../site.ts";
+import type { Issuer } from "../site.ts";
 import { type Html, html } from "./layout.ts";
 
 export interface PasskeyForm {
   readonly kind: "create" | "get";
   readonly csrf: string;
-  readonly slip: string;
+  readonly challengeToken: string;
   /** What the browser is asked, as JSON, with bytes in base64url. */
   readonly options: object;
   readonly action: string;
@@ -17,19 +17,19 @@ export interface PasskeyForm {
 }
 
 export function passkeyForm(
-  site: Site,
-  { kind, csrf, slip, options, action, label, before }: PasskeyForm,
+  issuer: Issuer,
+  { kind, csrf, challengeToken, options, action, label, before }: PasskeyForm,
 ): Html {
   return html`<form method="post" action="${action}" data-passkey="${kind}" data-options="${JSON.stringify(options)}" hidden>
 <input type="hidden" name="csrf" value="${csrf}">
-<input type="hidden" name="slip" value="${slip}">
+<input type="hidden" name="slip" value="${challengeToken}">
 <input type="hidden" name="choice" value="passkey">
 <input type="hidden" name="credential" value="">
 ${before}
 <p class="wrong" role="alert" hidden>That did not work. Try again.</p>
 <button class="other" type="submit">${label}</button>
 </form>
-<script src="${site.path}${scriptPath}?v=${version}"></script>`;
+<script src="${issuer.path}${scriptPath}?v=${version}"></script>`;
 }
 
 export const scriptPath = "/passkey.js";

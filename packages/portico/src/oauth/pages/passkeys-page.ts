@@ -1,10 +1,10 @@
 // The page on which a person adds passkeys and removes them.
 
-import type { Site } from "../site.ts";
-import { accountPage, type Shown } from "./account-page.ts";
+import type { Issuer } from "../site.ts";
+import { type AccountHeader, accountPage } from "./account-page.ts";
 import { html } from "./layout.ts";
 import { passkeyForm } from "./passkey-form.ts";
-import { fault as faultHtml } from "./plain-pages.ts";
+import { errorMessage as faultHtml } from "./plain-pages.ts";
 
 export interface ShownPasskeys {
   readonly csrf: string;
@@ -15,21 +15,21 @@ export interface ShownPasskeys {
     readonly lastUsedAt: string | undefined;
   }[];
   /** What the browser is asked for another one; undefined where there can be none. */
-  readonly creation: { readonly slip: string; readonly options: object } | undefined;
-  readonly fault: string | undefined;
+  readonly creation: { readonly challengeToken: string; readonly options: object } | undefined;
+  readonly error: string | undefined;
 }
 
 export function passkeysPage(
-  site: Site,
-  person: Shown,
-  { csrf, passkeys, creation, fault }: ShownPasskeys,
+  issuer: Issuer,
+  user: AccountHeader,
+  { csrf, passkeys, creation, error }: ShownPasskeys,
 ): string {
   const listed = passkeys.map(({ id, name, createdAt, lastUsedAt }) => {
     const used = lastUsedAt === undefined ? "not used yet" : `last used ${lastUsedAt.slice(0, 10)}`;
     return html`<section>
 <h2>${name}</h2>
 <p>Added ${createdAt.slice(0, 10)}, ${used}.</p>
-<form method="post" action="${site.path}/passkeys">
+<form method="post" action="${issuer.path}/passkeys">
 <input type="hidden" name="csrf" value="${csrf}">
 <button class="other" type="submit" name="remove" value="${id}">Remove ${name}</button>
 </form>
@@ -38,17 +38,17 @@ export function passkeysPage(
   });
   const add =
     creation &&
-    passkeyForm(site, {
+    passkeyForm(issuer, {
       ...creation,
       kind: "create",
       csrf,
-      action: `${site.path}/passkeys`,
+      action: `${issuer.path}/passkeys`,
       label: "Add a passkey",
       before: html`<label>Name of the passkey
 <input type="text" name="name" value="My passkey" required maxlength="100"></label>`,
     });
   const body = html`<p>With a passkey you sign in by your fingerprint, face or PIN, and need no password.</p>
-${faultHtml(fault)}
+${faultHtml(error)}
 ${listed}${add}`;
-  return accountPage(site, "Passkeys", person, body);
+  return accountPage(issuer, "Passkeys", user, body);
 }

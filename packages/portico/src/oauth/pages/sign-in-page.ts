@@ -1,9 +1,9 @@
 // The page on which a person shows who they are.
 
-import type { Site } from "../site.ts";
+import type { Issuer } from "../site.ts";
 import { html, page } from "./layout.ts";
 import { passkeyForm } from "./passkey-form.ts";
-import { fault as faultHtml } from "./plain-pages.ts";
+import { errorMessage as faultHtml } from "./plain-pages.ts";
 
 export interface SignIn {
   readonly clientName: string;
@@ -12,21 +12,22 @@ export interface SignIn {
   /** The path of the page is named after it. */
   readonly interaction: string;
   /** What the browser is asked for a passkey; none where there can be none. */
-  readonly passkey: { readonly slip: string; readonly options: object } | undefined;
+  readonly passkey: { readonly challengeToken: string; readonly options: object } | undefined;
   /** What was wrong with the last try. */
-  readonly fault?: string | undefined;
+  readonly error?: string | undefined;
 }
 
 export function signInPage(
-  site: Site,
-  { clientName, csrf, email, interaction, passkey, fault }: SignIn,
+  issuer: Issuer,
+  { clientName, csrf, email, interaction, passkey, error }: SignIn,
 ): string {
-  const action = `${site.path}/interaction/${interaction}`;
+  const action = `${issuer.path}/interaction/${interaction}`;
   const withPasskey =
-    passkey && passkeyForm(site, { ...passkey, kind: "get", csrf, action, label: "Sign in with a passkey" });
+    passkey &&
+    passkeyForm(issuer, { ...passkey, kind: "get", csrf, action, label: "Sign in with a passkey" });
   const body = html`<h1>Sign in</h1>
 <p>to go on to <strong>${clientName}</strong></p>
-${faultHtml(fault)}
+${faultHtml(error)}
 <form method="post">
 <input type="hidden" name="csrf" value="${csrf}">
 <label>Email address
@@ -41,5 +42,5 @@ ${withPasskey}
 <button class="other" type="submit" name="choice" value="cancel">Cancel</button>
 </form>
 <p class="quiet"><a href="${action}/password">Forgot your password?</a></p>`;
-  return page(site, "Sign in", body);
+  return page(issuer, "Sign in", body);
 }

@@ -25,7 +25,7 @@ export interface AvailabilityOptions {
   /** All open connections. */
   readonly connections: () => Iterable<Connection>;
   /** A connection that answers nothing for longer than any statement may take has lost its server. */
-  readonly longestQuietMs: number;
+  readonly maxQuietMs: number;
   /** Closes all connections and refuses what waits for one. */
   readonly disconnect: (refusal: Error) => void;
   readonly report: Report;
@@ -60,8 +60,8 @@ export class Availability {
   }
 
   #watch(): void {
-    const { connections, longestQuietMs } = this.#options;
-    for (const connection of connections()) if (connection.quietMs > longestQuietMs) connection.destroy();
+    const { connections, maxQuietMs } = this.#options;
+    for (const connection of connections()) if (connection.quietMs > maxQuietMs) connection.destroy();
     if (performance.now() - this.#reachedAt < probeEveryMs) return;
     for (const connection of connections())
       if (connection.quietMs > quietMs) {

@@ -14,7 +14,7 @@ import { bytesOf, type CountRefused, FairQueue } from "../fair-queue.ts";
 import type { Report } from "../report.ts";
 import { Availability } from "./availability.ts";
 import { Connection, endsConnection, statementTimeoutMs } from "./connection.ts";
-import { codeOf, isUndoneByRivals, tooManyConnections, translated } from "./failures.ts";
+import { codeOf, isConcurrencyConflict, tooManyConnections, translateError } from "./failures.ts";
 import { Pool } from "./pool.ts";
 import { Reader } from "./reader.ts";
 import { type Ask, transact } from "./transaction.ts";
@@ -24,18 +24,18 @@ import { type Ask, transact } from "./transaction.ts";
  * packet, and more than there are cores do not make them faster. Transactions, which hold a connection for several round
  * trips, and reads that may take long have others, so that nobody waits behind them; see `reader.ts`.
  */
-const connections = { reading: Math.min(Math.max(availableParallelism() - 1, 1), 4), working: 8, slow: 4 };
+const poolSizes = { reading: Math.min(Math.max(availableParallelism() - 1, 1), 4), working: 8, slow: 4 };
 /** Reads of one tenant that may take long, at once. */
 const slowOfTenant = 3;
 /**
  * Shapes that are prepared on the server, which keeps each for the life of a connection. Callers can make
  * shapes without end (`fields`, filters); later ones are planned on each use instead.
  */
-const mostPrepared = 400;
+const maxPrepared = 400;
 /** Characters of a statement that is worth it. */
-const longestPrepared = 8_000;
+const maxPreparedLength = 8_000;
 /** A read waits so long for a lock, behind a change of its table. */
-const longestLockMs = 2_000;
+const lockTimeoutMs = 2_000;
 /** So much later than the server the time-out of a slow read is over here, where the server does not answer. */
 const networkMs = 1_000;
 /** SQLSTATE of a statement that was ended because it took too long. */
@@ -46,7 +46,7 @@ const graceMs = 5_000;
 const lastSeconds = 5;
 
 /** A transaction that lost against others that ran at the same time is run again so many times. */
-const mostAttempts = 4;
+const maxAttempts = 4;
 
 export class PostgresDatabase implements Database {
   readonly isRemote = true;
@@ -64,13 +64,13 @@ export class PostgresDatabase implements Database {
   constructor(url: string, { slowReadMs }: StoreOptions) {
     this.#url = url;
     this.#slowReadMs = slowReadMs;
-    const openReader = (): Connection => new Connection(url, { lock_timeout: longestLockMs });
-    this.#readers = Array.from({ length: connections.reading }, () => new Reader(openReader));
-    this.#working = new Pool(() => new Connection(url), connections.working);
-    const slow = { lock_timeout: longestLockMs, statement_timeout: slowReadMs };
-    this.#slow = new Pool(() => new Connection(url, slow), connections.slow);
+    const openReader = (): Connection => new Connection(url, { lock_timeout: lockTimeoutMs });
+    this.#readers = Array.from({ length: poolSizes.reading }, () => new Reader(openReader));
+    this.#working = new Pool(() => new Connection(url), poolSizes.working);
+    const slow = { lock_timeout: lockTimeoutMs, statement_timeout: slowReadMs };
+    this.#slow = new Pool(() => new Connection(url, slow), poolSizes.slow);
     this.#queue = new FairQueue({
-      slots: connections.slow,
+      slots: poolSizes.slow,
       tenantSlots: slowOfTenant,
       timeoutMs: slowReadMs + networkMs,
       countRefused: (what) => this.#countRefused(what),
@@ -82,7 +82,7 @@ export class PostgresDatabase implements Database {
     this.#availability = new Availability({
       probe: (signal) => this.#probe(signal),
       connections: () => this.#connections(),
-      longestQuietMs: Math.max(statementTimeoutMs, this.#slowReadMs) + graceMs,
+      maxQuietMs: Math.max(statementTimeoutMs, this.#slowReadMs) + graceMs,
       disconnect: (refusal) => {
         for (const reader of this.#readers) reader.destroy(refusal);
         this.#working.destroy(refusal);
@@ -123,7 +123,7 @@ export class PostgresDatabase implements Database {
     for (const _ of this.#readers) {
       this.#turn = (this.#turn + 1) % this.#readers.length;
       const reader = this.#readers[this.#turn]!;
-      if (!reader.isHeldUp) return reader;
+      if (!reader.isStalled) return reader;
     }
     return undefined;
   }
@@ -136,7 +136,7 @@ export class PostgresDatabase implements Database {
           transact(connection, (statement, input) => this.#askWithin(connection, statement, input), work),
         );
       } catch (error) {
-        if (attempt === mostAttempts || !isUndoneByRivals(error)) throw this.#failure(error);
+        if (attempt === maxAttempts || !isConcurrencyConflict(error)) throw this.#failure(error);
       }
     }
   }
@@ -183,8 +183,8 @@ export class PostgresDatabase implements Database {
     input: Input,
   ): Promise<readonly ColumnValues[]> {
     const isPrepared =
-      statement.sql.length <= longestPrepared &&
-      (this.#prepared.has(statement.sql) || this.#prepared.size < mostPrepared);
+      statement.sql.length <= maxPreparedLength &&
+      (this.#prepared.has(statement.sql) || this.#prepared.size < maxPrepared);
     if (isPrepared) this.#prepared.add(statement.sql);
     return connection.query(statement.sql, statement.bind(input), isPrepared);
   }
@@ -210,7 +210,7 @@ export class PostgresDatabase implements Database {
   #failure(error: unknown): unknown {
     const cause = error instanceof Problem ? error.cause : error;
     if (this.#availability && endsConnection(cause)) this.#availability.suspect(cause);
-    return translated(error, this.#availability !== undefined);
+    return translateError(error, this.#availability !== undefined);
   }
 
   /** @throws where the server cannot be reached; one that only has no connection left can */

@@ -24,7 +24,7 @@ export const postgresDialect: Dialect = {
   rowValue: (members) => rowOfColumns(members, sql`row_to_json(q)`, sql`json`),
   // Joined so, a row that many refer to is read and written once a statement (the plan has a Memoize node); `offset 0`
   // keeps the planner from taking the query apart. Twice as fast where one author wrote all posts of a page.
-  referred: (row, from, name) => ({
+  joinReferenced: (row, from, name) => ({
     value: sql.ref(`${name}.j`),
     join: sql` left join lateral (select ${row} as j ${from} offset 0) as ${sql.ref(name)} on true`,
   }),
@@ -55,27 +55,27 @@ export const postgresDialect: Dialect = {
     if (isJson(field)) return JSON.stringify(value);
     return value;
   },
-  rowPlace: sql`ctid`,
+  rowIdColumn: sql`ctid`,
   // Rows that refer to one may be added while it is changed, and not while it is removed. Were the first lock as
   // strong as the second, two transactions that each did so and then read it would wait for each other.
-  locks: { change: sql` for no key update`, removal: sql` for update` },
+  locks: { update: sql` for no key update`, delete: sql` for update` },
   lockTable: (table) => sql`lock table ${sql.table(table)} in share row exclusive mode`,
-  lockFreeRows: sql` for update skip locked`,
+  skipLocked: sql` for update skip locked`,
 };
 
 /** PostgreSQL has 1,664 columns in a query. */
-const mostColumns = 1_600;
+const maxColumns = 1_600;
 
 /** A row of named columns is turned into JSON a third faster than json_build_object does it, without spaces. */
 function rowOfColumns<T>(
   members: readonly JsonMember[],
-  written: RawBuilder<T>,
+  build: RawBuilder<T>,
   type: RawBuilder<unknown>,
 ): RawBuilder<T> {
-  if (members.length > mostColumns || members.some(([name]) => typeof name !== "string"))
+  if (members.length > maxColumns || members.some(([name]) => typeof name !== "string"))
     return rowOfTexts(members, type);
   const columns = members.map(([name, expression]) => sql`${expression} as ${sql.ref(name as string)}`);
-  return sql`(select ${written} from (select ${sql.join(columns)}) q)`;
+  return sql`(select ${build} from (select ${sql.join(columns)}) q)`;
 }
 
 /** The same for names that no column can have. */
@@ -88,11 +88,11 @@ function rowOfTexts<T>(members: readonly JsonMember[], type: RawBuilder<unknown>
 }
 
 /** A function of PostgreSQL takes 100 arguments; the separator is one of them. */
-const mostTexts = 99;
+const maxTexts = 99;
 
 function joined(texts: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {
-  if (texts.length <= mostTexts) return sql`concat_ws(',', ${sql.join(texts)})`;
-  const size = Math.max(mostTexts, Math.ceil(texts.length / mostTexts));
+  if (texts.length <= maxTexts) return sql`concat_ws(',', ${sql.join(texts)})`;
+  const size = Math.max(maxTexts, Math.ceil(texts.length / maxTexts));
   const chunks = Array.from({ length: Math.ceil(texts.length / size) }, (_, index) =>
     texts.slice(index * size, (index + 1) * size),
   );

@@ -11,7 +11,7 @@ export const tooManyConnections = "53300";
  * @param isWatched whether requests are served: lost connections are logged by whoever watches them, and tables and
  * columns were there at the start
  */
-export function translated(error: unknown, isWatched: boolean): unknown {
+export function translateError(error: unknown, isWatched: boolean): unknown {
   const code = codeOf(error);
   if (!(error instanceof Error) || code === undefined) return error;
   if (code === "23503" || code === "23001") return new ConstraintError("reference", [], error);
@@ -34,7 +34,7 @@ export function unknownOutcome(cause: unknown): Problem {
  * Deadlocks, serialisation failures, and plans that a migration has made invalid: nothing remains of the transaction,
  * and the next try may succeed.
  */
-export function isUndoneByRivals(error: unknown): boolean {
+export function isConcurrencyConflict(error: unknown): boolean {
   const cause = error instanceof Problem ? error.cause : error;
   const code = codeOf(cause);
   if (code === "0A000") return (cause as { routine?: unknown }).routine === "RevalidateCachedQuery";

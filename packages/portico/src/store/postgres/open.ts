@@ -8,7 +8,7 @@ import { PostgresDatabase } from "./database.ts";
 import { postgresDialect } from "./dialect.ts";
 
 /** A host that does not answer is given up. */
-const longestConnectMs = 10_000;
+const connectTimeoutMs = 10_000;
 
 /** @throws OperatorError where the server cannot be reached */
 export async function openPostgres(url: string, options: StoreOptions): Promise<Store> {
@@ -24,7 +24,7 @@ async function check(database: PostgresDatabase, url: string): Promise<void> {
   try {
     await Promise.race([
       database.run("select 1"),
-      sleep(longestConnectMs, undefined, { ref: false }).then(noAnswer),
+      sleep(connectTimeoutMs, undefined, { ref: false }).then(throwUnreachable),
     ]);
   } catch (error) {
     // The start fails with the first error; closing what never opened has nothing to add.
@@ -34,8 +34,8 @@ async function check(database: PostgresDatabase, url: string): Promise<void> {
   }
 }
 
-function noAnswer(): never {
-  throw new Error(`no answer within ${longestConnectMs / 1000} seconds`);
+function throwUnreachable(): never {
+  throw new Error(`no answer within ${connectTimeoutMs / 1000} seconds`);
 }
 
 function withoutPassword(url: string): string {

@@ -3,9 +3,9 @@
 import type { Connection } from "./connection.ts";
 
 /** Connections are renewed, so that those to a server behind a balancer move on, and their memory is freed. */
-export const longestLifeMs = 30 * 60 * 1000;
+export const maxLifeMs = 30 * 60 * 1000;
 
-interface Waiting {
+interface PendingRequest {
   readonly resolve: (connection: Connection) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -15,7 +15,7 @@ export class Pool {
   readonly #max: number;
   readonly #all = new Set<Connection>();
   readonly #idle: Connection[] = [];
-  #waiting: Waiting[] = [];
+  #pending: PendingRequest[] = [];
 
   constructor(open: () => Connection, max: number) {
     this.#open = open;
@@ -32,7 +32,7 @@ export class Pool {
     try {
       return await work(connection);
     } finally {
-      this.#giveBack(connection);
+      this.#release(connection);
     }
   }
 
@@ -41,9 +41,9 @@ export class Pool {
     for (const connection of this.#all) connection.destroy(error);
     this.#all.clear();
     this.#idle.length = 0;
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const { reject } of waiting) reject(error);
+    const pending = this.#pending;
+    this.#pending = [];
+    for (const { reject } of pending) reject(error);
   }
 
   async close(timeoutSeconds: number): Promise<void> {
@@ -52,11 +52,11 @@ export class Pool {
 
   #take(): Connection | Promise<Connection> {
     for (let idle = this.#idle.pop(); idle; idle = this.#idle.pop()) {
-      if (!idle.isLost && idle.ageMs < longestLifeMs) return idle;
+      if (!idle.isLost && idle.ageMs < maxLifeMs) return idle;
       this.#discard(idle);
     }
     if (this.#all.size < this.#max) return this.#add();
-    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
+    return new Promise((resolve, reject) => this.#pending.push({ resolve, reject }));
   }
 
   #add(): Connection {
@@ -65,16 +65,16 @@ export class Pool {
     return connection;
   }
 
-  #giveBack(connection: Connection): void {
+  #release(connection: Connection): void {
     if (connection.isLost) this.#discard(connection);
-    const next = this.#waiting[0];
+    const next = this.#pending[0];
     if (!next) {
       if (!connection.isLost) this.#idle.push(connection);
       return;
     }
     // Those that a destroyed pool has lost are replaced by others, of which there may be as many as allowed already.
     if (connection.isLost && this.#all.size >= this.#max) return;
-    this.#waiting.shift();
+    this.#pending.shift();
     next.resolve(connection.isLost ? this.#add() : connection);
   }
 

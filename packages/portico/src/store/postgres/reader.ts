@@ -2,10 +2,10 @@
 // its table, makes all after it wait as well: from then on others do not join them.
 
 import type { Connection } from "./connection.ts";
-import { longestLifeMs } from "./pool.ts";
+import { maxLifeMs } from "./pool.ts";
 
 /** How long a connection may answer nothing before it counts as held up. */
-const patienceMs = 100;
+const stallTimeoutMs = 100;
 /** How long an old connection may take for what is under way on it. */
 const lastSeconds = 20;
 
@@ -17,14 +17,14 @@ export class Reader {
     this.#open = open;
   }
 
-  get isHeldUp(): boolean {
-    return this.#connection !== undefined && this.#connection.quietMs > patienceMs;
+  get isStalled(): boolean {
+    return this.#connection !== undefined && this.#connection.quietMs > stallTimeoutMs;
   }
 
   /** The connection to read on. */
   get connection(): Connection {
     const known = this.#connection;
-    if (known && !known.isLost && known.ageMs < longestLifeMs) return known;
+    if (known && !known.isLost && known.ageMs < maxLifeMs) return known;
     if (known && !known.isLost) known.close(lastSeconds).catch(() => {});
     this.#connection = this.#open();
     return this.#connection;

@@ -14,12 +14,12 @@ import {
   searchColumn,
   type Table,
 } from "../schema.ts";
-import { FoundTable, type TableDialect } from "../tables.ts";
+import { TableDescription, type TableDialect } from "../tables.ts";
 import { postgresDialect } from "./dialect.ts";
 import { codeOf } from "./failures.ts";
 
 /** How long a change of a table waits for those who use it: requests for that table wait behind it. */
-const longestLockMs = 500;
+const maxLockMs = 500;
 /** Between looks at whether another process has done with its migration. */
 const betweenLocksMs = 100;
 /** Any number: the key of the advisory lock under which migrations run. */
@@ -50,8 +50,8 @@ export const postgresTables: TableDialect = {
       await sleep(betweenLocksMs);
   },
 
-  async limitWaiting(session) {
-    await rows(session, `set local lock_timeout = ${longestLockMs}`);
+  async limitLockWait(session) {
+    await rows(session, `set local lock_timeout = ${maxLockMs}`);
   },
 
   isBlocked(error) {
@@ -60,7 +60,7 @@ export const postgresTables: TableDialect = {
   },
 
   async existing(session) {
-    const tables = new Map<string, FoundTable>();
+    const tables = new Map<string, TableDescription>();
     const columns = await rows(
       session,
       `select c.table_name, c.column_name, case when c.is_identity = 'YES' then 'sequence' else c.data_type end, c.is_nullable,
@@ -68,13 +68,13 @@ export const postgresTables: TableDialect = {
        from information_schema.columns c where c.table_schema = current_schema()`,
     );
     for (const [table, column, type, isNullable, hasDefault] of columns) {
-      const found = tables.get(table!) ?? new FoundTable();
-      found.columns.set(column!, {
+      const description = tables.get(table!) ?? new TableDescription();
+      description.columns.set(column!, {
         type: typeNames[type!] ?? type!,
         isNullable: isNullable === "YES",
         hasDefault: hasDefault === "true",
       });
-      tables.set(table!, found);
+      tables.set(table!, description);
     }
     const indexes = await rows(
       session,
@@ -83,9 +83,9 @@ export const postgresTables: TableDialect = {
        where i.relnamespace = current_schema()::regnamespace`,
     );
     for (const [table, index, isValid] of indexes) {
-      const found = tables.get(table!);
-      if (isValid !== "true") found?.brokenIndexes.add(index!);
-      else (searchName.test(index!) ? found?.searches : found?.indexes)?.add(index!);
+      const description = tables.get(table!);
+      if (isValid !== "true") description?.brokenIndexes.add(index!);
+      else (searchName.test(index!) ? description?.searches : description?.indexes)?.add(index!);
     }
     const references = await rows(
       session,

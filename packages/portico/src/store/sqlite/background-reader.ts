@@ -3,13 +3,13 @@
 
 import type { ColumnValues } from "../database.ts";
 import { bytesOf, type CountRefused, FairQueue } from "../fair-queue.ts";
-import { type Question, ReadThread } from "./read-thread.ts";
+import { type ReadRequest, ReadThread } from "./read-thread.ts";
 
 /** A tenant has two, and the third is started only where another one needs it. */
 const threads = 3;
 const threadsOfTenant = 2;
 
-export class BackgroundReader {
+export class ReadWorker {
   readonly #file: string;
   readonly #queue: FairQueue;
   readonly #all = new Set<ReadThread>();
@@ -21,7 +21,7 @@ export class BackgroundReader {
   }
 
   /** All rows of a statement, which reads for a tenant. Threads start when they are needed first. */
-  query(tenantId: string, question: Question): Promise<readonly ColumnValues[]> {
+  query(tenantId: string, question: ReadRequest): Promise<readonly ColumnValues[]> {
     return this.#queue.run(tenantId, bytesOf(question.values), async () => {
       const thread = this.#idle.pop() ?? this.#start();
       try {

@@ -3,17 +3,17 @@
 import type { SQLInputValue } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import { SqliteConnection } from "./connection.ts";
-import type { Question, ReadFailure, Reply } from "./read-thread.ts";
+import type { ReadFailure, ReadReply, ReadRequest } from "./read-thread.ts";
 
 const busyTimeoutMs = 1_000;
 const connection = new SqliteConnection(workerData as string, busyTimeoutMs);
 
-parentPort!.on("message", (question: Question) => {
+parentPort!.on("message", (question: ReadRequest) => {
   connection.native.limits.length = question.maxBytes;
   parentPort!.postMessage(reply(question));
 });
 
-function reply({ sql, values, maxBytes, isCut }: Question): Reply {
+function reply({ sql, values, maxBytes, isCut }: ReadRequest): ReadReply {
   const bound = values as SQLInputValue[];
   try {
     return { rows: isCut ? connection.firstRows(sql, bound, maxBytes) : connection.rows(sql, bound) };

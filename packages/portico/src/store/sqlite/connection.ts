@@ -14,9 +14,9 @@ import {
 } from "../database.ts";
 
 /** Prepared statements kept for each connection; a usual one is a few kilobytes. */
-const mostPrepared = 500;
+const maxPreparedWeight = 500;
 /** Characters of such a one; longer statements count as several. */
-const usualStatement = 1_000;
+const typicalStatementLength = 1_000;
 
 /** Pages that each connection keeps; the operating system's cache is behind it, a system call away. */
 const cacheKiB = 2 * 1024;
@@ -25,18 +25,18 @@ const cacheKiB = 2 * 1024;
 export const maxValueBytes = 64 * 1024 * 1024;
 
 /** How long another process may hold a database that is opened for the first time. */
-const openPatienceMs = 5_000;
+const openTimeoutMs = 5_000;
 
 /** A connection whose statements are prepared once. */
 export class SqliteConnection implements Session {
   readonly native: DatabaseSync;
-  readonly #prepared = new BoundedMap<string, StatementSync>(mostPrepared, (text) =>
-    Math.ceil(text.length / usualStatement),
+  readonly #prepared = new BoundedMap<string, StatementSync>(maxPreparedWeight, (text) =>
+    Math.ceil(text.length / typicalStatementLength),
   );
 
   /** @param maxBytes the length of a value, stored or returned, beyond which a statement fails with `AnswerTooLarge` */
   constructor(file: string, busyTimeoutMs: number, maxBytes = maxValueBytes) {
-    this.native = new DatabaseSync(file, { timeout: openPatienceMs });
+    this.native = new DatabaseSync(file, { timeout: openTimeoutMs });
     this.native.limits.length = maxBytes;
     this.native.exec(
       `pragma journal_mode = wal; pragma busy_timeout = ${busyTimeoutMs}; pragma synchronous = full; pragma foreign_keys = on; pragma cache_size = -${cacheKiB}`,
@@ -60,7 +60,7 @@ export class SqliteConnection implements Session {
     try {
       return this.rows(text, values);
     } catch (error) {
-      throw translated(error);
+      throw translateError(error);
     }
   }
 
@@ -96,12 +96,12 @@ export class SqliteConnection implements Session {
   }
 
   #prepare(text: string): StatementSync {
-    const known = this.#prepared.get(text);
-    if (known) return known;
-    const made = this.native.prepare(text);
-    made.setReturnArrays(true);
-    this.#prepared.set(text, made);
-    return made;
+    const cached = this.#prepared.get(text);
+    if (cached) return cached;
+    const statement = this.native.prepare(text);
+    statement.setReturnArrays(true);
+    this.#prepared.set(text, statement);
+    return statement;
   }
 }
 
@@ -116,7 +116,7 @@ const constraintForeignKey = 787;
 const constraintTrigger = 1811;
 
 /** Extended result codes of SQLite (sqlite.org/rescode.html) as errors of the store. */
-export function translated(error: unknown): unknown {
+export function translateError(error: unknown): unknown {
   if (!isSqliteError(error)) return error;
   if (error.errcode === constraintForeignKey || error.errcode === constraintTrigger)
     return new ConstraintError("reference", [], error);

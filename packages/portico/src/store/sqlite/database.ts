@@ -15,20 +15,20 @@ import type {
 } from "../database.ts";
 import type { CountRefused } from "../fair-queue.ts";
 import type { Report } from "../report.ts";
-import { BackgroundReader } from "./background-reader.ts";
+import { ReadWorker } from "./background-reader.ts";
 import { maxValueBytes, SqliteConnection } from "./connection.ts";
 import { DatabaseFile } from "./database-file.ts";
 import { Faults } from "./faults.ts";
 import { makeFolder } from "./folder.ts";
-import { Snapshot } from "./snapshot.ts";
-import { GroupedWriter } from "./writer.ts";
+import { ReadTransaction } from "./snapshot.ts";
+import { GroupCommitWriter } from "./writer.ts";
 
 export class SqliteDatabase implements Database {
   readonly isRemote = false;
   readonly #reader: SqliteConnection;
-  readonly #snapshot: Snapshot;
-  readonly #writer: GroupedWriter;
-  readonly #background: BackgroundReader;
+  readonly #readTransaction: ReadTransaction;
+  readonly #writer: GroupCommitWriter;
+  readonly #readWorker: ReadWorker;
   readonly #file: DatabaseFile;
   #faults: Faults | undefined;
   #countRefused: CountRefused = () => {};
@@ -40,22 +40,22 @@ export class SqliteDatabase implements Database {
       // People's addresses and hashes are for the owner's eyes; SQLite gives the files beside it the same rights.
       closeSync(openSync(file, "a", 0o600));
       this.#file = new DatabaseFile(file);
-      this.#writer = new GroupedWriter(new SqliteConnection(file, 0), this.#file, () =>
-        this.#snapshot.closeForThisRound(),
+      this.#writer = new GroupCommitWriter(new SqliteConnection(file, 0), this.#file, () =>
+        this.#readTransaction.closeUntilNextTick(),
       );
       this.#reader = new SqliteConnection(file, 1_000, quickAnswerBytes);
-      this.#snapshot = new Snapshot(this.#reader);
+      this.#readTransaction = new ReadTransaction(this.#reader);
     } catch (error) {
       throw new OperatorError(`the database file ${file} cannot be opened: ${messageOf(error)}`);
     }
-    this.#background = new BackgroundReader(file, slowReadMs, (what) => this.#countRefused(what));
+    this.#readWorker = new ReadWorker(file, slowReadMs, (what) => this.#countRefused(what));
   }
 
   async query<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
     this.#faults?.requireFile();
     try {
       if (statement.mayScan) return await this.#readSlowly(statement, input);
-      this.#snapshot.open();
+      this.#readTransaction.open();
       return this.#reader.read(statement, input);
     } catch (error) {
       if (statement.mayScan || statement.failsIfLarge || !(error instanceof AnswerTooLarge))
@@ -67,7 +67,7 @@ export class SqliteDatabase implements Database {
   #readSlowly<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
     const { sql, bind, tenantOf, failsIfLarge, endsIfLarge: isCut = false } = statement;
     const maxBytes = failsIfLarge || isCut ? maxAnswerBytes : maxValueBytes;
-    return this.#background.query(tenantOf?.(input) ?? "", { sql, values: bind(input), maxBytes, isCut });
+    return this.#readWorker.query(tenantOf?.(input) ?? "", { sql, values: bind(input), maxBytes, isCut });
   }
 
   async transaction<T>(work: (session: Transaction) => Promise<T>): Promise<T> {
@@ -88,9 +88,9 @@ export class SqliteDatabase implements Database {
   }
 
   async run(text: string): Promise<void> {
-    await this.#writer.alone((connection) => connection.native.exec(text));
+    await this.#writer.runExclusive((connection) => connection.native.exec(text));
     // As after a commit: what is read from here on sees it.
-    this.#snapshot.closeForThisRound();
+    this.#readTransaction.closeUntilNextTick();
   }
 
   maintain<T>(work: (session: Maintenance) => Promise<T>): Promise<T> {
@@ -103,9 +103,9 @@ export class SqliteDatabase implements Database {
 
   async close(): Promise<void> {
     this.#faults?.close();
-    await this.#background.close();
+    await this.#readWorker.close();
     await this.#writer.close();
-    this.#snapshot.close();
+    this.#readTransaction.close();
     this.#reader.native.close();
   }
 }

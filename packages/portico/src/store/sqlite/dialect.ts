@@ -23,7 +23,7 @@ export const sqliteDialect: Dialect = {
   rowJson: jsonObject,
   rowValue: jsonObject,
   // The text of json_object stays marked as JSON on its way through a scalar subquery.
-  referred: (row, from) => ({ value: sql`(select ${row} ${from})`, join: undefined }),
+  joinReferenced: (row, from) => ({ value: sql`(select ${row} ${from})`, join: undefined }),
   rowsJson: (row) => sql`json_group_array(${row})`,
   constantJson: (text) => sql.lit(text),
   memberJson: ({ field }, column) => {
@@ -53,17 +53,17 @@ export const sqliteDialect: Dialect = {
     if (isJson(field)) return JSON.stringify(value);
     return typeof value === "boolean" ? Number(value) : value;
   },
-  rowPlace: sql`row_no`,
-  locks: { change: sql``, removal: sql`` },
+  rowIdColumn: sql`row_no`,
+  locks: { update: sql``, delete: sql`` },
   lockTable: () => undefined,
-  lockFreeRows: sql``,
+  skipLocked: sql``,
 };
 
 /** A function of SQLite takes 1,000 arguments. */
-const mostArguments = 1_000;
+const maxArguments = 1_000;
 
 function jsonObject(members: readonly JsonMember[]): RawBuilder<string> {
-  if (members.length * 2 <= mostArguments)
+  if (members.length * 2 <= maxArguments)
     return sql`json_object(${sql.join(members.map(([name, expression]) => sql`${labelOf(name)}, ${expression}`))})`;
   const texts = members.map(
     ([name, expression]) => sql`json_quote(${labelOf(name)}) || ':' || json_quote(${expression})`,
@@ -76,7 +76,7 @@ function jsonObject(members: readonly JsonMember[]): RawBuilder<string> {
 }
 
 /** With the separator, an argument less than a function takes. */
-const chunkSize = mostArguments - 1;
+const chunkSize = maxArguments - 1;
 
 function labelOf(name: JsonMember[0]): RawBuilder<unknown> {
   return typeof name === "string" ? sql.lit(name) : name;

@@ -3,10 +3,10 @@
 import { Worker } from "node:worker_threads";
 import { Problem } from "../../errors.ts";
 import type { ColumnValues } from "../database.ts";
-import { translated } from "./connection.ts";
+import { translateError } from "./connection.ts";
 
 /** What goes to the thread, and what comes back. */
-export interface Question {
+export interface ReadRequest {
   readonly sql: string;
   readonly values: readonly unknown[];
   /** The length of a value, a page as text among them, beyond which it fails with `AnswerTooLarge`. */
@@ -14,7 +14,7 @@ export interface Question {
   /** Whether rows are read one by one, until their texts together would be longer than that. */
   readonly isCut?: boolean;
 }
-export type Reply = { readonly rows: readonly ColumnValues[] } | { readonly failure: ReadFailure };
+export type ReadReply = { readonly rows: readonly ColumnValues[] } | { readonly failure: ReadFailure };
 
 /** An error, in the parts that tell its kind. An `Error` itself would lose its codes on the way. */
 export interface ReadFailure {
@@ -26,14 +26,14 @@ export interface ReadFailure {
 /** Enough for an answer of the largest size; with more, V8 would leave as much more garbage before it collects it. */
 const resourceLimits = { maxOldGenerationSizeMb: 160, maxYoungGenerationSizeMb: 4 };
 
-interface Waiting {
+interface PendingReply {
   readonly resolve: (rows: readonly ColumnValues[]) => void;
   readonly reject: (error: unknown) => void;
 }
 
 export class ReadThread {
   readonly #worker: Worker;
-  #waiting: Waiting | undefined;
+  #waiting: PendingReply | undefined;
   #hasEnded = false;
 
   constructor(file: string) {
@@ -42,11 +42,11 @@ export class ReadThread {
       resourceLimits,
     });
     this.#worker.unref();
-    this.#worker.on("message", (reply: Reply) => {
-      const waiting = this.#waiting;
+    this.#worker.on("message", (reply: ReadReply) => {
+      const pending = this.#waiting;
       this.#waiting = undefined;
-      if ("rows" in reply) waiting?.resolve(reply.rows);
-      else waiting?.reject(translated(errorOf(reply.failure)));
+      if ("rows" in reply) pending?.resolve(reply.rows);
+      else pending?.reject(translateError(errorOf(reply.failure)));
     });
     this.#worker.on("error", (error) => this.#end(error));
     this.#worker.on("exit", () => this.#end(new Error("the reading thread ended")));
@@ -58,7 +58,7 @@ export class ReadThread {
   }
 
   /** All rows of a statement. Ask again only when it has answered. */
-  query(question: Question): Promise<readonly ColumnValues[]> {
+  query(question: ReadRequest): Promise<readonly ColumnValues[]> {
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
       this.#worker.postMessage(question);

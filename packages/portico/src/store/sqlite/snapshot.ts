@@ -3,7 +3,7 @@
 
 import type { SqliteConnection } from "./connection.ts";
 
-export class Snapshot {
+export class ReadTransaction {
   readonly #connection: SqliteConnection;
   #isOpen = false;
   #isPaused = false;
@@ -24,7 +24,7 @@ export class Snapshot {
    * After each commit of this process: a read that follows a write sees it. None is opened until the next round,
    * because one that is opened between two rounds would serve requests that are received after it.
    */
-  closeForThisRound(): void {
+  closeUntilNextTick(): void {
     this.close();
     this.#isPaused = true;
     setImmediate(() => {

@@ -5,7 +5,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
 import { columnDefinition, createIndex, defaultOf, foreignKeyDefinition } from "../definition.ts";
 import { type Column, indexPrefix, searchColumn, searchTable, type Table } from "../schema.ts";
-import { FoundTable, type TableDialect } from "../tables.ts";
+import { TableDescription, type TableDialect } from "../tables.ts";
 import { isBusy } from "./connection.ts";
 import { sqliteDialect } from "./dialect.ts";
 
@@ -26,33 +26,33 @@ export const sqliteTables: TableDialect = {
 
   // The transaction holds the only write lock; others wait for it at their own writes only.
   async lock() {},
-  async limitWaiting() {},
+  async limitLockWait() {},
 
   isBlocked: isBusy,
 
   async existing(session) {
-    const tables = new Map<string, FoundTable>();
+    const tables = new Map<string, TableDescription>();
     const columns = await rows(
       session,
       `select t.name, c.name, case c.pk when 0 then lower(c.type) else 'sequence' end, c."notnull" or c.pk, c.dflt_value is not null
        from sqlite_schema t, pragma_table_info(t.name) c where t.type = 'table' and c.name <> '${rowNumber}'`,
     );
     for (const [table, column, type, isNotNull, hasDefault] of columns) {
-      const found = tables.get(table as string) ?? new FoundTable();
-      found.columns.set(column as string, {
+      const description = tables.get(table as string) ?? new TableDescription();
+      description.columns.set(column as string, {
         type: typeNames.get(type as string) ?? String(type),
         isNullable: isNotNull === 0,
         hasDefault: hasDefault === 1,
       });
-      tables.set(table as string, found);
+      tables.set(table as string, description);
     }
     const others = await rows(
       session,
       "select tbl_name, name, type from sqlite_schema where type in ('index', 'trigger')",
     );
     for (const [table, name, type] of others) {
-      const found = tables.get(table as string);
-      (type === "trigger" ? found?.searches : found?.indexes)?.add(name as string);
+      const description = tables.get(table as string);
+      (type === "trigger" ? description?.searches : description?.indexes)?.add(name as string);
     }
     const references = await rows(
       session,
@@ -138,7 +138,7 @@ function createIndexes(table: Table): RawBuilder<unknown>[] {
 
 function addColumn(table: Table, column: Column): RawBuilder<unknown>[] {
   const add = sql`alter table ${sql.table(table.name)} add column `;
-  if (column.isNullable || column.fill !== undefined)
+  if (column.isNullable || column.defaultValue !== undefined)
     return [sql`${add}${definition(column)}${defaultOf(column, encodeFill)}`];
   // The table is empty; SQLite adds no such column all the same.
   return [
@@ -147,22 +147,22 @@ function addColumn(table: Table, column: Column): RawBuilder<unknown>[] {
   ];
 }
 
-function encodeFill(fill: NonNullable<Column["fill"]>): string | number {
+function encodeFill(fill: NonNullable<Column["defaultValue"]>): string | number {
   return typeof fill === "boolean" ? Number(fill) : fill;
 }
 
 /** SQLite cannot add a reference to a table, so the table is made anew and its rows are copied. */
 function rebuild(table: Table, added: readonly Column[]): RawBuilder<unknown>[] {
   const next = `${table.name}_next`;
-  const kept = [
+  const copied = [
     rowNumber,
     ...table.columns.filter((column) => !added.includes(column)).map((column) => column.name),
   ];
-  const filled = added.filter((column) => column.fill !== undefined);
-  const names = [...kept, ...filled.map((column) => column.name)].map((name) => sql.ref(name));
+  const filled = added.filter((column) => column.defaultValue !== undefined);
+  const names = [...copied, ...filled.map((column) => column.name)].map((name) => sql.ref(name));
   const values = [
-    ...kept.map((name) => sql.ref(name)),
-    ...filled.map((column) => sql.lit(encodeFill(column.fill!))),
+    ...copied.map((name) => sql.ref(name)),
+    ...filled.map((column) => sql.lit(encodeFill(column.defaultValue!))),
   ];
   return [
     createTable(table, next, added),

@@ -8,10 +8,10 @@ import type { DatabaseFile } from "./database-file.ts";
 import { MovedFile } from "./faults.ts";
 
 /** Writes of one group; more wait for the next, so that no answer is held up for long. */
-const largestGroup = 256;
+const maxGroupSize = 256;
 /** How long to wait for another process that holds the write lock. */
-const patienceMs = 5_000;
-const retryAfterMs = 5;
+const busyTimeoutMs = 5_000;
+const retryDelayMs = 5;
 
 interface Job {
   readonly work: (session: Transaction) => Promise<unknown>;
@@ -21,11 +21,11 @@ interface Job {
   readonly reject: (reason: unknown) => void;
 }
 
-export class GroupedWriter {
+export class GroupCommitWriter {
   readonly #connection: SqliteConnection;
   readonly #file: DatabaseFile;
   readonly #afterGroup: () => void;
-  #waiting: Job[] = [];
+  #queue: Job[] = [];
   #running: Promise<void> | undefined;
 
   constructor(connection: SqliteConnection, file: DatabaseFile, afterGroup: () => void) {
@@ -42,30 +42,30 @@ export class GroupedWriter {
   write<T>(work: (session: Transaction) => Promise<T>, limitMs?: number): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       // The value that `work` answers with is the one that is resolved.
-      this.#waiting.push({ work, limitMs, since: Date.now(), resolve: resolve as Job["resolve"], reject });
+      this.#queue.push({ work, limitMs, since: Date.now(), resolve: resolve as Job["resolve"], reject });
       this.#running ??= this.#runAll();
     });
   }
 
   /** Runs `work` between two groups, outside a transaction. */
-  async alone(work: (connection: SqliteConnection) => void): Promise<void> {
+  async runExclusive(work: (connection: SqliteConnection) => void): Promise<void> {
     while (this.#running) await this.#running;
     work(this.#connection);
   }
 
   /** Finishes what is waiting, moves the write-ahead log into the database and closes it. */
   async close(): Promise<void> {
-    await this.alone(({ native }) => {
+    await this.runExclusive(({ native }) => {
       native.exec("pragma wal_checkpoint(truncate)");
       native.close();
     });
   }
 
   async #runAll(): Promise<void> {
-    while (this.#waiting.length > 0) {
+    while (this.#queue.length > 0) {
       // The rest of this tick may bring more writes for the group.
       await new Promise(setImmediate);
-      await this.#runGroup(this.#waiting.splice(0, largestGroup));
+      await this.#runGroup(this.#queue.splice(0, maxGroupSize));
     }
     this.#running = undefined;
   }
@@ -74,7 +74,7 @@ export class GroupedWriter {
     const done: { job: Job; value: unknown }[] = [];
     try {
       if (!this.#file.isInPlace()) throw new MovedFile(false);
-      await this.#begin(group[0]!.since + patienceMs);
+      await this.#begin(group[0]!.since + busyTimeoutMs);
       for (const job of group) {
         const outcome = await this.#runJob(job);
         if (outcome) done.push({ job, value: outcome.value });
@@ -119,7 +119,7 @@ export class GroupedWriter {
 
   async #begin(until: number): Promise<void> {
     this.#rollBack();
-    for (; ; await sleep(retryAfterMs)) {
+    for (; ; await sleep(retryDelayMs)) {
       try {
         this.#connection.all("begin immediate");
         return;

@@ -2,8 +2,13 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { created, expiringSoon, revoked, rotated } from "../../../src/events/mail/key-notices.ts";
-import type { Letter } from "../../../src/events/mail/letter.ts";
+import {
+  keyCreatedEmail,
+  keyExpiringSoonEmail,
+  keyRevokedEmail,
+  keyRotatedEmail,
+} from "../../../src/events/mail/key-notices.ts";
+import type { Email } from "../../../src/events/mail/letter.ts";
 
 const key = {
   id: "api_key_01m7ykwps4fvprdm0p6dx1sk9c",
@@ -25,13 +30,13 @@ const replacement = { id: "api_key_01m7ykwq5rem7b4vk0v3tv81cm", prefix: "sk_test
 
 const notices: readonly (readonly [
   fact: string,
-  letter: Letter,
+  letter: Email,
   subject: string,
   text: readonly (string | RegExp)[],
 ])[] = [
   [
     "of a new key: all its facts, who made it, when and from where",
-    created({ ...key, ...deed }),
+    keyCreatedEmail({ ...key, ...deed }),
     'API key "Deploy" was created',
     [
       "Hello Ada Lovelace,",
@@ -51,7 +56,7 @@ const notices: readonly (readonly [
   ],
   [
     "of a rotated key: both prefixes and the end of the old key",
-    rotated({ ...key, ...deed, replacement }),
+    keyRotatedEmail({ ...key, ...deed, replacement }),
     'API key "Deploy" was rotated',
     [
       /^ {2}Old key: +sk_test_AH-f…, works until 2027-11-21 08:34:44 UTC$/m,
@@ -63,7 +68,7 @@ const notices: readonly (readonly [
   ],
   [
     "of a revoked key: that it is refused, and where another is made",
-    revoked({ ...key, ...command }),
+    keyRevokedEmail({ ...key, ...command }),
     'API key "Deploy" was revoked',
     [
       "refused from now on",
@@ -73,7 +78,7 @@ const notices: readonly (readonly [
   ],
   [
     "of a key that expires soon: when, and how it is replaced",
-    expiringSoon(key),
+    keyExpiringSoonEmail(key),
     'API key "Deploy" expires on 2027-11-21',
     [
       /^ {2}Expires: +2027-11-21 08:34:44 UTC$/m,
@@ -97,7 +102,7 @@ for (const [fact, { subject: given, text, html }, subject, expected] of notices)
 }
 
 test("a change by a command names no address", () => {
-  for (const letter of [created({ ...key, ...command }), revoked({ ...key, ...command })])
+  for (const letter of [keyCreatedEmail({ ...key, ...command }), keyRevokedEmail({ ...key, ...command })])
     assert.doesNotMatch(letter.text + letter.html, /From/);
 });
 
@@ -110,7 +115,7 @@ test("the HTML loads nothing and sets no colours", () => {
 });
 
 test("a key without scopes says so", () => {
-  assert.match(created({ ...key, ...deed, scopes: [] }).text, /^ {2}Scopes: +none$/m);
+  assert.match(keyCreatedEmail({ ...key, ...deed, scopes: [] }).text, /^ {2}Scopes: +none$/m);
 });
 
 /** What somebody may call a key, themselves or an API. */
@@ -142,7 +147,7 @@ for (const name of names) {
       replacement,
     };
     const plain = { ...key, ...deed, replacement };
-    for (const write of [created, rotated, revoked, expiringSoon]) {
+    for (const write of [keyCreatedEmail, keyRotatedEmail, keyRevokedEmail, keyExpiringSoonEmail]) {
       const { subject, text, html } = write(facts);
       assert.match(subject, /^[^\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+$/u);
       assert.ok([...subject].length <= 150, subject);

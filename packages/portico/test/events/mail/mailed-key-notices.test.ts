@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Caller } from "../../../src/declare/caller.ts";
-import { MailedKeyNotices } from "../../../src/events/mail/mailed-key-notices.ts";
-import type { KeyNotices } from "../../../src/identity/key-notices.ts";
+import { MailedKeyEmails } from "../../../src/events/mail/mailed-key-notices.ts";
+import type { KeyNotifications } from "../../../src/identity/key-notices.ts";
 import { systemCaller } from "../../../src/identity/system-caller.ts";
 import { createTenant } from "../../../src/identity/tenant.ts";
 import { users } from "../../../src/identity/user.ts";
@@ -19,7 +19,7 @@ onEachDatabase("notices about keys", (database) => {
   let mailing: Mailing;
   let ada: string;
   let adminKey: { id: string; prefix: string };
-  const notices: KeyNotices = new MailedKeyNotices(
+  const notices: KeyNotifications = new MailedKeyEmails(
     {
       user: (rows, id) => rows.get(users, id),
       key: (rows, id) => rows.get(apiKeys, id),
@@ -42,8 +42,10 @@ onEachDatabase("notices about keys", (database) => {
     scopes: new Set(["keys:manage"]),
     address: "192.0.2.7",
   });
-  const within = (caller: Caller, work: (context: Parameters<KeyNotices["created"]>[1]) => Promise<void>) =>
-    mailing.engine.together(caller, (rows) => work({ caller, now, rows, reveal() {} }));
+  const within = (
+    caller: Caller,
+    work: (context: Parameters<KeyNotifications["created"]>[1]) => Promise<void>,
+  ) => mailing.engine.inTransaction(caller, (rows) => work({ caller, now, rows, returnOnce() {} }));
   /** The mails since the last time. */
   const mails = async () => {
     const rows = await mailing.run(
@@ -63,12 +65,12 @@ onEachDatabase("notices about keys", (database) => {
   before(async () => {
     mailing = await Mailing.begin(database);
     const { engine } = mailing;
-    ada = await engine.together(
+    ada = await engine.inTransaction(
       command(),
       async (rows) => (await rows.create(users, { name: "Ada", email: "ada@example.com" })).id,
     );
     const body = { name: "Admin", scopes: ["users:read"], ownerId: ada };
-    adminKey = await engine.together(command(), (rows) => rows.create(apiKeys, body));
+    adminKey = await engine.inTransaction(command(), (rows) => rows.create(apiKeys, body));
   });
   after(() => mailing?.end());
 

@@ -23,12 +23,12 @@ onEachDatabase("the sender", (database) => {
     try {
       const id = await mailing.write("ada@example.com", "Grüße, Ada");
       const sender = await mailing.sender(server.url);
-      await sender.look();
+      await sender.poll();
       const mail = await mailing.until(id, ({ status }) => status === "sent");
       assert.equal(mail.status, "sent");
       assert.deepEqual([mail.attempts, mail.lastError], [1, null]);
       assert.ok(mail.sentAt);
-      await sender.look();
+      await sender.poll();
       await sleep(100);
       assert.equal(server.received.length, 1);
       const { headers, parts, from } = server.received[0]!;
@@ -58,18 +58,18 @@ onEachDatabase("the sender", (database) => {
         [1, 5],
         [2, 30],
       ] as const) {
-        await sender.look();
+        await sender.poll();
         const mail = await mailing.settled(id, attempts);
         assert.deepEqual([mail.status, mail.attempts], ["waiting", attempts]);
         assert.match(mail.lastError!, /451/);
         const wait = (Date.parse(mail.nextAttemptAt) - now) / 1000;
         assert.ok(wait >= seconds * 0.8 && wait <= seconds * 1.2, `${wait} s`);
         now = Date.parse(mail.nextAttemptAt) - 1;
-        await sender.look();
+        await sender.poll();
         assert.equal((await mailing.mail(id)).attempts, attempts);
         now += 1;
       }
-      await sender.look();
+      await sender.poll();
       assert.equal((await mailing.until(id, ({ status }) => status === "sent")).attempts, 3);
       assert.equal(server.received.length, 1);
     } finally {
@@ -82,14 +82,14 @@ onEachDatabase("the sender", (database) => {
     const id = await mailing.write("linus@example.com");
     let now = Date.now();
     const sender = await mailing.sender(`smtp://127.0.0.1:${port}`, () => now);
-    await sender.look();
+    await sender.poll();
     const down = await mailing.until(id, ({ lastError }) => lastError !== null);
     assert.equal(down.status, "waiting");
     assert.match(down.lastError!, /ECONNREFUSED/);
     const server = await MailServer.start({ port });
     try {
       now = Date.parse(down.nextAttemptAt);
-      await sender.look();
+      await sender.poll();
       const up = await mailing.until(id, ({ status }) => status === "sent");
       assert.deepEqual([up.status, up.attempts, up.lastError], ["sent", 2, null]);
       assert.deepEqual(server.subjectsTo("linus@example.com"), ["Hello"]);
@@ -102,7 +102,7 @@ onEachDatabase("the sender", (database) => {
     const server = await MailServer.start({ refuse: () => 550 });
     try {
       const id = await mailing.write("nobody@example.com");
-      await (await mailing.sender(server.url)).look();
+      await (await mailing.sender(server.url)).poll();
       const mail = await mailing.until(id, ({ status }) => status !== "waiting");
       assert.deepEqual([mail.status, mail.attempts], ["failed", 1]);
       assert.match(mail.lastError!, /550 no mail for nobody@example.com/);
@@ -118,12 +118,12 @@ onEachDatabase("the sender", (database) => {
       let now = Date.now();
       const sender = await mailing.sender(server.url, () => now);
       for (let attempts = 1; attempts < 10; attempts += 1) {
-        await sender.look();
+        await sender.poll();
         const mail = await mailing.settled(id, attempts);
         assert.deepEqual([mail.status, mail.attempts], ["waiting", attempts]);
         now = Date.parse(mail.nextAttemptAt);
       }
-      await sender.look();
+      await sender.poll();
       const mail = await mailing.settled(id, 10);
       assert.deepEqual([mail.status, mail.attempts], ["failed", 10]);
     } finally {
@@ -139,7 +139,7 @@ onEachDatabase("the sender", (database) => {
       const url = `smtp://portico:${encodeURIComponent(`${password}x`)}@127.0.0.1:${server.port}`;
       const id = await mailing.write("auth@example.com");
       const sender = await mailing.sender(url);
-      await sender.look();
+      await sender.poll();
       const mail = await mailing.until(id, ({ lastError }) => lastError !== null);
       assert.equal(mail.status, "waiting");
       assert.match(mail.lastError!, /535.*\[redacted\]/);
@@ -153,7 +153,7 @@ onEachDatabase("the sender", (database) => {
     const server = await MailServer.start({ login: { user: "portico", password: "right" } });
     try {
       const id = await mailing.write("login@example.com");
-      await (await mailing.sender(server.url)).look();
+      await (await mailing.sender(server.url)).poll();
       assert.equal((await mailing.until(id, ({ status }) => status === "sent")).status, "sent");
     } finally {
       await server.stop();
@@ -172,7 +172,7 @@ onEachDatabase("the sender", (database) => {
         await mailing.sender(server.url),
         await mailing.sender(server.url, Date.now, otherStore),
       ];
-      await Promise.all(senders.map((sender) => sender.look()));
+      await Promise.all(senders.map((sender) => sender.poll()));
       for (const id of ids)
         assert.equal((await mailing.until(id, ({ status }) => status === "sent")).status, "sent");
       const recipients = server.received.map(({ to }) => to).filter((to) => to.startsWith("many-"));
@@ -201,20 +201,20 @@ onEachDatabase("the sender", (database) => {
     try {
       const quick = await mailing.write("quick@example.com");
       const first = await mailing.sender(server.url);
-      await first.look();
+      await first.poll();
       await first.stop(5_000);
       assert.equal((await mailing.mail(quick)).status, "sent");
 
       const slow = await mailing.write("slow@example.com");
       const second = await mailing.sender(server.url);
-      await second.look();
+      await second.poll();
       await sleep(100);
       await second.stop(100);
       const given = await mailing.mail(slow);
       assert.equal(given.status, "waiting");
       assert.ok(Date.parse(given.nextAttemptAt) <= Date.now());
       await mailing.write("late@example.com");
-      await second.look();
+      await second.poll();
       assert.equal(server.subjectsTo("late@example.com").length, 0);
     } finally {
       gate.resolve();
@@ -236,7 +236,7 @@ onEachDatabase("the sender", (database) => {
     const young = await mailing.write("young@example.com");
     await mailing.run(`update mails set status = 'sent' where id = '${young}'`);
     const report = (message: string): never => assert.fail(message);
-    await new Purge(mailing.store, [mailExpiry(1)], report).removeAll();
+    await new Purge(mailing.store, [mailExpiry(1)], report).purgeAll();
     const left = await mailing.run("select id from mails");
     const isLeft = (id: string): boolean => left.some(([each]) => each === id);
     assert.deepEqual([...ids, young].map(isLeft), [true, false, false, false, true]);

@@ -76,7 +76,7 @@ export class Mailing {
   async write(to: string, subject = "Hello"): Promise<string> {
     const caller = systemCaller(model, this.tenantId);
     const mail = { to, subject, text: `${subject}\n`, html: `<p>${subject}</p>\n`, kind: "test" };
-    return this.engine.together(caller, async (rows) => (await rows.create(mails, mail)).id);
+    return this.engine.inTransaction(caller, async (rows) => (await rows.create(mails, mail)).id);
   }
 
   /** @param now the clock of the sender */
@@ -98,7 +98,7 @@ export class Mailing {
 
   async mail(id: string): Promise<MailRow> {
     const caller = systemCaller(model, this.tenantId);
-    return this.engine.together(caller, async (rows) => (await rows.get(mails, id))!);
+    return this.engine.inTransaction(caller, async (rows) => (await rows.get(mails, id))!);
   }
 
   /** Looks until the mail is as the test expects it. */

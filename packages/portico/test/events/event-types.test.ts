@@ -1,0 +1,21 @@
+// The types of events, and those that earlier versions stored.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { currentEventType, eventType } from "../../src/plan/event-type.ts";
+
+test("an event's type is the resource in snake_case and what happened", () => {
+  assert.equal(eventType("post", "updated"), "post.updated");
+  assert.equal(eventType("apiKey", "created"), "api_key.created");
+});
+
+test("types that earlier versions stored are read under their present names", () => {
+  for (const [stored, current] of [
+    ["post.created", "post.created"],
+    ["post.changed", "post.updated"],
+    ["post.removed", "post.deleted"],
+    ["apiKey.changed", "api_key.updated"],
+    ["api_key.deleted", "api_key.deleted"],
+  ] as const)
+    assert.equal(currentEventType(stored), current);
+});
