@@ -1,14 +1,14 @@
 // A process that fills an empty database: a tenant, its user, a key with all scopes, and posts, the number of
 // which it is given. It prints the key, the tenant's id and those of the posts as JSON, and how far it is to standard error.
 
-import { assemble, withStore } from "../packages/portico/src/cli/assemble.ts";
+import { systemCaller } from "../packages/portico/src/auth/system-caller.ts";
+import { createTenant } from "../packages/portico/src/auth/tenants/tenant.ts";
 import { createUser } from "../packages/portico/src/cli/create-user.ts";
 import { Engine } from "../packages/portico/src/engine/engine.ts";
-import { systemCaller } from "../packages/portico/src/identity/system-caller.ts";
-import { createTenant } from "../packages/portico/src/identity/tenant.ts";
-import { newId } from "../packages/portico/src/plan/id.ts";
-import type { RowValues } from "../packages/portico/src/plan/write.ts";
-import { migrate } from "../packages/portico/src/store/migrate.ts";
+import { newId } from "../packages/portico/src/lib/id.ts";
+import type { RowValues } from "../packages/portico/src/query/write.ts";
+import { assemble, withStore } from "../packages/portico/src/runtime/compose.ts";
+import { migrate } from "../packages/portico/src/store/schema/migrate.ts";
 import type { Store } from "../packages/portico/src/store/store.ts";
 import { postOf } from "./post.ts";
 

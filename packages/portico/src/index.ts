@@ -1,5 +1,6 @@
 // The public API of Portico: what a project needs to declare and serve its resources.
 
+export { users } from "./auth/people/user.ts";
 export { type App, app } from "./declare/app.ts";
 export type { Caller } from "./declare/caller.ts";
 export {
@@ -31,4 +32,3 @@ export {
   type ValidationContext,
 } from "./declare/resource.ts";
 export { type Detail, type ErrorCode, type FieldError, Problem } from "./errors.ts";
-export { users } from "./identity/user.ts";

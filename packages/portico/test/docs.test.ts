@@ -77,7 +77,7 @@ test("every link of the documentation leads to a file", () => {
 });
 
 test("every setting stands in docs/settings.md", () => {
-  const source = readDocument("packages/portico/src/cli/settings.ts");
+  const source = readDocument("packages/portico/src/runtime/settings.ts");
   const settings = new Set([...source.matchAll(/value\("([A-Z_]+)"/g)].map(([, name]) => name!));
   assert.ok(settings.size >= 8);
   assertTable(

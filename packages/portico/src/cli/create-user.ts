@@ -1,11 +1,11 @@
 // Makes a user with a password, both or neither.
 
+import { hashPassword, passwordError, setPassword } from "../auth/people/password.ts";
+import { users } from "../auth/people/user.ts";
+import { systemCaller } from "../auth/system-caller.ts";
 import type { RecordOf } from "../declare/record.ts";
 import type { Engine } from "../engine/engine.ts";
 import { OperatorError } from "../errors.ts";
-import { hashPassword, passwordError, setPassword } from "../identity/password.ts";
-import { systemCaller } from "../identity/system-caller.ts";
-import { users } from "../identity/user.ts";
 import type { Store } from "../store/store.ts";
 
 export interface NewUser {

@@ -1,17 +1,17 @@
 // Commands about the rows of a tenant: the server itself does what they ask for, in the tenant's name.
 
+import type { ApiKeys } from "../auth/api-keys/resource.ts";
+import { systemCaller } from "../auth/system-caller.ts";
+import { findTenant } from "../auth/tenants/tenant.ts";
 import type { Caller } from "../declare/caller.ts";
-import type { ResourceModel } from "../declare/model.ts";
 import type { RecordOf } from "../declare/record.ts";
 import type { Resource } from "../declare/resource.ts";
 import { Engine } from "../engine/engine.ts";
-import type { ApiKeys } from "../identity/key-resource.ts";
-import { systemCaller } from "../identity/system-caller.ts";
-import { findTenant } from "../identity/tenant.ts";
-import type { Condition } from "../plan/read.ts";
-import { wholeRow } from "../plan/selection.ts";
+import type { ResourceModel } from "../model/model.ts";
+import type { Condition } from "../query/read.ts";
+import { wholeRow } from "../query/selection.ts";
+import { type Assembly, assemble, withStore } from "../runtime/compose.ts";
 import type { Store } from "../store/store.ts";
-import { type Assembly, assemble, withStore } from "./assemble.ts";
 import type { Arguments } from "./command.ts";
 
 export const tenantOption = { value: "ID", help: "the first tenant, when left out" };

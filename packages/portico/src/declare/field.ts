@@ -2,7 +2,9 @@
 // a caller must give it. The type parameters carry the same facts to the compiler.
 
 import type { Resource } from "./resource.ts";
-import type { JsonSchema } from "./schema.ts";
+
+/** A JSON Schema (draft 2020-12). */
+export type JsonSchema = { readonly [keyword: string]: unknown };
 
 /** Whether a caller must give a field: always, only if they wish to, possibly as null, or never. */
 export type Presence = "required" | "defaulted" | "optional" | "readOnly" | "internal";

@@ -1,14 +1,14 @@
 // A constraint of the database that a write broke, told in the words of the API.
 
 import type { Caller } from "../declare/caller.ts";
-import type { ResourceModel } from "../declare/model.ts";
 import { type Detail, Problem } from "../errors.ts";
-import type { RowValues } from "../plan/write.ts";
+import type { ResourceModel } from "../model/model.ts";
+import type { RowValues } from "../query/write.ts";
 import { ConstraintError } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
 import { throwNotFound } from "./find-row.ts";
 import { invalidReferences } from "./references.ts";
-import { InvalidInput } from "./validate.ts";
+import { InvalidInput } from "./validation/validate.ts";
 
 /** A row that was to be written. */
 export interface AttemptedWrite {

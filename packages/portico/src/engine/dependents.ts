@@ -1,9 +1,9 @@
 // Many rows at once: those that go together with another, and those that a condition names.
 
-import type { Attribute, Model, ResourceModel } from "../declare/model.ts";
-import { defaultSort } from "../declare/model.ts";
-import type { Condition, Position } from "../plan/read.ts";
-import { select } from "../plan/selection.ts";
+import type { Attribute, Model, ResourceModel } from "../model/model.ts";
+import { defaultSort } from "../model/model.ts";
+import type { Condition, Position } from "../query/read.ts";
+import { select } from "../query/selection.ts";
 import type { Session } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
 

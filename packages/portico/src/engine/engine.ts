@@ -2,37 +2,39 @@
 // door comes through here, so that authorisation, validation, hooks and events are in one place.
 
 import type { Caller } from "../declare/caller.ts";
-import type { ActionModel, Model, ResourceModel } from "../declare/model.ts";
 import type { Rows } from "../declare/resource.ts";
 import { EventRecorder } from "../events/event.ts";
-import { isId } from "../plan/id.ts";
-import type { Page } from "../plan/page.ts";
-import { isComparison, type Read, type ReadOne } from "../plan/read.ts";
-import type { RowValues } from "../plan/write.ts";
+import { isId } from "../lib/id.ts";
+import type { ActionModel, Model, ResourceModel } from "../model/model.ts";
+import type { Page } from "../query/page.ts";
+import { isComparison, type Read, type ReadOne } from "../query/read.ts";
+import type { RowValues } from "../query/write.ts";
 import type { Transaction } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
-import { type Container, containerConditions, requireContainer } from "./above.ts";
-import { requireScope, withPolicies } from "./authorise.ts";
+import { requireScope, withPolicies } from "./authorize.ts";
 import { explainDeleteError, explainWriteError, retryOnCollision } from "./constraint.ts";
+import { type Container, containerConditions, requireContainer } from "./containers.ts";
 import { requireParentRow, throwNotFound } from "./find-row.ts";
-import { KeyUsage } from "./key-usage.ts";
 import { policyConditions } from "./policy.ts";
 import { invalidBodyReferences } from "./references.ts";
-import { patchedValues, replacementValues } from "./row-values.ts";
-import { BodyValidator, InvalidInput, validMembers } from "./validate.ts";
+import { patchedValues, replacementValues } from "./validation/row-values.ts";
+import { BodyValidator, InvalidInput, validMembers } from "./validation/validate.ts";
 import { areVisible } from "./visible-rows.ts";
-import { type Precondition, type WriteDependencies, type WriteResult, WriteTransaction } from "./writing.ts";
+import {
+  type Precondition,
+  type WriteDependencies,
+  type WriteResult,
+  WriteTransaction,
+} from "./write-transaction.ts";
 
 export class Engine {
   readonly model: Model;
-  readonly keyUsage: KeyUsage;
   readonly #store: Store;
   readonly #validator: BodyValidator;
   readonly #dependencies: WriteDependencies;
 
   constructor(model: Model, store: Store) {
     this.model = model;
-    this.keyUsage = new KeyUsage(model, store);
     this.#store = store;
     this.#validator = new BodyValidator(model);
     this.#dependencies = { model, store, events: new EventRecorder(store), validator: this.#validator };

@@ -1,11 +1,11 @@
 // Rows that must be there for an operation to go on.
 
 import type { Caller } from "../declare/caller.ts";
-import type { ResourceModel } from "../declare/model.ts";
 import { Problem } from "../errors.ts";
-import { isId } from "../plan/id.ts";
-import type { ReadOne } from "../plan/read.ts";
-import { wholeRow } from "../plan/selection.ts";
+import { isId } from "../lib/id.ts";
+import type { ResourceModel } from "../model/model.ts";
+import type { ReadOne } from "../query/read.ts";
+import { wholeRow } from "../query/selection.ts";
 import type { Session } from "../store/database.ts";
 import type { Lock } from "../store/dialect.ts";
 import type { Store } from "../store/store.ts";

@@ -1,9 +1,9 @@
 // What hooks use to read and write other rows in their own transaction.
 
-import { explainedFailure } from "../declare/explained-failures.ts";
-import type { Model, ResourceModel } from "../declare/model.ts";
 import type { Resource, Rows } from "../declare/resource.ts";
-import type { WriteResult } from "./writing.ts";
+import { explainedFailure } from "../model/explained-failures.ts";
+import type { Model, ResourceModel } from "../model/model.ts";
+import type { WriteResult } from "./write-transaction.ts";
 
 /** The operations of the engine inside a transaction, with rows as JSON text. */
 interface RowOperations {

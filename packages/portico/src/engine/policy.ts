@@ -2,10 +2,10 @@
 // stands under another is visible only where that one is, all the way up, unless its declaration says otherwise.
 
 import type { Caller } from "../declare/caller.ts";
-import type { Model, ResourceModel } from "../declare/model.ts";
-import { allowedValues } from "../declare/policy.ts";
-import type { Comparison, Condition, ReferenceCondition } from "../plan/read.ts";
-import { valueKey } from "../plan/value-key.ts";
+import { valueKey } from "../lib/value-key.ts";
+import type { Model, ResourceModel } from "../model/model.ts";
+import { allowedValues } from "../model/policy.ts";
+import type { Comparison, Condition, ReferenceCondition } from "../query/read.ts";
 
 const none: readonly never[] = Object.freeze([]);
 

@@ -2,15 +2,15 @@
 // may see: a hidden row is answered for as one that does not exist.
 
 import type { Caller } from "../declare/caller.ts";
-import type { Attribute, ResourceModel, Shape } from "../declare/model.ts";
 import type { FieldError } from "../errors.ts";
-import { isId } from "../plan/id.ts";
-import type { RowValues } from "../plan/write.ts";
+import { isId } from "../lib/id.ts";
+import type { Attribute, ResourceModel, Shape } from "../model/model.ts";
+import type { RowValues } from "../query/write.ts";
 import type { Session } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
 import { findVisible } from "./find-row.ts";
 import { policyConditions } from "./policy.ts";
-import { InvalidInput } from "./validate.ts";
+import { InvalidInput } from "./validation/validate.ts";
 
 /**
  * Makes sure of the references that a caller sets, where policies apply to what they refer to; the database makes sure

@@ -1,7 +1,7 @@
 // Conditions, held against a row in memory as the database would hold them against the same row.
 
-import type { Comparison, Value } from "../plan/read.ts";
-import type { RowValues } from "../plan/write.ts";
+import type { Comparison, Value } from "../query/read.ts";
+import type { RowValues } from "../query/write.ts";
 
 /** Whether a row meets all of the conditions. What a row does not have meets none: not even that it is null. */
 export function satisfiesAll(conditions: readonly Comparison[], row: RowValues): boolean {

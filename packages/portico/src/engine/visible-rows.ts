@@ -2,9 +2,9 @@
 // they are now: a row whose parent is gone, or hidden meanwhile, is hidden with it.
 
 import type { Caller } from "../declare/caller.ts";
-import type { ResourceModel } from "../declare/model.ts";
-import { isComparison, type ReferenceCondition } from "../plan/read.ts";
-import type { RowValues } from "../plan/write.ts";
+import type { ResourceModel } from "../model/model.ts";
+import { isComparison, type ReferenceCondition } from "../query/read.ts";
+import type { RowValues } from "../query/write.ts";
 import type { Store } from "../store/store.ts";
 import { policyConditions } from "./policy.ts";
 import { satisfiesAll } from "./row-conditions.ts";

@@ -1,13 +1,13 @@
 // Events: what happened, recorded in the same transaction as the write that caused it.
 
 import { sql } from "kysely";
-import type { ResourceModel } from "../declare/model.ts";
-import { eventType } from "../plan/event-type.ts";
-import { newId } from "../plan/id.ts";
+import { newId } from "../lib/id.ts";
+import type { ResourceModel } from "../model/model.ts";
 import type { Session, Statement } from "../store/database.ts";
-import type { Column, Table } from "../store/schema.ts";
+import type { Column, Table } from "../store/schema/ddl.ts";
 import { compile, parameter } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
+import { eventType } from "./event-type.ts";
 
 export interface Event {
   readonly tenantId: string;

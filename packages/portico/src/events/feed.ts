@@ -2,13 +2,13 @@
 // table is looked at while somebody listens: that needs nothing but the table, on both databases.
 
 import { sql } from "kysely";
-import { currentEventType } from "../plan/event-type.ts";
-import type { EventRange, RecordedEvent } from "../plan/recorded-event.ts";
 import type { ColumnValues, Statement } from "../store/database.ts";
 import { compile, parameter } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
+import { currentEventType } from "./event-type.ts";
 import { SequenceGaps } from "./gaps.ts";
 import { type EventTopic, PurgedEvents } from "./purged-events.ts";
+import type { EventRange, RecordedEvent } from "./recorded-event.ts";
 
 /** Takes events in their order. The next ones are not looked for before it is done with these. */
 export type Listener = (events: readonly RecordedEvent[]) => Promise<void>;

@@ -2,9 +2,9 @@
 // resumes behind them believes to have missed nothing.
 
 import { sql } from "kysely";
+import { dayMs, type RetentionPolicy } from "../jobs/purge.ts";
 import type { ColumnValues, Statement } from "../store/database.ts";
-import { dayMs, type RetentionPolicy } from "../store/purge.ts";
-import type { Column, Table } from "../store/schema.ts";
+import type { Column, Table } from "../store/schema/ddl.ts";
 import { compile, parameter } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
 

@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { type ErrorCode, LoggedProblem, Problem } from "../errors.ts";
-import type { Logger } from "./log.ts";
+import type { Logger } from "./logging/log.ts";
 
 const errorType = "application/json; charset=utf-8";
 

@@ -5,8 +5,8 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { LoggedProblem, Problem } from "../errors.ts";
-import { networkOf } from "../limits/network.ts";
-import type { OverloadLog } from "./overload-log.ts";
+import { networkOf } from "../net/network.ts";
+import type { OverloadLog } from "./logging/overload-log.ts";
 
 /** Requests that a caller may send on one connection ahead of their answers (RFC 9112, section 9.3.2). */
 const maxPipelined = 100;

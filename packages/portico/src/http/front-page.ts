@@ -2,8 +2,8 @@
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import Negotiator from "negotiator";
+import type { Issuer } from "../oauth/endpoints/issuer.ts";
 import { html, page, pageHeaders } from "../oauth/pages/layout.ts";
-import type { Issuer } from "../oauth/site.ts";
 
 const mediaTypes = ["application/json", "text/html"];
 

@@ -2,8 +2,8 @@
 // `migrate` above all; the server does not start with a route that the list lacks.
 
 import type { FastifyInstance } from "fastify";
-import type { ResourceModel } from "../declare/model.ts";
 import { OperatorError } from "../errors.ts";
+import type { ResourceModel } from "../model/model.ts";
 
 /** Paths that the server has, `docs` and `metrics` among them, which it will have. */
 const own = ["", ".well-known", "docs", "grants", "graphql", "healthz", "metrics", "readyz"];

@@ -1,7 +1,7 @@
 // What is being received, over HTTP and WebSocket, and is not complete yet. Each piece is bounded by itself; here all of
 // them together are, because a peer may send slowly: beyond the bound, the one that has been under way longest is refused.
 
-import type { OverloadLog } from "./overload-log.ts";
+import type { OverloadLog } from "./logging/overload-log.ts";
 
 /** One body or message that is being received. */
 export interface Receipt {

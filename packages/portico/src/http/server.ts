@@ -1,40 +1,38 @@
 // The building that the doors stand in: request ids, logs, sizes, media types, identity, errors, time-outs.
 
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
+import type { Authenticator } from "../auth/authenticator.ts";
 import type { Caller, Quota } from "../declare/caller.ts";
 import type { Engine } from "../engine/engine.ts";
 import { Problem } from "../errors.ts";
 import type { EventFeed } from "../events/feed.ts";
-import type { GraphqlLimits } from "../graphql/bounds.ts";
-import { graphqlPath, registerGraphql } from "../graphql/door.ts";
-import type { PresentedHeaders } from "../graphql/open-credentials.ts";
-import type { StreamAccess } from "../graphql/streams.ts";
-import type { Authenticator } from "../identity/authenticate.ts";
-import type { ClientAddress } from "../limits/client-address.ts";
+import type { GraphqlLimits } from "../graphql/document/bounds.ts";
+import type { PresentedHeaders } from "../graphql/subscriptions/open-credentials.ts";
+import { graphqlPath, registerGraphql } from "../graphql/transports/http.ts";
+import type { StreamAccess } from "../graphql/transports/streams.ts";
 import type { Quotas } from "../limits/quota.ts";
-import { withResourceMetadata } from "../oauth/challenge.ts";
-import { registerGrants } from "../oauth/grants-api.ts";
-import { type OAuthOptions, registerOAuth } from "../oauth/routes.ts";
-import { type Issuer, issuerOf } from "../oauth/site.ts";
-import type { CursorCodec } from "../plan/cursor.ts";
+import type { ClientAddress } from "../net/client-address.ts";
+import { registerGrants } from "../oauth/account/grants-api.ts";
+import { type Issuer, issuerOf } from "../oauth/endpoints/issuer.ts";
+import { type OAuthOptions, registerOAuth } from "../oauth/endpoints/routes.ts";
+import { withResourceMetadata } from "../oauth/interaction/challenge.ts";
+import type { CursorCodec } from "../query/cursor.ts";
 import { registerRest } from "../rest/routes.ts";
 import type { Database } from "../store/database.ts";
+import type { KeyUsage } from "../usage/key-usage.ts";
 import { answerClientError, sendError } from "./answer-error.ts";
 import { limitBodies } from "./bodies.ts";
 import { Connections, requireAdmitted } from "./connections.ts";
-import { type AllowedOrigins, allowPreflight, registerCors } from "./cors.ts";
-import { refuseCredentialInQuery } from "./credential-in-query.ts";
-import { batchResponses } from "./departure.ts";
-import { handleExpectContinue } from "./expectation.ts";
 import { registerFrontPage } from "./front-page.ts";
-import { handleHalfClosed } from "./half-closed.ts";
 import { registerHealth } from "./health.ts";
-import { requireHostHeader } from "./host.ts";
-import type { Log } from "./log.ts";
-import { trackMethods } from "./methods.ts";
-import { acceptJsonBodies, requireAccepted } from "./negotiate.ts";
-import type { OverloadLog } from "./overload-log.ts";
-import { OwnPaths } from "./own-paths.ts";
+import { type AllowedOrigins, allowPreflight, registerCors } from "./hooks/cors.ts";
+import { refuseCredentialInQuery } from "./hooks/credential-in-query.ts";
+import { batchResponses } from "./hooks/departure.ts";
+import { handleExpectContinue } from "./hooks/expectation.ts";
+import { handleHalfClosed } from "./hooks/half-closed.ts";
+import { requireHostHeader } from "./hooks/host.ts";
+import { trackMethods } from "./hooks/methods.ts";
+import { acceptJsonBodies, requireAccepted } from "./hooks/negotiate.ts";
 import {
   chargeAnswer,
   chargeStream,
@@ -43,17 +41,21 @@ import {
   countRequests,
   failedAuthentication,
   takeCost,
-} from "./quota.ts";
+} from "./hooks/quota.ts";
+import { requestId } from "./hooks/request-id.ts";
+import { reportTiming, startTiming } from "./hooks/timing.ts";
+import { UnreadResponses } from "./hooks/unread-answers.ts";
+import type { Log } from "./logging/log.ts";
+import type { OverloadLog } from "./logging/overload-log.ts";
+import { credentialOf, type RequestRecorder, recordRequests } from "./logging/request-log.ts";
+import { OwnPaths } from "./own-paths.ts";
 import { ReceivedBytes } from "./received-bytes.ts";
-import { requestId } from "./request-id.ts";
-import { credentialOf, type RequestRecorder, recordRequests } from "./request-log.ts";
 import { equipRequests } from "./route.ts";
-import { reportTiming, startTiming } from "./timing.ts";
-import { UnreadResponses } from "./unread-answers.ts";
 import { handleUpgrades, isWebSocketUpgrade, refuseConnect } from "./upgrade.ts";
 
 export interface ServerDependencies {
   readonly engine: Engine;
+  readonly keyUsage: KeyUsage;
   readonly database: Database;
   readonly authenticator: Authenticator;
   readonly cursors: CursorCodec;
@@ -249,7 +251,7 @@ function registerProtocols(
   handleUpgrades(routes.server, graphqlPath, (...opening) => streams.openSocket(...opening));
   ownPaths.complete();
   registerRest(routes, {
-    ...{ engine, cursors, basePath, callerOf },
+    ...{ engine, keyUsage: dependencies.keyUsage, cursors, basePath, callerOf },
     chargeAnswer: (...charging) => chargeAnswer(quotas.ofKeys, ...charging),
   });
 }

@@ -6,8 +6,8 @@ import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { Problem } from "../errors.ts";
 import { refuseOnSocket } from "./answer-error.ts";
-import { refuseCredentialInQuery } from "./credential-in-query.ts";
-import { requireHostHeader } from "./host.ts";
+import { refuseCredentialInQuery } from "./hooks/credential-in-query.ts";
+import { requireHostHeader } from "./hooks/host.ts";
 
 /** Whether a request asks for WebSocket (RFC 6455, section 4.1). */
 export function isWebSocketUpgrade({ headers: { upgrade } }: IncomingMessage): boolean {

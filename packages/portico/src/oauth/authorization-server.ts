@@ -1,22 +1,22 @@
 // The authorization server while it runs: oidc-provider on the present keys, made anew when they change.
 
 import type Provider from "oidc-provider";
-import type { AccessTokens, OAuthUrls } from "../identity/access-token.ts";
-import type { AccountMails } from "../identity/account-mails.ts";
-import type { MailedLinks } from "../identity/mailed-links.ts";
-import type { OAuthClientLookup } from "../identity/oauth-client-lookup.ts";
-import type { OAuthRecords } from "../identity/oauth-records.ts";
-import type { Passkeys } from "../identity/passkeys.ts";
-import type { UserLookup } from "../identity/person.ts";
-import type { SignInSessions } from "../identity/sign-in-sessions.ts";
-import type { SigningKey, SigningKeyRing } from "../identity/signing-keys.ts";
-import type { Brand } from "./brand.ts";
-import type { BruteForceLimits } from "./guesses.ts";
-import { type Handler, handlerOf } from "./handler.ts";
-import type { RemoteKeySets } from "./key-sets.ts";
-import { type Library, loadLibrary } from "./library.ts";
-import { buildProvider } from "./provider.ts";
-import { type Issuer, issuerOf } from "./site.ts";
+import type { OAuthClientLookup } from "../auth/clients/lookup.ts";
+import type { AccountMails } from "../auth/people/account-mails.ts";
+import type { MailedLinks } from "../auth/people/mailed-links.ts";
+import type { Passkeys } from "../auth/people/passkeys.ts";
+import type { UserLookup } from "../auth/people/person.ts";
+import type { SignInSessions } from "../auth/people/sign-in-sessions.ts";
+import type { AccessTokens, OAuthUrls } from "../auth/tokens/access-tokens.ts";
+import type { OAuthRecords } from "../auth/tokens/expiring-records.ts";
+import type { SigningKey, SigningKeyRing } from "../auth/tokens/signing-keys.ts";
+import type { BruteForceLimits } from "./endpoints/brute-force-limits.ts";
+import { type Issuer, issuerOf } from "./endpoints/issuer.ts";
+import type { Brand } from "./pages/brand.ts";
+import { type Handler, handlerOf } from "./provider/handler.ts";
+import type { RemoteKeySets } from "./provider/key-sets.ts";
+import { type Library, loadLibrary } from "./provider/library.ts";
+import { buildProvider } from "./provider/provider.ts";
 
 export interface AuthorizationServerDependencies {
   readonly records: OAuthRecords;

@@ -2,10 +2,10 @@
 
 import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import type { ResourceModel } from "../declare/model.ts";
-import type { Precondition } from "../engine/writing.ts";
+import type { Precondition } from "../engine/write-transaction.ts";
 import { Problem } from "../errors.ts";
-import { matchesTag } from "../plan/entity-tag.ts";
+import type { ResourceModel } from "../model/model.ts";
+import { matchesTag } from "../query/entity-tag.ts";
 
 /** The entity tag of a row: equal for equal bytes only, but for what is written beside all changes. */
 export function entityTag({ excludedFromETag }: ResourceModel, text: string): string {

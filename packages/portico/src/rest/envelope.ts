@@ -1,8 +1,8 @@
 // The envelope of a collection and the links beside it. The rows are the store's text; nothing is parsed.
 
-import type { CursorCodec } from "../plan/cursor.ts";
-import type { Page } from "../plan/page.ts";
-import type { Position } from "../plan/read.ts";
+import type { CursorCodec } from "../query/cursor.ts";
+import type { Page } from "../query/page.ts";
+import type { Position } from "../query/read.ts";
 import type { ParsedList } from "./parse-list.ts";
 
 export interface Envelope {

@@ -1,9 +1,9 @@
 // Field selection: `fields=id,title,author.name`. A dot leads into the row that a reference points to.
 
-import type { Attribute, ResourceModel } from "../declare/model.ts";
 import type { FieldError } from "../errors.ts";
-import type { SelectedRow, Selection } from "../plan/read.ts";
-import { select } from "../plan/selection.ts";
+import type { Attribute, ResourceModel } from "../model/model.ts";
+import type { SelectedRow, Selection } from "../query/read.ts";
+import { select } from "../query/selection.ts";
 
 /** References followed one after another. */
 const maxDepth = 3;

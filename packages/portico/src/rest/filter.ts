@@ -1,10 +1,10 @@
 // Filters of a collection: `status=draft`, several values meaning any of them, `createdAt[gte]=...`.
 
-import type { Attribute, ResourceModel } from "../declare/model.ts";
-import { parseTimestamp } from "../declare/moment.ts";
-import { isStorable } from "../engine/validate.ts";
+import { isStorable } from "../engine/validation/validate.ts";
 import type { FieldError } from "../errors.ts";
-import type { Comparison, Operator, Value } from "../plan/read.ts";
+import { parseTimestamp } from "../lib/timestamp.ts";
+import type { Attribute, ResourceModel } from "../model/model.ts";
+import type { Comparison, Operator, Value } from "../query/read.ts";
 
 /** Values of one filter. */
 const maxValues = 50;

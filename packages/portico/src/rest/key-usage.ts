@@ -1,10 +1,10 @@
 // `GET /v1/api-keys/{id}/usage`: how often a key was used.
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { UsageRequest } from "../engine/key-usage.ts";
-import { InvalidInput } from "../engine/validate.ts";
+import { InvalidInput } from "../engine/validation/validate.ts";
 import type { FieldError } from "../errors.ts";
-import { parseQuery, type Query } from "../plan/query.ts";
+import { parseQuery, type Query } from "../query/query-string.ts";
+import type { UsageRequest } from "../usage/key-usage.ts";
 import type { RestOptions } from "./routes.ts";
 
 type Request = FastifyRequest<{ Params: { readonly id: string } }>;
@@ -12,15 +12,15 @@ type Request = FastifyRequest<{ Params: { readonly id: string } }>;
 /** @param versions the paths under which API keys stand: `/v1` */
 export function registerKeyUsage(
   server: FastifyInstance,
-  { engine, callerOf }: RestOptions,
+  { keyUsage, callerOf }: RestOptions,
   versions: readonly string[],
 ): void {
   const usage = async (request: Request) => {
     const usageRequest = parseUsageQuery(parseQuery(request.url));
-    const counts = await engine.keyUsage.read(callerOf(request), request.params.id, usageRequest);
+    const counts = await keyUsage.read(callerOf(request), request.params.id, usageRequest);
     return { data: counts, pagination: { nextCursor: null, hasMore: false } };
   };
-  for (const version of versions) server.get(`${version}/${engine.keyUsage.keys.segment}/:id/usage`, usage);
+  for (const version of versions) server.get(`${version}/${keyUsage.keys.segment}/:id/usage`, usage);
 }
 
 const parameters = ["from", "to", "step"];

@@ -1,17 +1,17 @@
 // The query of a collection becomes a `Read`. An unknown parameter is a fault, never ignored: a misspelt filter
 // must not answer with everything.
 
-import type { ResourceModel } from "../declare/model.ts";
-import { defaultSort } from "../declare/model.ts";
-import { type Container, containerConditions } from "../engine/above.ts";
-import { InvalidInput } from "../engine/validate.ts";
+import { type Container, containerConditions } from "../engine/containers.ts";
+import { InvalidInput } from "../engine/validation/validate.ts";
 import type { FieldError } from "../errors.ts";
-import { type CursorCodec, listKey } from "../plan/cursor.ts";
-import { parseLimit } from "../plan/page.ts";
-import type { Query } from "../plan/query.ts";
-import type { Condition, CursorPage, NumberedPage, Read, Selection, Sort } from "../plan/read.ts";
-import { wholeRow } from "../plan/selection.ts";
-import { searchWords } from "../plan/words.ts";
+import type { ResourceModel } from "../model/model.ts";
+import { defaultSort } from "../model/model.ts";
+import { type CursorCodec, listKey } from "../query/cursor.ts";
+import { parseLimit } from "../query/page.ts";
+import type { Query } from "../query/query-string.ts";
+import type { Condition, CursorPage, NumberedPage, Read, Selection, Sort } from "../query/read.ts";
+import { searchWords } from "../query/search-terms.ts";
+import { wholeRow } from "../query/selection.ts";
 import { parseFields } from "./fields.ts";
 import { parseFilter } from "./filter.ts";
 

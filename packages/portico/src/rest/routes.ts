@@ -2,14 +2,15 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Caller } from "../declare/caller.ts";
-import type { ActionModel, ResourceModel } from "../declare/model.ts";
-import type { Container } from "../engine/above.ts";
+import type { Container } from "../engine/containers.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { WriteResult } from "../engine/writing.ts";
-import { tokensOf } from "../plan/answer-size.ts";
-import type { CursorCodec } from "../plan/cursor.ts";
-import { originForm } from "../plan/origin-form.ts";
-import { parseQuery } from "../plan/query.ts";
+import type { WriteResult } from "../engine/write-transaction.ts";
+import { originForm } from "../lib/origin-form.ts";
+import type { ActionModel, ResourceModel } from "../model/model.ts";
+import { tokensOf } from "../query/answer-size.ts";
+import type { CursorCodec } from "../query/cursor.ts";
+import { parseQuery } from "../query/query-string.ts";
+import type { KeyUsage } from "../usage/key-usage.ts";
 import { entityTag, isUnchanged, requireMatch, writePrecondition } from "./conditional.ts";
 import { deprecationHeaders, namesInQuery } from "./deprecation.ts";
 import { envelope } from "./envelope.ts";
@@ -18,6 +19,7 @@ import { parseList, parseOne, refuseParameters } from "./parse-list.ts";
 
 export interface RestOptions {
   readonly engine: Engine;
+  readonly keyUsage: KeyUsage;
   readonly cursors: CursorCodec;
   /** What stands before every path of a link, where the server is reached below a folder: `/api`. */
   readonly basePath: string;
@@ -58,7 +60,7 @@ export function registerRest(server: FastifyInstance, options: RestOptions): voi
       }
     }
   }
-  registerKeyUsage(server, options, versionsOf(options, options.engine.keyUsage.keys));
+  registerKeyUsage(server, options, versionsOf(options, options.keyUsage.keys));
 }
 
 /** A resource stands under its version; without a version in the path, the current one is meant. */

@@ -2,19 +2,19 @@
 // beside other requests, and bounded: SQLite fails at the length of its main connection, and then returns row after row
 // until they are too many; PostgreSQL leaves out what exceeds the bound, in statements for shapes that can be large.
 
-import { AnswerTooLarge, maxAnswerBytes, quickAnswerBytes } from "../plan/answer-size.ts";
-import type { Read, ReadOne } from "../plan/read.ts";
+import { AnswerTooLarge, maxAnswerBytes, quickAnswerBytes } from "../query/answer-size.ts";
+import type { Read, ReadOne } from "../query/read.ts";
 import {
   type BoundedInput,
   compileBoundedGet,
   compileBoundedList,
   compileRows,
   pageOfRows,
-} from "./compile-bounded.ts";
-import { compileGet, compileList } from "./compile-read.ts";
-import type { ReadInput } from "./compile-row.ts";
+} from "./compile/bounded-read.ts";
+import { declaredGetBytes, declaredListBytes } from "./compile/declared-size.ts";
+import { compileGet, compileList } from "./compile/read.ts";
+import type { ReadInput } from "./compile/row.ts";
 import type { ColumnValues, Session, Statement } from "./database.ts";
-import { declaredGetBytes, declaredListBytes } from "./declared-size.ts";
 import type { Dialect } from "./dialect.ts";
 
 /** The statements of one shape. */

@@ -1,8 +1,8 @@
 // What the store asks of a database: run statements that were compiled before, alone or in a transaction.
 
 import { OperatorError, Problem } from "../errors.ts";
+import type { Report } from "../lib/report.ts";
 import type { CountRefused } from "./fair-queue.ts";
-import type { Report } from "./report.ts";
 
 /** SQL text and, for each of its parameters, how the value is taken from the input of a call. */
 export interface Statement<Input> {

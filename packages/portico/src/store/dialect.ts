@@ -1,8 +1,8 @@
 // Where SQLite and PostgreSQL differ. Everything else of a statement is the same for both.
 
 import type { Kysely, RawBuilder } from "kysely";
-import type { Attribute, ResourceModel } from "../declare/model.ts";
-import type { ColumnType } from "./schema.ts";
+import type { Attribute, ResourceModel } from "../model/model.ts";
+import type { ColumnType } from "./schema/ddl.ts";
 import type { Tables } from "./statement.ts";
 
 /** A member of a row's JSON. A name that cannot be a column's is a value that is bound to the statement. */

@@ -1,10 +1,10 @@
 // What a compiled list returned becomes a page: the surplus row is cut, and the places where the page begins and ends
 // are found.
 
-import { AnswerTooLarge } from "../plan/answer-size.ts";
-import { type Page, rowSeparator } from "../plan/page.ts";
-import type { Position, Read, Value } from "../plan/read.ts";
-import { type ListColumns, needsKeys } from "./compile-read.ts";
+import { AnswerTooLarge } from "../query/answer-size.ts";
+import { type Page, rowSeparator } from "../query/page.ts";
+import type { Position, Read, Value } from "../query/read.ts";
+import { type ListColumns, needsKeys } from "./compile/read.ts";
 
 /** Whether a bounded list returned all rows of its page. The surplus row, which only tells that there are more, may lack. */
 export function isWholePage(

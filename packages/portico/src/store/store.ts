@@ -1,15 +1,15 @@
 // The store: plans in, JSON text out. It compiles each shape of a plan once and keeps the statement.
 
-import type { Attribute, ResourceModel } from "../declare/model.ts";
-import { AnswerTooLarge } from "../plan/answer-size.ts";
-import { BoundedMap } from "../plan/bounded-map.ts";
-import type { Page } from "../plan/page.ts";
-import { conditionShape, type Read, type ReadOne } from "../plan/read.ts";
-import type { Delete, Insert, RowValues, Update } from "../plan/write.ts";
+import { BoundedMap } from "../lib/lru-cache.ts";
+import type { Attribute, ResourceModel } from "../model/model.ts";
+import { AnswerTooLarge } from "../query/answer-size.ts";
+import type { Page } from "../query/page.ts";
+import { conditionShape, type Read, type ReadOne } from "../query/read.ts";
+import type { Delete, Insert, RowValues, Update } from "../query/write.ts";
 import { type BoundedRead, boundedGet, boundedList, isWholeRow, readBounded } from "./bounded-read.ts";
-import { compileFilterIds, compileGet, type ListColumns, listShape, type RowsById } from "./compile-read.ts";
-import type { ReadInput } from "./compile-row.ts";
-import { compileDelete, compileInsert, compileUpdate } from "./compile-write.ts";
+import { compileFilterIds, compileGet, type ListColumns, listShape, type RowsById } from "./compile/read.ts";
+import type { ReadInput } from "./compile/row.ts";
+import { compileDelete, compileInsert, compileUpdate } from "./compile/write.ts";
 import type { ColumnValues, Database, Session, Statement, Transaction } from "./database.ts";
 import type { Dialect, Lock } from "./dialect.ts";
 import { isWholePage, pageOf } from "./page.ts";

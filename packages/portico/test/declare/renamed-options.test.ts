@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { app } from "../../src/declare/app.ts";
-import { buildModel } from "../../src/declare/build-model.ts";
 import { belongsTo, text, timestamp } from "../../src/declare/field.ts";
 import { type Resource, resource } from "../../src/declare/resource.ts";
 import { OperatorError } from "../../src/errors.ts";
+import { buildModel } from "../../src/model/build-model.ts";
 
 /** Declared as in JavaScript, where the compiler refuses nothing. */
 const loosely = resource as unknown as (name: string, declaration: object) => Resource;

@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { app } from "../../src/declare/app.ts";
-import { buildModel } from "../../src/declare/build-model.ts";
 import { belongsTo, computedStatus, integer, json, text, timestamp } from "../../src/declare/field.ts";
 import { type Resource, resource } from "../../src/declare/resource.ts";
-import { BodyValidator } from "../../src/engine/validate.ts";
+import { BodyValidator } from "../../src/engine/validation/validate.ts";
 import { OperatorError } from "../../src/errors.ts";
+import { buildModel } from "../../src/model/build-model.ts";
 
 /** Declared as in JavaScript, where the compiler refuses nothing. */
 const loosely = resource as unknown as (name: string, declaration: object) => Resource;

@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { app } from "../../src/declare/app.ts";
-import { buildModel } from "../../src/declare/build-model.ts";
 import {
   belongsTo,
   boolean,
@@ -17,6 +16,7 @@ import {
 } from "../../src/declare/field.ts";
 import { type Resource, range, resource } from "../../src/declare/resource.ts";
 import { OperatorError } from "../../src/errors.ts";
+import { buildModel } from "../../src/model/build-model.ts";
 
 /** Declared as in JavaScript, where the compiler refuses nothing. */
 const loosely = resource as unknown as (name: string, declaration: object) => Resource;

@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { app } from "../../src/declare/app.ts";
-import { buildModel } from "../../src/declare/build-model.ts";
 import type { Caller } from "../../src/declare/caller.ts";
 import {
   belongsTo,
@@ -17,10 +16,11 @@ import {
   text,
   timestamp,
 } from "../../src/declare/field.ts";
-import type { Model } from "../../src/declare/model.ts";
-import { allowedValues } from "../../src/declare/policy.ts";
 import { type Resource, resource } from "../../src/declare/resource.ts";
 import { OperatorError } from "../../src/errors.ts";
+import { buildModel } from "../../src/model/build-model.ts";
+import type { Model } from "../../src/model/model.ts";
+import { allowedValues } from "../../src/model/policy.ts";
 
 const boards = resource("board", { fields: { name: text() } });
 

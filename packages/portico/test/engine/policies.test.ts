@@ -5,7 +5,6 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import fc from "fast-check";
 import { app } from "../../src/declare/app.ts";
-import { buildModel } from "../../src/declare/build-model.ts";
 import type { Caller } from "../../src/declare/caller.ts";
 import {
   boolean,
@@ -16,17 +15,18 @@ import {
   text,
   timestamp,
 } from "../../src/declare/field.ts";
-import type { Model, ResourceModel } from "../../src/declare/model.ts";
 import { type Resource, type RowFilter, resource } from "../../src/declare/resource.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import { Problem } from "../../src/errors.ts";
 import { eventsTable } from "../../src/events/event.ts";
-import { newId } from "../../src/plan/id.ts";
-import type { Comparison, Member, Read, Selection, Sort } from "../../src/plan/read.ts";
-import { select, wholeRow } from "../../src/plan/selection.ts";
-import { migrate } from "../../src/store/migrate.ts";
+import { newId } from "../../src/lib/id.ts";
+import { buildModel } from "../../src/model/build-model.ts";
+import type { Model, ResourceModel } from "../../src/model/model.ts";
+import type { Comparison, Member, Read, Selection, Sort } from "../../src/query/read.ts";
+import { select, wholeRow } from "../../src/query/selection.ts";
 import { openStore } from "../../src/store/open.ts";
-import { tablesOf } from "../../src/store/schema.ts";
+import { tablesOf } from "../../src/store/schema/ddl.ts";
+import { migrate } from "../../src/store/schema/migrate.ts";
 import type { Store } from "../../src/store/store.ts";
 import { makePlace, onEachDatabase, type Place } from "../server.ts";
 

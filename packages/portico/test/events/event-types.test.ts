@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { currentEventType, eventType } from "../../src/plan/event-type.ts";
+import { currentEventType, eventType } from "../../src/events/event-type.ts";
 
 test("an event's type is the resource in snake_case and what happened", () => {
   assert.equal(eventType("post", "updated"), "post.updated");

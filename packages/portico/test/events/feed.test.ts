@@ -6,7 +6,7 @@ import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
 import { EventFeed } from "../../src/events/feed.ts";
-import type { RecordedEvent } from "../../src/plan/recorded-event.ts";
+import type { RecordedEvent } from "../../src/events/recorded-event.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { makePlace, onEachDatabase, type Place, Portico } from "../server.ts";

@@ -1,15 +1,15 @@
 // What the reference executor answers over the database of a started server.
 
-import { assemble } from "../../src/cli/assemble.ts";
 import type { Caller } from "../../src/declare/caller.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import { Problem } from "../../src/errors.ts";
-import { areFailures, Executor } from "../../src/graphql/answer.ts";
-import { standardLimits } from "../../src/graphql/bounds.ts";
-import { failureOf, failureOfField } from "../../src/graphql/failure.ts";
-import type { GraphqlRequest } from "../../src/graphql/request.ts";
-import { buildApi } from "../../src/graphql/schema.ts";
-import { CursorCodec } from "../../src/plan/cursor.ts";
+import { standardLimits } from "../../src/graphql/document/bounds.ts";
+import type { GraphqlRequest } from "../../src/graphql/document/request.ts";
+import { areFailures, Executor } from "../../src/graphql/execute/answer.ts";
+import { failureOf, failureOfField } from "../../src/graphql/execute/failure.ts";
+import { buildApi } from "../../src/graphql/schema/schema.ts";
+import { CursorCodec } from "../../src/query/cursor.ts";
+import { assemble } from "../../src/runtime/compose.ts";
 import { openStore } from "../../src/store/open.ts";
 import { firstTenant } from "../http/keys.ts";
 import type { Answer, Place } from "../server.ts";

@@ -9,27 +9,28 @@ import {
   type GraphQLTypeResolver,
   type OperationDefinitionNode,
 } from "graphql";
-import type { Attribute, ResourceModel } from "../../src/declare/model.ts";
-import { orNull, type RunContext } from "../../src/graphql/compile.ts";
-import { cursorAt, type PageResult, pageInfoValue } from "../../src/graphql/connection-text.ts";
+import { orNull } from "../../src/engine/or-null.ts";
+import type { RunContext } from "../../src/graphql/compile/compile.ts";
+import { cursorAt, type PageResult, pageInfoValue } from "../../src/graphql/compile/connection-text.ts";
+import { resourceOfId } from "../../src/graphql/compile/resource-of-id.ts";
+import type { ParsedDocument } from "../../src/graphql/document/parsed-document.ts";
+import { search } from "../../src/graphql/execute/search.ts";
+import { isWrite, write } from "../../src/graphql/execute/write.ts";
+import { mappingOf } from "../../src/graphql/schema/field-mapping.ts";
 import {
   clampLimit,
   newestFirst,
   parentConditions,
   planPage,
   positionedPage,
-} from "../../src/graphql/list-arguments.ts";
-import { mappingOf } from "../../src/graphql/meaning.ts";
-import { pascalCase } from "../../src/graphql/naming.ts";
-import type { ParsedDocument } from "../../src/graphql/parsed-document.ts";
-import { resourceOfId } from "../../src/graphql/resource-of-id.ts";
-import type { Api } from "../../src/graphql/schema.ts";
-import { search } from "../../src/graphql/search.ts";
-import { isWrite, write } from "../../src/graphql/write.ts";
-import { isId } from "../../src/plan/id.ts";
-import { rowSeparator } from "../../src/plan/page.ts";
-import type { Condition } from "../../src/plan/read.ts";
-import { wholeRow } from "../../src/plan/selection.ts";
+} from "../../src/graphql/schema/list-arguments.ts";
+import { pascalCase } from "../../src/graphql/schema/naming.ts";
+import type { Api } from "../../src/graphql/schema/schema.ts";
+import { isId } from "../../src/lib/id.ts";
+import type { Attribute, ResourceModel } from "../../src/model/model.ts";
+import { rowSeparator } from "../../src/query/page.ts";
+import type { Condition } from "../../src/query/read.ts";
+import { wholeRow } from "../../src/query/selection.ts";
 
 /** A row on its way through the executor. */
 interface Row {

@@ -5,13 +5,13 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { buildSchema, GraphQLObjectType } from "graphql";
+import { users } from "../../src/auth/people/user.ts";
 import { app } from "../../src/declare/app.ts";
-import { buildModel } from "../../src/declare/build-model.ts";
 import { belongsTo, choice, integer, json, text } from "../../src/declare/field.ts";
 import { type Resource, resource } from "../../src/declare/resource.ts";
 import { OperatorError } from "../../src/errors.ts";
-import { printApi } from "../../src/graphql/print-api.ts";
-import { users } from "../../src/identity/user.ts";
+import { printApi } from "../../src/graphql/schema/print-api.ts";
+import { buildModel } from "../../src/model/build-model.ts";
 import { makePlace, portico, projectFolder } from "../server.ts";
 
 const file = join(projectFolder, "service/schema.graphql");

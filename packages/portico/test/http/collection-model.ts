@@ -1,6 +1,6 @@
 // A collection as a plain list: what filters, sorts, search and pages must answer, worked out without a database.
 
-import { searchWords } from "../../src/plan/words.ts";
+import { searchWords } from "../../src/query/search-terms.ts";
 
 export type Value = string | number | boolean | null;
 export type Row = Readonly<Record<string, Value>> & { readonly id: string };

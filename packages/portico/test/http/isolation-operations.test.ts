@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ResourceModel } from "../../src/declare/model.ts";
+import type { ResourceModel } from "../../src/model/model.ts";
 import { expectAnswer, makeTenant, serve, type Tenant } from "../scenario.ts";
 import { type Answer, onEachDatabase, type RequestOptions } from "../server.ts";
 import { bodyOf, collectionOf, fill, itemOf, model, type RowIds, resources } from "./isolation-rows.ts";

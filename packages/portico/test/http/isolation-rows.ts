@@ -1,10 +1,10 @@
 // A row of every served resource for a tenant, with bodies that follow from the declarations.
 
 import config from "../../../../portico.config.ts";
-import { buildModel } from "../../src/declare/build-model.ts";
-import type { Attribute, Model, ResourceModel } from "../../src/declare/model.ts";
-import { declareApiKeys } from "../../src/identity/key-resource.ts";
-import { users } from "../../src/identity/user.ts";
+import { declareApiKeys } from "../../src/auth/api-keys/resource.ts";
+import { users } from "../../src/auth/people/user.ts";
+import { buildModel } from "../../src/model/build-model.ts";
+import type { Attribute, Model, ResourceModel } from "../../src/model/model.ts";
 import type { Served } from "../scenario.ts";
 
 const silent = { created: async () => {}, rotated: async () => {}, revoked: async () => {} };

@@ -1,8 +1,8 @@
 // What the tests of API keys share: keys with and without scopes, and times that are set by hand.
 
 import { sql } from "kysely";
+import type { ApiKeys } from "../../src/auth/api-keys/resource.ts";
 import type { RecordOf } from "../../src/declare/record.ts";
-import type { ApiKeys } from "../../src/identity/key-resource.ts";
 import { openStore } from "../../src/store/open.ts";
 import { compile, parameter } from "../../src/store/statement.ts";
 import type { Served } from "../scenario.ts";

@@ -4,9 +4,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Outbox } from "../../src/events/mail/outbox.ts";
-import { MailSender } from "../../src/events/mail/sender.ts";
-import { openTransport } from "../../src/events/mail/transport.ts";
+import { Outbox } from "../../src/mail/outbox.ts";
+import { MailSender } from "../../src/mail/sender.ts";
+import { openTransport } from "../../src/mail/transport.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { model } from "../events/mail/sending.ts";

@@ -2,11 +2,11 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { ownTables } from "../../src/cli/assemble.ts";
-import { buildModel } from "../../src/declare/build-model.ts";
 import { OperatorError } from "../../src/errors.ts";
 import { app, resource, text } from "../../src/index.ts";
-import { tablesOf } from "../../src/store/schema.ts";
+import { buildModel } from "../../src/model/build-model.ts";
+import { ownTables } from "../../src/runtime/compose.ts";
+import { tablesOf } from "../../src/store/schema/ddl.ts";
 import { makePlace, onEachDatabase, type Place, Portico, portico, projectFolder } from "../server.ts";
 import { openReader } from "./database-reader.ts";
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import fc from "fast-check";
-import { searchWords } from "../../src/plan/words.ts";
+import { searchWords } from "../../src/query/search-terms.ts";
 import { type Answer, makePlace, onEachDatabase, type Place, Portico, projectFolder } from "../server.ts";
 import {
   type Filter,

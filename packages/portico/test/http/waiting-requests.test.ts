@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { dropUnused, requestOfBody } from "../../src/graphql/request.ts";
+import { dropUnused, requestOfBody } from "../../src/graphql/document/request.ts";
 import { TestSocket } from "../graphql/web-socket.ts";
 import { expectAnswer, serve } from "../scenario.ts";
 import { onEachDatabase } from "../server.ts";

@@ -1,8 +1,8 @@
 // Every shape of page that the declarations of a model allow: each sort and direction, each filter, each kind of place.
 
-import type { Attribute, Model, ResourceModel } from "../../src/declare/model.ts";
-import type { Condition, Position, Read, Value } from "../../src/plan/read.ts";
-import { wholeRow } from "../../src/plan/selection.ts";
+import type { Attribute, Model, ResourceModel } from "../../src/model/model.ts";
+import type { Condition, Position, Read, Value } from "../../src/query/read.ts";
+import { wholeRow } from "../../src/query/selection.ts";
 
 export interface NamedRead {
   /** `post: status=, -title, backward from a value` */

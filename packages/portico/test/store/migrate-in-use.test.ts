@@ -5,12 +5,12 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
 import { app } from "../../src/declare/app.ts";
-import { buildModel } from "../../src/declare/build-model.ts";
 import { integer, text } from "../../src/declare/field.ts";
 import { resource } from "../../src/declare/resource.ts";
-import { migrate } from "../../src/store/migrate.ts";
+import { buildModel } from "../../src/model/build-model.ts";
 import { openStore } from "../../src/store/open.ts";
-import { type Table, tablesOf } from "../../src/store/schema.ts";
+import { type Table, tablesOf } from "../../src/store/schema/ddl.ts";
+import { migrate } from "../../src/store/schema/migrate.ts";
 import type { Store } from "../../src/store/store.ts";
 import { makePlace, onEachDatabase } from "../server.ts";
 

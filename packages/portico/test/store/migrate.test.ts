@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { app } from "../../src/declare/app.ts";
-import { buildModel } from "../../src/declare/build-model.ts";
 import {
   belongsTo,
   boolean,
@@ -14,14 +13,15 @@ import {
   text,
   timestamp,
 } from "../../src/declare/field.ts";
-import type { Model } from "../../src/declare/model.ts";
 import { type Resource, range, resource } from "../../src/declare/resource.ts";
 import { OperatorError } from "../../src/errors.ts";
-import { newId } from "../../src/plan/id.ts";
-import { wholeRow } from "../../src/plan/selection.ts";
-import { migrate } from "../../src/store/migrate.ts";
+import { newId } from "../../src/lib/id.ts";
+import { buildModel } from "../../src/model/build-model.ts";
+import type { Model } from "../../src/model/model.ts";
+import { wholeRow } from "../../src/query/selection.ts";
 import { openStore } from "../../src/store/open.ts";
-import { tablesOf } from "../../src/store/schema.ts";
+import { tablesOf } from "../../src/store/schema/ddl.ts";
+import { migrate } from "../../src/store/schema/migrate.ts";
 import type { Store } from "../../src/store/store.ts";
 import { makePlace, onEachDatabase, type Place } from "../server.ts";
 

@@ -2,13 +2,13 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { mailExpiry } from "../../src/events/mail/mail.ts";
-import { MailedExpiryEmails } from "../../src/events/mail/mailed-key-notices.ts";
-import { ExpiryNotifier } from "../../src/identity/expiry-watch.ts";
-import { systemCaller } from "../../src/identity/system-caller.ts";
-import { users } from "../../src/identity/user.ts";
-import { OneByOne, type Queue } from "../../src/store/one-by-one.ts";
-import { Purge } from "../../src/store/purge.ts";
+import { ExpiryNotifier } from "../../src/auth/api-keys/expiry-notices.ts";
+import { users } from "../../src/auth/people/user.ts";
+import { systemCaller } from "../../src/auth/system-caller.ts";
+import { OneByOne, type Queue } from "../../src/jobs/one-by-one.ts";
+import { Purge } from "../../src/jobs/purge.ts";
+import { MailedExpiryEmails } from "../../src/mail/key-notifications.ts";
+import { mailExpiry } from "../../src/mail/message.ts";
 import { apiKeys, Mailing, model } from "../events/mail/sending.ts";
 import { MailServer } from "../mail-server.ts";
 import { refusal } from "../refusal.ts";

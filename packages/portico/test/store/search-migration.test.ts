@@ -3,15 +3,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { app } from "../../src/declare/app.ts";
-import { buildModel } from "../../src/declare/build-model.ts";
 import { text } from "../../src/declare/field.ts";
-import type { Model } from "../../src/declare/model.ts";
 import { resource } from "../../src/declare/resource.ts";
-import { newId } from "../../src/plan/id.ts";
-import { wholeRow } from "../../src/plan/selection.ts";
-import { migrate } from "../../src/store/migrate.ts";
+import { newId } from "../../src/lib/id.ts";
+import { buildModel } from "../../src/model/build-model.ts";
+import type { Model } from "../../src/model/model.ts";
+import { wholeRow } from "../../src/query/selection.ts";
 import { openStore } from "../../src/store/open.ts";
-import { tablesOf } from "../../src/store/schema.ts";
+import { tablesOf } from "../../src/store/schema/ddl.ts";
+import { migrate } from "../../src/store/schema/migrate.ts";
 import type { Store } from "../../src/store/store.ts";
 import { makePlace, onEachDatabase } from "../server.ts";
 

@@ -9,8 +9,8 @@ import { LoggedProblem, OperatorError, Problem } from "../../src/errors.ts";
 import type { Statement, StoreOptions } from "../../src/store/database.ts";
 import { FairQueue } from "../../src/store/fair-queue.ts";
 import { openStore } from "../../src/store/open.ts";
-import { ReadWorker } from "../../src/store/sqlite/background-reader.ts";
 import { maxValueBytes, SqliteConnection } from "../../src/store/sqlite/connection.ts";
+import { ReadWorker } from "../../src/store/sqlite/read-workers.ts";
 import type { Store } from "../../src/store/store.ts";
 import { makePlace, onEachDatabase, type Place } from "../server.ts";
 

@@ -3,14 +3,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { app } from "../../src/declare/app.ts";
-import { buildModel } from "../../src/declare/build-model.ts";
 import { text } from "../../src/declare/field.ts";
 import { resource } from "../../src/declare/resource.ts";
 import { LoggedProblem, Problem } from "../../src/errors.ts";
-import { newId } from "../../src/plan/id.ts";
-import { migrate } from "../../src/store/migrate.ts";
+import { newId } from "../../src/lib/id.ts";
+import { buildModel } from "../../src/model/build-model.ts";
 import { openStore } from "../../src/store/open.ts";
-import { tablesOf } from "../../src/store/schema.ts";
+import { tablesOf } from "../../src/store/schema/ddl.ts";
+import { migrate } from "../../src/store/schema/migrate.ts";
 import { makePlace } from "../server.ts";
 
 const body = "word ".repeat(2_000);

@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import service from "../../../../portico.config.ts";
-import { buildModel } from "../../src/declare/build-model.ts";
-import { users } from "../../src/identity/user.ts";
-import type { Read } from "../../src/plan/read.ts";
-import { select, wholeRow } from "../../src/plan/selection.ts";
-import { compileGet, compileList } from "../../src/store/compile-read.ts";
+import { users } from "../../src/auth/people/user.ts";
+import { buildModel } from "../../src/model/build-model.ts";
+import type { Read } from "../../src/query/read.ts";
+import { select, wholeRow } from "../../src/query/selection.ts";
+import { compileGet, compileList } from "../../src/store/compile/read.ts";
 import type { Dialect } from "../../src/store/dialect.ts";
 import { postgresDialect } from "../../src/store/postgres/dialect.ts";
 import { sqliteDialect } from "../../src/store/sqlite/dialect.ts";

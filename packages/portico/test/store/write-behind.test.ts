@@ -3,16 +3,16 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { users } from "../../src/auth/people/user.ts";
 import { app } from "../../src/declare/app.ts";
-import { buildModel } from "../../src/declare/build-model.ts";
-import { RequestLog, requestLogs } from "../../src/events/request-log.ts";
-import { KeyUsageBuffer } from "../../src/identity/key-uses.ts";
-import { users } from "../../src/identity/user.ts";
+import { WriteBehind } from "../../src/jobs/write-behind.ts";
+import type { Report } from "../../src/lib/report.ts";
+import { buildModel } from "../../src/model/build-model.ts";
 import type { Database, Session, Statement, Transaction } from "../../src/store/database.ts";
-import type { Report } from "../../src/store/report.ts";
 import { sqliteDialect } from "../../src/store/sqlite/dialect.ts";
 import { Store } from "../../src/store/store.ts";
-import { WriteBehind } from "../../src/store/write-behind.ts";
+import { KeyUsageBuffer } from "../../src/usage/key-uses.ts";
+import { RequestLog, requestLogs } from "../../src/usage/request-log.ts";
 
 const model = buildModel(app({ name: "Written behind", resources: [] }), [users, requestLogs]);
 

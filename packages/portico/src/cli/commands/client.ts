@@ -1,10 +1,10 @@
 // portico client create, list, rotate, remove
 
-import type { Model } from "../../declare/model.ts";
-import type { WriteResult } from "../../engine/writing.ts";
+import { oauthClients } from "../../auth/clients/resource.ts";
+import { openIdScopes } from "../../auth/clients/rules.ts";
+import type { WriteResult } from "../../engine/write-transaction.ts";
 import { OperatorError } from "../../errors.ts";
-import { oauthClients } from "../../identity/oauth-client-resource.ts";
-import { openIdScopes } from "../../identity/oauth-client-rules.ts";
+import type { Model } from "../../model/model.ts";
 import type { Command, CommandOutput } from "../command.ts";
 import { ifPresent, tenantOption, withTenant } from "../tenant-work.ts";
 

@@ -1,5 +1,6 @@
 // portico key usage
 
+import { KeyUsage } from "../../usage/key-usage.ts";
 import type { Command } from "../command.ts";
 import { tenantOption, withTenant } from "../tenant-work.ts";
 
@@ -14,9 +15,9 @@ export const keyUsage: Command = {
   },
   positionals: ["ID"],
   async run(args) {
-    const usage = await withTenant(args, ({ engine, caller }) => {
+    const usage = await withTenant(args, ({ store, engine, caller }) => {
       const request = { from: args.text("from"), to: args.text("to"), step: args.text("step") };
-      return engine.keyUsage.read(caller, args.positionals[0]!, request);
+      return new KeyUsage(engine.model, store).read(caller, args.positionals[0]!, request);
     });
     const rows = usage.map(
       ({ from, count, statusClass, route }) =>

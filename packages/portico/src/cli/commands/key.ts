@@ -1,12 +1,12 @@
 // portico key create, list, change, rotate, revoke
 
+import { keyWarning } from "../../auth/api-keys/resource.ts";
+import { findUser } from "../../auth/tenants/tenant.ts";
 import type { Quota } from "../../declare/caller.ts";
-import type { WriteResult } from "../../engine/writing.ts";
+import type { WriteResult } from "../../engine/write-transaction.ts";
 import { OperatorError } from "../../errors.ts";
-import { keyWarning } from "../../identity/key-resource.ts";
-import { findUser } from "../../identity/tenant.ts";
+import { quota } from "../../runtime/settings.ts";
 import type { Arguments, Command, CommandOutput } from "../command.ts";
-import { quota } from "../settings.ts";
 import { ifPresent, tenantOption, withTenant } from "../tenant-work.ts";
 import { keyUsage } from "./key-usage.ts";
 

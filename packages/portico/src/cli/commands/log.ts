@@ -1,7 +1,7 @@
 // portico log list
 
-import { requestLogs } from "../../events/request-log.ts";
-import { maxLimit } from "../../plan/page.ts";
+import { maxLimit } from "../../query/page.ts";
+import { requestLogs } from "../../usage/request-log.ts";
 import type { Command } from "../command.ts";
 import { tenantOption, withTenant } from "../tenant-work.ts";
 

@@ -1,6 +1,6 @@
 // portico mail list, show, resend
 
-import { mails } from "../../events/mail/mail.ts";
+import { mails } from "../../mail/message.ts";
 import type { Command } from "../command.ts";
 import { tenantOption, withTenant } from "../tenant-work.ts";
 

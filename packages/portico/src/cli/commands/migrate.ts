@@ -1,9 +1,9 @@
 // portico migrate
 
-import { buildApi } from "../../graphql/schema.ts";
-import { migrate } from "../../store/migrate.ts";
-import { undeclaredTables } from "../../store/undeclared.ts";
-import { assemble, withStore } from "../assemble.ts";
+import { buildApi } from "../../graphql/schema/schema.ts";
+import { assemble, withStore } from "../../runtime/compose.ts";
+import { migrate } from "../../store/schema/migrate.ts";
+import { undeclaredTables } from "../../store/schema/undeclared.ts";
 import type { Command } from "../command.ts";
 
 const migrateCommand: Command = {

@@ -2,8 +2,8 @@
 
 import { writeFileSync } from "node:fs";
 import { OperatorError } from "../../errors.ts";
-import { printApi } from "../../graphql/print-api.ts";
-import { assemble } from "../assemble.ts";
+import { printApi } from "../../graphql/schema/print-api.ts";
+import { assemble } from "../../runtime/compose.ts";
 import type { Command } from "../command.ts";
 
 const schemaCommand: Command = {

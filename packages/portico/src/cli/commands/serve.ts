@@ -2,30 +2,31 @@
 
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
+import { Authenticator } from "../../auth/authenticator.ts";
+import type { OAuthUrls } from "../../auth/tokens/access-tokens.ts";
 import { Engine } from "../../engine/engine.ts";
 import { OperatorError } from "../../errors.ts";
 import { EventFeed } from "../../events/feed.ts";
-import { createLog, type Log } from "../../http/log.ts";
-import { OverloadLog } from "../../http/overload-log.ts";
+import { createLog, type Log } from "../../http/logging/log.ts";
+import { OverloadLog } from "../../http/logging/overload-log.ts";
 import { createServer } from "../../http/server.ts";
-import type { OAuthUrls } from "../../identity/access-token.ts";
-import { Authenticator } from "../../identity/authenticate.ts";
-import { clientAddressReader } from "../../limits/client-address.ts";
 import { TokenBuckets } from "../../limits/token-bucket.ts";
-import { mountedAt } from "../../oauth/site.ts";
-import { CursorCodec } from "../../plan/cursor.ts";
-import { lacking, migrate } from "../../store/migrate.ts";
+import { clientAddressReader } from "../../net/client-address.ts";
+import { mountedAt } from "../../oauth/endpoints/issuer.ts";
+import { CursorCodec } from "../../query/cursor.ts";
+import { authorizationServer, tokenAuthenticator } from "../../runtime/authorization.ts";
+import { startBackground } from "../../runtime/background.ts";
+import { type Assembly, assemble } from "../../runtime/compose.ts";
+import { requestRecording } from "../../runtime/recording.ts";
+import { fillSandbox, greeting } from "../../runtime/sandbox.ts";
+import { secretsFor } from "../../runtime/secrets.ts";
+import { authUrl, type Settings, standardDatabaseUrl } from "../../runtime/settings.ts";
+import { handleProcessEvents } from "../../runtime/shutdown.ts";
 import { openStore } from "../../store/open.ts";
+import { lacking, migrate } from "../../store/schema/migrate.ts";
 import type { Store } from "../../store/store.ts";
-import { type Assembly, assemble } from "../assemble.ts";
-import { authorizationServer, tokenAuthenticator } from "../authorization.ts";
-import { startBackground } from "../background.ts";
+import { KeyUsage } from "../../usage/key-usage.ts";
 import type { Command } from "../command.ts";
-import { fillSandbox, greeting } from "../first-start.ts";
-import { requestRecording } from "../recording.ts";
-import { secretsFor } from "../secret.ts";
-import { authUrl, type Settings, standardDatabaseUrl } from "../settings.ts";
-import { handleProcessEvents } from "../shutdown.ts";
 
 const serve: Command = {
   name: "serve",
@@ -53,6 +54,7 @@ const serve: Command = {
       const oauth = authorizationServer(store, engine, assembly, secrets, urls.promise, log.logger);
       server = await createServer({
         engine,
+        keyUsage: new KeyUsage(model, store),
         database: store.database,
         authenticator: new Authenticator(
           store,

@@ -1,11 +1,11 @@
 // portico signing-key rotate
 
+import { rotateSigningKey } from "../../auth/tokens/signing-keys.ts";
 import { OperatorError } from "../../errors.ts";
-import { Encryption } from "../../identity/seal.ts";
-import { rotateSigningKey } from "../../identity/signing-keys.ts";
-import { assemble, withStore } from "../assemble.ts";
+import { Encryption } from "../../lib/encryption.ts";
+import { assemble, withStore } from "../../runtime/compose.ts";
+import { secretsFor } from "../../runtime/secrets.ts";
 import type { Command } from "../command.ts";
-import { secretsFor } from "../secret.ts";
 
 const signingKeyRotate: Command = {
   name: "signing-key rotate",

@@ -1,7 +1,7 @@
 // portico tenant create, list
 
-import { createTenant, listTenants } from "../../identity/tenant.ts";
-import { assemble, withStore } from "../assemble.ts";
+import { createTenant, listTenants } from "../../auth/tenants/tenant.ts";
+import { assemble, withStore } from "../../runtime/compose.ts";
 import type { Command } from "../command.ts";
 
 const tenantCreate: Command = {

@@ -1,6 +1,6 @@
 // What the pages of a person's account share.
 
-import type { Issuer } from "../site.ts";
+import type { Issuer } from "../endpoints/issuer.ts";
 import { type Html, html, page } from "./layout.ts";
 
 /** Who is shown to be signed in. */

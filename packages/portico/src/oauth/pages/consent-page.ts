@@ -1,6 +1,6 @@
 // The page on which a person says what an application may do in their name.
 
-import type { Issuer } from "../site.ts";
+import type { Issuer } from "../endpoints/issuer.ts";
 import { type Html, html, page } from "./layout.ts";
 
 export interface Consent {

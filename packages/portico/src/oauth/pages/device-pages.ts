@@ -1,6 +1,6 @@
 // The pages on which a person connects a device that has no keyboard to speak of.
 
-import type { Issuer } from "../site.ts";
+import type { Issuer } from "../endpoints/issuer.ts";
 import { type Html, html, page } from "./layout.ts";
 import { errorMessage as faultHtml } from "./plain-pages.ts";
 

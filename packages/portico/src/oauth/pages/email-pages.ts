@@ -1,6 +1,6 @@
 // The pages on which a person shows that mail to their address reaches them.
 
-import type { Issuer } from "../site.ts";
+import type { Issuer } from "../endpoints/issuer.ts";
 import { type AccountHeader, accountPage } from "./account-page.ts";
 import { html, page } from "./layout.ts";
 import { errorMessage as faultHtml } from "./plain-pages.ts";

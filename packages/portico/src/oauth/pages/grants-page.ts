@@ -1,7 +1,7 @@
 // The page on which a person sees what applications may do in their name, and withdraws it.
 
-import type { Grant } from "../grant.ts";
-import type { Issuer } from "../site.ts";
+import type { Issuer } from "../endpoints/issuer.ts";
+import type { Grant } from "../interaction/grant.ts";
 import { type AccountHeader, accountPage } from "./account-page.ts";
 import { scopeInWords } from "./consent-page.ts";
 import { html } from "./layout.ts";

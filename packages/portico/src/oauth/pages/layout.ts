@@ -1,7 +1,7 @@
 // What all pages share: HTML that is escaped by itself, one style sheet, and the headers that keep a page to itself.
 
 import { hash } from "node:crypto";
-import type { Issuer } from "../site.ts";
+import type { Issuer } from "../endpoints/issuer.ts";
 import { type Accent, accentOn } from "./accent.ts";
 
 /** A text that is HTML already. */

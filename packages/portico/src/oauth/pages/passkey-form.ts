@@ -1,7 +1,7 @@
 // The form with which a passkey is made or used: the one thing on the pages that takes a script, and hidden without.
 
 import { hash } from "node:crypto";
-import type { Issuer } from "../site.ts";
+import type { Issuer } from "../endpoints/issuer.ts";
 import { type Html, html } from "./layout.ts";
 
 export interface PasskeyForm {

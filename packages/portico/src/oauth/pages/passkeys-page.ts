@@ -1,6 +1,6 @@
 // The page on which a person adds passkeys and removes them.
 
-import type { Issuer } from "../site.ts";
+import type { Issuer } from "../endpoints/issuer.ts";
 import { type AccountHeader, accountPage } from "./account-page.ts";
 import { html } from "./layout.ts";
 import { passkeyForm } from "./passkey-form.ts";

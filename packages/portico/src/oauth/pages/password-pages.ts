@@ -1,6 +1,6 @@
 // The pages on which a person asks for a link to choose another password, and chooses it.
 
-import type { Issuer } from "../site.ts";
+import type { Issuer } from "../endpoints/issuer.ts";
 import { html, page } from "./layout.ts";
 import { errorMessage as faultHtml } from "./plain-pages.ts";
 

@@ -1,6 +1,6 @@
 // Pages that tell something, and the one that asks whether to sign out.
 
-import type { Issuer } from "../site.ts";
+import type { Issuer } from "../endpoints/issuer.ts";
 import { Html, html, page } from "./layout.ts";
 
 /** What was wrong with the last try, read out at once; nothing where there was none. */

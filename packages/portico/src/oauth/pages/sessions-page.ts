@@ -1,6 +1,6 @@
 // The page on which a person sees where they are signed in, and ends that.
 
-import type { Issuer } from "../site.ts";
+import type { Issuer } from "../endpoints/issuer.ts";
 import { type AccountHeader, accountPage } from "./account-page.ts";
 import { type Html, html } from "./layout.ts";
 

@@ -1,6 +1,6 @@
 // The page on which a person shows who they are.
 
-import type { Issuer } from "../site.ts";
+import type { Issuer } from "../endpoints/issuer.ts";
 import { html, page } from "./layout.ts";
 import { passkeyForm } from "./passkey-form.ts";
 import { errorMessage as faultHtml } from "./plain-pages.ts";

@@ -3,7 +3,7 @@
 
 import { setImmediate as nextRound, setTimeout as sleep } from "node:timers/promises";
 import { LoggedProblem } from "../../errors.ts";
-import type { Report } from "../report.ts";
+import type { Report } from "../../lib/report.ts";
 import type { Connection } from "./connection.ts";
 
 /** How often connections are looked at, and how long one may answer nothing before the server is probed. */

@@ -2,6 +2,7 @@
 
 import { availableParallelism } from "node:os";
 import { Problem } from "../../errors.ts";
+import type { Report } from "../../lib/report.ts";
 import type {
   ColumnValues,
   Database,
@@ -11,7 +12,6 @@ import type {
   Transaction,
 } from "../database.ts";
 import { bytesOf, type CountRefused, FairQueue } from "../fair-queue.ts";
-import type { Report } from "../report.ts";
 import { Availability } from "./availability.ts";
 import { Connection, endsConnection, statementTimeoutMs } from "./connection.ts";
 import { codeOf, isConcurrencyConflict, tooManyConnections, translateError } from "./failures.ts";

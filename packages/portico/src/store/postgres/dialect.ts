@@ -3,7 +3,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { isJson } from "../../declare/field.ts";
 import type { Dialect, JsonMember } from "../dialect.ts";
-import { taggedWord } from "../search-word.ts";
+import { taggedWord } from "../search/index-terms.ts";
 import { postgresBuilder } from "../statement.ts";
 
 export const postgresDialect: Dialect = {

@@ -4,7 +4,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type RawBuilder, sql } from "kysely";
 import { Problem } from "../../errors.ts";
 import type { Session } from "../database.ts";
-import { columnDefinition, createIndex, defaultOf, foreignKeyDefinition } from "../definition.ts";
 import {
   type Column,
   type ColumnType,
@@ -13,8 +12,9 @@ import {
   indexPrefix,
   searchColumn,
   type Table,
-} from "../schema.ts";
-import { TableDescription, type TableDialect } from "../tables.ts";
+} from "../schema/ddl.ts";
+import { columnDefinition, createIndex, defaultOf, foreignKeyDefinition } from "../schema/definition.ts";
+import { TableDescription, type TableDialect } from "../schema/tables.ts";
 import { postgresDialect } from "./dialect.ts";
 import { codeOf } from "./failures.ts";
 

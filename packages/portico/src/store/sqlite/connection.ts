@@ -2,9 +2,9 @@
 
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { Problem } from "../../errors.ts";
-import { AnswerTooLarge } from "../../plan/answer-size.ts";
-import { BoundedMap } from "../../plan/bounded-map.ts";
-import { rowSeparator } from "../../plan/page.ts";
+import { BoundedMap } from "../../lib/lru-cache.ts";
+import { AnswerTooLarge } from "../../query/answer-size.ts";
+import { rowSeparator } from "../../query/page.ts";
 import {
   type ColumnValues,
   ConstraintError,

@@ -4,7 +4,8 @@
 import { closeSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { OperatorError } from "../../errors.ts";
-import { AnswerTooLarge, maxAnswerBytes, quickAnswerBytes } from "../../plan/answer-size.ts";
+import type { Report } from "../../lib/report.ts";
+import { AnswerTooLarge, maxAnswerBytes, quickAnswerBytes } from "../../query/answer-size.ts";
 import type {
   ColumnValues,
   Database,
@@ -14,14 +15,13 @@ import type {
   Transaction,
 } from "../database.ts";
 import type { CountRefused } from "../fair-queue.ts";
-import type { Report } from "../report.ts";
-import { ReadWorker } from "./background-reader.ts";
 import { maxValueBytes, SqliteConnection } from "./connection.ts";
 import { DatabaseFile } from "./database-file.ts";
 import { Faults } from "./faults.ts";
 import { makeFolder } from "./folder.ts";
-import { ReadTransaction } from "./snapshot.ts";
-import { GroupCommitWriter } from "./writer.ts";
+import { GroupCommitWriter } from "./group-commit.ts";
+import { ReadTransaction } from "./read-transaction.ts";
+import { ReadWorker } from "./read-workers.ts";
 
 export class SqliteDatabase implements Database {
   readonly isRemote = false;

@@ -3,8 +3,8 @@
 import { type RawBuilder, sql } from "kysely";
 import { isJson } from "../../declare/field.ts";
 import type { Dialect, JsonMember } from "../dialect.ts";
-import { searchTable } from "../schema.ts";
-import { taggedWord } from "../search-word.ts";
+import { searchTable } from "../schema/ddl.ts";
+import { taggedWord } from "../search/index-terms.ts";
 import { sqliteBuilder } from "../statement.ts";
 
 export const sqliteDialect: Dialect = {

@@ -2,8 +2,8 @@
 // a minute, and requests that meet it are refused.
 
 import { LoggedProblem, Problem } from "../../errors.ts";
+import type { Report } from "../../lib/report.ts";
 import { MissingSchema } from "../database.ts";
-import type { Report } from "../report.ts";
 import type { DatabaseFile } from "./database-file.ts";
 
 /** How often it is looked whether the file is in its place; writes look by themselves. */

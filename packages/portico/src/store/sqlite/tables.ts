@@ -3,9 +3,9 @@
 
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
-import { columnDefinition, createIndex, defaultOf, foreignKeyDefinition } from "../definition.ts";
-import { type Column, indexPrefix, searchColumn, searchTable, type Table } from "../schema.ts";
-import { TableDescription, type TableDialect } from "../tables.ts";
+import { type Column, indexPrefix, searchColumn, searchTable, type Table } from "../schema/ddl.ts";
+import { columnDefinition, createIndex, defaultOf, foreignKeyDefinition } from "../schema/definition.ts";
+import { TableDescription, type TableDialect } from "../schema/tables.ts";
 import { isBusy } from "./connection.ts";
 import { sqliteDialect } from "./dialect.ts";
 
@@ -85,7 +85,7 @@ export const sqliteTables: TableDialect = {
   },
 
   /**
-   * FTS5 without a copy of the text. The words were cut by `plan/words.ts`, so only the space separates them: to
+   * FTS5 without a copy of the text. The words were cut by `query/search-terms.ts`, so only the space separates them: to
    * the `ascii` tokenizer every character of another script is a letter.
    */
   createSearch(table) {

@@ -2,12 +2,12 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { users } from "../../../src/auth/people/user.ts";
+import { systemCaller } from "../../../src/auth/system-caller.ts";
+import { createTenant } from "../../../src/auth/tenants/tenant.ts";
 import type { Caller } from "../../../src/declare/caller.ts";
-import { MailedKeyEmails } from "../../../src/events/mail/mailed-key-notices.ts";
-import type { KeyNotifications } from "../../../src/identity/key-notices.ts";
-import { systemCaller } from "../../../src/identity/system-caller.ts";
-import { createTenant } from "../../../src/identity/tenant.ts";
-import { users } from "../../../src/identity/user.ts";
+import type { KeyNotifications } from "../../../src/mail/key-notices.ts";
+import { MailedKeyEmails } from "../../../src/mail/key-notifications.ts";
 import { onEachDatabase } from "../../server.ts";
 import { apiKeys, Mailing, model } from "./sending.ts";
 

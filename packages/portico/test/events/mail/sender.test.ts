@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { mailExpiry } from "../../../src/events/mail/mail.ts";
+import { Purge } from "../../../src/jobs/purge.ts";
+import { mailExpiry } from "../../../src/mail/message.ts";
 import { openStore } from "../../../src/store/open.ts";
-import { Purge } from "../../../src/store/purge.ts";
 import { freePort } from "../../free-port.ts";
 import { MailServer } from "../../mail-server.ts";
 import { onEachDatabase } from "../../server.ts";

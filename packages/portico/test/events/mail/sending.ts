@@ -1,23 +1,23 @@
 // A database with a tenant, in which a test writes mails and sends them as a server would.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import { expiryIndexes } from "../../../src/auth/api-keys/expiry-notices.ts";
+import { declareApiKeys } from "../../../src/auth/api-keys/resource.ts";
+import { passwordsTable } from "../../../src/auth/people/password.ts";
+import { users } from "../../../src/auth/people/user.ts";
+import { systemCaller } from "../../../src/auth/system-caller.ts";
+import { createTenant, tenantsTable } from "../../../src/auth/tenants/tenant.ts";
 import { app } from "../../../src/declare/app.ts";
-import { buildModel } from "../../../src/declare/build-model.ts";
 import { Engine } from "../../../src/engine/engine.ts";
 import { eventsTable } from "../../../src/events/event.ts";
-import { mailIndexes, mails } from "../../../src/events/mail/mail.ts";
-import { Outbox } from "../../../src/events/mail/outbox.ts";
-import { MailSender } from "../../../src/events/mail/sender.ts";
-import { openTransport } from "../../../src/events/mail/transport.ts";
-import { expiryIndexes } from "../../../src/identity/expiry-watch.ts";
-import { declareApiKeys } from "../../../src/identity/key-resource.ts";
-import { passwordsTable } from "../../../src/identity/password.ts";
-import { systemCaller } from "../../../src/identity/system-caller.ts";
-import { createTenant, tenantsTable } from "../../../src/identity/tenant.ts";
-import { users } from "../../../src/identity/user.ts";
-import { migrate } from "../../../src/store/migrate.ts";
+import { mailIndexes, mails } from "../../../src/mail/message.ts";
+import { Outbox } from "../../../src/mail/outbox.ts";
+import { MailSender } from "../../../src/mail/sender.ts";
+import { openTransport } from "../../../src/mail/transport.ts";
+import { buildModel } from "../../../src/model/build-model.ts";
 import { openStore } from "../../../src/store/open.ts";
-import { tablesOf } from "../../../src/store/schema.ts";
+import { tablesOf } from "../../../src/store/schema/ddl.ts";
+import { migrate } from "../../../src/store/schema/migrate.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { type DatabaseName, makePlace, type Place } from "../../server.ts";
 

@@ -1,0 +1,118 @@
+// Owners of keys that will soon expire are told, each key once: the mark on the key and the notice are one
+// transaction of their own, so that of several processes one does it, and a key that fails holds up no other.
+
+import { sql } from "kysely";
+import { OneByOne } from "../../jobs/one-by-one.ts";
+import type { Report } from "../../lib/report.ts";
+import type { ExpiryNotifications, NotifiedKey } from "../../mail/key-notices.ts";
+import type { Model, ResourceModel } from "../../model/model.ts";
+import { select, wholeRow } from "../../query/selection.ts";
+import { rowJson } from "../../store/compile/row.ts";
+import type { Statement, Transaction } from "../../store/database.ts";
+import type { OwnIndex } from "../../store/schema/ddl.ts";
+import { compile, parameter } from "../../store/statement.ts";
+import type { Store } from "../../store/store.ts";
+import { users } from "../people/user.ts";
+
+const keysOfPage = 1_000;
+
+/** Where the keys of all tenants are found whose owners were not told yet. */
+export const expiryIndexes: readonly OwnIndex[] = [
+  {
+    table: "api_keys",
+    name: "portico_api_keys_expiry_notice_at_expires_at",
+    columns: [
+      { name: "expiry_notice_at", isNullable: true },
+      { name: "expires_at", isNullable: false },
+    ],
+    isUnique: false,
+  },
+];
+
+/** Keys whose owners are to be told, after the one with this id. */
+interface Page {
+  readonly now: string;
+  readonly until: string;
+  readonly after: string;
+}
+
+interface Due {
+  readonly tenantId: string;
+  readonly id: string;
+}
+
+export class ExpiryNotifier {
+  readonly #store: Store;
+  readonly #notices: ExpiryNotifications;
+  readonly #soonMs: number;
+  readonly #users: ResourceModel;
+  readonly #page: Statement<Page>;
+  readonly #mark: Statement<Due>;
+  readonly #queue: OneByOne<Due>;
+
+  /** @param soonMs how long before its end a key begins to expire soon */
+  constructor(store: Store, model: Model, notices: ExpiryNotifications, soonMs: number, report: Report) {
+    this.#store = store;
+    this.#notices = notices;
+    this.#soonMs = soonMs;
+    this.#users = model.resource.get(users.name)!;
+    const keys = model.resource.get("apiKey")!;
+    const { builder } = store.dialect;
+    const selection = select(
+      ["id", "name", "prefix", "scopes", "expiresAt", "ownerId"].map((name) => keys.attribute.get(name)!),
+      [],
+    );
+    this.#page = compile(
+      builder,
+      sql`select tenant_id, id from api_keys where expiry_notice_at is null and revoked_at is null
+        and expires_at > ${parameter(({ now }: Page) => now)} and expires_at <= ${parameter(({ until }: Page) => until)}
+        and id > ${parameter(({ after }: Page) => after)} order by id limit ${sql.lit(keysOfPage)}`,
+    );
+    this.#mark = compile(
+      builder,
+      sql`update api_keys set expiry_notice_at = ${parameter(() => new Date().toISOString())}
+        where tenant_id = ${parameter(({ tenantId }: Due) => tenantId)} and id = ${parameter(({ id }: Due) => id)}
+          and expiry_notice_at is null and revoked_at is null
+        returning ${rowJson(store.dialect, undefined, selection)}`,
+    );
+    const queue = {
+      next: (after?: Due) => this.#next(after),
+      nameOf: ({ id }: Due) => id,
+      work: (due: Due) => store.transaction((session) => this.#tell(session, due)),
+    };
+    this.#queue = new OneByOne(queue, "telling the owner of a key that it will soon expire", report);
+  }
+
+  /** Tells the owners of all keys that will soon expire and were not told yet. */
+  async poll(): Promise<void> {
+    await this.#queue.run();
+  }
+
+  async #next(after: Due | undefined): Promise<Due[]> {
+    const now = Date.now();
+    const [from, until] = [now, now + this.#soonMs].map((moment) => new Date(moment).toISOString());
+    const page = { now: from!, until: until!, after: after?.id ?? "" };
+    const rows = await this.#store.database.query(this.#page, page);
+    return rows.map(([tenantId, id]) => ({ tenantId: tenantId as string, id: id as string }));
+  }
+
+  async #tell(session: Transaction, due: Due): Promise<void> {
+    const [row] = await session.query(this.#mark, due);
+    // Another process has told the owner meanwhile.
+    if (!row) return;
+    const key: NotifiedKey = JSON.parse(row[0] as string);
+    const owner = await this.#owner(session, due.tenantId, key.ownerId);
+    if (owner) await this.#notices.expiringSoon(session, due.tenantId, key, owner);
+  }
+
+  async #owner(
+    session: Transaction,
+    tenantId: string,
+    id: string | null,
+  ): Promise<{ name: string; email: string } | undefined> {
+    if (id === null) return undefined;
+    const read = { resource: this.#users, selection: wholeRow(this.#users), id, conditions: [] };
+    const text = await this.#store.get(tenantId, read, session);
+    return text === undefined ? undefined : JSON.parse(text);
+  }
+}

@@ -1,0 +1,95 @@
+// Passwords of users: argon2id with the parameters that OWASP names first (19 MiB, 2 passes, 1 lane), kept
+// beside the users and never part of a user's row.
+
+import { argon2, randomBytes, timingSafeEqual } from "node:crypto";
+import { promisify } from "node:util";
+import { sql } from "kysely";
+import type { Session } from "../../store/database.ts";
+import type { Table } from "../../store/schema/ddl.ts";
+import { compile, parameter } from "../../store/statement.ts";
+import type { Store } from "../../store/store.ts";
+
+const memoryKiB = 19_456;
+const passes = 2;
+const parallelism = 1;
+const tagLength = 32;
+
+/** Shortest and longest password that is taken (NIST SP 800-63B asks for 8 and at least 64). */
+const passwordLength = { min: 8, max: 256 } as const;
+
+export const passwordsTable: Table = {
+  name: "passwords",
+  columns: ["tenant_id", "user_id", "hash", "updated_at"].map((name) => ({
+    name,
+    type: name === "updated_at" ? "timestamp" : "text",
+    isNullable: false,
+    defaultValue: undefined,
+    from: "passwords",
+  })),
+  primaryKey: ["tenant_id", "user_id"],
+  indexes: [],
+  foreignKeys: [{ column: "user_id", table: "users", onDelete: "cascade" }],
+  search: undefined,
+};
+
+/** The hash of a password in PHC form: `$argon2id$v=19$m=19456,t=2,p=1$<salt>$<tag>`. */
+export async function hashPassword(password: string): Promise<string> {
+  const nonce = randomBytes(16);
+  const tag = await tagOf(password, nonce, { memory: memoryKiB, passes, parallelism });
+  const text = (bytes: Buffer): string => bytes.toString("base64").replaceAll("=", "");
+  return `$argon2id$v=19$m=${memoryKiB},t=${passes},p=${parallelism}$${text(nonce)}$${text(tag)}`;
+}
+
+interface Cost {
+  readonly memory: number;
+  readonly passes: number;
+  readonly parallelism: number;
+}
+
+function tagOf(password: string, nonce: Buffer, cost: Cost): Promise<Buffer> {
+  return promisify(argon2)("argon2id", {
+    message: Buffer.from(password.normalize("NFKC")),
+    nonce,
+    tagLength,
+    ...cost,
+  });
+}
+
+const phcPattern = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/;
+/** What a password is held against where there is none, so that this takes as long. */
+const dummyHash = `$argon2id$v=19$m=${memoryKiB},t=${passes},p=${parallelism}$${"A".repeat(22)}$${"A".repeat(43)}`;
+
+/** Whether a password is the one of a hash; false where there is no hash, after the same time. */
+export async function verifyPassword(password: string, hash: string | null | undefined): Promise<boolean> {
+  const [, memory, times, lanes, nonce, tag] = phcPattern.exec(hash ?? dummyHash) ?? [];
+  if (nonce === undefined || tag === undefined)
+    throw new Error("a password is kept in a form that is not known");
+  const cost = { memory: Number(memory), passes: Number(times), parallelism: Number(lanes) };
+  const actual = await tagOf(password.slice(0, passwordLength.max), Buffer.from(nonce, "base64"), cost);
+  return timingSafeEqual(actual, Buffer.from(tag, "base64")) && typeof hash === "string";
+}
+
+/** What is wrong with a password that somebody chooses; undefined where nothing is. */
+export function passwordError(password: string): string | undefined {
+  const { min, max } = passwordLength;
+  if (password.length >= min && password.length <= max) return undefined;
+  return `the password must have ${min} to ${max} characters`;
+}
+
+/** Gives a user a password, their first or another one, in the transaction of `session`. */
+export async function setPassword(
+  store: Store,
+  session: Session,
+  user: { readonly tenantId: string; readonly userId: string },
+  hash: string,
+): Promise<void> {
+  const values = [user.tenantId, user.userId, hash, new Date().toISOString()].map((value) =>
+    parameter(() => value),
+  );
+  const insert = compile(
+    store.dialect.builder,
+    sql`insert into passwords (tenant_id, user_id, hash, updated_at) values (${sql.join(values)})
+      on conflict (tenant_id, user_id) do update set hash = excluded.hash, updated_at = excluded.updated_at`,
+  );
+  await session.query(insert, undefined);
+}

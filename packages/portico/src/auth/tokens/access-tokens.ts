@@ -1,0 +1,232 @@
+// Access tokens of the authorization server at the API (RFC 9068): verified here, without asking anybody else, but for
+// whether the token, its grant, its client and its person still stand.
+
+import { verify } from "node:crypto";
+import { sql } from "kysely";
+import type { Caller, Quota } from "../../declare/caller.ts";
+import { BoundedMap } from "../../lib/lru-cache.ts";
+import type { Statement } from "../../store/database.ts";
+import { compile, parameter } from "../../store/statement.ts";
+import type { Store } from "../../store/store.ts";
+import { invalidCredential } from "../presented-credential.ts";
+import { epochSeconds, hashToken, type OAuthRecords } from "./expiring-records.ts";
+import type { SigningKeyRing } from "./signing-keys.ts";
+
+/** Where callers reach the authorization server and the API: what tokens name as issuer and audience. */
+export interface OAuthUrls {
+  readonly issuer: string;
+  readonly resource: string;
+}
+
+/** The claims of an access token that is one. */
+export interface AccessClaims {
+  readonly jti: string;
+  readonly sub: string;
+  readonly client_id: string;
+  readonly tenant_id: string;
+  /** What a person has granted; none where the client acts for itself. */
+  readonly grant_id?: string;
+  readonly scope?: string;
+  readonly aud: string;
+  readonly iat: number;
+  readonly exp: number;
+}
+
+/** What two clocks may differ by. */
+const clockSkewSeconds = 30;
+const maxCachedTokens = 10_000;
+/** So old may be what is known of a token's standing: a revocation shows within a second. */
+const statusTtlMs = 500;
+/** No token that the server makes is as long. */
+const maxTokenLength = 8_000;
+
+const revokedModel = "RevokedToken";
+
+interface VerifiedToken {
+  readonly claims: AccessClaims;
+  /** With the scopes that the token and, by now, its client have. */
+  caller: Caller;
+  /** The scopes of its client as JSON text, as long as the token stands. */
+  status: Promise<string | undefined>;
+  /** What `caller` was made from. */
+  allowed: string | undefined;
+  statusReadAt: number;
+}
+
+export class AccessTokens {
+  readonly #store: Store;
+  readonly #records: OAuthRecords;
+  readonly #keys: SigningKeyRing;
+  readonly #urls: Promise<OAuthUrls>;
+  readonly #quota: Quota;
+  readonly #verified = new BoundedMap<string, VerifiedToken>(maxCachedTokens);
+  readonly #clientStatus: Statement<AccessClaims>;
+  readonly #userStatus: Statement<AccessClaims>;
+
+  /**
+   * @param urls known once the server listens
+   * @param quota of each client, and of each person through a client
+   */
+  constructor(
+    store: Store,
+    records: OAuthRecords,
+    keys: SigningKeyRing,
+    urls: Promise<OAuthUrls>,
+    quota: Quota,
+  ) {
+    this.#store = store;
+    this.#records = records;
+    this.#keys = keys;
+    this.#urls = urls;
+    this.#quota = quota;
+    const { builder } = store.dialect;
+    const ofClient = sql`select c.scopes from oauth_clients as c
+      where c.client_id = ${parameter((claims: AccessClaims) => claims.client_id)}
+        and c.tenant_id = ${parameter((claims: AccessClaims) => claims.tenant_id)}
+        and not exists (select 1 from oauth_records where model = ${sql.lit(revokedModel)}
+          and id = ${parameter((claims: AccessClaims) => hashToken(claims.jti))})`;
+    this.#clientStatus = compile(builder, ofClient);
+    this.#userStatus = compile(
+      builder,
+      sql`${ofClient}
+        and exists (select 1 from oauth_records where model = 'Grant'
+          and id = ${parameter((claims: AccessClaims) => hashToken(claims.grant_id ?? ""))} and expires_at > ${parameter(epochSeconds)})
+        and exists (select 1 from users where tenant_id = c.tenant_id
+          and id = ${parameter((claims: AccessClaims) => claims.sub)})`,
+    );
+  }
+
+  /** Who sends a request with this token. @throws Problem `invalid_credential` */
+  async caller(token: string): Promise<Caller> {
+    const verified = await this.#current(token);
+    if (!verified) throw invalidCredential();
+    const allowed = await verified.status;
+    if (verified.allowed !== allowed) {
+      verified.allowed = allowed;
+      verified.caller = { ...verified.caller, scopes: commonScopes(verified.claims, allowed) };
+    }
+    return verified.caller;
+  }
+
+  /** Whether a token says that it is one of ours; whether that is so is another question. */
+  async isOfIssuer(token: string): Promise<boolean> {
+    const { issuer } = await this.#urls;
+    return parseJson(token.slice(0, maxTokenLength).split(".")[1] ?? "")?.["iss"] === issuer;
+  }
+
+  /** The claims of a token that is valid now, with the scopes that its client still has; undefined for anything else. */
+  async claims(token: string): Promise<AccessClaims | undefined> {
+    const verified = await this.#current(token, 0);
+    if (!verified) return undefined;
+    const scopes = commonScopes(verified.claims, await verified.status);
+    return { ...verified.claims, scope: [...scopes].join(" ") };
+  }
+
+  /** Ends a token before its time. */
+  async revoke({ jti, exp }: AccessClaims): Promise<void> {
+    const expiresAt = exp + clockSkewSeconds;
+    await this.#records.put({ model: revokedModel, value: jti, payload: "{}", expiresAt });
+  }
+
+  async #current(token: string, maxAgeMs: number = statusTtlMs): Promise<VerifiedToken | undefined> {
+    const verified = await this.#verify(token);
+    if (!verified || verified.claims.exp + clockSkewSeconds <= Date.now() / 1000) return undefined;
+    const now = performance.now();
+    if (now - verified.statusReadAt >= maxAgeMs) {
+      verified.statusReadAt = now;
+      verified.status = this.#allowed(verified.claims);
+      // A database that does not answer is asked again by the next request.
+      verified.status.catch(() => {
+        verified.statusReadAt = -statusTtlMs;
+      });
+    }
+    return (await verified.status) === undefined ? undefined : verified;
+  }
+
+  async #allowed(claims: AccessClaims): Promise<string | undefined> {
+    const statement = claims.sub === claims.client_id ? this.#clientStatus : this.#userStatus;
+    const [row] = await this.#store.database.query(statement, claims);
+    return row?.[0] as string | undefined;
+  }
+
+  async #verify(token: string): Promise<VerifiedToken | undefined> {
+    if (token.length > maxTokenLength) return undefined;
+    const key = hashToken(token);
+    const cached = this.#verified.get(key);
+    if (cached) return cached;
+    const claims = await this.#claimsOf(token);
+    if (!claims) return undefined;
+    const { tenant_id: tenantId, client_id: clientId, sub } = claims;
+    const isUser = sub !== clientId;
+    const caller: Caller = {
+      tenantId,
+      userId: isUser ? sub : undefined,
+      isDelegated: isUser,
+      credentialId: isUser ? `${clientId}/${sub}` : clientId,
+      scopes: commonScopes(claims, undefined),
+      quota: this.#quota,
+    };
+    const status = Promise.resolve(undefined);
+    const verified: VerifiedToken = {
+      claims,
+      caller,
+      status,
+      allowed: undefined,
+      statusReadAt: -statusTtlMs,
+    };
+    this.#verified.set(key, verified);
+    return verified;
+  }
+
+  /** RFC 9068, section 4: type, signature, issuer, audience, times. */
+  async #claimsOf(token: string): Promise<AccessClaims | undefined> {
+    const [headerText = "", claimsText = "", signature = "", ...rest] = token.split(".");
+    if (rest.length > 0) return undefined;
+    const header = parseJson(headerText);
+    if (header?.["alg"] !== "ES256" || header["typ"] !== "at+jwt" || typeof header["kid"] !== "string")
+      return undefined;
+    // Extensions that are not known must not be passed over (RFC 7515, section 4.1.11).
+    if ("crit" in header) return undefined;
+    const publicKey = await this.#keys.publicKey(header["kid"]);
+    if (!publicKey) return undefined;
+    const bytes = Buffer.from(signature, "base64url");
+    // One token has one text: Node would read others as the same bytes.
+    if (bytes.toString("base64url") !== signature) return undefined;
+    const key = { key: publicKey, dsaEncoding: "ieee-p1363" } as const;
+    if (bytes.length !== 64 || !verify("sha256", Buffer.from(`${headerText}.${claimsText}`), key, bytes))
+      return undefined;
+    const claims = parseJson(claimsText);
+    const { issuer, resource } = await this.#urls;
+    // A key that was given may sign for others too.
+    if (!isAccessClaims(claims) || claims.iss !== issuer || claims.aud !== resource) return undefined;
+    return claims.iat <= Date.now() / 1000 + clockSkewSeconds ? claims : undefined;
+  }
+}
+
+function isAccessClaims(
+  claims: Readonly<Record<string, unknown>> | undefined,
+): claims is Readonly<Record<string, unknown>> & AccessClaims {
+  if (!claims) return false;
+  const texts = ["iss", "sub", "jti", "client_id", "tenant_id", "aud"].map((name) => claims[name]);
+  const optional = ["grant_id", "scope"].map((name) => claims[name]);
+  return (
+    texts.every((each) => typeof each === "string") &&
+    optional.every((each) => each === undefined || typeof each === "string") &&
+    [claims["iat"], claims["exp"]].every(Number.isFinite)
+  );
+}
+
+/** @param allowed the scopes of the client, as JSON text */
+function commonScopes({ scope = "" }: AccessClaims, allowed: string | undefined): ReadonlySet<string> {
+  const known = new Set<string>(allowed === undefined ? [] : JSON.parse(allowed));
+  return new Set(scope.split(" ").filter((each) => known.has(each)));
+}
+
+function parseJson(part: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(part, "base64url").toString());
+    return typeof value === "object" && value !== null ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,199 @@
+// The keys that tokens are signed with: ES256, kept sealed, one in use and others beside it while one replaces
+// another.
+
+import { createPublicKey, generateKeyPairSync, hash, type KeyObject, type webcrypto } from "node:crypto";
+import { sql } from "kysely";
+import type { Encryption } from "../../lib/encryption.ts";
+import type { Session } from "../../store/database.ts";
+import type { Table } from "../../store/schema/ddl.ts";
+import { compile, parameter } from "../../store/statement.ts";
+import type { Store } from "../../store/store.ts";
+import { epochSeconds } from "./expiring-records.ts";
+
+/** How long a new key is published before it signs: callers keep key sets for a while. */
+const publishLeadSeconds = 60;
+/** How long an old key verifies after it has signed for the last time: the longest life of a token, and some. */
+const verificationSeconds = 15 * 60;
+
+export const signingKeysTable: Table = {
+  name: "signing_keys",
+  columns: ["kid", "sealed", "signs_from"].map((name) => ({
+    name,
+    type: name === "signs_from" ? "integer" : "text",
+    isNullable: false,
+    defaultValue: undefined,
+    from: "signing_keys",
+  })),
+  primaryKey: ["kid"],
+  indexes: [],
+  foreignKeys: [],
+  search: undefined,
+};
+
+type JsonWebKey = webcrypto.JsonWebKey;
+
+export interface SigningKey {
+  readonly kid: string;
+  /** The private key as a JSON Web Key. */
+  readonly jwk: JsonWebKey;
+  readonly publicKey: KeyObject;
+}
+
+interface StoredKey extends SigningKey {
+  /** Seconds since 1970. */
+  readonly signsFrom: number;
+}
+
+/** How long this process goes by the keys that it has read. */
+const cacheTtlMs = 5_000;
+/** A key that is not known may be new; whoever makes up names of keys does not have them read each time. */
+const minReloadIntervalMs = 1_000;
+
+/** Where keys come from: the database, or a file. */
+export interface SigningKeySource {
+  /** Every key that verifies, the one that signs first. */
+  load(): Promise<readonly SigningKey[]>;
+}
+
+/** Those that the server makes itself. */
+export class StoredSigningKeys implements SigningKeySource {
+  readonly #store: Store;
+  readonly #encryption: Encryption;
+
+  constructor(store: Store, encryption: Encryption) {
+    this.#store = store;
+    this.#encryption = encryption;
+  }
+
+  load(): Promise<readonly SigningKey[]> {
+    return loadSigningKeys(this.#store, this.#encryption);
+  }
+}
+
+/** The keys as this process knows them: those of another process are known a few seconds later. */
+export class SigningKeyRing {
+  readonly #source: SigningKeySource;
+  #keys: Promise<readonly SigningKey[]> | undefined;
+  #readAt = 0;
+
+  constructor(source: SigningKeySource) {
+    this.#source = source;
+  }
+
+  /** Every key that verifies, the one that signs first. */
+  keys(maxAgeMs = cacheTtlMs): Promise<readonly SigningKey[]> {
+    const now = performance.now();
+    if (this.#keys && now - this.#readAt < maxAgeMs) return this.#keys;
+    this.#readAt = now;
+    const before = this.#keys;
+    this.#keys = this.#source.load();
+    // What cannot be read now is not held against those who ask later.
+    this.#keys.catch(() => {
+      this.#keys = before;
+    });
+    return this.#keys;
+  }
+
+  async publicKey(kid: string): Promise<KeyObject | undefined> {
+    const find = (keys: readonly SigningKey[]) => keys.find((key) => key.kid === kid)?.publicKey;
+    return find(await this.keys()) ?? find(await this.keys(minReloadIntervalMs));
+  }
+}
+
+/** Every key that verifies, the one that signs first. The first key is made where there is none. */
+async function loadSigningKeys(store: Store, encryption: Encryption): Promise<readonly SigningKey[]> {
+  const stored = await readKeys(store, encryption, store.database);
+  if (stored.length > 0) return stored;
+  return store.transaction(async (session) => {
+    await lock(store, session);
+    const concurrent = await readKeys(store, encryption, session);
+    if (concurrent.length > 0) return concurrent;
+    return [await insertKey(store, session, encryption, epochSeconds())];
+  });
+}
+
+/** Makes a key that takes over in a minute, and forgets those that verify nothing any more. */
+export async function rotateSigningKey(store: Store, encryption: Encryption): Promise<StoredKey> {
+  return store.transaction(async (session) => {
+    await lock(store, session);
+    const now = epochSeconds();
+    const stored = new Set((await readKeys(store, encryption, session)).map(({ kid }) => kid));
+    const every = await session.query(
+      compile(store.dialect.builder, sql`select kid from signing_keys`),
+      undefined,
+    );
+    for (const [kid] of every) {
+      if (stored.has(kid as string)) continue;
+      const deleteExpired = compile(
+        store.dialect.builder,
+        sql`delete from signing_keys where kid = ${parameter(() => kid)}`,
+      );
+      await session.query(deleteExpired, undefined);
+    }
+    return insertKey(store, session, encryption, stored.size === 0 ? now : now + publishLeadSeconds);
+  });
+}
+
+async function lock({ dialect }: Store, session: Session): Promise<void> {
+  const statement = dialect.lockTable(signingKeysTable.name);
+  if (statement) await session.query(compile(dialect.builder, statement), undefined);
+}
+
+async function readKeys(
+  store: Store,
+  encryption: Encryption,
+  session: Session,
+): Promise<readonly StoredKey[]> {
+  const statement = compile(
+    store.dialect.builder,
+    sql`select kid, sealed, signs_from from signing_keys order by signs_from, kid`,
+  );
+  const rows = await session.query(statement, undefined);
+  const keys = rows.flatMap(([, sealed, signsFrom]): StoredKey[] => {
+    const text = encryption.decrypt(sealed as string);
+    return text === undefined ? [] : [{ ...signingKey(JSON.parse(text)), signsFrom: Number(signsFrom) }];
+  });
+  return inOrderOfUse(keys, epochSeconds());
+}
+
+/** The key that signs now, those that will, and those that did and whose tokens may still live. */
+function inOrderOfUse(keys: readonly StoredKey[], now: number): readonly StoredKey[] {
+  const current = keys.findLast(({ signsFrom }) => signsFrom <= now) ?? keys[0];
+  if (!current) return [];
+  const others = keys.filter((key, index) => {
+    if (key === current) return false;
+    const successor = keys[index + 1];
+    return !successor || successor.signsFrom + verificationSeconds > now;
+  });
+  return [current, ...others];
+}
+
+async function insertKey(
+  store: Store,
+  session: Session,
+  encryption: Encryption,
+  signsFrom: number,
+): Promise<StoredKey> {
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const jwk = privateKey.export({ format: "jwk" });
+  const key = signingKey(jwk);
+  const values = [key.kid, encryption.encrypt(JSON.stringify(jwk)), signsFrom].map((value) =>
+    parameter(() => value),
+  );
+  const insert = compile(
+    store.dialect.builder,
+    sql`insert into signing_keys (kid, sealed, signs_from) values (${sql.join(values)})`,
+  );
+  await session.query(insert, undefined);
+  return { ...key, signsFrom };
+}
+
+/** A private key of P-256, named after itself. */
+export function signingKey(jwk: JsonWebKey): SigningKey {
+  return { kid: thumbprint(jwk), jwk, publicKey: createPublicKey({ key: jwk, format: "jwk" }) };
+}
+
+/** RFC 7638 */
+function thumbprint({ crv, kty, x, y }: JsonWebKey): string {
+  return hash("sha256", JSON.stringify({ crv, kty, x, y }), "base64url");
+}

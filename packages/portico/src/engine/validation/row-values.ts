@@ -1,0 +1,151 @@
+// From a checked body to the values of a row: defaults, moments in UTC, merged JSON.
+
+import type { Caller } from "../../declare/caller.ts";
+import { validationError } from "../../errors.ts";
+import { mergePatch } from "../../lib/json-merge-patch.ts";
+import { parseTimestamp } from "../../lib/timestamp.ts";
+import type { Attribute, ResourceModel, Shape } from "../../model/model.ts";
+import type { RowValues } from "../../query/write.ts";
+
+type Values = Record<string, unknown>;
+
+/** The body with the defaults that are worked out from it: they are validated together. */
+export function withDerivedDefaults(
+  { attributes }: Shape,
+  body: RowValues,
+  isReplacement = false,
+): RowValues | undefined {
+  const derived = attributes.filter((attribute) => {
+    const isWritable = !attribute.isReadOnly && !(isReplacement && attribute.isImmutable);
+    const isDerived = typeof constantDefault(attribute) === "function";
+    return isWritable && isDerived && valueIn(body, attribute) === undefined;
+  });
+  if (derived.length === 0) return undefined;
+  const filled: Values = { ...body };
+  for (const attribute of derived) {
+    const deriveDefault = constantDefault(attribute) as (input: RowValues) => unknown;
+    filled[attribute.name] = deriveDefault(body);
+  }
+  return filled;
+}
+
+/** What the body itself has: a field may be called `constructor`, which every object inherits. */
+function valueIn(body: RowValues, { name }: Attribute): unknown {
+  return Object.hasOwn(body, name) ? body[name] : undefined;
+}
+
+function constantDefault({ field }: Attribute): unknown {
+  return "default" in field.options ? field.options.default : undefined;
+}
+
+/** Every value of what a body describes as a whole, but for what the server gives. */
+export function insertValues(
+  attributes: readonly Attribute[],
+  body: RowValues,
+  caller: Caller,
+  now: string,
+): Values {
+  const values: Values = {};
+  for (const attribute of attributes) {
+    if (attribute.isReadOnly && !("default" in attribute.field.options)) continue;
+    const value = valueIn(body, attribute);
+    values[attribute.name] =
+      value === undefined ? defaultValue(attribute, caller, now) : normalizeValue(attribute, value);
+  }
+  return values;
+}
+
+/** The values that a whole new body (PUT) puts in the place of a row's; what callers may not give stays. */
+export function replacementValues(
+  resource: ResourceModel,
+  body: RowValues,
+  caller: Caller,
+  now: string,
+): Values {
+  const updatable = resource.attributes.filter(({ isReadOnly, isImmutable }) => !isReadOnly && !isImmutable);
+  return insertValues(updatable, body, caller, now);
+}
+
+function defaultValue(attribute: Attribute, caller: Caller, now: string): unknown {
+  const { field, name } = attribute;
+  const value = constantDefault(attribute);
+  if (field.kind === "belongsTo" && value === "caller") {
+    if (caller.userId !== undefined) return caller.userId;
+    throw validationError(
+      name,
+      "required",
+      `${name} is required, because the credential belongs to no user.`,
+    );
+  }
+  if (field.kind === "timestamp" && value === "now") return now;
+  return normalizeValue(attribute, value ?? null);
+}
+
+/** The values that a partial body (PATCH) changes. Members of `json` fields are merged (RFC 7396). */
+export function patchedValues(resource: ResourceModel, body: RowValues, current: RowValues): Values {
+  const values: Values = {};
+  for (const [name, value] of Object.entries(body)) {
+    const attribute = resource.attribute.get(name)!;
+    values[name] =
+      attribute.field.kind === "json" ? mergePatch(current[name], value) : normalizeValue(attribute, value);
+  }
+  return values;
+}
+
+/** What a caller might give, and what only the server and its hooks may. */
+export function splitServerFields(
+  resource: ResourceModel,
+  body: unknown,
+): [input: unknown, byServer: RowValues] {
+  if (typeof body !== "object" || body === null) return [body, {}];
+  const isByServer = ([name]: [string, unknown]): boolean =>
+    resource.attribute.get(name)?.isReadOnly === true;
+  const members = Object.entries(body);
+  return [
+    Object.fromEntries(members.filter((member) => !isByServer(member))),
+    Object.fromEntries(members.filter(isByServer)),
+  ];
+}
+
+/** Values as they will stand in the row. */
+export function hookValues(resource: ResourceModel, values: RowValues): Values {
+  const present = Object.entries(values).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(
+    present.map(([name, value]) => [name, normalizeValue(resource.attribute.get(name)!, value)]),
+  );
+}
+
+function normalizeValue({ field, name }: Attribute, value: unknown): unknown {
+  if (field.kind !== "timestamp" || value === null) return value;
+  return parseTimestamp(String(value)) ?? throwInvalidTimestamp(name);
+}
+
+function throwInvalidTimestamp(name: string): never {
+  throw validationError(
+    name,
+    "format",
+    `${name} must be an ISO 8601 date and time between the years 1 and 9999.`,
+  );
+}
+
+/** The value that an attribute will have in a row that is written; what nobody gives is null. */
+export function currentValue(attribute: Attribute, row: RowValues, now: string): unknown {
+  const { name, statusRules: rules, field } = attribute;
+  if (!rules || field.kind !== "computedStatus") return valueIn(row, attribute) ?? null;
+  // A row that was read lacks internal timestamps, and has the state that the database worked out from them.
+  const isStoredStatus = rules.some(({ from }) => from.isInternal && !Object.hasOwn(row, from.name));
+  if (isStoredStatus && Object.hasOwn(row, name)) return row[name];
+  const started = rules.find(({ from, secondsBefore }) => {
+    const begins = valueIn(row, from);
+    const until = new Date(Date.parse(now) + secondsBefore * 1000).toISOString();
+    return typeof begins === "string" && begins <= until;
+  });
+  return started?.status ?? field.choices.at(-1);
+}
+
+/** Where a searched field changes, the update needs all of them to make the search words anew. */
+export function withSearchFields(resource: ResourceModel, changes: RowValues, row: RowValues): RowValues {
+  if (!resource.search.some(({ name }) => name in changes)) return changes;
+  const searched = Object.fromEntries(resource.search.map(({ name }) => [name, row[name]]));
+  return { ...searched, ...changes };
+}

@@ -1,0 +1,208 @@
+// From the parameters of a request to the text of its answer. Each stage is one line.
+
+import type { Caller } from "../../declare/caller.ts";
+import type { Engine } from "../../engine/engine.ts";
+import { Problem } from "../../errors.ts";
+import { tokensOf } from "../../query/answer-size.ts";
+import type { CursorCodec } from "../../query/cursor.ts";
+import { type CompiledOperation, OperationCompiler } from "../compile/prepare.ts";
+import type { GraphqlLimits } from "../document/bounds.ts";
+import { requireWithin } from "../document/limits.ts";
+import { DocumentParser, type ParsedDocument } from "../document/parsed-document.ts";
+import { PersistedDocuments } from "../document/persisted-documents.ts";
+import { dropUnused, type GraphqlRequest } from "../document/request.ts";
+import { missingScopes } from "../document/scopes.ts";
+import type { SelectedField } from "../document/selected.ts";
+import type { Api } from "../schema/schema.ts";
+import { type Failure, failureOf } from "./failure.ts";
+import { Introspection } from "./introspection.ts";
+import { type ExecutionOutcome, run } from "./run.ts";
+
+export interface GraphqlResponse {
+  readonly text: string;
+  /** Whether the operation ran at all; without `data` the status tells why. */
+  readonly hasData: boolean;
+  readonly failures: readonly Failure[];
+  /** Whether nothing was answered or done, because the database cannot be used. */
+  readonly isUnavailable: boolean;
+  /** Rows that the operation could have answered with; 0 where it was refused before that was known. */
+  readonly cost: number;
+}
+
+export interface ExecutorDependencies {
+  readonly api: Api;
+  readonly engine: Engine;
+  readonly cursors: CursorCodec;
+  readonly limits: GraphqlLimits;
+  readonly takeTokens: TakeTokens;
+  readonly chargeAnswer: ChargeAnswer;
+}
+
+/** Takes tokens of a caller's quota for the size of an answer, though fewer may be left. */
+export type ChargeAnswer = (caller: Caller, tokens: number, setHeaders: SetQuotaHeaders) => Promise<void>;
+
+/** Takes tokens of a caller's quota, beside the one that every request takes. @throws Problem `rate_limited` */
+export type TakeTokens = (caller: Caller, tokens: number, setHeaders: SetQuotaHeaders) => Promise<void>;
+
+/** Takes headers that say what is left of a caller's quota. */
+export type SetQuotaHeaders = (headers: Readonly<Record<string, string>>) => void;
+
+/** Rows that cost one token. */
+export const rowsPerToken = 100;
+
+/** An operation that nothing is wrong with. */
+export interface PreparedOperation {
+  /** Its document. */
+  readonly text: string;
+  readonly parsed: ParsedDocument;
+  readonly compiled: CompiledOperation;
+}
+
+export class Executor {
+  readonly #dependencies: ExecutorDependencies;
+  readonly #documents: DocumentParser;
+  readonly #compiler: OperationCompiler;
+  readonly #persisted = new PersistedDocuments();
+  readonly #introspection: Introspection;
+
+  constructor(dependencies: ExecutorDependencies) {
+    this.#dependencies = dependencies;
+    this.#compiler = new OperationCompiler(dependencies.api);
+    this.#documents = new DocumentParser(dependencies.api.schema, dependencies.limits);
+    this.#introspection = new Introspection(dependencies.api.schema);
+  }
+
+  /** @param isReadOnly whether the method of the request forbids mutations */
+  async execute(
+    request: GraphqlRequest,
+    caller: Caller,
+    isReadOnly: boolean,
+    setQuotaHeaders: SetQuotaHeaders,
+  ): Promise<GraphqlResponse> {
+    const prepared = this.prepare(request, caller, isReadOnly);
+    if (areFailures(prepared)) return failedResponse(prepared);
+    if (prepared.compiled.operation.operation === "subscription") throw streamRequired();
+    return this.run(prepared, request, caller, setQuotaHeaders);
+  }
+
+  /** Whether the operation is a subscription, as far as its document can be read. */
+  isSubscription(request: GraphqlRequest): boolean {
+    const parsed = this.#documents.parse(this.#persisted.textOf(request));
+    return (
+      !areFailures(parsed) && selectOperation(parsed, request.operationName).operation === "subscription"
+    );
+  }
+
+  /** All that comes before an operation runs: what is wrong with it, or what is to run. */
+  prepare(
+    request: GraphqlRequest,
+    caller: Caller,
+    isReadOnly: boolean,
+  ): PreparedOperation | readonly Failure[] {
+    const { limits } = this.#dependencies;
+    const text = this.#persisted.textOf(request);
+    const parsed = this.#documents.parse(text);
+    if (areFailures(parsed)) return parsed;
+    const operation = selectOperation(parsed, request.operationName);
+    if (isReadOnly && operation.operation === "mutation") throw mutationOverGet();
+    dropUnused(request, new Set(operation.variableDefinitions?.map(({ variable }) => variable.name.value)));
+    const compiled = this.#compiler.compile(parsed, operation, request.variables);
+    if (areFailures(compiled)) return compiled;
+    requireWithin("cost", compiled.cost, limits);
+    requireWithin("size", compiled.size, limits);
+    requireWithin("names", compiled.names, limits);
+    const missing = missingScopes(caller, compiled.scopes);
+    if (missing.length > 0) return missing.map(({ problem, path }) => failureOf(problem, { path }));
+    return { text, parsed, compiled };
+  }
+
+  async run(
+    { compiled }: PreparedOperation,
+    { extensions }: GraphqlRequest,
+    caller: Caller,
+    setQuotaHeaders: SetQuotaHeaders = () => {},
+  ): Promise<GraphqlResponse> {
+    const { engine, cursors, takeTokens, chargeAnswer } = this.#dependencies;
+    const tokens = Math.floor(compiled.cost / rowsPerToken);
+    if (tokens > 0) await takeTokens(caller, tokens, setQuotaHeaders);
+    const introspected = compiled.hasIntrospection
+      ? await this.#introspection.textsOf(compiled.fields.map(({ selected }) => selected))
+      : nothingIntrospected;
+    const returnedOnce: Record<string, unknown> = {};
+    const addReturnedOnce = (name: string, members: unknown): void => {
+      returnedOnce[name] = members;
+    };
+    const outcome = await run(compiled, { engine, cursors, caller, addReturnedOnce, introspected });
+    const tokensOfSize = tokensOf(outcome.data);
+    if (tokensOfSize > 0) await chargeAnswer(caller, tokensOfSize, setQuotaHeaders);
+    const responseExtensions = {
+      ...(extensions.cost === true && { cost: compiled.cost }),
+      ...(Object.keys(returnedOnce).length > 0 && { revealed: returnedOnce }),
+    };
+    return {
+      text: responseText(outcome, responseExtensions),
+      hasData: true,
+      failures: outcome.failures,
+      isUnavailable: outcome.isEmpty && isOutage(outcome.failures),
+      cost: compiled.cost,
+    };
+  }
+}
+
+const nothingIntrospected: ReadonlyMap<SelectedField, string> = new Map();
+
+export function areFailures<T extends object>(result: T | readonly Failure[]): result is readonly Failure[] {
+  return Array.isArray(result);
+}
+
+/** Refused before anything ran: there is no `data`. */
+export function failedResponse(failures: readonly Failure[]): GraphqlResponse {
+  const errors = failures.map(({ formatted }) => formatted);
+  return {
+    text: JSON.stringify({ errors }),
+    hasData: false,
+    failures,
+    isUnavailable: isOutage(failures),
+    cost: 0,
+  };
+}
+
+function isOutage(failures: readonly Failure[]): boolean {
+  return failures.length > 0 && failures.every(({ problem }) => problem.code === "unavailable");
+}
+
+function responseText(
+  { data, failures }: ExecutionOutcome,
+  extensions: Readonly<Record<string, unknown>>,
+): string {
+  const errors =
+    failures.length === 0 ? "" : `"errors":${JSON.stringify(failures.map(({ formatted }) => formatted))},`;
+  const more = JSON.stringify(extensions);
+  return `{${errors}"data":${data}${more === "{}" ? "" : `,"extensions":${more}`}}`;
+}
+
+function selectOperation({ operations }: ParsedDocument, name: string | undefined) {
+  const [first] = operations;
+  if (name === undefined && operations.length === 1) return first!;
+  if (name === undefined)
+    throw new Problem(
+      "malformed_request",
+      "The document has no operation, or several; name one in operationName.",
+    );
+  const named = operations.find((operation) => operation.name?.value === name);
+  if (named) return named;
+  throw new Problem("malformed_request", `The document has no operation named ${name.slice(0, 100)}.`);
+}
+
+function streamRequired(): Problem {
+  return new Problem(
+    "not_acceptable",
+    "Subscribe over WebSocket (graphql-transport-ws), or with Accept: text/event-stream.",
+  );
+}
+
+function mutationOverGet(): Problem {
+  return new Problem("method_not_allowed", "GET is for queries; send mutations with POST.", [], {
+    Allow: "POST",
+  });
+}

@@ -1,0 +1,95 @@
+// Runs a prepared operation and writes its answer: texts of the database put beside each other.
+
+import { Pauses } from "../../lib/pause.ts";
+import type { CompiledField, RunContext } from "../compile/compile.ts";
+import type { CompiledOperation } from "../compile/prepare.ts";
+import { locationsOf } from "../document/location.ts";
+import { type Failure, failureOfField } from "./failure.ts";
+import { TotalSize } from "./total-size.ts";
+
+export interface ExecutionOutcome {
+  /** JSON text of `data`. */
+  readonly data: string;
+  readonly failures: readonly Failure[];
+  /** Whether no field of the operation was answered. */
+  readonly isEmpty: boolean;
+}
+
+export async function run(
+  { operation, fields }: CompiledOperation,
+  context: RunContext,
+): Promise<ExecutionOutcome> {
+  const size = new TotalSize();
+  return operation.operation === "mutation"
+    ? runSerially(fields, context, size)
+    : runConcurrently(fields, context, size);
+}
+
+interface FieldOutcome {
+  readonly field: CompiledField;
+  /** Undefined where it failed. */
+  readonly text: string | undefined;
+  readonly failure: Failure | undefined;
+}
+
+/** Fields of one operation that are read at once: those of a long one must not stand before the reads of others. */
+const maxConcurrentFields = 10;
+
+async function runConcurrently(
+  fields: readonly CompiledField[],
+  context: RunContext,
+  size: TotalSize,
+): Promise<ExecutionOutcome> {
+  if (fields.length === 1) return mergeOutcomes([await runField(fields[0]!, context, size)]);
+  const outcomes: FieldOutcome[] = [];
+  const pauses = new Pauses();
+  const queue = fields.entries();
+  const runQueued = async (): Promise<void> => {
+    for (const [index, field] of queue) {
+      outcomes[index] = await runField(field, context, size);
+      if (pauses.isDue) await pauses.rest();
+    }
+  };
+  await Promise.all(fields.slice(0, maxConcurrentFields).map(runQueued));
+  return mergeOutcomes(outcomes);
+}
+
+/** Mutations happen one after another; after one that takes the whole answer with it, none does (section 6.2.2). */
+async function runSerially(
+  fields: readonly CompiledField[],
+  context: RunContext,
+  size: TotalSize,
+): Promise<ExecutionOutcome> {
+  const outcomes: FieldOutcome[] = [];
+  const pauses = new Pauses();
+  for (const field of fields) {
+    const each = await runField(field, context, size);
+    outcomes.push(each);
+    if (each.failure && field.isNonNull) break;
+    if (pauses.isDue) await pauses.rest();
+  }
+  return mergeOutcomes(outcomes);
+}
+
+async function runField(field: CompiledField, context: RunContext, size: TotalSize): Promise<FieldOutcome> {
+  try {
+    size.requireRoom();
+    const text = await field.run(context);
+    size.add(text);
+    return { field, text, failure: undefined };
+  } catch (error) {
+    const { name, nodes } = field.selected;
+    const index = { locations: locationsOf(nodes), path: [name] };
+    return { field, text: undefined, failure: failureOfField(error, index) };
+  }
+}
+
+/** A field that failed is null; where it cannot be, everything is (section 6.4.4). */
+function mergeOutcomes(outcomes: readonly FieldOutcome[]): ExecutionOutcome {
+  const failures = outcomes.flatMap(({ failure }) => (failure ? [failure] : []));
+  const isEmpty = failures.length === outcomes.length;
+  if (outcomes.some(({ field, failure }) => failure && field.isNonNull))
+    return { data: "null", failures, isEmpty };
+  const members = outcomes.map(({ field, text = "null" }) => `"${field.selected.name}":${text}`);
+  return { data: `{${members.join(",")}}`, failures, isEmpty };
+}

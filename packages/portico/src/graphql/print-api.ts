@@ -1,9 +1,0 @@
-// The schema in GraphQL's schema definition language.
-
-import { printSchema } from "graphql";
-import type { Model } from "../declare/model.ts";
-import { buildApi } from "./schema.ts";
-
-export function printApi(model: Model): string {
-  return printSchema(buildApi(model).schema);
-}

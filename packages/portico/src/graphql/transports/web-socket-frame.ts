@@ -1,0 +1,62 @@
+// Text frames of WebSocket as a server sends them (RFC 6455, section 5.2), many in one piece: the messages of one look
+// at the events leave together, and a text that goes to many connections is encoded once.
+
+import type { Message } from "../../subscriptions/group.ts";
+
+const finalText = 0x81;
+const maxOneByteLength = 125;
+const maxTwoByteLength = 0xffff;
+
+/** `{"id":"1","type":"next","payload":`, and what closes it. */
+export function nextPrefix(id: string): Buffer {
+  return Buffer.from(`{"id":${JSON.stringify(id)},"type":"next","payload":`);
+}
+const suffix = Buffer.from("}");
+
+/** Texts of messages as bytes; they go to many connections. */
+const encoded = new WeakMap<Message, Buffer>();
+
+function bytesOf(message: Message): Buffer {
+  const cached = encoded.get(message);
+  if (cached) return cached;
+  const bytes = Buffer.from(message.text);
+  encoded.set(message, bytes);
+  return bytes;
+}
+
+/** A frame for each message, one behind the other. */
+export function framesOf(prefix: Buffer, messages: readonly Message[]): Buffer {
+  let total = 0;
+  for (const message of messages) {
+    const length = prefix.length + bytesOf(message).length + suffix.length;
+    total += headerLength(length) + length;
+  }
+  const frames = Buffer.allocUnsafe(total);
+  let offset = 0;
+  for (const message of messages) {
+    const bytes = bytesOf(message);
+    offset = writeHeader(frames, offset, prefix.length + bytes.length + suffix.length);
+    for (const part of [prefix, bytes, suffix]) offset += part.copy(frames, offset);
+  }
+  return frames;
+}
+
+function headerLength(length: number): number {
+  if (length <= maxOneByteLength) return 2;
+  return length <= maxTwoByteLength ? 4 : 10;
+}
+
+/** @returns where the payload begins */
+function writeHeader(frames: Buffer, offset: number, length: number): number {
+  frames[offset] = finalText;
+  if (length <= maxOneByteLength) {
+    frames[offset + 1] = length;
+    return offset + 2;
+  }
+  if (length <= maxTwoByteLength) {
+    frames[offset + 1] = 126;
+    return frames.writeUInt16BE(length, offset + 2);
+  }
+  frames[offset + 1] = 127;
+  return frames.writeBigUInt64BE(BigInt(length), offset + 2);
+}

@@ -1,0 +1,83 @@
+// Mail: written in the transaction of the change that it tells of, so that both happen or neither does; sent after.
+
+import { sql } from "kysely";
+import { choice, integer, text, timestamp } from "../declare/field.ts";
+import { resource } from "../declare/resource.ts";
+import { dayMs, type RetentionPolicy } from "../jobs/purge.ts";
+import { newId } from "../lib/id.ts";
+import type { Model } from "../model/model.ts";
+import type { Session } from "../store/database.ts";
+import type { OwnIndex } from "../store/schema/ddl.ts";
+import type { Store } from "../store/store.ts";
+import type { Email } from "./templates/layout.ts";
+
+export const mails = resource("mail", {
+  fields: {
+    to: text({ max: 254, format: "email" }),
+    subject: text({ max: 255 }),
+    text: text(),
+    html: text(),
+    /** What it tells of: `api_key.created`. */
+    kind: text({ max: 80 }),
+    /** `kept`: there is no mail server, and it is only to be looked at. */
+    status: choice(["kept", "waiting", "sent", "failed"], { default: "waiting" }),
+    attempts: integer({ min: 0, default: 0 }),
+    /** Before this it is not taken: while it is being sent, that is the end of the lease. */
+    nextAttemptAt: timestamp({ default: "now" }),
+    /** Who is sending it; a sender whose lease has run out must not write what became of it. */
+    leaseId: text({ internal: true, optional: true }),
+    sentAt: timestamp({ optional: true }),
+    lastError: text({ optional: true }),
+  },
+  exposed: false,
+  events: false,
+});
+
+/** Where the mails of all tenants are found that wait to be sent, and those that are old enough to go. */
+export const mailIndexes: readonly OwnIndex[] = ["next_attempt_at", "created_at"].map((time) => ({
+  table: "mails",
+  name: `portico_mails_status_${time}`,
+  columns: ["status", time].map((name) => ({ name, isNullable: false })),
+  isUnique: false,
+}));
+
+/** Mails that are older than so many days, but for those that still wait. */
+export function mailExpiry(days: number): RetentionPolicy {
+  return {
+    table: "mails",
+    retentionMs: days * dayMs,
+    selectExpired: (column, before) => sql`select ${column} from mails
+      where status in ('kept', 'sent', 'failed') and created_at < ${before}`,
+    encode: (time) => new Date(time).toISOString(),
+  };
+}
+
+/** What becomes of a mail that is written: it waits for the sender, or is kept where nothing is ever sent. */
+export type InitialStatus = "kept" | "waiting";
+
+/** A letter on its way to somebody. */
+export interface NewMail extends Email {
+  readonly to: string;
+  readonly kind: string;
+  readonly status: InitialStatus;
+}
+
+/** Writes a mail in a transaction of the server's own; hooks write theirs with `rows.create(mails, ...)`. */
+export async function insertMail(
+  store: Store,
+  session: Session,
+  model: Model,
+  tenantId: string,
+  mail: NewMail,
+): Promise<void> {
+  const now = new Date().toISOString();
+  const values = {
+    ...mail,
+    id: newId("mail"),
+    attempts: 0,
+    nextAttemptAt: now,
+    createdAt: now,
+    updatedAt: now,
+  };
+  await store.insert(session, { resource: model.resource.get(mails.name)!, tenantId, values });
+}

@@ -1,0 +1,126 @@
+// What the owner of an API key is told: that it was made, replaced or revoked, and that it will soon expire. The
+// key itself is not known here, and its hash is none of a letter's business.
+
+import { type Advice, type Email, renderEmail, truncated, utc } from "./layout.ts";
+
+/** What every letter about a key says. */
+export interface KeyFacts {
+  readonly id: string;
+  readonly name: string;
+  /** The first characters, by which its owner knows it. */
+  readonly prefix: string;
+  readonly scopes: readonly string[];
+  readonly expiresAt: string | null;
+  readonly ownerName: string;
+  /** The API that it opens. */
+  readonly apiName: string;
+  /** Where keys are managed: `https://api.example.com/v1/api-keys`. */
+  readonly keysUrl: string;
+}
+
+/** Who changed the key, when, and from where. */
+export interface KeyChange {
+  /** `the API key Deploy (sk_test_ab12…) of Ada Lovelace`, or `a command on the server` */
+  readonly by: string;
+  readonly at: string;
+  /** None for a command. */
+  readonly address: string | undefined;
+}
+
+const maxNameLengthInSubject = 60;
+
+export function keyCreatedEmail(facts: KeyFacts & KeyChange): Email {
+  return renderEmail({
+    subject: `API key ${titleOf(facts)} was created`,
+    greeting: greeting(facts),
+    opening: `An API key of ${facts.apiName} was created, and you are its owner.`,
+    facts: [...keyRows(facts), ["Created", utc(facts.at)], ...changeRows(facts)],
+    advice: [
+      { sentence: "The key was shown once, to whoever created it. Nobody can read it again, here or there." },
+      revokeAdvice(facts),
+    ],
+  });
+}
+
+export function keyRotatedEmail(
+  facts: KeyFacts & KeyChange & { readonly replacement: { readonly prefix: string; readonly id: string } },
+): Email {
+  const { replacement, expiresAt } = facts;
+  return renderEmail({
+    subject: `API key ${titleOf(facts)} was rotated`,
+    greeting: greeting(facts),
+    opening: `An API key of yours for ${facts.apiName} has a replacement with the same scopes.`,
+    facts: [
+      ["Name", facts.name],
+      ["Old key", `${facts.prefix}…, works until ${utc(expiresAt)}`],
+      ["New key", `${replacement.prefix}…`],
+      ["Scopes", facts.scopes.join(", ")],
+      ["Rotated", utc(facts.at)],
+      ...changeRows(facts),
+    ],
+    advice: [
+      { sentence: `Put the new key in the place of the old one before ${utc(expiresAt)}.` },
+      revokeAdvice(facts, [facts.id, replacement.id]),
+    ],
+  });
+}
+
+export function keyRevokedEmail(facts: KeyFacts & KeyChange): Email {
+  return renderEmail({
+    subject: `API key ${titleOf(facts)} was revoked`,
+    greeting: greeting(facts),
+    opening: `An API key of yours for ${facts.apiName} was revoked. Every request with it is refused from now on.`,
+    facts: [...keyRows(facts), ["Revoked", utc(facts.at)], ...changeRows(facts)],
+    advice: [
+      { sentence: "What still uses the key needs another one:", commands: [`POST ${facts.keysUrl}`] },
+      { sentence: "If this was not you, ask whoever runs the API who can manage your keys." },
+    ],
+  });
+}
+
+export function keyExpiringSoonEmail(facts: KeyFacts): Email {
+  return renderEmail({
+    subject: `API key ${titleOf(facts)} expires on ${utc(facts.expiresAt).slice(0, 10)}`,
+    greeting: greeting(facts),
+    opening: `An API key of yours for ${facts.apiName} expires soon. Every request with it is refused after that.`,
+    facts: keyRows(facts),
+    advice: [
+      {
+        sentence: `If the key is still in use, replace it before ${utc(facts.expiresAt)}. Both keys work for a while:`,
+        commands: [`POST ${facts.keysUrl}/${facts.id}/rotations`],
+      },
+      { sentence: "If it is not, nothing is to be done." },
+    ],
+  });
+}
+
+function titleOf({ name }: KeyFacts): string {
+  return `"${truncated(name, maxNameLengthInSubject)}"`;
+}
+
+function greeting({ ownerName }: KeyFacts): string {
+  return `Hello ${ownerName},`;
+}
+
+type Rows = readonly (readonly [label: string, value: string])[];
+
+function keyRows({ name, prefix, scopes, expiresAt, id }: KeyFacts): Rows {
+  return [
+    ["Name", name],
+    ["Key", `${prefix}…`],
+    ["Id", id],
+    ["Scopes", scopes.length > 0 ? scopes.join(", ") : "none"],
+    ["Expires", utc(expiresAt)],
+  ];
+}
+
+function changeRows({ by, address }: KeyChange): Rows {
+  return [["By", by], ...(address === undefined ? [] : [["From", address] as const])];
+}
+
+function revokeAdvice({ id, keysUrl }: KeyFacts, ids: readonly string[] = [id]): Advice {
+  return {
+    sentence: `If this was not you, revoke ${ids.length > 1 ? "both keys" : "the key"} at once, by a request or by a command on the server:`,
+    commands: ids.flatMap((each) => [`DELETE ${keysUrl}/${each}`, `portico key revoke ${each}`]),
+  };
+}

@@ -1,0 +1,161 @@
+// JSON Schema (draft 2020-12 vocabulary that Ajv's default dialect shares) of the bodies that create,
+// replace and change a row. The same schemas validate requests and, later, stand in the OpenAPI document.
+
+import { type FieldShape, type JsonSchema, standardMaxItems } from "../declare/field.ts";
+import type { Attribute, ResourceModel } from "./model.ts";
+
+export type { JsonSchema } from "../declare/field.ts";
+
+/** Characters of a text that has a pattern or a format and names no `max`: what looks at it must not cost too much. */
+export const defaultMaxLength = 2_000;
+
+export interface BodySchemas {
+  readonly create: JsonSchema;
+  readonly replace: JsonSchema;
+  readonly update: JsonSchema;
+  /** What hooks may give: the fields that callers may not, too. */
+  readonly hookResult: JsonSchema;
+}
+
+type Described = Pick<ResourceModel, "attributes">;
+
+/** The schemas of all three bodies. Create and replace ask for every field without a default; change for none. */
+export function bodySchemas(resource: Described): BodySchemas {
+  const writable = resource.attributes.filter((attribute) => !attribute.isReadOnly);
+  const updatable = writable.filter((attribute) => !attribute.isImmutable);
+  const declared = resource.attributes.filter(({ isServerManaged }) => !isServerManaged);
+  const isRequired = ({ isNullable, field }: Attribute): boolean =>
+    !isNullable && !("default" in field.options);
+  return {
+    create: bodySchema(writable, isRequired),
+    replace: bodySchema(updatable, isRequired),
+    update: bodySchema(updatable, () => false, patchSchema),
+    hookResult: bodySchema(declared, () => false),
+  };
+}
+
+function bodySchema(
+  attributes: readonly Attribute[],
+  isRequired: (attribute: Attribute) => boolean,
+  schemaOf: (attribute: Attribute) => JsonSchema = attributeSchema,
+): JsonSchema {
+  return {
+    type: "object",
+    properties: Object.fromEntries(attributes.map((attribute) => [attribute.name, schemaOf(attribute)])),
+    required: attributes.filter(isRequired).map((attribute) => attribute.name),
+    additionalProperties: false,
+  };
+}
+
+/** Of an object that is merged with what is there, only the whole can be held against its schema. */
+export function isMergePatched({ field }: Attribute): boolean {
+  if (field.kind !== "json" || !field.options.schema) return false;
+  const { type = "object" } = field.options.schema;
+  return [type].flat().includes("object");
+}
+
+function patchSchema(attribute: Attribute): JsonSchema {
+  const whole = attributeSchema(attribute);
+  return isMergePatched(attribute) ? mergePatchSchema(whole) : whole;
+}
+
+/** What can be said of a merge patch before it is merged: its members keep to their schemas, or null removes them. */
+function mergePatchSchema({
+  type,
+  properties,
+  patternProperties,
+  additionalProperties,
+}: JsonSchema): JsonSchema {
+  const members = Object.entries((properties ?? {}) as Readonly<Record<string, JsonSchema>>);
+  return withoutUndefined({
+    type,
+    properties:
+      properties && Object.fromEntries(members.map(([name, schema]) => [name, memberSchema(schema)])),
+    additionalProperties: additionalProperties === false && !patternProperties ? false : undefined,
+  });
+}
+
+function memberSchema(schema: JsonSchema): JsonSchema {
+  const { type } = schema;
+  const isPlain = typeof type === "string" && type !== "object" && schema.enum === undefined;
+  return isPlain ? { ...schema, type: [type, "null"] } : {};
+}
+
+/** The schema of one attribute's value. */
+export function attributeSchema({ field, isNullable }: Attribute): JsonSchema {
+  const schema: { [keyword: string]: unknown } = {
+    ...valueSchema(field),
+    ...(field.options.description && { description: field.options.description }),
+    ...(field.options.deprecated && { deprecated: true }),
+  };
+  if (!isNullable || schema.type === undefined) return schema;
+  const { type, enum: choices, ...rest } = schema;
+  return {
+    ...rest,
+    type: [...[type].flat(), "null"],
+    ...(choices ? { enum: [...(choices as string[]), null] } : {}),
+  };
+}
+
+function valueSchema(field: FieldShape): { [keyword: string]: unknown } {
+  switch (field.kind) {
+    case "text": {
+      const { min, max, format, pattern, default: value } = field.options;
+      return withoutUndefined({
+        type: "string",
+        minLength: min,
+        maxLength: max ?? (format || pattern ? defaultMaxLength : undefined),
+        format,
+        pattern: pattern && `^(?:${pattern.source})$`,
+        default: constantDefault(value),
+      });
+    }
+    case "integer":
+      return withoutUndefined({
+        type: "integer",
+        minimum: field.options.min ?? Number.MIN_SAFE_INTEGER,
+        maximum: field.options.max ?? Number.MAX_SAFE_INTEGER,
+        default: constantDefault(field.options.default),
+      });
+    case "number":
+      return withoutUndefined({
+        type: "number",
+        minimum: field.options.min,
+        maximum: field.options.max,
+        default: constantDefault(field.options.default),
+      });
+    case "boolean":
+      return withoutUndefined({ type: "boolean", default: constantDefault(field.options.default) });
+    case "timestamp":
+      return { type: "string", format: "date-time" };
+    case "choice":
+      return withoutUndefined({ type: "string", enum: field.choices, default: field.options.default });
+    case "json":
+      return withoutUndefined({ ...field.options.schema, default: constantDefault(field.options.default) });
+    case "list": {
+      const { min, max, uniqueItems, default: value } = field.options;
+      return withoutUndefined({
+        type: "array",
+        items: valueSchema(field.item),
+        minItems: min,
+        maxItems: max ?? standardMaxItems,
+        uniqueItems,
+        default: constantDefault(value),
+      });
+    }
+    case "computedStatus":
+      return { type: "string", enum: field.choices };
+    case "id":
+      return { type: "string", minLength: 1, maxLength: 255, pattern: "^\\S+$" };
+    case "belongsTo":
+      return { type: "string", minLength: 1, maxLength: 255 };
+  }
+}
+
+function constantDefault(value: unknown): unknown {
+  return typeof value === "function" ? undefined : value;
+}
+
+function withoutUndefined(schema: { [keyword: string]: unknown }): { [keyword: string]: unknown } {
+  return Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,128 @@
+// What can be wrong with what a declaration does beyond holding fields: states, marks, actions, and collections
+// below references.
+
+import type { FieldShape } from "../declare/field.ts";
+import { renameHint } from "../declare/renamed-options.ts";
+import type { LooseAction, LooseDeclaration } from "../declare/resource.ts";
+import { OperatorError } from "../errors.ts";
+import type { Attribute, Model, ResourceModel } from "./model.ts";
+
+type Refuse = (remedy: string) => never;
+
+/** A noun, or several with hyphens between them: `rotations`. */
+const segmentPattern = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
+/** A hundred years; a state that begins earlier has no moment to be worked out from. */
+const maxSecondsBefore = 100 * 366 * 86_400;
+
+/** Checks the shapes of what is declared; the names in it are checked with the model. */
+export function validateBehaviour(
+  { validate, markOnDelete, actions, nestedUnder }: LooseDeclaration,
+  refuse: Refuse,
+): void {
+  if (validate !== undefined && typeof validate !== "function") refuse("validate is a function of the body");
+  if (markOnDelete !== undefined && typeof markOnDelete !== "string")
+    refuse('write markOnDelete as the name of a timestamp, "deletedAt"');
+  if (nestedUnder !== undefined && !Array.isArray(nestedUnder))
+    refuse('write nestedUnder as a list of references, ["owner"]');
+  for (const [segment, action] of Object.entries(actions ?? {})) validateAction(segment, action, refuse);
+}
+
+function validateAction(segment: string, action: LooseAction, refuse: Refuse): void {
+  if (!segmentPattern.test(segment))
+    refuse(`write the action ${segment} as a noun in lowercase with hyphens, for example rotations`);
+  if (typeof action?.input !== "object" || typeof action.run !== "function")
+    refuse(`the action ${segment} needs input, which may be {}, and run`);
+}
+
+/** A field of an action's input is said by the caller and kept nowhere. */
+export function validateInputField({ kind, options }: FieldShape, refuse: Refuse): void {
+  const forbidden = ["readOnly", "internal", "immutable", "unique", "onDelete"].find(
+    (option) => option in options,
+  );
+  if (kind === "computedStatus" || forbidden !== undefined)
+    refuse(
+      `an action is told what its caller sends; remove ${kind === "computedStatus" ? "the computed status" : forbidden}`,
+    );
+}
+
+export function validateComputedStatus(
+  { rules, choices }: Extract<FieldShape, { kind: "computedStatus" }>,
+  refuse: Refuse,
+): void {
+  if (!Array.isArray(rules) || rules.length === 0)
+    refuse('give at least one rule: { status: "expired", from: "expiresAt" }');
+  const oldRule = rules.find((each) => "state" in each);
+  if (oldRule) refuse(renameHint("rule", "state")!);
+  if (choices.some((choice) => typeof choice !== "string" || choice === ""))
+    refuse("write every status as a word");
+  if (new Set(choices).size < choices.length) refuse("a status is listed twice; remove one");
+  for (const { status, secondsBefore = 0 } of rules) {
+    if (!Number.isFinite(secondsBefore) || secondsBefore < 0 || secondsBefore > maxSecondsBefore)
+      refuse(`secondsBefore of ${status} is a number of seconds from 0 to ${maxSecondsBefore}`);
+  }
+}
+
+export function validateJson({ options }: Extract<FieldShape, { kind: "json" }>, refuse: Refuse): void {
+  const { schema, optional } = options;
+  if (schema === undefined) return;
+  if (typeof schema !== "object" || schema === null)
+    refuse('schema is a JSON Schema, for example { type: "object" }');
+  if (optional && schema.type === undefined) refuse("is optional, so its schema needs a type");
+}
+
+/** Checks what needs the other resources and the derived names. */
+export function validateModelBehaviour(model: Model): void {
+  const paths = new Map<string, string>();
+  for (const resource of model.resources) {
+    validateMarkOnDelete(resource);
+    for (const attribute of resource.references) validateOnDelete(resource, attribute);
+    for (const [container, segment] of nestedPaths(resource)) {
+      const path = `${resource.version}/${container}/{id}/${segment}`;
+      const other = paths.get(path);
+      if (other)
+        throw new OperatorError(
+          `resource ${resource.name}: the path /${path} is taken by ${other}; rename one`,
+        );
+      paths.set(path, resource.name);
+    }
+  }
+}
+
+/** What stands below single rows because of this resource: itself, and its actions. */
+function nestedPaths({
+  isExposed,
+  segment,
+  parent,
+  nestedUnder,
+  actions,
+}: ResourceModel): [string, string][] {
+  if (!isExposed) return [];
+  const containers = [...(parent ? [parent] : []), ...nestedUnder].map((by) =>
+    by === "tenant" ? "tenants" : by.reference!.target.segment,
+  );
+  return [
+    ...containers.map((each): [string, string] => [each, segment]),
+    ...[...actions.keys()].map((action): [string, string] => [segment, action]),
+  ];
+}
+
+function validateMarkOnDelete({ name, markOnDelete: attribute }: ResourceModel): void {
+  if (!attribute) return;
+  const isValid = attribute.field.kind === "timestamp" && attribute.isNullable && attribute.isReadOnly;
+  if (isValid) return;
+  throw new OperatorError(
+    `resource ${name}, field ${attribute.name}: markOnDelete sets it, so write timestamp({ optional: true, readOnly: true })`,
+  );
+}
+
+function validateOnDelete({ name, markOnDelete }: ResourceModel, attribute: Attribute): void {
+  const { field, isNullable } = attribute;
+  const onDelete = field.kind === "belongsTo" ? field.options.onDelete : undefined;
+  if (onDelete === undefined) return;
+  const refuse = (remedy: string): never => {
+    throw new OperatorError(`resource ${name}, field ${attribute.reference!.name}: ${remedy}`);
+  };
+  if (onDelete !== "cascade") refuse('onDelete is "cascade", or left out');
+  if (markOnDelete && !isNullable)
+    refuse("its rows are kept when what they refer to is removed, so it must be optional");
+}

@@ -1,0 +1,53 @@
+// Where the authorization server stands: its issuer is what AUTH_URL says, whatever a request claims.
+
+import { hash } from "node:crypto";
+import { isIP } from "node:net";
+import type { OAuthUrls } from "../../auth/tokens/access-tokens.ts";
+import type { Brand } from "../pages/brand.ts";
+
+export interface Issuer extends OAuthUrls {
+  /** How people are told whose server it is. */
+  readonly brand: Brand;
+  /** `https://example.com` of the issuer. */
+  readonly origin: string;
+  /** `example.com`, with the port where it is told. */
+  readonly host: string;
+  readonly protocol: "http" | "https";
+  /** `/oauth`: the path of the issuer as callers see it; empty at the root. */
+  readonly path: string;
+  /** The name for which passkeys are made (WebAuthn, section 5.4.2); an address has none. */
+  readonly rpId: string | undefined;
+  /** Every scope of the API. */
+  readonly scopes: readonly string[];
+}
+
+export function issuerOf(
+  { issuer: url, resource }: OAuthUrls,
+  brand: Brand,
+  scopes: readonly string[],
+): Issuer {
+  const { origin, host, hostname, protocol: scheme } = new URL(url);
+  const protocol = scheme === "https:" ? "https" : "http";
+  const isAddress = isIP(hostname) !== 0 || hostname.startsWith("[");
+  const rpId = isAddress ? undefined : hostname;
+  const path = pathOf(url);
+  return { issuer: url, resource, brand, scopes, origin, host, protocol, rpId, path };
+}
+
+/** Where AUTH_URL is as requests arrive: without the folder that a proxy in front takes away. */
+export function mountedAt(authUrl: string, publicUrl: string) {
+  const issuerPath = pathOf(authUrl);
+  const resourcePath = pathOf(publicUrl);
+  const isBelow =
+    new URL(authUrl).origin === new URL(publicUrl).origin && `${issuerPath}/`.startsWith(`${resourcePath}/`);
+  return { issuerPath, resourcePath, mount: isBelow ? issuerPath.slice(resourcePath.length) : issuerPath };
+}
+
+function pathOf(url: string): string {
+  return new URL(url).pathname.replace(/\/$/, "");
+}
+
+/** A secret for one purpose, from each of the server's own. */
+export function deriveSecrets(secrets: readonly string[], purpose: string): string[] {
+  return secrets.map((secret) => hash("sha256", `portico ${purpose}\0${secret}`, "base64url"));
+}

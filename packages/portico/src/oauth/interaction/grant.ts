@@ -1,0 +1,69 @@
+// Grants as they are kept: what people allow applications to do.
+
+import type { OAuthClientLookup } from "../../auth/clients/lookup.ts";
+import type { OAuthRecords } from "../../auth/tokens/expiring-records.ts";
+
+/** What is kept of a grant, as far as it is read here. */
+interface StoredGrant {
+  readonly jti: string;
+  readonly accountId: string;
+  readonly clientId: string;
+  readonly iat: number;
+  readonly exp: number;
+  readonly openid?: { readonly scope?: string };
+}
+
+/** A grant with the application that it was given to. */
+export interface Grant {
+  readonly id: string;
+  readonly clientId: string;
+  readonly clientName: string;
+  readonly scopes: readonly string[];
+  readonly createdAt: string;
+  readonly expiresAt: string;
+}
+
+/** The grants of a person to applications that are still there, the newest first. */
+export async function grantsOf(
+  records: OAuthRecords,
+  clients: OAuthClientLookup,
+  accountId: string,
+): Promise<readonly Grant[]> {
+  const stored = (await records.ofAccount("Grant", accountId)).map(
+    (payload): StoredGrant => JSON.parse(payload),
+  );
+  const ids = new Set(stored.map(({ clientId }) => clientId));
+  const clientsFound = await Promise.all([...ids].map((id) => clients.find(id)));
+  const names = new Map(
+    clientsFound.flatMap((client) => (client ? [[client.clientId, client.name] as const] : [])),
+  );
+  return stored
+    .flatMap(({ jti, clientId, iat, exp, openid }): Grant[] => {
+      const clientName = names.get(clientId);
+      if (clientName === undefined) return [];
+      const scopes = openid?.scope?.split(" ") ?? [];
+      return [
+        { id: jti, clientId, clientName, scopes, createdAt: timestampOf(iat), expiresAt: timestampOf(exp) },
+      ];
+    })
+    .sort(byPosition);
+}
+
+/** The person who gave a grant; undefined where there is none. */
+export async function grantOwner(records: OAuthRecords, id: string): Promise<string | undefined> {
+  const record = await records.find("Grant", id);
+  return record && (JSON.parse(record.payload) as StoredGrant).accountId;
+}
+
+/** Where a grant stands in the list. */
+export type GrantPosition = Pick<Grant, "createdAt" | "id">;
+
+/** Below zero where the first comes before the second: newest first, then by id. */
+export function byPosition(one: GrantPosition, other: GrantPosition): number {
+  if (one.createdAt !== other.createdAt) return one.createdAt > other.createdAt ? -1 : 1;
+  return one.id === other.id ? 0 : one.id > other.id ? -1 : 1;
+}
+
+function timestampOf(seconds: number): string {
+  return new Date(seconds * 1000).toISOString();
+}

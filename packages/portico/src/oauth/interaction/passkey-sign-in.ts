@@ -1,0 +1,54 @@
+// A person shows who they are with a passkey, which names them by itself.
+
+import type { User } from "../../auth/people/person.ts";
+import type { Quota } from "../../declare/caller.ts";
+import { finishSignIn } from "./finish-sign-in.ts";
+import { type PageContext, type PageRequest, tooManyAttemptsMessage } from "./page-request.ts";
+import type { PendingAuthorization } from "./pending-authorization.ts";
+import { showSignIn } from "./sign-in.ts";
+import { parsePresented, verifyAuthentication } from "./webauthn.ts";
+
+const attemptQuota: Quota = { limit: 100, windowSeconds: 600 };
+
+const wrongPasskey = "This passkey did not work here. Try again, or sign in with your password.";
+
+export async function signInWithPasskey(
+  context: PageContext,
+  pageRequest: PageRequest,
+  pending: PendingAuthorization,
+): Promise<void> {
+  const { bruteForce } = context;
+  const { response, address } = pageRequest;
+  const showForm = (status: number, error: string): void =>
+    showSignIn(context, pageRequest, pending, status, { error });
+  const seconds = await bruteForce.secondsToWaitAt("passkey", address, attemptQuota);
+  if (seconds > 0) {
+    response.setHeader("Retry-After", String(seconds));
+    return showForm(429, tooManyAttemptsMessage(seconds));
+  }
+  const user = await userOf(context, pageRequest, pending);
+  if (!user) return showForm(401, wrongPasskey);
+  // RFC 8176: a key was shown, and the authenticator has seen the person.
+  return finishSignIn(context, pageRequest, pending, { accountId: user.id, amr: ["pop", "user"] });
+}
+
+/** Whose passkey answers the challenge of this page; undefined where that is nobody of the client's tenant. */
+async function userOf(
+  { passkeys, challenges, users, issuer }: PageContext,
+  { form }: PageRequest,
+  { interaction, client }: PendingAuthorization,
+): Promise<User | undefined> {
+  const { rpId } = issuer;
+  const presented = parsePresented(form?.get("credential") ?? null);
+  if (!presented || rpId === undefined) return undefined;
+  const challenge = await challenges.redeem(interaction.jti, form?.get("slip") ?? "");
+  const passkey = challenge === undefined ? undefined : await passkeys.find(presented.id);
+  if (challenge === undefined || !passkey) return undefined;
+  const counter = await verifyAuthentication(issuer, rpId, challenge, presented, passkey);
+  if (counter === undefined) return undefined;
+  const user = await users.find(passkey.userId);
+  const handle = presented.response["userHandle"];
+  const isOwner = handle === Buffer.from(passkey.userId).toString("base64url");
+  if (!isOwner || user?.tenantId !== client.tenantId) return undefined;
+  return (await passkeys.use(passkey.credentialId, counter)) ? user : undefined;
+}

@@ -1,0 +1,128 @@
+// What authenticators answer, checked (WebAuthn, sections 7.1 and 7.2). The library is loaded when the first passkey
+// comes: it takes tens of megabytes.
+
+import type { NewPasskey, Passkey } from "../../auth/people/passkeys.ts";
+import type { Issuer } from "../endpoints/issuer.ts";
+
+/** ES256, EdDSA, RS256 (RFC 9053): what is asked for, and all that is taken. */
+const algorithms = [-7, -8, -257];
+const maxResponseLength = 16_000;
+const timeoutMs = 300_000;
+
+/** What `navigator.credentials.get` is asked; the authenticator knows whose keys it has. */
+export function requestOptions(rpId: string, challenge: string): object {
+  return { challenge, rpId, timeout: timeoutMs, userVerification: "required", allowCredentials: [] };
+}
+
+/** Whom a new passkey is for. */
+interface Owner {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string;
+}
+
+/** What `navigator.credentials.create` is asked: a key that names its person by itself, and no attestation. */
+export function creationOptions(
+  issuer: Issuer,
+  rpId: string,
+  challenge: string,
+  owner: Owner,
+  known: readonly Pick<Passkey, "credentialId">[],
+): object {
+  return {
+    challenge,
+    rp: { id: rpId, name: issuer.brand.name },
+    user: { id: Buffer.from(owner.id).toString("base64url"), name: owner.email, displayName: owner.name },
+    pubKeyCredParams: algorithms.map((alg) => ({ type: "public-key", alg })),
+    authenticatorSelection: {
+      residentKey: "required",
+      requireResidentKey: true,
+      userVerification: "required",
+    },
+    attestation: "none",
+    excludeCredentials: known.map(({ credentialId: id }) => ({ type: "public-key", id })),
+    timeout: timeoutMs,
+  };
+}
+
+/** A credential as scripts write it down; what is in it is checked by the library. */
+export interface PresentedPasskey {
+  readonly id: string;
+  readonly response: Readonly<Record<string, unknown>>;
+}
+
+/** What a form brings of an authenticator; undefined for what is none. */
+export function parsePresented(text: string | null): PresentedPasskey | undefined {
+  if (text === null || text.length > maxResponseLength) return undefined;
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (typeof parsed !== "object" || parsed === null || !("id" in parsed) || !("response" in parsed))
+      return undefined;
+    const { id, response } = parsed;
+    if (typeof id !== "string" || typeof response !== "object" || response === null) return undefined;
+    return parsed as PresentedPasskey;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The passkey that was made; undefined where the answer is not one to our question. */
+export async function verifyRegistration(
+  issuer: Issuer,
+  rpId: string,
+  expectedChallenge: string,
+  presented: PresentedPasskey,
+): Promise<Omit<NewPasskey, "name"> | undefined> {
+  const { verifyRegistrationResponse } = await import("@simplewebauthn/server");
+  const { decodeAttestationObject, isoBase64URL } = await import("@simplewebauthn/server/helpers");
+  try {
+    const attestation = decodeAttestationObject(
+      isoBase64URL.toBuffer(String(presented.response["attestationObject"])),
+    );
+    // Nobody asked for certificates, and to check some the library would ask hosts that they name.
+    if (attestation.get("fmt") !== "none" && attestation.get("attStmt").get("x5c") !== undefined)
+      return undefined;
+    const { verified, registrationInfo } = await verifyRegistrationResponse({
+      response: presented as never,
+      expectedChallenge,
+      expectedOrigin: issuer.origin,
+      expectedRPID: rpId,
+      requireUserVerification: true,
+      supportedAlgorithmIDs: algorithms,
+    });
+    if (!verified) return undefined;
+    const { id, publicKey, counter } = registrationInfo.credential;
+    return { credentialId: id, publicKey: Buffer.from(publicKey).toString("base64url"), counter };
+  } catch {
+    // The library throws for whatever is wrong with what came from outside.
+    return undefined;
+  }
+}
+
+/** The count of a use of a passkey; undefined where it is not its answer to our question. */
+export async function verifyAuthentication(
+  issuer: Issuer,
+  rpId: string,
+  expectedChallenge: string,
+  presented: PresentedPasskey,
+  { credentialId, publicKey, counter }: Passkey,
+): Promise<number | undefined> {
+  const { verifyAuthenticationResponse } = await import("@simplewebauthn/server");
+  try {
+    const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+      response: presented as never,
+      expectedChallenge,
+      expectedOrigin: issuer.origin,
+      expectedRPID: rpId,
+      requireUserVerification: true,
+      credential: {
+        id: credentialId,
+        publicKey: new Uint8Array(Buffer.from(publicKey, "base64url")),
+        counter,
+      },
+    });
+    return verified ? authenticationInfo.newCounter : undefined;
+  } catch {
+    return undefined;
+  }
+}

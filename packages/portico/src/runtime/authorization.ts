@@ -1,0 +1,106 @@
+// The authorization server put together, and whoever verifies what it and another one give out.
+
+import { OAuthClientLookup } from "../auth/clients/lookup.ts";
+import { AccountMails } from "../auth/people/account-mails.ts";
+import { EmailChanges } from "../auth/people/email-changes.ts";
+import { MailedLinks, type SetEmail } from "../auth/people/mailed-links.ts";
+import { Passkeys } from "../auth/people/passkeys.ts";
+import { UserLookup } from "../auth/people/person.ts";
+import { SignInSessions } from "../auth/people/sign-in-sessions.ts";
+import { users } from "../auth/people/user.ts";
+import { systemCaller } from "../auth/system-caller.ts";
+import { findTenant } from "../auth/tenants/tenant.ts";
+import { AccessTokens, type OAuthUrls } from "../auth/tokens/access-tokens.ts";
+import { OAuthRecords } from "../auth/tokens/expiring-records.ts";
+import { FileSigningKeys } from "../auth/tokens/file-signing-keys.ts";
+import { SigningKeyRing, StoredSigningKeys } from "../auth/tokens/signing-keys.ts";
+import { IntrospectedTokens, TokenAuthenticator } from "../auth/tokens/token-introspection.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { Logger } from "../http/logging/log.ts";
+import { Encryption } from "../lib/encryption.ts";
+import { TokenBuckets } from "../limits/token-bucket.ts";
+import { MailedAccountEmails } from "../mail/account-notifications.ts";
+import { AuthorizationServer } from "../oauth/authorization-server.ts";
+import { BruteForceLimits } from "../oauth/endpoints/brute-force-limits.ts";
+import { RemoteKeySets } from "../oauth/provider/key-sets.ts";
+import type { Store } from "../store/store.ts";
+import { brandOf } from "./brand.ts";
+import type { Assembly } from "./compose.ts";
+import { emailSettings } from "./notices.ts";
+import type { Settings } from "./settings.ts";
+
+export function authorizationServer(
+  store: Store,
+  engine: Engine,
+  { app, model, settings }: Assembly,
+  secrets: readonly string[],
+  urls: Promise<OAuthUrls>,
+  logger: Logger,
+): AuthorizationServer {
+  const encryption = new Encryption(secrets);
+  const records = new OAuthRecords(store, encryption);
+  const signingKeyFile = settings.signingKey;
+  const keys = new SigningKeyRing(
+    signingKeyFile === undefined
+      ? new StoredSigningKeys(store, encryption)
+      : new FileSigningKeys(signingKeyFile, (message, details) => logger.warn(details, message)),
+  );
+  const tokens = new AccessTokens(store, records, keys, urls, settings.keyQuota);
+  const userLookup = new UserLookup(store);
+  const sessions = new SignInSessions(store, records);
+  const emails = new MailedAccountEmails(store, model, emailSettings(app, settings));
+  const passkeys = new Passkeys(store, emails);
+  const changes = new EmailChanges(store);
+  const setEmail: SetEmail = async (session, { id, tenantId }, email) => {
+    await engine.rowsIn(session, systemCaller(model, tenantId)).update(users, id, { email });
+  };
+  const links = new MailedLinks(
+    store,
+    records,
+    userLookup,
+    passkeys,
+    sessions,
+    emails,
+    urls,
+    changes,
+    setEmail,
+  );
+  const known = {
+    users: userLookup,
+    sessions,
+    keySets: new RemoteKeySets(settings.mode === "sandbox"),
+    passkeys,
+    clients: new OAuthClientLookup(store),
+    bruteForce: new BruteForceLimits(new TokenBuckets(), settings.failedAuthQuota),
+    links,
+    mails: new AccountMails(
+      { store, records, users: userLookup, emails, links, changes },
+      (message, details) => logger.warn(details, message),
+    ),
+  };
+  const brand = brandOf(app, settings);
+  return new AuthorizationServer(
+    { ...known, records, keys, tokens, secrets, urls, brand, scopes: model.scopes },
+    (error) => logger.error({ err: error }, "the authorization server failed"),
+  );
+}
+
+/** Whoever verifies what is presented as a token: ours, and those of the other issuer that the settings name. */
+export function tokenAuthenticator(
+  store: Store,
+  { introspection, keyQuota }: Settings,
+  { dependencies: { tokens, urls } }: AuthorizationServer,
+  logger: Logger,
+): Pick<AccessTokens, "caller"> {
+  if (!introspection) return tokens;
+  const tenantId = async (): Promise<string> => (await findTenant(store, introspection.tenantId)).id;
+  const resource = urls.then((known) => known.resource);
+  const introspected = new IntrospectedTokens(
+    introspection,
+    tenantId,
+    resource,
+    keyQuota,
+    (message, details) => logger.warn(details, message),
+  );
+  return new TokenAuthenticator(tokens, introspected);
+}

@@ -1,0 +1,91 @@
+// The one place where the parts of Portico are put together.
+
+import { expiryIndexes } from "../auth/api-keys/expiry-notices.ts";
+import { type ApiKeys, declareApiKeys } from "../auth/api-keys/resource.ts";
+import { clientSecrets, oauthClients } from "../auth/clients/resource.ts";
+import { emailChangeIndexes } from "../auth/people/email-changes.ts";
+import { passkeysTable } from "../auth/people/passkeys.ts";
+import { passwordsTable } from "../auth/people/password.ts";
+import { emailChanges, users } from "../auth/people/user.ts";
+import { verifiedEmailsTable } from "../auth/people/verified-email.ts";
+import { tenantsTable } from "../auth/tenants/tenant.ts";
+import { oauthRecordsTable } from "../auth/tokens/expiring-records.ts";
+import { signingKeysTable } from "../auth/tokens/signing-keys.ts";
+import type { App } from "../declare/app.ts";
+import type { Resource } from "../declare/resource.ts";
+import { OperatorError } from "../errors.ts";
+import { eventsTable } from "../events/event.ts";
+import { purgedEventsTable } from "../events/purged-events.ts";
+import { requireFreePaths } from "../http/own-paths.ts";
+import { mailIndexes, mails } from "../mail/message.ts";
+import { buildModel } from "../model/build-model.ts";
+import type { Model } from "../model/model.ts";
+import { mountedAt } from "../oauth/endpoints/issuer.ts";
+import { openStore } from "../store/open.ts";
+import { type Table, tablesOf } from "../store/schema/ddl.ts";
+import type { Store } from "../store/store.ts";
+import { keyUsageTable } from "../usage/key-uses.ts";
+import { requestLogs } from "../usage/request-log.ts";
+import { loadApp } from "./config.ts";
+import { keyEmails } from "./notices.ts";
+import { authUrl, readSettings, type Settings } from "./settings.ts";
+
+/** Tables of the server itself that belong to no resource. */
+export const ownTables = [
+  tenantsTable,
+  passwordsTable,
+  verifiedEmailsTable,
+  passkeysTable,
+  eventsTable,
+  purgedEventsTable,
+  keyUsageTable,
+  oauthRecordsTable,
+  signingKeysTable,
+];
+const ownIndexes = [...mailIndexes, ...expiryIndexes, ...emailChangeIndexes];
+
+export interface Assembly {
+  readonly app: App;
+  readonly model: Model;
+  readonly settings: Settings;
+  readonly tables: readonly Table[];
+  readonly apiKeys: ApiKeys;
+}
+
+/** Reads the project in this folder and its settings, and checks both. */
+export async function assemble(): Promise<Assembly> {
+  const app = await loadApp();
+  const settings = readSettings(process.env, app.settings);
+  const apiKeys: ApiKeys = declareApiKeys({
+    environment: settings.mode === "live" ? "live" : "test",
+    expiringSoonDays: settings.keyExpiringSoonDays,
+    standardQuota: settings.keyQuota,
+    notices: keyEmails(app, settings, () => apiKeys),
+  });
+  const ownResources = [users, emailChanges, apiKeys, requestLogs, mails, oauthClients, clientSecrets];
+  const model = validatedModel(app, ownResources, settings.mode === "sandbox");
+  requireFreePaths(
+    model.resources,
+    mountedAt(authUrl(settings, settings.publicUrl), settings.publicUrl).mount,
+  );
+  return { app, model, settings, tables: tablesOf(model, ownTables, ownIndexes), apiKeys };
+}
+
+function validatedModel(app: App, ownResources: readonly Resource[], explainsFailures: boolean): Model {
+  try {
+    return buildModel(app, ownResources, { explainsFailures });
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    throw new OperatorError(`the declarations of portico.config.ts are faulty: ${(error as Error).message}`);
+  }
+}
+
+/** Opens the database, does something with it and closes it. */
+export async function withStore<T>(assembly: Assembly, work: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openStore(assembly.settings.databaseUrl, assembly.settings);
+  try {
+    return await work(store);
+  } finally {
+    await store.database.close();
+  }
+}

@@ -1,0 +1,73 @@
+// The first start of a sandbox: a tenant, a user, rows to look at and a key that opens everything.
+
+import { randomBytes } from "node:crypto";
+import type { ApiKeys } from "../auth/api-keys/resource.ts";
+import { everyScope } from "../auth/api-keys/rules.ts";
+import { hashPassword, setPassword } from "../auth/people/password.ts";
+import { users } from "../auth/people/user.ts";
+import { systemCaller } from "../auth/system-caller.ts";
+import { hasNoTenant, insertTenant } from "../auth/tenants/tenant.ts";
+import type { App } from "../declare/app.ts";
+import type { Rows } from "../declare/resource.ts";
+import type { Engine } from "../engine/engine.ts";
+import { OperatorError, Problem } from "../errors.ts";
+import type { Store } from "../store/store.ts";
+
+/** Fills an empty sandbox. @returns the key, which is shown this once; undefined where the sandbox is not empty */
+export async function fillSandbox(
+  app: App,
+  engine: Engine,
+  store: Store,
+  apiKeys: ApiKeys,
+): Promise<string | undefined> {
+  const { model } = engine;
+  return store.transaction(async (session) => {
+    if (!(await hasNoTenant(store, session))) return undefined;
+    const tenant = await insertTenant(store, session, "Sandbox");
+    const userModel = engine.rowsIn(session, systemCaller(model, tenant.id));
+    const user = await userModel.create(users, { email: "ada@example.com", name: "Ada Lovelace" });
+    // Nobody needs to know it: a password is set anew by mail.
+    const password = await hashPassword(randomBytes(24).toString("base64url"));
+    await setPassword(store, session, { tenantId: tenant.id, userId: user.id }, password);
+    const rows = engine.rowsIn(session, systemCaller(model, tenant.id, user.id));
+    await runSeed(app, rows);
+    const key = await rows.create(apiKeys, { name: "First key", scopes: [everyScope] });
+    // The hook of the resource reveals the key in the answer to its creation.
+    return (key as { key?: string }).key;
+  });
+}
+
+async function runSeed({ seed }: App, rows: Rows): Promise<void> {
+  try {
+    await seed?.(rows);
+  } catch (error) {
+    if (error instanceof Problem) throw new OperatorError(`the seed of portico.config.ts: ${error.message}`);
+    throw error;
+  }
+}
+
+/** What a person reads at the first start. */
+export function greeting(app: App, engine: Engine, url: string, key: string): string {
+  const declared = app.resources.map(({ name }) => engine.model.resource.get(name)!);
+  const example = declared.find(
+    (resource) => resource.isExposed && !resource.parent && resource.paging === "cursor",
+  );
+  const collection = `${url}/${example?.segment ?? "users"}`;
+  const authorization = `-H 'Authorization: Bearer ${key}'`;
+  return [
+    "",
+    `${app.name} is running at ${url}, in sandbox mode${app.seed ? ", with sample data" : ""}.`,
+    "",
+    "Your key, shown this once only:",
+    "",
+    `  ${key}`,
+    "",
+    "Try it:",
+    "",
+    `  curl ${collection} ${authorization}`,
+    `  curl '${collection}?limit=1&fields=id,createdAt' ${authorization}`,
+    `  curl ${url}/users ${authorization}`,
+    "",
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,65 @@
+// Writes of many rows, whatever their number. To PostgreSQL they go as one statement, bound to one JSON text; SQLite
+// runs a prepared statement for each row in a quarter of the time that it takes to read the same rows from JSON.
+
+import { type RawBuilder, sql } from "kysely";
+import type { Session, Statement } from "../database.ts";
+import type { Dialect } from "../dialect.ts";
+import type { Column } from "../schema/ddl.ts";
+import { compile, parameter } from "../statement.ts";
+
+/** A row by the names of its columns. */
+export type ColumnRow = Readonly<Record<string, string | number | null>>;
+
+/** Writes rows in the transaction of a session. */
+export type WriteRows = (session: Session, rows: readonly ColumnRow[]) => Promise<void>;
+
+/**
+ * A write that takes rows from a subquery.
+ *
+ * @param build makes the statement around it: `` (rows) => sql`insert into t (a) select a from ${rows} as n` ``
+ */
+export function compileManyRows(
+  dialect: Dialect,
+  columns: readonly Column[],
+  build: (rows: RawBuilder<unknown>) => RawBuilder<unknown>,
+): WriteRows {
+  if (dialect.name === "postgres") {
+    const together: Statement<readonly ColumnRow[]> = compile(
+      dialect.builder,
+      build(fromJson(dialect, columns)),
+    );
+    return async (session, rows) => {
+      await session.query(together, rows);
+    };
+  }
+  const values = columns.map(
+    ({ name }) => sql`${parameter((row: ColumnRow) => row[name])} as ${sql.ref(name)}`,
+  );
+  const one: Statement<ColumnRow> = compile(dialect.builder, build(sql`(select ${sql.join(values)})`));
+  return async (session, rows) => {
+    for (const row of rows) await session.query(one, row);
+  };
+}
+
+function fromJson({ columnType }: Dialect, columns: readonly Column[]): RawBuilder<unknown> {
+  const text = parameter((rows: readonly ColumnRow[]) => JSON.stringify(rows));
+  const types = columns.map(({ name, type }) => sql`${sql.ref(name)} ${sql.raw(columnType[type])}`);
+  return sql`(select * from json_to_recordset(${text}::json) as r (${sql.join(types)}))`;
+}
+
+/** @param onConflict what to do about rows that are there already: `on conflict ...` */
+export function compileInsertRows(
+  dialect: Dialect,
+  table: string,
+  columns: readonly Column[],
+  onConflict: RawBuilder<unknown> = sql``,
+): WriteRows {
+  const names = sql.join(columns.map(({ name }) => sql.ref(name)));
+  // Without the condition SQLite would take `on conflict` for that of a join.
+  return compileManyRows(
+    dialect,
+    columns,
+    (rows) =>
+      sql`insert into ${sql.table(table)} (${names}) select ${names} from ${rows} as n where true ${onConflict}`,
+  );
+}

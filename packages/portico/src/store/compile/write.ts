@@ -1,0 +1,82 @@
+// Inserts, updates and deletes. Each answers with the row as it now stands (or last stood), as JSON text.
+
+import { sql } from "kysely";
+import type { Attribute, ResourceModel } from "../../model/model.ts";
+import { wholeRow } from "../../query/selection.ts";
+import type { Delete, Insert, RowValues, Update } from "../../query/write.ts";
+import type { Statement } from "../database.ts";
+import type { Dialect } from "../dialect.ts";
+import { searchColumn, storedAttributes } from "../schema/ddl.ts";
+import { searchText } from "../search/index-terms.ts";
+import { compile, parameter } from "../statement.ts";
+import { rowJson } from "./row.ts";
+
+export function compileInsert(dialect: Dialect, resource: ResourceModel): Statement<Insert> {
+  const stored = storedAttributes(resource);
+  const names = ["tenant_id", ...stored.map((attribute) => attribute.column)];
+  const values = [
+    parameter(({ tenantId }: Insert) => tenantId),
+    ...stored.map((attribute) => valueParameter(dialect, attribute)),
+  ];
+  if (resource.search.length > 0) {
+    names.push(searchColumn);
+    values.push(parameter(({ tenantId, values: row }: Insert) => searchWords(resource, tenantId, row)));
+  }
+  return compile(
+    dialect.builder,
+    sql`insert into ${sql.table(resource.table)} (${sql.join(names.map((name) => sql.ref(name)))})
+      values (${sql.join(values)}) returning ${rowJson(dialect, undefined, wholeRow(resource))}`,
+  );
+}
+
+/**
+ * Sets the attributes named; where a searched one is among them, the values of all searched ones must be given
+ * in `Update.values`.
+ */
+export function compileUpdate(
+  dialect: Dialect,
+  resource: ResourceModel,
+  attributes: readonly Attribute[],
+): Statement<Update> {
+  const assignments = attributes.map(
+    (attribute) => sql`${sql.ref(attribute.column)} = ${valueParameter(dialect, attribute)}`,
+  );
+  if (attributes.some((attribute) => resource.search.includes(attribute))) {
+    assignments.push(
+      sql`${sql.ref(searchColumn)} = ${parameter(({ tenantId, values }: Update) => searchWords(resource, tenantId, values))}`,
+    );
+  }
+  return compile(
+    dialect.builder,
+    sql`update ${sql.table(resource.table)} set ${sql.join(assignments)} where ${target()}
+      returning ${rowJson(dialect, undefined, wholeRow(resource))}`,
+  );
+}
+
+export function compileDelete(dialect: Dialect, resource: ResourceModel): Statement<Delete> {
+  return compile(
+    dialect.builder,
+    sql`delete from ${sql.table(resource.table)} where ${target()}
+      returning ${rowJson(dialect, undefined, wholeRow(resource))}`,
+  );
+}
+
+function target() {
+  const tenantId = parameter((write: Update | Delete) => write.tenantId);
+  return sql`tenant_id = ${tenantId} and id = ${parameter((write: Update | Delete) => write.id)}`;
+}
+
+function valueParameter(dialect: Dialect, attribute: Attribute) {
+  const { name } = attribute;
+  // Not what every object inherits, for a field may be called `constructor`.
+  return parameter(({ values }: Insert | Update) =>
+    dialect.encode(attribute, Object.hasOwn(values, name) ? values[name] : undefined),
+  );
+}
+
+function searchWords(resource: ResourceModel, tenantId: string, values: RowValues): string {
+  return searchText(
+    tenantId,
+    resource.search.map(({ name }) => values[name]),
+  );
+}

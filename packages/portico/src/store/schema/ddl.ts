@@ -1,0 +1,221 @@
+// The tables that a model asks for. Every index starts with the tenant; every declared filter has an index for
+// every declared sort, so that a page is a walk along an index however it is filtered.
+
+import { hash } from "node:crypto";
+import { isJson } from "../../declare/field.ts";
+import { OperatorError } from "../../errors.ts";
+import { type Attribute, defaultSort, type Model, type ResourceModel } from "../../model/model.ts";
+
+export type ColumnType = "text" | "integer" | "number" | "boolean" | "timestamp" | "json" | "sequence";
+
+export interface Column {
+  readonly name: string;
+  readonly type: ColumnType;
+  readonly isNullable: boolean;
+  /** What rows that stand already are given when the column is added: a constant. */
+  readonly defaultValue: string | number | boolean | undefined;
+  /** The declaration it comes from, for messages. */
+  readonly from: string;
+}
+
+export interface Index {
+  readonly name: string;
+  readonly columns: readonly { readonly name: string; readonly isNullable: boolean }[];
+  readonly isUnique: boolean;
+}
+
+/** An index that the server itself needs on the table of a resource: it leads through the rows of all tenants. */
+export interface OwnIndex extends Index {
+  readonly table: string;
+}
+
+export interface ForeignKey {
+  readonly column: string;
+  readonly table: string;
+  readonly onDelete: "cascade" | "restrict";
+}
+
+export interface Table {
+  readonly name: string;
+  readonly columns: readonly Column[];
+  readonly primaryKey: readonly string[];
+  readonly indexes: readonly Index[];
+  readonly foreignKeys: readonly ForeignKey[];
+  /** The index over the words of these columns; none where nothing is searched. */
+  readonly search: { readonly index: string; readonly columns: readonly string[] } | undefined;
+}
+
+/** The longest name that PostgreSQL keeps whole. */
+const maxIdentifierLength = 63;
+
+/** The column that holds the words of the searched ones. */
+export const searchColumn = "search_words";
+
+/** The table of a search index in SQLite. */
+export function searchTable(table: string): string {
+  return `${table}_search`;
+}
+
+/** All tables: the model's, and those that parts of the server own. Parents come before children. */
+export function tablesOf(
+  model: Model,
+  ownTables: readonly Table[],
+  ownIndexes: readonly OwnIndex[] = [],
+): Table[] {
+  const [referencing, plain] = [true, false].map((hasForeignKey) =>
+    ownTables.filter((table) => table.foreignKeys.length > 0 === hasForeignKey),
+  );
+  const ofResources = parentsFirst(model.resources).map((resource) => {
+    const table = resourceTable(resource);
+    return {
+      ...table,
+      indexes: [...table.indexes, ...ownIndexes.filter((each) => each.table === table.name)],
+    };
+  });
+  requireFree(model, ownTables);
+  return [...plain!, ...ofResources, ...referencing!];
+}
+
+/** @throws OperatorError for a resource whose table another one, or the server itself, has already */
+function requireFree({ resources }: Model, ownTables: readonly Table[]): void {
+  const owners = new Map(ownTables.map(({ name }) => [name, "the server itself"]));
+  for (const { name, table, search } of resources) {
+    for (const each of search.length > 0 ? [table, searchTable(table)] : [table]) {
+      const owner = owners.get(each);
+      if (owner)
+        throw new OperatorError(
+          `resource ${name}: the table ${each} belongs to ${owner}; set plural, or rename it`,
+        );
+      owners.set(each, `the resource ${name}`);
+    }
+  }
+}
+
+function parentsFirst(resources: readonly ResourceModel[]): ResourceModel[] {
+  const ordered = new Set<ResourceModel>();
+  const visit = (resource: ResourceModel, path: ReadonlySet<ResourceModel>): void => {
+    if (path.has(resource)) return;
+    for (const { reference } of resource.references) visit(reference!.target, new Set([...path, resource]));
+    ordered.add(resource);
+  };
+  for (const resource of resources) visit(resource, new Set());
+  return [...ordered];
+}
+
+/** The columns of a resource's table. */
+export function columnsOf(resource: ResourceModel): Column[] {
+  const column = (name: string, type: ColumnType): Column => ({
+    name,
+    type,
+    isNullable: false,
+    defaultValue: undefined,
+    from: `resource ${resource.name}`,
+  });
+  return [
+    column("tenant_id", "text"),
+    ...storedAttributes(resource).map((attribute) => attributeColumn(resource, attribute)),
+    ...(resource.search.length > 0 ? [{ ...column(searchColumn, "text"), defaultValue: "" }] : []),
+  ];
+}
+
+function resourceTable(resource: ResourceModel): Table {
+  return {
+    name: resource.table,
+    columns: columnsOf(resource),
+    primaryKey: ["tenant_id", "id"],
+    indexes: resourceIndexes(resource),
+    foreignKeys: resource.references.map((attribute) => ({
+      column: attribute.column,
+      table: attribute.reference!.target.table,
+      onDelete: attribute === resource.parent ? "cascade" : "restrict",
+    })),
+    search: searchOf(resource),
+  };
+}
+
+/** Its name tells which columns it covers, so that it is made anew when the declaration names others. */
+function searchOf({ table, search }: ResourceModel): Table["search"] {
+  if (search.length === 0) return undefined;
+  const columns = search.map(({ column }) => column);
+  return {
+    index: `${indexPrefix}${searchTable(table)}_${hash("sha256", columns.join(), "hex").slice(0, 8)}`,
+    columns,
+  };
+}
+
+function attributeColumn(resource: ResourceModel, { name, column, field, isNullable }: Attribute): Column {
+  const value = "default" in field.options ? field.options.default : undefined;
+  return {
+    name: column,
+    type: columnTypes[field.kind],
+    isNullable,
+    defaultValue: defaultValueOf(field.kind, value),
+    from: `resource ${resource.name}, field ${name}`,
+  };
+}
+
+/** A state has no column: it is worked out. */
+export function storedAttributes({ attributes }: ResourceModel): readonly Attribute[] {
+  return attributes.filter(({ statusRules }) => !statusRules);
+}
+
+const columnTypes = {
+  id: "text",
+  text: "text",
+  choice: "text",
+  belongsTo: "text",
+  computedStatus: "text",
+  integer: "integer",
+  number: "number",
+  boolean: "boolean",
+  timestamp: "timestamp",
+  json: "json",
+  list: "json",
+} as const;
+
+function defaultValueOf(kind: Attribute["field"]["kind"], value: unknown): Column["defaultValue"] {
+  if (kind === "belongsTo" || typeof value === "function" || value === undefined) return undefined;
+  if (isJson({ kind })) return JSON.stringify(value);
+  if (kind === "timestamp") return (value === "now" ? new Date() : new Date(String(value))).toISOString();
+  // Of the other kinds a constant default is a text, a number or a boolean.
+  return value as string | number | boolean;
+}
+
+function resourceIndexes(resource: ResourceModel): Index[] {
+  const indexes = new Map<string, Index>();
+  const add = (attributes: readonly Attribute[], unique?: Attribute["unique"]): void => {
+    const columns = [...new Set(attributes)].map(({ column, isNullable }) => ({ name: column, isNullable }));
+    const isUnique = unique !== undefined;
+    const name = indexName(resource.table, columns, isUnique);
+    const tenant = unique === "all tenants" ? [] : [{ name: "tenant_id", isNullable: false }];
+    indexes.set(name, { name, columns: [...tenant, ...columns], isUnique });
+  };
+  const id = resource.attribute.get("id")!;
+  const parent = resource.parent ? [resource.parent] : [];
+  for (const sort of resource.sorts.values()) {
+    add([...parent, sort, id]);
+    for (const { attribute } of resource.filters.values())
+      if (!attribute.statusRules) add([...parent, attribute, sort, id]);
+  }
+  for (const attribute of resource.attributes) if (attribute.unique) add([attribute], attribute.unique);
+  for (const attribute of resource.references) {
+    const isIndexed = [...indexes.values()].some((index) => index.columns[1]?.name === attribute.column);
+    // The rows that refer to another are listed newest first.
+    if (!isIndexed) add([attribute, resource.sorts.get(defaultSort)!, id]);
+  }
+  return [...indexes.values()];
+}
+
+/** Indexes of the model are known by this beginning; others belong to somebody else. */
+export const indexPrefix = "portico_";
+
+function indexName(table: string, columns: readonly { name: string }[], isUnique: boolean): string {
+  const names = columns.map((column) => column.name).join("_");
+  return identifier(`${indexPrefix}${isUnique ? "unique_" : ""}${table}_${names}`);
+}
+
+/** Names that PostgreSQL would cut are cut here, with a hash that keeps them apart. */
+export function identifier(name: string): string {
+  if (name.length <= maxIdentifierLength) return name;
+  return `${name.slice(0, maxIdentifierLength - 9)}_${hash("sha256", name, "hex").slice(0, 8)}`;
+}

@@ -1,0 +1,53 @@
+// Makes the search words of a table anew, when a declaration begins to search or searches other fields.
+
+import { sql } from "kysely";
+import type { ColumnValues, Session } from "../database.ts";
+import type { Dialect } from "../dialect.ts";
+import { searchColumn, type Table } from "../schema/ddl.ts";
+import { compile, parameter } from "../statement.ts";
+import { searchText } from "./index-terms.ts";
+
+/** Rows read at a time, so that memory stays small however many there are. */
+const batchSize = 500;
+
+interface RowKey {
+  readonly tenantId: string;
+  readonly id: string;
+}
+
+interface Words extends RowKey {
+  readonly words: string;
+}
+
+/** @param apart runs each batch in a transaction of its own, where there are others to wait for the rows */
+export async function backfillSearch(
+  dialect: Dialect,
+  apart: (work: (session: Session) => Promise<void>) => Promise<void>,
+  table: Table,
+  columns: readonly string[],
+): Promise<void> {
+  const name = sql.table(table.name);
+  const after = sql`(tenant_id, id) > (${parameter(({ tenantId }: RowKey) => tenantId)}, ${parameter(({ id }: RowKey) => id)})`;
+  const read = compile<RowKey>(
+    dialect.builder,
+    sql`select tenant_id, id, ${sql.join(columns.map((column) => sql.ref(column)))} from ${name} where ${after} order by tenant_id, id limit ${sql.lit(batchSize)}${dialect.locks.update}`,
+  );
+  const write = compile<Words>(
+    dialect.builder,
+    sql`update ${name} set ${sql.ref(searchColumn)} = ${parameter(({ words }: Words) => words)}
+      where tenant_id = ${parameter(({ tenantId }: Words) => tenantId)} and id = ${parameter(({ id }: Words) => id)}`,
+  );
+  let last: RowKey | undefined = { tenantId: "", id: "" };
+  while (last) {
+    const from: RowKey = last;
+    await apart(async (session) => {
+      const rows: readonly ColumnValues[] = await session.query(read, from);
+      last = undefined;
+      for (const [tenantId, id, ...values] of rows) {
+        // The first two columns are texts.
+        last = { tenantId: tenantId as string, id: id as string };
+        await session.query(write, { ...last, words: searchText(last.tenantId, values) });
+      }
+    });
+  }
+}

@@ -1,0 +1,150 @@
+// How often a key was used: its counts by minute, added up to the steps that are asked for. What was counted in the
+// last second may still be on its way to the database.
+
+import { sql } from "kysely";
+import type { Caller } from "../declare/caller.ts";
+import { requireScope } from "../engine/authorize.ts";
+import { requireParentRow } from "../engine/find-row.ts";
+import { InvalidInput } from "../engine/validation/validate.ts";
+import type { FieldError } from "../errors.ts";
+import { parseTimestamp } from "../lib/timestamp.ts";
+import type { Model, ResourceModel } from "../model/model.ts";
+import type { Statement } from "../store/database.ts";
+import { compile, parameter } from "../store/statement.ts";
+import type { Store } from "../store/store.ts";
+import { minuteOf } from "./key-uses.ts";
+
+/** Minutes of each step. */
+const stepMinutes = { minute: 1, hour: 60, day: 24 * 60 } as const;
+type Step = keyof typeof stepMinutes;
+
+const defaultRangeMinutes = stepMinutes.day;
+/** Steps that one answer covers, and rows that it holds. */
+const maxSteps = 1_500;
+const maxRows = 10_000;
+
+/** What is asked for, as a caller writes it. */
+export interface UsageRequest {
+  /** ISO 8601; 24 hours before `to`, when left out. */
+  readonly from?: string | undefined;
+  /** ISO 8601; now, when left out. */
+  readonly to?: string | undefined;
+  /** `minute`, `hour` or `day`; `hour`, when left out. */
+  readonly step?: string | undefined;
+}
+
+/** The requests of one step, route and class of status. */
+export interface UsageCount {
+  /** The step begins here and ends before `to`. */
+  readonly from: string;
+  readonly to: string;
+  /** The pattern of the path, `/posts/:id`. */
+  readonly route: string;
+  /** `2xx` to `5xx` */
+  readonly statusClass: string;
+  readonly count: number;
+}
+
+interface UsageRange {
+  readonly tenantId: string;
+  readonly keyId: string;
+  /** Minutes since 1970; the second lies outside. */
+  readonly first: number;
+  readonly end: number;
+}
+
+export class KeyUsage {
+  readonly #model: Model;
+  readonly #store: Store;
+  readonly #statements: Readonly<Record<Step, Statement<UsageRange>>>;
+
+  constructor(model: Model, store: Store) {
+    this.#model = model;
+    this.#store = store;
+    const statement = (step: Step): Statement<UsageRange> => countsByStep(store, stepMinutes[step]);
+    this.#statements = { minute: statement("minute"), hour: statement("hour"), day: statement("day") };
+  }
+
+  /** The resource whose rows have a usage. */
+  get keys(): ResourceModel {
+    return this.#model.resource.get("apiKey")!;
+  }
+
+  /**
+   * The counts of a key, oldest first; steps without a request are left out.
+   * @throws Problem `insufficient_scope`, `not_found`, or `validation_error` for what is asked wrongly
+   */
+  async read(caller: Caller, keyId: string, request: UsageRequest): Promise<UsageCount[]> {
+    requireScope(caller, this.keys.scopes.read);
+    const { step, first, end } = parseUsageRequest(request);
+    await requireParentRow(this.#store, this.#store.database, caller, this.keys, keyId);
+    const range = { tenantId: caller.tenantId, keyId, first, end };
+    const rows = await this.#store.database.query(this.#statements[step], range);
+    if (rows.length > maxRows) throw new InvalidInput([rangeTooLarge(`more than ${maxRows} counts`)]);
+    return rows.map(([number, route, statusClass, count]) => {
+      const from = Number(number) * stepMinutes[step];
+      return {
+        from: timestampOfMinute(from),
+        to: timestampOfMinute(from + stepMinutes[step]),
+        route: String(route),
+        statusClass: `${statusClass}xx`,
+        count: Number(count),
+      };
+    });
+  }
+}
+
+function countsByStep({ dialect }: Store, minutes: number): Statement<UsageRange> {
+  const number = sql`minute / ${sql.lit(minutes)}`;
+  return compile(
+    dialect.builder,
+    sql`select ${number}, route, status_class, sum(count) from key_usage
+      where tenant_id = ${parameter(({ tenantId }: UsageRange) => tenantId)} and key_id = ${parameter(({ keyId }: UsageRange) => keyId)}
+        and minute >= ${parameter(({ first }: UsageRange) => first)} and minute < ${parameter(({ end }: UsageRange) => end)}
+      group by ${number}, route, status_class order by ${number}, route, status_class
+      limit ${sql.lit(maxRows + 1)}`,
+    { mayScan: true, tenantOf: ({ tenantId }) => tenantId },
+  );
+}
+
+/** Whole minutes: the first one is that of `from`, the last one that of the last moment before `to`. */
+function parseUsageRequest(
+  request: UsageRequest,
+): { readonly step: Step } & Pick<UsageRange, "first" | "end"> {
+  const errors: FieldError[] = [];
+  const step = parseStep(request.step ?? "hour", errors);
+  const to = request.to === undefined ? Date.now() : parseTime("to", request.to, errors);
+  const end = minuteOf(to - 1) + 1;
+  const first =
+    request.from === undefined
+      ? end - defaultRangeMinutes
+      : minuteOf(parseTime("from", request.from, errors));
+  if (errors.length === 0 && first >= end)
+    errors.push({ field: "from", issue: "max", text: "must be earlier than to" });
+  const covered = Math.ceil((end - first) / stepMinutes[step]);
+  if (errors.length === 0 && covered > maxSteps) errors.push(rangeTooLarge(`${covered} of them`));
+  if (errors.length > 0) throw new InvalidInput(errors);
+  return { step, first, end };
+}
+
+function parseStep(text: string, errors: FieldError[]): Step {
+  if (text === "minute" || text === "hour" || text === "day") return text;
+  errors.push({ field: "step", issue: "choice", text: "must be one of minute, hour, day" });
+  return "day";
+}
+
+function parseTime(field: string, text: string, errors: FieldError[]): number {
+  const timestamp = parseTimestamp(text);
+  if (timestamp !== undefined) return Date.parse(timestamp);
+  errors.push({ field, issue: "format", text: "must be an ISO 8601 date and time" });
+  return 0;
+}
+
+function rangeTooLarge(actual: string): FieldError {
+  const remedy = `ask for a larger step or a shorter time: ${maxSteps} steps and ${maxRows} counts are the most`;
+  return { field: "step", issue: "max", text: `is too small, there would be ${actual}; ${remedy}` };
+}
+
+function timestampOfMinute(minute: number): string {
+  return new Date(minute * 60_000).toISOString();
+}

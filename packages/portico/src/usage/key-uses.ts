@@ -1,0 +1,162 @@
+// When each key was used last, and how often: counts by minute, route and class of status. Requests are counted in
+// memory; `jobs/write-behind.ts` writes.
+
+import { sql } from "kysely";
+import type { Caller } from "../declare/caller.ts";
+import { CounterBuffer } from "../jobs/counter-buffer.ts";
+import { dayMs, type RetentionPolicy } from "../jobs/purge.ts";
+import type { WriteBuffer } from "../jobs/write-behind.ts";
+import type { Report } from "../lib/report.ts";
+import { compileInsertRows, compileManyRows } from "../store/compile/many-rows.ts";
+import type { Column, Table } from "../store/schema/ddl.ts";
+import type { Store } from "../store/store.ts";
+
+/** A request that was answered; without a caller who showed a key it used none. */
+export interface KeyUse {
+  readonly caller: Caller | undefined;
+  /** The pattern of its path, `/posts/:id`. */
+  readonly route: string | undefined;
+  readonly status: number;
+}
+
+const column = (name: string, type: Column["type"]): Column => ({
+  name,
+  type,
+  isNullable: false,
+  defaultValue: undefined,
+  from: "key_usage",
+});
+
+/** `minute` counts the minutes since 1970; `status_class` is the first digit of a status. */
+export const keyUsageTable: Table = {
+  name: "key_usage",
+  columns: [
+    column("tenant_id", "text"),
+    column("key_id", "text"),
+    column("minute", "integer"),
+    column("route", "text"),
+    column("status_class", "integer"),
+    column("count", "integer"),
+  ],
+  primaryKey: ["tenant_id", "key_id", "minute", "route", "status_class"],
+  indexes: [
+    { name: "portico_key_usage_minute", columns: [{ name: "minute", isNullable: false }], isUnique: false },
+  ],
+  foreignKeys: [],
+  search: undefined,
+};
+
+const lastUseColumns = [column("tenant_id", "text"), column("id", "text"), column("used_at", "timestamp")];
+
+/** Counts that are older than so many days. */
+export function usageExpiry(days: number): RetentionPolicy {
+  return {
+    table: keyUsageTable.name,
+    retentionMs: days * dayMs,
+    selectExpired: (idColumn, before) => sql`select ${idColumn} from key_usage where minute < ${before}`,
+    encode: minuteOf,
+  };
+}
+
+/** The minute in which a moment lies. */
+export function minuteOf(at: number): number {
+  return Math.floor(at / 60_000);
+}
+
+interface Counter {
+  readonly tenantId: string;
+  readonly keyId: string;
+  readonly minute: number;
+  readonly route: string;
+  readonly statusClass: number;
+  count: number;
+}
+
+interface LastUse {
+  readonly tenantId: string;
+  readonly keyId: string;
+  at: number;
+}
+
+/** Whether two uses count for the same; those that come in a row are counted at once. */
+function isSameUse(one: KeyUse, other: KeyUse): boolean {
+  return one.caller === other.caller && one.route === other.route && one.status === other.status;
+}
+
+/** Counts the uses of keys. */
+export class KeyUsageBuffer {
+  readonly #counters: CounterBuffer<Counter>;
+  readonly #lastUses: CounterBuffer<LastUse>;
+  readonly #report: Report;
+
+  /** @param report is told of uses that there was no room to count */
+  constructor({ dialect }: Store, report: Report) {
+    this.#report = report;
+    this.#counters = new CounterBuffer({
+      merge: (known, { count }) => {
+        known.count += count;
+      },
+      rowOf: ({ tenantId, keyId, minute, route, statusClass, count }) => {
+        return { tenant_id: tenantId, key_id: keyId, minute, route, status_class: statusClass, count };
+      },
+      write: compileInsertRows(
+        dialect,
+        keyUsageTable.name,
+        keyUsageTable.columns,
+        sql`on conflict (${sql.join(keyUsageTable.primaryKey.map((name) => sql.ref(name)))})
+          do update set count = key_usage.count + excluded.count`,
+      ),
+    });
+    this.#lastUses = new CounterBuffer({
+      merge: (known, { at }) => {
+        known.at = Math.max(known.at, at);
+      },
+      rowOf: ({ tenantId, keyId, at }) => {
+        return { tenant_id: tenantId, id: keyId, used_at: new Date(at).toISOString() };
+      },
+      // Neither a change that anybody made nor an event: `updatedAt` stays.
+      write: compileManyRows(
+        dialect,
+        lastUseColumns,
+        (rows) => sql`update api_keys set last_used_at = n.used_at from ${rows} as n
+          where api_keys.tenant_id = n.tenant_id and api_keys.id = n.id
+            and (api_keys.last_used_at is null or api_keys.last_used_at < n.used_at)`,
+      ),
+    });
+  }
+
+  /** What `WriteBehind` writes. */
+  get buffers(): readonly WriteBuffer[] {
+    return [this.#lastUses, this.#counters];
+  }
+
+  /** @param at when they were answered, in milliseconds since 1970 */
+  add(uses: readonly KeyUse[], at: number): void {
+    let start = 0;
+    for (let index = 1; index <= uses.length; index += 1) {
+      if (index < uses.length && isSameUse(uses[index]!, uses[start]!)) continue;
+      this.#add(uses[start]!, index - start, at);
+      start = index;
+    }
+    this.#reportDropped();
+  }
+
+  #add({ caller, route, status }: KeyUse, count: number, at: number): void {
+    if (caller?.keyId === undefined || route === undefined) return;
+    const { tenantId, keyId } = caller;
+    const minute = minuteOf(at);
+    const statusClass = Math.floor(status / 100);
+    const name = `${keyId} ${minute} ${statusClass} ${route}`;
+    this.#counters.add(name, { tenantId, keyId, minute, route, statusClass, count });
+    this.#lastUses.add(keyId, { tenantId, keyId, at });
+  }
+
+  #reportDropped(): void {
+    const { dropped } = this.#counters;
+    if (dropped === 0) return;
+    this.#counters.dropped = 0;
+    this.#report("more different keys and routes were used than there is room to count", {
+      refused: dropped,
+    });
+  }
+}

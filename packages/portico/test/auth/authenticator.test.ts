@@ -1,0 +1,155 @@
+// What the authenticator takes for a key: the key itself, to the last byte, and nothing that resembles it.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import fc from "fast-check";
+import { Authenticator } from "../../src/auth/authenticator.ts";
+import { Problem } from "../../src/errors.ts";
+import { onEachDatabase } from "../server.ts";
+import { type KeyPlace, makeKeyPlace, noTokens } from "./key-place.ts";
+
+const quota = { limit: 1000, windowSeconds: 60 };
+
+onEachDatabase("the authenticator", (database) => {
+  let place: KeyPlace;
+  let authenticator: Authenticator;
+  let keys: readonly string[] = [];
+  before(async () => {
+    place = await makeKeyPlace(database);
+    authenticator = new Authenticator(place.store, "test", quota, noTokens, []);
+    const types = ["secret", "secret", "publishable"];
+    keys = (await Promise.all(types.map((type) => place.create({ type })))).map(({ key }) => String(key));
+  });
+  after(() => place.close());
+
+  const present = (name: string, value: string, by = authenticator) =>
+    by.caller({ headers: { [name]: value }, rawHeaders: [name, value] });
+  const codeOf = async (name: string, value: string, by = authenticator): Promise<string | undefined> => {
+    try {
+      await present(name, value, by);
+      return undefined;
+    } catch (error) {
+      assert.ok(error instanceof Problem, String(error));
+      assert.ok([400, 401].includes(error.status));
+      assert.ok(!error.message.includes(value) || value.length < 5);
+      return error.code;
+    }
+  };
+
+  test("a key tells its tenant, its scopes and its quota", async () => {
+    const caller = await present("x-api-key", keys[0]!);
+    assert.equal(caller.tenantId, place.caller.tenantId);
+    assert.deepEqual([...caller.scopes], ["keys:read"]);
+    assert.deepEqual(caller.quota, quota);
+    const own = await place.create({ rateLimit: { limit: 7 } });
+    assert.deepEqual((await present("x-api-key", String(own.key))).quota, { limit: 7, windowSeconds: 60 });
+  });
+
+  test("those who show one key at once are told apart by their addresses", async () => {
+    const shown = { headers: { "x-api-key": keys[0]! }, rawHeaders: ["x-api-key", keys[0]!] };
+    const addresses = ["192.0.2.1", "192.0.2.2", undefined, "192.0.2.1"];
+    const callers = await Promise.all(addresses.map((address) => authenticator.caller(shown, address)));
+    assert.deepEqual(
+      callers.map(({ address }) => address),
+      addresses,
+    );
+  });
+
+  test("a publishable key tells its tenant, and has no scope", async () => {
+    const caller = await present("x-api-key", keys[2]!);
+    assert.equal(caller.tenantId, place.caller.tenantId);
+    assert.equal(caller.scopes.size, 0);
+  });
+
+  test("no mutation of a key gets in, and none is an error of the server", async () => {
+    const anything = fc.string({ unit: "binary", maxLength: 60 });
+    const place = fc.nat({ max: 50 });
+    const mutation = fc.oneof(
+      fc.record({
+        kind: fc.constant("put" as const),
+        at: place,
+        text: fc.string({ minLength: 1, maxLength: 3 }),
+      }),
+      fc.record({
+        kind: fc.constant("insert" as const),
+        at: place,
+        text: fc.string({ minLength: 1, maxLength: 60 }),
+      }),
+      fc.record({ kind: fc.constant("cut" as const), at: place, text: fc.constant("") }),
+      fc.record({ kind: fc.constant("join" as const), at: place, text: anything }),
+      fc.record({ kind: fc.constant("case" as const), at: place, text: fc.constant("") }),
+      fc.record({ kind: fc.constant("swap" as const), at: place, text: fc.constant("") }),
+    );
+    const mutated = (
+      key: string,
+      other: string,
+      { kind, at, text }: { kind: string; at: number; text: string },
+    ): string => {
+      const [start, end] = [key.slice(0, at), key.slice(at)];
+      if (kind === "put") return `${start}${text}${key.slice(at + text.length)}`;
+      if (kind === "insert") return `${start}${text}${end}`;
+      if (kind === "cut") return `${start}${end.slice(1)}`;
+      if (kind === "join") return at % 2 ? `${key}${text || " "}` : `${text || "x"}${key}`;
+      if (kind === "case")
+        return `${start}${end[0] === end[0]?.toLowerCase() ? end.toUpperCase() : end.toLowerCase()}`;
+      return `${start}${other.slice(at)}`;
+    };
+    await fc.assert(
+      fc.asyncProperty(
+        fc.nat({ max: 2 }),
+        fc.array(mutation, { minLength: 1, maxLength: 3 }),
+        fc.constantFrom("x-api-key", "authorization"),
+        async (which, mutations, header) => {
+          const [key, other] = [keys[which]!, keys[(which + 1) % 2]!];
+          const sent = mutations.reduce((text, each) => mutated(text, other, each), key);
+          // Spaces between the scheme and the key are none of the key's.
+          fc.pre(!keys.includes(header === "authorization" ? sent.replace(/^ +/, "") : sent));
+          const value = header === "authorization" ? `Bearer ${sent}` : sent;
+          assert.notEqual(await codeOf(header, value), undefined, value);
+        },
+      ),
+      { numRuns: 4_000 },
+    );
+    for (const key of keys) assert.equal(await codeOf("x-api-key", key), undefined);
+  });
+
+  test("every single character of a key counts", async () => {
+    const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    const key = keys[0]!;
+    for (let at = 0; at < key.length; at += 1) {
+      for (const letter of alphabet) {
+        if (letter === key[at]) continue;
+        const code = await codeOf("x-api-key", `${key.slice(0, at)}${letter}${key.slice(at + 1)}`);
+        assert.equal(code, "invalid_credential");
+      }
+    }
+  });
+
+  test("what may stand around a key is one scheme and spaces", async () => {
+    const [key] = keys;
+    for (const value of [`Bearer ${key}`, `bEARER   ${key}`])
+      assert.equal(await codeOf("authorization", value), undefined);
+    for (const value of [
+      "",
+      " ",
+      key,
+      `Bearer${key}`,
+      `Bearer\t${key}`,
+      `Bearer ${key} `,
+      `Bearer ${key}\u00a0`,
+      `Bearer ${key}\n`,
+    ])
+      assert.equal(await codeOf("authorization", String(value)), "invalid_credential", String(value));
+  });
+
+  test("the environment is seen before anything is looked up", async () => {
+    const closed = await makeKeyPlace(database);
+    await closed.close();
+    const blind = new Authenticator(closed.store, "test", quota, noTokens, []);
+    for (const kind of ["sk", "pk"])
+      assert.equal(await codeOf("x-api-key", `${kind}_live_${"a".repeat(43)}`, blind), "wrong_environment");
+    await assert.rejects(present("x-api-key", `sk_test_${"a".repeat(43)}`, blind), (error) => {
+      return !(error instanceof Problem) || error.status >= 500;
+    });
+  });
+});

@@ -1,0 +1,49 @@
+// What the authorization server remembers is removed when its time is over.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { epochSeconds, OAuthRecords, oauthExpiry } from "../../src/auth/tokens/expiring-records.ts";
+import { Purge } from "../../src/jobs/purge.ts";
+import { Encryption } from "../../src/lib/encryption.ts";
+import { openStore } from "../../src/store/open.ts";
+import { serve } from "../scenario.ts";
+import { onEachDatabase } from "../server.ts";
+
+onEachDatabase("records of the authorization server", (database) => {
+  const served = serve(database);
+
+  test("what has expired is removed, however much it is, and nothing else", async () => {
+    const store = await openStore(served.place.databaseUrl);
+    try {
+      const records = new OAuthRecords(store, new Encryption(["x".repeat(32)]));
+      const put = (value: string, expiresAt: number) =>
+        records.put({ model: "Interaction", value, payload: "{}", expiresAt });
+      await Promise.all(
+        Array.from({ length: 1_203 }, (_, place) => put(`old ${place}`, epochSeconds() - 100)),
+      );
+      await put("present", epochSeconds() + 100);
+      const report = (message: string): never => assert.fail(message);
+      await new Purge(store, [oauthExpiry], report).purgeAll();
+      assert.equal(await records.find("Interaction", "old 0"), undefined);
+      assert.equal(await records.find("Interaction", "old 1202"), undefined);
+      assert.equal((await records.find("Interaction", "present"))?.payload, "{}");
+    } finally {
+      await store.database.close();
+    }
+  });
+
+  test("what another secret has sealed is as good as unknown", async () => {
+    const store = await openStore(served.place.databaseUrl);
+    try {
+      const [one, other] = ["a", "b"].map(
+        (letter) => new OAuthRecords(store, new Encryption([letter.repeat(32)])),
+      );
+      const both = new OAuthRecords(store, new Encryption(["b".repeat(32), "a".repeat(32)]));
+      await one!.put({ model: "Session", value: "s", payload: "{}", expiresAt: epochSeconds() + 100 });
+      assert.equal(await other!.find("Session", "s"), undefined);
+      assert.equal((await both.find("Session", "s"))?.payload, "{}");
+    } finally {
+      await store.database.close();
+    }
+  });
+});

@@ -1,0 +1,101 @@
+// Owners of keys that will soon expire are told once, however many processes look.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { ExpiryNotifier } from "../../src/auth/api-keys/expiry-notices.ts";
+import { users } from "../../src/auth/people/user.ts";
+import { systemCaller } from "../../src/auth/system-caller.ts";
+import type { Report } from "../../src/lib/report.ts";
+import { MailedExpiryEmails } from "../../src/mail/key-notifications.ts";
+import { openStore } from "../../src/store/open.ts";
+import type { Store } from "../../src/store/store.ts";
+import { apiKeys, Mailing, model } from "../events/mail/sending.ts";
+import { onEachDatabase } from "../server.ts";
+
+const day = 24 * 60 * 60 * 1000;
+const soon = 7 * day;
+const reports: string[] = [];
+const report: Report = (message) => void reports.push(message);
+
+onEachDatabase("the watch over keys that expire", (database) => {
+  let mailing: Mailing;
+  let other: Store;
+  let ada: string;
+  before(async () => {
+    mailing = await Mailing.begin(database);
+    other = await openStore(mailing.place.databaseUrl);
+    const caller = systemCaller(model, mailing.tenantId);
+    ada = await mailing.engine.inTransaction(
+      caller,
+      async (rows) => (await rows.create(users, { name: "Ada", email: "ada@example.com" })).id,
+    );
+  });
+  after(async () => {
+    await other?.database.close();
+    await mailing?.end();
+  });
+
+  const watch = (store = mailing.store): ExpiryNotifier => {
+    const letterhead = {
+      apiName: "Blog",
+      keysUrl: "https://example.com/v1/api-keys",
+      status: "kept",
+    } as const;
+    return new ExpiryNotifier(store, model, new MailedExpiryEmails(store, model, letterhead), soon, report);
+  };
+  const makeKeys = async (count: number, name: string, inMs: number, ownerId: string | null = ada) => {
+    const expiresAt = new Date(Date.now() + inMs).toISOString();
+    await mailing.engine.inTransaction(systemCaller(model, mailing.tenantId), async (rows, session) => {
+      for (let made = 0; made < count; made += 1) {
+        const { id } = await rows.create(apiKeys, { name, scopes: ["users:read"], ownerId });
+        const age = `update api_keys set expires_at = '${expiresAt}' where id = '${id}'`;
+        await session.query({ sql: age, bind: () => [] }, undefined);
+      }
+    });
+  };
+  /** The subjects of the mails since the last time. */
+  const told = async (): Promise<string[]> => {
+    const rows = await mailing.run('delete from mails returning subject, "to", kind, status, text');
+    for (const [, to, kind, status, text] of rows) {
+      assert.deepEqual([to, kind, status], ["ada@example.com", "api_key.expiring_soon", "kept"]);
+      assert.match(String(text), /sk_test_[\w-]{4}…/);
+    }
+    return rows.map(([subject]) => String(subject).split('"')[1]!);
+  };
+
+  test("of keys that expire within the time, and of no others", async () => {
+    await makeKeys(1, "in six days", 6 * day);
+    await makeKeys(1, "in eight days", 8 * day);
+    await makeKeys(1, "yesterday", -day);
+    await makeKeys(1, "nobody's", 6 * day, null);
+    await makeKeys(1, "revoked", 6 * day);
+    await mailing.run("update api_keys set revoked_at = expires_at where name = 'revoked'");
+    await watch().poll();
+    assert.deepEqual(await told(), ["in six days"]);
+  });
+
+  test("once only, also by another process", async () => {
+    await watch().poll();
+    await watch(other).poll();
+    assert.deepEqual(await told(), []);
+  });
+
+  test("of many keys, each once, though two processes look at the same time", async () => {
+    const count = 230;
+    await makeKeys(count, "many", 5 * day);
+    const watches = [watch(), watch(other), watch(), watch(other)];
+    await Promise.all(watches.map((each) => each.poll()));
+    assert.equal((await told()).length, count);
+    const rows = await mailing.run("select 1 from api_keys where name = 'many' and expiry_notice_at is null");
+    assert.equal(rows.length, 0);
+  });
+
+  test("a notice that cannot be written leaves the key untold", async () => {
+    await makeKeys(1, "later", day);
+    const failing = { expiringSoon: () => Promise.reject(new Error("no")) };
+    await new ExpiryNotifier(mailing.store, model, failing, soon, report).poll();
+    assert.match(reports.at(-1)!, /set aside/);
+    await watch().poll();
+    assert.deepEqual(await told(), ["later"]);
+  });
+});

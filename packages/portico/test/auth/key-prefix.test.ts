@@ -1,0 +1,104 @@
+// Two keys never share the twelve characters that lead to their records: a prefix that is taken is drawn anew.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type GenerateKey, generateKey } from "../../src/auth/api-keys/format.ts";
+import { Authenticator } from "../../src/auth/authenticator.ts";
+import { onEachDatabase } from "../server.ts";
+import { type KeyPlace, makeKeyPlace, noTokens, wholeAnswer } from "./key-place.ts";
+
+/** Draws the prefixes in turn, the last one for ever. */
+function drawing(prefixes: readonly string[]): { draw: GenerateKey; count: () => number } {
+  let drawn = 0;
+  const draw: GenerateKey = (type, environment) => {
+    const start = prefixes[Math.min(drawn, prefixes.length - 1)]!;
+    drawn += 1;
+    return `${generateKey(type, environment).slice(0, 8)}${start}${generateKey(type, environment).slice(12)}`;
+  };
+  return { draw, count: () => drawn };
+}
+
+async function opens({ store }: KeyPlace, key: unknown): Promise<boolean> {
+  const authenticator = new Authenticator(store, "test", { limit: 1, windowSeconds: 1 }, noTokens, []);
+  const rawHeaders = ["X-API-Key", String(key)];
+  return authenticator.caller({ headers: { "x-api-key": String(key) }, rawHeaders }).then(
+    () => true,
+    () => false,
+  );
+}
+
+onEachDatabase("the prefix of a key", (database) => {
+  test("a taken prefix draws a new key, and nobody sees it", async () => {
+    const { draw, count } = drawing(["aaaa", "aaaa", "aaaa", "bbbb"]);
+    const place = await makeKeyPlace(database, { draw });
+    try {
+      const [first, second] = [await place.create(), await place.create()];
+      assert.deepEqual([first.prefix, second.prefix], ["sk_test_aaaa", "sk_test_bbbb"]);
+      assert.equal(count(), 4);
+      for (const made of [first, second]) {
+        assert.equal(String(made.key).slice(0, 12), made.prefix);
+        assert.equal(await opens(place, made.key), true);
+      }
+    } finally {
+      await place.close();
+    }
+  });
+
+  test("inside a rotation, too", async () => {
+    const { draw, count } = drawing(["aaaa", "aaaa", "aaaa", "cccc"]);
+    const told: string[] = [];
+    const notices = {
+      created: async () => void told.push("created"),
+      rotated: async () => void told.push("rotated"),
+      revoked: async () => void told.push("revoked"),
+    };
+    const place = await makeKeyPlace(database, { draw, notices });
+    try {
+      const { engine, keys, caller } = place;
+      const old = await place.create();
+      const action = keys.actions.get("rotations")!;
+      const made = wholeAnswer(await engine.runAction(caller, keys, String(old.id), action, {}));
+      assert.equal(made.prefix, "sk_test_cccc");
+      assert.equal(String(made.key).slice(0, 12), made.prefix);
+      assert.equal(count(), 4);
+      assert.deepEqual(told, ["created", "rotated"]);
+      for (const { key } of [old, made]) assert.equal(await opens(place, key), true);
+    } finally {
+      await place.close();
+    }
+  });
+
+  test("keys that are made at once and draw the same prefix all get one", async () => {
+    const starts = ["aaaa", "aaaa", "aaaa", "bbbb", "bbbb", "aaaa", "cccc", "bbbb", "aaaa"];
+    const rest = Array.from({ length: 20 }, (_, at) => `d${String(at).padStart(3, "0")}`);
+    const { draw } = drawing([...starts, ...rest]);
+    const place = await makeKeyPlace(database, { draw });
+    try {
+      const made = await Promise.all(Array.from({ length: 6 }, () => place.create()));
+      assert.equal(new Set(made.map(({ prefix }) => prefix)).size, 6);
+      for (const { key } of made) assert.equal(await opens(place, key), true);
+    } finally {
+      await place.close();
+    }
+  });
+
+  test("where no prefix is free the draws end, and nothing is left behind", async () => {
+    const { draw, count } = drawing(["aaaa"]);
+    const place = await makeKeyPlace(database, { draw });
+    try {
+      const { id } = await place.create();
+      await assert.rejects(place.create(), { code: "conflict" });
+      assert.equal(count(), 51);
+      const { engine, keys, caller } = place;
+      const action = keys.actions.get("rotations")!;
+      await assert.rejects(engine.runAction(caller, keys, String(id), action, {}), { code: "conflict" });
+      const [[events]] = (await place.store.database.query(
+        { sql: "select count(*) from events", bind: () => [] },
+        undefined,
+      )) as [[unknown]];
+      assert.equal(Number(events), 1);
+    } finally {
+      await place.close();
+    }
+  });
+});

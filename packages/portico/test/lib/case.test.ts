@@ -1,0 +1,23 @@
+// Names: plural, paths, columns.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { kebabCase, plural, snakeCase } from "../../src/lib/case.ts";
+
+for (const [singular, several] of [
+  ["post", "posts"],
+  ["category", "categories"],
+  ["day", "days"],
+  ["box", "boxes"],
+  ["bus", "buses"],
+  ["branch", "branches"],
+  ["dish", "dishes"],
+  ["apiKey", "apiKeys"],
+] as const) {
+  test(`several of ${singular} are ${several}`, () => assert.equal(plural(singular), several));
+}
+
+test("a name in camelCase is kebab-case in paths and snake_case in tables", () => {
+  assert.equal(kebabCase("oauthClientSecret"), "oauth-client-secret");
+  assert.equal(snakeCase("oauthClientSecret"), "oauth_client_secret");
+});

@@ -1,0 +1,44 @@
+// Ids: the TypeID form of UUIDv7, larger with each one.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { isId, newId } from "../../src/lib/id.ts";
+
+test("10,000 ids made at once are distinct and in order", () => {
+  const ids = Array.from({ length: 10_000 }, () => newId("post"));
+  assert.equal(new Set(ids).size, ids.length);
+  assert.deepEqual([...ids].sort(), ids);
+  for (const id of ids) assert.ok(isId(id), id);
+});
+
+test("an id tells its resource and the time at which it was made", () => {
+  const began = Date.now();
+  const [prefix, suffix] = newId("api_key").split(/_(?=[^_]+$)/);
+  assert.equal(prefix, "api_key");
+  let value = 0n;
+  for (const digit of suffix!)
+    value = value * 32n + BigInt("0123456789abcdefghjkmnpqrstvwxyz".indexOf(digit));
+  const hex = value.toString(16).padStart(32, "0");
+  const made = Number.parseInt(hex.slice(0, 12), 16);
+  assert.ok(made >= began - 1 && made <= Date.now() + 1, `${made} is not ${began}`);
+  assert.equal(hex[12], "7", "the version of the UUID");
+});
+
+for (const text of [
+  "",
+  "post",
+  "post_",
+  "post_1",
+  "1post_00000000000000000000000000",
+  "Post_00000000000000000000000000",
+  "post_0000000000000000000000000",
+  "post_000000000000000000000000000",
+  "post_80000000000000000000000000",
+  "post_0000000000000000000000000i",
+  "post_0000000000000000000000000L",
+  "post_00000000000000000000000000\n",
+  "post-00000000000000000000000000",
+  `${"p".repeat(80)}_00000000000000000000000000`,
+]) {
+  test(`${JSON.stringify(text)} is no id`, () => assert.equal(isId(text), false));
+}

@@ -1,0 +1,117 @@
+// The codec of cursors: what it signs, and what it takes back.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { app } from "../../src/declare/app.ts";
+import { boolean, integer, text } from "../../src/declare/field.ts";
+import { resource } from "../../src/declare/resource.ts";
+import { Problem } from "../../src/errors.ts";
+import { newId } from "../../src/lib/id.ts";
+import { buildModel } from "../../src/model/build-model.ts";
+import { CursorCodec, type ListIdentity, listKey } from "../../src/query/cursor.ts";
+import type { Sort, Value } from "../../src/query/read.ts";
+
+const fields = { title: text({ max: 9 }), rank: integer({ optional: true }), isOpen: boolean() };
+const things = resource("thing", { fields, sort: ["title", "rank", "isOpen"], filter: ["title", "rank"] });
+const thing = buildModel(app({ name: "Cursors", resources: [things] }), []).resource.get("thing")!;
+
+const sortBy = (name: string, isDescending = false): Sort => ({
+  attribute: thing.attribute.get(name)!,
+  isDescending,
+});
+const [older, newer] = ["o".repeat(32), "n".repeat(32)];
+const codec = new CursorCodec([newer]);
+/** Of another process, which remembers nothing that `codec` has made. */
+const reader = (): CursorCodec => new CursorCodec([newer]);
+const id = newId("thing");
+
+const invalid = (use: () => unknown): void =>
+  assert.throws(use, (error) => error instanceof Problem && error.code === "invalid_cursor");
+
+for (const [name, value] of [
+  ["createdAt", "2026-11-21T09:30:00.000Z"],
+  ["title", 'Ünïcode \u{1f680} "quoted"'],
+  ["title", ""],
+  ["rank", 0],
+  ["rank", -5],
+  ["rank", null],
+  ["isOpen", false],
+] as const satisfies readonly (readonly [string, Value])[]) {
+  test(`a cursor by ${name} comes back with ${JSON.stringify(value)}`, () => {
+    const token = codec.encode("list", sortBy(name), { value, id });
+    assert.match(token, /^[\w-]+$/);
+    const other = reader();
+    // Read by another process, by the same once more, and by the one that has made it.
+    for (const each of [other, other, codec])
+      assert.deepEqual(each.decode("list", sortBy(name), token), { value, id });
+  });
+}
+
+test("a cursor is refused on another list and under another secret", () => {
+  const token = codec.encode("list", sortBy("title"), { value: "a", id });
+  for (const each of [codec, reader()]) invalid(() => each.decode("other list", sortBy("title"), token));
+  invalid(() => new CursorCodec([older]).decode("list", sortBy("title"), token));
+});
+
+test("of two secrets the first signs and both are accepted", () => {
+  const both = new CursorCodec([newer, older]);
+  const position = { value: "a", id };
+  const old = new CursorCodec([older]).encode("list", sortBy("title"), position);
+  assert.deepEqual(both.decode("list", sortBy("title"), old), position);
+  assert.deepEqual(
+    reader().decode("list", sortBy("title"), both.encode("list", sortBy("title"), position)),
+    position,
+  );
+});
+
+test("a value of the wrong type is refused although its signature is right", () => {
+  // Signed as null by a field that may be null; a text may not.
+  const token = codec.encode("list", sortBy("title"), { value: null, id });
+  invalid(() => reader().decode("list", sortBy("title"), token));
+  invalid(() =>
+    reader().decode("list", sortBy("rank"), codec.encode("list", sortBy("rank"), { value: "1", id })),
+  );
+  invalid(() =>
+    reader().decode("list", sortBy("title"), codec.encode("list", sortBy("title"), { value: "a", id: "x" })),
+  );
+});
+
+test("lists that differ in anything have different keys", () => {
+  const condition = (name: string, operator: "in" | "gte", ...values: Value[]) => ({
+    attribute: thing.attribute.get(name)!,
+    operator,
+    values,
+  });
+  const base: ListIdentity = {
+    tenantId: "tenant_a",
+    collection: "things",
+    sort: sortBy("title"),
+    conditions: [],
+    words: [],
+  };
+  const keys = [
+    base,
+    { ...base, tenantId: "tenant_b" },
+    { ...base, collection: "x/things" },
+    { ...base, sort: sortBy("title", true) },
+    { ...base, sort: sortBy("rank") },
+    { ...base, words: ["a"] },
+    { ...base, words: ["b"] },
+    { ...base, words: ["a", "b"] },
+    { ...base, conditions: [condition("title", "in", "a")] },
+    { ...base, conditions: [condition("title", "gte", "a")] },
+    { ...base, conditions: [condition("title", "in", "a", "b")] },
+    { ...base, conditions: [condition("title", "in", "a,b")] },
+    { ...base, conditions: [condition("rank", "in", 1)] },
+    { ...base, conditions: [condition("title", "in", "1")] },
+  ].map(listKey);
+  assert.equal(new Set(keys).size, keys.length);
+});
+
+test("the order of conditions and of their values is no difference", () => {
+  const one = { attribute: thing.attribute.get("title")!, operator: "in", values: ["a", "b"] } as const;
+  const two = { attribute: thing.attribute.get("rank")!, operator: "in", values: [1] } as const;
+  const key = (conditions: ListIdentity["conditions"]) =>
+    listKey({ tenantId: "t", collection: "things", sort: sortBy("title"), conditions, words: [] });
+  assert.equal(key([one, two]), key([two, { ...one, values: ["b", "a"] }]));
+});
