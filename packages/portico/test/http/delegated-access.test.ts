@@ -70,9 +70,9 @@ onEachDatabase("delegated access", (database) => {
     const rotation = { key, body: { overlapSeconds: 60 } };
     expectAnswer(await served.request(`/v1/api-keys/${strong.id}/rotations`, rotation), insufficient);
     const machine = { ...named, type: "confidential", grantTypes: ["client_credentials"] };
-    expectAnswer(await served.request("/v1/oauth-clients", { key, body: machine }), insufficient);
+    expectAnswer(await served.request("/v1/oauth-clients", { key, body: machine }), forbidden);
     const { id } = await makeClient(served, "--type", "confidential", "--scopes", "users:write");
-    expectAnswer(await served.request(`/v1/oauth-clients/${id}/rotations`, rotation), insufficient);
+    expectAnswer(await served.request(`/v1/oauth-clients/${id}/rotations`, rotation), forbidden);
   });
 
   test("a key in the name of another person is neither made nor replaced", async () => {
@@ -81,6 +81,54 @@ onEachDatabase("delegated access", (database) => {
     const { id } = await served.create("/v1/api-keys", theirs);
     expectAnswer(await served.request(`/v1/api-keys/${id}/rotations`, { key, body: {} }), forbidden);
     await served.create("/v1/api-keys", { ...theirs, ownerId: member.id }, { key });
+  });
+
+  for (const scope of ["keys:manage", "clients:manage", "*"]) {
+    test(`a key with the scope ${scope} is not made, so that no key does what the application may not`, async () => {
+      const answer = await served.request("/v1/api-keys", { key, body: { name: "Ladder", scopes: [scope] } });
+      expectAnswer(answer, insufficient);
+    });
+  }
+
+  test("keys of other people and of nobody are neither changed, replaced nor revoked", async () => {
+    const theirs = await served.create("/v1/api-keys", {
+      name: "T",
+      scopes: ["posts:read"],
+      ownerId: other.id,
+    });
+    // A key without an owner is one that a machine has made.
+    const machine = await makeClient(served, "--type", "confidential", "--scopes", "keys:manage,posts:read");
+    const granted = await post(served, "/token", { grant_type: "client_credentials" }, basic(machine));
+    const made = { name: "Machine's", scopes: ["posts:read"] };
+    const ofMachine = await served.create("/v1/api-keys", made, { key: granted.body.access_token });
+    assert.equal(ofMachine.ownerId, null);
+    for (const { id } of [theirs, ofMachine]) {
+      const path = `/v1/api-keys/${id}`;
+      const change = { method: "PATCH", key, body: { name: "Mine" } };
+      expectAnswer(await served.request(path, change), forbidden);
+      expectAnswer(await served.request(`${path}/rotations`, { key, body: {} }), forbidden);
+      expectAnswer(await served.request(path, { method: "DELETE", key }), forbidden);
+    }
+    const all = `/v1/users/${other.id}/api-keys`;
+    expectAnswer(await served.request(all, { method: "DELETE", key }), forbidden);
+  });
+
+  test("no client is made, changed, removed or given a secret", async () => {
+    const open = {
+      name: "Open",
+      type: "public",
+      redirectUris: ["https://a.example/cb"],
+      scopes: ["posts:read"],
+    };
+    expectAnswer(await served.request("/v1/oauth-clients", { key, body: open }), forbidden);
+    const { id } = await served.create("/v1/oauth-clients", open);
+    const path = `/v1/oauth-clients/${id}`;
+    const change = { method: "PATCH", key, body: { redirectUris: ["https://b.example/cb"] } };
+    expectAnswer(await served.request(path, change), forbidden);
+    expectAnswer(await served.request(path, { method: "DELETE", key }), forbidden);
+    const query = `mutation { deleteOAuthClient(id: "${id}") { id } }`;
+    const { body } = await served.request("/graphql", { key, body: { query } });
+    assert.equal(body.errors[0].extensions.code, "forbidden");
   });
 
   test("API keys and applications that act for themselves change people as before", async () => {

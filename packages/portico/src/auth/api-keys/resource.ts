@@ -99,7 +99,8 @@ export function declareApiKeys({
       before: {
         create(input, { caller, now, returnOnce }) {
           assertCanGrantScopes(scopeList(input), caller);
-          requireOwnKey(input.ownerId, caller);
+          // A replacement has the owner of the old key, or none.
+          requireOwnKey(isReplacement(input) ? input.ownerId : (input.ownerId ?? undefined), caller);
           const key = generate(input.type ?? "secret", environment);
           returnOnce({ key, warning: keyWarning });
           return {
@@ -111,12 +112,16 @@ export function declareApiKeys({
           };
         },
         update(changes, { caller, current }) {
+          requireOwnKey(current.ownerId, caller);
           requireUsable(current);
           assertCanGrantScopes(scopeList(changes), caller);
           const rateLimit = asQuota(changes.rateLimit);
           const quota = rateLimit === null ? standardQuota : rateLimit;
           if (quota) requireGivableQuota(quota, caller, asQuota(current.rateLimit) ?? standardQuota);
           return { rateLimit };
+        },
+        delete({ caller, current }) {
+          requireOwnKey(current.ownerId, caller);
         },
       },
       after: {

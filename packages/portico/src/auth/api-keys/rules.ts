@@ -86,7 +86,7 @@ function timestampAfter(now: string, milliseconds: number): string {
  * @throws Problem `insufficient_scope`
  */
 export function assertCanGrantScopes(scopes: readonly string[], caller: Caller): void {
-  requireNoUsersScope(scopes, caller);
+  requireDelegableScopes(scopes, caller);
   const missing = scopes.find((scope) => !caller.scopes.has(scope));
   if (missing === undefined) return;
   throw new Problem(
@@ -118,25 +118,45 @@ export function isQuotaWithin({ limit, windowSeconds }: Quota, bound: Quota | un
   return limit <= bound.limit && limit * bound.windowSeconds <= bound.limit * windowSeconds;
 }
 
+/** Scopes that reach other people, or make credentials that do. */
+const administrativeScopes: ReadonlySet<string> = new Set([
+  usersWriteScope,
+  "keys:manage",
+  "clients:manage",
+  everyScope,
+]);
+
 /**
- * A key or client with `users:write` changes every person of the tenant, which an access token that a person granted
- * cannot.
+ * A key acts for itself: with one of these scopes it would do to every person of the tenant what the access token that
+ * made it cannot.
  *
  * @throws Problem `insufficient_scope`
  */
-export function requireNoUsersScope(scopes: readonly string[], caller: Caller): void {
-  if (!caller.isDelegated || !scopes.includes(usersWriteScope)) return;
+function requireDelegableScopes(scopes: readonly string[], caller: Caller): void {
+  const scope = caller.isDelegated ? scopes.find((each) => administrativeScopes.has(each)) : undefined;
+  if (scope === undefined) return;
   throw new Problem(
     "insufficient_scope",
-    `An access token that a person granted cannot give the scope ${usersWriteScope} to a key or client.`,
+    `An access token that a person granted cannot give the scope ${scope} to a key.`,
     [{ field: "scopes", issue: "choice" }],
   );
 }
 
-/** An application of a person makes keys for that person or for nobody. @throws Problem `forbidden` */
+/**
+ * An application of a person manages the keys of that person only. One without an owner would pass policies that ask
+ * for a user.
+ *
+ * @param ownerId the key's owner; of a new key undefined for the user of the caller
+ * @throws Problem `forbidden`
+ */
 export function requireOwnKey(ownerId: string | null | undefined, caller: Caller): void {
-  if (!caller.isDelegated || ownerId === null || ownerId === undefined || ownerId === caller.userId) return;
-  throw new Problem("forbidden", "An access token that a person granted makes keys for that person only.");
+  if (!caller.isDelegated) return;
+  const owner = ownerId === undefined ? caller.userId : ownerId;
+  if (owner !== undefined && owner === caller.userId) return;
+  throw new Problem(
+    "forbidden",
+    "An access token that a person granted manages the keys of that person only.",
+  );
 }
 
 /** @throws Problem `conflict` */

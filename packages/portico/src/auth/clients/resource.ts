@@ -14,6 +14,7 @@ import {
   deviceGrant,
   grantTypes,
   requireConsistent,
+  requireUndelegated,
 } from "./rules.ts";
 
 export const secretWarning = "Store the secret now: it is not shown again.";
@@ -99,16 +100,21 @@ export const oauthClients: OAuthClients = resource("oauthClient", {
   hooks: {
     before: {
       create(input, { caller }) {
+        requireUndelegated(caller);
         assertCanGrantClientScopes(listOf(input.scopes), caller);
         const authMethod = input.authMethod ?? defaultAuthMethod(input);
         requireConsistent(partsOf({ ...input, authMethod }));
         return { clientId: newId("client"), authMethod };
       },
       update(changes, { caller, current }) {
+        requireUndelegated(caller);
         // Whoever says where its answers go, or with which key it signs, has what it has.
         assertCanGrantClientScopes([...listOf(current.scopes), ...listOf(changes.scopes)], caller);
         requireConsistent(partsOf({ ...current, ...changes }));
         return undefined;
+      },
+      delete({ caller }) {
+        requireUndelegated(caller);
       },
     },
     after: {
@@ -129,6 +135,7 @@ export const oauthClients: OAuthClients = resource("oauthClient", {
         }),
       },
       async run(current, { overlapSeconds }, context) {
+        requireUndelegated(context.caller);
         if (!hasSecret(current))
           throw new Problem("conflict", "The client has no secret that could be replaced.");
         assertCanGrantClientScopes(listOf(current.scopes), context.caller);

@@ -4,7 +4,6 @@ import { createPublicKey, type webcrypto } from "node:crypto";
 import type { Caller } from "../../declare/caller.ts";
 import type { ValidationContext } from "../../declare/resource.ts";
 import { type FieldError, Problem, validationError } from "../../errors.ts";
-import { requireNoUsersScope } from "../api-keys/rules.ts";
 
 export const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
 export const grantTypes = ["authorization_code", "refresh_token", "client_credentials", deviceGrant] as const;
@@ -138,12 +137,25 @@ export function requireConsistent({
 
 /** No client comes to more than the credential that makes or changes it. @throws Problem `insufficient_scope` */
 export function assertCanGrantClientScopes(scopes: readonly string[], caller: Caller): void {
-  requireNoUsersScope(scopes, caller);
   const missing = scopes.find((scope) => !openIdScopes.includes(scope) && !caller.scopes.has(scope));
   if (missing === undefined) return;
   throw new Problem(
     "insufficient_scope",
     `The credential lacks the scope ${missing}, so it cannot give it to a client.`,
     [{ field: "scopes", issue: "choice" }],
+  );
+}
+
+/**
+ * A client acts for itself or asks every person of the tenant, so that an application which acts for one person manages
+ * no clients.
+ *
+ * @throws Problem `forbidden`
+ */
+export function requireUndelegated({ isDelegated }: Caller): void {
+  if (!isDelegated) return;
+  throw new Problem(
+    "forbidden",
+    "An access token that a person granted cannot manage OAuth clients. Use an API key.",
   );
 }

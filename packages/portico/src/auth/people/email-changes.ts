@@ -40,6 +40,10 @@ interface RequestedEmail extends ChangedUser {
   readonly email: string;
 }
 
+interface ConfirmedEmail extends KeptChanges {
+  readonly email: string;
+}
+
 interface KeptChanges extends ChangedUser {
   readonly ids: string;
 }
@@ -50,7 +54,7 @@ export class EmailChanges {
   readonly #take: Statement<ChangedUser>;
   readonly #list: Statement<ChangedUser>;
   readonly #isPending: Statement<RequestedEmail>;
-  readonly #delete: Statement<ChangedUser>;
+  readonly #delete: Statement<ConfirmedEmail>;
   readonly #deleteOthers: Statement<KeptChanges>;
 
   constructor(store: Store) {
@@ -79,7 +83,8 @@ export class EmailChanges {
         and is_pending limit 1`,
     );
     const ids = store.dialect.textsOf(parameter((kept: KeptChanges) => kept.ids));
-    this.#delete = make(sql`delete from email_changes where ${ofUser}`);
+    this.#delete = make(sql`delete from email_changes where ${ofUser}
+        and (id in (${ids}) or email = ${parameter(({ email }: ConfirmedEmail) => email)})`);
     this.#deleteOthers = make(sql`delete from email_changes where ${ofUser} and id not in (${ids})`);
   }
 
@@ -113,9 +118,15 @@ export class EmailChanges {
     return (await this.#store.database.query(this.#isPending, { ...user, email })).length > 0;
   }
 
-  /** The address of a user is confirmed: nothing that was asked before counts any more. */
-  async delete(user: ChangedUser, session: Session): Promise<void> {
-    await session.query(this.#delete, user);
+  /** The ids of all changes of a user. */
+  async ids(user: ChangedUser): Promise<readonly string[]> {
+    const rows = await this.#store.database.query(this.#list, user);
+    return rows.map(([id]) => id as string);
+  }
+
+  /** A user's address is confirmed: deletes the changes to it, and those that were made before. */
+  async delete(user: ChangedUser, email: string, before: readonly string[], session: Session): Promise<void> {
+    await session.query(this.#delete, { ...user, email, ids: JSON.stringify(before) });
   }
 
   /** Forgets all changes of a user but these. */

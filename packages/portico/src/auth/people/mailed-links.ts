@@ -143,6 +143,10 @@ export class MailedLinks {
    * @throws Problem `conflict` where somebody else has it by now
    */
   async verifyEmail(token: string): Promise<boolean> {
+    const requested = await this.find("email", token);
+    if (!requested) return false;
+    // A change that is made from here on is not confirmed by this link, so that it must not be deleted with the others.
+    const changes = await this.#changes.ids(requested.user);
     const record = await this.find("email", token);
     if (!record) return false;
     const { user, email } = record;
@@ -150,7 +154,7 @@ export class MailedLinks {
     return this.#store.transaction(async (session) => {
       if ((await this.#records.take(models.email, token, session)) === undefined) return false;
       if (user.email !== email) await this.#setEmail(session, user, email);
-      await this.#changes.delete(user, session);
+      await this.#changes.delete(user, email, changes, session);
       await setVerified(this.#store, session, { tenantId, userId, email });
       return true;
     });

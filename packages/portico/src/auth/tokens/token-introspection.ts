@@ -5,6 +5,7 @@ import type { Caller, Quota } from "../../declare/caller.ts";
 import { LoggedProblem, type Problem } from "../../errors.ts";
 import { BoundedMap } from "../../lib/lru-cache.ts";
 import type { Report } from "../../lib/report.ts";
+import { everyScope } from "../api-keys/rules.ts";
 import { invalidCredential } from "../presented-credential.ts";
 import type { AccessTokens } from "./access-tokens.ts";
 import { epochSeconds, hashToken } from "./expiring-records.ts";
@@ -155,7 +156,10 @@ export class IntrospectedTokens {
       // Only a subject that is the client itself shows that no person is behind the token (RFC 9068, section 2.2).
       isDelegated: sub === undefined || sub !== clientId,
       credentialId: ["foreign", ...names].map(encodeName).join("/"),
-      scopes: new Set(typeof scope === "string" ? scope.split(" ") : []),
+      // `*` is a scope of our own keys only.
+      scopes: new Set(
+        typeof scope === "string" ? scope.split(" ").filter((each) => each !== everyScope) : [],
+      ),
       quota: this.#quota,
     };
     return { caller, expiresAt: typeof exp === "number" ? exp : Number.POSITIVE_INFINITY };
