@@ -48,7 +48,7 @@ export async function requestPasswordLink(context: PageContext, pageRequest: Pag
   const email = (form.get("email") ?? "").trim();
   if (!email.includes("@") || email.length > 254) return showForm(422, "This is no email address.");
   const attempt = { tenantId: client.tenantId, email, address };
-  const seconds = await bruteForce.secondsToWaitForMail(attempt);
+  const seconds = await bruteForce.secondsToWaitForMail(attempt, "password");
   if (seconds > 0) {
     response.setHeader("Retry-After", String(seconds));
     return showForm(429, tooManyAttemptsMessage(seconds));
@@ -123,7 +123,7 @@ export async function showAccount(context: PageContext, pageRequest: PageRequest
   if (user.isEmailVerified) return redirectSeeOther(issuer, pageRequest, "/account");
   const { tenantId, email } = user;
   const attempt = { tenantId, email, address: pageRequest.address };
-  const seconds = await bruteForce.secondsToWaitForMail(attempt);
+  const seconds = await bruteForce.secondsToWaitForMail(attempt, "email");
   if (seconds > 0) return sendTooManyRequests(issuer, pageRequest, seconds);
   await links.request({ ...attempt, purpose: "email" });
   redirectSeeOther(issuer, pageRequest, "/account?sent");

@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Quota } from "../../declare/caller.ts";
 import type { Quotas } from "../../limits/quota.ts";
+import type { LinkPurpose } from "../../mail/account-letters.ts";
 import { networkOf } from "../../net/network.ts";
 
 /** Of one account, from one address. */
@@ -72,11 +73,17 @@ export class BruteForceLimits {
     await this.#quotas.take(accountKey(attempt), accountQuota, -1);
   }
 
-  /** Counts a mail that is asked for, whether or not there is such an account. @returns seconds to wait, 0 for none */
-  async secondsToWaitForMail(attempt: SignInAttempt): Promise<number> {
+  /**
+   * Counts a mail that is requested, whether or not there is such an account. Mails to new passwords, which anybody can
+   * request, leave those that people request for themselves alone.
+   *
+   * @returns seconds to wait, 0 for none
+   */
+  async secondsToWaitForMail(attempt: SignInAttempt, purpose: LinkPurpose): Promise<number> {
     const byAddress = await this.#quotas.take(`mail ${addressKey(attempt)}`, addressMailQuota);
     if (!byAddress.isAllowed) return byAddress.secondsToNext;
-    return (await this.#quotas.take(`mail ${accountKey(attempt)}`, accountMailQuota)).secondsToNext;
+    return (await this.#quotas.take(`mail ${purpose} ${accountKey(attempt)}`, accountMailQuota))
+      .secondsToNext;
   }
 
   /** Counts what comes from an address to a path. @returns seconds to wait, 0 for none */

@@ -1,0 +1,18 @@
+// Limits of guesses and of mails that anybody can request.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { TokenBuckets } from "../../src/limits/token-bucket.ts";
+import { BruteForceLimits } from "../../src/oauth/endpoints/brute-force-limits.ts";
+
+const person = { tenantId: "tenant_1", email: "ada@example.com" };
+
+test("requests for links to a new password leave a person's own mails alone", async () => {
+  const limits = new BruteForceLimits(new TokenBuckets(), { limit: 100, windowSeconds: 60 });
+  const stranger = { ...person, address: "2.2.2.2" };
+  let seconds = 0;
+  for (let request = 0; request < 100 && seconds === 0; request += 1)
+    seconds = await limits.secondsToWaitForMail(stranger, "password");
+  assert.ok(seconds > 0, "strangers are limited");
+  assert.equal(await limits.secondsToWaitForMail({ ...person, address: "3.3.3.3" }, "email"), 0);
+});
