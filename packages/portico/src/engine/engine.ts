@@ -1,5 +1,5 @@
-// The operations - list, get, create, change (or replace), remove - and all that happens around them. Every
-// door comes through here, so that authorisation, validation, hooks and events are in one place.
+// The operations - list, get, create, update (or replace), delete - and everything around them. Every protocol calls
+// them, so that authorization, validation, hooks and events are in one place.
 
 import type { Caller } from "../declare/caller.ts";
 import type { Rows } from "../declare/resource.ts";

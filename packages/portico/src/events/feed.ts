@@ -1,4 +1,4 @@
-// New events as they are recorded, by whichever door or process of the database, in the order of their numbers. The
+// New events as they are recorded, by any protocol and any process on the database, in the order of their numbers. The
 // table is looked at while somebody listens: that needs nothing but the table, on both databases.
 
 import { sql } from "kysely";

@@ -1,4 +1,4 @@
-// The one place where an error becomes a response, whatever raised it: the router, the body parser, a door, a crash.
+// The one place where an error becomes a response, whatever raised it: the router, the body parser, a protocol, a crash.
 
 import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";

@@ -1,4 +1,4 @@
-// The route of a request and the logger of the building, set once: whenever Fastify is asked for a route it makes an
+// The route of a request and the logger of the server, set once: whenever Fastify is asked for a route it makes an
 // object of all that it knows of it, and with a logger of its own it makes one for each request and listens to each
 // answer.
 
@@ -13,7 +13,7 @@ export interface Route {
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Known in every hook of the building. */
+    /** Known in every hook of the server. */
     route: Route;
   }
 }

@@ -1,4 +1,4 @@
-// The building that the doors stand in: request ids, logs, sizes, media types, identity, errors, time-outs.
+// The HTTP server around the protocols: request ids, logs, sizes, media types, identity, errors, time-outs.
 
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import type { Authenticator } from "../auth/authenticator.ts";
@@ -17,7 +17,7 @@ import { type Issuer, issuerOf } from "../oauth/endpoints/issuer.ts";
 import { type OAuthOptions, registerOAuth } from "../oauth/endpoints/routes.ts";
 import { withResourceMetadata } from "../oauth/interaction/challenge.ts";
 import type { CursorCodec } from "../query/cursor.ts";
-import { registerRest } from "../rest/routes.ts";
+import { type RestOptions, registerRest } from "../rest/routes.ts";
 import type { Database } from "../store/database.ts";
 import type { KeyUsage } from "../usage/key-usage.ts";
 import { answerClientError, sendError } from "./answer-error.ts";
@@ -71,7 +71,7 @@ export interface ServerDependencies {
   readonly maxSubscriptions: number;
   /** {base_url} of the specification, without a slash at its end. */
   readonly publicUrl: string;
-  /** Whose pages may call the doors from a browser; undefined for nobody's. */
+  /** Origins whose pages may call the API from a browser; undefined for none. */
   readonly corsOrigins: AllowedOrigins | undefined;
   /** Where a request comes from. */
   readonly addressOf: ClientAddress;
@@ -95,7 +95,7 @@ export interface CountedQuotas {
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Who sends the request; known in every route of a door. */
+    /** Who sends the request; known in every API route. */
     caller: Caller | undefined;
   }
 }
@@ -116,7 +116,7 @@ export async function createServer(dependencies: ServerDependencies): Promise<Fa
     bodyLimit: bodyLimitBytes,
     // Bodies are checked by the engine, so that Fastify's own compilers need not be loaded.
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
-    // The doors take queries apart themselves, strictly and once.
+    // The protocols parse queries themselves, strictly and once.
     routerOptions: { querystringParser: () => ({}) },
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,
@@ -128,7 +128,7 @@ export async function createServer(dependencies: ServerDependencies): Promise<Fa
       headersTimeout: headersTimeoutMs,
       connectionsCheckingInterval: 2_000,
       maxHeaderSize: headerLimitBytes,
-      // Node would answer without a body; `requireHost` says what is wrong.
+      // Node would answer without a body; `requireHostHeader` says what is wrong.
       requireHostHeader: false,
       shouldUpgradeCallback: isWebSocketUpgrade,
     },
@@ -205,7 +205,7 @@ function noSchemas(): never {
   throw new Error("no route has a schema of Fastify's");
 }
 
-/** Whoever comes through a door has shown who they are. */
+/** Registers the API routes. Every request to them is authenticated. */
 function registerProtocols(
   routes: FastifyInstance,
   dependencies: ServerDependencies,
@@ -236,6 +236,7 @@ function registerProtocols(
   const basePath = new URL(publicUrl).pathname.replace(/\/$/, "");
   registerGrants(routes, { server: oauth.server, basePath, callerOf });
   const count = (caller: Caller): Promise<void> => countOperation(quotas.ofKeys, caller);
+  const charge: RestOptions["chargeAnswer"] = (...charging) => chargeAnswer(quotas.ofKeys, ...charging);
   const logSocket: StreamAccess["logSocket"] = (line, caller) =>
     log.logger.info({ ...line, ...(caller && credentialOf(caller)) }, "web socket closed");
   const onInternalError = (err: unknown): void => log.logger.error({ err }, "operation of a stream failed");
@@ -245,14 +246,14 @@ function registerProtocols(
     receive: (refuse) => received.begin(refuse),
     countFile: ({ raw }) => countFile(quotas.ofAddresses, addressOf(raw)),
     takeTokens: (...taking) => takeCost(quotas.ofKeys, ...taking),
-    chargeAnswer: (...charging) => chargeAnswer(quotas.ofKeys, ...charging),
+    chargeAnswer: charge,
     chargeStream: (...charging) => chargeStream(quotas.ofKeys, ...charging),
   });
   handleUpgrades(routes.server, graphqlPath, (...opening) => streams.openSocket(...opening));
   ownPaths.complete();
   registerRest(routes, {
     ...{ engine, keyUsage: dependencies.keyUsage, cursors, basePath, callerOf },
-    chargeAnswer: (...charging) => chargeAnswer(quotas.ofKeys, ...charging),
+    chargeAnswer: charge,
   });
 }
 

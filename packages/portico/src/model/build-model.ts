@@ -67,7 +67,7 @@ function isRestricted({ policy, parent, inheritsPolicy }: ResourceModel): boolea
   return inheritsPolicy && parent !== undefined && isRestricted(parent.reference!.target);
 }
 
-/** A resource that no door leads to has scopes only where it declares them. */
+/** A resource that is not exposed has scopes only where it declares them. */
 function hasScopes({ declaration }: Resource): boolean {
   return declaration.exposed !== false || declaration.scopes !== undefined;
 }

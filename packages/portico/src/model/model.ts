@@ -65,11 +65,11 @@ export interface ResourceModel extends Shape {
   readonly search: readonly Attribute[];
   readonly scopes: { readonly read: string; readonly write: string };
   readonly version: string;
-  /** Whether doors lead to it; the others are the server's own affair. */
+  /** Whether protocols expose it; the others are read and written by the server only. */
   readonly isExposed: boolean;
   /** Whether its writes are recorded as events. */
   readonly recordsEvents: boolean;
-  /** What doors offer of it. */
+  /** The operations that protocols offer. */
   readonly operations: ReadonlySet<Operation>;
   readonly paging: "cursor" | "page";
   readonly policy: ((caller: Caller) => RowFilter | undefined) | undefined;

@@ -1,4 +1,4 @@
-// The REST door: paths and query strings become plans, rows become answers.
+// REST: paths and query strings become plans, rows become answers.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Caller } from "../declare/caller.ts";

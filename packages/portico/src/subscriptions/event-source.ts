@@ -1,4 +1,4 @@
-// What subscriptions are fed from: the events of all doors and processes, as they are recorded.
+// What subscriptions are fed from: the events of all protocols and processes, as they are recorded.
 
 import type { EventRange, RecordedEvent } from "../events/recorded-event.ts";
 

@@ -1,4 +1,4 @@
-// Mutations: the same operations of the engine as those of the REST door.
+// Mutations: the same operations of the engine as those of REST.
 
 import type { Caller } from "../../declare/caller.ts";
 import type { Engine } from "../../engine/engine.ts";

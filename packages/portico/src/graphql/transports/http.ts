@@ -1,4 +1,4 @@
-// The GraphQL door: `/graphql` over HTTP (GraphQL over HTTP, draft of 2025).
+// GraphQL at `/graphql` over HTTP (GraphQL over HTTP, draft of 2025).
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import Negotiator from "negotiator";

@@ -12,7 +12,7 @@ import { EventStream } from "./event-stream.ts";
 import type { Receive } from "./unfinished-message.ts";
 import { subprotocol, WebSocketConnection } from "./web-socket.ts";
 
-/** What the building hands in: doors know nothing of credentials and quotas. */
+/** What the server passes in: protocols know nothing of credentials and quotas. */
 export interface StreamAccess {
   /** Where a request comes from. */
   readonly addressOf: (request: IncomingMessage) => string;

@@ -1,4 +1,4 @@
-// Which pages of other origins may call the doors from a browser (Fetch, section 3.2). Credentials travel in headers that
+// Which pages of other origins may call the API from a browser (Fetch, section 3.2). Credentials travel in headers that
 // a page sets itself, never in cookies, so `Access-Control-Allow-Credentials` is never sent. The endpoints of the
 // authorization server answer for themselves, by the origins of each client's redirect URIs.
 

@@ -30,7 +30,7 @@ function decodeLeniently(parameter: string): string {
   try {
     return decodeURIComponent(parameter);
   } catch {
-    // The door will refuse the broken encoding; what stands there as it is has been looked at.
+    // The protocol refuses the broken encoding; the parameter was searched as it is.
     return parameter;
   }
 }

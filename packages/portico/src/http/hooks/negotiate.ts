@@ -13,7 +13,7 @@ declare module "fastify" {
     needsNoBody?: boolean;
     /** What the route answers with, where it is more than JSON. */
     mediaTypes?: readonly string[];
-    /** Which requests of a door's route need no credential. */
+    /** Which requests to an API route need no credential. */
     isOpenTo?: (request: FastifyRequest) => boolean;
     /** Whether a route answers in its own form, whatever is asked for. */
     ignoresAccept?: boolean;

@@ -1,4 +1,4 @@
-// Quotas of the doors: every request of a known caller takes a token of its credential's bucket, every credential
+// Quotas of the API: every request of a known caller takes a token of its credential's bucket, every credential
 // that is refused one of its address's. Headers: draft-ietf-httpapi-ratelimit-headers.
 
 import type { FastifyInstance, FastifyReply } from "fastify";

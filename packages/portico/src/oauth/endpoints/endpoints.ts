@@ -1,4 +1,4 @@
-// The endpoints of the authorization server, and what the door does at some of them instead of the library.
+// The endpoints of the authorization server, and what Portico does at some of them instead of the library.
 
 import type { Quota } from "../../declare/caller.ts";
 import { showGrants } from "../account/grants.ts";

@@ -1,4 +1,4 @@
-// The OAuth door: every path of the authorization server, below AUTH_URL.
+// The routes of OAuth: every path of the authorization server, below AUTH_URL.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { hasDuplicateAuthorization } from "../../auth/presented-credential.ts";

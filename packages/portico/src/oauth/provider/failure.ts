@@ -69,7 +69,7 @@ interface OAuthErrorResponse {
 
 const serverError = { error: "server_error", error_description: "Something went wrong on our side." };
 
-/** What the building refuses at these paths, in the form that clients of OAuth understand. */
+/** What the server refuses at these paths, in the form that clients of OAuth understand. */
 export function describeOAuthError(problem: Problem): object {
   if (isOutage(problem)) return outageBody(problem);
   const { message } = problem;

@@ -1,4 +1,4 @@
-// The statements of `compile-read.ts` with a bound on the bytes that they return. A page ends before the row that would
+// The statements of `read.ts` with a bound on the bytes that they return. A page ends before the row that would
 // exceed it. PostgreSQL weighs rows by the lengths of their columns first, which it knows without reading the values, so
 // that rows far beyond the bound are not made into JSON. SQLite makes row after row, and is stopped.
 

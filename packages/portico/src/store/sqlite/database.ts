@@ -1,5 +1,5 @@
 // SQLite: one connection reads, one writes. Reads answer at once, but for those that may take long, which a
-// thread answers, and those that return much; writes wait for the end of the tick and are committed together by `writer.ts`.
+// thread answers, and those that return much; writes wait for the end of the tick and are committed together by `group-commit.ts`.
 
 import { closeSync, openSync } from "node:fs";
 import { dirname } from "node:path";

@@ -1,4 +1,4 @@
-// The thread behind `read-thread.ts`: answers one question after another.
+// The thread behind `read-worker.ts`: answers one question after another.
 
 import type { SQLInputValue } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
