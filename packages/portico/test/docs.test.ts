@@ -7,8 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { catalogue } from "../src/errors.ts";
-import { blocksOf, readDocument, runDocument } from "./document.ts";
-import { makePlace, Portico, portico, projectFolder } from "./server.ts";
+import { blocksOf, readDocument, runDocument } from "./support/document.ts";
+import { makePlace, Portico, portico, projectFolder } from "./support/server.ts";
 
 const documents = [
   "README.md",

@@ -7,8 +7,8 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
-import { blocksOf } from "./document.ts";
-import { makePlace, type Place, Portico, projectFolder } from "./server.ts";
+import { blocksOf } from "./support/document.ts";
+import { makePlace, type Place, Portico, projectFolder } from "./support/server.ts";
 
 let place: Place;
 let folder: string;

@@ -20,7 +20,11 @@ if (unknown.length > 0) {
 }
 const files = names.length === 0 ? all : all.filter((file) => names.some((name) => file.includes(name)));
 
-const setup = ["--test", "--test-concurrency=2", "--test-global-setup=packages/portico/test/postgres.ts"];
+const setup = [
+  "--test",
+  "--test-concurrency=2",
+  "--test-global-setup=packages/portico/test/support/postgres.ts",
+];
 const child = spawn(process.execPath, [...setup, ...options, ...files], { stdio: "inherit" });
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => child.kill(signal));
 child.on("exit", (code) => {

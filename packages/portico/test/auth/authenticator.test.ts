@@ -5,8 +5,8 @@ import { after, before, test } from "node:test";
 import fc from "fast-check";
 import { Authenticator } from "../../src/auth/authenticator.ts";
 import { Problem } from "../../src/errors.ts";
-import { onEachDatabase } from "../server.ts";
-import { type KeyPlace, makeKeyPlace, noTokens } from "./key-place.ts";
+import { onEachDatabase } from "../support/server.ts";
+import { type KeyPlace, makeKeyPlace, noTokens } from "./key-database.ts";
 
 const quota = { limit: 1000, windowSeconds: 60 };
 

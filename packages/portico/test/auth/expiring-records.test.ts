@@ -6,8 +6,8 @@ import { epochSeconds, OAuthRecords, oauthExpiry } from "../../src/auth/tokens/e
 import { Purge } from "../../src/jobs/purge.ts";
 import { Encryption } from "../../src/lib/encryption.ts";
 import { openStore } from "../../src/store/open.ts";
-import { serve } from "../scenario.ts";
-import { onEachDatabase } from "../server.ts";
+import { serve } from "../support/scenario.ts";
+import { onEachDatabase } from "../support/server.ts";
 
 onEachDatabase("records of the authorization server", (database) => {
   const served = serve(database);

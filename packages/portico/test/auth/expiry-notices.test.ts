@@ -10,7 +10,7 @@ import { MailedExpiryEmails } from "../../src/mail/key-notifications.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { apiKeys, Mailing, model } from "../events/mail/sending.ts";
-import { onEachDatabase } from "../server.ts";
+import { onEachDatabase } from "../support/server.ts";
 
 const day = 24 * 60 * 60 * 1000;
 const soon = 7 * day;

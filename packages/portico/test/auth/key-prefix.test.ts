@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type GenerateKey, generateKey } from "../../src/auth/api-keys/format.ts";
 import { Authenticator } from "../../src/auth/authenticator.ts";
-import { onEachDatabase } from "../server.ts";
-import { type KeyPlace, makeKeyPlace, noTokens, wholeAnswer } from "./key-place.ts";
+import { onEachDatabase } from "../support/server.ts";
+import { type KeyPlace, makeKeyPlace, noTokens, wholeAnswer } from "./key-database.ts";
 
 /** Draws the prefixes in turn, the last one for ever. */
 function drawing(prefixes: readonly string[]): { draw: GenerateKey; count: () => number } {

@@ -9,7 +9,7 @@ import { EventFeed } from "../../src/events/feed.ts";
 import type { RecordedEvent } from "../../src/events/recorded-event.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
-import { makePlace, onEachDatabase, type Place, Portico } from "../server.ts";
+import { makePlace, onEachDatabase, type Place, Portico } from "../support/server.ts";
 
 const patienceMs = 10_000;
 /** Longer than several looks. */

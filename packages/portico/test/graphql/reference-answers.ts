@@ -11,8 +11,8 @@ import { buildApi } from "../../src/graphql/schema/schema.ts";
 import { CursorCodec } from "../../src/query/cursor.ts";
 import { assemble } from "../../src/runtime/compose.ts";
 import { openStore } from "../../src/store/open.ts";
-import { firstTenant } from "../http/keys.ts";
-import type { Answer, Place } from "../server.ts";
+import { firstTenant } from "../support/keys.ts";
+import type { Answer, Place } from "../support/server.ts";
 import { executeByReference } from "./reference.ts";
 
 const secret = "what both the server and the reference sign cursors with";

@@ -12,7 +12,7 @@ import { type Resource, resource } from "../../src/declare/resource.ts";
 import { OperatorError } from "../../src/errors.ts";
 import { printApi } from "../../src/graphql/schema/print-api.ts";
 import { buildModel } from "../../src/model/build-model.ts";
-import { makePlace, portico, projectFolder } from "../server.ts";
+import { makePlace, portico, projectFolder } from "../support/server.ts";
 
 const file = join(projectFolder, "service/schema.graphql");
 

@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { minifyIntrospection, outputIntrospectionFile } from "gql.tada/internal";
 import { buildSchema, introspectionFromSchema } from "graphql";
-import { projectFolder } from "../server.ts";
+import { projectFolder } from "../support/server.ts";
 
 export const introspectionFile = join(import.meta.dirname, "service-schema.d.ts");
 

@@ -6,10 +6,17 @@ import { join } from "node:path";
 import { test } from "node:test";
 import axe, { type AxeResults } from "axe-core";
 import type { Page } from "playwright-core";
-import { foreignHosts, inChromium, type Seen, withAuthenticator } from "../chromium.ts";
-import { linkIn, mailTo } from "../mailed.ts";
-import { authorizeUrl, makeClient, makePerson, type OAuthClientMade, type Person, post } from "../oauth.ts";
-import { serve } from "../scenario.ts";
+import { foreignHosts, inChromium, type Seen, withAuthenticator } from "../support/chromium.ts";
+import { linkIn, mailTo } from "../support/mailed.ts";
+import {
+  authorizeUrl,
+  makeClient,
+  makePerson,
+  type OAuthClientMade,
+  type Person,
+  post,
+} from "../support/oauth.ts";
+import { serve } from "../support/scenario.ts";
 import { allow, application, fillInSignIn } from "./application.ts";
 
 const looks = (["light", "dark"] as const).flatMap((colorScheme) =>

@@ -5,7 +5,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before } from "node:test";
 import type { Page } from "playwright-core";
-import { type Person, password } from "../oauth.ts";
+import { type Person, password } from "../support/oauth.ts";
 
 export class Application {
   readonly #server: Server;

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as openid from "openid-client";
-import { foreignHosts, inChromium } from "../chromium.ts";
-import { makeClient, makePerson, type Person } from "../oauth.ts";
-import { serve } from "../scenario.ts";
+import { foreignHosts, inChromium } from "../support/chromium.ts";
+import { makeClient, makePerson, type Person } from "../support/oauth.ts";
+import { serve } from "../support/scenario.ts";
 import { allow, fillInSignIn } from "./application.ts";
 
 const scope = "openid posts:read";

@@ -6,11 +6,11 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { after, before } from "node:test";
 import type { Page } from "playwright-core";
-import { blocksOf, readDocument } from "../document.ts";
-import { freePort } from "../free-port.ts";
-import type { Person } from "../oauth.ts";
-import { Served } from "../scenario.ts";
-import { type Environment, makePlace, Portico, projectFolder } from "../server.ts";
+import { blocksOf, readDocument } from "../support/document.ts";
+import { freePort } from "../support/free-port.ts";
+import type { Person } from "../support/oauth.ts";
+import { Served } from "../support/scenario.ts";
+import { type Environment, makePlace, Portico, projectFolder } from "../support/server.ts";
 import { allow, fillInSignIn } from "./application.ts";
 
 export class Example {

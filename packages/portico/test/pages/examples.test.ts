@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Page, Request } from "playwright-core";
-import { type Chromium, foreignHosts, inChromium } from "../chromium.ts";
-import type { Served } from "../scenario.ts";
+import { type Chromium, foreignHosts, inChromium } from "../support/chromium.ts";
+import type { Served } from "../support/scenario.ts";
 import { fillInSignIn } from "./application.ts";
 import { type Example, example } from "./example.ts";
 

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import axe, { type AxeResults } from "axe-core";
 import type { Page } from "playwright-core";
-import { foreignHosts, inChromium } from "../chromium.ts";
-import { serve } from "../scenario.ts";
+import { foreignHosts, inChromium } from "../support/chromium.ts";
+import { serve } from "../support/scenario.ts";
 
 /** What axe finds in GraphiQL itself: the grey of its name and of its editor's numbers, and tabs with buttons in them. */
 const ofGraphiql = ["color-contrast", "nested-interactive"];

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
-import { inChromium, withAuthenticator } from "../chromium.ts";
-import { authorizeUrl, makeClient, makePerson, type OAuthClientMade, type Person } from "../oauth.ts";
-import { serve } from "../scenario.ts";
-import { onEachDatabase } from "../server.ts";
+import { inChromium, withAuthenticator } from "../support/chromium.ts";
+import { authorizeUrl, makeClient, makePerson, type OAuthClientMade, type Person } from "../support/oauth.ts";
+import { serve } from "../support/scenario.ts";
+import { onEachDatabase } from "../support/server.ts";
 import { allow, application, fillInSignIn } from "./application.ts";
 
 inChromium("passkeys", (chromium) => {

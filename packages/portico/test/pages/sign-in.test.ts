@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as openid from "openid-client";
-import { type Chromium, foreignHosts, inChromium } from "../chromium.ts";
-import { makeClient, makePerson, type Person, password } from "../oauth.ts";
-import { type Served, serve } from "../scenario.ts";
-import { type DatabaseName, onEachDatabase } from "../server.ts";
+import { type Chromium, foreignHosts, inChromium } from "../support/chromium.ts";
+import { makeClient, makePerson, type Person, password } from "../support/oauth.ts";
+import { type Served, serve } from "../support/scenario.ts";
+import { type DatabaseName, onEachDatabase } from "../support/server.ts";
 import { allow, application, fillInSignIn } from "./application.ts";
 
 const scope = "openid email posts:read";

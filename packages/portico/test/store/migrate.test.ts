@@ -23,7 +23,7 @@ import { openStore } from "../../src/store/open.ts";
 import { tablesOf } from "../../src/store/schema/ddl.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
 import type { Store } from "../../src/store/store.ts";
-import { makePlace, onEachDatabase, type Place } from "../server.ts";
+import { makePlace, onEachDatabase, type Place } from "../support/server.ts";
 
 const tenantId = newId("tenant");
 const now = "2026-11-21T09:30:00.000Z";

@@ -23,7 +23,7 @@ import { tablesOf } from "../../src/store/schema/ddl.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
 import { sqliteDialect } from "../../src/store/sqlite/dialect.ts";
 import type { Store } from "../../src/store/store.ts";
-import { makePlace, onEachDatabase, type Place } from "../server.ts";
+import { makePlace, onEachDatabase, type Place } from "../support/server.ts";
 
 const owned = ({ userId }: Caller): RowFilter => ({ ownerId: userId });
 const fields = { name: text({ max: 50 }), owner: belongsTo(() => users) };

@@ -22,7 +22,7 @@ import { migrate } from "../../src/store/schema/migrate.ts";
 import type { Store } from "../../src/store/store.ts";
 import { requestLogs } from "../../src/usage/request-log.ts";
 import library from "../fixtures/library/portico.config.ts";
-import { makePlace, onEachDatabase, type Place } from "../server.ts";
+import { makePlace, onEachDatabase, type Place } from "../support/server.ts";
 import { everyRead, type NamedRead } from "./every-read.ts";
 
 const apps = { service, library };

@@ -10,9 +10,9 @@ import { Purge } from "../../src/jobs/purge.ts";
 import { MailedExpiryEmails } from "../../src/mail/key-notifications.ts";
 import { mailExpiry } from "../../src/mail/message.ts";
 import { apiKeys, Mailing, model } from "../events/mail/sending.ts";
-import { MailServer } from "../mail-server.ts";
-import { refusal } from "../refusal.ts";
-import { onEachDatabase } from "../server.ts";
+import { MailServer } from "../support/mail-server.ts";
+import { refusal } from "../support/refusal.ts";
+import { onEachDatabase } from "../support/server.ts";
 
 const day = 24 * 60 * 60 * 1000;
 

@@ -13,7 +13,7 @@ import { openStore } from "../../src/store/open.ts";
 import { tablesOf } from "../../src/store/schema/ddl.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
 import type { Store } from "../../src/store/store.ts";
-import { makePlace, onEachDatabase } from "../server.ts";
+import { makePlace, onEachDatabase } from "../support/server.ts";
 
 const tenantId = newId("tenant");
 

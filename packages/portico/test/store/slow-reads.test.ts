@@ -12,7 +12,7 @@ import { openStore } from "../../src/store/open.ts";
 import { maxValueBytes, SqliteConnection } from "../../src/store/sqlite/connection.ts";
 import { ReadWorker } from "../../src/store/sqlite/read-workers.ts";
 import type { Store } from "../../src/store/store.ts";
-import { makePlace, onEachDatabase, type Place } from "../server.ts";
+import { makePlace, onEachDatabase, type Place } from "../support/server.ts";
 
 interface Asked {
   readonly tenant: string;

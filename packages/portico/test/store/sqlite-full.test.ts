@@ -11,7 +11,7 @@ import { buildModel } from "../../src/model/build-model.ts";
 import { openStore } from "../../src/store/open.ts";
 import { tablesOf } from "../../src/store/schema/ddl.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
-import { makePlace } from "../server.ts";
+import { makePlace } from "../support/server.ts";
 
 const body = "word ".repeat(2_000);
 const notes = resource("note", { fields: { body: text() } });

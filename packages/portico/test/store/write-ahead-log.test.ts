@@ -16,7 +16,7 @@ import { databaseFile, openStore } from "../../src/store/open.ts";
 import { tablesOf } from "../../src/store/schema/ddl.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
 import type { Store } from "../../src/store/store.ts";
-import { makePlace, type Place } from "../server.ts";
+import { makePlace, type Place } from "../support/server.ts";
 
 const inserts = 20_000;
 const insertsAtOnce = 50;

@@ -8,7 +8,7 @@ import { createTenant } from "../../../src/auth/tenants/tenant.ts";
 import type { Caller } from "../../../src/declare/caller.ts";
 import type { KeyNotifications } from "../../../src/mail/key-notices.ts";
 import { MailedKeyEmails } from "../../../src/mail/key-notifications.ts";
-import { onEachDatabase } from "../../server.ts";
+import { onEachDatabase } from "../../support/server.ts";
 import { apiKeys, Mailing, model } from "./sending.ts";
 
 const now = "2026-11-21T09:30:00.000Z";

@@ -6,9 +6,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Purge } from "../../../src/jobs/purge.ts";
 import { mailExpiry } from "../../../src/mail/message.ts";
 import { openStore } from "../../../src/store/open.ts";
-import { freePort } from "../../free-port.ts";
-import { MailServer } from "../../mail-server.ts";
-import { onEachDatabase } from "../../server.ts";
+import { freePort } from "../../support/free-port.ts";
+import { MailServer } from "../../support/mail-server.ts";
+import { onEachDatabase } from "../../support/server.ts";
 import { Mailing } from "./sending.ts";
 
 onEachDatabase("the sender", (database) => {

@@ -19,7 +19,7 @@ import { openStore } from "../../../src/store/open.ts";
 import { tablesOf } from "../../../src/store/schema/ddl.ts";
 import { migrate } from "../../../src/store/schema/migrate.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { type DatabaseName, makePlace, type Place } from "../../server.ts";
+import { type DatabaseName, makePlace, type Place } from "../../support/server.ts";
 
 const untold = async (): Promise<void> => {};
 export const apiKeys = declareApiKeys({

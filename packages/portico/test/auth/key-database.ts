@@ -1,0 +1,77 @@
+// An engine with API keys on a database of its own, for what HTTP cannot force.
+
+import type { GenerateKey } from "../../src/auth/api-keys/format.ts";
+import { declareApiKeys } from "../../src/auth/api-keys/resource.ts";
+import { passwordsTable } from "../../src/auth/people/password.ts";
+import { users } from "../../src/auth/people/user.ts";
+import { systemCaller } from "../../src/auth/system-caller.ts";
+import { createTenant, tenantsTable } from "../../src/auth/tenants/tenant.ts";
+import { app } from "../../src/declare/app.ts";
+import type { Caller } from "../../src/declare/caller.ts";
+import { Engine } from "../../src/engine/engine.ts";
+import type { WriteResult } from "../../src/engine/write-transaction.ts";
+import { Problem } from "../../src/errors.ts";
+import { eventsTable } from "../../src/events/event.ts";
+import type { KeyNotifications } from "../../src/mail/key-notices.ts";
+import { buildModel } from "../../src/model/build-model.ts";
+import type { ResourceModel } from "../../src/model/model.ts";
+import { openStore } from "../../src/store/open.ts";
+import { tablesOf } from "../../src/store/schema/ddl.ts";
+import { migrate } from "../../src/store/schema/migrate.ts";
+import type { Store } from "../../src/store/store.ts";
+import { type DatabaseName, makePlace } from "../support/server.ts";
+
+export interface KeyPlace {
+  readonly store: Store;
+  readonly engine: Engine;
+  readonly keys: ResourceModel;
+  readonly caller: Caller;
+  /** Makes a key of the tenant. */
+  create(body?: object): Promise<Record<string, unknown>>;
+  close(): Promise<void>;
+}
+
+const silent: KeyNotifications = {
+  created: async () => {},
+  rotated: async () => {},
+  revoked: async () => {},
+};
+
+export async function makeKeyPlace(
+  database: DatabaseName,
+  { draw, notices = silent }: { draw?: GenerateKey; notices?: KeyNotifications } = {},
+): Promise<KeyPlace> {
+  const place = await makePlace(database);
+  const options = {
+    environment: "test",
+    expiringSoonDays: 7,
+    standardQuota: { limit: 1000, windowSeconds: 60 },
+    notices,
+    ...(draw && { generate: draw }),
+  } as const;
+  const model = buildModel(app({ name: "Keys", resources: [] }), [users, declareApiKeys(options)]);
+  const store = await openStore(place.databaseUrl);
+  await migrate(store, tablesOf(model, [tenantsTable, passwordsTable, eventsTable]), false);
+  const engine = new Engine(model, store);
+  const keys = model.resource.get("apiKey")!;
+  const caller = systemCaller(model, (await createTenant(store, "Tenant")).id);
+  return {
+    ...{ store, engine, keys, caller },
+    create: async (body = {}) =>
+      wholeAnswer(await engine.create(caller, keys, { name: "Key", scopes: ["keys:read"], ...body })),
+    close: async () => {
+      await store.database.close();
+      await place.remove();
+    },
+  };
+}
+
+/** The row with what only the answer of its write shows. */
+export function wholeAnswer({ text, returnedOnce }: WriteResult): Record<string, unknown> {
+  return { ...JSON.parse(text), ...returnedOnce };
+}
+
+/** No token is any good where only keys are tried. */
+export const noTokens = {
+  caller: (): Promise<never> => Promise.reject(new Problem("invalid_credential")),
+};

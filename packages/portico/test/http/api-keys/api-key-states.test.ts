@@ -1,0 +1,87 @@
+// The state of an API key follows from its times at the moment of each request, in answers and in filters.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { inDays, type MadeKey, makeKey, opens, readKey, setTime } from "../../support/keys.ts";
+import { expectAnswer, serve } from "../../support/scenario.ts";
+import { onEachDatabase, Portico } from "../../support/server.ts";
+
+onEachDatabase("the state of an API key", (database) => {
+  const served = serve(database);
+  const listed = async (status: string, ownerId: string): Promise<string[]> => {
+    const { body } = await served.request(`/v1/api-keys?status=${status}&ownerId=${ownerId}`);
+    return body.data.map(({ id }: { id: string }) => id);
+  };
+  const revoke = ({ id }: MadeKey) => served.request(`/v1/api-keys/${id}`, { method: "DELETE" });
+
+  test("a key begins to expire soon seven days before its end", async () => {
+    const made = [
+      await makeKey(served, { expiresAt: inDays(7.001) }),
+      await makeKey(served, { expiresAt: inDays(6.999) }),
+    ];
+    assert.deepEqual(
+      made.map(({ status }) => status),
+      ["active", "expiring_soon"],
+    );
+    assert.equal(await opens(served, made[1]!.key), true);
+    await setTime(served.place, made[0]!.id, "expires_at", inDays(6.999));
+    assert.equal((await readKey(served, made[0]!.id)).status, "expiring_soon");
+  });
+
+  test("the setting says how many days before", async () => {
+    const env = { PORTICO_KEY_EXPIRING_SOON_DAYS: "30" };
+    const other = await Portico.start(served.place, { env, key: served.portico.key });
+    try {
+      const { id } = await makeKey(served, { expiresAt: inDays(29) });
+      assert.equal((await readKey(served, id)).status, "active");
+      assert.equal((await other.request(`/v1/api-keys/${id}`)).body.status, "expiring_soon");
+    } finally {
+      await other.stop();
+    }
+  });
+
+  test("a key expires by itself, in the record, in lists and at the door at once", async () => {
+    const user = await served.create("/users", { name: "U", email: "expiry@example.com" });
+    const made = await makeKey(served, {
+      ownerId: user.id,
+      scopes: ["posts:read", "keys:read", "keys:manage"],
+      expiresAt: new Date(Date.now() + 1_500).toISOString(),
+    });
+    assert.equal(made.status, "expiring_soon");
+    assert.equal(await opens(served, made.key), true);
+    assert.deepEqual(await listed("expiring_soon", user.id), [made.id]);
+    await sleep(Date.parse(made.expiresAt!) - Date.now() + 5);
+    assert.equal(await opens(served, made.key), false);
+    assert.equal((await readKey(served, made.id)).status, "expired");
+    assert.deepEqual(await listed("expired", user.id), [made.id]);
+    assert.deepEqual(await listed("expiring_soon", user.id), []);
+    for (const [method, body] of [
+      ["PATCH", { name: "x" }],
+      ["PUT", { name: "x", scopes: [] }],
+    ] as const)
+      expectAnswer(await served.request(`/v1/api-keys/${made.id}`, { method, body }), {
+        status: 409,
+        code: "conflict",
+        message: /expired/,
+      });
+  });
+
+  test("revoked goes before expired, and expired before expiring soon", async () => {
+    const key = await makeKey(served);
+    await setTime(served.place, key.id, "expires_at", inDays(-1));
+    assert.equal((await readKey(served, key.id)).status, "expired");
+    expectAnswer(await revoke(key), { status: 204 });
+    assert.equal((await readKey(served, key.id)).status, "revoked");
+    assert.equal(await opens(served, key.key), false);
+  });
+
+  test("the tag of a record changes with its state, as its text does", async () => {
+    const { id } = await makeKey(served, { expiresAt: new Date(Date.now() + 1_000).toISOString() });
+    const tag = (await served.request(`/v1/api-keys/${id}`)).headers.get("etag")!;
+    const headers = { "if-none-match": tag };
+    expectAnswer(await served.request(`/v1/api-keys/${id}`, { headers }), { status: 304 });
+    await sleep(1_005);
+    expectAnswer(await served.request(`/v1/api-keys/${id}`, { headers }), { status: 200 });
+  });
+});

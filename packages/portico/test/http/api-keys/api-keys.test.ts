@@ -1,0 +1,318 @@
+// API keys are made, read and listed over HTTP; the key itself is shown once and its hash never.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { openReader } from "../../support/database-reader.ts";
+import { firstTenant, inDays, makeKey, opens } from "../../support/keys.ts";
+import { type Expected, expectAnswer, type Scenario, scenarios, serve } from "../../support/scenario.ts";
+import { onEachDatabase } from "../../support/server.ts";
+
+onEachDatabase("API keys", (database) => {
+  const served = serve(database);
+  const keys = async (query: string) => (await served.request(`/v1/api-keys?${query}`)).body;
+
+  test("a new key is answered once, with a warning and the whole record", async () => {
+    const answer = await served.request("/v1/api-keys", {
+      body: { name: "CI", scopes: ["posts:read", "deploy:write"], rateLimit: { limit: 50 } },
+    });
+    const { id, key, createdAt, updatedAt, expiresAt, ownerId, ...rest } = answer.body;
+    expectAnswer(answer, { status: 201, headers: { location: `/v1/api-keys/${id}` } });
+    assert.match(id, /^api_key_/);
+    assert.match(key, /^sk_test_[\w-]{43}$/);
+    assert.match(ownerId, /^user_/);
+    assert.equal(createdAt, updatedAt);
+    assert.equal(expiresAt, aYearAfter(createdAt));
+    assert.deepEqual(rest, {
+      name: "CI",
+      prefix: key.slice(0, 12),
+      type: "secret",
+      scopes: ["posts:read", "deploy:write"],
+      rateLimit: { limit: 50, windowSeconds: 60 },
+      status: "active",
+      revokedAt: null,
+      lastUsedAt: null,
+      rotatedFromId: null,
+      rotatedToId: null,
+      warning: "Store the key now: it is not shown again.",
+    });
+    assert.equal(await opens(served, key), true);
+    expectAnswer(await served.request("/posts", { key, body: { title: "x" } }), { status: 403 });
+  });
+
+  test("the tag of the answer is that of the record without the key", async () => {
+    const made = await served.request("/v1/api-keys", { body: { name: "Tagged", scopes: [] } });
+    const read = await served.request(`/v1/api-keys/${made.body.id}`);
+    assert.equal(read.headers.get("etag"), made.headers.get("etag"));
+  });
+
+  test("neither the key nor its hash is in any later answer, in the log or in the clear in the database", async () => {
+    const { id, key } = await makeKey(served);
+    const path = `/v1/api-keys/${id}`;
+    const tenant = (await served.command("tenant", "create", "--name", "X")).tenant.id;
+    const answers = [
+      await served.request(path),
+      await served.request("/v1/api-keys?limit=100"),
+      await served.request("/v1/api-keys?fields=name,prefix,status"),
+      await served.request(`/v1/tenants/${tenant}/api-keys`),
+      await served.request(path, { method: "PATCH", body: { name: "Renamed" } }),
+      await served.request(path, { method: "PUT", body: { name: "Replaced", scopes: ["posts:read"] } }),
+      await served.request(path, { key }),
+      await served.request(`/v1/api-keys/${key}`),
+      await served.request("/posts", { key, headers: { "x-request-id": key } }),
+    ];
+    const everything = answers.map(({ text, headers }) => text + JSON.stringify([...headers])).join("\n");
+    assert.ok(!everything.includes(key) && !everything.includes(key.slice(12)));
+    assert.doesNotMatch(everything, /hash|warning|\b[0-9a-f]{64}\b/i);
+    for (const until = Date.now() + 5_000; Date.now() < until && !served.portico.output.includes(id); )
+      await served.request("/healthz");
+    assert.ok(!served.portico.output.includes(key.slice(12)));
+    const reader = openReader(served.place.databaseUrl);
+    try {
+      const events = JSON.stringify(await reader.rows("select * from events"));
+      assert.ok(events.includes(id) && !events.includes(key.slice(12)));
+      assert.doesNotMatch(events, /hash|\b[0-9a-f]{64}\b/i);
+      assert.ok(!JSON.stringify(await reader.rows("select * from api_keys")).includes(key));
+    } finally {
+      await reader.close();
+    }
+  });
+
+  test("a key that is made without an expiry lives a year, null being none as well", async () => {
+    const { createdAt, expiresAt } = await makeKey(served, { expiresAt: null });
+    assert.equal(expiresAt, aYearAfter(createdAt));
+    assert.equal(
+      (await makeKey(served, { expiresAt: "2027-01-31T10:00:00+01:00" })).expiresAt,
+      "2027-01-31T09:00:00.000Z",
+    );
+  });
+
+  test("the owner is the user of the caller, or the one that is named", async () => {
+    const user = await served.create("/users", { name: "Grace", email: "grace@example.com" });
+    const caller = (await served.request("/users?email=ada@example.com")).body.data[0].id;
+    assert.equal((await makeKey(served)).ownerId, caller);
+    assert.equal((await makeKey(served, { ownerId: user.id })).ownerId, user.id);
+  });
+
+  test("a key gives no scope that it lacks, and the answer names the scope", async () => {
+    const { key } = await makeKey(served, { scopes: ["keys:manage", "posts:read"] });
+    const mint = (scopes: string[]) =>
+      served.request("/v1/api-keys", { key, body: { name: "More", scopes } });
+    expectAnswer(await mint(["posts:read", "posts:write"]), {
+      status: 403,
+      code: "insufficient_scope",
+      message: /posts:write/,
+      details: [{ field: "scopes", issue: "choice" }],
+    });
+    expectAnswer(await mint(["keys:read"]), { status: 403, message: /keys:read/ });
+    expectAnswer(await mint(["posts:read"]), { status: 201 });
+    expectAnswer(await mint([]), { status: 201 });
+  });
+
+  test("a key with * has every scope, and only such a key gives it", async () => {
+    const all = await makeKey(served, { scopes: ["*"] });
+    assert.deepEqual(all.scopes, ["*"]);
+    for (const path of ["/posts", "/projects", "/users", "/v1/api-keys"])
+      expectAnswer(await served.request(path, { key: all.key }), { status: 200 });
+    const { key } = await makeKey(served, { scopes: ["keys:manage", "posts:read"] });
+    const refused: Expected = { status: 403, code: "insufficient_scope", message: /the scope \*/ };
+    for (const scopes of [["*"], ["posts:read", "*"]])
+      expectAnswer(await served.request("/v1/api-keys", { key, body: { name: "More", scopes } }), refused);
+    const rotation = { key, method: "POST", body: {} };
+    expectAnswer(await served.request(`/v1/api-keys/${all.id}/rotations`, rotation), refused);
+    const reduction = { method: "PATCH", body: { scopes: ["posts:read"] } };
+    expectAnswer(await served.request(`/v1/api-keys/${all.id}`, reduction), { status: 200 });
+    expectAnswer(await served.request("/projects", { key: all.key }), { status: 403 });
+  });
+
+  test("keys:read reads and keys:manage writes, and neither does the other", async () => {
+    const reader = (await makeKey(served, { scopes: ["keys:read"] })).key;
+    const { key: manager, id } = await makeKey(served, { scopes: ["keys:manage"] });
+    const lacks = (scope: string) =>
+      ({ status: 403, code: "insufficient_scope", message: new RegExp(scope) }) as const;
+    const path = `/v1/api-keys/${id}`;
+    const tenantId = await firstTenant(served.place);
+    const { ownerId } = (await served.request(path)).body;
+    const lists = ["/v1/api-keys", `/v1/tenants/${tenantId}/api-keys`, `/v1/users/${ownerId}/api-keys`];
+    for (const each of [path, ...lists]) {
+      expectAnswer(await served.request(each, { key: reader }), { status: 200 });
+      expectAnswer(await served.request(each, { key: manager }), lacks("keys:read"));
+      expectAnswer(
+        await served.request(each, { key: reader, method: "DELETE" }),
+        each === "/v1/api-keys" ? { status: 405 } : lacks("keys:manage"),
+      );
+    }
+    for (const [method, at] of [
+      ["POST", "/v1/api-keys"],
+      ["PATCH", path],
+      ["PUT", path],
+      ["POST", `${path}/rotations`],
+    ])
+      expectAnswer(
+        await served.request(at!, { key: reader, method: method!, body: {} }),
+        lacks("keys:manage"),
+      );
+  });
+
+  test("keys are listed newest first, in pages that hold each of them once", async () => {
+    const ids: string[] = [];
+    for (let count = 0; count < 5; count += 1)
+      ids.unshift((await makeKey(served, { name: `Page ${count}` })).id);
+    const walked: string[] = [];
+    for (let cursor: string | null = ""; cursor !== null; ) {
+      const { data, pagination } = await keys(`limit=2&fields=name${cursor && `&cursor=${cursor}`}`);
+      walked.push(...data.map(({ id }: { id: string }) => id));
+      cursor = pagination.nextCursor;
+    }
+    assert.deepEqual(walked.slice(0, 5), ids);
+    assert.equal(new Set(walked).size, walked.length);
+  });
+
+  test("a list is filtered by status and owner, a repeated status meaning either", async () => {
+    const user = await served.create("/users", { name: "Mary", email: "mary@example.com" });
+    const make = (body: object = {}) => makeKey(served, { ownerId: user.id, ...body });
+    const [active, soon, gone] = [await make(), await make({ expiresAt: inDays(3) }), await make()];
+    await served.request(`/v1/api-keys/${gone.id}`, { method: "DELETE" });
+    const found = async (query: string) =>
+      (await keys(`ownerId=${user.id}&${query}`)).data.map(({ id }: { id: string }) => id);
+    assert.deepEqual(await found("fields=name"), [gone.id, soon.id, active.id]);
+    assert.deepEqual(await found("status=active"), [active.id]);
+    assert.deepEqual(await found("status=expiring_soon"), [soon.id]);
+    assert.deepEqual(await found("status=revoked&status=active"), [gone.id, active.id]);
+    assert.deepEqual(await found("status=expired"), []);
+    const first = await keys(`ownerId=${user.id}&status=revoked&status=active&limit=1`);
+    assert.deepEqual(
+      await found(`status=revoked&status=active&limit=1&cursor=${first.pagination.nextCursor}`),
+      [active.id],
+    );
+    const below = (await served.request(`/v1/users/${user.id}/api-keys?status=active`)).body.data;
+    assert.deepEqual(
+      below.map(({ id }: { id: string }) => id),
+      [active.id],
+    );
+    const two = await keys(`ownerId=${user.id}&ownerId=${user.id.replace(/.$/, "0")}&status=active`);
+    assert.deepEqual(
+      two.data.map(({ status }: { status: string }) => status),
+      ["active"],
+    );
+  });
+
+  test("fields select, also the state alone and the owner", async () => {
+    const { id } = await makeKey(served);
+    assert.deepEqual((await served.request(`/v1/api-keys/${id}?fields=status`)).body, {
+      id,
+      status: "active",
+    });
+    const { owner } = (await served.request(`/v1/api-keys/${id}?fields=owner.name`)).body;
+    assert.equal(owner.name, "Ada Lovelace");
+    assert.deepEqual((await keys("limit=1&fields=status")).data, [{ id, status: "active" }]);
+  });
+
+  scenarios(served, [...faultyBodies(), ...faultyQueries()]);
+
+  test("every fault of a body is told at once", async () => {
+    const body = {
+      name: "",
+      scopes: ["posts:fly", 7],
+      rateLimit: { limit: 0, windowSeconds: 1.5, colour: "red" },
+      type: "golden",
+      expiresAt: "soon",
+      status: "active",
+      keyHash: "x",
+      prefix: "x",
+      colour: "red",
+    };
+    expectAnswer(await served.request("/v1/api-keys", { body }), {
+      status: 422,
+      details: [
+        { field: "name", issue: "min" },
+        { field: "scopes.1", issue: "type" },
+        { field: "rateLimit.limit", issue: "min" },
+        { field: "rateLimit.windowSeconds", issue: "type" },
+        { field: "rateLimit.colour", issue: "unknown" },
+        { field: "type", issue: "choice" },
+        { field: "expiresAt", issue: "format" },
+        { field: "status", issue: "read_only" },
+        { field: "keyHash", issue: "unknown" },
+        { field: "prefix", issue: "read_only" },
+        { field: "colour", issue: "unknown" },
+      ],
+    });
+    const rules = { name: "", scopes: ["posts:fly"], expiresAt: inDays(-1) };
+    expectAnswer(await served.request("/v1/api-keys", { body: rules }), {
+      status: 422,
+      details: [
+        { field: "name", issue: "min" },
+        { field: "scopes", issue: "choice" },
+        { field: "expiresAt", issue: "min" },
+      ],
+    });
+  });
+});
+
+function faultyBodies(): Scenario[] {
+  const good = { name: "x", scopes: ["posts:read"] };
+  return (
+    [
+      ["no name", { scopes: [] }, "name", "required"],
+      ["no scopes", { name: "x" }, "scopes", "required"],
+      ["a scope twice", { ...good, scopes: ["posts:read", "posts:read"] }, "scopes", "duplicate"],
+      ["scopes as text", { ...good, scopes: "posts:read" }, "scopes", "type"],
+      ["101 scopes", { ...good, scopes: Array.from({ length: 101 }, (_, at) => `s:${at}`) }, "scopes", "max"],
+      ["no scopes but null", { ...good, scopes: null }, "scopes", "type"],
+      ["an unknown scope", { ...good, scopes: ["posts:fly"] }, "scopes", "choice"],
+      ["a name of 201 characters", { ...good, name: "x".repeat(201) }, "name", "max"],
+      ["an expiry that has passed", { ...good, expiresAt: inDays(-1) }, "expiresAt", "min"],
+      ["an expiry in more than two years", { ...good, expiresAt: inDays(732) }, "expiresAt", "max"],
+      ["a leap second", { ...good, expiresAt: "2027-06-30T23:59:60Z" }, "expiresAt", "format"],
+      [
+        "a quota without a limit",
+        { ...good, rateLimit: { windowSeconds: 1 } },
+        "rateLimit.limit",
+        "required",
+      ],
+      ["a quota that is a number", { ...good, rateLimit: 5 }, "rateLimit", "type"],
+      [
+        "an owner that is nobody",
+        { ...good, ownerId: "user_00000000000000000000000000" },
+        "ownerId",
+        "reference",
+      ],
+      ["a time of revocation", { ...good, revokedAt: null }, "revokedAt", "read_only"],
+      ["a key of one's own", { ...good, key: `sk_test_${"a".repeat(43)}` }, "key", "unknown"],
+      ["a predecessor", { ...good, rotatedFromId: "x" }, "rotatedFromId", "read_only"],
+      ["a time of use", { ...good, lastUsedAt: inDays(0) }, "lastUsedAt", "read_only"],
+    ] as const
+  ).map(([fact, body, field, issue]) => ({
+    fact: `a key with ${fact} is refused`,
+    path: "/v1/api-keys",
+    body,
+    status: 422,
+    details: [{ field, issue }],
+  }));
+}
+
+function faultyQueries(): Scenario[] {
+  return (
+    [
+      ["status=dead", "status", "choice"],
+      ["sort=status", "sort", "choice"],
+      ["keyHash=x", "keyHash", "unknown"],
+      ["fields=keyHash", "fields", "unknown"],
+      ["fields=key", "fields", "unknown"],
+      ["prefix=x", "prefix", "unknown"],
+      ["q=x", "q", "unknown"],
+    ] as const
+  ).map(([query, field, issue]) => ({
+    fact: `keys are not listed by ${query}`,
+    path: `/v1/api-keys?${query}`,
+    status: 422,
+    details: [{ field, issue }],
+  }));
+}
+
+/** The same day and time of the next year. */
+function aYearAfter(moment: string): string {
+  const date = new Date(moment);
+  date.setUTCFullYear(date.getUTCFullYear() + 1);
+  return date.toISOString();
+}

@@ -1,0 +1,228 @@
+// API keys over HTTP: how they are sent, and everything for which they are refused.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { exchange, expectAnswer, parseAnswer, scenarios, serve } from "../../support/scenario.ts";
+import { onEachDatabase, Portico } from "../../support/server.ts";
+
+const secretLength = 43;
+
+onEachDatabase("authentication", (database) => {
+  const served = serve(database);
+  const key = () => served.portico.key;
+  const makeKey = (...more: string[]) =>
+    served.command("key", "create", "--name", "Test", "--scopes", "posts:read", ...more);
+  const read = (headers: Record<string, string>) => served.request("/posts?limit=1", { key: null, headers });
+  const invalid = {
+    status: 401,
+    code: "invalid_credential",
+    headers: { "www-authenticate": /^Bearer error="invalid_token", resource_metadata="http[^"]+"$/ },
+  } as const;
+
+  test("a key is taken from Authorization, the scheme in any case, or from X-API-Key", async () => {
+    for (const [name, value] of [
+      ["authorization", `Bearer ${key()}`],
+      ["authorization", `bearer ${key()}`],
+      ["authorization", `BEARER ${key()}`],
+      ["x-api-key", key()],
+    ] as const) {
+      expectAnswer(await read({ [name]: value }), { status: 200 });
+    }
+  });
+
+  test("without a key the answer says how to send one", async () => {
+    expectAnswer(await read({}), {
+      status: 401,
+      code: "authentication_required",
+      headers: {
+        "www-authenticate": /^Bearer resource_metadata="http[^"]+\/\.well-known\/oauth-protected-resource"$/,
+      },
+      message: /Authorization: Bearer/,
+    });
+  });
+
+  test("every path of a resource asks for a key, whether or not there is such a row", async () => {
+    for (const path of [
+      "/posts",
+      "/posts/x",
+      "/v1/deployments",
+      "/users",
+      "/posts/x/comments",
+      "/comments/x",
+    ]) {
+      expectAnswer(await served.request(path, { key: null }), {
+        status: 401,
+        code: "authentication_required",
+      });
+    }
+    for (const method of ["PUT", "PATCH", "DELETE"]) {
+      expectAnswer(await served.request("/posts/x", { key: null, method }), { status: 401 });
+    }
+  });
+
+  test("a body is not looked at before the key", async () => {
+    expectAnswer(await served.request("/posts", { key: null, body: "{" }), { status: 401 });
+  });
+
+  test("a malformed credential is refused", async () => {
+    for (const credential of [
+      "Bearer",
+      "Bearer ",
+      "Bearer x",
+      key(),
+      `Basic ${Buffer.from(`${key()}:`).toString("base64")}`,
+      `Bearer ${key()}x`,
+      `Bearer ${key().slice(0, -1)}`,
+      `Bearer ${key().toUpperCase()}`,
+      `Bearer sk_prod_${"a".repeat(secretLength)}`,
+      `Bearer ${key()} ${key()}`,
+      `Bearer ${key()},${key()}`,
+      "Bearer null",
+    ]) {
+      expectAnswer(await read({ authorization: credential }), { status: 401, code: "invalid_credential" });
+    }
+    expectAnswer(await read({ "x-api-key": "" }), { status: 401 });
+  });
+
+  test("an unknown prefix and a wrong secret are answered alike", async () => {
+    const wrongSecret = `${key().slice(0, 12)}${"A".repeat(secretLength - 4)}`;
+    const unknownPrefix = `sk_test_${"-".repeat(secretLength)}`;
+    const { key: gone, id } = await makeKey();
+    await served.command("key", "revoke", id);
+    const answers = await Promise.all(
+      [wrongSecret, unknownPrefix, gone].map((each) => read({ authorization: `Bearer ${each}` })),
+    );
+    for (const answer of answers) expectAnswer(answer, invalid);
+    assert.equal(new Set(answers.map(({ text }) => text)).size, 1);
+  });
+
+  test("a key of the live environment is refused here with a message that says so", async () => {
+    for (const kind of ["sk", "pk"]) {
+      expectAnswer(await read({ authorization: `Bearer ${kind}_live_${"a".repeat(secretLength)}` }), {
+        status: 401,
+        code: "wrong_environment",
+        message: /sandbox/,
+      });
+    }
+  });
+
+  test("a revoked key is refused on the very next request, here and by another process", async () => {
+    const other = await Portico.start(served.place, { key: key() });
+    try {
+      for (const revokedWhile of [served.portico, other]) {
+        const made = await makeKey();
+        for (const portico of [served.portico, other])
+          expectAnswer(await portico.request("/posts", { key: made.key }), { status: 200 });
+        await served.command("key", "revoke", made.id);
+        expectAnswer(await revokedWhile.request("/posts", { key: made.key }), invalid);
+      }
+    } finally {
+      await other.stop();
+    }
+  });
+
+  test("a key is refused from the moment at which it expires", async () => {
+    const expiresAt = new Date(Date.now() + 2_500).toISOString();
+    const body = { name: "Short", scopes: ["posts:read"], expiresAt };
+    const made = await served.create("/v1/api-keys", body);
+    expectAnswer(await served.request("/posts", { key: made.key }), { status: 200 });
+    await sleep(Date.parse(expiresAt) - Date.now() + 5);
+    expectAnswer(await served.request("/posts", { key: made.key }), invalid);
+  });
+
+  test("a scope that the key lacks is 403 and named", async () => {
+    const { key: reader } = await makeKey();
+    const forbidden = (scope: string) =>
+      ({
+        status: 403,
+        code: "insufficient_scope",
+        message: new RegExp(scope),
+        headers: { "www-authenticate": `Bearer error="insufficient_scope", scope="${scope}"` },
+      }) as const;
+    expectAnswer(await served.request("/posts", { key: reader }), { status: 200 });
+    expectAnswer(
+      await served.request("/posts", { key: reader, body: { title: "x" } }),
+      forbidden("posts:write"),
+    );
+    expectAnswer(await served.request("/posts", { key: reader, body: {} }), forbidden("posts:write"));
+    expectAnswer(
+      await served.request("/posts/x", { key: reader, method: "DELETE" }),
+      forbidden("posts:write"),
+    );
+    expectAnswer(await served.request("/users", { key: reader }), forbidden("users:read"));
+    expectAnswer(await served.request("/posts/x/comments", { key: reader }), forbidden("comments:read"));
+    expectAnswer(await served.request("/v1/deployments", { key: reader }), forbidden("deploy:read"));
+  });
+
+  test("a publishable key opens nothing, whatever its scopes", async () => {
+    const made = await makeKey("--type", "publishable");
+    assert.match(made.key, /^pk_test_/);
+    expectAnswer(await served.request("/posts", { key: made.key }), {
+      status: 403,
+      code: "insufficient_scope",
+    });
+  });
+
+  test("what a key without a user creates has to name its author", async () => {
+    const { tenant } = await served.command("tenant", "create", "--name", "Nobody");
+    const scopes = ["--scopes", "posts:write", "--tenant", tenant.id];
+    const { key: lonely } = await served.command("key", "create", "--name", "Lonely", ...scopes);
+    expectAnswer(await served.request("/posts", { key: lonely, body: { title: "x" } }), {
+      status: 422,
+      details: [{ field: "authorId", issue: "required" }],
+    });
+  });
+
+  test("two credentials are malformed, also where they are the same", async () => {
+    const both = { authorization: `Bearer ${key()}`, "x-api-key": key() };
+    expectAnswer(await read(both), { status: 400, code: "malformed_request" });
+  });
+
+  test("a header that is sent twice never opens with the second of its values", async () => {
+    const wrong = `sk_test_${"-".repeat(secretLength)}`;
+    for (const lines of [
+      [`X-API-Key: ${wrong}`, `X-API-Key: ${key()}`],
+      [`Authorization: Bearer ${wrong}`, `Authorization: Bearer ${key()}`],
+    ]) {
+      const head = ["GET /posts HTTP/1.1", "Host: x", "Connection: close", ...lines, "", ""].join("\r\n");
+      const answer = parseAnswer(await exchange(served.url, head));
+      assert.ok([400, 401].includes(answer.status), answer.text);
+    }
+  });
+
+  scenarios(
+    served,
+    [
+      "api_key",
+      "apikey",
+      "apiKey",
+      "api-key",
+      "access_token",
+      "X-API-Key",
+      "client_secret",
+      "authorization",
+    ].map((name) => ({
+      fact: `a credential in the query as ${name} is refused, also beside a good header`,
+      path: `/posts?${name}=anything`,
+      status: 400,
+      code: "credential_in_query" as const,
+    })),
+  );
+
+  test("a key anywhere in the query is refused, however it is written", async () => {
+    const dashed = key().replaceAll("_", "%5f");
+    for (const query of [`token=${key()}`, `q=${key()}`, `${key()}`, `q=${dashed}`, `api%5Fkey=x`]) {
+      const answer = await served.request(`/posts?${query}`);
+      expectAnswer(answer, { status: 400, code: "credential_in_query" });
+      assert.ok(!answer.text.includes(key()));
+    }
+  });
+
+  test("a good key in the query does not stand for one in a header", async () => {
+    expectAnswer(await served.request(`/posts?api_key=${key()}`, { key: null }), {
+      status: 400,
+      code: "credential_in_query",
+    });
+  });
+});

@@ -1,0 +1,126 @@
+// Peers of WebSockets who send and do not read: what waits for them is bounded, and they are read from again once they
+// read.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { TestSocket } from "../../support/graphql/web-socket.ts";
+import { type Served, serve } from "../../support/scenario.ts";
+import { onEachDatabase } from "../../support/server.ts";
+
+const mebibyte = 1024 * 1024;
+/** Far less than any of the attacks sends, and more than the server takes for its own work. */
+const slackMib = 64;
+
+onEachDatabase("WebSockets that are not read", (database) => {
+  const served = serve(database);
+  describe("before connection_init", () => beforeInitialisation(served));
+  describe("afterwards", () => afterwards(served));
+});
+
+function beforeInitialisation(served: Served): void {
+  const text = (length: number): string =>
+    JSON.stringify({ type: "ping", payload: { x: "x".repeat(length) } });
+
+  for (const [what, send] of [
+    ["a large message", ({ socket }: TestSocket) => socket.send(text(100_000))],
+    ["many messages", (opened: TestSocket) => repeat(1_000, () => opened.send(text(100)))],
+    [
+      "many pings of the protocol below",
+      ({ socket }: TestSocket) => repeat(1_000, () => socket.ping("x".repeat(100))),
+    ],
+    [
+      "a message that never ends",
+      ({ socket }: TestSocket) => repeat(100, () => socket.send("x".repeat(1_000), { fin: false })),
+    ],
+  ] as const)
+    test(`${what} is closed with 4400`, async () => {
+      const socket = await TestSocket.open(served.portico);
+      send(socket);
+      assert.equal((await socket.closed()).code, 4400);
+    });
+}
+
+function afterwards(served: Served): void {
+  test("pings of a peer that does not read wait in its own memory, and are answered once it reads", async () => {
+    const socket = await TestSocket.ready(served.portico);
+    const before = residentMib(served);
+    socket.socket.pause();
+    const count = 200;
+    const ping = JSON.stringify({ type: "ping", payload: { x: "x".repeat(mebibyte / 2) } });
+    repeat(count, () => socket.send(ping));
+    await settled(socket);
+    assert.ok(socket.socket.bufferedAmount > (count / 4) * mebibyte, "the server has read most of it");
+    assert.ok(
+      residentMib(served) < before + slackMib,
+      `${before} MiB before, ${residentMib(served)} MiB now`,
+    );
+    socket.socket.resume();
+    await socket.message(() => socket.messages.filter(({ type }) => type === "pong").length === count);
+    await socket.close();
+  });
+
+  test("so do pings of the protocol below", async () => {
+    const socket = await TestSocket.ready(served.portico);
+    const before = residentMib(served);
+    socket.socket.pause();
+    repeat(100_000, () => socket.socket.ping("x".repeat(125)));
+    await settled(socket);
+    assert.ok(socket.socket.bufferedAmount > mebibyte, "the server has read all of it");
+    assert.ok(
+      residentMib(served) < before + slackMib,
+      `${before} MiB before, ${residentMib(served)} MiB now`,
+    );
+    socket.socket.resume();
+    socket.send({ type: "ping" });
+    await socket.message(({ type }) => type === "pong");
+    await socket.close();
+  });
+
+  test("operations of a peer that does not read wait, and all are answered once it reads", async () => {
+    const body = "x".repeat(99_000);
+    await Promise.all(repeat(40, () => served.create("/posts", { title: "Long", body })));
+    const socket = await TestSocket.ready(served.portico);
+    const before = residentMib(served);
+    socket.socket.pause();
+    // 400 MB of answers, were all of them made at once.
+    const count = 100;
+    repeat(count, (number) => socket.subscribe(`q${number}`, "{ posts(limit: 40) { id body } }"));
+    let most = before;
+    for (const until = Date.now() + 2_000; Date.now() < until; await sleep(20))
+      most = Math.max(most, residentMib(served));
+    assert.ok(most < before + 5 * slackMib, `${before} MiB before, ${most} MiB at most`);
+    socket.socket.resume();
+    await socket.message(() => socket.messages.filter(({ type }) => type === "complete").length === count);
+    assert.ok(socket.messages.filter(({ type }) => type === "next").every(({ payload }) => payload.data));
+    await socket.close();
+  });
+
+  test("one that leaves while its operations wait leaves nothing behind", async () => {
+    const socket = await TestSocket.ready(served.portico);
+    socket.socket.pause();
+    repeat(60, (number) => socket.subscribe(`q${number}`, "{ posts(limit: 40) { id body } }"));
+    await sleep(500);
+    socket.socket.terminate();
+    const other = await TestSocket.ready(served.portico);
+    other.subscribe("1", "{ __typename }");
+    await other.message(({ type }) => type === "complete");
+    await other.close();
+    assert.doesNotMatch(served.portico.output, /"level":(50|60)/);
+  });
+}
+
+function repeat<T>(times: number, work: (number: number) => T): T[] {
+  return Array.from({ length: times }, (_, number) => work(number));
+}
+
+/** Waits until the server takes nothing more. */
+async function settled({ socket }: TestSocket): Promise<void> {
+  for (let waiting = -1; waiting !== socket.bufferedAmount; await sleep(500)) waiting = socket.bufferedAmount;
+}
+
+function residentMib({ portico: { pid } }: Served): number {
+  const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return Math.round(Number(kibibytes) / 1024);
+}

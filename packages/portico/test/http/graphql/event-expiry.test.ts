@@ -1,0 +1,105 @@
+// Events are kept for some days. Whoever resumes behind what was removed is told so; whoever missed nothing is not.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type DatabaseReader, openReader } from "../../support/database-reader.ts";
+import { TestStream } from "../../support/graphql/event-stream.ts";
+import { makePlace, onEachDatabase, type Place, Portico } from "../../support/server.ts";
+
+const env = { PORTICO_EVENT_DAYS: "30" };
+const posts = "subscription { postCreated { title } }";
+const users = "subscription { userCreated { name } }";
+
+onEachDatabase("events that are over", (database) => {
+  let place: Place;
+  let served: Portico;
+  let reader: DatabaseReader;
+  let lastPost = 0;
+
+  before(async () => {
+    place = await makePlace(database);
+    const first = await Portico.start(place, { env });
+    reader = openReader(place.databaseUrl);
+    for (let n = 0; n < 3; n += 1) await first.request("/posts", { body: { title: `Old ${n}` } });
+    await first.stop();
+    [[lastPost]] = (await numbers("select max(sequence) from events where resource = 'post'")) as [[number]];
+    await age("resource = 'post'", 31);
+    await copies(700, 31);
+    await copies(5, 29);
+    served = await Portico.start(place, { env, key: first.key });
+    const isDone = async (): Promise<boolean> => (await count(`created_at < '${daysAgo(30)}'`)) === 0;
+    for (let n = 0; n < 100 && !(await isDone()); n += 1) await sleep(100);
+  });
+  after(async () => {
+    await served?.stop();
+    await reader?.close();
+    await place?.remove();
+  });
+
+  const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString();
+  const numbers = async (sql: string): Promise<number[][]> =>
+    (await reader.rows(sql)).map((row) => row.map(Number));
+  const count = async (condition: string): Promise<number> =>
+    (await numbers(`select count(*) from events where ${condition}`))[0]![0]!;
+  const age = (condition: string, days: number): Promise<void> =>
+    reader.write(`update events set created_at = '${daysAgo(days)}' where ${condition}`);
+  /** Events of a resource that nobody listens to. */
+  const copies = (many: number, days: number): Promise<void> => {
+    const columns = "id, tenant_id, resource, kind, row_id, row, credential_id, created_at";
+    const tenant = "(select id from tenants limit 1)";
+    const rows = Array.from(
+      { length: many },
+      (_, n) =>
+        `('e${days}.${n}', ${tenant}, 'other', 'other.created', 'none', '{}', 'none', '${daysAgo(days)}')`,
+    );
+    return reader.write(`insert into events (${columns}) values ${rows.join()}`);
+  };
+  const resume = (query: string, lastEventId: number): Promise<TestStream> =>
+    TestStream.open(served, query, { extensions: { lastEventId: String(lastEventId) } });
+  const assertTold = async (stream: TestStream, title: string): Promise<void> => {
+    await served.request("/posts", { body: { title } });
+    const [told] = await stream.results(1);
+    assert.equal(told.data?.postCreated.title, title, JSON.stringify(told));
+    stream.close();
+  };
+
+  test("are removed after the start, and the others stay", async () => {
+    assert.equal(await count(`created_at < '${daysAgo(30)}'`), 0);
+    assert.equal(await count("resource = 'other'"), 5);
+  });
+
+  test("resuming before the last of them is an error that says so", async () => {
+    for (const behind of [lastPost - 1, lastPost - 3, 0]) {
+      const stream = await resume(posts, behind);
+      const [told] = await stream.results(1);
+      assert.match(told.errors[0].message, new RegExp(`^Events up to ${lastPost} are no longer kept`));
+      assert.equal(told.errors[0].extensions.code, "validation_error");
+      await stream.ended();
+    }
+  });
+
+  test("resuming at the last of them misses nothing, though hundreds of others are gone", async () =>
+    assertTold(await resume(posts, lastPost), "At the edge"));
+
+  test("a resource of which nothing was removed can be resumed from anywhere", async () => {
+    const stream = await resume(users, 1);
+    await sleep(300);
+    assert.deepEqual(stream.allResults, []);
+    assert.ok(!stream.isClosed);
+    stream.close();
+  });
+
+  test("the newest event stays, so that the last id of all is known when everything is over", async () => {
+    const [[newest]] = (await numbers("select max(sequence) from events")) as [[number]];
+    await age("true", 31);
+    await served.stop();
+    served = await Portico.start(place, { env, key: served.key });
+    for (let n = 0; n < 100 && (await count("true")) > 1; n += 1) await sleep(100);
+    assert.deepEqual(await numbers("select sequence from events"), [[newest]]);
+    await assertTold(await resume(posts, newest!), "Later");
+  });
+
+  test("somebody who begins anew is told as ever", async () =>
+    assertTold(await TestStream.open(served, posts), "Anew"));
+});

@@ -1,0 +1,376 @@
+// What is too large, too deep, in circles or simply wrong: refused at once, with the code that fits, never with a 500.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { ask, dataOf, expectError } from "../../support/graphql/ask.ts";
+import { runCommand, serve } from "../../support/scenario.ts";
+import { onEachDatabase } from "../../support/server.ts";
+
+const modern = { accept: "application/graphql-response+json" };
+
+const many = (count: number, part: (index: number) => string): string =>
+  Array.from({ length: count }, (_, index) => part(index)).join(" ");
+
+interface Bad {
+  readonly fact: string;
+  readonly query: string;
+  readonly code?: string;
+  readonly message?: RegExp;
+  readonly details?: readonly object[];
+  readonly variables?: object;
+}
+
+const documents: readonly Bad[] = [
+  { fact: "a syntax error", query: "{ posts {", code: "malformed_request", message: /Syntax Error/ },
+  { fact: "an empty document", query: "", code: "malformed_request" },
+  { fact: "half of a character", query: '{ user(id: "\\uD800") { id } }', code: "malformed_request" },
+  {
+    fact: "an unknown field",
+    query: "{ posts { tittle } }",
+    message: /Cannot query field "tittle" on type "Post"/,
+  },
+  { fact: "an unknown argument", query: "{ posts(max: 1) { id } }", message: /Unknown argument "max"/ },
+  {
+    fact: "an internal field",
+    query: "{ apiKeysConnection { edges { node { keyHash } } } }",
+    message: /keyHash/,
+  },
+  {
+    fact: "an argument of another type",
+    query: '{ posts(limit: "1") { id } }',
+    message: /Int cannot represent/,
+  },
+  { fact: "a limit beyond what an Int holds", query: "{ posts(limit: 99999999999) { id } }", message: /Int/ },
+  { fact: "a missing argument", query: "{ user { id } }", message: /required/ },
+  { fact: "a row without a selection", query: "{ posts }", message: /must have a selection/ },
+  {
+    fact: "an unknown choice",
+    query: "{ postsConnection(filter: { status: gone }) { edges { cursor } } }",
+    message: /PostStatus/,
+  },
+  {
+    fact: "a date that is none",
+    query: '{ deploymentsConnection(filter: { createdAtGte: "soon" }) { edges { cursor } } }',
+    message: /ISO 8601/,
+  },
+  { fact: "a variable that is missing", query: "query ($id: ID!) { user(id: $id) { id } }", message: /\$id/ },
+  {
+    fact: "a variable of another type",
+    query: "query ($n: Int) { posts(limit: $n) { id } }",
+    variables: { n: "1" },
+    message: /\$n/,
+  },
+  { fact: "a variable that nobody declared", query: "{ posts(limit: $n) { id } }", message: /not defined/ },
+  {
+    fact: "a null where none may be",
+    query: 'query ($id: ID = "x") { user(id: $id) { id } }',
+    variables: { id: null },
+    message: /null/,
+  },
+  { fact: "a definition of types", query: "type Post { id: ID }", message: /not executable/ },
+  {
+    fact: "two operations of one name",
+    query: "query A { __typename } query A { __typename }",
+    message: /only one operation named/,
+  },
+  {
+    fact: "fragments in circles",
+    query: "{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }",
+    message: /^The operation has a depth of no end, because \w stands within itself; the limit is 15\.$/,
+    details: [{ field: "depth", issue: "max" }],
+  },
+  {
+    fact: "a depth of 16",
+    query: `{ posts { ${"author { posts { ".repeat(7)}id${" } }".repeat(7)} } }`,
+    message: /^The operation has a depth of 16; the limit is 15\.$/,
+    details: [{ field: "depth", issue: "max" }],
+  },
+  {
+    fact: "a depth of thousands",
+    query: `${"{ a ".repeat(4_900)}${"}".repeat(4_900)}`,
+    message: /^The operation has .*more than \d+; the limit is \d+\.$/,
+    details: [{ field: "depth", issue: "max" }],
+  },
+  {
+    fact: "lists within lists",
+    query: `{ posts(limit: ${"[".repeat(4_000)}1${"]".repeat(4_000)}) { id } }`,
+    message: /^The operation has a depth of more than 15; the limit is 15\.$/,
+    details: [{ field: "depth", issue: "max" }],
+  },
+  {
+    fact: "a cost of 25,100",
+    query: "{ posts(limit: 100) { comments(first: 50) { post { comments(first: 3) { id } } } } }",
+    message: /^The operation has a cost of \d+; the limit is 25000\.$/,
+    details: [{ field: "cost", issue: "max" }],
+  },
+  {
+    fact: "the same in the answer to an action",
+    query:
+      'mutation { rotateApiKey(id: "x") { owner { posts(first: 100) { author { posts(first: 100) { author { posts(first: 3) { id } } } } } } } }',
+    message: /^The operation has a cost of \d+; the limit is 25000\.$/,
+    details: [{ field: "cost", issue: "max" }],
+  },
+  {
+    fact: "texts of more than 250 million characters",
+    query: "{ posts(limit: 100) { author { posts(first: 30) { body } } } }",
+    message: /^The operation has a size of 300000000; the limit is 250000000\.$/,
+    details: [{ field: "size", issue: "max" }],
+  },
+  {
+    fact: "1,001 aliases",
+    query: `{ ${many(1_001, (index) => `a${index}: __typename`)} }`,
+    message: /^The operation has fields: more than 1000; the limit is 1000\.$/,
+    details: [{ field: "fields", issue: "max" }],
+  },
+  {
+    fact: "fragments that double thirty times",
+    query: `{ ...F0 } ${many(30, (index) => `fragment F${index} on Query { ...F${index + 1} ...F${index + 1} a${index}: __typename }`)} fragment F30 on Query { __typename }`,
+    details: [{ field: "fields", issue: "max" }],
+  },
+  {
+    fact: "one field 400 times",
+    query: `{ ${many(400, () => "posts { id }")} }`,
+    details: [{ field: "comparisons", issue: "max" }],
+  },
+  {
+    fact: "400 fragments beside each other",
+    query: `{ ${many(400, (index) => `...F${index}`)} } ${many(400, (index) => `fragment F${index} on Query { posts { id } }`)}`,
+    details: [{ field: "fragments", issue: "max" }],
+  },
+  {
+    fact: "a document of more than 131,072 characters",
+    query: `{ __typename } #${"x".repeat(131_072)}`,
+    message: /^The document has characters: 131088; the limit is 131072\.$/,
+    details: [{ field: "characters", issue: "max" }],
+  },
+  {
+    fact: "51 operations",
+    query: many(51, (index) => `query O${index} { __typename }`),
+    message: /^The document has operations: 51; the limit is 50\.$/,
+    details: [{ field: "operations", issue: "max" }],
+  },
+  {
+    fact: "251 fragments",
+    query: `{ ...F0 } ${many(251, (index) => `fragment F${index} on Query { __typename }`)}`,
+    message: /^The document has fragments: 251; the limit is 250\.$/,
+    details: [{ field: "fragments", issue: "max" }],
+  },
+  {
+    fact: "an alias of 1,001 characters",
+    query: `{ ${"x".repeat(1_001)}: __typename }`,
+    message: /^The document has a name with a length of 1001; the limit is 1000\.$/,
+    details: [{ field: "name", issue: "max" }],
+  },
+  {
+    fact: "101 selections inside one another",
+    query: `{ ${"... { ".repeat(100)} __typename ${"}".repeat(100)} }`,
+    message: /^The operation has selections inside one another: 101; the limit is 100\.$/,
+    details: [{ field: "nesting", issue: "max" }],
+  },
+  {
+    fact: "fields that are repeated in fields that are repeated",
+    query: `{ ${many(20, () => `posts { ${many(15, () => "author { id }")} }`)} }`,
+    message: /^The operation has pairs of fields in one place: more than 30000; the limit is 30000\.$/,
+    details: [{ field: "comparisons", issue: "max" }],
+  },
+  {
+    fact: "names of more than 8 MiB in its answer",
+    query: `{ posts(limit: 100) { ${many(100, (index) => `${"x".repeat(900)}${index}: id`)} } }`,
+    message: /^The operation has characters of names in its answer: \d+; the limit is 8388608\.$/,
+    details: [{ field: "names", issue: "max" }],
+  },
+  {
+    fact: "more than 8 MiB of introspection",
+    query: `{ __schema { types { fields { type { ofType { ofType { ofType { fields { ${many(900, (index) => `${"n".repeat(60)}${index}: description`)} } } } } } } } } }`,
+    message: /^The operation asks for more than 8388608 characters of introspection\.$/,
+    details: [{ field: "__schema", issue: "max" }],
+  },
+  {
+    fact: "10,001 values of variables",
+    query: "query ($f: PostFilter) { postsConnection(filter: $f) { edges { cursor } } }",
+    variables: { f: { authorId: Array.from({ length: 10_000 }, () => "u") } },
+    code: "malformed_request",
+    message: /^variables has more than 10000 values\.$/,
+  },
+  {
+    fact: "10,001 tokens",
+    query: `{ posts ${"@skip(if: true)".repeat(1_700)} { id } }`,
+    message: /^The operation has tokens: more than 10000; the limit is 10000\.$/,
+    details: [{ field: "tokens", issue: "max" }],
+  },
+  {
+    fact: "a thousand directives",
+    query: `{ __typename ${"@a ".repeat(1_000)} }`,
+    message: /Unknown directive/,
+  },
+  {
+    fact: "a thousand unknown fields",
+    query: `{ ${many(999, (index) => `postz${index}`)} }`,
+    message: /Cannot query field/,
+  },
+  {
+    fact: "a thousand variables",
+    query: `query (${many(1_000, (index) => `$v${index}: Int`)}) { __typename }`,
+    message: /never used/,
+  },
+  {
+    fact: "introspection of introspection",
+    query:
+      "{ __schema { types { fields { type { fields { type { fields { type { fields { name } } } } } } } } } }",
+    message: /introspection depth/,
+  },
+];
+
+onEachDatabase("bad input in GraphQL", (database) => {
+  const served = serve(database);
+
+  for (const { fact, query, code = "validation_error", variables, ...expected } of documents) {
+    test(`${fact} is refused at once`, async () => {
+      const started = performance.now();
+      const answer = await ask(served, query, { headers: modern, ...(variables && { variables }) });
+      const tookMs = performance.now() - started;
+      assert.equal(answer.status, 400, answer.text);
+      assert.deepEqual(Object.keys(answer.body), ["errors"]);
+      assert.ok(answer.body.errors.length <= 21, "not every fault of a thousand is told");
+      expectError(answer, { code, ...expected });
+      // On a machine that does other things as well.
+      assert.ok(tookMs < 2_000, `it took ${tookMs} ms`);
+    });
+  }
+
+  test("with plain JSON as the type, the same is told with 200", async () => {
+    const answer = await ask(served, "{ posts { tittle } }");
+    assert.equal(answer.status, 200);
+    expectError(answer, { code: "validation_error" });
+  });
+
+  test("what is just within the bounds is answered", async () => {
+    const inner = `${"author { posts(first: 1) { ".repeat(6)}author { id }${" } }".repeat(6)}`;
+    const { posts } = await dataOf(served, `{ posts(limit: 1) { ${inner} } }`);
+    assert.ok(posts[0].author.posts[0].author.posts[0].author);
+    await dataOf(served, `{ ${many(1_000, (index) => `a${index}: __typename`)} }`);
+    await dataOf(served, "{ posts(limit: 100) { comments(first: 100) { id author { id } } } }");
+  });
+
+  test("variables of almost a mebibyte are read, and what is beyond is 413", async () => {
+    const padded = (size: number) => ({ variables: { unused: "x".repeat(size) } });
+    assert.deepEqual(await dataOf(served, "{ __typename }", padded(1_000_000)), { __typename: "Query" });
+    assert.equal((await ask(served, "{ __typename }", padded(1_100_000))).status, 413);
+  });
+
+  test("texts that no column can hold are refused or find nothing", async () => {
+    const query =
+      "query ($text: String!, $id: ID!) { search(q: $text) { __typename } user(id: $id) { id } node(id: $id) { id } }";
+    for (const text of ["\u0000", "\ud800", "'; drop table posts; --", "\\", "%", '"']) {
+      const answer = await ask(served, query, { variables: { text, id: text } });
+      assert.equal(answer.status, 200, answer.text);
+      assert.deepEqual(answer.body.data.user, null);
+      const filtered = await ask(
+        served,
+        "query ($text: String!) { usersConnection(filter: { email: [$text] }) { edges { cursor } } }",
+        { variables: { text } },
+      );
+      assert.ok(filtered.status === 200 && !filtered.text.includes("internal_error"), filtered.text);
+    }
+  });
+
+  test("the server answers others at once while bad documents come in", async () => {
+    const bad = Array.from({ length: 20 }, () => ask(served, documents.at(-4)!.query));
+    const started = performance.now();
+    assert.equal((await served.request("/healthz")).status, 200);
+    assert.ok(performance.now() - started < 2_000);
+    await Promise.all(bad);
+  });
+
+  test("any text as a document, and any JSON as a body, is an answer below 500", async () => {
+    const words = [
+      "{",
+      "}",
+      "(",
+      ")",
+      "posts",
+      "id",
+      ":",
+      "$a",
+      "@skip",
+      "...",
+      "on",
+      "Post",
+      '"',
+      "query",
+      "1",
+      "!",
+    ];
+    const text = fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.array(fc.constantFrom(...words), { maxLength: 40 }).map((parts) => parts.join(" ")),
+    );
+    await fc.assert(
+      fc.asyncProperty(text, fc.jsonValue(), fc.boolean(), async (query, json, isWhole) => {
+        const body = isWhole ? JSON.stringify(json) : { query, variables: json, extensions: json };
+        const answer = await served.request("/graphql", { body, headers: modern });
+        assert.ok(answer.status < 500, `${JSON.stringify(body)}: ${answer.text}`);
+        assert.ok(answer.body.errors || answer.body.data || answer.body.error, answer.text);
+      }),
+      { numRuns: 400 },
+    );
+  });
+});
+
+onEachDatabase("bounds that are set", (database) => {
+  const served = serve(database, {
+    env: {
+      PORTICO_GRAPHQL_DEPTH: "2",
+      PORTICO_GRAPHQL_COST: "10",
+      PORTICO_GRAPHQL_FIELDS: "5",
+      PORTICO_GRAPHQL_TOKENS: "40",
+    },
+  });
+  for (const [query, message] of [
+    ["{ posts(limit: 1) { author { id } } }", /depth of 3; the limit is 2/],
+    ["{ posts(limit: 11) { id } }", /cost of 11; the limit is 10/],
+    ["{ posts(limit: 1) { id title body status createdAt } }", /fields: more than 5; the limit is 5/],
+    [`{ ${many(41, () => "id")} }`, /tokens: more than 40; the limit is 40/],
+  ] as const) {
+    test(`${query.slice(0, 60)} is beyond them`, async () => {
+      const { body } = await ask(served, query);
+      assert.match(body.errors[0].message, message);
+    });
+  }
+  test("what is within them is answered", async () => {
+    assert.equal((await dataOf(served, "{ posts(limit: 10) { id } }")).posts.length, 3);
+  });
+});
+
+test("a bound that is no number stops the start with one line", async () => {
+  await assert.rejects(
+    runCommand({ databaseUrl: "file:/dev/null/x" }, ["schema"], { env: { PORTICO_GRAPHQL_DEPTH: "deep" } }),
+    /PORTICO_GRAPHQL_DEPTH is 'deep'; it must be a whole number/,
+  );
+});
+
+onEachDatabase("the cost counts against the quota", (database) => {
+  const served = serve(database);
+
+  test("each 100 rows take a token, and what is too much is 429 and takes none", async () => {
+    const words = ["key", "create", "--name", "Small", "--scopes", "posts:read,users:read"];
+    const limits = ["--rate-limit", "10", "--rate-window", "86400"];
+    const { key } = await runCommand(served.place, [...words, ...limits]);
+    const remaining = async (query: string) => {
+      const answer = await ask(served, query, { key });
+      return [answer.status, answer.headers.get("ratelimit")];
+    };
+    assert.deepEqual(await remaining("{ posts(limit: 99) { id } }"), [200, '"default";r=9;t=8640']);
+    await ask(served, "{ posts(limit: 100) { author { id } posts: authorId } }", { key });
+    const large = "{ posts(limit: 100) { author { posts(first: 10) { id } } } }";
+    const refused = await ask(served, large, { key });
+    assert.equal(refused.status, 429);
+    assert.match(refused.headers.get("retry-after") ?? "", /^\d+$/);
+    expectError(refused, { code: "rate_limited" });
+    assert.match(refused.headers.get("ratelimit") ?? "", /^"default";r=6;/);
+    const told = async (query: string) => Number(/r=(\d+)/.exec(String((await remaining(query))[1]))?.[1]);
+    assert.equal(await told("{ posts(limit: 100) { author { id } } }"), 3);
+    assert.equal(await told("{ __typename }"), 2);
+  });
+});

@@ -1,0 +1,134 @@
+// Compiled answers against those of graphql-js: random documents, each sent to the server and run by the reference
+// executor over the same database. Both must be the same.
+
+import assert from "node:assert/strict";
+import { resolve } from "node:path";
+import { after, before, test } from "node:test";
+import fc from "fast-check";
+import { buildClientSchema, type GraphQLSchema, getIntrospectionQuery } from "graphql";
+import { type Known, randomDocument } from "../../graphql/random-document.ts";
+import { openReference, type Reference, referenceSettings } from "../../graphql/reference-answers.ts";
+import { makeTenant, type Served, serve } from "../../support/scenario.ts";
+import { type Answer, onEachDatabase, projectFolder } from "../../support/server.ts";
+
+const documents = Number(process.env.PORTICO_TEST_DOCUMENTS ?? 700);
+
+/** Requests leave no rows behind that the next one would find. */
+const env = { PORTICO_REQUEST_LOG_DAYS: "0", ...referenceSettings };
+
+onEachDatabase("compiled and reference answers of the service", (database) => {
+  const served = serve(database, { env, prepare: fillService });
+  differential(served, projectFolder);
+});
+
+onEachDatabase("compiled and reference answers of a declaration of one's own", (database) => {
+  const cwd = resolve(import.meta.dirname, "../../fixtures/workshop");
+  const served = serve(database, { env, cwd, prepare: fillWorkshop });
+  differential(served, cwd);
+});
+
+function differential(served: Served, cwd: string): void {
+  let reference: Reference;
+  let schema: GraphQLSchema;
+  let known: Known;
+  before(async () => {
+    const { body } = await send(served, getIntrospectionQuery());
+    schema = buildClientSchema(body.data);
+    known = await learn(served, schema);
+    const [me] = (await served.request("/users?sort=createdAt")).body.data;
+    reference = await openReference(served.place, cwd, me.id);
+  });
+  after(() => reference.close());
+
+  test(`${documents} random documents are answered alike by both executors`, async () => {
+    let errors = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat(), { minLength: 40, maxLength: 160 }), async (tape) => {
+        const document = randomDocument(schema, known, tape);
+        const { text, variables } = document;
+        const compiled = await send(served, text, variables);
+        const expected = await reference.answer(text, variables);
+        const context = `${text}\n${JSON.stringify(variables)}`;
+        assertSameErrors(compiled.body, expected, context);
+        // Members stand in the order of the document.
+        assert.equal(
+          JSON.stringify(compiled.body.data ?? null),
+          JSON.stringify(expected.data ?? null),
+          context,
+        );
+        if (compiled.body.errors) errors += 1;
+      }),
+      { numRuns: documents },
+    );
+    assert.ok(errors < documents / 2, `${errors} of ${documents} documents had errors`);
+  });
+}
+
+/** Where nothing is left of the data, graphql-js stops at the first error that it meets; all are told here. */
+function assertSameErrors(compiled: Answer["body"], reference: Answer["body"], context: string): void {
+  const [told, expected] = [textsOf(compiled.errors), textsOf(reference.errors)];
+  if (reference.data) assert.deepEqual(told, expected, context);
+  for (const each of expected) assert.ok(told.includes(each), `${context}\n${told}\n${expected}`);
+  assert.equal(told.length > 0, expected.length > 0, `${context}\n${told}\n${expected}`);
+}
+
+function textsOf(errors: readonly object[] = []): string[] {
+  return errors.map((error) => JSON.stringify(error)).sort();
+}
+
+function send(served: Served, query: string, variables: object = {}): Promise<Answer> {
+  return served.request("/graphql", { body: { query, variables } });
+}
+
+/** Ids and cursors of what is there, of every type. */
+async function learn(served: Served, schema: GraphQLSchema): Promise<Known> {
+  const ids: string[] = [];
+  const cursors: string[] = [];
+  for (const [name, field] of Object.entries(schema.getQueryType()!.getFields())) {
+    if (!name.endsWith("Connection") || field.args.some(({ name }) => /.Id$/.test(name))) continue;
+    const { body } = await send(served, `{ page: ${name}(first: 3) { edges { cursor node { id } } } }`);
+    for (const { cursor, node } of body.data.page.edges) {
+      ids.push(node.id);
+      cursors.push(cursor);
+    }
+  }
+  return { ids, cursors, words: ["on", "the", "a b", "", "Ada", "ünï"] };
+}
+
+/** Texts that JSON must escape, and others that it must not. */
+const texts = ['On "the" \\ way', "line\nbreak\t\u0001", "ünïcödé 🙂 \u2028", "On the Plain"];
+
+async function fillService(served: Served): Promise<void> {
+  const mary = await served.create("/users", { name: texts[2], email: "mary@example.com" });
+  const project = await served.create("/v1/projects", { name: texts[0] });
+  for (const [index, title] of texts.entries()) {
+    const authorId = index % 2 === 0 ? { authorId: mary.id } : {};
+    const post = await served.create("/posts", { title, body: texts.join("\n"), ...authorId });
+    for (const body of texts) await served.create(`/posts/${post.id}/comments`, { body, ...authorId });
+    const url = index % 2 === 0 ? { url: "https://example.com/?a=b" } : {};
+    await served.create("/v1/deployments", { projectId: project.id, ref: `r${index}`, ...url });
+  }
+  const theirs = await makeTenant(served.place);
+  await served.create("/posts", { title: "Theirs, on the other side" }, { key: theirs.key });
+}
+
+async function fillWorkshop(served: Served): Promise<void> {
+  const mary = await served.create("/users", { name: "Mary", email: "mary@example.com" });
+  const [me] = (await served.request("/users?sort=createdAt")).body.data;
+  for (const [index, name] of texts.entries()) {
+    const tool = await served.create("/tools", {
+      name,
+      weight: index === 0 ? null : index * 1.25,
+      count: 0,
+      isSharp: index % 2 === 0,
+      boughtAt: index === 1 ? null : "2024-02-29T12:00:00+02:00",
+      meta: { [name]: [1, 1e21, 0.1, null, true, { deep: name }] },
+      notes: [null, "text", 7, [name]][index],
+    });
+    await served.create(`/tools/${tool.id}/uses`, { purpose: name, byId: index % 2 === 0 ? mary.id : me.id });
+    await served.create("/oddities", { constructor: index === 0 ? null : name });
+    await served.create("/latters", { name, colour: index === 0 ? null : "red" });
+  }
+  const diary = await served.create("/diaries", { text: "Mine", ownerId: me.id });
+  await served.create(`/diaries/${diary.id}/diary-pages`, { text: "One" });
+}

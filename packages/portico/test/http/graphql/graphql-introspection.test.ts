@@ -1,0 +1,61 @@
+// What it costs to ask about the schema.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { buildClientSchema, getIntrospectionQuery, validateSchema } from "graphql";
+import { ask, expectError } from "../../support/graphql/ask.ts";
+import { runCommand, serve } from "../../support/scenario.ts";
+import { onEachDatabase } from "../../support/server.ts";
+
+/** What GraphiQL and code generators send. */
+const usualQuestion = getIntrospectionQuery({
+  specifiedByUrl: true,
+  directiveIsRepeatable: true,
+  schemaDescription: true,
+  inputValueDeprecation: true,
+  oneOf: true,
+});
+const schemas = (count: number): string =>
+  `{ ${Array.from({ length: count }, (_, index) => `a${index}: __schema { types { name kind fields { name } } }`).join(" ")} }`;
+
+onEachDatabase("the cost of introspection", (database) => {
+  const served = serve(database);
+
+  /** Asks with a new key; answers with the tokens that are gone. */
+  async function spend(query: string, tokens: number) {
+    const words = ["key", "create", "--name", "Counted", "--scopes", "posts:read"];
+    const limits = ["--rate-limit", String(tokens), "--rate-window", "86400"];
+    const { key } = await runCommand(served.place, [...words, ...limits]);
+    const answer = await ask(served, query, { key });
+    const left = Number(/r=(\d+)/.exec(answer.headers.get("ratelimit") ?? "")?.[1]);
+    return { answer, spent: tokens - left };
+  }
+
+  test("the usual question of tools costs a few tokens, and is answered alike each time", async () => {
+    const { answer, spent } = await spend(usualQuestion, 1_000);
+    assert.deepEqual(validateSchema(buildClientSchema(answer.body.data)), []);
+    assert.ok(spent >= 2 && spent <= 5, `${spent} tokens`);
+    assert.equal((await ask(served, usualQuestion)).text, answer.text);
+  });
+
+  test("each __schema and __type costs a token", async () => {
+    assert.equal((await spend(schemas(1), 100)).spent, 2);
+    assert.ok((await spend(schemas(70), 1_000)).spent >= 71);
+    const types = '{ a: __type(name: "Post") { name } b: __type(name: "None") { name } }';
+    assert.equal((await spend(types, 100)).spent, 3);
+    assert.equal((await spend("{ __typename }", 100)).spent, 1);
+  });
+
+  test("70 of them are 429 where fewer tokens are left", async () => {
+    const { answer } = await spend(schemas(70), 50);
+    assert.equal(answer.status, 429);
+    expectError(answer, { code: "rate_limited" });
+  });
+
+  test("the cost tells of them", async () => {
+    const { body } = await ask(served, schemas(3), { extensions: { cost: true } });
+    assert.equal(body.extensions.cost, 300);
+    const { body: refused } = await ask(served, schemas(251));
+    assert.match(refused.errors[0].message, /^The operation has fields: more than 1000|a cost of 25100/);
+  });
+});

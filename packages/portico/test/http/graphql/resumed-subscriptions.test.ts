@@ -1,0 +1,61 @@
+// Many subscriptions that are resumed at once: the events that they missed are read as far as there is room for them.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { titlesOf } from "../../support/graphql/streaming.ts";
+import { TestSocket } from "../../support/graphql/web-socket.ts";
+import { type Served, serve } from "../../support/scenario.ts";
+import { onEachDatabase } from "../../support/server.ts";
+
+const missed = 100;
+/** Posts that a sandbox has from the beginning. */
+const seeded = 3;
+const subscriptions = 90;
+const slackMib = 250;
+const extensions = { lastEventId: "0" };
+const queries = {
+  "rows as they were written": "subscription { postCreated { title body } }",
+  "rows that are read": "subscription { postCreated { title body author { name } } }",
+};
+
+onEachDatabase("subscriptions that are resumed", (database) => {
+  const served = serve(database, {
+    prepare: async (prepared) => {
+      const body = "x".repeat(99_000);
+      for (let title = 0; title < missed; title += 1)
+        await prepared.create("/posts", { title: String(title), body });
+    },
+  });
+
+  for (const [what, query] of Object.entries(queries)) {
+    test(`everything that was missed is told in its order, with ${what}`, async () => {
+      const socket = await TestSocket.ready(served.portico);
+      socket.subscribe("1", query, { extensions });
+      assert.deepEqual(
+        titlesOf(await socket.results("1", seeded + missed)).slice(seeded),
+        Array.from({ length: missed }, (_, title) => String(title)),
+      );
+      await socket.close();
+    });
+
+    test(`a client that does not read takes little memory, with ${what}`, async () => {
+      const socket = await TestSocket.ready(served.portico);
+      const before = residentMib(served);
+      socket.socket.pause();
+      for (let number = 0; number < subscriptions; number += 1)
+        socket.subscribe(String(number), query, { extensions });
+      let most = before;
+      for (const until = Date.now() + 3_000; Date.now() < until; await sleep(20))
+        most = Math.max(most, residentMib(served));
+      assert.ok(most < before + slackMib, `${before} MiB before, ${most} MiB at most`);
+      socket.socket.terminate();
+    });
+  }
+});
+
+function residentMib({ portico: { pid } }: Served): number {
+  const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return Math.round(Number(kibibytes) / 1024);
+}

@@ -1,0 +1,266 @@
+// Random callers of WebSockets and server-sent events, while PostgreSQL is stopped and started: the server lives, logs no
+// error that a caller caused, and has nothing open for those who are gone.
+//
+// PORTICO_FUZZ_SEED repeats a run, PORTICO_FUZZ_MESSAGES makes it longer.
+
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { TestSocket } from "../../support/graphql/web-socket.ts";
+import { OwnPostgres } from "../../support/own-postgres.ts";
+import { RawConnection } from "../../support/raw-connection.ts";
+import { makePlace, onEachDatabase, type Place, Portico } from "../../support/server.ts";
+import { graphqlRequest, initialisation, message, oddFrame, Random, textFrames } from "./random-frames.ts";
+
+const seed = Number(process.env.PORTICO_FUZZ_SEED ?? Date.now() % 2 ** 32);
+/** For each database. */
+const messages = Number(process.env.PORTICO_FUZZ_MESSAGES ?? 20_000);
+const warmUpMessages = 1_000;
+const callersAtOnce = 25;
+const maxSubscriptions = 100;
+/** Garbage, and connections to PostgreSQL that open with the first requests that need them. */
+const slackMib = 100;
+const slackHandles = 24;
+
+const headersOfSocket = {
+  ...{ Upgrade: "websocket", Connection: "Upgrade", "Sec-WebSocket-Version": "13" },
+  ...{ "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Protocol": "graphql-transport-ws" },
+};
+
+onEachDatabase("random callers of streams", (database) => {
+  let own: OwnPostgres | undefined;
+  let place: Place;
+  let portico: Portico;
+  let mayCall = Promise.resolve();
+  before(async () => {
+    own = database === "postgres" ? await OwnPostgres.start() : undefined;
+    place = await makePlace(database, own?.url);
+    portico = await Portico.start(place);
+  });
+  after(async () => {
+    await portico?.stop();
+    await (own ? own.remove() : place?.remove());
+  });
+
+  /** Sends what it may of `left` messages on one WebSocket, and leaves it in one way or another. */
+  async function callOverWebSocket(random: Random, budget: Budget): Promise<void> {
+    const connection = await RawConnection.open(portico.url, { reads: !random.isOnce(8) });
+    connection.request("GET /graphql", headersOfSocket);
+    const { socket } = connection;
+    if (random.isOnce(10)) socket.write(oddFrame(random));
+    if (!random.isOnce(8)) socket.write(textFrames(random, initialisation(portico.key)));
+    if (!random.isOnce(4)) await Promise.race([sleep(200), answered(connection)]);
+    for (let count = 1 + random.below(20); count > 0 && budget.take(); count -= 1) {
+      const sent = random.isOnce(12) ? oddFrame(random) : textFrames(random, message(random, portico.key));
+      write(connection, random, sent);
+      if (random.isOnce(3)) await sleep(random.below(8));
+    }
+    await leave(connection, random);
+  }
+
+  async function callForEvents(random: Random, budget: Budget): Promise<void> {
+    const connection = await RawConnection.open(portico.url, { reads: !random.isOnce(8) });
+    const place = random.isOnce(3) ? random.of(["0", "1", "x", "99999999", "-1", "\u00ff"]) : undefined;
+    const headers = {
+      Authorization: `Bearer ${portico.key}`,
+      Accept: "text/event-stream",
+      ...(place !== undefined && { "Last-Event-ID": place }),
+    };
+    for (let count = 1 + random.below(3); count > 0 && budget.take(); count -= 1) {
+      const body = graphqlRequest(random);
+      if (random.isOnce(5)) {
+        const query = encodeURIComponent(/"query":"([^"\\]*)"/.exec(body)?.[1] ?? "{");
+        connection.request(`GET /graphql?query=${query}`, headers);
+      } else connection.request("POST /graphql", { ...headers, "Content-Type": "application/json" }, body);
+      if (random.isOnce(2)) await sleep(random.below(20));
+    }
+    await leave(connection, random);
+  }
+
+  async function callAll(first: number, count: number): Promise<void> {
+    const budget = new Budget(count);
+    await Promise.all(
+      Array.from({ length: callersAtOnce }, async (_, number) => {
+        const random = new Random(first + number);
+        while (budget.isLeft) {
+          await mayCall;
+          await (random.isOnce(4) ? callForEvents : callOverWebSocket)(random, budget);
+        }
+      }),
+    );
+  }
+
+  /** What others write meanwhile, so that there is something to tell. */
+  async function writeAll(isOver: () => boolean): Promise<void> {
+    for (let count = 0; !isOver(); count += 1) {
+      const { status } = await portico.request("/posts", { body: { title: `Told ${count}` } });
+      assert.ok(status === 201 || status === 503, String(status));
+      await sleep(40);
+    }
+  }
+
+  async function stopAndStart(isOver: () => boolean): Promise<void> {
+    const random = new Random(seed);
+    while (own && !isOver()) {
+      // All leave, and others come while it stops: whoever is first has to begin to listen anew.
+      const pause = Promise.withResolvers<void>();
+      mayCall = pause.promise;
+      await sleep(300);
+      const stopped = own.stop();
+      await sleep(random.below(30));
+      pause.resolve();
+      await stopped;
+      await sleep(700);
+      await own.restart();
+      await sleep(1_500);
+    }
+  }
+
+  test(`live or leave, and leave nothing behind (PORTICO_FUZZ_SEED=${seed})`, {
+    timeout: 120_000,
+  }, async () => {
+    await callAll(seed, warmUpMessages);
+    await settled();
+    const before = { rss: rssMib(portico.pid), handles: handles(portico.pid) };
+
+    let isOver = false;
+    const others = [writeAll(() => isOver), stopAndStart(() => isOver)];
+    await callAll(seed + callersAtOnce, messages - warmUpMessages);
+    isOver = true;
+    await Promise.all(others);
+    await settled();
+
+    assert.deepEqual(faultsOf(portico, own !== undefined), []);
+    await subscribeAll();
+    await until(
+      () => handles(portico.pid) <= before.handles + slackHandles,
+      () => `${handles(portico.pid)} handles, ${before.handles} before`,
+    );
+    await until(
+      () => rssMib(portico.pid) < before.rss + slackMib,
+      () => `${rssMib(portico.pid)} MiB, ${before.rss} before`,
+    );
+    await until(
+      () => connections(portico.url) <= 4,
+      () => `${connections(portico.url)} connections`,
+    );
+  });
+
+  /** Waits until the server serves, and the connections of those who have left are gone. */
+  async function settled(): Promise<void> {
+    for (let tries = 0; (await portico.request("/posts?limit=1")).status !== 200; tries += 1) {
+      assert.ok(tries < 100, "the server does not serve");
+      await sleep(100);
+    }
+    await until(
+      () => connections(portico.url) <= 4,
+      () => `${connections(portico.url)} connections`,
+    );
+  }
+
+  /** As many as a credential may have open: none is left of the others. */
+  async function subscribeAll(): Promise<void> {
+    const socket = await TestSocket.ready(portico);
+    for (let number = 0; number < maxSubscriptions; number += 1)
+      socket.subscribe(`s${number}`, "subscription { postCreated { title } }");
+    await sleep(500);
+    await portico.request("/posts", { body: { title: "To all" } });
+    await Promise.all(
+      Array.from({ length: maxSubscriptions }, (_, number) => socket.results(`s${number}`, 1)),
+    );
+    const told = socket.messages.filter(({ type }) => type === "next");
+    assert.equal(
+      new Set(told.map(({ id }) => id)).size,
+      maxSubscriptions,
+      JSON.stringify(socket.messages.find(({ type }) => type === "error")),
+    );
+    await socket.close();
+  }
+});
+
+/** The messages that are still to be sent. */
+class Budget {
+  #left: number;
+
+  constructor(count: number) {
+    this.#left = count;
+  }
+
+  get isLeft(): boolean {
+    return this.#left > 0;
+  }
+
+  take(): boolean {
+    if (this.#left <= 0) return false;
+    this.#left -= 1;
+    return true;
+  }
+}
+
+/** Whether the connection is a WebSocket by now, and its credential accepted or refused. */
+async function answered(connection: RawConnection): Promise<void> {
+  for (let tries = 0; tries < 40 && connection.received.length < 200; tries += 1) await sleep(5);
+}
+
+/** In one piece, or in two. */
+function write({ socket }: RawConnection, random: Random, bytes: Buffer): void {
+  if (!socket.writable) return;
+  const at = random.isOnce(5) ? random.below(bytes.length) : 0;
+  if (at > 0) socket.write(bytes.subarray(0, at));
+  socket.write(bytes.subarray(at));
+}
+
+async function leave(connection: RawConnection, random: Random): Promise<void> {
+  if (random.isOnce(2)) await sleep(random.below(60));
+  const ways: readonly (() => void)[] = [
+    () => connection.close(),
+    () => connection.reset(),
+    () => void connection.socket.end(),
+  ];
+  random.of(ways)();
+  await connection.isClosedWithin(30);
+  connection.reset();
+}
+
+/** Errors in the log but, where PostgreSQL goes away, those that tell of that. */
+function faultsOf({ output }: Portico, hasOutages: boolean): string[] {
+  const errors = output
+    .split("\n")
+    .filter((line) => /^\{"level":[56]0/.test(line) || line.includes("portico: "));
+  return hasOutages ? errors.filter((line) => !isOfOutage(line)) : errors;
+}
+
+function isOfOutage(line: string): boolean {
+  if (line.includes("unhandled rejection")) return false;
+  return (
+    /"msg":"PostgreSQL can(not)? be reached/.test(line) ||
+    /"code":"(CONNECT\w*|CONNECTION_\w+|ECONN\w+|EPIPE|57P0\d|08\w{3}|unavailable)"/.test(line)
+  );
+}
+
+async function until(isReached: () => boolean, told: () => string): Promise<void> {
+  for (let tries = 0; tries < 150; tries += 1) {
+    if (isReached()) return;
+    await sleep(100);
+  }
+  assert.fail(told());
+}
+
+/** Resident memory of a process, on Linux. */
+function rssMib(pid: number): number {
+  const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return Math.round(Number(kibibytes) / 1024);
+}
+
+/** Connections to a server that it has not closed, on Linux. */
+function connections(url: string): number {
+  const port = Number(new URL(url).port).toString(16).toUpperCase().padStart(4, "0");
+  const lines = readFileSync("/proc/net/tcp", "utf8").split("\n");
+  return lines.filter((line) => new RegExp(`^ *\\d+: \\w+:${port} \\w+:\\w+ 0[18] `).test(line)).length;
+}
+
+/** Files and sockets that a process has open. */
+function handles(pid: number): number {
+  return readdirSync(`/proc/${pid}/fd`).length;
+}

@@ -1,0 +1,91 @@
+// Subscriptions that end while they are being set up, and callers who leave meanwhile: nothing stays open for them.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { posts, streaming, titlesOf } from "../../support/graphql/streaming.ts";
+import { TestSocket } from "../../support/graphql/web-socket.ts";
+import { RawConnection } from "../../support/raw-connection.ts";
+import { type Served, serve } from "../../support/scenario.ts";
+import { onEachDatabase } from "../../support/server.ts";
+
+/** A credential may have 100 subscriptions open. */
+const pairs = 150;
+
+onEachDatabase("subscriptions that end while they begin", (database) => {
+  const served = serve(database);
+
+  test("subscribe and complete in one packet leave nothing open", async () => {
+    const socket = await TestSocket.ready(served.portico);
+    for (let number = 0; number < pairs; number += 1)
+      together(socket, () => {
+        socket.subscribe(`s${number}`, posts);
+        socket.send({ id: `s${number}`, type: "complete" });
+      });
+    await subscribes(served, "pairs");
+    assert.deepEqual(
+      socket.messages.filter(({ type }) => type === "error"),
+      [],
+    );
+    await socket.close();
+  });
+
+  test("a WebSocket that is closed while it subscribes leaves nothing open", async () => {
+    for (let number = 0; number < pairs; number += 10) {
+      const sockets = await Promise.all(Array.from({ length: 10 }, () => TestSocket.ready(served.portico)));
+      for (const socket of sockets) {
+        socket.subscribe("1", posts);
+        socket.socket.terminate();
+      }
+      await Promise.all(sockets.map((socket) => socket.closed()));
+    }
+    await subscribes(served, "closed");
+  });
+
+  for (const [what, leave] of [
+    ["leaves", (connection: RawConnection) => connection.close()],
+    ["resets the connection", (connection: RawConnection) => connection.reset()],
+    ["closes its side", (connection: RawConnection) => void connection.socket.end()],
+  ] as const)
+    test(`a caller who asks for events and ${what} leaves nothing open`, async () => {
+      for (let number = 0; number < pairs; number += 10) {
+        const connections = await Promise.all(
+          Array.from({ length: 10 }, () => RawConnection.open(served.url, { stays: true })),
+        );
+        // The second one waits behind the first, and has no socket of its own when the caller leaves.
+        for (const connection of connections)
+          for (let times = 0; times < 2; times += 1) askForEvents(served, connection);
+        await sleep(number % 20);
+        for (const connection of connections) leave(connection);
+        await Promise.all(connections.map((connection) => connection.isClosedWithin(5_000)));
+      }
+      await subscribes(served, what);
+    });
+});
+
+/** Lets what is sent leave in one packet. */
+function together({ socket }: TestSocket, send: () => void): void {
+  const { _socket: stream } = socket as unknown as { _socket: { cork(): void; uncork(): void } };
+  stream.cork();
+  send();
+  stream.uncork();
+}
+
+function askForEvents({ portico }: Served, connection: RawConnection): void {
+  const headers = {
+    Authorization: `Bearer ${portico.key}`,
+    "Content-Type": "application/json",
+    Accept: "text/event-stream",
+  };
+  connection.request("POST /graphql", headers, JSON.stringify({ query: posts }));
+}
+
+/** A subscription is opened and told. */
+async function subscribes(served: Served, title: string): Promise<void> {
+  await sleep(100);
+  await streaming(served.portico, posts, {}, async (stream) => {
+    await served.create("/posts", { title });
+    assert.deepEqual(titlesOf(await stream.results(1)), [title]);
+  });
+  assert.doesNotMatch(served.portico.output, /"level":(50|60)/);
+}

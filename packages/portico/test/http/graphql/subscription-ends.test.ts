@@ -1,0 +1,249 @@
+// Subscriptions that break off, are cut off or end, and how they go on.
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
+import { connect } from "node:net";
+import { after, before, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { TestStream } from "../../support/graphql/event-stream.ts";
+import { begun, posts, streaming, titlesOf } from "../../support/graphql/streaming.ts";
+import { TestSocket } from "../../support/graphql/web-socket.ts";
+import { type Served, serve } from "../../support/scenario.ts";
+import { onEachDatabase, Portico } from "../../support/server.ts";
+
+onEachDatabase("ends of subscriptions", (database) => {
+  const served = serve(database);
+  describe("after a break", () => afterABreak(served));
+  describe("slow readers", () => slowReaders(served));
+  describe("the end", () => theEnd(served));
+  describe("several processes", () => severalProcesses(database));
+});
+
+function afterABreak(served: Served): void {
+  test("events of a break are told by Last-Event-ID, without loss and without any twice", async () => {
+    const first = await TestStream.open(served.portico, posts);
+    await begun();
+    await served.create("/posts", { title: "1" });
+    await first.results(1);
+    const { id } = first.events[0]!;
+    first.close();
+    for (const title of ["2", "3"]) await served.create("/posts", { title });
+    const headers = { "last-event-id": id! };
+    const writing = (async () => {
+      for (let number = 4; number <= 60; number += 1)
+        await served.create("/posts", { title: String(number) });
+    })();
+    await streaming(served.portico, posts, { headers }, async (stream) => {
+      await writing;
+      assert.deepEqual(
+        titlesOf(await stream.results(59)),
+        Array.from({ length: 59 }, (_, place) => String(place + 2)),
+      );
+    });
+  });
+
+  test("and by extensions.lastEventId over WebSocket, with rows that are read", async () => {
+    const query = "subscription { postCreated { title author { name } } }";
+    const one = await TestSocket.ready(served.portico);
+    one.subscribe("a", query);
+    await begun();
+    await served.create("/posts", { title: "seen" });
+    const [{ extensions }] = await one.results("a", 1);
+    await one.close();
+    for (const title of ["missed", "gone"]) await served.create("/posts", { title });
+    const other = await TestSocket.ready(served.portico);
+    other.subscribe("b", query, { extensions: { lastEventId: extensions.eventId } });
+    await other.results("b", 2);
+    await served.create("/posts", { title: "new" });
+    assert.deepEqual(titlesOf(await other.results("b", 3)), ["missed", "gone", "new"]);
+    await other.close();
+  });
+
+  for (const [lastEventId, issue] of [
+    ["999999999", "reference"],
+    ["post_1", "format"],
+    ["-1", "format"],
+    ["1e3", "format"],
+  ] as const) {
+    test(`Last-Event-ID ${lastEventId} is refused`, async () => {
+      const stream = await TestStream.open(served.portico, posts, {
+        headers: { "last-event-id": lastEventId },
+      });
+      const [{ errors }] = await stream.results(1);
+      assert.deepEqual(errors[0].extensions, {
+        code: "validation_error",
+        details: [{ field: "lastEventId", issue }],
+      });
+      await stream.ended();
+    });
+  }
+}
+
+/** So many posts that the buffers of the system, some megabytes, cannot take them. */
+const flood = 250;
+
+async function pour(served: Served): Promise<void> {
+  const body = "x".repeat(99_000);
+  for (let made = 0; made < flood; made += 10)
+    await Promise.all(Array.from({ length: 10 }, () => served.create("/posts", { title: "more", body })));
+}
+
+async function logged({ portico }: Served, line: RegExp): Promise<void> {
+  for (const until = Date.now() + 30_000; Date.now() < until && !line.test(portico.output); ) await sleep(50);
+  assert.match(portico.output, line);
+}
+
+function slowReaders(served: Served): void {
+  const query = "subscription { postCreated { title body } }";
+
+  test("a WebSocket that is not read is closed, and its client can go on", { timeout: 60_000 }, async () => {
+    const socket = await TestSocket.ready(served.portico);
+    socket.subscribe("slow", query);
+    await begun();
+    await served.create("/posts", { title: "first" });
+    const [first] = await socket.results("slow", 1);
+    socket.socket.pause();
+    await pour(served);
+    await logged(served, /"code":(4413|1006)[^\n]*web socket closed/);
+    socket.socket.resume();
+    const { code, reason } = await socket.closed();
+    // Where the close frame did not get through in time, the connection was cut off.
+    if (code !== 1006) assert.deepEqual({ code, reason }, { code: 4413, reason: "Too slow" });
+    const seen = await socket.results("slow", 1);
+    const last = seen.at(-1) ?? first;
+    const missed = flood - (seen.length - 1);
+    assert.ok(missed > 0);
+    const again = await TestSocket.ready(served.portico);
+    again.subscribe("again", query, { extensions: { lastEventId: last.extensions.eventId } });
+    assert.equal((await again.results("again", missed)).length, missed);
+    await again.close();
+  });
+
+  test("events that are not read end, and their client can go on", { timeout: 60_000 }, async () => {
+    const { url, key } = served.portico;
+    const headers = {
+      authorization: `Bearer ${key}`,
+      "content-type": "application/json",
+      accept: "text/event-stream",
+      "x-request-id": "slow-reader",
+    };
+    const asking = request(`${url}/graphql`, { method: "POST", agent: false, headers });
+    asking.end(JSON.stringify({ query }));
+    const [response] = (await once(asking, "response")) as [IncomingMessage];
+    response.pause();
+    response.on("error", () => {});
+    await begun();
+    await pour(served);
+    await logged(served, /"requestId":"slow-reader"[^\n]*"msg":"request"/);
+    let text = "";
+    response.on("data", (bytes) => (text += bytes));
+    response.resume();
+    // It may be cut off.
+    await new Promise((resolve) => response.on("close", resolve));
+    const ids = [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => id!);
+    // The last event may have been cut off.
+    const whole = text.split("\n\n").length - 1;
+    const last = ids[Math.min(whole, ids.length) - 1]!;
+    const missed = flood - (ids.indexOf(last) + 1);
+    assert.ok(missed > 0);
+    await streaming(served.portico, query, { headers: { "last-event-id": last } }, async (again) => {
+      assert.equal((await again.results(missed)).length, missed);
+    });
+  });
+}
+
+function theEnd(served: Served): void {
+  const makeKey = (...words: string[]): Promise<{ id: string; key: string }> =>
+    served.command("key", "create", "--name", "Short", "--scopes", "posts:read", ...words);
+
+  test("a key that is revoked ends its streams", async () => {
+    const { id, key } = await makeKey();
+    const stream = await TestStream.open(served.portico, posts, { key });
+    const socket = await TestSocket.ready(served.portico, key);
+    socket.subscribe("1", posts);
+    await begun();
+    await served.command("key", "revoke", id);
+    const [{ errors }] = await stream.results(1);
+    assert.equal(errors[0].extensions.code, "invalid_credential");
+    await stream.ended();
+    assert.equal(stream.events.at(-1)!.event, "complete");
+    assert.equal((await socket.closed()).code, 4403);
+  });
+
+  test("a key that expires ends its streams", async () => {
+    const expiresAt = new Date(Date.now() + 2_500).toISOString();
+    const { key } = await served.create("/v1/api-keys", { name: "Short", scopes: ["posts:read"], expiresAt });
+    const stream = await TestStream.open(served.portico, posts, { key });
+    const socket = await TestSocket.ready(served.portico, key);
+    await stream.ended();
+    assert.equal(stream.allResults[0].errors[0].extensions.code, "invalid_credential");
+    assert.equal((await socket.closed()).code, 4403);
+  });
+
+  test("a key that loses a scope ends the streams that need it, and no others", async () => {
+    const words = ["--scopes", "posts:read,users:read"];
+    const { id, key } = await served.command("key", "create", "--name", "Broad", ...words);
+    const stream = await TestStream.open(served.portico, posts, { key });
+    const other = await TestStream.open(served.portico, "subscription { userCreated { name } }", { key });
+    const socket = await TestSocket.ready(served.portico, key);
+    socket.subscribe("1", posts);
+    await begun();
+    await served.command("key", "change", id, "--scopes", "users:read");
+    const [{ errors }] = await stream.results(1);
+    assert.equal(errors[0].extensions.code, "insufficient_scope");
+    await stream.ended();
+    assert.equal((await socket.closed()).code, 4403);
+    await served.create("/users", { name: "New", email: "new@example.com" });
+    assert.equal((await other.results(1))[0].data.userCreated.name, "New");
+    other.close();
+  });
+
+  test("SIGTERM tells all who are connected, and the process ends at once", async () => {
+    const server = await Portico.start(served.place, { key: served.portico.key });
+    const stream = await TestStream.open(server, posts);
+    const socket = await TestSocket.ready(server);
+    socket.subscribe("1", posts);
+    // One that says nothing and one that does not read.
+    const idle = connect({ port: Number(new URL(server.url).port), host: "127.0.0.1" });
+    idle.on("error", () => {});
+    await begun();
+    const started = Date.now();
+    assert.equal(await server.stop(), 0);
+    assert.ok(Date.now() - started < 8_000);
+    assert.equal((await socket.closed()).code, 1012);
+    await stream.ended();
+    assert.deepEqual(stream.events.at(-1)!.event, "complete");
+    idle.destroy();
+  });
+}
+
+function severalProcesses(database: "sqlite" | "postgres"): void {
+  const served = serve(database);
+  let other: Portico;
+  before(async () => {
+    other = await Portico.start(served.place, { key: served.portico.key });
+  });
+  after(async () => {
+    await other?.stop();
+  });
+
+  test("what another process writes is told", () =>
+    streaming(served.portico, posts, {}, async (stream) => {
+      for (const title of ["1", "2", "3"]) await other.request("/posts", { body: { title } });
+      assert.deepEqual(titlesOf(await stream.results(3)), ["1", "2", "3"]);
+    }));
+
+  test("a stream goes on at another process", async () => {
+    const stream = await TestStream.open(served.portico, posts);
+    await begun();
+    await served.create("/posts", { title: "here" });
+    await stream.results(1);
+    stream.close();
+    await served.create("/posts", { title: "missed" });
+    const headers = { "last-event-id": stream.events[0]!.id! };
+    await streaming(other, posts, { headers }, async (again) => {
+      assert.deepEqual(titlesOf(await again.results(1)), ["missed"]);
+    });
+  });
+}

@@ -1,0 +1,56 @@
+// Subscriptions of one tenant that read much for each event: those of others are told in time.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { posts, titlesOf } from "../../support/graphql/streaming.ts";
+import { TestSocket } from "../../support/graphql/web-socket.ts";
+import { makeTenant, serve, type Tenant } from "../../support/scenario.ts";
+import { onEachDatabase } from "../../support/server.ts";
+
+const heavySubscriptions = 100;
+const heavyPosts = 100;
+const events = 15;
+const lightEvents = 5;
+const inTimeMs = 2_000;
+
+onEachDatabase("subscriptions of several tenants", (database) => {
+  let busy: Tenant;
+  const served = serve(database, {
+    prepare: async (at) => {
+      busy = await makeTenant(at.place);
+      const body = "x".repeat(2_000);
+      for (let title = 0; title < heavyPosts; title += 1)
+        await at.create("/posts", { title: String(title), body }, busy);
+    },
+  });
+
+  test("what one tenant's subscriptions read delays nobody else's", { timeout: 90_000 }, async () => {
+    const light = await TestSocket.ready(served.portico);
+    light.subscribe("light", posts);
+    const heavy = await TestSocket.ready(served.portico, busy.key);
+    for (let number = 0; number < heavySubscriptions; number += 1)
+      heavy.subscribe(
+        `h${number}`,
+        `subscription { postCreated { title a${number}: author { posts(first: 100) { body author { posts(first: 5) { id } } } } } }`,
+      );
+    await sleep(1_000);
+    const titles = Array.from({ length: events }, (_, number) => String(number));
+    for (const title of titles) await served.create("/posts", { title }, busy);
+    const latencies: number[] = [];
+    for (let count = 1; count <= lightEvents; count += 1) {
+      await sleep(200);
+      const began = performance.now();
+      await served.create("/posts", { title: "light" });
+      await light.results("light", count);
+      latencies.push(Math.round(performance.now() - began));
+    }
+    assert.ok(Math.max(...latencies) < inTimeMs, `told after ${latencies} ms`);
+    // Those who read are told of everything, once and in order, however far they fell behind.
+    await heavy.results("h7", events);
+    await heavy.results("h7", events);
+    assert.deepEqual(titlesOf(await heavy.results("h7", events)), titles);
+    await light.close();
+    heavy.socket.terminate();
+  });
+});

@@ -1,0 +1,311 @@
+// Subscriptions of a started server: what is written through either door, or by another process, is told to all who
+// may see it and to nobody else, once and in order, also after a break.
+
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createClient } from "graphql-ws";
+import { WebSocket } from "ws";
+import { ask, dataOf, expectError } from "../../support/graphql/ask.ts";
+import { TestStream } from "../../support/graphql/event-stream.ts";
+import { begun, posts, streaming, titlesOf } from "../../support/graphql/streaming.ts";
+import { TestSocket } from "../../support/graphql/web-socket.ts";
+import { makeTenant, runCommand, type Served, serve } from "../../support/scenario.ts";
+import { onEachDatabase, projectFolder } from "../../support/server.ts";
+
+/** Longer than a few looks at the events. */
+const aWhileMs = 200;
+
+onEachDatabase("subscriptions", (database) => {
+  const served = serve(database, { env: { PORTICO_GRAPHQL_SUBSCRIPTIONS: "5" } });
+  describe("what is told", () => whatIsTold(served));
+  describe("who is told", () => whoIsTold(served));
+  describe("policies", () => policies(database));
+});
+
+function whatIsTold(served: Served): void {
+  const key = (): { url: string; key: string } => served.portico;
+
+  test("a post that is created by REST is told", () =>
+    streaming(key(), posts, {}, async (stream) => {
+      const post = await served.create("/posts", { title: "By REST" });
+      const [result] = await stream.results(1);
+      assert.deepEqual(result.data, { postCreated: { id: post.id, title: "By REST" } });
+      assert.equal(result.extensions.eventId, stream.events[0]!.id);
+    }));
+
+  test("a post that is created by GraphQL is told", () =>
+    streaming(key(), posts, {}, async (stream) => {
+      await dataOf(served, 'mutation { createPost(input: { title: "By GraphQL" }) { id } }');
+      assert.deepEqual(titlesOf(await stream.results(1)), ["By GraphQL"]);
+    }));
+
+  test("what was written before is not told", async () => {
+    await served.create("/posts", { title: "Before" });
+    await streaming(key(), posts, {}, async (stream) => {
+      await served.create("/posts", { title: "After" });
+      assert.deepEqual(titlesOf(await stream.results(1)), ["After"]);
+    });
+  });
+
+  test("changes are told of every post, or of one by its id", async () => {
+    const one = await served.create("/posts", { title: "One" });
+    const other = await served.create("/posts", { title: "Other" });
+    const byId = "subscription Changes($id: ID) { postUpdated(id: $id) { title } }";
+    await streaming(key(), "subscription { postUpdated { title } }", {}, (all) =>
+      streaming(key(), byId, { variables: { id: one.id } }, async (single) => {
+        await served.request(`/posts/${other.id}`, { method: "PATCH", body: { title: "Other, changed" } });
+        await served.request(`/posts/${one.id}`, { method: "PATCH", body: { title: "One, changed" } });
+        assert.deepEqual(titlesOf(await all.results(2)), ["Other, changed", "One, changed"]);
+        assert.deepEqual(titlesOf(await single.results(1)), ["One, changed"]);
+      }),
+    );
+  });
+
+  test("a removal is told with the row as it was", async () => {
+    const post = await served.create("/posts", { title: "To go" });
+    await streaming(
+      key(),
+      "subscription { postDeleted { id name: title __typename } }",
+      {},
+      async (stream) => {
+        await served.request(`/posts/${post.id}`, { method: "DELETE" });
+        const [{ data }] = await stream.results(1);
+        assert.deepEqual(data.postDeleted, { id: post.id, name: "To go", __typename: "Post" });
+      },
+    );
+  });
+
+  test("of a removed row nothing but its own fields can be asked", async () => {
+    const stream = await TestStream.open(key(), "subscription { postDeleted { author { name } } }");
+    const [result] = await stream.results(1);
+    assert.match(result.errors[0].message, /postDeleted\.author cannot be told/);
+    assert.equal(result.errors[0].extensions.code, "validation_error");
+    await stream.ended();
+    assert.equal(stream.events.at(-1)!.event, "complete");
+  });
+
+  test("filters hold against the row", () =>
+    streaming(
+      key(),
+      "subscription { postCreated(filter: { status: [published, archived] }) { title } }",
+      {},
+      async (stream) => {
+        for (const status of ["draft", "published", "archived"])
+          await served.create("/posts", { title: status, status });
+        assert.deepEqual(titlesOf(await stream.results(2)), ["published", "archived"]);
+      },
+    ));
+
+  test("ranges hold against the row", async () => {
+    const project = await served.create("/projects", { name: "Ranges" });
+    const make = (ref: string): Promise<unknown> =>
+      served.create("/deployments", { projectId: project.id, ref });
+    const query = (range: string): string =>
+      `subscription { deploymentCreated(filter: { ${range} }) { title: ref } }`;
+    await streaming(key(), query('createdAtGte: "2020-01-01"'), {}, (since) =>
+      streaming(key(), query('createdAtLt: "2020-01-01"'), {}, async (until) => {
+        await make("main");
+        assert.deepEqual(titlesOf(await since.results(1)), ["main"]);
+        await sleep(aWhileMs);
+        assert.deepEqual(until.allResults, []);
+      }),
+    );
+  });
+
+  test("comments are told of one post by its id", async () => {
+    const [one, other] = [
+      await served.create("/posts", { title: "One" }),
+      await served.create("/posts", { title: "Other" }),
+    ];
+    const query = "subscription Below($id: ID) { commentCreated(postId: $id) { title: body } }";
+    await streaming(key(), query, { variables: { id: one.id } }, async (stream) => {
+      await served.create(`/posts/${other.id}/comments`, { body: "there" });
+      await served.create(`/posts/${one.id}/comments`, { body: "here" });
+      assert.deepEqual(titlesOf(await stream.results(1)), ["here"]);
+    });
+  });
+
+  test("rows around the row are read: nested both ways, with aliases and fragments", () =>
+    streaming(
+      key(),
+      `subscription { made: postCreated { ...Shown by: author { name } comments(first: 1) { body } } }
+       fragment Shown on Post { title }`,
+      {},
+      async (stream) => {
+        await served.create("/posts", { title: "Nested" });
+        const [{ data }] = await stream.results(1);
+        assert.deepEqual(data, { made: { title: "Nested", by: { name: "Ada Lovelace" }, comments: [] } });
+      },
+    ));
+
+  test("every change of a row is told once and in order, while many are written at once", async () => {
+    const rows = await Promise.all(
+      [1, 2, 3, 4].map((number) => served.create("/posts", { title: `r${number}` })),
+    );
+    const changes = 40;
+    await streaming(key(), "subscription { postUpdated { id title } }", {}, async (stream) => {
+      const one = async ({ id }: { id: string }): Promise<void> => {
+        for (let number = 1; number <= changes; number += 1)
+          await served.request(`/posts/${id}`, { method: "PATCH", body: { title: String(number) } });
+      };
+      await Promise.all(rows.map(one));
+      const results = await stream.results(rows.length * changes);
+      assert.equal(results.length, rows.length * changes);
+      for (const { id } of rows) {
+        const own = results.filter(({ data }) => data.postUpdated.id === id);
+        assert.deepEqual(
+          titlesOf(own),
+          Array.from({ length: changes }, (_, place) => String(place + 1)),
+        );
+      }
+      const ids = results.map(({ extensions }) => Number(extensions.eventId));
+      assert.deepEqual(
+        ids,
+        ids.toSorted((one, other) => one - other),
+      );
+    });
+  });
+
+  test("a real client of graphql-ws is told, and can ask and write over the same socket", async () => {
+    const client = createClient({
+      url: `${served.url.replace("http", "ws")}/graphql`,
+      webSocketImpl: WebSocket,
+      lazy: true,
+      connectionParams: { authorization: `Bearer ${served.portico.key}` },
+    });
+    const first = async (query: string): Promise<Record<string, unknown>> => {
+      for await (const { data } of client.iterate({ query })) return data!;
+      throw new Error("nothing came");
+    };
+    try {
+      const told = first(posts);
+      await begun();
+      await sleep(aWhileMs);
+      const made = await first('mutation { createPost(input: { title: "By socket" }) { id title } }');
+      assert.deepEqual((await told).postCreated, made.createPost);
+      const asked = await first("{ posts(limit: 1) { title } }");
+      assert.deepEqual(asked, { posts: [{ title: "By socket" }] });
+    } finally {
+      await client.dispose();
+    }
+  });
+
+  test("queries are answered as events where nothing else is accepted", async () => {
+    const stream = await TestStream.open(key(), "{ posts(limit: 1) { __typename } }");
+    const [result] = await stream.results(1);
+    assert.deepEqual(result, { data: { posts: [{ __typename: "Post" }] } });
+    await stream.ended();
+    assert.deepEqual(
+      stream.events.map(({ event }) => event),
+      ["next", "complete"],
+    );
+  });
+
+  test("a subscription streams by GET as well, a mutation does not", async () => {
+    const get = (query: string): Promise<Response> =>
+      fetch(`${served.url}/graphql?${new URLSearchParams({ query })}`, {
+        headers: { authorization: `Bearer ${served.portico.key}`, accept: "text/event-stream" },
+      });
+    const stream = await get(posts);
+    assert.equal(stream.status, 200);
+    await stream.body!.cancel();
+    const text = await (await get('mutation { createPost(input: { title: "x" }) { id } }')).text();
+    assert.match(text, /method_not_allowed/);
+  });
+
+  test("a client that also accepts JSON is streamed subscriptions only", async () => {
+    const accept = "application/graphql-response+json, application/json, text/event-stream";
+    const stream = await TestStream.open(key(), posts, { headers: { accept } });
+    stream.close();
+    const answer = await ask(served, "{ posts(limit: 1) { __typename } }", { headers: { accept } });
+    assert.match(answer.headers.get("content-type")!, /json/);
+  });
+
+  test("a subscription that is asked for as JSON is refused with the way to do it", async () => {
+    expectError(await ask(served, posts), { code: "not_acceptable", message: /text\/event-stream/ });
+  });
+}
+
+function whoIsTold(served: Served): void {
+  test("another tenant sees nothing", async () => {
+    const { key } = await makeTenant(served.place);
+    await streaming(served.portico, posts, { key }, (theirs) =>
+      streaming(served.portico, posts, {}, async (own) => {
+        await served.create("/posts", { title: "Ours" });
+        await served.create("/posts", { title: "Theirs" }, { key });
+        assert.deepEqual(titlesOf(await own.results(1)), ["Ours"]);
+        assert.deepEqual(titlesOf(await theirs.results(1)), ["Theirs"]);
+        await sleep(aWhileMs);
+        assert.equal(own.allResults.length + theirs.allResults.length, 2);
+      }),
+    );
+  });
+
+  test("a scope that is missing, on the row or inside it, is refused by its path", async () => {
+    const { key } = await served.command("key", "create", "--name", "Posts", "--scopes", "posts:read");
+    for (const [query, path] of [
+      ["subscription { commentCreated { body } }", ["commentCreated"]],
+      ["subscription { postCreated { author { name } } }", ["postCreated", "author"]],
+    ] as const) {
+      const stream = await TestStream.open(served.portico, query, { key });
+      const [{ errors, data }] = await stream.results(1);
+      assert.equal(data, undefined);
+      assert.equal(errors[0].extensions.code, "insufficient_scope");
+      assert.deepEqual(errors[0].path, path);
+      await stream.ended();
+    }
+  });
+
+  test("without a credential there is no stream", async () => {
+    const headers = { accept: "text/event-stream, application/json" };
+    const answer = await ask(served, posts, { key: null, headers });
+    assert.equal(answer.status, 401);
+  });
+
+  test("one subscription more than the limit is refused with the limit, and one that ends makes room", async () => {
+    const { key } = await served.command("key", "create", "--name", "Many", "--scopes", "posts:read");
+    const socket = await TestSocket.ready(served.portico, key);
+    for (const id of ["1", "2", "3", "4", "5"]) socket.subscribe(id, posts);
+    await begun();
+    socket.subscribe("6", posts);
+    const { payload } = await socket.message(({ id, type }) => id === "6" && type === "error");
+    assert.equal(payload[0].extensions.code, "rate_limited");
+    assert.match(payload[0].message, /the limit is 5/);
+    socket.send({ id: "1", type: "complete" });
+    await begun();
+    socket.subscribe("7", posts);
+    await served.create("/posts", { title: "Room" });
+    assert.equal((await socket.results("7", 1)).length, 1);
+    assert.equal((await socket.results("1", 0)).length, 0);
+    await socket.close();
+  });
+}
+
+function policies(database: "sqlite" | "postgres"): void {
+  const cwd = join(projectFolder, "packages/portico/test/fixtures/workshop");
+  const served = serve(database, { cwd });
+
+  test("a row that a policy hides is told to nobody else", async () => {
+    const scopes = "diaries:read,diaries:write,users:read";
+    const make = async (name: string): Promise<string> => {
+      const words = ["--email", `${name}@example.com`, "--name", name, "--password", "correct horse"];
+      const { user } = await runCommand(served.place, ["user", "create", ...words], { cwd });
+      const named = ["key", "create", "--name", name, "--scopes", scopes, "--user", user.id];
+      return (await runCommand(served.place, named, { cwd })).key;
+    };
+    const [one, other] = [await make("one"), await make("other")];
+    const query = "subscription { diaryCreated { title: text owner { name } } }";
+    await streaming(served.portico, query, { key: one }, (ones) =>
+      streaming(served.portico, query, { key: other }, async (others) => {
+        await served.create("/diaries", { text: "of one" }, { key: one });
+        await served.create("/diaries", { text: "of the other" }, { key: other });
+        assert.deepEqual(titlesOf(await ones.results(1)), ["of one"]);
+        assert.deepEqual(titlesOf(await others.results(1)), ["of the other"]);
+        await sleep(aWhileMs);
+        assert.equal(ones.allResults.length + others.allResults.length, 2);
+      }),
+    );
+  });
+}

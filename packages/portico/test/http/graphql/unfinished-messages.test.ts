@@ -1,0 +1,106 @@
+// Messages of WebSockets that are not completed: what they cost together is bounded, and each in time.
+
+import assert from "node:assert/strict";
+import { describe, type TestContext, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { TestSocket } from "../../support/graphql/web-socket.ts";
+import { Served } from "../../support/scenario.ts";
+import { type Environment, makePlace, Portico } from "../../support/server.ts";
+
+/** A server for one test. No database has a part in this: what a connection costs is the server's own. */
+async function started(context: TestContext, env: Environment = {}): Promise<Served> {
+  const served = new Served();
+  served.place = await makePlace("sqlite");
+  context.after(() => served.place.remove());
+  served.portico = await Portico.start(served.place, { env });
+  context.after(async () => {
+    await served.portico.stop();
+  });
+  return served;
+}
+
+/** The first piece of a message. */
+const begin = ({ socket }: TestSocket, text: string): void => socket.send(text, { fin: false });
+/** A frame that is not complete, as no client sends by itself. */
+const beginFrame = ({ socket }: TestSocket, bytes: number): void => {
+  const head = Buffer.alloc(14);
+  head.set([0x81, 0x80 | 127]);
+  head.writeBigUInt64BE(1_000_000n, 2);
+  const { _socket: stream } = socket as unknown as { _socket: NodeJS.WritableStream };
+  stream.write(Buffer.concat([head, Buffer.alloc(bytes, "x")]));
+};
+
+describe("messages that are not completed", { concurrency: true }, () => {
+  for (const [how, send] of [
+    ["pieces", (socket: TestSocket) => begin(socket, "x".repeat(900_000))],
+    ["parts of a frame", (socket: TestSocket) => beginFrame(socket, 900_000)],
+  ] as const)
+    test(`of more ${how} than there is memory for, those go that began first`, async (context) => {
+      // A quarter of it is for what is being received: 16 MiB.
+      const served = await started(context, { PORTICO_BUFFER_MIB: "64" });
+      const sockets: TestSocket[] = [];
+      for (let count = 0; count < 60; count += 1) {
+        const socket = await TestSocket.ready(served.portico);
+        send(socket);
+        sockets.push(socket);
+      }
+      const first = await sockets[0]!.closed();
+      assert.ok([1013, 1006].includes(first.code), `${first.code}`);
+      // The others have been told so before this is answered.
+      await served.create("/posts", { title: "Others are heard", body: "x".repeat(90_000) });
+      await sleep(500);
+      const open = sockets.filter(({ socket }) => socket.readyState === socket.OPEN);
+      assert.ok(open.length > 8 && open.length < 20, `${open.length} are open`);
+      assert.ok(open.includes(sockets.at(-1)!));
+      await sleep(1_000);
+      assert.match(served.portico.output, /"bodiesRefused":\d+,"msg":"overloaded/);
+      assert.doesNotMatch(served.portico.output, /"level":(50|60)/);
+    });
+
+  test("bodies and messages are counted together", async (context) => {
+    const served = await started(context, { PORTICO_BUFFER_MIB: "8" });
+    const first = await TestSocket.ready(served.portico);
+    begin(first, "x".repeat(900_000));
+    await sleep(200);
+    const others = await Promise.all([1, 2].map(() => TestSocket.ready(served.portico)));
+    for (const other of others) begin(other, "x".repeat(900_000));
+    const { code, reason } = await first.closed();
+    assert.deepEqual({ code, reason }, { code: 1013, reason: "Too many messages are being received" });
+    for (const other of others) {
+      other.socket.send("x", { fin: true });
+      assert.equal((await other.closed()).code, 4400, "what was complete is read");
+    }
+  });
+
+  test("one that is not complete after 30 seconds is closed with 4400, whatever else is sent", async (context) => {
+    const served = await started(context);
+    const stalled = await TestSocket.ready(served.portico);
+    begin(stalled, "x");
+    const trickling = await TestSocket.ready(served.portico);
+    begin(trickling, '{"type": "ping", "payload": {"x": "');
+    const frame = await TestSocket.ready(served.portico);
+    beginFrame(frame, 1);
+    const slow = await TestSocket.ready(served.portico);
+    const chatting = setInterval(() => {
+      trickling.socket.ping();
+      trickling.socket.send("x", { fin: false });
+      slow.socket.send('{"type": ', { fin: false });
+      slow.socket.send('"ping"}');
+    }, 500);
+    context.after(() => clearInterval(chatting));
+    await sleep(20_000);
+    for (const each of [stalled, trickling, frame]) assert.equal(each.socket.readyState, each.socket.OPEN);
+    for (const each of [stalled, trickling]) {
+      const { code, reason } = await each.closed();
+      assert.deepEqual({ code, reason }, { code: 4400, reason: "A message was not received in time" });
+    }
+    assert.equal((await frame.closed()).code, 4400);
+    clearInterval(chatting);
+    assert.equal(
+      slow.socket.readyState,
+      slow.socket.OPEN,
+      "messages that are completed take as long as they take",
+    );
+    await slow.close();
+  });
+});

@@ -1,0 +1,299 @@
+// The protocol graphql-transport-ws, message by message: what closes a connection and with which code, and that
+// nothing that clients send brings anything else down.
+
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import { describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import fc from "fast-check";
+import { WebSocket, WebSocketServer } from "ws";
+import { WebSocketConnection } from "../../../src/graphql/transports/web-socket.ts";
+import { framesOf, nextPrefix } from "../../../src/graphql/transports/web-socket-frame.ts";
+import { type SocketMessage, TestSocket } from "../../support/graphql/web-socket.ts";
+import { exchange, expectErrorShape, parseAnswer, type Served, serve } from "../../support/scenario.ts";
+import { onEachDatabase } from "../../support/server.ts";
+
+const posts = "subscription { postCreated { title } }";
+
+onEachDatabase("WebSocket", (database) => {
+  const served = serve(database, { env: { PORTICO_KEY_QUOTA: "100000/60" } });
+  describe("opening", () => opening(served));
+  describe("messages", () => messages(served));
+  describe("operations", () => operations(served));
+});
+
+function opening(served: Served): void {
+  const closedAfter = async (...sent: (object | string | Buffer)[]): Promise<number> => {
+    const socket = await TestSocket.open(served.portico);
+    for (const each of sent) socket.send(each);
+    return (await socket.closed()).code;
+  };
+  const init = (authorization?: string): object => ({
+    type: "connection_init",
+    ...(authorization !== undefined && { payload: { authorization } }),
+  });
+
+  test("another subprotocol, or none, is closed with 4406", async () => {
+    for (const protocol of ["graphql-ws", null] as const) {
+      // A client that offered others only hangs up for itself.
+      const opened = await TestSocket.open(served.portico, { protocol }).catch(() => undefined);
+      if (opened) assert.equal((await opened.closed()).code, 4406);
+    }
+  });
+
+  test("a wrong credential, one of the other environment, or none is closed with 4403", async () => {
+    for (const authorization of [
+      `Bearer sk_test_${"x".repeat(43)}`,
+      `Bearer sk_live_${"x".repeat(43)}`,
+      "Basic eDp5",
+      "",
+      undefined,
+    ])
+      assert.equal(await closedAfter(init(authorization)), 4403, `with ${authorization}`);
+  });
+
+  test("the header of the opening request counts where the payload names no credential", async () => {
+    const headers = { authorization: `Bearer ${served.portico.key}` };
+    const socket = await TestSocket.open(served.portico, { headers });
+    socket.send(init());
+    await socket.message(({ type }) => type === "connection_ack");
+    await socket.close();
+  });
+
+  test("a second initialisation is closed with 4429", async () => {
+    const good = init(`Bearer ${served.portico.key}`);
+    assert.equal(await closedAfter(good, good), 4429);
+  });
+
+  test("an operation before the initialisation is closed with 4401", async () => {
+    assert.equal(await closedAfter({ id: "1", type: "subscribe", payload: { query: posts } }), 4401);
+  });
+
+  test("who says nothing for ten seconds is closed with 4408", { timeout: 20_000 }, async () => {
+    assert.equal(await closedAfter(), 4408);
+  });
+
+  test("another path is 404, and a credential in the query 400", async () => {
+    const upgrade = (path: string): string =>
+      `GET ${path} HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
+      "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n";
+    for (const [path, status] of [
+      ["/posts", 404],
+      ["/graphql/more", 404],
+      [`/graphql?api_key=${served.portico.key}`, 400],
+    ] as const) {
+      const answer = parseAnswer(await exchange(served.url, upgrade(path)));
+      assert.equal(answer.status, status);
+      expectErrorShape(answer.body, answer.headers);
+    }
+  });
+
+  test("a request that would rather speak another protocol is answered all the same", async () => {
+    const received = await exchange(
+      served.url,
+      `GET /healthz HTTP/1.1\r\nHost: x\r\nUpgrade: h2c\r\nConnection: Upgrade, close\r\n\r\n`,
+    );
+    assert.match(received, /^HTTP\/1\.1 200 /);
+  });
+}
+
+function messages(served: Served): void {
+  for (const [what, message] of [
+    ["no JSON", "{"],
+    ["a list", "[]"],
+    ["null", "null"],
+    ["a number as type", '{"type":1}'],
+    ["an unknown type", '{"type":"start"}'],
+    ["a payload that is a list", '{"type":"ping","payload":[]}'],
+    ["bytes", Buffer.from('{"type":"ping"}')],
+    ["subscribe without an id", '{"type":"subscribe","payload":{"query":"{__typename}"}}'],
+    ["subscribe with an empty id", '{"id":"","type":"subscribe","payload":{"query":"{__typename}"}}'],
+    [
+      "subscribe with a long id",
+      JSON.stringify({ id: "x".repeat(201), type: "subscribe", payload: { query: "" } }),
+    ],
+    ["subscribe without a payload", '{"id":"1","type":"subscribe"}'],
+    ["subscribe with a number as query", '{"id":"1","type":"subscribe","payload":{"query":1}}'],
+    ["complete without an id", '{"type":"complete"}'],
+  ] as const) {
+    test(`${what} is closed with 4400`, async () => {
+      const socket = await TestSocket.ready(served.portico);
+      socket.send(message);
+      assert.equal((await socket.closed()).code, 4400);
+    });
+  }
+
+  test("a message of more than 1 MiB is closed with 1009", async () => {
+    const socket = await TestSocket.ready(served.portico);
+    socket.send(JSON.stringify({ type: "ping", payload: { text: "x".repeat(1024 * 1024) } }));
+    assert.equal((await socket.closed()).code, 1009);
+  });
+
+  test("an id that is in use is closed with 4409", async () => {
+    const socket = await TestSocket.ready(served.portico);
+    for (let times = 0; times < 2; times += 1) socket.subscribe("é".repeat(200), posts);
+    assert.equal((await socket.closed()).code, 4409);
+  });
+
+  test("a ping is answered with its payload", async () => {
+    const socket = await TestSocket.ready(served.portico);
+    socket.send({ type: "ping", payload: { at: 1 } });
+    assert.deepEqual(await socket.message(({ type }) => type === "pong"), {
+      type: "pong",
+      payload: { at: 1 },
+    });
+    socket.send({ type: "pong" });
+    await socket.close();
+  });
+
+  test("whatever is sent, other connections are served", { timeout: 60_000 }, async () => {
+    const bystander = await TestSocket.ready(served.portico);
+    bystander.subscribe("1", posts);
+    const part = fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.constantFrom("1", posts, "{ __typename }", null));
+    const type = fc.constantFrom("connection_init", "subscribe", "complete", "ping", "pong", "next", "start");
+    const message = fc.oneof(
+      fc.record({ id: part, type, payload: part }, { requiredKeys: [] }).map((each) => JSON.stringify(each)),
+      fc
+        .record({ id: fc.string(), query: fc.string(), variables: part, extensions: part })
+        .map(({ id, ...payload }) => JSON.stringify({ id, type: "subscribe", payload })),
+      fc.string(),
+      fc.uint8Array({ maxLength: 50 }).map((bytes) => Buffer.from(bytes)),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(message, { minLength: 1, maxLength: 8 }),
+        fc.boolean(),
+        async (sent, isReady) => {
+          const socket = isReady
+            ? await TestSocket.ready(served.portico)
+            : await TestSocket.open(served.portico);
+          for (const each of sent) socket.send(each);
+          await sleep(5);
+          for (const { type: answered } of socket.messages)
+            assert.match(answered, /^(connection_ack|pong|next|error|complete)$/);
+          await socket.close();
+        },
+      ),
+      { numRuns: 150 },
+    );
+    await served.create("/posts", { title: "Still here" });
+    assert.deepEqual((await bystander.results("1", 1))[0].data, { postCreated: { title: "Still here" } });
+    assert.doesNotMatch(served.portico.output, /"level":(50|60)/);
+    await bystander.close();
+  });
+}
+
+function operations(served: Served): void {
+  test("a query is answered with one result and complete", async () => {
+    const socket = await TestSocket.ready(served.portico);
+    socket.subscribe("q", "query Q($n: Int) { posts(limit: $n) { __typename } }", { variables: { n: 1 } });
+    await socket.message(({ type }) => type === "complete");
+    const own = socket.messages.filter(({ id }: SocketMessage) => id === "q");
+    assert.deepEqual(own, [
+      { id: "q", type: "next", payload: { data: { posts: [{ __typename: "Post" }] } } },
+      { id: "q", type: "complete" },
+    ]);
+    await socket.close();
+  });
+
+  for (const [what, query, code] of [
+    ["a syntax error", "{", "malformed_request"],
+    ["an unknown field", "subscription { nothing }", "validation_error"],
+    ["two fields at once", "subscription { postCreated { id } postUpdated { id } }", "validation_error"],
+    ["introspection alone", "subscription { __typename }", "validation_error"],
+    ["a document without operations", "fragment A on Post { id }", "validation_error"],
+  ] as const) {
+    test(`${what} is an error of the operation, and the connection stays`, async () => {
+      const socket = await TestSocket.ready(served.portico);
+      socket.subscribe("1", query);
+      const { payload } = await socket.message(({ id, type }) => id === "1" && type === "error");
+      assert.equal(payload[0].extensions.code, code, JSON.stringify(payload));
+      socket.subscribe("1", "{ __typename }");
+      await socket.message(({ id, type }) => id === "1" && type === "complete");
+      await socket.close();
+    });
+  }
+
+  test("an operation that its client completes is told nothing more", async () => {
+    const socket = await TestSocket.ready(served.portico);
+    socket.subscribe("1", posts);
+    await sleep(50);
+    socket.send({ id: "1", type: "complete" });
+    await sleep(50);
+    await served.create("/posts", { title: "Unheard" });
+    await sleep(200);
+    assert.equal(socket.messages.length, 1);
+    await socket.close();
+  });
+
+  test("operations are counted against the quota of the key", async () => {
+    const words = ["--name", "Few", "--scopes", "posts:read", "--rate-limit", "2", "--rate-window", "60"];
+    const { key } = await served.command("key", "create", ...words);
+    const socket = await TestSocket.ready(served.portico, key);
+    for (const id of ["1", "2", "3"]) socket.subscribe(id, "{ __typename }");
+    const { payload } = await socket.message(({ id, type }) => id === "3" && type === "error");
+    assert.equal(payload[0].extensions.code, "rate_limited");
+    await socket.close();
+  });
+}
+
+/** A connection of the protocol on a server of its own. */
+async function withConnection(
+  work: (connection: WebSocketConnection, socket: WebSocket) => Promise<void>,
+): Promise<void> {
+  const server = createServer().listen(0, "127.0.0.1");
+  const sockets = new WebSocketServer({ noServer: true });
+  const opened = new Promise<WebSocketConnection>((resolve) => {
+    server.on("upgrade", (request, stream, head) =>
+      sockets.handleUpgrade(request, stream, head, (socket) => {
+        const never = (): never => assert.fail("nobody asks");
+        // None of what operations run with is used.
+        const parts = { operations: {} as never, opening: request, onClose: () => {} };
+        const receive = () => ({ hold: () => {}, end: () => {} });
+        const answers = { authenticate: never, count: never, watch: never, receive };
+        resolve(new WebSocketConnection(socket, stream, { ...parts, ...answers }));
+      }),
+    );
+  });
+  await new Promise((resolve) => server.once("listening", resolve));
+  const { port } = server.address() as { port: number };
+  const socket = new WebSocket(`ws://127.0.0.1:${port}`, "graphql-transport-ws");
+  try {
+    await work(await opened, socket);
+  } finally {
+    socket.terminate();
+    server.close();
+  }
+}
+
+test("a client that answers heartbeats stays, and one that does not is cut off", () =>
+  withConnection(async (connection, socket) => {
+    await new Promise((resolve) => socket.once("open", resolve));
+    for (let beats = 0; beats < 3; beats += 1) {
+      connection.heartbeat();
+      await sleep(100);
+    }
+    assert.equal(socket.readyState, WebSocket.OPEN);
+    socket.pause();
+    connection.heartbeat();
+    await sleep(100);
+    connection.heartbeat();
+    socket.resume();
+    await new Promise((resolve) => socket.once("close", resolve));
+  }));
+
+test("frames are read as they were meant, whatever their length", () =>
+  withConnection(async (connection, socket) => {
+    const received: string[] = [];
+    socket.on("message", (bytes) => received.push(String(bytes)));
+    await new Promise((resolve) => socket.once("open", resolve));
+    const prefix = nextPrefix("ü");
+    const lengths = [0, 1, 83, 84, 85, 65_480, 65_496, 65_497, 65_536, 100_000];
+    const sent = lengths.map((bytes, sequence) => ({ sequence, bytes, text: `"${"é".repeat(bytes / 2)}"` }));
+    connection.write(framesOf(prefix, sent));
+    while (received.length < sent.length) await sleep(5);
+    assert.deepEqual(
+      received.map((text) => JSON.parse(text)),
+      sent.map(({ text }) => ({ id: "ü", type: "next", payload: JSON.parse(text) })),
+    );
+  }));

@@ -1,0 +1,80 @@
+// A server that is killed in the middle of writing has lost nothing that it acknowledged, and left nothing half done.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type DatabaseReader, openReader } from "../../support/database-reader.ts";
+import { makePlace, onEachDatabase, type Place, Portico } from "../../support/server.ts";
+
+const rounds = { sqlite: 20, postgres: 5 };
+const creators = 16;
+
+onEachDatabase("kill -9 during a load of creates", (database) => {
+  let place: Place;
+  let portico: Portico;
+  let reader: DatabaseReader;
+  before(async () => {
+    place = await makePlace(database);
+    portico = await Portico.start(place);
+    reader = openReader(place.databaseUrl);
+  });
+  after(async () => {
+    await reader?.close();
+    await portico?.stop();
+    await place?.remove();
+  });
+
+  /** Creates posts until the server is gone. @returns the ids of those that were acknowledged */
+  async function createUntilKilled(): Promise<string[]> {
+    const acknowledged: string[] = [];
+    let isKilled = false;
+    const creating = Array.from({ length: creators }, async () => {
+      while (true) {
+        try {
+          const answer = await portico.request("/posts", {
+            body: { title: "Acknowledged", body: "x".repeat(500) },
+          });
+          assert.equal(answer.status, 201, answer.text);
+          acknowledged.push(answer.body.id);
+        } catch (error) {
+          if (!isKilled || error instanceof assert.AssertionError) throw error;
+          return;
+        }
+      }
+    });
+    for (const until = Date.now() + 10_000; Date.now() < until && acknowledged.length === 0; ) await sleep(5);
+    await sleep(Math.random() * 120);
+    isKilled = true;
+    await portico.kill();
+    await Promise.all(creating);
+    return acknowledged;
+  }
+
+  test(`every acknowledged post is there after each of ${rounds[database]} restarts`, async () => {
+    const all: string[] = [];
+    for (let round = 1; round <= rounds[database]; round++) {
+      const acknowledged = await createUntilKilled();
+      assert.ok(acknowledged.length > 0, "nothing was acknowledged before the kill");
+      all.push(...acknowledged);
+      portico = await Portico.start(place, { key: portico.key });
+      const answers = await Promise.all(acknowledged.map((id) => portico.request(`/posts/${id}`)));
+      const lost = answers.filter(({ status }) => status !== 200);
+      assert.equal(lost.length, 0, `${lost.length} of ${answers.length} acknowledged posts are gone`);
+      assert.deepEqual(await reader.faults(), []);
+    }
+    const stored = new Set((await reader.rows("select id from posts")).map(([id]) => id));
+    assert.deepEqual(
+      all.filter((id) => !stored.has(id)),
+      [],
+    );
+  });
+
+  test("every post has exactly one event that tells of its creation, and every event its post", async () => {
+    const unequal = await reader.rows(`select posts.id, count(events.id) from posts left join events
+      on events.row_id = posts.id and events.kind = 'post.created' group by posts.id having count(events.id) <> 1`);
+    assert.deepEqual(unequal, []);
+    const orphans = await reader.rows(`select row_id from events
+      where kind = 'post.created' and row_id not in (select id from posts)`);
+    assert.deepEqual(orphans, []);
+  });
+});

@@ -1,0 +1,43 @@
+// Reads of PostgreSQL that wait for a lock, as behind a change of their table, hold up no others.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import postgres from "postgres";
+import { expectAnswer, serve } from "../../support/scenario.ts";
+import { onEachDatabase } from "../../support/server.ts";
+
+onEachDatabase("reads that are held up", (database) => {
+  if (database !== "postgres") return;
+  const served = serve(database);
+
+  test("others are answered, and those end with 503", async () => {
+    const { id } = await served.create("/posts", { title: "Locked" });
+    const sql = postgres(served.place.databaseUrl, { max: 1, onnotice: () => {} });
+    const locked = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
+    const locking = sql.begin(async (transaction) => {
+      await transaction.unsafe("lock table posts in access exclusive mode");
+      locked.resolve();
+      await gate.promise;
+    });
+    try {
+      await locked.promise;
+      const held = served.request(`/posts/${id}`);
+      // Longer than a connection may answer nothing before it counts as held up.
+      await sleep(300);
+      const others = ["/users", "/readyz", "/projects", "/users", "/healthz"];
+      for (const answer of await Promise.all(others.map((path) => served.request(path))))
+        assert.equal(answer.status, 200);
+      assert.equal(await Promise.race([held.then(() => "answered"), "waiting"]), "waiting");
+      const answer = await held;
+      expectAnswer(answer, { status: 503, code: "unavailable" });
+      assert.ok(answer.headers.get("retry-after"));
+    } finally {
+      gate.resolve();
+      await locking;
+      await sql.end();
+    }
+    assert.equal((await served.request(`/posts/${id}`)).status, 200);
+  });
+});

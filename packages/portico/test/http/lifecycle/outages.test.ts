@@ -1,0 +1,228 @@
+// PostgreSQL goes away and comes back: requests are refused at once, are not executed later, and are served as soon as
+// it is back.
+
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import postgres from "postgres";
+import { FailingProxy } from "../../support/failing-proxy.ts";
+import { TestStream } from "../../support/graphql/event-stream.ts";
+import { begun, posts, titlesOf } from "../../support/graphql/streaming.ts";
+import {
+  authorizeUrl,
+  makeClient,
+  makePublicClient,
+  type OAuthClientMade,
+  post as postForm,
+} from "../../support/oauth.ts";
+import { OwnPostgres } from "../../support/own-postgres.ts";
+import { Served } from "../../support/scenario.ts";
+import { type Answer, Portico } from "../../support/server.ts";
+
+/** Twice the two seconds that a request may wait, as the machine of the tests may be busy. */
+const longestMs = 4_000;
+/** Likewise for the second within which requests are served again. */
+const longestReturnMs = 3_000;
+
+type Call = () => Promise<Pick<Answer, "status" | "headers" | "text">>;
+
+describe("outages of PostgreSQL", { skip: process.env.PORTICO_TEST_POSTGRES_MISSING ?? false }, () => {
+  const served = new Served();
+  let own: OwnPostgres;
+  let proxy: FailingProxy;
+  let machine: OAuthClientMade;
+  let page: string;
+  let id: string;
+
+  before(async () => {
+    own = await OwnPostgres.start({ maxConnections: 24 });
+    proxy = await FailingProxy.start(own.port);
+    const databaseUrl = `postgres://portico:portico@127.0.0.1:${proxy.port}/postgres`;
+    served.place = { folder: "", databaseUrl, remove: async () => {} };
+    served.portico = await Portico.start(served.place);
+    machine = await makeClient(served, "--type", "confidential", "--scopes", "posts:read");
+    page = authorizeUrl(served, await makePublicClient(served, "posts:read"), "posts:read").url;
+    ({ id } = await served.create("/posts", { title: "Before" }));
+  });
+  after(async () => {
+    await served.portico?.stop();
+    await proxy?.close();
+    await own?.remove();
+  });
+
+  const get = (path: string, key?: string) => () => served.request(path, key === undefined ? {} : { key });
+  const send = (method: string, path: string, body: unknown) => () => served.request(path, { method, body });
+  const write = (title: string) => send("POST", "/posts", { title });
+  const token = () => {
+    const { clientId, clientSecret = "" } = machine;
+    const fields = { grant_type: "client_credentials", client_id: clientId, client_secret: clientSecret };
+    return postForm(served, "/token", { ...fields, scope: "posts:read" });
+  };
+  const signInPage = async () => {
+    const response = await fetch(page, { redirect: "manual", headers: { accept: "text/html" } });
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  };
+  const calls = (): Record<string, Call> => ({
+    "a read": get(`/posts/${id}`),
+    "a page": get("/posts?limit=2"),
+    "a search": get("/posts?q=before"),
+    "a write": write("Never"),
+    "a change": send("PATCH", `/posts/${id}`, { title: "Never" }),
+    "a removal": send("DELETE", `/posts/${id}`, undefined),
+    GraphQL: send("POST", "/graphql", { query: "{ posts(limit: 1) { id } }" }),
+    "a mutation": send("POST", "/graphql", {
+      query: 'mutation { createPost(input: { title: "Never" }) { id } }',
+    }),
+    "an unknown key": get("/posts", `sk_test_${"A".repeat(43)}`),
+    "the probe of a load balancer": get("/readyz"),
+    "a token": token,
+    "a page of the authorization server": signInPage,
+  });
+
+  /** @returns the answer, which came in time */
+  async function timed(call: Call, name: string, limitMs = longestMs): ReturnType<Call> {
+    const startedAt = performance.now();
+    const answer = await call();
+    const ms = Math.round(performance.now() - startedAt);
+    assert.ok(ms < limitMs, `${name} took ${ms} ms`);
+    return answer;
+  }
+
+  async function expectRefused(): Promise<void> {
+    const all = Object.entries(calls());
+    const refused = await Promise.all(all.map(([name, call]) => timed(call, name)));
+    for (const [at, [name]] of all.entries()) {
+      const { status, headers, text } = refused[at]!;
+      assert.equal(status, 503, `${name}: ${text}`);
+      assert.ok(headers.get("retry-after"), name);
+    }
+    assert.equal((await served.request("/healthz")).status, 200);
+  }
+
+  /** Every kind of request works again soon, and nothing that was refused was executed. */
+  async function expectReturn(): Promise<void> {
+    const until = performance.now() + longestReturnMs;
+    while ((await served.request(`/posts/${id}`)).status !== 200) {
+      assert.ok(performance.now() < until, "reads are refused for too long");
+      await sleep(50);
+    }
+    assert.equal((await timed(write("After"), "a write")).status, 201);
+    assert.equal((await timed(token, "a token")).status, 200);
+    const { body } = await served.request("/posts?limit=100");
+    assert.deepEqual(
+      body.data.filter(({ title }: { title: string }) => title === "Never"),
+      [],
+    );
+  }
+
+  /** A subscription that has begun for certain. */
+  async function subscribed(): Promise<TestStream> {
+    const stream = await TestStream.open(served.portico, posts);
+    while (stream.allResults.length === 0) {
+      await served.create("/posts", { title: "Seen" });
+      await begun();
+    }
+    return stream;
+  }
+
+  async function told(stream: TestStream, title: string): Promise<void> {
+    for (let count = 1; ; count += 1) if (titlesOf(await stream.results(count)).at(-1) === title) return;
+  }
+
+  function linesOf(text: string): number {
+    return served.portico.output.split("\n").filter((line) => line.includes(text)).length;
+  }
+
+  /** Logged lines so far: of outages, of returns, and of requests that failed. */
+  async function logged(): Promise<{ outages: number; returns: number; failures: number }> {
+    await sleep(400);
+    return {
+      outages: linesOf("PostgreSQL cannot be reached"),
+      returns: linesOf("PostgreSQL can be reached again"),
+      failures: linesOf("request failed"),
+    };
+  }
+
+  test("a server that is stopped: subscriptions go on afterwards, and it is logged once", async () => {
+    const stream = await subscribed();
+    await own.stop();
+    const during = await logged();
+    await expectRefused();
+    await expectRefused();
+    await own.restart();
+    await expectReturn();
+    await told(stream, "After");
+    stream.close();
+    assert.deepEqual(await logged(), { outages: 1, returns: 1, failures: during.failures });
+  });
+
+  test("a server that is killed while requests are under way: what is answered is so", async () => {
+    const outcomes = new Map<string, string>();
+    let isOver = false;
+    const writing = Array.from({ length: 8 }, async (_, writer) => {
+      for (let number = 0; !isOver; number += 1) {
+        const title = `Killed ${writer} ${number}`;
+        const { status, text } = await timed(write(title), title);
+        outcomes.set(title, status === 503 && text.includes("may or may not") ? "unknown" : String(status));
+      }
+    });
+    await sleep(300);
+    await own.kill();
+    await sleep(1_000);
+    await expectRefused();
+    isOver = true;
+    await Promise.all(writing);
+    await own.restart();
+    await expectReturn();
+    const sql = postgres(served.place.databaseUrl, { max: 1 });
+    const rows = await sql`select title from posts where title like 'Killed %'`;
+    await sql.end();
+    const stored = new Set(rows.map(({ title }) => title as string));
+    for (const [title, outcome] of outcomes) {
+      assert.match(outcome, /^(201|503|unknown)$/, title);
+      if (outcome !== "unknown") assert.equal(stored.has(title), outcome === "201", `${title} ${outcome}`);
+    }
+  });
+
+  test("a network that swallows packets: nothing is executed when it is back", async () => {
+    const stream = await subscribed();
+    proxy.silence();
+    await expectRefused();
+    await expectRefused();
+    proxy.resume();
+    await expectReturn();
+    await told(stream, "After");
+    stream.close();
+  });
+
+  test("a server that is starting", async () => {
+    proxy.pretendToStart();
+    await expectRefused();
+    proxy.pretendToHaveStarted();
+    await expectReturn();
+  });
+
+  test("a server without a free connection", async () => {
+    const direct = `postgres://portico:portico@127.0.0.1:${own.port}/postgres`;
+    const admin = postgres(direct, { max: 1, onnotice: () => {} });
+    const others: postgres.Sql[] = [];
+    try {
+      // Portico's connections are ended, and all that are free taken, until none of them is Portico's.
+      for (let isPorticos = true; isPorticos; ) {
+        await admin`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'portico'`;
+        const other = postgres(direct, { max: 1, onnotice: () => {} });
+        others.push(other);
+        const isFull = await other`select 1`.then(
+          () => false,
+          (error: { code?: string }) => error.code === "53300",
+        );
+        const [left] = await admin`select count(*) from pg_stat_activity where application_name = 'portico'`;
+        isPorticos = !isFull || left!["count"] !== "0";
+      }
+      await expectRefused();
+    } finally {
+      await Promise.all([admin, ...others].map((sql) => sql.end()));
+    }
+    await expectReturn();
+  });
+});

@@ -1,0 +1,60 @@
+// What nobody awaits or catches, in code that the server runs but did not write: a rejection stops nobody, an
+// exception stops the process in order.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { makePlace, onEachDatabase, type Place, Portico, projectFolder } from "../../support/server.ts";
+
+const cwd = `${projectFolder}/packages/portico/test/fixtures/rejecting`;
+
+function linesOf({ output }: Portico, message: string): { level: number; err: { stack: string } }[] {
+  const lines = output.split("\n").filter((line) => line.includes(`"msg":"${message}"`));
+  return lines.map((line) => JSON.parse(line));
+}
+
+/** Lines of the log are written a quarter of a second later. */
+async function until(isReached: () => boolean): Promise<void> {
+  for (let attempt = 0; !isReached() && attempt < 200; attempt += 1) await sleep(50);
+  assert.ok(isReached());
+}
+
+onEachDatabase("failures that nobody handles", (database) => {
+  let place: Place;
+  let served: Portico;
+  before(async () => {
+    place = await makePlace(database);
+    served = await Portico.start(place, { cwd });
+  });
+  after(async () => {
+    await served?.stop();
+    await place?.remove();
+  });
+  const create = (name: string) => served.request("/tasks", { body: { name } });
+
+  test("a rejection is logged with its stack, and the server goes on", async () => {
+    assert.equal((await create("reject")).status, 201);
+    assert.equal((await create("reject with anything")).status, 201);
+    await until(() => linesOf(served, "unhandled rejection").length === 2);
+    const [first, second] = linesOf(served, "unhandled rejection");
+    assert.match(first!.err.stack, /^TypeError: left behind\n +at .*portico\.config\.ts/);
+    assert.match(second!.err.stack, /toString: 1/);
+    assert.equal((await create("next")).status, 201);
+  });
+
+  test("of many rejections ten a minute are logged", async () => {
+    const answers = await Promise.all(Array.from({ length: 100 }, () => create("reject")));
+    assert.deepEqual([...new Set(answers.map(({ status }) => status))], [201]);
+    await until(() => linesOf(served, "unhandled rejection").length === 10);
+    assert.equal((await create("next")).status, 201);
+    assert.equal(linesOf(served, "unhandled rejection").length, 10);
+  });
+
+  test("an uncaught exception stops the process in order, with the exit code 1", async () => {
+    assert.equal((await create("throw")).status, 201);
+    assert.equal(await served.ended(), 1);
+    const [line] = linesOf(served, "uncaught exception: stopping");
+    assert.match(line!.err.stack, /^RangeError: thrown later\n +at .*portico\.config\.ts/);
+    assert.match(served.output, /"msg":"stopped"/);
+  });
+});

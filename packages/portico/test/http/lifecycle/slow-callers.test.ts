@@ -1,0 +1,272 @@
+// Callers who do not read, do not send, or hold connections open: each costs a bounded time and memory, and others are
+// served meanwhile.
+
+import assert from "node:assert/strict";
+import { describe, type TestContext, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { RawConnection } from "../../support/raw-connection.ts";
+import { parseAnswer, Served } from "../../support/scenario.ts";
+import { type Environment, makePlace, Portico } from "../../support/server.ts";
+
+// No database has a part in this: what a connection costs is the server's own.
+const database = "sqlite";
+
+/** A server for one test. */
+async function started(
+  context: TestContext,
+  env: Environment = {},
+  prepare?: (served: Served) => Promise<void>,
+): Promise<Served> {
+  const served = new Served();
+  served.place = await makePlace(database);
+  context.after(() => served.place.remove());
+  served.portico = await Portico.start(served.place, { env });
+  context.after(async () => {
+    await served.portico.stop();
+  });
+  await prepare?.(served);
+  return served;
+}
+
+/** A page of posts has ten megabytes then, of which the system takes some four. */
+async function fillPosts(served: Served): Promise<void> {
+  for (let count = 0; count < 100; count += 1)
+    await served.create("/posts", { title: `Long ${count}`, body: "x".repeat(100_000) });
+}
+
+function headersOf({ portico }: Served): Record<string, string> {
+  return { Authorization: `Bearer ${portico.key}` };
+}
+
+const longQuery = JSON.stringify({ query: "{ posts(limit: 100) { id title body } }" });
+
+// Some wait for half a minute, so they wait together.
+describe("slow callers", { concurrency: 3 }, () => {
+  test("callers who take nothing for thirty seconds, or next to nothing, are cut off", async (context) => {
+    const served = await started(context, {}, fillPosts);
+    const headers = headersOf(served);
+    const json = { ...headers, "Content-Type": "application/json" };
+    const ask: Readonly<Record<string, (connection: RawConnection) => void>> = {
+      "a page of REST": (connection) => connection.request("GET /posts?limit=100", headers),
+      "an answer of GraphQL": (connection) => connection.request("POST /graphql", json, longQuery),
+      "many answers on one connection": (connection) => {
+        for (let count = 0; count < 5; count += 1) connection.request("GET /posts?limit=40", headers);
+      },
+      "a static file, many times": (connection) => {
+        for (let count = 0; count < 5; count += 1) connection.request(`GET ${file}`);
+      },
+      "an answer after which the connection ends": (connection) =>
+        connection.request("GET /posts?limit=100", { ...headers, Connection: "close" }),
+    };
+    const [file] = /\/graphql\/files\/graphiql\.\w+\.js/.exec(
+      await (await fetch(`${served.url}/graphql`, { headers: { accept: "text/html" } })).text(),
+    )!;
+    const idle: Record<string, RawConnection> = {};
+    for (const [what, send] of Object.entries(ask)) {
+      idle[what] = await RawConnection.open(served.url, { reads: false });
+      send(idle[what]);
+    }
+    const trickling = await RawConnection.open(served.url, { reads: false });
+    trickling.request("GET /posts?limit=100", headers);
+    const trickle = setInterval(() => trickling.read(1), 200);
+    const reading = await RawConnection.open(served.url, { reads: false });
+    reading.request("GET /posts?limit=100", headers);
+    const slowly = setInterval(() => reading.read(100_000), 200);
+    // Large answers of a tenant are read in turn, so those of before are made when this one is. From then on they wait.
+    assert.equal((await served.request("/posts?limit=100")).body.data.length, 100);
+    await sleep(36_000);
+    clearInterval(trickle);
+    clearInterval(slowly);
+    for (const [what, connection] of Object.entries(idle)) {
+      const bytes = await connection.drain();
+      assert.ok(bytes < 9_000_000, `${what}: ${bytes} bytes came`);
+    }
+    assert.ok((await trickling.drain()) < 9_000_000, "a byte at a time");
+    reading.socket.resume();
+    const rest = await RawConnection.open(served.url);
+    rest.request("GET /healthz");
+    await rest.until(/"status":"ok"/);
+    assert.equal(await reading.isClosedWithin(1_000), false, "whoever reads slowly is served");
+    reading.close();
+    rest.close();
+  });
+
+  test("callers who do not finish what they send are told so, and cut off", async (context) => {
+    const served = await started(context);
+    const headers = { ...headersOf(served), "Content-Type": "application/json" };
+    const silent = await RawConnection.open(served.url);
+    const trickled = await RawConnection.open(served.url);
+    trickled.request("POST /posts", { ...headers, "Content-Length": "1000000" });
+    const chunked = await RawConnection.open(served.url);
+    chunked.request("POST /graphql", { ...headers, "Transfer-Encoding": "chunked" });
+    chunked.socket.write('5\r\n{"que\r\n');
+    const form = await RawConnection.open(served.url);
+    form.request("POST /oauth/token", {
+      "Content-Type": "application/x-www-form-urlencoded",
+      "Content-Length": "1000",
+    });
+    const trickle = setInterval(() => {
+      for (const connection of [trickled, form]) connection.socket.write("a");
+    }, 500);
+    const all = { silent, trickled, chunked, form };
+    // The time allowed is 30 s, looked at every 2 s.
+    const closed = await Promise.all(Object.values(all).map((each) => each.isClosedWithin(36_000)));
+    clearInterval(trickle);
+    assert.deepEqual(closed, [true, true, true, true]);
+    for (const [what, { received }] of Object.entries(all)) {
+      assert.equal(parseAnswer(received).status, 408, what);
+      assert.equal(parseAnswer(received).body.error.code, "request_timeout", what);
+    }
+  });
+
+  test("a caller who was refused and does not hang up is hung up on", async (context) => {
+    const served = await started(context);
+    const unread = await RawConnection.open(served.url, { stays: true });
+    unread.socket.write("\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003\r\n\r\n");
+    const tunnel = await RawConnection.open(served.url, { stays: true });
+    tunnel.request("CONNECT example.com:443");
+    const socket = await RawConnection.open(served.url, { stays: true });
+    socket.request("GET /posts", { Connection: "Upgrade", Upgrade: "websocket" });
+    for (const connection of [unread, tunnel, socket]) await connection.until(/^HTTP\/1\.1 4\d\d /);
+    await sleep(3_000);
+    for (const connection of [unread, tunnel, socket]) {
+      // What comes to a connection that is gone is answered with a reset, which the next write meets.
+      connection.socket.write("a");
+      await sleep(100);
+      connection.socket.write("a");
+      assert.equal(await connection.isClosedWithin(1_000), true);
+    }
+  });
+
+  test("whoever holds all connections open is displaced by whoever comes", async (context) => {
+    const served = await started(context, { PORTICO_MAX_CONNECTIONS: "30" });
+    const held = await Promise.all(
+      Array.from({ length: 60 }, () => RawConnection.open(served.url, { from: "127.0.0.2" })),
+    );
+    for (let count = 0; count < 20; count += 1)
+      assert.equal(await statusOn(served, "127.0.0.3"), 200, `caller ${count}`);
+    for (const each of held) each.close();
+  });
+
+  test("whoever keeps the server waiting on all connections is displaced by others, and displaces nobody", async (context) => {
+    const served = await started(context, { PORTICO_MAX_CONNECTIONS: "30" });
+    const busy = async (from: string): Promise<RawConnection> => {
+      const connection = await RawConnection.open(served.url, { from });
+      const headers = { ...headersOf(served), "Content-Type": "application/json", "Content-Length": "100" };
+      connection.request("POST /posts", headers);
+      return connection;
+    };
+    const others = await Promise.all(Array.from({ length: 5 }, () => busy("127.0.0.3")));
+    const held: RawConnection[] = [];
+    for (let count = 0; count < 40; count += 1) {
+      held.push(await busy("127.0.0.2"));
+      // Until its request has come, a connection is idle.
+      await sleep(20);
+    }
+    const refused = held.filter(({ received }) => /^HTTP\/1\.1 503 /.test(received));
+    assert.ok(refused.length > 0, "the connections that were too many are told");
+    for (const { received } of refused) {
+      assert.equal(parseAnswer(received).body.error.code, "unavailable");
+      assert.equal(parseAnswer(received).headers.get("connection"), "close");
+    }
+    assert.equal(await statusOn(served, "127.0.0.4"), 200);
+    for (const each of others) {
+      assert.equal(await each.isClosedWithin(0), false);
+      each.close();
+    }
+    for (const each of held) each.close();
+  });
+
+  test("behind a proxy, connections count for the address that it names", async (context) => {
+    const env = { PORTICO_MAX_CONNECTIONS: "30", PORTICO_TRUSTED_PROXIES: "127.0.0.0/8" };
+    const served = await started(context, env);
+    const headers = { ...headersOf(served), "Content-Type": "application/json", "Content-Length": "100" };
+    const busy = async (address: string): Promise<RawConnection> => {
+      const connection = await RawConnection.open(served.url);
+      connection.request("POST /posts", { ...headers, "X-Forwarded-For": address });
+      return connection;
+    };
+    const others = await Promise.all(Array.from({ length: 5 }, () => busy("203.0.113.9")));
+    const held = await Promise.all(Array.from({ length: 25 }, () => busy("198.51.100.7")));
+    await sleep(200);
+    const newcomer = await RawConnection.open(served.url);
+    newcomer.request("GET /healthz", { "X-Forwarded-For": "192.0.2.1" });
+    await newcomer.until(/^HTTP\/1\.1 200 /);
+    assert.deepEqual(await Promise.all(others.map((each) => each.isClosedWithin(0))), Array(5).fill(false));
+    for (const each of [...others, ...held, newcomer]) each.close();
+  });
+
+  test("of more bodies than there is memory for, the one that came slowest ends as 503", async (context) => {
+    // A quarter of it is for bodies.
+    const served = await started(context, { PORTICO_BUFFER_MIB: "8" });
+    const json = { ...headersOf(served), "Content-Type": "application/json" };
+    const held: RawConnection[] = [];
+    for (let count = 0; count < 3; count += 1) {
+      const connection = await RawConnection.open(served.url);
+      connection.request("POST /posts", { ...json, "Content-Length": "1000000" });
+      connection.socket.write(`{"title": "${"x".repeat(900_000)}`);
+      held.push(connection);
+      await sleep(200);
+    }
+    await held[0]!.until(/^HTTP\/1\.1 503 /);
+    assert.equal(await held[0]!.isClosedWithin(1_000), true);
+    assert.equal(parseAnswer(held[0]!.received).body.error.code, "unavailable");
+    assert.equal(held[1]!.received + held[2]!.received, "");
+    await served.create("/posts", { title: "Others are heard", body: "x".repeat(100_000) });
+    for (const each of held) each.close();
+  });
+
+  test("of more unread answers than there is memory for, those go that were left longest", async (context) => {
+    const served = await started(context, { PORTICO_BUFFER_MIB: "16" }, fillPosts);
+    const open = async (): Promise<RawConnection> => {
+      const connection = await RawConnection.open(served.url, { reads: false });
+      connection.request("GET /posts?limit=100", headersOf(served));
+      return connection;
+    };
+    const first = await open();
+    await sleep(1_500);
+    const second = await open();
+    await sleep(3_000);
+    assert.ok((await first.drain()) < 9_000_000);
+    assert.match(served.portico.output, /"connectionsClosed":1,"msg":"overloaded/);
+    second.socket.resume();
+    assert.equal(await second.isClosedWithin(500), false);
+    second.close();
+  });
+
+  test("of requests sent ahead of their answers, those beyond a hundred are refused", async (context) => {
+    const served = await started(context);
+    const connection = await RawConnection.open(served.url);
+    const lines = `GET /posts HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${served.portico.key}\r\n\r\n`;
+    connection.socket.write(lines.repeat(300));
+    await connection.until(/HTTP\/1\.1 429 /);
+    const statuses = [...connection.received.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status);
+    assert.deepEqual(new Set(statuses.slice(0, 100)), new Set(["200"]));
+    connection.close();
+  });
+
+  test("whoever asks before sending a body is told to go on only where the request is not refused", async (context) => {
+    const served = await started(context);
+    const json = { "Content-Type": "application/json", Expect: "100-continue", "Content-Length": "18" };
+    const refused = await RawConnection.open(served.url);
+    refused.request("POST /posts", json);
+    assert.equal(await refused.isClosedWithin(3_000), true);
+    assert.match(refused.received, /^HTTP\/1\.1 401 /);
+    const taken = await RawConnection.open(served.url);
+    taken.request("POST /posts", { ...json, ...headersOf(served) });
+    await taken.until(/^HTTP\/1\.1 100 Continue\r\n\r\n/);
+    taken.socket.write('{"title": "Asked"}');
+    await taken.until(/HTTP\/1\.1 201 /);
+    taken.request("GET /healthz");
+    await taken.until(/HTTP\/1\.1 200 /);
+    taken.close();
+  });
+});
+
+/** The status that a caller from an address is answered with, on a connection of its own. */
+async function statusOn({ url }: Served, from: string): Promise<number> {
+  const connection = await RawConnection.open(url, { from });
+  connection.request("GET /healthz", { Connection: "close" });
+  await connection.isClosedWithin(5_000);
+  return connection.received === "" ? 0 : parseAnswer(connection.received).status;
+}

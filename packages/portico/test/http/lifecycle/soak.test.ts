@@ -1,0 +1,142 @@
+// Callers who do not read, do not write, or leave half-way, on each kind of endpoint: the memory of the server stays
+// bounded, everything that they opened is closed, and others are served all the while.
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
+import { runCommand, type Served, serve } from "../../support/scenario.ts";
+import { onEachDatabase } from "../../support/server.ts";
+import type { SoakTarget } from "./soak-callers.ts";
+
+/** For each database. */
+const seconds = Number(process.env.PORTICO_SOAK_SECONDS ?? 12);
+const windowMs = 2_500;
+const callers = 150;
+const bufferMib = 64;
+/** What a server under load may hold beside what waits for its callers, in MiB: garbage, and rows on their way. */
+const slackMib = 220;
+/** Connections to PostgreSQL that open with the first requests that need them. */
+const poolSize = 16;
+/** The product's promise to a caller who behaves. Where others use the machine, so many times as long as before. */
+const promisedMs = 100;
+const busyFactor = 8;
+
+onEachDatabase("a server whose callers misbehave", (database) => {
+  const served = serve(database, {
+    env: { PORTICO_BUFFER_MIB: String(bufferMib) },
+    prepare: async (suite) => {
+      for (let count = 0; count < 100; count += 1)
+        await suite.create("/posts", { title: `Long ${count}`, body: "x".repeat(40_000) });
+    },
+  });
+
+  test("memory and connections stay bounded, and others are served in time", async () => {
+    const scopes = "posts:read,posts:write,users:read";
+    const words = ["key", "create", "--name", "Theirs", "--scopes", scopes, "--rate-limit", "1200"];
+    const { key } = await runCommand(served.place, [...words, "--rate-window", "60"]);
+    const files = await filesOf(served);
+    await warmUp(served, files);
+    const quiet = percentile(await measure(served), 0.95);
+    const { pid } = served.portico;
+    const before = { rss: rssMib(pid), handles: handles(pid), connections: connections(served.url) };
+
+    const workerData: SoakTarget = { url: served.url, key, files, callers };
+    const worker = new Worker(new URL("./soak-callers.ts", import.meta.url), { workerData });
+    const ended = once(worker, "message") as Promise<[number]>;
+    const windows: number[][] = [];
+    let mostRss = 0;
+    for (const end = Date.now() + seconds * 1_000; Date.now() < end; ) {
+      windows.push(await measure(served));
+      mostRss = Math.max(mostRss, rssMib(pid));
+    }
+    worker.postMessage("stop");
+    const [count] = await ended;
+    await worker.terminate();
+    // The machine may have become busier meanwhile.
+    const quietAfter = percentile(await measure(served), 0.95);
+
+    const found = windows.map((each) => percentile(each, 0.95)).sort((one, other) => one - other);
+    const p95 = found[Math.floor(found.length / 2)]!;
+    const all = windows.flat();
+    const told = `${count} callers; waited ${quiet} ms before, ${quietAfter} ms after (95 %); ${before.rss} MiB before, ${mostRss} at most; waited ${percentile(all, 0.5)} ms (median), ${p95} ms (95 %, median of ${found.length} windows), ${Math.max(...all)} ms at most`;
+    console.log(told);
+    const faults = served.portico.output.split("\n").filter((line) => /^\{"level":[56]0/.test(line));
+    assert.deepEqual(faults, []);
+    assert.ok(count > callers, told);
+    assert.ok(mostRss < before.rss + bufferMib + slackMib, told);
+    assert.ok(percentile(all, 0.5) < promisedMs, told);
+    assert.ok(p95 < Math.max(promisedMs, busyFactor * Math.max(quiet, quietAfter)), told);
+
+    const areGone = (): boolean =>
+      connections(served.url) <= before.connections + 2 && handles(pid) <= before.handles + poolSize;
+    for (const end = Date.now() + 15_000; Date.now() < end && !areGone(); ) await sleep(100);
+    const left = { connections: connections(served.url), handles: handles(pid) };
+    assert.ok(areGone(), `${JSON.stringify(left)}, ${JSON.stringify(before)} before`);
+  });
+});
+
+/** How long each of the requests of a caller who behaves took, one after another, in milliseconds. */
+async function measure(served: Served): Promise<number[]> {
+  const took: number[] = [];
+  const timed = async (work: () => Promise<{ readonly status: number }>): Promise<void> => {
+    const began = performance.now();
+    const { status } = await work();
+    took.push(Math.round(performance.now() - began));
+    assert.ok(status < 300, `${status}`);
+  };
+  for (const end = Date.now() + windowMs; Date.now() < end; ) {
+    await timed(() => served.request("/posts?limit=1&fields=title"));
+    await timed(() => served.request("/graphql", { body: { query: "{ users(limit: 1) { name } }" } }));
+    // What those hear who subscribed, and do not read.
+    await timed(() => served.request("/posts", { body: { title: "Told", body: "x".repeat(10_000) } }));
+    await timed(() => served.request("/healthz"));
+    await sleep(50);
+  }
+  return took;
+}
+
+async function filesOf({ url }: Served): Promise<string[]> {
+  const answer = await fetch(`${url}/graphql`, { headers: { accept: "text/html" } });
+  return [...new Set((await answer.text()).match(/\/graphql\/files\/graphiql[^"]+/g))];
+}
+
+/** Everything is loaded and compiled, and the heap has the size that work gives it. */
+async function warmUp(served: Served, files: readonly string[]): Promise<void> {
+  for (const coding of ["br", "gzip"])
+    for (const file of files)
+      await (await fetch(served.url + file, { headers: { "accept-encoding": coding } })).text();
+  await (await fetch(`${served.url}/oauth/authorize`)).text();
+  const query = "{ posts(limit: 100) { id title body author { name } } }";
+  for (let count = 0; count < 20; count += 1) {
+    await served.request("/posts?limit=100");
+    await served.request("/graphql", { body: { query } });
+  }
+  await measure(served);
+}
+
+function percentile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((one, other) => one - other);
+  return sorted[Math.floor((sorted.length - 1) * share)]!;
+}
+
+/** Resident memory of a process, on Linux. */
+function rssMib(pid: number): number {
+  const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return Math.round(Number(kibibytes) / 1024);
+}
+
+/** Connections to a server that it has not closed, on Linux. */
+function connections(url: string): number {
+  const port = Number(new URL(url).port).toString(16).toUpperCase().padStart(4, "0");
+  const lines = readFileSync("/proc/net/tcp", "utf8").split("\n");
+  // The local address, the other one, and the state: established, or closed by the other side only.
+  return lines.filter((line) => new RegExp(`^ *\\d+: \\w+:${port} \\w+:\\w+ 0[18] `).test(line)).length;
+}
+
+/** Files and sockets that a process has open. */
+function handles(pid: number): number {
+  return readdirSync(`/proc/${pid}/fd`).length;
+}

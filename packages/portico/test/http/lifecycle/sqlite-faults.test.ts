@@ -1,0 +1,143 @@
+// The file of a SQLite database is moved, removed, locked, full or damaged while a server uses it.
+
+import assert from "node:assert/strict";
+import { copyFileSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { databaseFile } from "../../../src/store/open.ts";
+import { expectAnswer, type Served, serve } from "../../support/scenario.ts";
+import { type Answer, Portico } from "../../support/server.ts";
+
+const fileOf = ({ place }: Served): string => databaseFile(place.databaseUrl)!;
+const linesOf = ({ output }: Portico, text: string): number =>
+  output.split("\n").filter((line) => line.includes(text)).length;
+
+function refused(answer: Answer): void {
+  expectAnswer(answer, { status: 503, code: "unavailable" });
+  assert.ok(answer.headers.get("retry-after"));
+}
+
+describe("a file that is not where it was", () => {
+  const served = serve("sqlite");
+  const away = (): string => `${fileOf(served)}.away`;
+
+  test("requests are refused while it is moved or replaced, and served when it is back", async () => {
+    const { id } = await served.create("/posts", { title: "Kept" });
+    renameSync(fileOf(served), away());
+    refused(await served.request("/posts", { body: { title: "Lost" } }));
+    refused(await served.request(`/posts/${id}`));
+    copyFileSync(away(), fileOf(served));
+    refused(await served.request("/posts", { body: { title: "Lost" } }));
+    refused(await served.request("/readyz", { key: null }));
+    assert.equal((await served.request("/healthz", { key: null })).status, 200);
+    renameSync(away(), fileOf(served));
+    await untilServed(served, `/posts/${id}`);
+    await served.create("/posts", { title: "Kept too" });
+    const { body } = await served.request("/posts?fields=title&sort=createdAt");
+    const titles = body.data.map(({ title }: { title: string }) => title);
+    assert.ok(
+      titles.includes("Kept") && titles.includes("Kept too") && !titles.includes("Lost"),
+      titles.join(),
+    );
+    await sleep(400);
+    assert.equal(linesOf(served.portico, "was moved, removed or replaced"), 1);
+    assert.equal(linesOf(served.portico, "the database file is back"), 1);
+  });
+
+  test("what is acknowledged while it is being replaced is in the file", async () => {
+    const created: string[] = [];
+    let isOver = false;
+    const writing = Array.from({ length: 4 }, async (_, writer) => {
+      for (let number = 0; !isOver; number += 1) {
+        const title = `Replaced ${writer} ${number}`;
+        const { status } = await served.request("/posts", { body: { title } });
+        assert.ok(status === 201 || status === 503, String(status));
+        if (status === 201) created.push(title);
+      }
+    });
+    await sleep(200);
+    // Its log is still where it was: the two belong together.
+    renameSync(fileOf(served), away());
+    await sleep(200);
+    isOver = true;
+    await Promise.all(writing);
+    renameSync(away(), fileOf(served));
+    const reader = new DatabaseSync(fileOf(served), { readOnly: true });
+    const rows = reader.prepare("select title from posts where title like 'Replaced %'").all();
+    reader.close();
+    const stored = new Set(rows.map(({ title }) => title));
+    assert.ok(created.length > 0);
+    assert.deepEqual(
+      created.filter((title) => !stored.has(title)),
+      [],
+    );
+    await untilServed(served, "/posts");
+  });
+
+  test("the process lives on when it is removed", async () => {
+    rmSync(fileOf(served));
+    refused(await served.request("/posts", { body: { title: "Lost" } }));
+    assert.equal((await served.request("/healthz", { key: null })).status, 200);
+  });
+});
+
+describe("a file that another process has locked", () => {
+  const served = serve("sqlite");
+
+  test("reads go on, and writes are refused in the end and not done later", async () => {
+    const { id } = await served.create("/posts", { title: "Before" });
+    const other = new DatabaseSync(fileOf(served));
+    other.exec("begin immediate");
+    try {
+      const writes = [1, 2, 3].map((number) =>
+        served.request("/posts", { body: { title: `Locked ${number}` } }),
+      );
+      await sleep(50);
+      const late = served.request("/posts", { body: { title: "Locked too" } });
+      assert.equal((await served.request(`/posts/${id}`)).status, 200);
+      for (const answer of await Promise.all([...writes, late])) refused(answer);
+    } finally {
+      other.exec("rollback");
+      other.close();
+    }
+    await served.create("/posts", { title: "After" });
+    const { body } = await served.request("/posts?fields=title");
+    assert.ok(body.data.every(({ title }: { title: string }) => !title.startsWith("Locked")));
+  });
+});
+
+describe("a file with a page that is damaged", () => {
+  const served = serve("sqlite");
+
+  test("requests that need the page are refused, which is logged once, and others are served", async () => {
+    const marker = "damaged-".repeat(60);
+    for (let number = 0; number < 40; number += 1)
+      await served.create("/posts", { title: `Post ${number}`, body: marker });
+    await served.portico.stop();
+    const bytes = readFileSync(fileOf(served));
+    for (let at = bytes.indexOf(marker); at >= 0; at = bytes.indexOf(marker, at + 1)) {
+      const page = at - (at % 4096);
+      bytes.fill(0xff, page, page + 4096);
+    }
+    writeFileSync(fileOf(served), bytes);
+    const { key } = served.portico;
+    const again = await Portico.start(served.place, { key });
+    try {
+      for (let count = 0; count < 3; count += 1) refused(await again.request("/posts?limit=50"));
+      assert.equal((await again.request("/users")).status, 200);
+      await sleep(400);
+      assert.equal(linesOf(again, "the database is damaged"), 1);
+      assert.equal(linesOf(again, "request failed"), 0);
+    } finally {
+      await again.stop();
+    }
+  });
+});
+
+async function untilServed(served: Served, path: string): Promise<void> {
+  for (let tries = 0; (await served.request(path)).status !== 200; tries += 1) {
+    assert.ok(tries < 100, "the file is back, and requests are refused");
+    await sleep(50);
+  }
+}

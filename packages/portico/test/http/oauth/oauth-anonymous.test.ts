@@ -1,0 +1,50 @@
+// What people and programs leave behind at the authorization server who have not signed in.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Browser } from "../../support/browser.ts";
+import { openReader } from "../../support/database-reader.ts";
+import { serve } from "../../support/scenario.ts";
+import { onEachDatabase } from "../../support/server.ts";
+
+const halfAnHour = 1_800;
+const limit = 300;
+
+onEachDatabase("oauth without a session", (database) => {
+  const served = serve(database);
+  const expiries = async (): Promise<number[]> => {
+    const reader = openReader(served.place.databaseUrl);
+    try {
+      const rows = await reader.rows("select expires_at from oauth_records where model = 'Session'");
+      return rows.map(([at]) => Number(at));
+    } finally {
+      await reader.close();
+    }
+  };
+
+  test("whoever signs out without being signed in is told so, and nothing is kept of it", async () => {
+    const shown = await new Browser().open(`${served.url}/oauth/logout`);
+    assert.equal(shown.status, 200);
+    assert.match(shown.text, /You are signed out/);
+    assert.match(shown.headers.get("content-security-policy") ?? "", /script-src 'none';/);
+    assert.deepEqual(await expiries(), []);
+  });
+
+  test("what is kept of a look at the page for devices is gone after half an hour", async () => {
+    await new Browser().open(`${served.url}/oauth/device`);
+    const [at, ...more] = await expiries();
+    assert.deepEqual(more, []);
+    assert.ok(at! <= Math.ceil(Date.now() / 1000) + halfAnHour, String(at));
+  });
+
+  for (const path of ["/device", "/logout", "/device/x", "/authorize/x"]) {
+    test(`${path} answers ${limit} requests of an address in a minute, then 429`, async () => {
+      const answers = await Promise.all(
+        Array.from({ length: limit + 50 }, () => new Browser().open(`${served.url}/oauth${path}`)),
+      );
+      const refused = answers.filter(({ status }) => status === 429);
+      assert.ok(refused.length > 0 && refused.length <= 50, `${refused.length} were refused`);
+      for (const { headers } of refused) assert.match(headers.get("retry-after") ?? "", /^[1-9]\d*$/);
+    });
+  }
+});

@@ -1,0 +1,104 @@
+// An authorization server that callers reach at another address than the one it listens on.
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { Browser } from "../../support/browser.ts";
+import {
+  authorizeUrl,
+  basic,
+  callback,
+  makeClient,
+  makePerson,
+  makePublicClient,
+  password,
+  signInAndAllow,
+} from "../../support/oauth.ts";
+import { serve } from "../../support/scenario.ts";
+
+const issuer = "https://auth.example.com/sso";
+
+describe("oauth behind a proxy that takes a folder away", () => {
+  const folder = "https://example.com/api";
+  const served = serve("sqlite", { env: { PUBLIC_URL: folder, AUTH_URL: `${folder}/oauth` } });
+
+  test("metadata stand where RFC 8414 and RFC 9728 look for them", async () => {
+    const told = (path: string) => served.request(`/.well-known/${path}`, { key: null });
+    for (const path of ["/oauth", "/api/oauth"]) {
+      const { status, body } = await told(`oauth-authorization-server${path}`);
+      assert.deepEqual([status, body.issuer], [200, `${folder}/oauth`]);
+    }
+    for (const path of ["", "/api"]) {
+      const { status, body } = await told(`oauth-protected-resource${path}`);
+      assert.deepEqual([status, body.authorization_servers], [200, [`${folder}/oauth`]]);
+    }
+  });
+});
+
+describe("oauth behind a proxy", () => {
+  const served = serve("sqlite", { env: { AUTH_URL: issuer } });
+
+  test("everything that it tells of itself is at AUTH_URL, and it answers at the path of AUTH_URL", async () => {
+    for (const path of ["/sso/.well-known/openid-configuration", "/.well-known/openid-configuration/sso"]) {
+      const { status, body } = await served.request(path, { key: null });
+      assert.deepEqual([status, body.issuer, body.token_endpoint], [200, issuer, `${issuer}/token`]);
+    }
+    assert.equal((await served.request("/oauth/jwks", { key: null })).status, 404);
+    const { body } = await served.request("/.well-known/oauth-protected-resource", { key: null });
+    assert.deepEqual(body.authorization_servers, [issuer]);
+  });
+
+  test("its tokens open the API, and its cookies are sent over TLS only", async () => {
+    const machine = await makeClient(served, "--type", "confidential", "--scopes", "posts:read");
+    const body = new URLSearchParams({ grant_type: "client_credentials", scope: "posts:read" });
+    const answer = await fetch(`${served.url}/sso/token`, { method: "POST", body, headers: basic(machine) });
+    const { access_token: key } = Object(await answer.json());
+    assert.equal((await served.request("/posts", { key })).status, 200);
+
+    const { clientId } = await makePublicClient(served, "openid");
+    const query = new URLSearchParams({
+      ...{ client_id: clientId, response_type: "code", redirect_uri: callback, scope: "openid" },
+      ...{ code_challenge: "A".repeat(43), code_challenge_method: "S256" },
+    });
+    const shown = await new Browser().open(`${served.url}/sso/authorize?${query}`);
+    assert.match(shown.headers.get("location") ?? "", /^(https:\/\/auth\.example\.com)?\/sso\/interaction\//);
+    const cookies = shown.headers.getSetCookie();
+    assert.ok(cookies.length > 0);
+    for (const cookie of cookies)
+      assert.match(cookie, /path=\/sso\/.*; secure; httponly|path=\/sso.*secure.*httponly/i);
+  });
+});
+
+describe("oauth behind a proxy that is trusted", () => {
+  const served = serve("sqlite", { env: { PORTICO_TRUSTED_PROXIES: "127.0.0.1" } });
+  const elsewhere = "198.51.100.7";
+
+  test("who guesses at one address shuts nobody out at another, whatever else they write", async () => {
+    const person = await makePerson(served, "grace@example.com");
+    const { url } = authorizeUrl(served, await makePublicClient(served, "openid"), "openid");
+    const signIn = async (from: string, email: string, typed: string): Promise<number> => {
+      const browser = new Browser("node", { "x-forwarded-for": from });
+      const shown = await browser.follow(url);
+      return (await browser.send(shown, { email, password: typed, choice: "sign-in" })).status;
+    };
+    const guesses = await Promise.all(
+      Array.from({ length: 101 }, (_, place) =>
+        signIn(`${place}.1.1.1, 203.0.113.5`, `nobody${place}@example.com`, "wrong horse"),
+      ),
+    );
+    assert.ok(guesses.includes(401));
+    // A try comes back every six seconds, which hashing a hundred passwords may take.
+    for (let tries = 0; tries < 20; tries += 1)
+      if ((await signIn("203.0.113.5", `nobody${tries}@example.com`, "wrong horse")) === 429) break;
+    assert.equal(await signIn("203.0.113.5", person.email, password), 429);
+    assert.equal(await signIn(elsewhere, person.email, password), 303);
+  });
+
+  test("a person sees from where they are signed in", async () => {
+    const person = await makePerson(served, "hopper@example.com");
+    const browser = new Browser("node", { "x-forwarded-for": elsewhere });
+    const client = await makePublicClient(served, "openid");
+    await signInAndAllow(browser, authorizeUrl(served, client, "openid").url, person);
+    const { text } = await browser.open(`${served.url}/oauth/sessions`);
+    assert.match(text, /198\.51\.100\.7/);
+  });
+});

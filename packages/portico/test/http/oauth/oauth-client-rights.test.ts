@@ -1,0 +1,137 @@
+// What a client may have follows its record at once, and nobody comes to more through a client than they have.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Browser } from "../../support/browser.ts";
+import { ask } from "../../support/graphql/ask.ts";
+import {
+  authorizeUrl,
+  basic,
+  callback,
+  makeClient,
+  makePerson,
+  makePublicClient,
+  obtainTokens,
+  type Person,
+  password,
+  post,
+  signInAndAllow,
+} from "../../support/oauth.ts";
+import { expectAnswer, serve } from "../../support/scenario.ts";
+import { onEachDatabase } from "../../support/server.ts";
+
+const path = "/v1/oauth-clients";
+const offline = "openid offline_access posts:read posts:write";
+/** What is known of a client is asked for anew so often. */
+const soonMs = 1_000;
+
+onEachDatabase("rights of oauth clients", (database) => {
+  let person: Person;
+  const served = serve(database, {
+    prepare: async (made) => {
+      person = await makePerson(made, "grace@example.com");
+    },
+  });
+  const machine = (scopes: string) => makeClient(served, "--type", "confidential", "--scopes", scopes);
+  const granted = { grant_type: "client_credentials" };
+
+  test("whoever lacks a scope of a client neither rotates its secret nor changes it", async () => {
+    const { id } = await machine("posts:write,users:write");
+    const { key } = await served.command(
+      "key",
+      "create",
+      "--name",
+      "C",
+      "--scopes",
+      "clients:manage,clients:read",
+    );
+    const lacking = { status: 403, code: "insufficient_scope", message: /posts:write/ } as const;
+    expectAnswer(await served.request(`${path}/${id}/rotations`, { method: "POST", key, body: {} }), lacking);
+    for (const body of [
+      { redirectUris: ["https://thief.example/cb"] },
+      { requiresConsent: false },
+      { mayIntrospect: true },
+      { scopes: [] },
+      { name: "Other" },
+    ])
+      expectAnswer(await served.request(`${path}/${id}`, { method: "PATCH", key, body }), lacking);
+    const { body } = await ask(served, `mutation { rotateOAuthClient(id: "${id}") { id } }`, { key });
+    assert.equal(body.errors[0].extensions.code, "insufficient_scope");
+  });
+
+  test("without an overlap every older secret ends, whatever it was given before", async () => {
+    const first = await machine("posts:read");
+    const rotate = (overlapSeconds: number) =>
+      served.create(`${path}/${first.id}/rotations`, { overlapSeconds });
+    const second = await rotate(86_400);
+    const third = await rotate(86_400);
+    const statusOf = async (clientSecret: string): Promise<number> =>
+      (await post(served, "/token", granted, basic({ ...first, clientSecret }))).status;
+    const secrets = [first.clientSecret!, second.clientSecret, third.clientSecret];
+    assert.deepEqual(await Promise.all(secrets.map(statusOf)), [200, 200, 200]);
+    const last = await rotate(0);
+    assert.deepEqual(await Promise.all([...secrets, last.clientSecret].map(statusOf)), [401, 401, 401, 200]);
+  });
+
+  test("a scope that is taken from a client is gone from its tokens, and is not refreshed", async () => {
+    const client = await makePublicClient(served, offline.replaceAll(" ", ","));
+    const tokens = await obtainTokens(served, client, person, offline);
+    const write = (key: string) => served.request("/posts", { key, body: { title: "x" } });
+    assert.equal((await write(tokens.access_token)).status, 201);
+    const scopes = ["openid", "offline_access", "posts:read"];
+    const change = { method: "PATCH", body: { scopes } };
+    expectAnswer(await served.request(`${path}/${client.id}`, change), { status: 200 });
+    await sleep(soonMs);
+    expectAnswer(await write(tokens.access_token), { status: 403, code: "insufficient_scope" });
+    assert.equal((await served.request("/posts", { key: tokens.access_token })).status, 200);
+    const { refresh_token } = tokens;
+    const fields = { grant_type: "refresh_token", refresh_token, client_id: client.clientId };
+    const { body } = await post(served, "/token", fields);
+    assert.deepEqual(body.scope.split(" ").sort(), [...scopes].sort());
+    expectAnswer(await write(body.access_token), { status: 403, code: "insufficient_scope" });
+  });
+
+  test("a client that asks for no scope has all of its own, and is the subject of its token", async () => {
+    const client = await machine("posts:read,users:read");
+    const { body } = await post(served, "/token", granted, basic(client));
+    assert.deepEqual(body.scope.split(" ").sort(), ["posts:read", "users:read"]);
+    const seen = await post(served, "/introspect", { token: body.access_token }, basic(client));
+    assert.deepEqual([seen.body.active, seen.body.sub], [true, client.clientId]);
+  });
+
+  test("a token has one text", async () => {
+    const { body } = await post(served, "/token", granted, basic(await machine("posts:read")));
+    const token: string = body.access_token;
+    assert.equal((await served.request("/posts", { key: token })).status, 200);
+    // The last of 86 characters has four bits that mean nothing.
+    const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    const other = alphabet[alphabet.indexOf(token.at(-1)!) ^ 1];
+    for (const altered of [`${token}!!`, `${token}=`, `${token}==`, `${token.slice(0, -1)}${other}`])
+      assert.equal((await served.request("/posts", { key: altered })).status, 401, altered.slice(-5));
+  });
+
+  test("who goes on while the person is away is asked for it, also with prompt=login", async () => {
+    const client = await makePublicClient(served, offline.replaceAll(" ", ","));
+    const { url, verifier } = authorizeUrl(served, client, offline, { prompt: "login" });
+    const back = await signInAndAllow(new Browser(), url, person);
+    const { body } = await post(served, "/token", {
+      grant_type: "authorization_code",
+      code: back.searchParams.get("code")!,
+      redirect_uri: callback,
+      code_verifier: verifier,
+      client_id: client.clientId,
+    });
+    assert.ok(body.refresh_token);
+    assert.ok(body.scope.includes("offline_access"));
+  });
+
+  test("an application of one's own that goes on while the person is away does not ask either", async () => {
+    const { clientId } = await makePublicClient(served, offline.replaceAll(" ", ","), "--first-party");
+    const { url } = authorizeUrl(served, { id: "", clientId }, offline);
+    const browser = new Browser();
+    const shown = await browser.follow(url);
+    const back = await browser.submit(shown, { email: person.email, password, choice: "sign-in" });
+    assert.ok(new URL(back.location!).searchParams.has("code"), back.text);
+  });
+});

@@ -1,0 +1,155 @@
+// OAuth clients as a resource: what can be registered, what is shown, and how secrets are replaced.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { basic, post } from "../../support/oauth.ts";
+import { expectAnswer, makeTenant, scenarios, serve } from "../../support/scenario.ts";
+import { onEachDatabase, portico } from "../../support/server.ts";
+
+const path = "/v1/oauth-clients";
+const machine = { name: "Nightly job", type: "confidential", scopes: ["posts:read"] };
+const page = {
+  name: "Planner",
+  type: "public",
+  scopes: ["openid", "posts:read"],
+  redirectUris: ["https://app.example.com/callback"],
+};
+const grant = { grant_type: "client_credentials", scope: "posts:read" };
+
+onEachDatabase("oauth clients", (database) => {
+  const served = serve(database);
+
+  test("a confidential client has a secret, which is shown once and works at once", async () => {
+    const made = await served.create(path, machine);
+    assert.match(made.clientId, /^client_/);
+    assert.match(made.clientSecret, /^[\w-]{43}$/);
+    assert.deepEqual([made.authMethod, made.grantTypes], ["client_secret_basic", ["client_credentials"]]);
+    const { body } = await served.request(`${path}/${made.id}`);
+    assert.equal(body.clientSecret, undefined);
+    assert.doesNotMatch(JSON.stringify(body), /hash/i);
+    assert.equal((await post(served, "/token", grant, basic(made))).status, 200);
+  });
+
+  test("a public client has no secret", async () => {
+    const made = await served.create(path, page);
+    assert.equal(made.clientSecret, undefined);
+    assert.deepEqual([made.authMethod, made.grantTypes], ["none", ["authorization_code", "refresh_token"]]);
+  });
+
+  test("a secret that is replaced works until the overlap is over", async () => {
+    const made = await served.create(path, machine);
+    const rotations = `${path}/${made.id}/rotations`;
+    const next = await served.create(rotations, { overlapSeconds: 2 });
+    assert.notEqual(next.clientSecret, made.clientSecret);
+    for (const clientSecret of [made.clientSecret, next.clientSecret])
+      assert.equal((await post(served, "/token", grant, basic({ ...made, clientSecret }))).status, 200);
+    await sleep(2_100);
+    assert.equal((await post(served, "/token", grant, basic(made))).status, 401);
+    assert.equal((await post(served, "/token", grant, basic(next))).status, 200);
+    const { id } = await served.create(path, page);
+    expectAnswer(await served.request(`${path}/${id}/rotations`, { method: "POST" }), { status: 409 });
+  });
+
+  test("a client that is removed is no client any more", async () => {
+    const made = await served.create(path, machine);
+    assert.equal((await served.request(`${path}/${made.id}`, { method: "DELETE" })).status, 204);
+    assert.equal((await post(served, "/token", grant, basic(made))).status, 401);
+  });
+
+  test("a change is held to the same rules, and what is fixed stays", async () => {
+    const { id } = await served.create(path, page);
+    const change = (body: object) => served.request(`${path}/${id}`, { method: "PATCH", body });
+    expectAnswer(await change({ redirectUris: [] }), {
+      status: 422,
+      details: [{ field: "redirectUris", issue: "required" }],
+    });
+    expectAnswer(await change({ type: "confidential" }), {
+      status: 422,
+      details: [{ field: "type", issue: "read_only" }],
+    });
+    expectAnswer(await change({ name: "Calendar" }), { status: 200, body: { name: "Calendar" } });
+  });
+
+  scenarios(
+    served,
+    [
+      ["a wildcard", { ...page, redirectUris: ["https://*.example.com/callback"] }, "redirectUris", "format"],
+      ["a fragment", { ...page, redirectUris: ["https://app.example.com/#x"] }, "redirectUris", "format"],
+      ["http elsewhere", { ...page, redirectUris: ["http://app.example.com/"] }, "redirectUris", "format"],
+      ["javascript", { ...page, redirectUris: ["javascript:alert(1)"] }, "redirectUris", "format"],
+      ["a user name", { ...page, redirectUris: ["https://a@example.com/"] }, "redirectUris", "format"],
+      [
+        "no redirect URI",
+        { ...page, redirectUris: [], grantTypes: ["authorization_code"] },
+        "redirectUris",
+        "required",
+      ],
+      ["an unknown scope", { ...page, scopes: ["posts:fly"] }, "scopes", "choice"],
+      ["no scopes", { name: "x", type: "public" }, "scopes", "required"],
+      [
+        "a public client with client_credentials",
+        { ...page, grantTypes: ["client_credentials"] },
+        "grantTypes",
+        "choice",
+      ],
+      ["the implicit grant", { ...page, grantTypes: ["implicit"] }, "grantTypes.0", "choice"],
+      [
+        "a public client with a secret",
+        { ...page, authMethod: "client_secret_basic" },
+        "authMethod",
+        "choice",
+      ],
+      ["a signed assertion without keys", { ...machine, authMethod: "private_key_jwt" }, "jwks", "required"],
+    ].map(([fact, body, field, issue]) => ({
+      fact: `${fact} is refused`,
+      path,
+      body,
+      status: 422,
+      details: [{ field: field as string, issue: issue as "choice" }],
+    })),
+  );
+
+  test("a private key is refused where public ones belong", async () => {
+    const jwks = { keys: [{ kty: "EC", crv: "P-256", x: "x", y: "y", d: "d" }] };
+    expectAnswer(await served.request(path, { body: { ...machine, authMethod: "private_key_jwt", jwks } }), {
+      status: 422,
+    });
+  });
+
+  test("http is good enough on the machine that the person sits at", async () => {
+    const redirectUris = ["http://127.0.0.1:8080/callback", "http://localhost/", "http://[::1]:9/x"];
+    assert.deepEqual((await served.create(path, { ...page, redirectUris })).redirectUris, redirectUris);
+  });
+
+  test("a key gives no client a scope that it lacks, and sees its tenant's clients only", async () => {
+    const { id } = await served.create(path, machine);
+    const { key } = await makeTenant(served.place, "clients:read,clients:manage");
+    expectAnswer(await served.request(path, { key, body: machine }), {
+      status: 403,
+      code: "insufficient_scope",
+    });
+    expectAnswer(await served.request(`${path}/${id}`, { key }), { status: 404 });
+    assert.deepEqual((await served.request(path, { key })).body.data, []);
+  });
+
+  test("client create prints its id and, once, its secret", async () => {
+    const words = ["client", "create", "--name", "Job", "--type", "confidential", "--scopes", "posts:read"];
+    const { stdout } = await portico(served.place, words);
+    const [, clientId = ""] = /^clientId +(\S+)\nclientSecret (\S+)\n/.exec(stdout) ?? [];
+    const { clients } = await served.command("client", "list");
+    const [listed] = clients.filter((client: { clientId: string }) => client.clientId === clientId);
+    assert.equal(listed.name, "Job");
+    const { clientSecret } = await served.command("client", "rotate", listed.id, "--overlap", "0");
+    assert.equal((await post(served, "/token", grant, basic({ ...listed, clientSecret }))).status, 200);
+    await served.command("client", "remove", listed.id);
+    assert.equal((await post(served, "/token", grant, basic({ ...listed, clientSecret }))).status, 401);
+  });
+
+  test("client create takes several redirect URIs", async () => {
+    const uris = ["https://a.example.com/", "https://b.example.com/"];
+    const options = uris.flatMap((uri) => ["--redirect-uri", uri]);
+    const made = await served.command("client", "create", "--name", "Two", "--type", "public", ...options);
+    assert.deepEqual(made.redirectUris, uris);
+  });
+});

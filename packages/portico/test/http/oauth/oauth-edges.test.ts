@@ -1,0 +1,204 @@
+// The edges of what clients send to the authorization server.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Browser } from "../../support/browser.ts";
+import {
+  authorizeUrl,
+  basic,
+  callback,
+  makeClient,
+  makePerson,
+  makePublicClient,
+  type OAuthClientMade,
+  type Person,
+  password,
+  post,
+  refused,
+} from "../../support/oauth.ts";
+import { exchange, serve } from "../../support/scenario.ts";
+import { onEachDatabase } from "../../support/server.ts";
+
+const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
+
+onEachDatabase("oauth edges", (database) => {
+  let person: Person;
+  let client: OAuthClientMade;
+  let machine: OAuthClientMade;
+  const served = serve(database, {
+    prepare: async (made) => {
+      person = await makePerson(made, "grace@example.com");
+      client = await makePublicClient(made, "openid,posts:read");
+      machine = await makeClient(made, "--type", "confidential", "--scopes", "posts:read");
+    },
+  });
+  const credentials = { grant_type: "client_credentials" };
+
+  for (const scope of [null, ""]) {
+    test(`a request for authorization ${scope === null ? "without" : "with an empty"} scope is refused at once`, async () => {
+      const shown = await new Browser().open(authorizeUrl(served, client, "", { scope }).url);
+      const told = new URL(shown.location!).searchParams;
+      assert.equal(told.get("error"), "invalid_scope");
+      assert.match(told.get("error_description")!, /scope/);
+    });
+  }
+
+  test("a client without scopes looks at tokens, and is given none that opens anything", async () => {
+    const body = { name: "Resource server", type: "confidential", scopes: [], mayIntrospect: true };
+    const made = await served.create("/v1/oauth-clients", body);
+    const { body: token } = await post(served, "/token", credentials, basic(machine));
+    const seen = await post(served, "/introspect", { token: token.access_token }, basic(made));
+    assert.equal(seen.body.active, true, seen.text);
+    refused(
+      await post(served, "/token", { ...credentials, scope: "posts:read" }, basic(made)),
+      "invalid_scope",
+    );
+    const { status, body: bare } = await post(served, "/token", credentials, basic(made));
+    assert.equal(status, 200);
+    assert.equal((await served.request("/posts", { key: bare.access_token })).status, 403);
+  });
+
+  test("a client whose scopes are all taken asks people for nothing", async () => {
+    const bare = await makePublicClient(served, "openid,posts:read");
+    const path = `/v1/oauth-clients/${bare.id}`;
+    assert.equal((await served.request(path, { method: "PATCH", body: { scopes: [] } })).status, 200);
+    for (const scope of ["openid", "posts:read", "openid profile"]) {
+      const shown = await new Browser().open(authorizeUrl(served, bare, scope).url);
+      assert.equal(new URL(shown.location!).searchParams.get("error"), "invalid_scope");
+    }
+  });
+
+  for (const path of ["/token", "/introspect", "/revoke"]) {
+    for (const [fact, authorization] of [
+      ["is no base64", "Basic %%%"],
+      ["has no colon", `Basic ${Buffer.from("nobody").toString("base64")}`],
+      ["has no secret", `Basic ${Buffer.from("client_x:").toString("base64")}`],
+      ["is badly encoded", `Basic ${Buffer.from("client_x:%zz").toString("base64")}`],
+      ["says nothing", "Basic"],
+      ["is of another scheme", "Bearer x"],
+    ] as const) {
+      test(`${path} asks for another Authorization where it ${fact}`, async () => {
+        const answer = await post(served, path, { ...credentials, token: "x" }, { authorization });
+        refused(answer, "invalid_client", 401);
+        assert.match(answer.headers.get("www-authenticate") ?? "", /^Basic realm=/);
+      });
+    }
+  }
+
+  test("at /userinfo a wrong Authorization is about a token", async () => {
+    const answer = await served.request("/oauth/userinfo", {
+      headers: { authorization: "Bearer" },
+      key: null,
+    });
+    assert.notEqual(answer.body.error, "invalid_client");
+    assert.doesNotMatch(answer.headers.get("www-authenticate") ?? "", /^Basic/);
+  });
+
+  test("a target in absolute form is the path in it", async () => {
+    const { host } = new URL(served.url);
+    const lines = (target: string): string =>
+      `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+    for (const target of ["/oauth/jwks", "/oauth/jwks?x=1", "/oauth/.well-known/openid-configuration"]) {
+      const [plain, absolute] = await Promise.all(
+        [target, `http://elsewhere.example${target}`].map((each) => exchange(served.url, lines(each))),
+      );
+      assert.match(absolute!, /^HTTP\/1\.1 200 /);
+      assert.equal(absolute!.split("\r\n\r\n")[1], plain!.split("\r\n\r\n")[1]);
+    }
+  });
+
+  test("a body that is encoded, and credentials that are sent twice, are refused", async () => {
+    const encoded = await post(served, "/token", credentials, {
+      ...basic(machine),
+      "content-encoding": "gzip",
+    });
+    refused(encoded, "invalid_request", 415);
+    const { authorization } = basic(machine);
+    const { host } = new URL(served.url);
+    const body = "grant_type=client_credentials";
+    const answer = await exchange(
+      served.url,
+      [
+        ...["POST /oauth/token HTTP/1.1", `Host: ${host}`, "Connection: close"],
+        ...[`Authorization: ${authorization}`, `Authorization: ${authorization}`],
+        ...["Content-Type: application/x-www-form-urlencoded", `Content-Length: ${body.length}`, "", body],
+      ].join("\r\n"),
+    );
+    assert.match(answer, /^HTTP\/1\.1 400 /);
+    assert.match(answer, /"error":"invalid_request"/);
+  });
+
+  test("people are told in a page that a form is too long", async () => {
+    const { url } = await new Browser().follow(authorizeUrl(served, client, "openid").url);
+    const body = new URLSearchParams({ email: "x".repeat(60_000) });
+    const shown = await new Browser().open(url, { method: "POST", body });
+    assert.equal(shown.status, 413);
+    assert.match(shown.headers.get("content-type") ?? "", /^text\/html/);
+    assert.match(shown.text, /<h1>This did not work/);
+    assert.match(shown.headers.get("content-security-policy") ?? "", /default-src 'none'/);
+  });
+
+  test("a pushed request that is used at once by many is one code", async () => {
+    const asked = authorizeUrl(served, client, "openid posts:read");
+    const pushed = await post(served, "/par", Object.fromEntries(new URL(asked.url).searchParams));
+    assert.equal(pushed.status, 201, pushed.text);
+    const query = new URLSearchParams({ client_id: client.clientId, request_uri: pushed.body.request_uri });
+    const browser = new Browser();
+    const first = await browser.follow(authorizeUrl(served, client, "openid posts:read").url);
+    const consent = await browser.submit(first, { email: person.email, password, choice: "sign-in" });
+    await browser.submit(consent, { choice: "allow" });
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => browser.open(`${served.url}/oauth/authorize?${query}`)),
+    );
+    const told = answers.map(({ location }) => new URL(location ?? callback).searchParams);
+    assert.equal(told.filter((each) => each.has("code")).length, 1);
+    const errors = new Set(told.flatMap((each) => each.getAll("error")));
+    assert.ok(
+      [...errors].every((error) => error === "invalid_request_uri"),
+      [...errors].join(),
+    );
+  });
+
+  test("a person who connects many devices is no guesser", async () => {
+    const words = ["--type", "public", "--grant-types", "device_code", "--scopes", "openid", "--first-party"];
+    const { clientId } = await makeClient(served, ...words);
+    const browser = new Browser();
+    for (let devices = 0; devices < 32; devices += 1) {
+      const { body: device } = await post(served, "/device_authorization", {
+        client_id: clientId,
+        scope: "openid",
+      });
+      let shown = await browser.submit(await browser.open(`${served.url}/oauth/device`), {
+        user_code: device.user_code,
+      });
+      shown = await browser.submit(shown, { confirm: "yes" });
+      if (devices === 0) {
+        shown = await browser.submit(shown, { email: person.email, password, choice: "sign-in" });
+        const grant = { grant_type: deviceGrant, device_code: device.device_code, client_id: clientId };
+        assert.equal((await post(served, "/token", grant)).status, 200);
+      }
+      assert.match(shown.text, /connected/i, `${devices}: ${shown.status}`);
+    }
+  });
+
+  for (const [fact, name] of [
+    ["turns the direction of a text", "Good \u202Egnp.exe"],
+    ["breaks lines", "Planner\nYour bank"],
+    ["is not seen", "Plan\u200Bner"],
+  ] as const) {
+    test(`a name of a client that ${fact} is refused`, async () => {
+      const body = { name, type: "confidential", scopes: ["posts:read"] };
+      const { status, body: told } = await served.request("/v1/oauth-clients", { body });
+      assert.equal(status, 422);
+      assert.deepEqual([told.error.code, told.error.details[0].field], ["validation_error", "name"]);
+    });
+  }
+
+  test("keys that are none are refused when a client is made", async () => {
+    const jwks = { keys: [{ kty: "EC", crv: "P-256", x: "a", y: "b" }] };
+    const body = { name: "Planner", type: "confidential", scopes: ["posts:read"], jwks };
+    const { status, body: told } = await served.request("/v1/oauth-clients", { body });
+    assert.equal(status, 422);
+    assert.equal(told.error.details[0].field, "jwks");
+  });
+});

@@ -1,0 +1,133 @@
+// What clients of OAuth are told where they ask in a wrong way (RFC 6749, section 5.2).
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Browser } from "../../support/browser.ts";
+import {
+  authorizeUrl,
+  basic,
+  callback,
+  makeClient,
+  makePerson,
+  makePublicClient,
+  type OAuthClientMade,
+  type Person,
+  post,
+  redirectOf,
+  refused,
+  signInAndAllow,
+} from "../../support/oauth.ts";
+import { serve } from "../../support/scenario.ts";
+import { onEachDatabase } from "../../support/server.ts";
+
+const ofMachine = { grant_type: "client_credentials", scope: "posts:read" };
+const mostGuesses = 20;
+
+onEachDatabase("oauth errors", (database) => {
+  let person: Person;
+  let machine: OAuthClientMade;
+  let client: OAuthClientMade;
+  const served = serve(database, {
+    env: { PORTICO_FAILED_AUTH_QUOTA: `${mostGuesses}/72000` },
+    prepare: async (made) => {
+      person = await makePerson(made, "grace@example.com");
+      machine = await makeClient(made, "--type", "confidential", "--scopes", "posts:read");
+      client = await makePublicClient(made, "openid,posts:read");
+    },
+  });
+  const request = (path: string, options: { method?: string; headers?: Record<string, string> }) =>
+    served.request(`/oauth${path}`, { ...options, key: null });
+
+  for (const [path, method, allowed] of [
+    ["/token", "GET", "POST, OPTIONS"],
+    ["/introspect", "GET", "POST, OPTIONS"],
+    ["/revoke", "DELETE", "POST, OPTIONS"],
+    ["/par", "GET", "POST, OPTIONS"],
+    ["/device_authorization", "GET", "POST, OPTIONS"],
+    ["/jwks", "PUT", "GET, HEAD, OPTIONS"],
+    ["/authorize", "DELETE", "GET, HEAD, POST, OPTIONS"],
+  ] as const) {
+    test(`${method} ${path} is 405 in OAuth's words, with each method once`, async () => {
+      const answer = await request(path, { method });
+      refused(answer, "invalid_request", 405);
+      const told = (answer.headers.get("allow") ?? "").split(", ");
+      assert.deepEqual(told.sort(), allowed.split(", ").sort());
+    });
+  }
+
+  for (const [path, allowed] of [
+    ["/token", "POST, OPTIONS"],
+    ["/jwks", "GET, HEAD, OPTIONS"],
+    ["/.well-known/openid-configuration", "GET, HEAD, OPTIONS"],
+  ] as const) {
+    test(`OPTIONS ${path} tells the methods, and a page of another site what it may do`, async () => {
+      const asked: Record<string, string>[] = [{}, { origin: "https://app.example.com" }];
+      for (const headers of asked) {
+        const answer = await request(path, { method: "OPTIONS", headers });
+        assert.deepEqual([answer.status, answer.headers.get("allow"), answer.text], [204, allowed, ""]);
+      }
+      const headers = { origin: "https://app.example.com", "access-control-request-method": "GET" };
+      const preflight = await request(path, { method: "OPTIONS", headers });
+      assert.equal(preflight.status, 204);
+      assert.ok(preflight.headers.get("access-control-allow-methods"));
+    });
+  }
+
+  test("a grant type that the client may not use is unauthorized_client", async () => {
+    refused(
+      await post(served, "/token", { ...ofMachine, client_id: client.clientId }),
+      "unauthorized_client",
+    );
+    const device = await post(served, "/device_authorization", { client_id: client.clientId });
+    refused(device, "unauthorized_client");
+  });
+
+  for (const path of ["/token", "/introspect", "/revoke", "/par", "/device_authorization"]) {
+    test(`${path} without client authentication is invalid_client with a challenge`, async () => {
+      for (const fields of [ofMachine, { ...ofMachine, client_id: machine.clientId }]) {
+        const answer = await post(served, path, { ...fields, token: "x" });
+        refused(answer, "invalid_client", 401);
+        assert.match(answer.headers.get("www-authenticate") ?? "", /^Basic realm="http/);
+      }
+    });
+  }
+
+  test("requests for authorization and for signing out can be posted, and see who is signed in", async () => {
+    const { url } = authorizeUrl(served, client, "openid posts:read");
+    const send = (browser: Browser, address: string) => {
+      const { origin, pathname, search } = new URL(address);
+      return browser.open(`${origin}${pathname}`, { method: "POST", body: new URLSearchParams(search) });
+    };
+    const browser = new Browser();
+    const asked = await send(browser, url);
+    assert.equal(asked.status, 303);
+    const back = await signInAndAllow(browser, asked.location!, person);
+    assert.ok(back.searchParams.has("code"), back.href);
+    const again = await browser.follow((await send(browser, url)).location!);
+    assert.ok(redirectOf(again).href.startsWith(callback));
+    const leaving = await browser.follow(
+      (await send(browser, `${served.url}/oauth/logout?state=x`)).location!,
+    );
+    assert.match(leaving.text, /Sign out of Portico/);
+    const left = await browser.submit(leaving, { logout: "yes" });
+    assert.match(left.text, /You are signed out/);
+    const words = ["a", "b", "c", "d"].map((name) => `${name}=${"x".repeat(4_000)}`);
+    const long = await send(browser, `${url}&${words.join("&")}`);
+    assert.equal(long.status, 413);
+  });
+
+  test("clients that do not know their secret are counted by address, and others are answered", async () => {
+    const wrong = basic({ ...machine, clientSecret: "wrong" });
+    const statuses: number[] = [];
+    for (let tries = 0; tries < mostGuesses; tries += 1) {
+      const path = ["/token", "/introspect", "/revoke"][tries % 3]!;
+      statuses.push((await post(served, path, { ...ofMachine, token: "x" }, wrong)).status);
+    }
+    assert.ok(statuses.includes(401), statuses.join());
+    const slowed = await post(served, "/token", ofMachine, wrong);
+    refused(slowed, "temporarily_unavailable", 429);
+    assert.match(slowed.headers.get("retry-after") ?? "", /^[1-9]\d*$/);
+    assert.equal(slowed.headers.get("www-authenticate"), null);
+    assert.equal((await post(served, "/token", ofMachine, basic(machine))).status, 200);
+  });
+});

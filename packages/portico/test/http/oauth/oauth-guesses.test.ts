@@ -1,0 +1,107 @@
+// Guesses slow down those who make them: nobody locks somebody else out.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Browser, type Shown } from "../../support/browser.ts";
+import { mailsTo, mailTo } from "../../support/mailed.ts";
+import {
+  authorizeUrl,
+  basic,
+  makeClient,
+  makePerson,
+  makePublicClient,
+  type OAuthClientMade,
+  password,
+  post,
+} from "../../support/oauth.ts";
+import { serve } from "../../support/scenario.ts";
+import { onEachDatabase } from "../../support/server.ts";
+
+const home = "198.51.100.7";
+const warning = "account.password_guessed";
+
+onEachDatabase("guesses", (database) => {
+  let client: OAuthClientMade;
+  const served = serve(database, {
+    env: { PORTICO_TRUSTED_PROXIES: "127.0.0.1", PORTICO_FAILED_AUTH_QUOTA: "5/60" },
+    prepare: async (made) => {
+      client = await makePublicClient(made, "openid");
+    },
+  });
+  /** The page to sign in, for somebody at an address. */
+  const openPage = async (from: string): Promise<(email: string, typed: string) => Promise<Shown>> => {
+    const browser = new Browser("node", { "x-forwarded-for": from });
+    const shown = await browser.follow(authorizeUrl(served, client, "openid").url);
+    return (email, typed) => browser.send(shown, { email, password: typed, choice: "sign-in" });
+  };
+  const guess = async (from: string, email: string, count: number): Promise<number[]> => {
+    const signIn = await openPage(from);
+    const answers = await Promise.all(Array.from({ length: count }, () => signIn(email, "wrong wrong")));
+    return answers.map(({ status }) => status);
+  };
+
+  test("an address at its limit uses up nothing of other accounts", async () => {
+    const person = await makePerson(served, "spared@example.com");
+    const attacker = "203.0.113.1";
+    const signIn = await openPage(attacker);
+    await Promise.all(
+      Array.from({ length: 100 }, (_, place) => signIn(`nobody${place}@example.com`, "wrong wrong")),
+    );
+    // A token comes back every six seconds.
+    const heard = (await guess(attacker, person.email, 60)).filter((status) => status !== 429);
+    assert.ok(heard.length < 10, `${heard.length} were heard`);
+    assert.equal((await (await openPage(home))(person.email, password)).status, 303);
+    // Guesses that were refused are no reason to write.
+    assert.deepEqual(await mailsTo(served, person.email, warning), []);
+  });
+
+  test("an account that is guessed at from everywhere opens to its person, who is told once", async () => {
+    const person = await makePerson(served, "target@example.com");
+    const attackers = Array.from({ length: 6 }, (_, place) => `203.0.113.${place + 10}`);
+    const statuses = (await Promise.all(attackers.map((from) => guess(from, person.email, 12)))).flat();
+    // Ten from each address are tried, and the rest refused.
+    assert.equal(statuses.filter((status) => status === 401).length, 60);
+    assert.equal(statuses.filter((status) => status === 429).length, 12);
+    const signIn = await openPage(home);
+    const [signedIn] = await Promise.all([
+      signIn(person.email, password),
+      guess("203.0.113.99", person.email, 10),
+    ]);
+    assert.equal(signedIn.status, 303);
+    assert.match((await mailTo(served, person.email, warning)).text, /203\.0\.113\./);
+    assert.equal((await mailsTo(served, person.email, warning)).length, 1);
+  });
+
+  test("guesses from one address at one account are refused there, with the right password too", async () => {
+    const person = await makePerson(served, "pair@example.com");
+    const other = await makePerson(served, "neighbour@example.com");
+    const statuses = await guess("203.0.113.200", person.email, 11);
+    assert.deepEqual(statuses.sort(), [...Array(10).fill(401), 429]);
+    const signIn = await openPage("203.0.113.200");
+    const refused = await signIn(person.email, password);
+    assert.equal(refused.status, 429);
+    assert.ok(Number(refused.headers.get("retry-after")) > 0);
+    assert.equal((await signIn(other.email, password)).status, 303);
+    assert.equal((await (await openPage(home))(person.email, password)).status, 303);
+  });
+
+  test("guesses of a client's secret keep nobody from using it, wherever they come from", async () => {
+    const machine = await makeClient(served, "--type", "confidential", "--scopes", "posts:read");
+    const wrong = { ...machine, clientSecret: "wrong" };
+    const from = { "x-forwarded-for": "203.0.113.50" };
+    for (const [path, fields] of [
+      ["/token", { grant_type: "client_credentials" }],
+      ["/introspect", { token: "x" }],
+      ["/revoke", { token: "x" }],
+    ] as const) {
+      const statuses = [];
+      for (let count = 0; count < 7; count += 1)
+        statuses.push((await post(served, path, fields, { ...basic(wrong), ...from })).status);
+      assert.equal(statuses.at(-1), 429, path);
+      for (const address of ["203.0.113.50", home]) {
+        const good = { ...basic(machine), "x-forwarded-for": address };
+        assert.equal((await post(served, path, fields, good)).status, 200, path);
+      }
+    }
+  });
+});

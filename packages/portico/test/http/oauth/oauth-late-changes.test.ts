@@ -1,0 +1,155 @@
+// What was true when a request for authorization or a token was made, and is not any more.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Browser, type Shown } from "../../support/browser.ts";
+import {
+  type Asked,
+  authorizeUrl,
+  basic,
+  callback,
+  makeClient,
+  makePerson,
+  makePublicClient,
+  type OAuthClientMade,
+  obtainTokens,
+  type Person,
+  password,
+  post,
+  refused,
+  signInAndAllow,
+} from "../../support/oauth.ts";
+import { serve } from "../../support/scenario.ts";
+import { onEachDatabase } from "../../support/server.ts";
+
+const every = "openid,email,offline_access,posts:read,posts:write";
+/** In which a change shows at the latest. */
+const noticedMs = 1_000;
+
+onEachDatabase("oauth and late changes", (database) => {
+  let person: Person;
+  let server: OAuthClientMade;
+  const served = serve(database, {
+    prepare: async (made) => {
+      person = await makePerson(made, "grace@example.com");
+      const words = ["--type", "confidential", "--scopes", "posts:read", "--resource-server"];
+      server = await makeClient(made, ...words);
+    },
+  });
+  const change = async ({ id }: OAuthClientMade, body: object): Promise<void> => {
+    const { status, text } = await served.request(`/v1/oauth-clients/${id}`, { method: "PATCH", body });
+    assert.equal(status, 200, text);
+  };
+  const remove = async (path: string): Promise<void> => {
+    assert.equal((await served.request(path, { method: "DELETE" })).status, 204);
+  };
+  /** The page on which the person is asked what an application may do. */
+  const askedIn = async (browser: Browser, client: OAuthClientMade): Promise<Asked & { shown: Shown }> => {
+    const asked = authorizeUrl(served, client, "openid posts:read");
+    const shown = await browser.submit(await browser.follow(asked.url), {
+      ...{ email: person.email, password, choice: "sign-in" },
+    });
+    assert.match(shown.text, /value="allow"/);
+    return { ...asked, shown };
+  };
+  const redeem = (client: OAuthClientMade, { verifier }: Asked, code: string) =>
+    post(served, "/token", {
+      ...{ grant_type: "authorization_code", code, redirect_uri: callback },
+      ...{ code_verifier: verifier, client_id: client.clientId },
+    });
+
+  for (const [fact, happens] of [
+    ["the application is gone", (client) => remove(`/v1/oauth-clients/${client.id}`)],
+    [
+      "the redirect URI is gone",
+      (client) => change(client, { redirectUris: ["https://new.example.com/callback"] }),
+    ],
+  ] as [string, (client: OAuthClientMade) => Promise<void>][]) {
+    test(`while a person is asked, ${fact}: an error page, and nobody is sent anywhere`, async () => {
+      const client = await makePublicClient(served, every);
+      const browser = new Browser();
+      const { shown } = await askedIn(browser, client);
+      const signIn = await new Browser().follow(authorizeUrl(served, client, "openid").url);
+      await happens(client);
+      for (const answer of [
+        await browser.send(shown, { choice: "allow" }),
+        await browser.send(shown, { choice: "cancel" }),
+        await browser.open(shown.url),
+        await new Browser().open(signIn.url),
+        await new Browser().open(`${signIn.url}/password`),
+      ]) {
+        assert.equal(answer.status, 400, answer.text);
+        assert.match(answer.text, /<h1>This did not work/);
+        assert.equal(answer.location, undefined);
+      }
+    });
+  }
+
+  test("what a person allowed once is one code, however often the browser goes on at once", async () => {
+    const client = await makePublicClient(served, every);
+    for (let round = 0; round < 4; round += 1) {
+      const browser = new Browser();
+      const asked = await askedIn(browser, client);
+      const { location } = await browser.send(asked.shown, { choice: "allow" });
+      const answers = await Promise.all(Array.from({ length: 10 }, () => browser.open(location!)));
+      const codes = answers.flatMap((answer) =>
+        new URL(answer.location ?? callback).searchParams.getAll("code"),
+      );
+      assert.equal(codes.length, 1);
+      assert.equal((await redeem(client, asked, codes[0]!)).status, 200);
+      const others = answers.filter((answer) => answer.location === undefined);
+      assert.deepEqual(new Set(others.map(({ status }) => status)), new Set([400]));
+      assert.equal(others.length, 9);
+    }
+  });
+
+  test("a form that is sent again after the answer makes no second one", async () => {
+    const client = await makePublicClient(served, every);
+    const browser = new Browser();
+    const asked = await askedIn(browser, client);
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => browser.submit(asked.shown, { choice: "allow" })),
+    );
+    const codes = answers.flatMap(({ location }) =>
+      new URL(location ?? callback).searchParams.getAll("code"),
+    );
+    assert.equal(codes.length, 1);
+    for (const { status } of answers) assert.ok(status < 500);
+  });
+
+  test("an application that is one's own no more asks, though it was allowed without asking", async () => {
+    const client = await makePublicClient(served, every, "--first-party");
+    const browser = new Browser();
+    const { url } = authorizeUrl(served, client, "openid posts:read");
+    await signInAndAllow(browser, url, person);
+    assert.ok((await browser.follow(url)).location?.startsWith(callback));
+    await change(client, { requiresConsent: true });
+    assert.match((await browser.follow(url)).text, /value="allow"/);
+  });
+
+  test("scopes that are taken from a client are gone wherever its tokens are looked at", async () => {
+    const client = await makePublicClient(served, every);
+    const scope = "openid email offline_access posts:read posts:write";
+    const { access_token: token } = await obtainTokens(served, client, person, scope);
+    await change(client, { scopes: ["openid", "posts:read"] });
+    await sleep(noticedMs);
+    const { body } = await post(served, "/introspect", { token }, basic(server));
+    assert.deepEqual([body.active, body.scope], [true, "openid posts:read"]);
+    const told = await served.request("/oauth/userinfo", { key: token });
+    assert.deepEqual([told.status, told.body], [200, { sub: person.id }]);
+  });
+
+  test("of a person who is gone no token is left", async () => {
+    const gone = await makePerson(served, "gone@example.com");
+    const client = await makePublicClient(served, every);
+    const tokens = await obtainTokens(served, client, gone, "openid offline_access posts:read");
+    await remove(`/users/${gone.id}`);
+    for (const token of [tokens.access_token, tokens.refresh_token]) {
+      const { body } = await post(served, "/introspect", { token }, basic(server));
+      assert.deepEqual(body, { active: false });
+    }
+    const again = { grant_type: "refresh_token", refresh_token: tokens.refresh_token };
+    refused(await post(served, "/token", { ...again, client_id: client.clientId }), "invalid_grant");
+  });
+});

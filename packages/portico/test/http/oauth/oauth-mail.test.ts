@@ -1,0 +1,217 @@
+// What people do by mail: choose another password, and show that mail reaches them.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Browser, type Shown } from "../../support/browser.ts";
+import { openReader } from "../../support/database-reader.ts";
+import { linkIn, mailsTo, mailTo } from "../../support/mailed.ts";
+import {
+  authorizeUrl,
+  makePerson,
+  makePublicClient,
+  neutral,
+  type OAuthClientMade,
+  obtainTokens,
+  type Person,
+  password,
+  post,
+  refused,
+  signInAndAllow,
+} from "../../support/oauth.ts";
+import { expectAnswer, makeTenant, serve } from "../../support/scenario.ts";
+import { onEachDatabase } from "../../support/server.ts";
+
+const other = "another battery entirely";
+const scope = "openid email offline_access posts:read";
+const resetKind = "account.password_link";
+
+onEachDatabase("oauth by mail", (database) => {
+  let client: OAuthClientMade;
+  const served = serve(database, {
+    prepare: async (made) => {
+      client = await makePublicClient(made, scope.replaceAll(" ", ","));
+    },
+  });
+  const signInPage = async (browser: Browser): Promise<Shown> =>
+    browser.follow(authorizeUrl(served, client, scope).url);
+  /** The page on which somebody says that they cannot sign in. */
+  const forgottenPage = async (browser = new Browser()): Promise<[Browser, Shown]> => {
+    const { text } = await signInPage(browser);
+    const [, path] = /<a href="([^"]+)">Forgot your password\?<\/a>/.exec(text) ?? [];
+    return [browser, await browser.open(new URL(path!, served.url).href)];
+  };
+  const ask = async (email: string): Promise<Shown> => {
+    const [browser, page] = await forgottenPage();
+    return browser.submit(page, { email });
+  };
+  const linkFor = async (email: string, count = 1): Promise<string> => {
+    assert.equal((await ask(email)).status, 200);
+    return linkIn(await mailTo(served, email, resetKind, count));
+  };
+  const change = async (link: string, chosen: string): Promise<Shown> => {
+    const browser = new Browser();
+    return browser.submit(await browser.open(link), { password: chosen });
+  };
+  const canSignIn = async ({ email }: Person, presented: string): Promise<boolean> => {
+    const browser = new Browser();
+    const shown = await browser.submit(await signInPage(browser), {
+      email,
+      password: presented,
+      choice: "sign-in",
+    });
+    return shown.status === 200;
+  };
+
+  test("a person who forgot their password chooses another one, and the old one is none any more", async () => {
+    const person = await makePerson(served, "forgetful@example.com");
+    const link = await linkFor(person.email);
+    assert.equal((await change(link, "short")).status, 422);
+    const changed = await change(link, other);
+    assert.equal(changed.status, 200);
+    assert.match(changed.text, /Your password is changed/);
+    assert.equal(await canSignIn(person, password), false);
+    assert.equal(await canSignIn(person, other), true);
+    assert.match((await mailTo(served, person.email, "account.password_changed")).text, /new password/);
+    const claims = JSON.parse(
+      Buffer.from((await tokensOf(person, other)).id_token.split(".")[1], "base64url").toString(),
+    );
+    assert.equal(claims.email_verified, true);
+  });
+
+  test("a link works once: of ten who use it at once, one does", async () => {
+    const person = await makePerson(served, "once@example.com");
+    const link = await linkFor(person.email);
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, place) => change(link, `${other} ${place}`)),
+    );
+    const statuses = answers.map(({ status }) => status).sort();
+    assert.deepEqual(statuses, [200, ...Array(9).fill(400)]);
+    assert.equal((await new Browser().open(link)).status, 400);
+    assert.equal((await mailsTo(served, person.email, "account.password_changed")).length, 1);
+  });
+
+  test("after a reset nothing goes on: sessions, refresh tokens, access tokens, other links, a sign-in under way", async () => {
+    const person = await makePerson(served, "thorough@example.com");
+    const browser = new Browser();
+    await signInAndAllow(browser, authorizeUrl(served, client, scope).url, person);
+    assert.equal((await browser.open(`${served.url}/oauth/account`)).status, 200);
+    const tokens = await tokensOf(person, password);
+    const first = await linkFor(person.email);
+    const second = await linkFor(person.email, 2);
+    const underWay = new Browser();
+    const half = await underWay.send(await signInPage(underWay), {
+      email: person.email,
+      password,
+      choice: "sign-in",
+    });
+    assert.equal(half.status, 303);
+
+    assert.equal((await change(second, other)).status, 200);
+    assert.equal((await change(first, password)).status, 400);
+    assert.equal((await browser.open(`${served.url}/oauth/account`)).status, 401);
+    assert.match((await browser.follow(authorizeUrl(served, client, scope).url)).text, /name="password"/);
+    assert.equal((await underWay.open(half.location!)).status, 400);
+    const refresh = { grant_type: "refresh_token", refresh_token: tokens.refresh_token };
+    refused(await post(served, "/token", { ...refresh, client_id: client.clientId }), "invalid_grant");
+    await sleep(1_000);
+    expectAnswer(await served.request("/posts", { key: tokens.access_token }), {
+      status: 401,
+      code: "invalid_credential",
+    });
+  });
+
+  test("unknown addresses, and those of another tenant, are answered as known ones are and sent nothing", async () => {
+    await makeTenant(served.place);
+    const person = await makePerson(served, "known@example.com");
+    const answers = [];
+    for (const email of [person.email, "nobody@example.com", "grace@example.com"])
+      answers.push(await ask(email));
+    await mailTo(served, person.email, resetKind);
+    const [known, ...unknown] = answers.map(({ text, status }) => [status, neutral(text)]);
+    for (const told of unknown) assert.deepEqual(told, known);
+    for (const email of ["nobody@example.com", "grace@example.com"])
+      assert.deepEqual(await mailsTo(served, email, resetKind), []);
+  });
+
+  test("an account is sent three mails in a quarter of an hour, and no more", async () => {
+    const statuses = [];
+    for (const email of ["often@example.com", "Often@example.com", " often@example.com", "often@example.com"])
+      statuses.push((await ask(email)).status);
+    assert.deepEqual(statuses, [200, 200, 200, 429]);
+    assert.ok(Number((await ask("often@example.com")).headers.get("retry-after")) > 0);
+  });
+
+  test("a link that was sent to an address of before opens nothing", async () => {
+    const person = await makePerson(served, "moving@example.com");
+    const link = await linkFor(person.email);
+    const moved = { method: "PATCH", body: { email: "moved@example.com" } };
+    assert.equal((await served.request(`/users/${person.id}`, moved)).status, 200);
+    assert.equal((await change(link, other)).status, 400);
+    assert.equal(await canSignIn({ ...person, email: "moved@example.com" }, password), true);
+  });
+
+  test("links that nobody was sent, and forms from elsewhere, are refused", async () => {
+    const person = await makePerson(served, "forged@example.com");
+    const link = await linkFor(person.email);
+    for (const token of ["", "x", "A".repeat(43), `${new URL(link).searchParams.get("token")}x`, "\u0000"]) {
+      const url = `${served.url}/oauth/password?token=${encodeURIComponent(token)}`;
+      assert.equal((await new Browser().open(url)).status, 400, token);
+      const body = new URLSearchParams({ token, password: other });
+      const sent = await new Browser().open(`${served.url}/oauth/password`, { method: "POST", body });
+      assert.equal(sent.status, 400, token);
+    }
+    const body = new URLSearchParams({ token: new URL(link).searchParams.get("token")!, password: other });
+    const headers = { "sec-fetch-site": "cross-site" };
+    const sent = await new Browser().open(`${served.url}/oauth/password`, { method: "POST", body, headers });
+    assert.equal(sent.status, 403);
+    const [browser, page] = await forgottenPage();
+    const forged = { ...page, text: page.text.replace(/name="csrf" value="[^"]+"/, 'name="csrf" value="x"') };
+    assert.equal((await browser.send(forged, { email: person.email })).status, 403);
+    const wrongPurpose = link.replace("/password?", "/email?");
+    assert.equal((await new Browser().open(wrongPurpose)).status, 400);
+  });
+
+  test("a person confirms their address, and another address is not confirmed with it", async () => {
+    const person = await makePerson(served, "confirming@example.com");
+    const browser = new Browser();
+    await signInAndAllow(browser, authorizeUrl(served, client, scope).url, person);
+    const account = await browser.open(`${served.url}/oauth/account`);
+    assert.match(account.text, /not confirmed yet/);
+    const sent = await browser.submit(account, {});
+    assert.match(sent.text, /on its way/);
+    const link = linkIn(await mailTo(served, person.email, "account.email_link"));
+    const asked = await new Browser().open(link);
+    assert.ok(asked.text.includes(person.email));
+    assert.match((await new Browser().submit(asked, {})).text, /Your address is confirmed/);
+    assert.equal((await new Browser().open(link)).status, 400);
+    assert.match((await browser.open(`${served.url}/oauth/account`)).text, /Your address is confirmed/);
+    const verified = async () => {
+      const { access_token: key } = await tokensOf(person, password);
+      return (await served.request("/oauth/userinfo", { key })).body.email_verified;
+    };
+    assert.equal(await verified(), true);
+    const moved = { method: "PATCH", body: { email: "elsewhere@example.com" } };
+    assert.equal((await served.request(`/users/${person.id}`, moved)).status, 200);
+    Object.assign(person, { email: "elsewhere@example.com" });
+    assert.equal(await verified(), false);
+  });
+
+  test("a link stands nowhere but in its mail: not in the records, not in the log", async () => {
+    const person = await makePerson(served, "secret@example.com");
+    const link = await linkFor(person.email);
+    await new Browser().open(link);
+    const token = new URL(link).searchParams.get("token")!;
+    const reader = openReader(served.place.databaseUrl);
+    try {
+      assert.ok(!JSON.stringify(await reader.rows("select * from oauth_records")).includes(token));
+    } finally {
+      await reader.close();
+    }
+    await sleep(500);
+    assert.ok(!served.portico.output.includes(token));
+  });
+
+  const tokensOf = async (person: Person, presented: string) =>
+    obtainTokens(served, client, person, scope, presented);
+});

@@ -1,0 +1,323 @@
+// Passkeys: added on a page of the account, shown instead of a password, and worth nothing to anybody else.
+
+import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
+import { describe, test } from "node:test";
+import { Authenticator, type Options, type Wrong } from "../../support/authenticator.ts";
+import { Browser, type Shown } from "../../support/browser.ts";
+import { openReader } from "../../support/database-reader.ts";
+import { linkIn, mailTo } from "../../support/mailed.ts";
+import {
+  authorizeUrl,
+  callback,
+  makePerson,
+  makePublicClient,
+  type OAuthClientMade,
+  type Person,
+  signInAndAllow,
+} from "../../support/oauth.ts";
+import { type Served, serve } from "../../support/scenario.ts";
+import { onEachDatabase } from "../../support/server.ts";
+
+const [adds, signsIn] = ["Add a passkey", "Sign in with a passkey"];
+
+/** What the form of a page asks the browser. */
+function optionsOf({ text }: Shown): Options {
+  const [, json] = /data-options="([^"]+)"/.exec(text) ?? [];
+  assert.ok(json, text);
+  return JSON.parse(json.replaceAll("&quot;", '"').replaceAll("&#39;", "'").replaceAll("&amp;", "&"));
+}
+
+onEachDatabase("passkeys", (database) => {
+  let client: OAuthClientMade;
+  let grace: Person;
+  let hers: Browser;
+  // An address has no passkeys: they are made for a name.
+  const served = serve(database, {
+    env: { HOST: "localhost" },
+    prepare: async (made) => {
+      client = await makePublicClient(made, "openid,posts:read");
+      grace = await makePerson(made, "grace@example.com");
+      hers = await signedIn(grace);
+    },
+  });
+  const page = (): string => `${served.url}/oauth/passkeys`;
+  const signedIn = async (person: Person): Promise<Browser> => {
+    const browser = new Browser();
+    await signInAndAllow(browser, authorizeUrl(served, client, "openid").url, person);
+    return browser;
+  };
+  const add = async (
+    browser: Browser,
+    authenticator: Authenticator,
+    wrong: Wrong = {},
+    name = "Laptop",
+  ): Promise<Shown> => {
+    const shown = await browser.open(page());
+    const credential = authenticator.create(optionsOf(shown), wrong);
+    return browser.submit(shown, { name, credential }, adds);
+  };
+  const withPasskey = async (browser: Browser = hers): Promise<Authenticator> => {
+    const authenticator = new Authenticator(served.url);
+    assert.match((await add(browser, authenticator)).text, /<h2>Laptop<\/h2>/);
+    return authenticator;
+  };
+  const signInPage = (browser: Browser, asked = client): Promise<Shown> =>
+    browser.follow(authorizeUrl(served, asked, "openid").url);
+  const signIn = async (authenticator: Authenticator, wrong: Wrong = {}, asked = client): Promise<Shown> => {
+    const browser = new Browser();
+    const shown = await signInPage(browser, asked);
+    return browser.submit(shown, { credential: authenticator.get(optionsOf(shown), wrong) }, signsIn);
+  };
+
+  test("a person adds a passkey and signs in with it, without telling who they are", async () => {
+    const authenticator = await withPasskey();
+    const consent = await signIn(authenticator);
+    assert.equal(consent.status, 200, consent.text);
+    assert.ok(consent.text.includes(`signed in as ${grace.email}`));
+    assert.equal((await signIn(authenticator)).status, 200);
+    const again = await hers.open(page());
+    assert.match(again.text, /last used 20/);
+  });
+
+  for (const [fact, fields, status] of [
+    ["stay", {}, 200],
+    ["go, if they are not theirs", { remove_passkeys: "yes" }, 401],
+  ] as const) {
+    test(`who chooses another password is shown their passkeys, which ${fact}`, async () => {
+      const person = await makePerson(served, `forgetful-${status}@example.com`);
+      const authenticator = await withPasskey(await signedIn(person));
+      const browser = new Browser();
+      const [, path] = /<a href="([^"]+)">Forgot/.exec((await signInPage(browser)).text) ?? [];
+      await browser.submit(await browser.open(new URL(path!, served.url).href), { email: person.email });
+      const link = linkIn(await mailTo(served, person.email, "account.password_link"));
+      const shown = await browser.open(link);
+      assert.match(shown.text, /With these passkeys, too, the account can be opened: Laptop\./);
+      const changed = await browser.submit(shown, { password: "another battery entirely", ...fields });
+      assert.equal(changed.status, 200, changed.text);
+      assert.equal((await signIn(authenticator)).status, status);
+    });
+  }
+
+  test("a person is told of each passkey that is added, and no markup comes with its name", async () => {
+    const person = await makePerson(served, "told@example.com");
+    await add(await signedIn(person), new Authenticator(served.url), {}, "<b>Phone</b>");
+    const mail = await mailTo(served, person.email, "account.passkey_added");
+    assert.match(mail.text, /^ {2}Passkey: +<b>Phone<\/b>$/m);
+    assert.match(mail.html, /&lt;b&gt;Phone/);
+    assert.match(mail.text, /^ {2}From: +(127\.0\.0\.1|::1)$/m);
+  });
+
+  test("the page asks for a key that names its person, verifies them, and is not there yet", async () => {
+    const known = (await hers.open(page())).text.match(/name="remove"/g)?.length ?? 0;
+    await withPasskey();
+    const asked = JSON.parse(JSON.stringify(optionsOf(await hers.open(page()))));
+    assert.partialDeepStrictEqual(asked, {
+      rp: { id: "localhost", name: "Portico" },
+      user: {
+        id: Buffer.from(grace.id).toString("base64url"),
+        name: grace.email,
+        displayName: "Grace Hopper",
+      },
+      authenticatorSelection: { residentKey: "required", userVerification: "required" },
+      attestation: "none",
+    });
+    assert.equal(asked.excludeCredentials.length, known + 1);
+    const signIn = JSON.parse(JSON.stringify(optionsOf(await signInPage(new Browser()))));
+    assert.partialDeepStrictEqual(signIn, {
+      rpId: "localhost",
+      userVerification: "required",
+      allowCredentials: [],
+    });
+    assert.notEqual(signIn.challenge, optionsOf(await signInPage(new Browser())).challenge);
+  });
+
+  test("pages work without scripts: what needs one is hidden, and the script comes from here", async () => {
+    const shown = await signInPage(new Browser());
+    assert.match(shown.text, /<form [^>]*data-passkey="get"[^>]* hidden>/);
+    assert.match(
+      shown.headers.get("content-security-policy") ?? "",
+      /default-src 'none'; script-src 'self';/,
+    );
+    const [, source] = /<script src="(\/oauth\/passkey\.js\?v=[\w-]+)"><\/script>/.exec(shown.text) ?? [];
+    const script = await new Browser().open(new URL(source!, served.url).href);
+    assert.equal(script.status, 200);
+    assert.match(script.headers.get("content-type") ?? "", /^text\/javascript/);
+    assert.match(script.headers.get("cache-control") ?? "", /immutable/);
+    assert.match(script.text, /navigator\.credentials\.get/);
+    const plain = await new Browser().open(`${served.url}/oauth/device`);
+    assert.match(plain.headers.get("content-security-policy") ?? "", /script-src 'none'/);
+  });
+
+  const foreign = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
+  for (const [fact, wrong] of [
+    ["of another origin", { origin: "https://evil.example" }],
+    ["of another name", { rpId: "evil.example" }],
+    ["for another challenge", { challenge: "A".repeat(43) }],
+    ["that was made for a registration", { type: "webauthn.create" }],
+    ["without the person being verified", { isVerified: false }],
+    ["signed by another key", { signedBy: foreign }],
+    ["in the name of another person", { userHandle: Buffer.from("user_x").toString("base64url") }],
+    ["that counts backward", { counter: 1 }],
+  ] as const satisfies readonly (readonly [string, Wrong])[]) {
+    test(`an answer ${fact} signs nobody in`, async () => {
+      const authenticator = await withPasskey();
+      assert.equal((await signIn(authenticator, { counter: 5 })).status, 200);
+      const refused = await signIn(authenticator, wrong);
+      assert.equal(refused.status, 401);
+      assert.match(refused.text, /role="alert">This passkey did not work here/);
+      assert.equal((await signIn(authenticator, { counter: 6 })).status, 200);
+    });
+  }
+
+  test("an answer serves once, in the page that it was made for", async () => {
+    const authenticator = await withPasskey();
+    const [one, other] = [new Browser(), new Browser()];
+    const [here, there] = [await signInPage(one), await signInPage(other)];
+    const credential = authenticator.get(optionsOf(here));
+    assert.equal((await other.send(there, { credential }, signsIn)).status, 401);
+    const slip = /name="slip" value="([^"]+)"/.exec(here.text)![1]!;
+    assert.equal((await other.send(there, { credential, slip }, signsIn)).status, 401);
+    assert.equal((await one.send(here, { credential }, signsIn)).status, 303);
+    assert.equal((await one.send(here, { credential }, signsIn)).status, 401);
+  });
+
+  test("of ten who send an answer at once, one is signed in", async () => {
+    const authenticator = await withPasskey();
+    const browser = new Browser();
+    const shown = await signInPage(browser);
+    const credential = authenticator.get(optionsOf(shown));
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => browser.send(shown, { credential }, signsIn)),
+    );
+    const statuses = answers.map(({ status }) => status).sort();
+    assert.deepEqual(statuses, [303, ...Array(9).fill(401)]);
+  });
+
+  test("a challenge whose time is over, or was set by nobody here, is none", async () => {
+    const authenticator = await withPasskey();
+    const browser = new Browser();
+    const shown = await signInPage(browser);
+    const credential = authenticator.get(optionsOf(shown));
+    const [, nonce] = /name="slip" value="\d+\.([^"]+)"/.exec(shown.text) ?? [];
+    for (const slip of [
+      "",
+      "x",
+      `1000000000.${nonce}`,
+      `9999999999.${nonce}`,
+      `99999999999999999999.${nonce}`,
+    ])
+      assert.equal((await browser.send(shown, { credential, slip }, signsIn)).status, 401, slip);
+  });
+
+  for (const [fact, wrong] of [
+    ["of another origin", { origin: "https://evil.example" }],
+    ["of another name", { rpId: "evil.example" }],
+    ["for another challenge", { challenge: "A".repeat(43) }],
+    ["without the person being verified", { isVerified: false }],
+    [
+      "with a certificate that nobody asked for",
+      {
+        attestation: {
+          fmt: "packed",
+          attStmt: new Map<string, unknown>([
+            ["alg", -7],
+            ["sig", Buffer.alloc(70)],
+            ["x5c", [Buffer.alloc(9)]],
+          ]),
+        },
+      },
+    ],
+  ] as const satisfies readonly (readonly [string, Wrong])[]) {
+    test(`a passkey ${fact} is not added`, async () => {
+      const before = (await hers.open(page())).text;
+      const refused = await add(hers, new Authenticator(served.url), wrong);
+      assert.equal(refused.status, 422);
+      const count = (text: string) => text.match(/<h2>Laptop/g)?.length;
+      assert.equal(count(refused.text), count(before));
+    });
+  }
+
+  test("what is no answer at all is refused, and fails nothing", async () => {
+    const browser = new Browser();
+    const shown = await signInPage(browser);
+    const own = await withPasskey();
+    for (const credential of [
+      ...'null|[]|{}|1|{"id":1,"response":{}}|{"id":"x","response":null}|{"id":"x","response":{}}'.split("|"),
+      "",
+      "{",
+      '{"id":"\\u0000","response":{"__proto__":{"clientDataJSON":"e30"}}}',
+    ]) {
+      assert.equal((await browser.send(shown, { credential }, signsIn)).status, 401, credential.slice(0, 80));
+      const mine = await hers.open(page());
+      assert.equal((await hers.send(mine, { credential }, adds)).status, 422, credential.slice(0, 80));
+    }
+    const tooLong = { credential: "x".repeat(40_000) };
+    assert.equal((await browser.send(shown, tooLong, signsIn)).status, 400);
+    const cut = own.get(optionsOf(shown)).replace(/"signature":"[^"]+"/, '"signature":{}');
+    assert.equal((await browser.send(shown, { credential: cut }, signsIn)).status, 401);
+  });
+
+  test("a passkey that is removed signs nobody in, and nobody removes another person's", async () => {
+    const browser = await signedIn(await makePerson(served, "removes@example.com"));
+    const authenticator = await withPasskey(browser);
+    const stranger = hers;
+    const mine = await browser.open(page());
+    const [, remove = ""] = /name="remove" value="([^"]+)"/.exec(mine.text) ?? [];
+    assert.equal((await stranger.send(await stranger.open(page()), { remove })).status, 403);
+    assert.equal((await browser.send({ ...mine, text: "" }, { remove })).status, 403);
+    assert.equal((await signIn(authenticator)).status, 200);
+    const after = await browser.submit(mine, { remove }, "Remove Laptop");
+    assert.doesNotMatch(after.text, /<h2>Laptop/);
+    assert.equal((await signIn(authenticator)).status, 401);
+    assert.equal((await new Browser().open(page())).status, 401);
+  });
+
+  test("a passkey is one person's only, and of one tenant", async () => {
+    const authenticator = await withPasskey();
+    const second = await signedIn(await makePerson(served, "second@example.com"));
+    const taken = await add(second, authenticator);
+    assert.equal(taken.status, 422);
+    const { tenant } = await served.command("tenant", "create", "--name", "Elsewhere");
+    const theirs = await makePublicClient(served, "openid", "--tenant", tenant.id);
+    const own = await withPasskey();
+    assert.equal((await signIn(own, {}, theirs)).status, 401);
+    assert.equal((await signIn(own)).status, 200);
+  });
+
+  test("passkeys go with their person", async () => {
+    const person = await makePerson(served, "goes@example.com");
+    const authenticator = await withPasskey(await signedIn(person));
+    assert.equal((await served.request(`/users/${person.id}`, { method: "DELETE" })).status, 204);
+    assert.equal((await signIn(authenticator)).status, 401);
+    const reader = openReader(served.place.databaseUrl);
+    try {
+      assert.deepEqual(await reader.rows(`select id from passkeys where user_id = '${person.id}'`), []);
+    } finally {
+      await reader.close();
+    }
+  });
+
+  test("an application of one's own leads back at once", async () => {
+    const own = await makePublicClient(served, "openid", "--first-party");
+    const authenticator = await withPasskey();
+    const back = await signIn(authenticator, {}, own);
+    assert.ok(back.location?.startsWith(`${callback}?code=`), back.text);
+  });
+});
+
+describe("passkeys at an address", () => {
+  const served: Served = serve("sqlite");
+
+  test("are not offered, because browsers make them for names only", async () => {
+    const client = await makePublicClient(served, "openid");
+    const person = await makePerson(served, "grace@example.com");
+    const browser = new Browser();
+    const shown = await browser.follow(authorizeUrl(served, client, "openid").url);
+    assert.doesNotMatch(shown.text, /passkey/);
+    await signInAndAllow(browser, authorizeUrl(served, client, "openid").url, person);
+    const page = await browser.open(`${served.url}/oauth/passkeys`);
+    assert.equal(page.status, 200);
+    assert.doesNotMatch(page.text, /Add a passkey/);
+  });
+});

@@ -1,0 +1,126 @@
+// Signing keys that are given in a file.
+
+import assert from "node:assert/strict";
+import { createPublicKey, generateKeyPairSync, hash, type KeyObject, verify } from "node:crypto";
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { basic, makeClient, type OAuthClientMade, post } from "../../support/oauth.ts";
+import { serve } from "../../support/scenario.ts";
+import { makePlace, portico } from "../../support/server.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "portico-signing-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+const makeKey = (): KeyObject => generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
+const pemOf = (key: KeyObject): string => key.export({ type: "pkcs8", format: "pem" }).toString();
+
+/** RFC 7638 */
+function thumbprint(key: KeyObject): string {
+  const { crv, kty, x, y } = key.export({ format: "jwk" });
+  return hash("sha256", JSON.stringify({ crv, kty, x, y }), "base64url");
+}
+
+function fileOf(name: string, text: string): string {
+  writeFileSync(join(folder, name), text);
+  return join(folder, name);
+}
+
+describe("a given signing key", () => {
+  const [first, second] = [makeKey(), makeKey()];
+  const file = fileOf("key.pem", pemOf(first));
+  let machine: OAuthClientMade;
+  const served = serve("sqlite", {
+    env: { PORTICO_SIGNING_KEY: file },
+    prepare: async (made) => {
+      machine = await makeClient(made, "--type", "confidential", "--scopes", "posts:read");
+    },
+  });
+  const token = async (): Promise<string> => {
+    const fields = { grant_type: "client_credentials", scope: "posts:read" };
+    return (await post(served, "/token", fields, basic(machine))).body.access_token;
+  };
+  const kidOf = (jwt: string): string =>
+    JSON.parse(Buffer.from(jwt.split(".")[0]!, "base64url").toString()).kid;
+  const kids = async (): Promise<string[]> =>
+    (await served.request("/oauth/jwks", { key: null })).body.keys.map(({ kid }: { kid: string }) => kid);
+
+  test("signs tokens, and is published without its private part", async () => {
+    const key = await token();
+    const [head, body, signature] = key.split(".");
+    const signed = { key: createPublicKey(first), dsaEncoding: "ieee-p1363" } as const;
+    assert.ok(verify("sha256", Buffer.from(`${head}.${body}`), signed, Buffer.from(signature!, "base64url")));
+    assert.equal((await served.request("/posts", { key })).status, 200);
+    assert.deepEqual(await kids(), [thumbprint(first)]);
+    assert.doesNotMatch((await served.request("/oauth/jwks", { key: null })).text, /"d"/);
+  });
+
+  test("is replaced by another file, without a restart, and the old one goes on verifying", async () => {
+    const before = await token();
+    const keys = [second, first].map((key) => key.export({ format: "jwk" }));
+    renameSync(fileOf("next.json", JSON.stringify({ keys })), file);
+    for (const until = Date.now() + 15_000; kidOf(await token()) !== thumbprint(second); await sleep(200))
+      assert.ok(Date.now() < until, "the other key is not taken");
+    assert.deepEqual(await kids(), [thumbprint(second), thumbprint(first)]);
+    for (const key of [before, await token()])
+      assert.equal((await served.request("/posts", { key })).status, 200);
+    fileOf("key.pem", "half a fi");
+    for (const until = Date.now() + 15_000; !/signing keys cannot be read/.test(served.portico.output); ) {
+      assert.ok(Date.now() < until, "nobody is told of the faulty file");
+      assert.equal(kidOf(await token()), thumbprint(second));
+      await sleep(200);
+    }
+  });
+});
+
+describe("a faulty signing key stops the start", () => {
+  const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
+  const p384 = generateKeyPairSync("ec", { namedCurve: "P-384" }).privateKey;
+  const publicJwk = createPublicKey(makeKey()).export({ format: "jwk" });
+  for (const [fact, text] of [
+    ["of another kind", pemOf(rsa)],
+    ["of another curve", pemOf(p384)],
+    ["without its private part", JSON.stringify(publicJwk)],
+    [
+      "in a set with another that is none",
+      JSON.stringify({ keys: [makeKey().export({ format: "jwk" }), {}] }),
+    ],
+    ["in an empty set", '{"keys":[]}'],
+    ["that is none", "{null"],
+    ["that is too large", `${pemOf(makeKey())}${"\n".repeat(70_000)}`],
+  ] as const) {
+    test(`one ${fact}`, async () => {
+      const place = await makePlace("sqlite");
+      try {
+        const env = { PORT: "0", PORTICO_SIGNING_KEY: fileOf("faulty", text) };
+        const { code, stderr } = await portico(place, ["serve"], { env });
+        assert.equal(code, 1);
+        assert.match(
+          stderr,
+          /^portico: PORTICO_SIGNING_KEY is \S+faulty; it must hold private keys for ES256[^\n]+\n$/,
+        );
+      } finally {
+        await place.remove();
+      }
+    });
+  }
+
+  test("one that is not there; and none is rotated that is given", async () => {
+    const place = await makePlace("sqlite");
+    try {
+      const missing = { PORT: "0", PORTICO_SIGNING_KEY: join(folder, "none") };
+      assert.match(
+        (await portico(place, ["serve"], { env: missing })).stderr,
+        /PORTICO_SIGNING_KEY cannot be read/,
+      );
+      const env = { PORTICO_SIGNING_KEY: fileOf("good.pem", pemOf(makeKey())) };
+      const { code, stderr } = await portico(place, ["signing-key", "rotate"], { env });
+      assert.equal(code, 1);
+      assert.match(stderr, /put another one first in \S+good\.pem\n$/);
+    } finally {
+      await place.remove();
+    }
+  });
+});

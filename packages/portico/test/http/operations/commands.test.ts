@@ -1,0 +1,269 @@
+// The commands of `portico`, beside a running server: what they print, and the one line with which they fail.
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import packageJson from "../../../package.json" with { type: "json" };
+import { serve } from "../../support/scenario.ts";
+import { onEachDatabase, portico } from "../../support/server.ts";
+
+const commands = [
+  "serve",
+  "migrate",
+  "tenant create",
+  "user create",
+  "key create",
+  "key list",
+  "key change",
+  "key rotate",
+  "key revoke",
+  "key revoke-all",
+  "mail list",
+  "mail show",
+  "mail resend",
+  "key usage",
+  "log list",
+  "client create",
+  "client list",
+  "client rotate",
+  "client remove",
+  "signing-key rotate",
+] as const;
+
+const nowhere = { databaseUrl: "file:/dev/null/portico.db" };
+
+test("--help of portico lists every command, also without a word", async () => {
+  for (const words of [[], ["--help"], ["-h"], ["help"]]) {
+    const { code, stdout, stderr } = await portico(nowhere, words);
+    assert.deepEqual([code, stderr], [0, ""]);
+    for (const command of commands) assert.match(stdout, new RegExp(`^ {2}${command} `, "m"));
+  }
+});
+
+test("--help of a command needs no database and tells its options", async () => {
+  await Promise.all(
+    commands.map(async (command) => {
+      const { code, stdout, stderr } = await portico(nowhere, [...command.split(" "), "--help"]);
+      assert.deepEqual([code, stderr], [0, ""], command);
+      assert.match(stdout, new RegExp(`^portico ${command}`));
+      for (const option of ["--json", "--help"]) assert.match(stdout, new RegExp(`^ {2}${option} `, "m"));
+    }),
+  );
+});
+
+test("the first word of several commands lists them", async () => {
+  const { code, stdout, stderr } = await portico(nowhere, ["key"]);
+  assert.deepEqual([code, stderr], [0, ""]);
+  const listed = commands.filter((command) => new RegExp(`^ {2}${command} `, "m").test(stdout));
+  assert.deepEqual(
+    listed,
+    commands.filter((command) => command.startsWith("key ")),
+  );
+});
+
+test("--version tells the version of the package", async () => {
+  const { code, stdout } = await portico(nowhere, ["--version"]);
+  assert.deepEqual([code, stdout], [0, `${packageJson.version}\n`]);
+});
+
+async function expectRefusal(
+  place: { readonly databaseUrl: string },
+  call: readonly string[],
+  line: RegExp,
+): Promise<void> {
+  const { code, stdout, stderr } = await portico(place, call);
+  assert.match(stderr, /^portico: [^\n]+\n$/, call.join(" "));
+  assert.match(stderr, line);
+  assert.deepEqual([code, stdout], [1, ""]);
+}
+
+test("a call that cannot be understood is one line and exit 1", async () => {
+  const calls: readonly (readonly [string, RegExp])[] = [
+    ["dance", /there is no command 'dance'/],
+    ["key dance", /there is no command 'key dance'/],
+    ["--version-of-what", /there is no command/],
+    ["key create --color red", /--color/],
+    ["key create", /--name is missing/],
+    ["key create --name", /--name/],
+    ["key create --name x", /--scopes is missing/],
+    ["key revoke", /ID is missing/],
+    ["mail show", /ID is missing/],
+    ["mail list --limit 0", /--limit is '0'/],
+    ["key usage", /ID is missing/],
+    ["key list extra", /'extra' is not expected/],
+    ["tenant create", /--name is missing/],
+    ["user create --name x --email x@example.com", /--password is missing/],
+    ["migrate --dry-run=perhaps", /dry-run/],
+    ["key list", /cannot be opened/],
+  ];
+  await Promise.all(calls.map(([call, line]) => expectRefusal(nowhere, call.split(" "), line)));
+});
+
+const words = (call: string): string[] => call.split(" ");
+
+onEachDatabase("commands", (database) => {
+  const served = serve(database);
+  const refused = (call: readonly string[], line: RegExp) => expectRefusal(served.place, call, line);
+
+  test("--json prints one line with one JSON object", async () => {
+    const calls = [
+      "migrate",
+      "migrate --dry-run",
+      "tenant create --name T",
+      "user create --name U --email u@example.com --password 12345678",
+      "key create --name K --scopes posts:read",
+      "key list",
+      "mail list",
+      "log list",
+    ];
+    for (const call of calls) {
+      const { code, stdout, stderr } = await portico(served.place, [...words(call), "--json"]);
+      assert.deepEqual([code, stderr], [0, ""], call);
+      assert.match(stdout, /^\{.*\}\n$/, call);
+      assert.equal(typeof JSON.parse(stdout), "object");
+    }
+  });
+
+  test("tenant create tells the tenant's id", async () => {
+    const { tenant } = await served.command(...words("tenant create --name Acme"));
+    assert.match(tenant.id, /^tenant_/);
+    assert.equal(tenant.name, "Acme");
+  });
+
+  test("user create makes a user whom the server shows, in the first tenant or in another", async () => {
+    const call = "user create --name Grace --email Grace@Example.com --password 12345678";
+    const { user } = await served.command(...words(call));
+    assert.deepEqual((await served.request(`/users/${user.id}`)).body, user);
+    assert.equal(user.email, "grace@example.com");
+    const { tenant } = await served.command(...words("tenant create --name Elsewhere"));
+    const elsewhere = await served.command(...words(call), "--tenant", tenant.id);
+    assert.equal((await served.request(`/users/${elsewhere.user.id}`)).status, 404);
+  });
+
+  test("key create prints the key once, and it works at once", async () => {
+    const made = await served.command(...words("key create --name K --scopes posts:read,users:read"));
+    assert.match(made.key, /^sk_test_[\w-]{43}$/);
+    assert.equal(made.prefix, made.key.slice(0, 12));
+    assert.deepEqual(made.scopes, ["posts:read", "users:read"]);
+    assert.equal(typeof made.warning, "string");
+    assert.equal((await served.request("/users", { key: made.key })).status, 200);
+    const listed = JSON.stringify(await served.command("key", "list"));
+    assert.ok(listed.includes(made.id) && !listed.includes(made.key));
+    assert.doesNotMatch(listed, /hash/i);
+  });
+
+  test("the line for a person begins with the key alone, so that a script can take it", async () => {
+    const { stdout } = await portico(served.place, words("key create --name K --scopes posts:read"));
+    assert.match(stdout, /^sk_test_[\w-]{43}\n/);
+  });
+
+  test("key list tells the state of each key", async () => {
+    const create = words("key create --name K --scopes posts:read");
+    const soon = await served.command(
+      ...create,
+      "--expires-at",
+      new Date(Date.now() + 86_400_000).toISOString(),
+    );
+    const gone = await served.command(...create);
+    const active = await served.command(...create);
+    await served.command("key", "revoke", gone.id);
+    const { keys } = await served.command("key", "list");
+    const statusOf = ({ id }: { id: string }) => keys.find((key: { id: string }) => key.id === id).status;
+    assert.deepEqual([soon, gone, active].map(statusOf), ["expiring_soon", "revoked", "active"]);
+    assert.equal(keys[0].id, active.id);
+  });
+
+  test("key revoke may be repeated, and knows its tenant", async () => {
+    const { id } = await served.command(...words("key create --name K --scopes posts:read"));
+    const first = await served.command("key", "revoke", id);
+    assert.equal(first.key.status, "revoked");
+    const second = await served.command("key", "revoke", id);
+    assert.equal(second.key.revokedAt, first.key.revokedAt);
+    const { tenant } = await served.command(...words("tenant create --name Other"));
+    await Promise.all([
+      refused(["key", "revoke", id, "--tenant", tenant.id], /There is no api key/),
+      refused(["key", "revoke", "nothing"], /There is no api key/),
+    ]);
+  });
+
+  test("migrate has nothing to do beside a server that runs", async () => {
+    const { statements } = await served.command("migrate");
+    assert.deepEqual(statements, []);
+    const { stdout } = await portico(served.place, ["migrate"]);
+    assert.equal(stdout, "The database is up to date.\n");
+  });
+});
+
+describe("what commands take", () => {
+  const served = serve("sqlite");
+  const refused = (call: readonly string[], line: RegExp) => expectRefusal(served.place, call, line);
+
+  test("user create refuses what is no user", async () => {
+    const user = (email: string, password: string, ...more: string[]) => [
+      "user",
+      "create",
+      "--name",
+      "X",
+      "--email",
+      email,
+      "--password",
+      password,
+      ...more,
+    ];
+    await Promise.all([
+      refused(user("nowhere", "12345678"), /email/),
+      refused(user("ada@example.com", "12345678"), /email/),
+      refused(user("x@example.com", "short"), /8 to 256/),
+      refused(user("x@example.com", "12345678", "--tenant", "tenant_x"), /there is no tenant tenant_x/),
+    ]);
+  });
+
+  test("a key lives a year, or as long as is said, two years at most", async () => {
+    const day = 24 * 60 * 60 * 1000;
+    const daysLeft = ({ expiresAt }: { expiresAt: string }) =>
+      Math.round((Date.parse(expiresAt) - Date.now()) / day);
+    const create = words("key create --name K --scopes posts:read");
+    // The next year may have a day more.
+    assert.ok([365, 366].includes(daysLeft(await served.command(...create))));
+    const inDays = (days: number) => new Date(Date.now() + days * day).toISOString();
+    assert.equal(daysLeft(await served.command(...create, "--expires-at", inDays(3))), 3);
+    const date = inDays(3).slice(0, 10);
+    assert.equal((await served.command(...create, "--expires-at", date)).expiresAt, `${date}T00:00:00.000Z`);
+    await Promise.all([
+      refused([...create, "--expires-at", inDays(732)], /two years/),
+      refused([...create, "--expires-at", inDays(-1)], /has passed/),
+      refused([...create, "--expires-at", "soon"], /expiresAt must be a valid date-time/),
+      refused([...create, "--expires-at", "1"], /expiresAt must be a valid date-time/),
+    ]);
+  });
+
+  test("what is written wrong is told in one line", async () => {
+    await Promise.all([
+      refused(words("mail list --limit -1"), /^portico: Option '--limit' argument is ambiguous; see: /),
+      refused(words("key rotate K --overlap x"), /it must be a whole number from 0 on/),
+      refused(words("mail list --limit 0"), /it must be a whole number from 1 on/),
+      refused(words("key revoke a b"), /'b' is not expected/),
+      refused(words("key revoke"), /ID is missing/),
+    ]);
+    const { stdout } = await portico(served.place, ["key", "--help"]);
+    assert.match(stdout, /key revoke-all/);
+  });
+
+  test("key create refuses what is no key", async () => {
+    await Promise.all([
+      refused(
+        words("key create --name K --scopes posts:fly"),
+        /scopes has posts:fly, which is none of \*, users:read/,
+      ),
+      refused(["key", "create", "--name", "K", "--scopes", ""], /--scopes is missing/),
+      refused(["key", "create", "--name", "K", "--scopes", ","], /scope/),
+      refused(
+        words("key create --name K --scopes posts:read --type golden"),
+        /type must be one of secret, publishable/,
+      ),
+      refused(words("key create --name K --scopes posts:read --rate-limit 0"), /--rate-limit is '0'/),
+      refused(words("key create --name K --scopes posts:read --tenant x"), /there is no tenant x/),
+      refused(words("key create --name K --scopes posts:read --user x"), /no user x/),
+      refused(["key", "create", "--name", "x".repeat(201), "--scopes", "posts:read"], /name/),
+    ]);
+  });
+});

@@ -1,0 +1,224 @@
+// What can be seen of a server from outside: request ids, timing, logs, health.
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { readFile, stat } from "node:fs/promises";
+import { connect } from "node:net";
+import { describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { exchange, expectAnswer, parseAnswer, type Served, serve } from "../../support/scenario.ts";
+import { makePlace, onEachDatabase, Portico } from "../../support/server.ts";
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+onEachDatabase("what can be seen from outside", (database) => {
+  const served = serve(database, { env: { PORTICO_TIMING: "1" } });
+  describe("request ids", () => requestIds(served));
+  describe("timing", () => timing(served));
+  describe("logs", () => logs(served));
+  describe("the greeting", () => greeting(served));
+  describe("health", () => health(served));
+});
+
+function requestIds(served: Served): void {
+  const idOf = async (given?: string, path = "/posts") =>
+    (
+      await served.request(path, given === undefined ? {} : { headers: { "x-request-id": given } })
+    ).headers.get("x-request-id");
+
+  test("every answer has an id of its own", async () => {
+    const ids = await Promise.all(
+      ["/posts", "/posts", "/posts/x", "/nowhere", "/healthz", "/posts/%zz", `/posts/${"x".repeat(300)}`].map(
+        (path) => idOf(undefined, path),
+      ),
+    );
+    for (const id of ids) assert.match(id ?? "", uuid);
+    assert.equal(new Set(ids).size, ids.length);
+  });
+
+  test("an answer without a body, or to nobody in particular, has one too", async () => {
+    const { id } = await served.create("/posts", { title: "x" });
+    const removed = await served.request(`/posts/${id}`, { method: "DELETE" });
+    assert.match(removed.headers.get("x-request-id") ?? "", uuid);
+    const unknown = await served.request("/posts", { key: null });
+    assert.match(unknown.headers.get("x-request-id") ?? "", uuid);
+  });
+
+  test("the caller's own id is kept where it is sane", async () => {
+    for (const given of ["a", "abc-123_x.Y", "1".repeat(128)]) {
+      assert.equal(await idOf(given), given);
+      assert.equal(await idOf(given, "/nowhere"), given);
+    }
+  });
+
+  test("an id that could forge a log line, or is very long, is replaced", async () => {
+    for (const given of ["a b", 'x"y', "<b>", "1".repeat(129), "", "ü", "a,b"]) {
+      assert.match((await idOf(given)) ?? "", uuid, given);
+    }
+  });
+
+  test("an id that looks like a credential is replaced", async () => {
+    for (const given of [served.portico.key, "my-sk_live_x", "eyJhbGciOiJub25lIn0.e30.x", "a.eyJ"]) {
+      assert.match((await idOf(given)) ?? "", uuid, given);
+    }
+  });
+}
+
+function timing(served: Served): void {
+  test("Server-Timing tells the stages of a request and their sum when it is asked for", async () => {
+    for (const path of ["/posts", "/nowhere", "/healthz"]) {
+      const header = (await served.request(path)).headers.get("server-timing") ?? "";
+      assert.match(header, /(?:^|, )total;dur=\d+(?:\.\d+)?$/, path);
+      for (const stage of header.split(", ")) assert.match(stage, /^[a-z]+;dur=\d+(?:\.\d+)?$/);
+    }
+  });
+}
+
+function logs(served: Served): void {
+  interface Line {
+    readonly level: number;
+    readonly msg: string;
+    readonly requestId?: string;
+    readonly [name: string]: unknown;
+  }
+  const lines = (): Line[] =>
+    served.portico.output
+      .split("\n")
+      .filter((line) => line.startsWith("{"))
+      .map((line) => JSON.parse(line));
+  /** The line of a request; lines are gathered for a moment before they are written. */
+  const lineOf = async (requestId: string): Promise<Line> => {
+    for (const until = Date.now() + 5_000; Date.now() < until; await sleep(20)) {
+      const found = lines().find((line) => line.requestId === requestId);
+      if (found) return found;
+    }
+    throw new Error(`there is no line of the request ${requestId}`);
+  };
+
+  test("a request makes one line that tells who, what and how long", async () => {
+    const headers = { "x-request-id": "one-line" };
+    const { status } = await served.request("/posts?q=secret+words", { headers });
+    const line = await lineOf("one-line");
+    assert.partialDeepStrictEqual(line, {
+      level: 30,
+      method: "GET",
+      route: "/posts",
+      path: "/posts",
+      status,
+    });
+    assert.equal(typeof line["durationMs"], "number");
+    assert.match(String(line["keyId"]), /^api_key_/);
+    assert.match(String(line["tenantId"]), /^tenant_/);
+    const own = lines().filter(({ requestId, msg }) => requestId === "one-line" && msg === "request");
+    assert.equal(own.length, 1);
+    assert.doesNotMatch(JSON.stringify(line), /secret/);
+  });
+
+  test("a caller who hangs up before the answer makes a line too", async () => {
+    const { hostname, port } = new URL(served.url);
+    const head = `POST /posts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${served.portico.key}\r\nContent-Type: application/json\r\nContent-Length: 100\r\nX-Request-Id: hung-up\r\n\r\n{`;
+    const socket = connect(Number(port), hostname);
+    await once(socket, "connect");
+    socket.write(head);
+    await sleep(100);
+    socket.resetAndDestroy();
+    const line = await lineOf("hung-up");
+    assert.partialDeepStrictEqual(line, { method: "POST", route: "/posts", status: 499 });
+  });
+
+  test("a request that was refused makes a line too", async () => {
+    await served.request("/posts", { key: null, headers: { "x-request-id": "refused" } });
+    assert.partialDeepStrictEqual(await lineOf("refused"), { status: 401, method: "GET" });
+  });
+
+  test("a request that cannot be read has one, which its line tells", async () => {
+    const { headers } = parseAnswer(await exchange(served.url, "GET / HTTP/1.1\r\nHost\r\n\r\n"));
+    const id = headers.get("x-request-id") ?? "";
+    assert.match(id, uuid);
+    const line = await lineOf(id);
+    assert.equal(line.status, 400);
+  });
+
+  test("a body is in no line", async () => {
+    await served.request("/posts", { body: { title: "Confidential" }, headers: { "x-request-id": "body" } });
+    await lineOf("body");
+    assert.doesNotMatch(served.portico.output, /Confidential/);
+  });
+
+  test("no credential is in any line, wherever the caller put it", async () => {
+    const { key } = await served.command("key", "create", "--name", "Logged", "--scopes", "posts:read");
+    const secret = key.slice(12);
+    const token = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJ1c2VyIn0.c2lnbmF0dXJl";
+    await served.request("/posts", { key });
+    await served.request("/posts", { key: null, headers: { "x-api-key": key } });
+    await served.request(`/posts?api_key=${key}`);
+    await served.request(`/posts/${key}`, { key });
+    await served.request(`/posts/Bearer%20${key}`);
+    await served.request(`/posts/${token}`);
+    await served.request("/posts", { key, body: { title: key } });
+    await served.request("/posts", { key, headers: { "x-request-id": key } });
+    await served.request("/posts", { key, headers: { "user-agent": key, referer: `https://x/?k=${key}` } });
+    await served.request(`/posts/${key.slice(0, 30)}`, { headers: { "x-request-id": "last-of-all" } });
+    await lineOf("last-of-all");
+    const output = served.portico.output;
+    assert.ok(!output.includes(secret.slice(0, 10)), "a part of the key");
+    assert.ok(!output.includes(token), "a token");
+    assert.match(output, /\[redacted\]/);
+  });
+
+  test("the sandbox's key is shown once, in the greeting, and in no line", () => {
+    // On a busy machine a line may stand before it.
+    const greeting = served.portico.output.replaceAll(/^\{"level".*\n/gm, "");
+    assert.ok(greeting.includes(served.portico.key));
+    for (const line of lines()) assert.ok(!JSON.stringify(line).includes(served.portico.key));
+  });
+}
+
+function greeting(served: Served): void {
+  test("the three curl lines of the greeting work when pasted", async () => {
+    const found = [
+      ...served.portico.output.matchAll(/^ {2}curl '?([^' ]+)'? -H 'Authorization: Bearer (\S+)'$/gm),
+    ];
+    assert.equal(found.length, 3);
+    for (const [, url, key] of found) {
+      const response = await fetch(url!, { headers: { authorization: `Bearer ${key}` } });
+      assert.equal(response.status, 200);
+      assert.ok(Array.isArray(((await response.json()) as { data: unknown }).data));
+    }
+  });
+}
+
+function health(served: Served): void {
+  test("the process and its database answer without a key", async () => {
+    for (const path of ["/healthz", "/readyz"]) {
+      const answer = await served.request(path, { key: null });
+      expectAnswer(answer, { status: 200 });
+      assert.deepEqual(answer.body, { status: "ok" });
+    }
+  });
+
+  test("a request of HTTP/1.0 is answered", async () => {
+    const answer = parseAnswer(await exchange(served.url, "GET /healthz HTTP/1.0\r\n\r\n"));
+    expectAnswer(answer, { status: 200 });
+  });
+}
+
+test("the secret of a sandbox is made once, for its owner's eyes only, like its database", async () => {
+  const place = await makePlace("sqlite");
+  const file = `${place.databaseUrl.slice("file:".length)}.secret`;
+  try {
+    const secrets: string[] = [];
+    for (let start = 0; start < 2; start += 1) {
+      const portico = await Portico.start(place);
+      await portico.stop();
+      secrets.push(await readFile(file, "utf8"));
+      for (const own of [file, file.replace(/\.secret$/, "")])
+        assert.equal((await stat(own)).mode & 0o777, 0o600);
+      assert.doesNotMatch(portico.output, new RegExp(secrets[start]!.trim()));
+    }
+    assert.ok(secrets[0]!.trim().length >= 32);
+    assert.equal(secrets[0], secrets[1]);
+  } finally {
+    await place.remove();
+  }
+});

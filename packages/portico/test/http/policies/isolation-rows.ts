@@ -1,0 +1,78 @@
+// A row of every served resource for a tenant, with bodies that follow from the declarations.
+
+import config from "../../../../../portico.config.ts";
+import { declareApiKeys } from "../../../src/auth/api-keys/resource.ts";
+import { users } from "../../../src/auth/people/user.ts";
+import { buildModel } from "../../../src/model/build-model.ts";
+import type { Attribute, Model, ResourceModel } from "../../../src/model/model.ts";
+import type { Served } from "../../support/scenario.ts";
+
+const silent = { created: async () => {}, rotated: async () => {}, revoked: async () => {} };
+const apiKeys = declareApiKeys({
+  environment: "test",
+  expiringSoonDays: 7,
+  standardQuota: { limit: 1000, windowSeconds: 60 },
+  notices: silent,
+});
+
+/** What this repository serves. */
+export const model: Model = buildModel(config, [users, apiKeys]);
+
+/** Those that others refer to come first. */
+export const resources: readonly ResourceModel[] = parentsFirst(
+  model.resources.filter((each) => each.isExposed),
+);
+
+function parentsFirst(all: readonly ResourceModel[]): ResourceModel[] {
+  const ordered = new Set<ResourceModel>();
+  const visit = (resource: ResourceModel): void => {
+    for (const { reference } of resource.references)
+      if (reference!.target !== resource) visit(reference!.target);
+    ordered.add(resource);
+  };
+  for (const resource of all) visit(resource);
+  return [...ordered];
+}
+
+/** Resource name -> the id of the tenant's row. */
+export type RowIds = ReadonlyMap<string, string>;
+
+/** What the schemas do not tell. */
+const more: Readonly<Record<string, object>> = { apiKey: { scopes: [] } };
+
+/** A body that a tenant may send, with references to its own rows. */
+export function bodyOf(resource: ResourceModel, own: RowIds, word: string): Record<string, unknown> {
+  const required = resource.attributes.filter(
+    ({ isReadOnly, isNullable, field }) => !isReadOnly && !isNullable && !("default" in field.options),
+  );
+  const values = required.map((attribute) => [attribute.name, exampleOf(attribute, own, word)]);
+  return { ...Object.fromEntries(values), ...more[resource.name] };
+}
+
+function exampleOf({ field, reference, name }: Attribute, own: RowIds, word: string): unknown {
+  if (reference) return own.get(reference.target.name);
+  if (field.kind === "text") return field.options.format === "email" ? `${word}@example.com` : word;
+  if (field.kind === "choice") return field.choices[0];
+  throw new Error(`the test has no value for ${name}; add one`);
+}
+
+/** `/v1/posts`; of a resource that stands under another, `/v1/posts/{id}/comments`. */
+export function collectionOf({ version, segment, parent }: ResourceModel, ids: RowIds): string {
+  if (!parent) return `/${version}/${segment}`;
+  const { target } = parent.reference!;
+  return `/${version}/${target.segment}/${ids.get(target.name)}/${segment}`;
+}
+
+export function itemOf({ version, segment, name }: ResourceModel, ids: RowIds): string {
+  return `/${version}/${segment}/${ids.get(name)}`;
+}
+
+/** Makes a row of every resource with the tenant's key. */
+export async function fill(served: Served, key: string, word: string): Promise<RowIds> {
+  const ids = new Map<string, string>();
+  for (const resource of resources) {
+    const body = bodyOf(resource, ids, word);
+    ids.set(resource.name, (await served.create(collectionOf(resource, ids), body, { key })).id);
+  }
+  return ids;
+}

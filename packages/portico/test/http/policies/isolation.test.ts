@@ -1,0 +1,82 @@
+// Isolation: no search, filter or total tells of another tenant's rows, and what is unique is so in each tenant.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { expectAnswer, makeTenant, serve, type Tenant } from "../../support/scenario.ts";
+import { onEachDatabase } from "../../support/server.ts";
+
+interface Owned {
+  readonly path: string;
+  readonly id: string;
+}
+
+onEachDatabase("isolation", (database) => {
+  let theirs: Tenant;
+  let rows: readonly Owned[] = [];
+  let before = "";
+  const lists = ["/posts", "/users", "/v1/projects", "/v1/deployments"];
+  const served = serve(database, {
+    prepare: async (at) => {
+      theirs = await makeTenant(at.place);
+      const make = async (path: string, body: object, item = path): Promise<Owned> => {
+        const { id } = await at.create(path, body);
+        return { path: `${item}/${id}`, id };
+      };
+      const post = await make("/posts", { title: "Ours" });
+      const project = await make("/v1/projects", { name: "Ours" });
+      rows = [
+        post,
+        await make(`/posts/${post.id}/comments`, { body: "Ours" }, "/comments"),
+        await make("/users", { name: "Ours", email: "ours@example.com" }),
+        project,
+        await make("/v1/deployments", { projectId: project.id, ref: "ours" }),
+      ];
+      before = await everything();
+    },
+  });
+  const everything = async (): Promise<string> =>
+    JSON.stringify(await Promise.all(rows.map(async ({ path }) => (await served.request(path)).body)));
+  const asThem = (path: string, options: object = {}) =>
+    served.request(path, { ...options, key: theirs.key });
+  const owned = (segment: string): Owned => rows.find(({ path }) => path.includes(segment))!;
+
+  test("no list shows another tenant's rows, with or without filter and search", async () => {
+    for (const path of lists) {
+      const { body } = await asThem(path);
+      const ids = body.data.map(({ id }: { id: string }) => id);
+      assert.deepEqual(ids, path === "/users" ? [theirs.userId] : [], path);
+    }
+    assert.equal((await asThem("/users")).body.pagination.total, 1);
+    for (const path of [
+      "/posts?q=ours",
+      "/posts?status=draft&status=published",
+      `/posts?authorId=${owned("/users/").id}`,
+      "/users?q=ours",
+      "/users?email=ours@example.com",
+      "/v1/projects?slug=ours",
+      `/v1/deployments?projectId=${owned("/projects/").id}`,
+    ]) {
+      assert.deepEqual((await asThem(path)).body.data, [], path);
+    }
+  });
+
+  test("what is unique in one tenant is free in another", async () => {
+    const created = await asThem("/v1/projects", { body: { name: "Ours" } });
+    expectAnswer(created, { status: 201, body: { slug: "ours" } });
+    expectAnswer(await asThem("/users", { body: { name: "Ours", email: "ours@example.com" } }), {
+      status: 201,
+    });
+  });
+
+  test("a key of one tenant is not listed, and cannot be revoked, for another", async () => {
+    const { keys } = await served.command("key", "list", "--tenant", theirs.id);
+    assert.deepEqual(
+      keys.map(({ name }: { name: string }) => name),
+      ["Theirs"],
+    );
+  });
+
+  test("after all of it, every row is as it was", async () => {
+    assert.equal(await everything(), before);
+  });
+});

@@ -1,0 +1,258 @@
+// Policies, operation by operation: a hidden row is answered for as one that does not exist, and so is every row that
+// stands under it.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ask } from "../../support/graphql/ask.ts";
+import { expectAnswer, serve } from "../../support/scenario.ts";
+import { type Answer, onEachDatabase, type RequestOptions } from "../../support/server.ts";
+import {
+  cwd,
+  isVisible,
+  itemOf,
+  makeRow,
+  type Person,
+  type Planted,
+  plant,
+  type Row,
+  trees,
+  unknown,
+} from "./policy-tree.ts";
+
+/** What is asked of one row. */
+interface Operation {
+  readonly name: string;
+  readonly send: (row: Row) => { readonly path: string } & RequestOptions;
+  /** The status where the row is visible. */
+  readonly status: number;
+}
+
+const fields = (row: Row): object => ({ name: row.name, ownerId: row.ownerId });
+const childOf = ({ tree, depth }: Row): string | undefined => tree.levels[depth + 1];
+
+/** Those that remove rows are tried on hidden ones only. */
+const operations: readonly Operation[] = [
+  { name: "GET", send: (row) => ({ path: itemOf(row) }), status: 200 },
+  { name: "GET of some fields", send: (row) => ({ path: `${itemOf(row)}?fields=name` }), status: 200 },
+  { name: "HEAD", send: (row) => ({ path: itemOf(row), method: "HEAD" }), status: 200 },
+  {
+    name: "GET with If-Match",
+    send: (row) => ({ path: itemOf(row), headers: { "if-match": "*" } }),
+    status: 200,
+  },
+  {
+    name: "GET with If-None-Match",
+    send: (row) => ({ path: itemOf(row), headers: { "if-none-match": "*" } }),
+    status: 304,
+  },
+  {
+    name: "PATCH",
+    send: (row) => ({ path: itemOf(row), method: "PATCH", body: { name: row.name } }),
+    status: 200,
+  },
+  {
+    name: "PATCH with If-Match of another version",
+    send: (row) => ({ path: itemOf(row), method: "PATCH", body: {}, headers: { "if-match": '"other"' } }),
+    status: 412,
+  },
+  {
+    name: "PATCH with a fault",
+    send: (row) => ({ path: itemOf(row), method: "PATCH", body: { name: 5 } }),
+    status: 422,
+  },
+  { name: "PUT", send: (row) => ({ path: itemOf(row), method: "PUT", body: fields(row) }), status: 200 },
+  {
+    name: "DELETE with If-Match of another version",
+    send: (row) => ({ path: itemOf(row), method: "DELETE", headers: { "if-match": '"other"' } }),
+    status: 412,
+  },
+  { name: "an action", send: (row) => ({ path: `${itemOf(row)}/stamps`, body: {} }), status: 201 },
+];
+
+const removing: Operation = {
+  name: "DELETE",
+  send: (row) => ({ path: itemOf(row), method: "DELETE" }),
+  status: 204,
+};
+
+const belowRows: readonly Operation[] = [
+  { name: "the list below", send: (row) => ({ path: below(row) }), status: 200 },
+  { name: "a row below", send: (row) => ({ path: below(row), body: { name: "made below" } }), status: 201 },
+  {
+    name: "a row below with a fault",
+    send: (row) => ({ path: below(row), body: { name: 5 } }),
+    status: 422,
+  },
+];
+
+function below(row: Row): string {
+  return `${itemOf(row)}/${childOf(row)}s`;
+}
+
+/** Root fields about one row. */
+const documents: readonly {
+  readonly name: string;
+  readonly of: (row: Row) => string;
+  readonly isRemoving?: true;
+}[] = [
+  { name: "the field of its resource", of: ({ resource, id }) => `{ ${resource}(id: "${id}") { name } }` },
+  { name: "node", of: ({ id }) => `{ node(id: "${id}") { id __typename } }` },
+  {
+    name: "an update",
+    of: (row) =>
+      `mutation { update${pascal(row)}(id: "${row.id}", input: { name: "${row.name}" }) { name } }`,
+  },
+  { name: "an action", of: (row) => `mutation { stamp${pascal(row)}(id: "${row.id}", input: {}) { name } }` },
+  {
+    name: "a removal",
+    of: (row) => `mutation { delete${pascal(row)}(id: "${row.id}") { name } }`,
+    isRemoving: true,
+  },
+];
+
+const documentsBelow: readonly { readonly name: string; readonly of: (row: Row) => string }[] = [
+  { name: "the list below", of: (row) => `{ ${childOf(row)}s(${row.resource}Id: "${row.id}") { name } }` },
+  {
+    name: "a page below",
+    of: (row) => `{ ${childOf(row)}sConnection(${row.resource}Id: "${row.id}") { edges { node { name } } } }`,
+  },
+  {
+    name: "a row below",
+    of: (row) =>
+      `mutation { create${pascal({ resource: childOf(row)! })}(input: { ${row.resource}Id: "${row.id}", name: "made" }) { name } }`,
+  },
+];
+
+function pascal({ resource }: Pick<Row, "resource">): string {
+  return resource.charAt(0).toUpperCase() + resource.slice(1);
+}
+
+onEachDatabase("policies of rows above", (database) => {
+  let planted: Planted;
+  const served = serve(database, {
+    cwd,
+    prepare: async (at) => {
+      planted = await plant(at);
+    },
+  });
+  const people = (): readonly Person[] => [planted.ann, planted.bob];
+  const send = (operation: Operation, row: Row, { key }: Person): Promise<Answer> => {
+    const { path, ...options } = operation.send(row);
+    return served.request(path, { key, ...options });
+  };
+  /** The rows of a tree with those who look at them. */
+  const each = async (
+    levels: readonly string[],
+    work: (row: Row, person: Person, isShown: boolean) => Promise<void>,
+  ): Promise<void> => {
+    const rows = planted.rows.filter(({ resource }) => levels.includes(resource));
+    const asked = people().flatMap((person) => rows.map((row) => work(row, person, isVisible(row, person))));
+    await Promise.all(asked);
+  };
+
+  for (const { title, levels } of trees) {
+    for (const operation of [...operations, removing]) {
+      test(`${operation.name}, with ${title}`, () =>
+        each(levels, async (row, person, isShown) => {
+          if (isShown && operation === removing) return;
+          const answer = await send(operation, row, person);
+          if (isShown) return assert.equal(answer.status, operation.status, answer.text);
+          await expectNothing(answer, operation, row, person);
+        }));
+    }
+
+    for (const operation of belowRows) {
+      test(`${operation.name}, with ${title}`, () =>
+        each(levels.slice(0, 2), async (row, person, isShown) => {
+          const answer = await send(operation, row, person);
+          if (isShown) return assert.equal(answer.status, operation.status, answer.text);
+          await expectNothing(answer, operation, row, person);
+        }));
+    }
+
+    for (const { name, of, isRemoving } of documents) {
+      test(`${name} in GraphQL, with ${title}`, () =>
+        each(levels, async (row, { key }, isShown) => {
+          if (isShown && isRemoving) return;
+          const { body } = await ask(served, of(row), { key });
+          if (isShown) return assert.ok(Object.values(body.data ?? {})[0], JSON.stringify(body));
+          const { body: nothing } = await ask(served, of({ ...row, id: unknown(row.id) }), { key });
+          assert.deepEqual(body, nothing);
+          assert.ok(!Object.values(body.data ?? {})[0], JSON.stringify(body));
+        }));
+    }
+
+    for (const { name, of } of documentsBelow) {
+      test(`${name} in GraphQL, with ${title}`, () =>
+        each(levels.slice(0, 2), async (row, { key }, isShown) => {
+          const { body } = await ask(served, of(row), { key });
+          if (isShown) return assert.ok(Object.values(body.data ?? {})[0], JSON.stringify(body));
+          const { body: nothing } = await ask(served, of({ ...row, id: unknown(row.id) }), { key });
+          assert.deepEqual(body, nothing);
+          assert.equal(body.errors[0].extensions.code, "not_found");
+        }));
+    }
+  }
+
+  /** 404, or the fault of the request, in the words that an id has which is nobody's. */
+  async function expectNothing(
+    answer: Answer,
+    operation: Operation,
+    row: Row,
+    person: Person,
+  ): Promise<void> {
+    const nobodys = await send(operation, { ...row, id: unknown(row.id) }, person);
+    assert.equal(answer.text, nobodys.text);
+    assert.equal(answer.status, operation.status === 422 ? 422 : 404, answer.text);
+    assert.equal(nobodys.status, answer.status);
+    assert.equal(answer.headers.get("etag"), null);
+  }
+
+  test("a collection below an owner is removed as far as it is visible", async () => {
+    const { ann, bob, rows } = planted;
+    const notes = rows.filter(({ resource }) => resource === "note");
+    const [hers, his] = [ann, bob].map((person) => notes.find((note) => isVisible(note, person))!);
+    const place = { tree: trees[0]!, depth: 2, resource: "remark" };
+    const inHers = await makeRow(served, { ...place, parent: hers! }, ann);
+    const inHis = await makeRow(served, { ...place, parent: his! }, ann);
+    const removed = await served.request(`/users/${ann.id}/remarks`, { method: "DELETE", key: ann.key });
+    assert.equal(removed.status, 204, removed.text);
+    expectAnswer(await served.request(itemOf(inHers)), { status: 404 });
+    expectAnswer(await served.request(itemOf(inHis)), { status: 200 });
+  });
+
+  test("a collection below a hidden row that is no parent is neither read nor removed", async () => {
+    const { ann, rows } = planted;
+    for (const note of rows.filter(({ resource }) => resource === "note")) {
+      const tag = await served.create("/tags", { name: "tag", noteId: note.id });
+      for (const [method, status] of [
+        ["GET", 200],
+        ["DELETE", 204],
+      ] as const) {
+        const ask = (id: string): Promise<Answer> =>
+          served.request(`/notes/${id}/tags`, { method, key: ann.key });
+        const answer = await ask(note.id);
+        assert.equal(answer.status, isVisible(note, ann) ? status : 404, answer.text);
+        if (!isVisible(note, ann)) assert.equal(answer.text, (await ask(unknown(note.id))).text);
+      }
+      expectAnswer(await served.request(`/tags/${tag.id}`), { status: isVisible(note, ann) ? 404 : 200 });
+    }
+  });
+
+  test("after all of it, no hidden row was written", async () => {
+    const { ann, rows } = planted;
+    for (const row of rows.filter((each) => each.depth < 2 && !isVisible(each, ann))) {
+      const { body } = await served.request(itemOf(row));
+      assert.equal(body.name, row.name);
+      // Stamped by its other reader, once in REST and once in GraphQL, or by nobody.
+      assert.equal(body.stamps, isVisible(row, planted.bob) ? 2 : 0);
+      const names = (await served.request(`${below(row)}?limit=100`)).body.data.map(
+        ({ name }: { name: string }) => name,
+      );
+      assert.equal(
+        names.filter((name: string) => name.startsWith("made")).length,
+        isVisible(row, planted.bob) ? 2 : 0,
+      );
+    }
+  });
+});

@@ -1,0 +1,112 @@
+// Rows of the fixture `tree`, in every mixture of two owners, and which of them each owner may see.
+
+import { resolve } from "node:path";
+import { firstTenant } from "../../support/keys.ts";
+import type { Served } from "../../support/scenario.ts";
+
+export const cwd = resolve(import.meta.dirname, "../../fixtures/tree");
+
+export interface Tree {
+  readonly title: string;
+  /** Names of its resources, from the top down. */
+  readonly levels: readonly [string, string, string];
+  /** The levels whose own policy leaves rows to their owner. */
+  readonly restricted: readonly number[];
+  /** The first level that sees no policy above it; none of the others' has such. */
+  readonly freeFrom: number;
+}
+
+export const trees: readonly Tree[] = [
+  { title: "a policy at the top", levels: ["project", "note", "remark"], restricted: [0], freeFrom: 3 },
+  {
+    title: "a policy on each level",
+    levels: ["account", "folder", "file"],
+    restricted: [0, 1, 2],
+    freeFrom: 3,
+  },
+  {
+    title: "a policy that is not inherited",
+    levels: ["desk", "drawer", "pen"],
+    restricted: [0],
+    freeFrom: 1,
+  },
+];
+
+export interface Person {
+  readonly id: string;
+  readonly key: string;
+}
+
+export interface Row {
+  readonly tree: Tree;
+  readonly depth: number;
+  readonly resource: string;
+  readonly id: string;
+  readonly name: string;
+  readonly ownerId: string;
+  readonly parent: Row | undefined;
+}
+
+export interface Planted {
+  readonly tenantId: string;
+  readonly ann: Person;
+  readonly bob: Person;
+  readonly rows: readonly Row[];
+}
+
+/** Two people with keys of their own, and rows of each, made by the first key, which sees everything. */
+export async function plant(served: Served): Promise<Planted> {
+  const tenantId = await firstTenant(served.place);
+  const [ann, bob] = [await makePerson(served, "ann"), await makePerson(served, "bob")];
+  const rows: Row[] = [];
+  for (const tree of trees) {
+    let above: readonly (Row | undefined)[] = [undefined];
+    for (const [depth, resource] of tree.levels.entries()) {
+      const places = above.map((parent) => ({ tree, depth, resource, parent }));
+      above = await Promise.all(
+        places.flatMap((place) => [ann, bob].map((owner) => makeRow(served, place, owner))),
+      );
+      rows.push(...(above as Row[]));
+    }
+  }
+  return { tenantId, ann, bob, rows };
+}
+
+async function makePerson(served: Served, name: string): Promise<Person> {
+  const { id } = await served.create("/users", { name, email: `${name}@example.com` });
+  const resources = [...trees.flatMap(({ levels }) => levels), "tag", "user"];
+  const scopes = resources.flatMap((each) => [`${each}s:read`, `${each}s:write`]);
+  const { key } = await served.create("/v1/api-keys", { name, scopes, ownerId: id });
+  return { id, key };
+}
+
+type Place = Pick<Row, "tree" | "depth" | "resource" | "parent">;
+
+/** A row of an owner below a parent. */
+export async function makeRow(served: Served, place: Place, owner: Person): Promise<Row> {
+  const name = `${place.resource} word${serial++}`;
+  const { id } = await served.create(collectionOf(place), { name, ownerId: owner.id });
+  return { ...place, id, name, ownerId: owner.id };
+}
+
+let serial = 1;
+
+/** `/notes/{id}/remarks`, or `/projects` at the top. */
+export function collectionOf({ resource, parent }: Pick<Row, "resource" | "parent">): string {
+  return parent ? `/${parent.resource}s/${parent.id}/${resource}s` : `/${resource}s`;
+}
+
+export function itemOf({ resource, id }: Pick<Row, "resource" | "id">): string {
+  return `/${resource}s/${id}`;
+}
+
+export function isVisible(row: Row, person: Person): boolean {
+  const { tree, depth, ownerId, parent } = row;
+  if (tree.restricted.includes(depth) && ownerId !== person.id) return false;
+  return parent === undefined || depth === tree.freeFrom || isVisible(parent, person);
+}
+
+/** An id of the same kind that is nobody's. */
+export function unknown(id: string): string {
+  return id.replace(/[^_]+$/, "0".repeat(26));
+}

@@ -1,0 +1,156 @@
+// Policies that are wrong: found at start they stop it; found later they are an error of the request, in the log, and
+// never show a row.
+
+import assert from "node:assert/strict";
+import { mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ask, expectError } from "../../support/graphql/ask.ts";
+import { streaming } from "../../support/graphql/streaming.ts";
+import { expectAnswer } from "../../support/scenario.ts";
+import {
+  makePlace,
+  onEachDatabase,
+  type Place,
+  Portico,
+  portico,
+  projectFolder,
+  type RequestOptions,
+} from "../../support/server.ts";
+
+/** A project whose policy is an expression. */
+function makeProject(inFolder: string, policy: string): string {
+  const folder = mkdtempSync(join(inFolder, "project-"));
+  symlinkSync(join(projectFolder, "node_modules"), join(folder, "node_modules"));
+  writeFileSync(
+    join(folder, "portico.config.ts"),
+    `import { readFileSync } from "node:fs";
+     import { app, belongsTo, Problem, resource, text } from "portico";
+     const notes = resource("note", { fields: { title: text({ max: 50 }) }, nestedUnder: ["tenant"], policy: ${policy} });
+     const remarks = resource("remark", { parent: notes, fields: { body: text({ max: 50 }) } });
+     const tags = resource("tag", { fields: { note: belongsTo(() => notes, { optional: true }) } });
+     export default app({ name: "Notes", resources: [notes, remarks, tags] });`,
+  );
+  return folder;
+}
+
+test("a policy that names no field stops every command with one line", async () => {
+  const place = await makePlace("sqlite");
+  try {
+    const cwd = makeProject(place.folder, `({ userId }) => ({ titel: userId })`);
+    for (const words of [["serve"], ["migrate"], ["migrate", "--dry-run"], ["key", "list"]]) {
+      const { code, stderr, stdout } = await portico(place, words, { cwd, env: { PORT: "0" } });
+      assert.equal(code, 1, words.join(" "));
+      assert.equal(
+        stderr,
+        "portico: resource note, field titel: its policy names it, but there is no such field; use one of id, title, createdAt, updatedAt\n",
+      );
+      assert.equal(stdout, "");
+    }
+  } finally {
+    await place.remove();
+  }
+});
+
+/** What becomes of a policy that was right at start. */
+const failures = {
+  throws: {
+    code: `(() => { throw new Error("secret of the policy"); })()`,
+    log: /Error: secret of the policy/,
+  },
+  "throws a problem": {
+    code: `(() => { throw new Problem("not_found", "secret problem"); })()`,
+    log: /Problem: secret problem/,
+  },
+  "names no field": { code: `({ titel: "a" })`, log: /field titel: its policy names it/ },
+  "compares with a value of another kind": { code: `({ title: 5 })`, log: /not text/ },
+  "answers with null": { code: "null", log: /its policy answers with null/ },
+  "answers with a promise": { code: "Promise.resolve(undefined)", log: /its policy answers with a promise/ },
+  "answers with a promise that fails": {
+    code: `Promise.reject(new Error("later"))`,
+    log: /its policy answers with a promise/,
+  },
+};
+
+onEachDatabase("a policy that goes wrong while the server runs", (database) => {
+  let place: Place;
+  let served: Portico;
+  let answerFile = "";
+  let note = "";
+  let remark = "";
+  let tag = "";
+  before(async () => {
+    place = await makePlace(database);
+    answerFile = join(place.folder, "answer");
+    writeFileSync(answerFile, "undefined");
+    const cwd = makeProject(place.folder, `() => eval(readFileSync(${JSON.stringify(answerFile)}, "utf8"))`);
+    served = await Portico.start(place, { cwd });
+    const make = async (path: string, body: object): Promise<string> =>
+      (await served.request(path, { body })).body.id;
+    note = await make("/notes", { title: "hidden words" });
+    remark = await make(`/notes/${note}/remarks`, { body: "hidden words" });
+    tag = await make("/tags", { noteId: note });
+  });
+  after(async () => {
+    await served?.stop();
+    await place?.remove();
+  });
+
+  const requests = (): readonly (readonly [path: string, options: RequestOptions])[] => [
+    ["/notes", {}],
+    ["/notes", { body: { title: "x" } }],
+    [`/notes/${note}`, {}],
+    [`/notes/${note}`, { method: "PATCH", body: { title: "x" } }],
+    [`/notes/${note}`, { method: "DELETE" }],
+    [`/notes/${note}/remarks`, {}],
+    [`/notes/${note}/remarks`, { body: { body: "x" } }],
+    [`/remarks/${remark}`, {}],
+    ["/tags?fields=note.title", {}],
+    ["/tags", { body: { noteId: note } }],
+    [`/tags/${tag}`, { method: "PATCH", body: { noteId: `note_${"0".repeat(26)}` } }],
+  ];
+  const documents = (): readonly string[] => [
+    "{ notes { title } }",
+    "{ tags { note { title } } }",
+    `{ remark(id: "${remark}") { body } }`,
+    `{ node(id: "${note}") { id } }`,
+    `mutation { updateNote(id: "${note}", input: { title: "x" }) { id } }`,
+  ];
+  const leaked = /secret|titel|hidden words/;
+
+  for (const [name, { code, log }] of Object.entries(failures)) {
+    test(`one that ${name} is an internal error everywhere, and ends subscriptions`, async () => {
+      const logBegins = served.output.length;
+      await streaming(
+        served,
+        `subscription { remarkCreated(noteId: "${note}") { body } }`,
+        {},
+        async (stream) => {
+          writeFileSync(answerFile, code);
+          await stream.ended();
+          assert.match(stream.text, /internal_error/);
+          assert.doesNotMatch(stream.text, leaked);
+        },
+      );
+      for (const [path, options] of requests()) {
+        const answer = await served.request(path, options);
+        expectAnswer(answer, { status: 500, code: "internal_error" });
+        assert.doesNotMatch(answer.text, leaked);
+      }
+      for (const document of documents()) {
+        const answer = await ask(served, document);
+        expectError(answer, { code: "internal_error" });
+        assert.doesNotMatch(answer.text, leaked);
+      }
+      // What has nothing to do with the policy goes on.
+      expectAnswer(await served.request("/tags"), { status: 200 });
+      // Lines are written together, a quarter of a second later at most.
+      const logged = (): string => served.output.slice(logBegins);
+      for (let tries = 0; tries < 100 && !log.test(logged()); tries += 1) await sleep(20);
+      assert.match(logged(), log);
+      writeFileSync(answerFile, "undefined");
+      expectAnswer(await served.request(`/notes/${note}`), { status: 200, body: { title: "hidden words" } });
+    });
+  }
+});

@@ -1,0 +1,73 @@
+// A collection as a plain list: what filters, sorts, search and pages must answer, worked out without a database.
+
+import { searchWords } from "../../../src/query/search-terms.ts";
+
+export type Value = string | number | boolean | null;
+export type Row = Readonly<Record<string, Value>> & { readonly id: string };
+
+export type Operator = "in" | "gte" | "gt" | "lte" | "lt";
+
+export interface Filter {
+  readonly field: string;
+  readonly operator: Operator;
+  readonly values: readonly Value[];
+}
+
+export interface ListQuery {
+  readonly sort: string;
+  readonly isDescending: boolean;
+  readonly filters: readonly Filter[];
+  readonly q: string;
+  /** The fields that `q` looks into. */
+  readonly searched: readonly string[];
+}
+
+/** The rows that a query asks for, in its order. */
+export function listed(rows: readonly Row[], query: ListQuery): Row[] {
+  const sign = query.isDescending ? -1 : 1;
+  return rows
+    .filter((row) => query.filters.every((filter) => meets(row[filter.field]!, filter)))
+    .filter((row) => isFound(row, query))
+    .sort((a, b) => sign * (compare(a[query.sort]!, b[query.sort]!) || compare(a.id, b.id)));
+}
+
+/** Null is smallest, text goes by its bytes in UTF-8, false comes before true. */
+function compare(a: Value, b: Value): number {
+  if (a === b) return 0;
+  if (a === null || b === null) return a === null ? -1 : 1;
+  if (typeof a === "string") return Buffer.compare(Buffer.from(a), Buffer.from(String(b)));
+  return Number(a) < Number(b) ? -1 : 1;
+}
+
+function meets(value: Value, { operator, values }: Filter): boolean {
+  if (value === null) return false;
+  if (operator === "in") return values.includes(value);
+  const order = compare(value, values[0]!);
+  if (operator === "gte") return order >= 0;
+  if (operator === "gt") return order > 0;
+  return operator === "lte" ? order <= 0 : order < 0;
+}
+
+function isFound(row: Row, { q, searched }: ListQuery): boolean {
+  const words = searchWords(searched.map((field) => row[field] ?? "").join(" "));
+  return searchWords(q).every((wanted) => words.some((word) => word.startsWith(wanted)));
+}
+
+export interface ModelPage {
+  readonly rows: readonly Row[];
+  readonly hasMore: boolean;
+}
+
+/** The page after the row `at` or, backward, before it; without such a row, from the beginning or the end. */
+export function pageBeside(
+  list: readonly Row[],
+  { at, isBackward, limit }: { at: Row | undefined; isBackward: boolean; limit: number },
+): ModelPage {
+  const place = at ? list.indexOf(at) : undefined;
+  if (isBackward) {
+    const end = place ?? list.length;
+    return { rows: list.slice(Math.max(0, end - limit), end), hasMore: end > limit };
+  }
+  const start = place === undefined ? 0 : place + 1;
+  return { rows: list.slice(start, start + limit), hasMore: start + limit < list.length };
+}

@@ -1,0 +1,286 @@
+// What every collection answers: envelope, limit, sort, filters, fields, search.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { expectAnswer, scenarios, serve } from "../../support/scenario.ts";
+import { onEachDatabase } from "../../support/server.ts";
+
+const statuses = ["draft", "published", "archived"] as const;
+
+onEachDatabase("collections", (database) => {
+  let ada = "";
+  let mary = "";
+  // 105 posts of Mary, numbered; every third of each status. The posts of Ada are the sample's.
+  const served = serve(database, {
+    prepare: async (at) => {
+      ada = (await at.request("/users")).body.data[0].id;
+      mary = (await at.create("/users", { name: "Mary", email: "mary@example.com" })).id;
+      for (let number = 0; number < 105; number += 1) {
+        const title = `Numbered ${String(number).padStart(3, "0")}`;
+        await at.create("/posts", { title, status: statuses[number % 3], authorId: mary });
+      }
+    },
+  });
+  interface Row {
+    readonly id: string;
+    readonly title: string;
+    readonly status: string;
+    readonly createdAt: string;
+  }
+  const rows = async (query: string): Promise<Row[]> => {
+    const { body, text } = await served.request(`/posts?${query}`);
+    assert.ok(Array.isArray(body.data), text);
+    return body.data;
+  };
+  const numbers = async (query: string) =>
+    (await rows(`authorId=${mary}&${query}`)).map(({ title }) => Number(title.slice(-3)));
+
+  test("the envelope has the data and the pagination, and nothing else", async () => {
+    const { body } = await served.request("/posts");
+    assert.deepEqual(Object.keys(body), ["data", "pagination"]);
+    assert.deepEqual(Object.keys(body.pagination), ["nextCursor", "hasMore", "prevCursor"]);
+    assert.equal(body.pagination.hasMore, true);
+    assert.match(body.pagination.nextCursor, /^[\w-]+$/);
+  });
+
+  test("a list that fits on one page says so", async () => {
+    const { body, headers } = await served.request(`/posts?authorId=${ada}`);
+    assert.equal(body.data.length, 3);
+    assert.equal(body.pagination.nextCursor, null);
+    assert.equal(body.pagination.hasMore, false);
+    assert.equal(headers.get("link"), null);
+  });
+
+  test("a page that is filled exactly by the last rows has no next page", async () => {
+    const { body } = await served.request(`/posts?authorId=${ada}&limit=3`);
+    assert.equal(body.data.length, 3);
+    assert.deepEqual([body.pagination.hasMore, body.pagination.nextCursor], [false, null]);
+  });
+
+  test("an empty list is an empty page, not an error", async () => {
+    const { body } = await served.request("/posts?authorId=nobody");
+    assert.deepEqual(body, { data: [], pagination: { nextCursor: null, hasMore: false } });
+  });
+
+  for (const [limit, length] of [
+    ["", 20],
+    ["limit=1", 1],
+    ["limit=100", 100],
+    ["limit=101", 100],
+    ["limit=99999999999999999999", 100],
+    ["limit=0", 20],
+    ["limit=-5", 20],
+    ["limit=ten", 20],
+    ["limit=5.5", 20],
+    ["limit=1e1", 20],
+    ["limit=", 20],
+    ["limit=%2010", 20],
+  ] as const) {
+    test(`a page has ${length} rows where the query is '${limit}'`, async () => {
+      assert.equal((await rows(limit)).length, length);
+    });
+  }
+
+  test("a list shows the newest rows first", async () => {
+    assert.deepEqual(await numbers("limit=3"), [104, 103, 102]);
+  });
+
+  test("a list is sorted by the fields that are declared for it, in both directions", async () => {
+    assert.deepEqual(await numbers("sort=title&limit=3"), [0, 1, 2]);
+    assert.deepEqual(await numbers("sort=-title&limit=3"), [104, 103, 102]);
+    assert.deepEqual(await numbers("sort=createdAt&limit=3"), [0, 1, 2]);
+    assert.deepEqual(await numbers("sort=-createdAt&limit=3"), [104, 103, 102]);
+  });
+
+  test("a row that was changed last comes first by updatedAt", async () => {
+    const [oldest] = await rows(`authorId=${mary}&sort=createdAt&limit=1`);
+    await served.request(`/posts/${oldest!.id}`, { method: "PATCH", body: { body: "touched" } });
+    const [first] = await rows("sort=-updatedAt&limit=1");
+    assert.equal(first!.id, oldest!.id);
+  });
+
+  test("texts are sorted by their characters' code points", async () => {
+    const mixed = ["b", "a", "B", "_", "é", "z", "\u{1f680}", "\uffee"];
+    const author = (await served.create("/users", { name: "Sorter", email: "sorter@example.com" })).id;
+    for (const title of mixed) await served.create("/posts", { title, authorId: author });
+    const titles = (await rows(`authorId=${author}&sort=title`)).map(({ title }) => title);
+    assert.deepEqual(titles, ["B", "_", "a", "b", "z", "é", "\uffee", "\u{1f680}"]);
+  });
+
+  test("a filter keeps the rows that have the value", async () => {
+    const found = await rows("status=published&limit=100");
+    assert.ok(found.length >= 35);
+    assert.ok(found.every(({ status }) => status === "published"));
+  });
+
+  test("a repeated filter means any of its values, in one order", async () => {
+    assert.deepEqual(await numbers("status=draft&status=archived&limit=5&sort=title"), [0, 2, 3, 5, 6]);
+    assert.deepEqual(await numbers("status=draft&status=draft&limit=2&sort=title"), [0, 3]);
+  });
+
+  test("several filters all hold", async () => {
+    const found = await rows(`status=published&status=draft&authorId=${ada}`);
+    assert.equal(found.length, 3);
+    assert.deepEqual(await rows(`status=archived&authorId=${ada}`), []);
+  });
+
+  test("a filter takes more values than there are rows on a page", async () => {
+    const others = Array.from({ length: 49 }, (_, number) => `authorId=nobody${number}`).join("&");
+    assert.equal((await rows(`${others}&authorId=${ada}`)).length, 3);
+  });
+
+  test("the page of a collection under its version is the same page", async () => {
+    const [plain, versioned] = [
+      await served.request("/posts?limit=5"),
+      await served.request("/v1/posts?limit=5"),
+    ];
+    assert.equal(versioned.text, plain.text);
+  });
+
+  test("fields are those that are asked for, in the order of the declaration, and the id", async () => {
+    const [row] = await rows("fields=status,title&limit=1");
+    assert.deepEqual(Object.keys(row!), ["id", "title", "status"]);
+    const [only] = await rows("fields=id&limit=1");
+    assert.deepEqual(Object.keys(only!), ["id"]);
+  });
+
+  test("fields may be given with spaces and twice", async () => {
+    const [row] = await rows("fields=title,%20status,title&limit=1");
+    assert.deepEqual(Object.keys(row!), ["id", "title", "status"]);
+  });
+
+  test("a dot leads to the fields of the row that is referred to", async () => {
+    const { body } = await served.request(
+      `/posts?authorId=${ada}&fields=title,author.name,author.email&limit=1`,
+    );
+    const [{ author, ...row }] = body.data;
+    assert.deepEqual(Object.keys(row), ["id", "title"]);
+    assert.equal(author.name, "Ada Lovelace");
+    assert.equal(author.email, "ada@example.com");
+    assert.match(author.id, /^user_/);
+    assert.deepEqual(Object.keys(author), ["id", "name", "email"]);
+  });
+
+  test("pages go on where they ended although the fields leave out what they are sorted by", async () => {
+    const path = `/posts?authorId=${mary}&sort=title&fields=id&limit=40`;
+    const ids: string[] = [];
+    for (let cursor = ""; ; ) {
+      const { body } = await served.request(`${path}${cursor}`);
+      ids.push(...body.data.map(({ id }: Row) => id));
+      if (!body.pagination.hasMore) break;
+      cursor = `&cursor=${body.pagination.nextCursor}`;
+    }
+    assert.equal(new Set(ids).size, 105);
+    assert.equal(ids.length, 105);
+  });
+
+  test("fields of another resource need its scope", async () => {
+    const { key } = await served.command("key", "create", "--name", "Posts", "--scopes", "posts:read");
+    expectAnswer(await served.request("/posts?fields=title", { key }), { status: 200 });
+    expectAnswer(await served.request("/posts?fields=author.name", { key }), {
+      status: 403,
+      code: "insufficient_scope",
+      message: /users:read/,
+    });
+  });
+
+  const fault = (field: string, issue: "unknown" | "choice" | "duplicate" | "max" | "format") =>
+    ({ status: 422, code: "validation_error", details: [{ field, issue }] }) as const;
+  scenarios(served, [
+    {
+      fact: "an unknown parameter is refused, not ignored",
+      path: "/posts?stauts=draft",
+      ...fault("stauts", "unknown"),
+      message: /stauts/,
+    },
+    {
+      fact: "a field without a filter is no parameter",
+      path: "/posts?title=x",
+      ...fault("title", "unknown"),
+    },
+    {
+      fact: "a field that is not declared for sorting is refused",
+      path: "/posts?sort=body",
+      ...fault("sort", "choice"),
+      message: /createdAt, updatedAt, title/,
+    },
+    { fact: "a sort by nothing is refused", path: "/posts?sort=", ...fault("sort", "choice") },
+    {
+      fact: "a sort by several fields is refused",
+      path: "/posts?sort=title,createdAt",
+      ...fault("sort", "choice"),
+    },
+    { fact: "a sort by two minus signs is refused", path: "/posts?sort=--title", ...fault("sort", "choice") },
+    {
+      fact: "a sort by what every object has is refused",
+      path: "/posts?sort=constructor",
+      ...fault("sort", "choice"),
+    },
+    {
+      fact: "two sorts are refused",
+      path: "/posts?sort=title&sort=createdAt",
+      ...fault("sort", "duplicate"),
+    },
+    { fact: "two limits are refused", path: "/posts?limit=1&limit=2", ...fault("limit", "duplicate") },
+    { fact: "two searches are refused", path: "/posts?q=a&q=b", ...fault("q", "duplicate") },
+    {
+      fact: "a direction that is none is refused",
+      path: "/posts?direction=up",
+      ...fault("direction", "choice"),
+    },
+    {
+      fact: "a value that no row can have is refused",
+      path: "/posts?status=lost",
+      ...fault("status", "choice"),
+    },
+    {
+      fact: "more values than 50 for one filter are refused",
+      path: `/posts?${Array.from({ length: 51 }, (_, number) => `authorId=u${number}`).join("&")}`,
+      ...fault("authorId", "max"),
+    },
+    {
+      fact: "an unknown field is refused",
+      path: "/posts?fields=id,nope",
+      ...fault("fields", "unknown"),
+      message: /nope/,
+    },
+    {
+      fact: "an unknown field of a reference is refused",
+      path: "/posts?fields=author.nope",
+      ...fault("fields", "unknown"),
+      message: /author\.nope/,
+    },
+    {
+      fact: "a field that is no reference has no fields",
+      path: "/posts?fields=title.length",
+      ...fault("fields", "unknown"),
+    },
+    {
+      fact: "a reference has to be told which fields",
+      path: "/posts?fields=author",
+      ...fault("fields", "unknown"),
+    },
+    { fact: "no fields at all are refused", path: "/posts?fields=", ...fault("fields", "unknown") },
+    {
+      fact: "all faults of a query are told at once",
+      path: "/posts?sort=nope&fields=nope&x=1",
+      status: 422,
+      details: [
+        { field: "sort", issue: "choice" },
+        { field: "fields", issue: "unknown" },
+        { field: "x", issue: "unknown" },
+      ],
+    },
+    {
+      fact: "a single row has no filters",
+      path: async () => `/posts/${(await rows("limit=1"))[0]!.id}?status=draft`,
+      ...fault("status", "unknown"),
+    },
+    {
+      fact: "a write has no parameters",
+      path: "/posts?fields=id",
+      body: { title: "x" },
+      ...fault("fields", "unknown"),
+    },
+  ]);
+});

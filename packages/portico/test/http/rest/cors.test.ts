@@ -1,0 +1,267 @@
+// CORS (Fetch, section 3.2): which pages of other origins may call the API and the authorization server from a browser.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  callback,
+  makeClient,
+  makePerson,
+  makePublicClient,
+  obtainCode,
+  obtainTokens,
+} from "../../support/oauth.ts";
+import { serve } from "../../support/scenario.ts";
+import { type Answer, type Environment, makePlace, onEachDatabase, Portico } from "../../support/server.ts";
+
+const page = "https://console.example.com";
+const otherPage = "http://127.0.0.1:8080";
+const env = { PORTICO_CORS_ORIGINS: `${page}, ${otherPage}` };
+/** The origin of the redirect URI of the tests' clients. */
+const application = new URL(callback).origin;
+
+const asks = (method: string, headers = "authorization"): Record<string, string> => ({
+  "access-control-request-method": method,
+  "access-control-request-headers": headers,
+});
+
+/** What CORS says in an answer; `Vary` aside. */
+function toldOf({ headers }: Pick<Answer, "headers">): string[] {
+  return [...headers.keys()].filter((name) => name.startsWith("access-control-"));
+}
+
+function listOf({ headers }: Pick<Answer, "headers">, name: string): string[] {
+  return (headers.get(name) ?? "").toLowerCase().split(/\s*,\s*/);
+}
+
+onEachDatabase("cors", (database) => {
+  const served = serve(database, { env });
+  const from = (origin: string, more: Readonly<Record<string, string>> = {}): Record<string, string> => ({
+    origin,
+    ...more,
+  });
+
+  test("a page of an origin that is set reads the answer and the headers that it needs", async () => {
+    for (const origin of [page, otherPage]) {
+      const answer = await served.request("/posts?limit=1", { headers: from(origin) });
+      assert.equal(answer.status, 200);
+      assert.equal(answer.headers.get("access-control-allow-origin"), origin);
+      assert.equal(answer.headers.get("access-control-allow-credentials"), null);
+      assert.deepEqual(listOf(answer, "vary"), ["origin"]);
+      const exposed = listOf(answer, "access-control-expose-headers");
+      for (const name of ["link", "ratelimit", "ratelimit-policy", "x-request-id"]) {
+        assert.ok(exposed.includes(name), name);
+        assert.ok(answer.headers.has(name), name);
+      }
+      for (const name of ["etag", "location", "retry-after", "www-authenticate"])
+        assert.ok(exposed.includes(name), name);
+    }
+  });
+
+  test("it reads refusals too, from whichever stage they come", async () => {
+    const refusals: readonly (readonly [number, Parameters<typeof served.request>])[] = [
+      [401, ["/posts", { key: null }]],
+      [401, ["/posts", { key: "sk_test_nobody" }]],
+      [400, ["/posts?api_key=x", {}]],
+      [404, ["/nothing", {}]],
+      [404, ["/posts/post_00000000000000000000000000", {}]],
+      [405, ["/posts", { method: "PATCH", body: {} }]],
+      [406, ["/posts", { headers: { accept: "image/png" } }]],
+      [422, ["/posts", { body: { colour: "red" } }]],
+    ];
+    for (const [status, [path, options]] of refusals) {
+      const answer = await served.request(path, { ...options, headers: from(page, options?.headers) });
+      assert.equal(answer.status, status, path);
+      assert.equal(answer.headers.get("access-control-allow-origin"), page, `${status} ${path}`);
+    }
+  });
+
+  test("a page of another origin, however alike, is told nothing", async () => {
+    for (const origin of [
+      "https://evil.example",
+      `${page}.evil.example`,
+      `${page}:444`,
+      "http://console.example.com",
+      "https://CONSOLE.example.com",
+      `${page}, ${otherPage}`,
+      "null",
+      "",
+    ]) {
+      for (const headers of [from(origin), from(origin, asks("GET"))]) {
+        const method = headers["access-control-request-method"] ? "OPTIONS" : "GET";
+        const answer = await served.request("/posts", { method, headers });
+        assert.equal(answer.status, method === "GET" ? 200 : 204);
+        assert.deepEqual(toldOf(answer), [], origin);
+        assert.deepEqual(listOf(answer, "vary"), ["origin"]);
+      }
+    }
+  });
+
+  test("a browser's question is answered without a credential, with the methods of the path", async () => {
+    const methods = {
+      "/posts": "GET, HEAD, POST",
+      "/v1/posts/some-post": "GET, HEAD, PUT, PATCH, DELETE",
+      "/graphql": "GET, HEAD, POST",
+    };
+    for (const [path, expected] of Object.entries(methods)) {
+      const headers = from(page, asks("POST", "authorization,content-type"));
+      const answer = await served.request(path, { method: "OPTIONS", key: null, headers });
+      assert.deepEqual([answer.status, answer.text], [204, ""]);
+      assert.equal(answer.headers.get("access-control-allow-origin"), page);
+      assert.equal(answer.headers.get("access-control-allow-credentials"), null);
+      assert.equal(answer.headers.get("access-control-max-age"), "3600");
+      assert.deepEqual(listOf(answer, "vary"), ["origin"]);
+      const told = answer.headers.get("access-control-allow-methods")?.split(", ").sort();
+      assert.deepEqual(told, expected.split(", ").sort(), path);
+      const sendable = listOf(answer, "access-control-allow-headers");
+      const needed = ["authorization", "content-type", "if-match", "if-none-match", "last-event-id"];
+      for (const name of needed) assert.ok(sendable.includes(name), name);
+    }
+  });
+
+  test("an OPTIONS that asks for no method is answered as before", async () => {
+    const answer = await served.request("/posts", { method: "OPTIONS", headers: from(page) });
+    assert.equal(answer.status, 204);
+    assert.equal(answer.headers.get("access-control-allow-methods"), null);
+    assert.ok(answer.headers.get("allow"));
+  });
+
+  test("a question about a path that is not there is 404", async () => {
+    const headers = from(page, asks("GET"));
+    const answer = await served.request("/nothing", { method: "OPTIONS", headers });
+    assert.equal(answer.status, 404);
+    assert.equal(answer.headers.get("access-control-allow-methods"), null);
+  });
+
+  test("a request without Origin is told nothing", async () => {
+    for (const path of ["/posts", "/graphql", "/nothing"]) {
+      const answer = await served.request(path);
+      assert.deepEqual(toldOf(answer), [], path);
+      assert.doesNotMatch(answer.headers.get("vary") ?? "", /origin/i);
+    }
+  });
+
+  test("GraphQL's answers and streams of events are readable, and vary with Accept as well", async () => {
+    const body = { query: "{ posts(first: 1) { edges { node { id } } } }" };
+    const answer = await served.request("/graphql", { headers: from(page), body });
+    assert.equal(answer.status, 200, answer.text);
+    assert.equal(answer.headers.get("access-control-allow-origin"), page);
+    assert.deepEqual(listOf(answer, "vary").sort(), ["accept", "origin"]);
+    const response = await fetch(`${served.url}/graphql`, {
+      method: "POST",
+      headers: {
+        ...from(page, { accept: "text/event-stream", "content-type": "application/json" }),
+        authorization: `Bearer ${served.portico.key}`,
+      },
+      body: JSON.stringify(body),
+    });
+    assert.match(response.headers.get("content-type") ?? "", /^text\/event-stream/);
+    assert.equal(response.headers.get("access-control-allow-origin"), page);
+    assert.match(await response.text(), /event: complete/);
+  });
+
+  test("the setting opens neither the pages of the authorization server nor its endpoints", async () => {
+    for (const path of ["/oauth/sessions", "/oauth/interaction/x", "/oauth/authorize"]) {
+      const headers = from(page, asks("GET"));
+      const asked = await served.request(path, { method: "OPTIONS", key: null, headers });
+      assert.equal(asked.headers.get("access-control-allow-methods"), null, path);
+      const response = await fetch(served.url + path, { headers: from(page), redirect: "manual" });
+      await response.text();
+      assert.deepEqual(toldOf(response), [], path);
+    }
+  });
+
+  test("the page of a public client reaches all that it needs of the authorization server", async () => {
+    const person = await makePerson(served, "grace@example.com");
+    const scope = "openid email offline_access posts:read";
+    const client = await makePublicClient(served, scope.replaceAll(" ", ","));
+    const send = async (path: string, init: RequestInit = {}): Promise<Answer["body"]> => {
+      const response = await fetch(served.url + path, {
+        ...init,
+        headers: { origin: application, ...(init.headers as Record<string, string>) },
+      });
+      const text = await response.text();
+      assert.equal(response.status, 200, text);
+      const allowed = response.headers.get("access-control-allow-origin") ?? "";
+      assert.ok([application, "*"].includes(allowed), path);
+      assert.equal(response.headers.get("access-control-allow-credentials"), null);
+      return text === "" ? undefined : JSON.parse(text);
+    };
+    const form = (fields: Readonly<Record<string, string>>): RequestInit => ({
+      method: "POST",
+      body: new URLSearchParams(fields),
+    });
+    for (const path of ["/token", "/userinfo", "/revoke"]) {
+      const asked = await fetch(`${served.url}/oauth${path}`, {
+        method: "OPTIONS",
+        headers: from(application, asks("POST")),
+      });
+      assert.equal(asked.status, 204);
+      assert.equal(asked.headers.get("access-control-allow-origin"), application);
+      assert.equal(asked.headers.get("access-control-allow-headers"), "authorization");
+    }
+    await send("/.well-known/oauth-protected-resource");
+    await send("/.well-known/oauth-authorization-server/oauth");
+    await send("/oauth/.well-known/openid-configuration");
+    await send("/oauth/jwks");
+    const tokens = await send("/oauth/token", form(await obtainCode(served, client, person, scope)));
+    const authorization = `Bearer ${tokens.access_token}`;
+    assert.equal((await send("/oauth/userinfo", { headers: { authorization } })).email, person.email);
+    await send("/oauth/revoke", form({ token: tokens.refresh_token, client_id: client.clientId }));
+  });
+
+  test("pages of other origins, and of clients with a secret, are refused there", async () => {
+    const person = await makePerson(served, "mary@example.com");
+    const scope = "openid email posts:read";
+    const client = await makePublicClient(served, scope.replaceAll(" ", ","));
+    const secret = await makeClient(served, "--type", "confidential", "--redirect-uri", callback);
+    const { access_token: token } = await obtainTokens(served, client, person, scope);
+    const send = async (path: string, init: RequestInit, origin: string): Promise<void> => {
+      const headers = { ...(init.headers as Record<string, string>), origin };
+      const response = await fetch(served.url + path, { ...init, headers });
+      assert.equal(response.status, 400);
+      assert.match(await response.text(), /origin .* not allowed/);
+      assert.equal(response.headers.get("access-control-allow-origin"), null);
+    };
+    const form = (fields: Readonly<Record<string, string>>): RequestInit => ({
+      method: "POST",
+      body: new URLSearchParams(fields),
+    });
+    for (const origin of ["https://evil.example", page, `${application}.evil.example`, "null"]) {
+      await send("/oauth/token", form(await obtainCode(served, client, person, scope)), origin);
+      await send("/oauth/userinfo", { headers: { authorization: `Bearer ${token}` } }, origin);
+      await send("/oauth/revoke", form({ token, client_id: client.clientId }), origin);
+    }
+    const { clientId, clientSecret = "" } = secret;
+    const authorization = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString("base64")}`;
+    const revoke = { ...form({ token: "x" }), headers: { authorization } };
+    await send("/oauth/revoke", revoke, application);
+  });
+
+  test("without the setting nobody is told anything, and with * everybody is", async () => {
+    const started = async (given: Environment, look: (server: Portico) => Promise<void>): Promise<void> => {
+      const place = await makePlace(database);
+      const server = await Portico.start(place, { env: given });
+      try {
+        await look(server);
+      } finally {
+        await server.stop();
+        await place.remove();
+      }
+    };
+    const preflight = { method: "OPTIONS", headers: from(page, asks("GET")), key: null };
+    await started({}, async (server) => {
+      const answer = await server.request("/posts", { headers: from(page) });
+      assert.deepEqual([...toldOf(answer), answer.headers.get("vary")], [null]);
+      assert.deepEqual(toldOf(await server.request("/posts", preflight)), []);
+    });
+    await started({ PORTICO_CORS_ORIGINS: "*" }, async (server) => {
+      for (const origin of [page, "null"]) {
+        const answer = await server.request("/posts", { headers: from(origin) });
+        assert.equal(answer.headers.get("access-control-allow-origin"), "*");
+      }
+      const asked = await server.request("/posts", preflight);
+      assert.equal(asked.headers.get("access-control-allow-origin"), "*");
+      assert.match(asked.headers.get("access-control-allow-methods") ?? "", /GET/);
+    });
+  });
+});

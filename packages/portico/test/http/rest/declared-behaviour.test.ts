@@ -1,0 +1,218 @@
+// States, fields given once, JSON with a schema and checks of one's own, over HTTP.
+
+import assert from "node:assert/strict";
+import { resolve } from "node:path";
+import { describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expectAnswer, runCommand, type Served, serve } from "../../support/scenario.ts";
+import { type Answer, onEachDatabase } from "../../support/server.ts";
+
+const cwd = resolve(import.meta.dirname, "../../fixtures/club");
+const inSeconds = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString();
+type Issue = "type" | "min" | "max" | "choice" | "required" | "unknown" | "read_only" | "duplicate";
+
+onEachDatabase("a declaration that behaves", (database) => {
+  const served = serve(database, { cwd });
+  describe("states", () => states(served));
+  describe("fields given once", () => fixedFields(served));
+  describe("JSON with a schema", () => schemas(served));
+  describe("checks", () => checks(served));
+});
+
+const pass = (served: Served, body: object = {}) => served.create("/passes", { holder: "Ada", ...body });
+const patch = (served: Served, id: string, body: unknown): Promise<Answer> =>
+  served.request(`/passes/${id}`, { method: "PATCH", body });
+const refused = (...details: [field: string, issue: Issue][]) =>
+  ({ status: 422, details: details.map(([field, issue]) => ({ field, issue })) }) as const;
+
+function states(served: Served): void {
+  const stateOf = async (body: object): Promise<string> => (await pass(served, body)).status;
+
+  test("a state is that of the first rule whose moment has come, and the last one where none has", async () => {
+    const [past, soon, later] = [inSeconds(-60), inSeconds(600), inSeconds(7_200)];
+    for (const [times, state] of [
+      [{}, "waiting"],
+      [{ startsAt: later }, "waiting"],
+      [{ startsAt: past }, "running"],
+      [{ startsAt: past, endsAt: later }, "running"],
+      [{ startsAt: past, endsAt: soon }, "ending"],
+      [{ endsAt: soon }, "ending"],
+      [{ startsAt: past, endsAt: inSeconds(-1) }, "ended"],
+    ] as const)
+      assert.equal(await stateOf(times), state, JSON.stringify(times));
+    const { id } = await pass(served, { endsAt: past });
+    await served.request(`/passes/${id}`, { method: "DELETE" });
+    assert.equal((await served.request(`/passes/${id}`)).body.status, "cancelled");
+  });
+
+  test("a state changes by itself, and filters follow it", async () => {
+    const { id } = await pass(served, { holder: "Timed", startsAt: inSeconds(1) });
+    const found = async (status: string) =>
+      (await served.request(`/passes?holder=Timed&status=${status}`)).body.data.length;
+    assert.deepEqual([await found("waiting"), await found("running")], [1, 0]);
+    await sleep(1_050);
+    assert.deepEqual([await found("waiting"), await found("running")], [0, 1]);
+    assert.equal((await served.request(`/passes/${id}?fields=status`)).body.status, "running");
+  });
+
+  test("several states, and a state with another filter of several values, page through all rows once", async () => {
+    const clubs = [
+      await served.create("/clubs", { name: "A" }),
+      await served.create("/clubs", { name: "B" }),
+    ];
+    const past = inSeconds(-60);
+    for (const [place, times] of [{}, { startsAt: past }, { endsAt: past }, {}, { startsAt: past }].entries())
+      await pass(served, { clubId: clubs[place % 2].id, ...times });
+    const filter = `clubId=${clubs[0].id}&clubId=${clubs[1].id}&status=waiting&status=running`;
+    for (const direction of ["forward", "backward"]) {
+      const walked: string[] = [];
+      for (let cursor = ""; ; ) {
+        const { body } = await served.request(
+          `/passes?${filter}&limit=1&fields=status&direction=${direction}${cursor}`,
+        );
+        walked.push(body.data[0].status);
+        if (!body.pagination.hasMore) break;
+        cursor = `&cursor=${direction === "forward" ? body.pagination.nextCursor : body.pagination.prevCursor}`;
+      }
+      assert.deepEqual(walked.sort(), ["running", "running", "waiting", "waiting"]);
+    }
+  });
+
+  test("a state is read only, filtered by its words, and sorted by never", async () => {
+    expectAnswer(
+      await served.request("/passes", { body: { holder: "x", status: "running" } }),
+      refused(["status", "read_only"]),
+    );
+    expectAnswer(await served.request("/passes?status=old"), refused(["status", "choice"]));
+    expectAnswer(await served.request("/passes?sort=status"), refused(["sort", "choice"]));
+  });
+}
+
+function fixedFields(served: Served): void {
+  test("what is given once is given in POST and is read_only in PATCH and PUT", async () => {
+    const { id, tier, sponsorId } = await pass(served, { tier: "year" });
+    assert.equal(tier, "year");
+    for (const method of ["PATCH", "PUT"]) {
+      const body = { holder: "Eve", tier: "year", sponsorId, slug: "eve" };
+      expectAnswer(
+        await served.request(`/passes/${id}`, { method, body }),
+        refused(["tier", "read_only"], ["sponsorId", "read_only"], ["slug", "read_only"]),
+      );
+    }
+  });
+
+  test("PUT leaves it as it is, where its default is constant, the caller or worked out", async () => {
+    const user = await served.create("/users", { name: "Grace", email: "grace@example.com" });
+    const { id } = await pass(served, { holder: "Grace", tier: "year", sponsorId: user.id });
+    const { body } = await served.request(`/passes/${id}`, { method: "PUT", body: { holder: "Mary" } });
+    assert.partialDeepStrictEqual(body, { holder: "Mary", tier: "year", slug: "grace", sponsorId: user.id });
+  });
+
+  test("PUT by a credential without user does not ask for a user that cannot be given", async () => {
+    const run = (...words: string[]) => runCommand(served.place, words, { cwd });
+    const { tenant } = await run("tenant", "create", "--name", "Nobody");
+    const scopes = "passes:read,passes:write,users:write";
+    const words = ["--name", "App", "--scopes", scopes, "--tenant", tenant.id];
+    const { key } = await run("key", "create", ...words);
+    const user = await served.create("/users", { name: "U", email: "u@example.com" }, { key });
+    const { id } = await served.create("/passes", { holder: "x", sponsorId: user.id }, { key });
+    const answer = await served.request(`/passes/${id}`, { method: "PUT", body: { holder: "y" }, key });
+    expectAnswer(answer, { status: 200, body: { holder: "y", sponsorId: user.id } });
+  });
+}
+
+function schemas(served: Served): void {
+  const withMeta = (meta: unknown) => served.request("/passes", { body: { holder: "x", meta } });
+
+  test("every fault inside is told, by its path", async () => {
+    const meta = { colour: "blue", size: 0, marks: ["a", 1, "c"], inner: { deep: 1, more: 1 }, extra: 1 };
+    expectAnswer(await served.request("/passes", { body: { holder: "", meta, tags: ["a", "a"] } }), {
+      ...refused(
+        ["holder", "min"],
+        ["meta.colour", "choice"],
+        ["meta.size", "min"],
+        ["meta.marks", "max"],
+        ["meta.marks.1", "type"],
+        ["meta.inner.deep", "type"],
+        ["meta.inner.more", "unknown"],
+        ["meta.extra", "unknown"],
+        ["tags", "duplicate"],
+      ),
+    });
+    expectAnswer(await withMeta({}), refused(["meta.colour", "required"]));
+    expectAnswer(await withMeta("red"), refused(["meta", "type"]));
+    expectAnswer(await withMeta({ "a/b~c": 1, colour: "red" }), refused(["meta.a/b~c", "unknown"]));
+    expectAnswer(await withMeta(null), { status: 201, body: { meta: null } });
+  });
+
+  test("PATCH merges first and then holds the whole against the schema", async () => {
+    const { id } = await pass(served, { meta: { colour: "red", size: 3, inner: { deep: true } } });
+    const merged = await patch(served, id, { meta: { size: null, marks: ["a"] } });
+    assert.deepEqual(merged.body.meta, { colour: "red", inner: { deep: true }, marks: ["a"] });
+    expectAnswer(await patch(served, id, { meta: { colour: null } }), refused(["meta.colour", "required"]));
+    expectAnswer(
+      await patch(served, id, { meta: { inner: { more: 1 } } }),
+      refused(["meta.inner.more", "unknown"]),
+    );
+    assert.deepEqual((await patch(served, id, { meta: { inner: { deep: null } } })).body.meta.inner, {});
+    assert.equal((await patch(served, id, { meta: null })).body.meta, null);
+    expectAnswer(await patch(served, id, { meta: { size: 1 } }), refused(["meta.colour", "required"]));
+    assert.deepEqual((await patch(served, id, { meta: { colour: "green" } })).body.meta, { colour: "green" });
+  });
+
+  test("PATCH tells faults of a merged member together with all others", async () => {
+    const { id } = await pass(served, { meta: { colour: "red" } });
+    expectAnswer(
+      await patch(served, id, { holder: "", meta: { size: 0, extra: null, marks: 7 }, nothing: 1, tags: 5 }),
+      refused(
+        ["holder", "min"],
+        ["meta.size", "min"],
+        ["meta.extra", "unknown"],
+        ["meta.marks", "type"],
+        ["nothing", "unknown"],
+        ["tags", "type"],
+      ),
+    );
+  });
+
+  test("a list is replaced, and held against its schema as it is", async () => {
+    const { id } = await pass(served, { tags: ["a", "b"] });
+    assert.deepEqual((await patch(served, id, { tags: ["c"] })).body.tags, ["c"]);
+    expectAnswer(await patch(served, id, { tags: ["c", "c"] }), refused(["tags", "duplicate"]));
+    expectAnswer(await patch(served, id, { tags: null }), refused(["tags", "type"]));
+  });
+}
+
+function checks(served: Served): void {
+  const turned = { startsAt: "2027-02-01T00:00:00Z", endsAt: "2027-01-01T00:00:00Z" };
+
+  test("what a check finds is told together with what the schema finds", async () => {
+    expectAnswer(
+      await served.request("/passes", { body: { holder: "", tier: "month", ...turned } }),
+      refused(["holder", "min"], ["tier", "choice"], ["endsAt", "min"]),
+    );
+    expectAnswer(
+      await served.request("/passes", { body: { holder: "nobody", ...turned } }),
+      refused(["holder", "choice"], ["endsAt", "min"]),
+    );
+  });
+
+  test("a check does not see what has a fault already", async () => {
+    expectAnswer(
+      await served.request("/passes", { body: { holder: "x", startsAt: 7, endsAt: turned.endsAt } }),
+      refused(["startsAt", "type"]),
+    );
+    expectAnswer(await served.request("/passes", { body: "7" }), refused(["", "type"]));
+  });
+
+  test("a check knows what is done", async () => {
+    const { id } = await pass(served);
+    expectAnswer(await patch(served, id, { holder: "nobody" }), { status: 200 });
+    const replaced = await served.request(`/passes/${id}`, {
+      method: "PUT",
+      body: { holder: "x", ...turned },
+    });
+    expectAnswer(replaced, refused(["endsAt", "min"]));
+    expectAnswer(await patch(served, id, turned), refused(["endsAt", "min"]));
+  });
+}

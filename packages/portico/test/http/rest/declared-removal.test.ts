@@ -1,0 +1,252 @@
+// Rows that are marked instead of removed, that go together, that actions change, over HTTP.
+
+import assert from "node:assert/strict";
+import { resolve } from "node:path";
+import { before, describe, test } from "node:test";
+import { firstTenant } from "../../support/keys.ts";
+import { expectAnswer, runCommand, type Served, serve } from "../../support/scenario.ts";
+import { type Answer, onEachDatabase } from "../../support/server.ts";
+
+const cwd = resolve(import.meta.dirname, "../../fixtures/club");
+
+onEachDatabase("a declaration with removals of its own", (database) => {
+  const served = serve(database, { cwd });
+  describe("marks", () => marks(served));
+  describe("rows that go together", () => together(served));
+  describe("collections below a reference", () => belowReferences(served));
+  describe("actions", () => actions(served));
+  describe("what is revealed and what is drawn", () => revealed(served));
+});
+
+const remove = (served: Served, path: string): Promise<Answer> => served.request(path, { method: "DELETE" });
+const pass = (served: Served, body: object = {}) => served.create("/passes", { holder: "Ada", ...body });
+const club = async (served: Served): Promise<string> => (await served.create("/clubs", { name: "Club" })).id;
+
+function marks(served: Served): void {
+  test("DELETE marks the row, once, and the row stays", async () => {
+    const { id } = await pass(served);
+    expectAnswer(await remove(served, `/passes/${id}`), { status: 204 });
+    const { body } = await served.request(`/passes/${id}`);
+    assert.equal(body.cancelledAt, body.updatedAt);
+    expectAnswer(await remove(served, `/passes/${id}`), { status: 204 });
+    assert.deepEqual((await served.request(`/passes/${id}`)).body, body);
+  });
+
+  test("a hook may refuse the mark, and If-Match is heeded", async () => {
+    const { id } = await pass(served, { holder: "kept" });
+    expectAnswer(await remove(served, `/passes/${id}`), { status: 409, message: /kept/ });
+    const headers = { "if-match": '"another"' };
+    expectAnswer(await served.request(`/passes/${id}`, { method: "DELETE", headers }), { status: 412 });
+    assert.equal((await served.request(`/passes/${id}`)).body.cancelledAt, null);
+  });
+
+  test("the mark itself is read-only", async () => {
+    const { id } = await pass(served);
+    const body = { cancelledAt: null };
+    expectAnswer(await served.request(`/passes/${id}`, { method: "PATCH", body }), {
+      status: 422,
+      details: [{ field: "cancelledAt", issue: "read_only" }],
+    });
+  });
+}
+
+function together(served: Served): void {
+  test("rows go with the one they refer to; those with a mark stay and let go", async () => {
+    const clubId = await club(served);
+    const marked = await pass(served, { clubId });
+    const locker = await served.create("/lockers", { name: "1", clubId });
+    expectAnswer(await remove(served, `/clubs/${clubId}`), { status: 204 });
+    expectAnswer(await served.request(`/lockers/${locker.id}`), { status: 404 });
+    const { body } = await served.request(`/passes/${marked.id}`);
+    assert.equal(body.status, "cancelled");
+    assert.equal(body.clubId, null);
+  });
+
+  test("a hook of a row that would go along keeps everything", async () => {
+    const clubId = await club(served);
+    const { id } = await pass(served, { clubId });
+    const locker = await served.create("/lockers", { name: "locked", clubId });
+    expectAnswer(await remove(served, `/clubs/${clubId}`), { status: 409, message: /locked/ });
+    expectAnswer(await served.request(`/lockers/${locker.id}`), { status: 200 });
+    assert.equal((await served.request(`/passes/${id}`)).body.cancelledAt, null);
+  });
+
+  test("a row goes along also where a policy hides it from the caller", async () => {
+    const clubId = await club(served);
+    const { user } = await runCommand(
+      served.place,
+      ["user", "create", "--name", "Mary", "--email", "mary@example.com", "--password", "12345678"],
+      { cwd },
+    );
+    const words = [
+      "key",
+      "create",
+      "--name",
+      "M",
+      "--user",
+      user.id,
+      "--scopes",
+      "lockers:read,lockers:write",
+    ];
+    const { key } = await runCommand(served.place, words, { cwd });
+    const { id } = await served.create("/lockers", { name: "hers", clubId }, { key });
+    expectAnswer(await served.request(`/lockers/${id}`), { status: 404 });
+    expectAnswer(await remove(served, `/clubs/${clubId}`), { status: 204 });
+    expectAnswer(await served.request(`/lockers/${id}`, { key }), { status: 404 });
+  });
+
+  test("a tree goes with its root, however deep and wide", async () => {
+    const shelf = async (aboveId?: string) =>
+      (await served.create("/shelves", { name: "n", ...(aboveId && { aboveId }) })).id;
+    const root = await shelf();
+    let last = root;
+    for (let depth = 0; depth < 30; depth += 1) last = await shelf(last);
+    const wide = await Promise.all(Array.from({ length: 120 }, () => shelf(root)));
+    expectAnswer(await remove(served, `/shelves/${root}`), { status: 204 });
+    for (const id of [root, last, wide[0], wide[119]])
+      expectAnswer(await served.request(`/shelves/${id}`), { status: 404 });
+  });
+
+  test("rows that refer to each other, or to themselves, do not make a removal go on for ever", async () => {
+    const [first, second, selfish] = await Promise.all(
+      ["a", "b", "c"].map(async (name) => (await served.create("/shelves", { name })).id),
+    );
+    const refer = (id: string, aboveId: string) =>
+      served.request(`/shelves/${id}`, { method: "PATCH", body: { aboveId } });
+    await Promise.all([refer(first, second), refer(second, first), refer(selfish, selfish)]);
+    expectAnswer(await remove(served, `/shelves/${selfish}`), { status: 204 });
+    expectAnswer(await remove(served, `/shelves/${first}`), { status: 409, code: "conflict" });
+    expectAnswer(await served.request(`/shelves/${second}`), { status: 200 });
+    await served.request(`/shelves/${second}`, { method: "PATCH", body: { aboveId: null } });
+    expectAnswer(await remove(served, `/shelves/${second}`), { status: 204 });
+    expectAnswer(await served.request(`/shelves/${first}`), { status: 404 });
+  });
+}
+
+function belowReferences(served: Served): void {
+  let tenant = "";
+  before(async () => {
+    tenant = await firstTenant(served.place);
+  });
+
+  test("the collection below a row holds the rows that refer to it, with filters and fields", async () => {
+    const [clubId, other] = [await club(served), await club(served)];
+    const { id } = await pass(served, { clubId });
+    await pass(served, { clubId: other });
+    const listed = (await served.request(`/clubs/${clubId}/passes?status=waiting&fields=holder`)).body;
+    assert.deepEqual(listed.data, [{ id, holder: "Ada" }]);
+    assert.deepEqual((await served.request(`/v1/clubs/${clubId}/passes?status=ended`)).body.data, []);
+    expectAnswer(await served.request(`/clubs/${clubId}/passes`, { body: { holder: "x" } }), { status: 405 });
+    expectAnswer(await served.request("/clubs/club_00000000000000000000000000/passes"), { status: 404 });
+  });
+
+  test("DELETE marks or removes all of them, or none where a hook refuses one", async () => {
+    const clubId = await club(served);
+    const [first, kept] = [await pass(served, { clubId }), await pass(served, { clubId, holder: "kept" })];
+    expectAnswer(await remove(served, `/clubs/${clubId}/passes`), { status: 409, message: /kept/ });
+    assert.equal((await served.request(`/passes/${first.id}`)).body.cancelledAt, null);
+    await served.request(`/passes/${kept.id}`, { method: "PATCH", body: { holder: "free" } });
+    expectAnswer(await remove(served, `/clubs/${clubId}/passes`), { status: 204 });
+    for (const { id } of [first, kept])
+      assert.equal((await served.request(`/passes/${id}`)).body.status, "cancelled");
+  });
+
+  test("rows that go with one another are removed together without a stumble", async () => {
+    const top = (await served.create("/shelves", { name: "top" })).id;
+    for (let count = 0; count < 3; count += 1) {
+      const { id } = await served.create("/shelves", { name: "mid", aboveId: top });
+      await served.create("/shelves", { name: "low", aboveId: id });
+    }
+    expectAnswer(await remove(served, `/shelves/${top}/shelves`), { status: 204 });
+    expectAnswer(await served.request(`/shelves/${top}`), { status: 200 });
+    expectAnswer(await remove(served, `/tenants/${tenant}/shelves`), { status: 204 });
+    assert.deepEqual((await served.request("/shelves")).body.data, []);
+    expectAnswer(await remove(served, "/tenants/tenant_00000000000000000000000000/shelves"), { status: 404 });
+  });
+}
+
+function actions(served: Served): void {
+  const act = (id: string, segment: string, body?: unknown): Promise<Answer> =>
+    served.request(`/passes/${id}/${segment}`, { method: "POST", ...(body !== undefined && { body }) });
+
+  test("an action answers with a row, and its input has its defaults and moments in UTC", async () => {
+    const { id } = await pass(served);
+    const answer = await act(id, "renewals");
+    expectAnswer(answer, { status: 201, body: { id, renewed: 1, isNow: true, isCaller: true } });
+    assert.equal(answer.headers.get("location"), `/passes/${id}`);
+    assert.partialDeepStrictEqual(answer.body.said, { months: 1, until: null, reason: "for one" });
+    const told = await act(id, "renewals", {
+      months: 3,
+      from: "2027-01-01T01:00:00+01:00",
+      until: "2027-06-01T00:00:00Z",
+    });
+    assert.partialDeepStrictEqual(told.body.said, {
+      months: 3,
+      from: "2027-01-01T00:00:00.000Z",
+      until: "2027-06-01T00:00:00.000Z",
+      reason: "for 3",
+    });
+    assert.equal((await served.request(`/passes/${id}`)).body.renewed, 4);
+  });
+
+  test("what an action is told is held against its declaration", async () => {
+    const { id } = await pass(served);
+    const body = { months: 13, from: "soon", reason: "x".repeat(21), colour: 1 };
+    expectAnswer(await act(id, "renewals", body), {
+      status: 422,
+      details: [
+        { field: "months", issue: "max" },
+        { field: "from", issue: "format" },
+        { field: "reason", issue: "max" },
+        { field: "colour", issue: "unknown" },
+      ],
+    });
+    const needed = { status: 422, details: [{ field: "holder", issue: "required" }] } as const;
+    expectAnswer(await act(id, "transfers"), needed);
+    expectAnswer(await act(id, "transfers", {}), needed);
+    expectAnswer(await act(id, "transfers", { holder: "Eve" }), { status: 201, body: { holder: "Eve" } });
+  });
+
+  test("an action that throws undoes everything, and a path of an action has POST only", async () => {
+    const { id } = await pass(served);
+    await remove(served, `/passes/${id}`);
+    expectAnswer(await act(id, "renewals"), { status: 409, message: /cancelled/ });
+    expectAnswer(await served.request(`/passes/${id}/renewals`), {
+      status: 405,
+      headers: { allow: "POST, OPTIONS" },
+    });
+    expectAnswer(await act(id, "returns"), { status: 404 });
+    expectAnswer(await act("x", "renewals"), { status: 404 });
+  });
+
+  test("a deprecated resource says so in its actions and below its references too", async () => {
+    const { id } = await served.create("/tickets", {});
+    const tenant = await firstTenant(served.place);
+    for (const answer of [
+      await served.request(`/tickets/${id}/stamps`, { method: "POST" }),
+      await served.request(`/tenants/${tenant}/tickets`),
+      await remove(served, `/tenants/${tenant}/tickets`),
+    ])
+      assert.match(answer.headers.get("deprecation") ?? "", /^@\d+$/, String(answer.status));
+  });
+}
+
+function revealed(served: Served): void {
+  test("what a hook reveals stands in the one answer and nowhere else", async () => {
+    const created = await pass(served);
+    assert.equal(created.pin, "1234");
+    const path = `/passes/${created.id}`;
+    const { body } = await served.request(path);
+    assert.equal("pin" in body, false);
+    const changed = await served.request(path, { method: "PATCH", body: { holder: "revealed" } });
+    assert.equal(changed.body.note, "shown once");
+    assert.equal("note" in (await served.request(path)).body, false);
+    assert.equal((await served.request(path)).headers.get("etag"), changed.headers.get("etag"));
+  });
+
+  test("a unique value that the server draws is drawn anew until it is free", async () => {
+    const made = await Promise.all(Array.from({ length: 8 }, () => served.request("/tickets", { body: {} })));
+    for (const answer of made) expectAnswer(answer, { status: 201 });
+    assert.equal(new Set(made.map(({ body }) => body.digit)).size, 8);
+  });
+}

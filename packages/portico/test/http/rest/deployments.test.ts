@@ -1,0 +1,199 @@
+// Deployments over HTTP: scopes of their own, a filter by ranges of time.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expectAnswer, scenarios, serve } from "../../support/scenario.ts";
+import { onEachDatabase } from "../../support/server.ts";
+
+onEachDatabase("deployments", (database) => {
+  interface Deployment {
+    readonly id: string;
+    readonly ref: string;
+    readonly createdAt: string;
+  }
+  let projectId = "";
+  let readKey = "";
+  let writeKey = "";
+  const made: Deployment[] = [];
+  const served = serve(database, {
+    prepare: async (at) => {
+      projectId = (await at.create("/v1/projects", { name: "Ranged" })).id;
+      for (const ref of ["a", "b", "c", "d"]) {
+        made.push(await at.create("/v1/deployments", { projectId, ref }));
+        // Each has a moment of its own, so that a range can end between two of them.
+        await sleep(3);
+      }
+      const key = async (scope: string) =>
+        (await at.command("key", "create", "--name", scope, "--scopes", scope)).key;
+      readKey = await key("deploy:read");
+      writeKey = await key("deploy:write");
+    },
+  });
+  const refs = async (query: string): Promise<string> => {
+    const { body, text } = await served.request(
+      `/v1/deployments?projectId=${projectId}&sort=createdAt&${query}`,
+    );
+    assert.ok(Array.isArray(body.data), text);
+    return body.data.map(({ ref }: Deployment) => ref).join("");
+  };
+  const at = (place: number) => encodeURIComponent(made[place]!.createdAt);
+
+  test("a deployment begins as queued and without an address", async () => {
+    const created = await served.request("/v1/deployments", { body: { projectId, ref: "main" } });
+    const { id } = created.body;
+    expectAnswer(created, {
+      status: 201,
+      headers: { location: `/v1/deployments/${id}` },
+      body: { projectId, ref: "main", status: "queued", url: null },
+    });
+    expectAnswer(await served.request(`/deployments/${id}`), { status: 200, body: created.body });
+    expectAnswer(await served.request(`/v1/deployments/${id}`, { method: "DELETE" }), { status: 204 });
+  });
+
+  test("null and leaving out both reset the address", async () => {
+    const url = "https://example.com/a?b=c#d";
+    const { id } = await served.create("/v1/deployments", { projectId, ref: "x", url });
+    const path = `/v1/deployments/${id}`;
+    expectAnswer(await served.request(path), { status: 200, body: { url } });
+    expectAnswer(await served.request(path, { method: "PATCH", body: { url: null } }), {
+      status: 200,
+      body: { url: null },
+    });
+    await served.request(path, { method: "PATCH", body: { url } });
+    expectAnswer(await served.request(path, { method: "PUT", body: { projectId, ref: "x" } }), {
+      status: 200,
+      body: { url: null },
+    });
+    await served.request(path, { method: "DELETE" });
+  });
+
+  test("a range begins and ends where its operator says", async () => {
+    assert.equal(await refs(`createdAt[gte]=${at(1)}`), "bcd");
+    assert.equal(await refs(`createdAt[gt]=${at(1)}`), "cd");
+    assert.equal(await refs(`createdAt[lte]=${at(1)}`), "ab");
+    assert.equal(await refs(`createdAt[lt]=${at(1)}`), "a");
+    assert.equal(await refs(`createdAt[gt]=${at(0)}&createdAt[lt]=${at(3)}`), "bc");
+    assert.equal(await refs(`createdAt=${at(2)}`), "c");
+    assert.equal(await refs(`createdAt=${at(2)}&createdAt=${at(0)}`), "ac");
+    assert.equal(await refs(`createdAt[gt]=${at(3)}`), "");
+  });
+
+  test("brackets may be percent-encoded", async () => {
+    assert.equal(await refs(`createdAt%5Bgte%5D=${at(3)}`), "d");
+  });
+
+  test("a moment may be written in any zone, and as a day", async () => {
+    const inTokyo = new Date(Date.parse(made[1]!.createdAt) + 9 * 3_600_000)
+      .toISOString()
+      .replace("Z", "+09:00");
+    assert.equal(await refs(`createdAt[gte]=${encodeURIComponent(inTokyo)}`), "bcd");
+    assert.equal(await refs("createdAt[gte]=2020-01-01&createdAt[lt]=2100-01-01"), "abcd");
+    assert.equal(await refs("createdAt[lt]=2020-01-01"), "");
+  });
+
+  test("a range goes on from page to page", async () => {
+    const path = `/v1/deployments?projectId=${projectId}&sort=createdAt&limit=2&createdAt[gte]=${at(1)}`;
+    const first = await served.request(path);
+    assert.deepEqual(
+      first.body.data.map(({ ref }: Deployment) => ref),
+      ["b", "c"],
+    );
+    const second = await served.request(`${path}&cursor=${first.body.pagination.nextCursor}`);
+    assert.deepEqual(
+      second.body.data.map(({ ref }: Deployment) => ref),
+      ["d"],
+    );
+    assert.equal(second.body.pagination.hasMore, false);
+  });
+
+  test("deploy:read reads, and writes nothing", async () => {
+    expectAnswer(await served.request("/v1/deployments", { key: readKey }), { status: 200 });
+    const refused = await served.request("/v1/deployments", { key: readKey, body: { projectId, ref: "x" } });
+    expectAnswer(refused, { status: 403, code: "insufficient_scope", message: /deploy:write/ });
+  });
+
+  test("deploy:write writes, and reads nothing", async () => {
+    const created = await served.request("/v1/deployments", { key: writeKey, body: { projectId, ref: "w" } });
+    expectAnswer(created, { status: 201 });
+    const path = `/v1/deployments/${created.body.id}`;
+    expectAnswer(await served.request(path, { key: writeKey }), {
+      status: 403,
+      code: "insufficient_scope",
+      message: /deploy:read/,
+    });
+    expectAnswer(await served.request(path, { key: writeKey, method: "DELETE" }), { status: 204 });
+  });
+
+  const faulty = (field: string, issue: "format" | "unknown" | "duplicate" | "choice") =>
+    ({ status: 422, code: "validation_error", details: [{ field, issue }] }) as const;
+  scenarios(served, [
+    {
+      fact: "a range needs a date and time",
+      path: "/v1/deployments?createdAt[gte]=soon",
+      ...faulty("createdAt[gte]", "format"),
+    },
+    {
+      fact: "a bare number is no date",
+      path: "/v1/deployments?createdAt[gte]=1",
+      ...faulty("createdAt[gte]", "format"),
+    },
+    {
+      fact: "a date in the words of one country is no ISO 8601 date",
+      path: "/v1/deployments?createdAt[lt]=11/21/2026",
+      ...faulty("createdAt[lt]", "format"),
+    },
+    {
+      fact: "a plus sign that was not encoded is told, not read as a space",
+      path: "/v1/deployments?createdAt[lt]=2026-11-21T09:30:00+02:00",
+      ...faulty("createdAt[lt]", "format"),
+    },
+    {
+      fact: "a day that no calendar has is refused",
+      path: "/v1/deployments?createdAt=2026-02-30",
+      ...faulty("createdAt", "format"),
+    },
+    {
+      fact: "an empty moment is refused",
+      path: "/v1/deployments?createdAt=",
+      ...faulty("createdAt", "format"),
+    },
+    {
+      fact: "there are four operators",
+      path: "/v1/deployments?createdAt[ne]=2026-01-01",
+      ...faulty("createdAt[ne]", "unknown"),
+    },
+    {
+      fact: "only fields declared for it have ranges",
+      path: "/v1/deployments?status[gte]=live",
+      ...faulty("status[gte]", "unknown"),
+    },
+    {
+      fact: "one end of a range is given once",
+      path: "/v1/deployments?createdAt[gt]=2026-01-01&createdAt[gt]=2027-01-01",
+      ...faulty("createdAt[gt]", "duplicate"),
+    },
+    {
+      fact: "a status to filter by is one of the choices",
+      path: "/v1/deployments?status=lost",
+      ...faulty("status", "choice"),
+    },
+    {
+      fact: "a deployment of a project that is not there is refused",
+      path: "/v1/deployments",
+      body: { projectId: "project_00000000000000000000000000", ref: "main" },
+      status: 422,
+      details: [{ field: "projectId", issue: "reference" }],
+    },
+    {
+      fact: "an address must be a URL, and a project must be there",
+      path: "/v1/deployments",
+      body: { projectId: "project_00000000000000000000000000", ref: "main", url: "not a url" },
+      status: 422,
+      details: [
+        { field: "url", issue: "format" },
+        { field: "projectId", issue: "reference" },
+      ],
+    },
+  ]);
+});

@@ -1,0 +1,99 @@
+// Declarations on the edge of what is allowed, on both databases alike.
+
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { serve } from "../../support/scenario.ts";
+import { makePlace, onEachDatabase, Portico, portico, projectFolder } from "../../support/server.ts";
+
+const cwd = resolve(import.meta.dirname, "../../fixtures/circle");
+
+onEachDatabase("declarations on the edge", (database) => {
+  const served = serve(database, { cwd });
+
+  test("two resources may refer to each other", async () => {
+    const knight = await served.create("/knights", { name: "Lancelot" });
+    const squire = await served.create("/squires", { name: "Bedwyr", knightId: knight.id });
+    const changed = await served.request(`/knights/${knight.id}`, {
+      method: "PATCH",
+      body: { squireId: squire.id },
+    });
+    assert.equal(changed.body.squireId, squire.id);
+  });
+
+  test("a policy without any value leaves nothing to see and nothing to make", async () => {
+    assert.deepEqual((await served.request("/grails")).body.data, []);
+    assert.equal((await served.request("/grails/grail_01k7yjkgxmfpnb6ct1myay60e6")).status, 404);
+    assert.equal((await served.request("/grails", { body: { name: "Holy" } })).status, 403);
+  });
+
+  for (const kind of ["text", "moment", "choice", "unknown"]) {
+    test(`a hook that gives a faulty ${kind} writes nothing`, async () => {
+      const answer = await served.request("/omens", { body: { kind } });
+      assert.equal(answer.status, 500);
+      assert.equal(answer.body.error.code, "internal_error");
+    });
+  }
+
+  test("what a hook gave wrong stands in the log", async () => {
+    const wrong = /a hook of omen gave faulty values: sign must have at most 5 characters/;
+    // Lines are written together, a quarter of a second later at most.
+    for (let tries = 0; tries < 100 && !wrong.test(served.portico.output); tries += 1) await sleep(20);
+    assert.match(served.portico.output, wrong);
+  });
+
+  test("a moment that a hook gives is kept in UTC", async () => {
+    assert.equal((await served.create("/omens", { kind: "zone" })).at, "2026-12-31T19:00:00.000Z");
+    assert.equal((await served.request("/omens")).body.data.length, 1);
+  });
+
+  test("a hook may go on after an operation that failed", async () => {
+    await served.create("/quests", { name: "Grail" });
+    const { body } = await served.request("/knights?limit=100");
+    const names = body.data.map(({ name }: { name: string }) => name);
+    assert.ok(names.includes("Galahad"));
+    assert.ok(!names.includes("Bors"));
+  });
+
+  test("a cursor to which something was added is refused", async () => {
+    const { body } = await served.request("/knights?limit=1");
+    const payload = Buffer.from(body.pagination.nextCursor, "base64url").toString();
+    for (const altered of [payload.replace("{", '{"evil":1,'), `${payload} `, payload.replace(",", ", ")]) {
+      const token = Buffer.from(altered).toString("base64url");
+      const answer = await served.request(`/knights?limit=1&cursor=${token}`);
+      assert.equal(answer.body.error?.code, "invalid_cursor", altered);
+    }
+  });
+
+  test("a first start whose sample is faulty says so, ends, and may be tried again", async () => {
+    const place = await makePlace(database);
+    const folder = mkdtempSync(join(place.folder, "project-"));
+    symlinkSync(join(projectFolder, "node_modules"), join(folder, "node_modules"));
+    const write = (title: string): void =>
+      writeFileSync(
+        join(folder, "portico.config.ts"),
+        `import { app, resource, text } from "portico";
+         const notes = resource("note", { fields: { title: text({ max: 5 }) } });
+         const seed = async (rows) => { await rows.create(notes, { title: "${title}" }); };
+         export default app({ name: "Notes", resources: [notes], seed });`,
+      );
+    try {
+      write("too long");
+      const failed = await portico(place, ["serve"], { cwd: folder, env: { PORT: "0" } });
+      assert.equal(failed.code, 1);
+      assert.match(
+        failed.stderr,
+        /^portico: the seed of portico.config.ts: title must have at most 5 characters\.\n$/,
+      );
+      write("short");
+      const started = await Portico.start(place, { cwd: folder });
+      assert.equal((await started.request("/notes")).body.data[0].title, "short");
+      await started.stop();
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+      await place.remove();
+    }
+  });
+});

@@ -1,0 +1,81 @@
+// Errors: one shape, whatever raised it.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { catalogue } from "../../../src/errors.ts";
+import { exchange, expectErrorShape, parseAnswer, serve } from "../../support/scenario.ts";
+import { type Answer, onEachDatabase } from "../../support/server.ts";
+
+onEachDatabase("errors", (database) => {
+  const served = serve(database);
+
+  /** One way to each error that a caller can cause. */
+  const causes: Readonly<Record<string, () => Promise<Answer>>> = {
+    malformed_request: () => served.request("/posts", { body: "{" }),
+    invalid_cursor: () => served.request("/posts?cursor=x"),
+    credential_in_query: () => served.request("/posts?api_key=x"),
+    authentication_required: () => served.request("/posts", { key: null }),
+    invalid_credential: () => served.request("/posts", { key: "x" }),
+    wrong_environment: () => served.request("/posts", { key: `sk_live_${"a".repeat(43)}` }),
+    insufficient_scope: async () => {
+      const { key } = await served.command("key", "create", "--name", "Few", "--scopes", "users:read");
+      return served.request("/posts", { key });
+    },
+    not_found: () => served.request("/nowhere"),
+    method_not_allowed: () => served.request("/posts", { method: "DELETE" }),
+    not_acceptable: () => served.request("/posts", { headers: { accept: "text/html" } }),
+    conflict: () => served.request("/users", { body: { name: "Ada", email: "ada@example.com" } }),
+    precondition_failed: async () => {
+      const { id } = await served.create("/posts", { title: "x" });
+      return served.request(`/posts/${id}`, { method: "DELETE", headers: { "if-match": '"x"' } });
+    },
+    payload_too_large: () => served.request("/posts", { body: "x".repeat(2_000_000) }),
+    unsupported_media_type: () =>
+      served.request("/posts", { body: "x", headers: { "content-type": "text/plain" } }),
+    validation_error: () => served.request("/posts", { body: {} }),
+    headers_too_large: async () =>
+      parseAnswer(
+        await exchange(served.url, `GET / HTTP/1.1\r\nHost: x\r\nX: ${"x".repeat(20_000)}\r\n\r\n`),
+      ),
+  };
+
+  for (const [code, cause] of Object.entries(causes)) {
+    test(`${code} has its status and the one shape`, async () => {
+      const answer = await cause();
+      assert.equal(answer.body.error.code, code);
+      assert.equal(answer.status, catalogue[code as keyof typeof catalogue][0]);
+      expectErrorShape(answer.body, answer.headers);
+    });
+  }
+
+  test("a message tells what is wrong with what, for several faults", async () => {
+    const { body } = await served.request("/posts", { body: { title: "", status: "lost", nope: 1 } });
+    assert.match(body.error.message, /title must not be empty/);
+    assert.match(body.error.message, /status must be one of draft, published, archived/);
+    assert.match(body.error.message, /nope is not a field of post/);
+  });
+
+  test("of very many faults a hundred are told, and the message stays short", async () => {
+    const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, number) => [`unknown${number}`, 1]));
+    const { status, body } = await served.request("/posts", { body: many });
+    assert.equal(status, 422);
+    assert.equal(body.error.details.length, 100);
+    assert.ok(body.error.message.length < 1_000, `${body.error.message.length} characters`);
+  });
+
+  test("an error never tells of the inside: no SQL, no file, no stack", async () => {
+    for (const cause of Object.values(causes)) {
+      assert.doesNotMatch(
+        (await cause()).text,
+        /insert into|select .* from|sqlite|postgres|node:|\.ts\b|\n +at /i,
+      );
+    }
+  });
+
+  test("an error closes nothing: the next request on the connection is answered", async () => {
+    const head = (path: string, connection: string) =>
+      `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: ${connection}\r\n\r\n`;
+    const received = await exchange(served.url, head("/nowhere", "keep-alive") + head("/healthz", "close"));
+    assert.deepEqual(received.match(/HTTP\/1\.1 \d{3}/g), ["HTTP/1.1 404", "HTTP/1.1 200"]);
+  });
+});

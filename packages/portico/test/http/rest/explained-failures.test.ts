@@ -1,0 +1,126 @@
+// Code of declarations that throws: the sandbox tells its developer what and where, live mode tells callers nothing, and
+// the log has it in full.
+
+import assert from "node:assert/strict";
+import { resolve } from "node:path";
+import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { openReader } from "../../support/database-reader.ts";
+import { expectAnswer, runCommand, serve } from "../../support/scenario.ts";
+import { type Answer, makePlace, onEachDatabase, type Place, Portico } from "../../support/server.ts";
+
+const cwd = resolve(import.meta.dirname, "../../fixtures/faulty");
+const silent = /^Something went wrong on our side\.$/;
+
+async function logged(portico: Portico, pattern: RegExp): Promise<void> {
+  // Lines are written together, a quarter of a second later at most.
+  for (let tries = 0; tries < 100 && !pattern.test(portico.output); tries += 1) await sleep(20);
+  assert.match(portico.output, pattern);
+}
+
+onEachDatabase("code of declarations that throws, in the sandbox", (database) => {
+  const served = serve(database, { cwd });
+  const create = (name: string): Promise<Answer> => served.request("/machines", { body: { name } });
+
+  const told: readonly (readonly [what: string, name: string, message: RegExp])[] = [
+    [
+      "a hook",
+      "sync",
+      /^In the hook before\.create of machine: TypeError: with sk_test_\[redacted\], and second line, at portico\.config\.ts:\d+:\d+\. Only the sandbox tells this\.$/,
+    ],
+    ["a hook that throws no error", "text", /^In the hook before\.create of machine: a text alone\. Only/],
+    [
+      "a function of JavaScript that a hook calls",
+      "parse",
+      /SyntaxError: .*, at portico\.config\.ts:\d+:\d+\. /,
+    ],
+    ["a hook that gives faulty values", "values", /^a hook of machine gave faulty values: label must have/],
+    ["a default", "default", /^In the default of the field label of machine: RangeError: no label/],
+    ["a check", "check", /^In validate of machine: Error: unchecked, at /],
+  ];
+  for (const [what, name, message] of told) {
+    test(`${what} is told in the one error shape`, async () => {
+      const answer = await create(name);
+      expectAnswer(answer, { status: 500, code: "internal_error", message, details: [] });
+    });
+  }
+
+  test("an asynchronous hook is told, and a long message is cut", async () => {
+    const { message } = (await create("async")).body.error;
+    assert.match(message, /^In the hook after\.create of machine: Error: xy+, at portico\.config\.ts:/);
+    assert.ok(message.length < 700);
+    await logged(served.portico, /y{2000}/);
+  });
+
+  test("an action is told", async () => {
+    const { id } = (await create("fine")).body;
+    expectAnswer(await served.request(`/machines/${id}/starts`, { method: "POST" }), {
+      status: 500,
+      message: /^In the action starts of machine: Error: does not start, at portico\.config\.ts/,
+    });
+  });
+
+  test("GraphQL tells the same", async () => {
+    const query = 'mutation { createMachine(input: { name: "sync" }) { id } }';
+    const { body } = await served.request("/graphql", { body: { query } });
+    assert.match(body.errors[0].message, /^In the hook before\.create of machine: TypeError: /);
+    assert.equal(body.errors[0].extensions.code, "internal_error");
+  });
+
+  test("an error of the API passes as it is", async () => {
+    expectAnswer(await create("problem"), { status: 409, code: "conflict", message: /^As declared\.$/ });
+  });
+
+  test("an error of the database that passes through a hook is not told", async () => {
+    const reader = openReader(served.place.databaseUrl);
+    await reader.write("drop table ledgers");
+    await reader.close();
+    const answer = await create("database");
+    // The table may have gone with a migration to a newer version of the declarations.
+    expectAnswer(answer, { status: 503, code: "unavailable" });
+    assert.doesNotMatch(answer.text, /ledgers/);
+    await logged(served.portico, /ledgers[^\n]*"msg":"request failed"/);
+  });
+});
+
+onEachDatabase("code of declarations that throws, in live mode", (database) => {
+  const env = { PORTICO_MODE: "live", PORTICO_SECRET: "s".repeat(32) };
+  let place: Place;
+  let portico: Portico;
+  let id: string;
+  before(async () => {
+    place = await makePlace(database);
+    await runCommand(place, ["migrate"], { env, cwd });
+    const { tenant } = await runCommand(place, ["tenant", "create", "--name", "Live"], { env, cwd });
+    const scopes = "machines:read,machines:write,ledgers:read";
+    const words = ["key", "create", "--name", "K", "--scopes", scopes, "--tenant", tenant.id];
+    const { key } = await runCommand(place, words, { env, cwd });
+    portico = await Portico.start(place, { env, cwd, key });
+    id = (await portico.request("/machines", { body: { name: "fine" } })).body.id;
+  });
+  after(async () => {
+    await portico?.stop();
+    await place?.remove();
+  });
+
+  for (const name of ["sync", "text", "parse", "values", "default", "check", "async"]) {
+    test(`nothing is told of '${name}'`, async () => {
+      const answer = await portico.request("/machines", { body: { name } });
+      expectAnswer(answer, { status: 500, code: "internal_error", message: silent, details: [] });
+    });
+  }
+
+  test("nothing is told of an action, nor by GraphQL", async () => {
+    const answer = await portico.request(`/machines/${id}/starts`, { method: "POST" });
+    expectAnswer(answer, { status: 500, code: "internal_error", message: silent });
+    const query = 'mutation { createMachine(input: { name: "sync" }) { id } }';
+    const { body } = await portico.request("/graphql", { body: { query } });
+    assert.match(body.errors[0].message, silent);
+  });
+
+  test("the log tells what was thrown, with its stack and without credentials", async () => {
+    await logged(portico, /unchecked[\s\S]*portico\.config\.ts/);
+    assert.match(portico.output, /with sk_test_\[redacted\]/);
+    assert.doesNotMatch(portico.output, /sk_test_inside/);
+  });
+});

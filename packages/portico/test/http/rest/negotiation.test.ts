@@ -1,0 +1,133 @@
+// Media types and sizes: 406, 413, 415.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { exchange, expectAnswer, parseAnswer, scenarios, serve } from "../../support/scenario.ts";
+import { onEachDatabase } from "../../support/server.ts";
+
+const json = "application/json; charset=utf-8";
+const mebibyte = 1024 * 1024;
+
+onEachDatabase("negotiation", (database) => {
+  const served = serve(database);
+
+  for (const accept of [
+    "application/json",
+    "application/*",
+    "*/*",
+    "text/html, */*;q=0.1",
+    "text/html, application/json;q=0.5",
+    "APPLICATION/JSON",
+    "application/json; charset=utf-8",
+  ]) {
+    test(`'Accept: ${accept}' is answered with JSON`, async () => {
+      const answer = await served.request("/posts", { headers: { accept } });
+      expectAnswer(answer, { status: 200, headers: { "content-type": json } });
+    });
+  }
+
+  for (const accept of ["text/html", "application/xml", "application/json;q=0", "text/*, image/png", "x"]) {
+    test(`'Accept: ${accept}' is 406, in JSON all the same`, async () => {
+      const answer = await served.request("/posts", { headers: { accept } });
+      expectAnswer(answer, { status: 406, code: "not_acceptable", headers: { "content-type": json } });
+    });
+  }
+
+  for (const type of [
+    "application/json",
+    "application/json; charset=utf-8",
+    "Application/JSON;charset=UTF-8",
+  ]) {
+    test(`a body of the type '${type}' is read`, async () => {
+      const sent = { body: { title: "Typed" }, headers: { "content-type": type } };
+      expectAnswer(await served.request("/posts", sent), { status: 201, headers: { "content-type": json } });
+    });
+  }
+
+  const unsupported = { status: 415, code: "unsupported_media_type" } as const;
+  test("a body that is compressed is refused, with what is accepted", async () => {
+    const send = (encoding: string) =>
+      served.request("/posts", { body: { title: "x" }, headers: { "content-encoding": encoding } });
+    expectAnswer(await send("identity"), { status: 201 });
+    for (const encoding of ["gzip", "br", "identity, gzip", "x"]) {
+      const headers = { "accept-encoding": "identity" };
+      expectAnswer(await send(encoding), { ...unsupported, headers });
+    }
+  });
+
+  scenarios(served, [
+    ...[
+      "text/plain",
+      "application/x-www-form-urlencoded",
+      "multipart/form-data; boundary=x",
+      "application/xml",
+      "application/jsonx",
+      "application/json-patch+json",
+      "json",
+    ].map((type) => ({
+      fact: `a body of the type '${type}' is 415`,
+      path: "/posts",
+      body: '{"title":"x"}',
+      headers: { "content-type": type },
+      ...unsupported,
+    })),
+    {
+      fact: "a change of the type of a form is 415 and changes nothing",
+      path: async () => `/posts/${(await served.create("/posts", { title: "Kept" })).id}`,
+      method: "PATCH",
+      body: "title=x",
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      ...unsupported,
+    },
+  ]);
+
+  const sized = (bytes: number): string => {
+    const empty = JSON.stringify({ title: "Sized", body: "" });
+    return JSON.stringify({ title: "Sized", body: "x".repeat(bytes - empty.length) });
+  };
+
+  test("a body of 1 MiB is read, and judged by its fields", async () => {
+    const answer = await served.request("/posts", { body: sized(mebibyte) });
+    expectAnswer(answer, { status: 422, details: [{ field: "body", issue: "max" }] });
+  });
+
+  test("a body of one byte more is 413", async () => {
+    const answer = await served.request("/posts", { body: sized(mebibyte + 1) });
+    expectAnswer(answer, { status: 413, code: "payload_too_large" });
+  });
+
+  test("a body that is announced as too large is 413 before it has come", async () => {
+    const head = [
+      "POST /posts HTTP/1.1",
+      "Host: x",
+      `Authorization: Bearer ${served.portico.key}`,
+      "Content-Type: application/json",
+      "Content-Length: 100000000",
+      "Connection: close",
+    ].join("\r\n");
+    const answer = parseAnswer(await exchange(served.url, `${head}\r\n\r\n`));
+    expectAnswer(answer, { status: 413, code: "payload_too_large" });
+  });
+
+  test("a body in chunks is 413 as soon as it is too large", async () => {
+    const chunk = "x".repeat(64 * 1024);
+    const head = [
+      "POST /posts HTTP/1.1",
+      "Host: x",
+      `Authorization: Bearer ${served.portico.key}`,
+      "Content-Type: application/json",
+      "Transfer-Encoding: chunked",
+      "Connection: close",
+    ].join("\r\n");
+    const chunks = `${(64 * 1024).toString(16)}\r\n${chunk}\r\n`.repeat(17);
+    const received = await exchange(served.url, `${head}\r\n\r\n${chunks}`);
+    assert.match(received, /^HTTP\/1\.1 413 /);
+    assert.match(received, /"code":"payload_too_large"/);
+  });
+
+  test("the server answers others while a large body comes in", async () => {
+    const large = served.request("/posts", { body: sized(mebibyte) });
+    expectAnswer(await served.request("/healthz"), { status: 200 });
+    expectAnswer(await large, { status: 422 });
+  });
+});

@@ -1,0 +1,375 @@
+// Pages held against a plain list in memory, for random rows, filters, sorts, searches, sizes and directions.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import fc from "fast-check";
+import { searchWords } from "../../../src/query/search-terms.ts";
+import {
+  type Answer,
+  makePlace,
+  onEachDatabase,
+  type Place,
+  Portico,
+  projectFolder,
+} from "../../support/server.ts";
+import {
+  type Filter,
+  type ListQuery,
+  listed,
+  type Operator,
+  pageBeside,
+  type Row,
+  type Value,
+} from "./collection-model.ts";
+
+const fixture = `${projectFolder}/packages/portico/test/fixtures/library`;
+
+/** What the fixture declares, as far as a caller sees it. */
+interface Collection {
+  readonly filters: Readonly<Record<string, "equality" | "range">>;
+  readonly sorts: readonly string[];
+  readonly searched: readonly string[];
+}
+
+const books: Collection = {
+  filters: {
+    genre: "equality",
+    isLent: "equality",
+    title: "equality",
+    subtitle: "range",
+    pages: "range",
+    price: "range",
+    publishedAt: "range",
+  },
+  sorts: [
+    "createdAt",
+    "updatedAt",
+    "title",
+    "subtitle",
+    "pages",
+    "price",
+    "isLent",
+    "publishedAt",
+    "genre",
+    "mac",
+  ],
+  searched: ["title", "subtitle"],
+};
+const copies: Collection = {
+  filters: { genre: "equality", subtitle: "range", pages: "range" },
+  sorts: ["createdAt", "subtitle", "publishedAt", "price"],
+  searched: ["title"],
+};
+const loans: Collection = {
+  filters: { genre: "equality", isLent: "equality", price: "range" },
+  sorts: ["createdAt", "subtitle", "price", "mac"],
+  searched: ["subtitle"],
+};
+
+const allFields = [
+  "title",
+  "subtitle",
+  "pages",
+  "price",
+  "isLent",
+  "publishedAt",
+  "genre",
+  "mac",
+  "createdAt",
+];
+
+/**
+ * Characters on which databases and languages differ: beyond the BMP (which UTF-16 sorts before U+E000), composed
+ * and combining accents, capitals, spaces, what JSON, SQL and `like` escape, and controls.
+ */
+const characters = [..."abAB é\u0301ßΩж字\u{1F600}\u{10FFFF}\uE000\uFFFD\u2028\n\t\u0001\u007F\"'\\%_&+#=<,"];
+const shortText = fc.string({ unit: fc.constantFrom(...characters), maxLength: 4 });
+const anyText = fc.oneof(
+  { weight: 4, arbitrary: shortText },
+  {
+    weight: 1,
+    arbitrary: fc.string({ unit: "binary", maxLength: 12 }).map((each) => each.replaceAll("\0", "")),
+  },
+);
+const anyNumber = fc
+  .oneof(
+    fc.constantFrom(0, 0.1, 0.1 + 0.2, 1 / 3, -1 / 3, 1e21, 5e-324, Number.MAX_VALUE, 2 ** 53 + 2),
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+  )
+  // JSON has no negative zero.
+  .map((value) => value + 0);
+const anyInteger = fc.oneof(fc.integer({ min: -2, max: 3 }), fc.maxSafeInteger());
+const anyMoment = fc
+  .oneof(
+    fc.constantFrom(0, 1, -1, 951_782_400_000, 253_402_300_799_999, -62_135_596_800_000),
+    fc.integer({ min: -62_135_596_800_000, max: 253_402_300_799_999 }),
+  )
+  .map((time) => new Date(time).toISOString());
+
+const nullable = <T>(values: fc.Arbitrary<T>): fc.Arbitrary<T | null> => fc.option(values, { freq: 4 });
+
+const book = fc.record({
+  title: anyText,
+  subtitle: nullable(anyText),
+  pages: nullable(anyInteger),
+  price: nullable(anyNumber),
+  isLent: nullable(fc.boolean()),
+  publishedAt: nullable(anyMoment),
+  genre: fc.constantFrom("drama", "poetry", "prose"),
+  mac: fc.integer({ min: 0, max: 2 }),
+});
+const shelfful = fc.array(book, { maxLength: 30 });
+
+/** A filter before the rows are known: `picks` are places of rows whose values it takes. */
+interface Wish {
+  readonly field: string;
+  readonly operator: Operator;
+  readonly picks: readonly number[];
+}
+
+interface Walk {
+  readonly sort: string;
+  readonly isDescending: boolean;
+  readonly filters: readonly Wish[];
+  /** Which rows' words to search for, and how many characters of each. */
+  readonly search: readonly { readonly pick: number; readonly length: number }[];
+  readonly limit: number;
+  readonly fields: readonly string[] | null;
+  readonly route: readonly Step[];
+}
+
+type Step = "forward" | "backward" | "to the end" | "to the beginning";
+
+function walkOf({ filters, sorts }: Collection): fc.Arbitrary<Walk> {
+  const wish = fc.constantFrom(...Object.keys(filters)).chain((field) =>
+    fc.record({
+      field: fc.constant(field),
+      operator: fc.constantFrom<Operator>(
+        "in",
+        ...(filters[field] === "range" ? (["gte", "gt", "lte", "lt"] as const) : []),
+      ),
+      picks: fc.array(fc.nat(29), { minLength: 1, maxLength: 4 }),
+    }),
+  );
+  return fc.record({
+    sort: fc.constantFrom(...sorts),
+    isDescending: fc.boolean(),
+    filters: fc.oneof(
+      fc.constant([]),
+      fc.uniqueArray(wish, { maxLength: 2, selector: ({ field, operator }) => `${field} ${operator}` }),
+    ),
+    search: fc.oneof(
+      { weight: 3, arbitrary: fc.constant([]) },
+      {
+        weight: 1,
+        arbitrary: fc.array(fc.record({ pick: fc.nat(29), length: fc.integer({ min: 1, max: 3 }) }), {
+          maxLength: 2,
+        }),
+      },
+    ),
+    limit: fc.oneof(
+      { weight: 6, arbitrary: fc.integer({ min: 1, max: 7 }) },
+      { weight: 1, arbitrary: fc.constant(100) },
+    ),
+    fields: fc.option(fc.subarray(allFields), { freq: 2 }),
+    route: fc.oneof(
+      fc.constant<Step[]>(["to the end"]),
+      fc.constant<Step[]>(["to the beginning"]),
+      fc.constant<Step[]>(["to the end", "to the beginning"]),
+      fc.array(fc.constantFrom<Step>("forward", "backward"), { minLength: 1, maxLength: 12 }),
+    ),
+  });
+}
+
+function queryOf(walk: Walk, rows: readonly Row[], { searched }: Collection): ListQuery {
+  const picked = (pick: number): Row | undefined => rows[pick % Math.max(rows.length, 1)];
+  const filters = walk.filters.map(({ field, operator, picks }): Filter => {
+    const values = picks.map((pick) => picked(pick)?.[field] ?? standIns[field]!);
+    return { field, operator, values: operator === "in" ? values : values.slice(0, 1) };
+  });
+  const words = walk.search.flatMap(({ pick, length }) => {
+    const row = picked(pick);
+    const word = row && searchWords(searched.map((field) => row[field] ?? "").join(" "))[0];
+    return word === undefined ? [] : [[...word].slice(0, length).join("")];
+  });
+  return { sort: walk.sort, isDescending: walk.isDescending, filters, q: words.join(" "), searched };
+}
+
+/** Values to filter by where the row that was picked has none. */
+const standIns: Readonly<Record<string, Value>> = {
+  genre: "drama",
+  isLent: true,
+  title: "a",
+  subtitle: "a",
+  pages: 0,
+  price: 0,
+  publishedAt: "1970-01-01T00:00:00.000Z",
+};
+
+function parametersOf(query: ListQuery, { fields }: Walk): URLSearchParams {
+  const parameters = new URLSearchParams({ sort: `${query.isDescending ? "-" : ""}${query.sort}` });
+  for (const { field, operator, values } of query.filters) {
+    const name = operator === "in" ? field : `${field}[${operator}]`;
+    for (const value of values) parameters.append(name, String(value));
+  }
+  if (query.q !== "") parameters.set("q", query.q);
+  if (fields) parameters.set("fields", fields.join(",") || "id");
+  return parameters;
+}
+
+/** A row as an answer shows it under `fields`. */
+function shown(row: Row, fields: Walk["fields"]): Record<string, Value> {
+  if (!fields) return row;
+  return Object.fromEntries(Object.entries(row).filter(([name]) => name === "id" || fields.includes(name)));
+}
+
+onEachDatabase("pages agree with a plain list", (database) => {
+  let place: Place;
+  let portico: Portico;
+  before(async () => {
+    place = await makePlace(database);
+    portico = await Portico.start(place, {
+      cwd: fixture,
+      env: { PORTICO_SECRET: "a".repeat(32) },
+    });
+  });
+  after(async () => {
+    await portico?.stop();
+    await place?.remove();
+  });
+
+  /** Creates rows at once, so that some share a moment and ids are in no order of the list. */
+  async function fill(path: string, bodies: readonly object[]): Promise<Row[]> {
+    const answers = await Promise.all(bodies.map((body) => portico.request(path, { body })));
+    return answers.map((answer, place) => {
+      assert.equal(answer.status, 201, answer.text);
+      assert.deepEqual(answer.body, { ...answer.body, ...bodies[place] }, "a row holds what was sent");
+      return answer.body as Row;
+    });
+  }
+
+  async function empty(path: string, rows: readonly Row[]): Promise<void> {
+    const answers = await Promise.all(
+      rows.map(({ id }) => portico.request(`${path}/${id}`, { method: "DELETE" })),
+    );
+    assert.ok(answers.every(({ status }) => status === 204));
+  }
+
+  async function page(path: string, parameters: URLSearchParams): Promise<Answer> {
+    const answer = await portico.request(`${path}?${parameters}`);
+    assert.equal(answer.status, 200, answer.text);
+    return answer;
+  }
+
+  /** Walks along a collection and holds every page against the model. */
+  async function follow(
+    path: string,
+    collection: Collection,
+    rows: readonly Row[],
+    walk: Walk,
+  ): Promise<void> {
+    const query = queryOf(walk, rows, collection);
+    const list = listed(rows, query);
+    let at: { row: Row; token: string } | undefined;
+    const go = async (isBackward: boolean): Promise<boolean> => {
+      const parameters = parametersOf(query, walk);
+      parameters.set("limit", String(walk.limit));
+      if (at) parameters.set("cursor", at.token);
+      if (isBackward) parameters.set("direction", "backward");
+      const expected = pageBeside(list, { at: at?.row, isBackward, limit: walk.limit });
+      const answer = await page(path, parameters);
+      const { data, pagination } = answer.body;
+      assert.deepEqual(
+        data,
+        expected.rows.map((row) => shown(row, walk.fields)),
+      );
+      assert.equal(pagination.hasMore, expected.hasMore);
+      assert.equal(typeof pagination.prevCursor, data.length > 0 ? "string" : "undefined");
+      const hasNext = data.length > 0 && (isBackward ? at !== undefined : expected.hasMore);
+      assert.equal(typeof pagination.nextCursor, hasNext ? "string" : "object");
+      const link = answer.headers.get("link") ?? "";
+      assert.equal(link.includes('rel="next"'), hasNext);
+      if (hasNext) assert.ok(link.includes(`cursor=${pagination.nextCursor}>; rel="next"`), link);
+      // At an end there is nothing to go on from: the next step goes from the last place that there was.
+      const [row, token] = isBackward
+        ? [expected.rows[0], pagination.prevCursor]
+        : [expected.rows.at(-1), pagination.nextCursor];
+      if (row && token) at = { row, token };
+      else if (row) at = { row: expected.rows[0]!, token: pagination.prevCursor };
+      return expected.hasMore;
+    };
+    for (const step of walk.route) {
+      if (step === "forward" || step === "backward") {
+        await go(step === "backward");
+        continue;
+      }
+      while (await go(step === "to the beginning"));
+    }
+  }
+
+  test("a collection", async () => {
+    const property = fc.asyncProperty(
+      shelfful,
+      fc.array(walkOf(books), { minLength: 30, maxLength: 30 }),
+      async (bodies, walks) => {
+        const rows = await fill("/books", bodies);
+        try {
+          for (const walk of walks) await follow("/books", books, rows, walk);
+        } finally {
+          await empty("/books", rows);
+        }
+      },
+    );
+    await fc.assert(property, { numRuns: 25 });
+  });
+
+  test("a collection below a row, beside that of another row", async () => {
+    const property = fc.asyncProperty(
+      shelfful,
+      shelfful,
+      fc.array(walkOf(copies), { minLength: 20, maxLength: 20 }),
+      async (bodies, others, walks) => {
+        const [shelf, other] = await fill("/shelves", [{ name: "one" }, { name: "other" }]);
+        const path = `/shelves/${shelf!.id}/copies`;
+        const [rows] = await Promise.all([fill(path, bodies), fill(`/shelves/${other!.id}/copies`, others)]);
+        for (const walk of walks) await follow(path, copies, rows, walk);
+      },
+    );
+    await fc.assert(property, { numRuns: 25 });
+  });
+
+  test("numbered pages", async () => {
+    const property = fc.asyncProperty(
+      shelfful,
+      fc.array(walkOf(loans), { minLength: 20, maxLength: 20 }),
+      async (bodies, walks) => {
+        const rows = await fill("/loans", bodies);
+        try {
+          for (const walk of walks) await leafThrough(rows, walk);
+        } finally {
+          await empty("/loans", rows);
+        }
+      },
+    );
+    await fc.assert(property, { numRuns: 25 });
+  });
+
+  /** Every numbered page, and the one after the last. */
+  async function leafThrough(rows: readonly Row[], walk: Walk): Promise<void> {
+    const query = queryOf(walk, rows, loans);
+    const list = listed(rows, query);
+    const last = Math.ceil(list.length / walk.limit);
+    for (let number = 1; number <= last + 1; number++) {
+      const parameters = parametersOf(query, walk);
+      parameters.set("page", String(number));
+      parameters.set("perPage", String(walk.limit));
+      const { body } = await page("/loans", parameters);
+      const expected = list.slice((number - 1) * walk.limit, number * walk.limit);
+      assert.deepEqual(
+        body.data,
+        expected.map((row) => shown(row, walk.fields)),
+      );
+      assert.deepEqual(body.pagination, { nextCursor: null, hasMore: number < last, total: list.length });
+    }
+  }
+});

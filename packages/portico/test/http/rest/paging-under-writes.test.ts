@@ -1,0 +1,115 @@
+// Many clients walk along a collection while others add and remove rows: what stood throughout is met exactly once.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { makePlace, onEachDatabase, type Place, Portico } from "../../support/server.ts";
+
+const readers = 100;
+const writers = 4;
+const standingRows = 240;
+
+const sorts = ["-createdAt", "createdAt", "title", "-title"];
+const statuses = [undefined, "draft", "published"];
+
+interface Walk {
+  readonly sort: string;
+  readonly status: string | undefined;
+  readonly isSearch: boolean;
+  readonly limit: number;
+  readonly direction: "forward" | "backward";
+}
+
+/** Every combination of sort, filter and direction is walked by several readers, some of which search too. */
+function walkOf(reader: number): Walk {
+  return {
+    sort: sorts[reader % sorts.length]!,
+    status: statuses[reader % statuses.length],
+    direction: Math.floor(reader / 12) % 2 === 0 ? "forward" : "backward",
+    isSearch: reader % 5 === 0,
+    limit: 5 + (reader % 17),
+  };
+}
+
+/** Titles that fall everywhere between those of other rows, and are often equal. */
+function anyTitle(): string {
+  return `Title ${Math.floor(Math.random() * 60)}`;
+}
+
+onEachDatabase("pages while others write", (database) => {
+  let place: Place;
+  let portico: Portico;
+  before(async () => {
+    place = await makePlace(database);
+    portico = await Portico.start(place);
+  });
+  after(async () => {
+    await portico?.stop();
+    await place?.remove();
+  });
+
+  async function create(status: string): Promise<string> {
+    const { status: code, body } = await portico.request("/posts", { body: { title: anyTitle(), status } });
+    assert.equal(code, 201);
+    return body.id;
+  }
+
+  /** The ids of a whole walk, as they were met. */
+  async function walk({ sort, status, isSearch, limit, direction }: Walk): Promise<string[]> {
+    const met: string[] = [];
+    let cursor: string | null = null;
+    for (let hasMore = true; hasMore; ) {
+      const parameters = new URLSearchParams({ sort, limit: String(limit), direction });
+      if (status !== undefined) parameters.set("status", status);
+      // Every title begins with it.
+      if (isSearch) parameters.set("q", "title");
+      if (cursor !== null) parameters.set("cursor", cursor);
+      const answer = await portico.request(`/posts?${parameters}`);
+      assert.equal(answer.status, 200, answer.text);
+      const { data, pagination } = answer.body;
+      met.push(...data.map(({ id }: { id: string }) => id));
+      hasMore = pagination.hasMore;
+      cursor = direction === "forward" ? pagination.nextCursor : pagination.prevCursor;
+    }
+    return met;
+  }
+
+  test("no row that stood throughout is skipped or met twice", async () => {
+    const standing = new Map<string, string>();
+    await Promise.all(
+      Array.from({ length: standingRows }, async (_, place) => {
+        const status = place % 2 === 0 ? "draft" : "published";
+        standing.set(await create(status), status);
+      }),
+    );
+    let isOver = false;
+    let written = 0;
+    const churn = async (): Promise<void> => {
+      const own: string[] = [];
+      while (!isOver) {
+        if (own.length < 20 && Math.random() < 0.6)
+          own.push(await create(written % 2 ? "draft" : "published"));
+        else if (own.length > 0) {
+          const [id] = own.splice(Math.floor(Math.random() * own.length), 1);
+          assert.equal((await portico.request(`/posts/${id}`, { method: "DELETE" })).status, 204);
+        }
+        written++;
+      }
+    };
+    const churning = Array.from({ length: writers }, churn);
+    const walks = await Promise.all(
+      Array.from({ length: readers }, async (_, reader) => ({ reader, met: await walk(walkOf(reader)) })),
+    ).finally(() => {
+      isOver = true;
+    });
+    await Promise.all(churning);
+    assert.ok(written > 50, `there were only ${written} writes meanwhile`);
+
+    for (const { reader, met } of walks) {
+      const { status } = walkOf(reader);
+      const expected = [...standing].filter(([, own]) => status === undefined || own === status);
+      const missed = expected.filter(([id]) => !met.includes(id));
+      assert.deepEqual(missed, [], `reader ${reader} skipped rows`);
+      assert.equal(new Set(met).size, met.length, `reader ${reader} met a row twice`);
+    }
+  });
+});

@@ -1,0 +1,117 @@
+// Writes that meet: those that share a group on disk do not share a fate, and of those that contradict one wins.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { openReader } from "../../support/database-reader.ts";
+import { makePlace, onEachDatabase, type Place, Portico, projectFolder } from "../../support/server.ts";
+
+onEachDatabase("parallel writes", (database) => {
+  let place: Place;
+  let portico: Portico;
+  before(async () => {
+    place = await makePlace(database);
+    portico = await Portico.start(place);
+  });
+  after(async () => {
+    await portico?.stop();
+    await place?.remove();
+  });
+
+  test("of 50 creates at once, those with a slug that is taken are 409 and all others stand", async () => {
+    const slugs = Array.from({ length: 50 }, (_, place) => (place % 5 < 2 ? "shared" : `slug-${place}`));
+    const answers = await Promise.all(
+      slugs.map((slug) => portico.request("/v1/projects", { body: { name: `Project ${slug}`, slug } })),
+    );
+    const created = answers.filter(({ status }) => status === 201).map(({ body }) => body);
+    const refused = answers.filter(({ status }) => status !== 201);
+    assert.deepEqual(created.map(({ slug }) => slug).sort(), [...new Set(slugs)].sort());
+    assert.equal(refused.length, 19);
+    for (const { status, body } of refused) {
+      assert.equal(status, 409);
+      assert.equal(body.error.code, "conflict");
+      assert.deepEqual(body.error.details, [{ field: "slug", issue: "duplicate" }]);
+    }
+    const { body: list } = await portico.request("/v1/projects?limit=100");
+    const found = new Map(list.data.map((project: { id: string }) => [project.id, project]));
+    for (const project of created) assert.deepEqual(found.get(project.id), project);
+    assert.equal(list.data.filter(({ slug }: { slug: string }) => slug === "shared").length, 1);
+  });
+
+  test("of 20 changes at once with the same If-Match, exactly one is made", async () => {
+    for (let round = 0; round < 5; round++) {
+      const created = await portico.request("/posts", { body: { title: "Before" } });
+      const path = `/posts/${created.body.id}`;
+      const headers = { "if-match": created.headers.get("etag")! };
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, place) =>
+          portico.request(path, {
+            method: place % 2 ? "PATCH" : "PUT",
+            headers,
+            body: { title: `Change ${place}` },
+          }),
+        ),
+      );
+      const won = answers.filter(({ status }) => status === 200);
+      assert.equal(won.length, 1);
+      assert.ok(answers.every(({ status }) => status === 200 || status === 412));
+      const read = await portico.request(path);
+      assert.deepEqual(read.body, won[0]!.body);
+      assert.equal(read.headers.get("etag"), won[0]!.headers.get("etag"));
+    }
+  });
+
+  test("changes of different fields at once without If-Match are all made", async () => {
+    const created = await portico.request("/posts", { body: { title: "Before" } });
+    const path = `/posts/${created.body.id}`;
+    const changes = [{ title: "After" }, { body: "Changed" }, { status: "published" }];
+    const answers = await Promise.all(
+      changes.map((body) => portico.request(path, { method: "PATCH", body })),
+    );
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 200, 200],
+    );
+    const { body } = await portico.request(path);
+    assert.deepEqual(body, { ...body, ...Object.assign({}, ...changes) });
+  });
+
+  test("of 10 removals at once, one finds the row", async () => {
+    const created = await portico.request("/posts", { body: { title: "Gone soon" } });
+    const path = `/posts/${created.body.id}`;
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => portico.request(path, { method: "DELETE" })),
+    );
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [204, ...Array(9).fill(404)]);
+  });
+});
+
+onEachDatabase("parallel writes with a hook that fails", (database) => {
+  test("of 50 creates at once, those that a hook refuses after the insert leave neither row nor event", async () => {
+    const place = await makePlace(database);
+    const portico = await Portico.start(place, {
+      cwd: `${projectFolder}/packages/portico/test/fixtures/library`,
+      env: { PORTICO_SECRET: "a".repeat(32) },
+    });
+    const reader = openReader(place.databaseUrl);
+    try {
+      const names = Array.from({ length: 50 }, (_, place) => (place % 3 === 1 ? "full" : `shelf ${place}`));
+      const answers = await Promise.all(names.map((name) => portico.request("/shelves", { body: { name } })));
+      for (const [place, { status, body }] of answers.entries()) {
+        assert.equal(status, names[place] === "full" ? 409 : 201);
+        if (status === 409) assert.equal(body.error.message, "The shelf is full.");
+      }
+      const standing = names.filter((name) => name !== "full").sort();
+      const rows = await reader.rows("select name from shelves");
+      assert.deepEqual(rows.map(([name]) => name).sort(), standing);
+      const created = "select count(*), count(distinct row_id) from events where kind = 'shelf.created'";
+      assert.deepEqual(
+        (await reader.rows(created)).map((row) => row.map(Number)),
+        [[standing.length, standing.length]],
+      );
+    } finally {
+      await reader.close();
+      await portico.stop();
+      await place.remove();
+    }
+  });
+});

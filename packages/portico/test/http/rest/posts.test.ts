@@ -1,0 +1,252 @@
+// Posts over HTTP: the table of methods of the specification.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { expectAnswer, scenarios, serve } from "../../support/scenario.ts";
+import { onEachDatabase } from "../../support/server.ts";
+
+const idPattern = /^post_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
+const momentPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const noSuchPost = "post_00000000000000000000000000";
+
+onEachDatabase("posts", (database) => {
+  const served = serve(database);
+  const post = (body: object = {}) => served.create("/posts", { title: "A title", ...body });
+
+  test("a post that is created can be read where Location says", async () => {
+    const created = await served.request("/posts", { body: { title: "Hello" } });
+    expectAnswer(created, { status: 201, headers: { location: `/posts/${created.body.id}` } });
+    const read = await served.request(created.headers.get("location")!);
+    assert.equal(read.status, 200);
+    assert.deepEqual(read.body, created.body);
+  });
+
+  test("a post that is created under its version is told there", async () => {
+    const created = await served.request("/v1/posts", { body: { title: "Hello" } });
+    expectAnswer(created, { status: 201, headers: { location: `/v1/posts/${created.body.id}` } });
+    expectAnswer(await served.request(`/posts/${created.body.id}`), { status: 200, body: created.body });
+    expectAnswer(await served.request(`/v1/posts/${created.body.id}`), { status: 200, body: created.body });
+  });
+
+  test("a post shows its fields in the order of the declaration, and what was left out has its default", async () => {
+    const { id, authorId, createdAt, updatedAt, ...rest } = await post();
+    assert.match(id, idPattern);
+    assert.match(authorId, /^user_/);
+    assert.match(createdAt, momentPattern);
+    assert.equal(updatedAt, createdAt);
+    assert.deepEqual(rest, { title: "A title", body: "", status: "draft" });
+    const { text } = await served.request(`/posts/${id}`);
+    const order = ["id", "title", "body", "status", "authorId", "createdAt", "updatedAt"];
+    assert.deepEqual(Object.keys(JSON.parse(text)), order);
+  });
+
+  test("the moment of creation is now, in UTC", async () => {
+    const began = Date.now();
+    const { createdAt } = await post();
+    const age = Date.parse(createdAt) - began;
+    assert.ok(age >= -1 && age < 5_000, createdAt);
+  });
+
+  test("ids sort by the time at which they were made", async () => {
+    const ids = [await post(), await post(), await post()].map(({ id }) => id);
+    assert.deepEqual([...ids].sort(), ids);
+    assert.equal(new Set(ids).size, 3);
+  });
+
+  test("the author is the user of the key, or whoever is named", async () => {
+    const [first] = (await served.request("/users?sort=createdAt")).body.data;
+    assert.equal((await post()).authorId, first.id);
+    const other = await served.create("/users", { name: "Mary", email: "mary@example.com" });
+    assert.equal((await post({ authorId: other.id })).authorId, other.id);
+  });
+
+  test("any Unicode text comes back as it was sent", async () => {
+    const title = "日本語 – “quotes” \\ / \u0001\u2028 \ud83d\ude80 é é <b>&amp;";
+    const body = 'line\nline\r\n\ttab\u007f,\n{"a":1}';
+    const created = await post({ title, body });
+    assert.equal(created.title, title);
+    assert.equal(created.body, body);
+    expectAnswer(await served.request(`/posts/${created.id}`), { status: 200, body: { title, body } });
+    const { data } = (await served.request("/posts?limit=1")).body;
+    assert.deepEqual(data, [created]);
+  });
+
+  test("the length of a text is counted in characters, not in bytes or UTF-16 units", async () => {
+    assert.equal((await post({ title: "\u{1f680}".repeat(200) })).title.length, 400);
+    const tooLong = await served.request("/posts", { body: { title: "\u{1f680}".repeat(201) } });
+    expectAnswer(tooLong, { status: 422, details: [{ field: "title", issue: "max" }] });
+  });
+
+  test("PUT replaces the post and resets what it leaves out", async () => {
+    const before = await post({ body: "Long", status: "published" });
+    const replaced = await served.request(`/posts/${before.id}`, { method: "PUT", body: { title: "New" } });
+    const { id, createdAt, authorId } = before;
+    const { updatedAt, ...rest } = replaced.body;
+    assert.equal(replaced.status, 200);
+    assert.deepEqual(rest, { id, title: "New", body: "", status: "draft", authorId, createdAt });
+    assert.ok(updatedAt >= before.updatedAt, updatedAt);
+    expectAnswer(await served.request(`/posts/${id}`), { status: 200, body: replaced.body });
+  });
+
+  test("PUT twice leaves what PUT once did, but for the moment of the change", async () => {
+    const { id } = await post();
+    const put = () => served.request(`/posts/${id}`, { method: "PUT", body: { title: "Same", body: "b" } });
+    const [first, second] = [await put(), await put()];
+    assert.deepEqual({ ...second.body, updatedAt: "" }, { ...first.body, updatedAt: "" });
+  });
+
+  test("PATCH changes what it names and nothing else", async () => {
+    const before = await post({ body: "Long" });
+    const patch = { method: "PATCH", body: { status: "archived" } };
+    const changed = await served.request(`/posts/${before.id}`, patch);
+    expectAnswer(changed, { status: 200 });
+    const { updatedAt } = changed.body;
+    assert.deepEqual(changed.body, { ...before, status: "archived", updatedAt });
+    assert.ok(updatedAt >= before.updatedAt, updatedAt);
+    expectAnswer(await served.request(`/posts/${before.id}`), { status: 200, body: changed.body });
+  });
+
+  test("PATCH is taken as a merge patch", async () => {
+    const { id } = await post();
+    const changed = await served.request(`/posts/${id}`, {
+      method: "PATCH",
+      body: { title: "Patched" },
+      headers: { "content-type": "application/merge-patch+json" },
+    });
+    expectAnswer(changed, { status: 200, body: { title: "Patched" } });
+  });
+
+  test("an empty PATCH changes no field", async () => {
+    const before = await post();
+    const { body } = await served.request(`/posts/${before.id}`, { method: "PATCH", body: {} });
+    assert.deepEqual({ ...body, updatedAt: "" }, { ...before, updatedAt: "" });
+  });
+
+  test("DELETE removes the post, answers without a body, and 404 follows", async () => {
+    const { id } = await post();
+    const removed = await served.request(`/posts/${id}`, { method: "DELETE" });
+    expectAnswer(removed, { status: 204, headers: { "content-type": null } });
+    assert.equal(removed.text, "");
+    expectAnswer(await served.request(`/posts/${id}`), { status: 404, code: "not_found" });
+    const again = await served.request(`/posts/${id}`, { method: "DELETE" });
+    expectAnswer(again, { status: 404, code: "not_found" });
+  });
+
+  test("a refused change leaves the post as it was", async () => {
+    const before = await post();
+    for (const method of ["PUT", "PATCH"]) {
+      const answer = await served.request(`/posts/${before.id}`, { method, body: { title: "" } });
+      expectAnswer(answer, { status: 422, details: [{ field: "title", issue: "min" }] });
+    }
+    assert.deepEqual((await served.request(`/posts/${before.id}`)).body, before);
+  });
+
+  test("a refused creation leaves nothing behind", async () => {
+    const count = async () => (await served.request("/posts?limit=100&fields=id")).body.data.length;
+    const before = await count();
+    expectAnswer(await served.request("/posts", { body: { body: "no title" } }), { status: 422 });
+    assert.equal(await count(), before);
+  });
+
+  const missing = { status: 404, code: "not_found" } as const;
+  scenarios(served, [
+    {
+      fact: "a post without a title is refused by name",
+      path: "/posts",
+      body: {},
+      status: 422,
+      code: "validation_error",
+      details: [{ field: "title", issue: "required" }],
+      message: /title is required/,
+    },
+    {
+      fact: "PUT needs the required fields too",
+      path: async () => `/posts/${(await post()).id}`,
+      method: "PUT",
+      body: { body: "no title" },
+      status: 422,
+      details: [{ field: "title", issue: "required" }],
+    },
+    {
+      fact: "null does not unset a field that has to be there",
+      path: async () => `/posts/${(await post()).id}`,
+      method: "PATCH",
+      body: { title: null },
+      status: 422,
+      details: [{ field: "title", issue: "type" }],
+    },
+    {
+      fact: "a status that is none of the choices is refused",
+      path: "/posts",
+      body: { title: "A", status: "lost" },
+      status: 422,
+      details: [{ field: "status", issue: "choice" }],
+    },
+    {
+      fact: "an author who does not exist is refused",
+      path: "/posts",
+      body: { title: "A", authorId: "user_00000000000000000000000000" },
+      status: 422,
+      code: "validation_error",
+      details: [{ field: "authorId", issue: "reference" }],
+    },
+    {
+      fact: "an author who does not exist is told beside other faults",
+      path: "/posts",
+      body: { title: "", authorId: "user_00000000000000000000000000" },
+      status: 422,
+      details: [
+        { field: "title", issue: "min" },
+        { field: "authorId", issue: "reference" },
+      ],
+    },
+    {
+      fact: "an author that is no id at all is refused in the same way",
+      path: "/posts",
+      body: { title: "A", authorId: "nobody" },
+      status: 422,
+      details: [{ field: "authorId", issue: "reference" }],
+    },
+    {
+      fact: "a post can be read with a few of its fields, the id always among them",
+      path: async () => `/posts/${(await post({ title: "Few" })).id}?fields=title`,
+      status: 200,
+      answer: { title: "Few" },
+    },
+    { fact: "GET of a post that is not there is 404", path: `/posts/${noSuchPost}`, ...missing },
+    { fact: "GET of what is no id is 404", path: "/posts/1", ...missing },
+    {
+      fact: "GET of an id of another resource is 404",
+      path: noSuchPost.replace("post", "/posts/user"),
+      ...missing,
+    },
+    {
+      fact: "PUT does not create: a post that is not there is 404",
+      path: `/posts/${noSuchPost}`,
+      method: "PUT",
+      body: { title: "A" },
+      ...missing,
+    },
+    {
+      fact: "PATCH of a post that is not there is 404",
+      path: `/posts/${noSuchPost}`,
+      method: "PATCH",
+      body: { title: "A" },
+      ...missing,
+    },
+    {
+      fact: "DELETE of a post that is not there is 404",
+      path: `/posts/${noSuchPost}`,
+      method: "DELETE",
+      ...missing,
+    },
+  ]);
+
+  test("100 posts that are created at once are all there, each once", async () => {
+    const titles = Array.from({ length: 100 }, (_, number) => `At once ${number}`);
+    const made = await Promise.all(titles.map((title) => post({ title })));
+    assert.equal(new Set(made.map(({ id }) => id)).size, 100);
+    const { data } = (await served.request("/posts?limit=100&q=once")).body;
+    assert.deepEqual(data.map(({ title }: { title: string }) => title).sort(), [...titles].sort());
+  });
+});

@@ -1,0 +1,233 @@
+// The examples of a document, run in the order in which they stand, against a server of their own.
+//
+// A ```sh block is run; the block behind it, ```json, ```http or ```text, is what it must answer. A ```ts block
+// with `export default app(` becomes the project's portico.config.ts from there on. A line `<!-- new project -->`
+// begins again with an empty database and the project of this repository. Other blocks are only shown.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { catalogue } from "../../src/errors.ts";
+import { makePlace, type Place, Portico, program, projectFolder } from "./server.ts";
+
+export interface Block {
+  readonly language: string;
+  readonly text: string;
+  /** Where it stands in the document, for messages. */
+  readonly line: number;
+  readonly isFirstOfProject: boolean;
+}
+
+const shownUrl = "http://127.0.0.1:3000";
+const answerLanguages = ["json", "http", "text"];
+
+export function readDocument(path: string): string {
+  return readFileSync(join(projectFolder, path), "utf8");
+}
+
+export function blocksOf(markdown: string): Block[] {
+  let isFirstOfProject = false;
+  return [...markdown.matchAll(/^<!-- new project -->$|^```(\w*)\n(.*?)^```$/gms)].flatMap((match) => {
+    if (match[1] === undefined) {
+      isFirstOfProject = true;
+      return [];
+    }
+    const line = markdown.slice(0, match.index).split("\n").length;
+    const block = { language: match[1], text: match[2]!, line, isFirstOfProject };
+    isFirstOfProject = false;
+    return [block];
+  });
+}
+
+/** Runs every example of a document. @returns how many there are */
+export async function runDocument(markdown: string): Promise<number> {
+  const blocks = blocksOf(markdown);
+  let project = await Project.make();
+  let examples = 0;
+  try {
+    for (const [place, block] of blocks.entries()) {
+      if (block.isFirstOfProject) {
+        await project.remove();
+        project = await Project.make();
+      }
+      if (block.language === "ts" && block.text.includes("export default app("))
+        await project.declare(block.text);
+      if (block.language !== "sh") continue;
+      const next = blocks[place + 1];
+      const answer = next && answerLanguages.includes(next.language) ? next : undefined;
+      await project.run(block, answer);
+      examples += 1;
+    }
+  } finally {
+    await project.remove();
+  }
+  return examples;
+}
+
+/** What a reader of the document has before them: a folder, a database, a running server, a key. */
+class Project {
+  readonly #place: Place;
+  readonly #folder: string;
+  readonly #tokens = new Tokens();
+  #server: Portico | undefined;
+  #key: string | undefined;
+
+  private constructor(place: Place, folder: string) {
+    this.#place = place;
+    this.#folder = folder;
+  }
+
+  static async make(): Promise<Project> {
+    const folder = mkdtempSync(join(tmpdir(), "portico-docs-"));
+    mkdirSync(join(folder, "node_modules"));
+    symlinkSync(join(projectFolder, "packages/portico"), join(folder, "node_modules/portico"));
+    for (const name of ["service", "portico.config.ts", "package.json"])
+      cpSync(join(projectFolder, name), join(folder, name), { recursive: true });
+    return new Project(await makePlace("sqlite"), folder);
+  }
+
+  async declare(config: string): Promise<void> {
+    await this.#stop();
+    writeFileSync(join(this.#folder, "portico.config.ts"), config);
+  }
+
+  async run(command: Block, answer: Block | undefined): Promise<void> {
+    const place = `line ${command.line}: ${command.text.split("\n")[0]}`;
+    const { status, head, body, code } = await this.#shell(command.text);
+    if (!answer) {
+      assert.ok(code === 0 && (status ?? 200) < 400, `${place}\n${head}\n${body}`);
+      return;
+    }
+    if (answer.language === "text") return this.#same(answer.text.trimEnd(), body.trimEnd(), place);
+    const shown = answer.language === "http" ? parseAnswer(answer.text) : { head: "", body: answer.text };
+    const shownBody = shown.body.trim() === "" ? "" : JSON.stringify(JSON.parse(shown.body), null, 1);
+    const realBody = body.trim() === "" ? "" : JSON.stringify(JSON.parse(body), null, 1);
+    this.#same(shownBody, realBody, place);
+    if (status !== undefined) assert.equal(status, statusOf(shown, command.text), place);
+    for (const header of shown.head.split("\n").slice(1)) {
+      const name = header.slice(0, header.indexOf(":") + 1).toLowerCase();
+      const real = head.split("\n").find((line) => line.toLowerCase().startsWith(name)) ?? "";
+      this.#same(name + header.slice(name.length), name + real.slice(name.length), `${place} (${name})`);
+    }
+  }
+
+  async remove(): Promise<void> {
+    await this.#stop();
+    await this.#place.remove();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  async #stop(): Promise<void> {
+    await this.#server?.stop();
+    this.#server = undefined;
+  }
+
+  #same(shown: string, real: string, place: string): void {
+    const url = this.#server?.url ?? shownUrl;
+    const [left, right] = this.#tokens.neutral(shown, real.replaceAll(url, shownUrl));
+    assert.equal(right, left, place);
+  }
+
+  /** Runs a block as a reader would, with the ids, cursors and tags that were really answered before. */
+  async #shell(text: string): Promise<RealAnswer> {
+    if (/\bcurl\b/.test(text)) await this.#serve();
+    const keyFile = join(this.#folder, "key");
+    const script = [
+      'curl() { command curl --silent --show-error --include "$@"; }',
+      `npx() { shift; "${process.execPath}" "${program}" "$@"; }`,
+      this.#tokens.real(text).replaceAll(shownUrl, this.#server?.url ?? shownUrl),
+      `code=$?; printf '%s' "$KEY" > "${keyFile}"; exit $code`,
+    ].join("\n");
+    const env = { PATH: process.env.PATH, KEY: this.#key ?? "", DATABASE_URL: this.#place.databaseUrl };
+    const child = spawn("bash", ["--norc", "-c", script], {
+      cwd: this.#folder,
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += chunk));
+    const [code] = await once(child, "close");
+    this.#key = readFileSync(keyFile, "utf8");
+    return { code, ...(output.startsWith("HTTP/") ? parseAnswer(output) : { head: "", body: output }) };
+  }
+
+  async #serve(): Promise<void> {
+    if (this.#server) return;
+    const known = this.#key ? { key: this.#key } : {};
+    this.#server = await Portico.start(this.#place, { cwd: this.#folder, ...known });
+    this.#key = this.#server.key;
+  }
+}
+
+interface HttpAnswer {
+  readonly status?: number;
+  readonly head: string;
+  readonly body: string;
+}
+type RealAnswer = HttpAnswer & { readonly code: number | null };
+
+function parseAnswer(text: string): HttpAnswer {
+  const [head = "", ...rest] = text.replaceAll("\r", "").split("\n\n");
+  if (/^HTTP\S+ 100/.test(head)) return parseAnswer(rest.join("\n\n"));
+  return { status: Number(head.split(" ")[1]), head: head.trimEnd(), body: rest.join("\n\n") };
+}
+
+/** The status that an answer shows; without one, that of its error code, 201 for what was created, or 200. */
+function statusOf({ status, body }: HttpAnswer, command: string): number {
+  if (status !== undefined) return status;
+  const code: keyof typeof catalogue | undefined = JSON.parse(body).error?.code;
+  if (code) return catalogue[code][0];
+  return / -d /.test(command) && !/ -X |\/graphql /.test(command) ? 201 : 200;
+}
+
+/** What differs from run to run, by kind. Moments and durations need not be told apart, the others must. */
+const kinds = {
+  key: /\b[sp]k_(?:test|live)_[\w-]{43}/,
+  prefix: /\b[sp]k_(?:test|live)_[\w-]{4}(?=…|")/,
+  id: /\b[a-z]+(?:_[a-z]+)*_[0-7][0-9a-hjkmnp-tv-z]{25}\b/,
+  cursor: /\beyJ[\w-]{40,}/,
+  uuid: /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}\b/,
+  tag: /"[\w-]{22}"/,
+  // Written up to a second after the use.
+  use: /(?<="lastUsedAt": )(?:null|"[^"]*")/,
+  moment: /\b\d{4}-\d\d-\d\dT[\d:.]+Z/,
+  date: /\b20\d\d-\d\d-\d\d\b/,
+  duration: /\bdur=[\d.]+/,
+  seconds: /(?<=^retry-after: |;t=)\d+/,
+};
+const anyToken = new RegExp(
+  Object.entries(kinds)
+    .map(([kind, pattern]) => `(?<${kind}>${pattern.source})`)
+    .join("|"),
+  "g",
+);
+const alike = new Set(["use", "moment", "date", "duration", "seconds"]);
+
+/** Which shown id, cursor or tag stands for which real one. */
+class Tokens {
+  readonly #shown: string[] = [];
+  readonly #real: string[] = [];
+
+  /** Both texts with every token replaced by its kind and the order in which it was first met. */
+  neutral(shown: string, real: string): [string, string] {
+    return [numbered(shown, this.#shown), numbered(real, this.#real)];
+  }
+
+  real(text: string): string {
+    return text.replace(anyToken, (token) => this.#real[this.#shown.indexOf(token)] ?? token);
+  }
+}
+
+function numbered(text: string, known: string[]): string {
+  return text.replace(anyToken, (token, ...rest) => {
+    const groups = rest.at(-1) as Record<string, string | undefined>;
+    const kind = Object.keys(groups).find((name) => groups[name] !== undefined)!;
+    if (alike.has(kind)) return `<${kind}>`;
+    if (!known.includes(token)) known.push(token);
+    const prefix = kind === "id" ? `${token.slice(0, -27)} ` : "";
+    return `<${prefix}${kind} ${known.indexOf(token) + 1}>`;
+  });
+}

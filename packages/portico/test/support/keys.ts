@@ -1,0 +1,63 @@
+// What the tests of API keys share: keys with and without scopes, and times that are set by hand.
+
+import { sql } from "kysely";
+import type { ApiKeys } from "../../src/auth/api-keys/resource.ts";
+import type { RecordOf } from "../../src/declare/record.ts";
+import { openStore } from "../../src/store/open.ts";
+import { compile, parameter } from "../../src/store/statement.ts";
+import { openReader } from "./database-reader.ts";
+import type { Served } from "./scenario.ts";
+import type { Place, RequestOptions } from "./server.ts";
+
+export type MadeKey = RecordOf<ApiKeys> & { readonly key: string; readonly warning: string };
+
+export const dayMs = 86_400_000;
+export const inDays = (days: number): string => new Date(Date.now() + days * dayMs).toISOString();
+
+/** A key that reads posts, or another one. */
+export function makeKey(served: Served, body: object = {}, options?: RequestOptions): Promise<MadeKey> {
+  return served.create("/v1/api-keys", { name: "Made", scopes: ["posts:read"], ...body }, options);
+}
+
+/** The record of a key as its tenant reads it. */
+export async function readKey(served: Served, id: string): Promise<RecordOf<ApiKeys>> {
+  return (await served.request(`/v1/api-keys/${id}`)).body;
+}
+
+/** Whether a key opens what it has the scope for. */
+export async function opens(served: Served, key: string, path = "/posts?limit=1"): Promise<boolean> {
+  const { status, text } = await served.request(path, { key });
+  if (status === 200) return true;
+  if (status === 401) return false;
+  throw new Error(`a key is neither good nor bad: ${status} ${text}`);
+}
+
+/** The tenant that the first start of a sandbox made. */
+export async function firstTenant({ databaseUrl }: Pick<Place, "databaseUrl">): Promise<string> {
+  const reader = openReader(databaseUrl);
+  try {
+    const [row] = await reader.rows("select id from tenants order by created_at limit 1");
+    return row![0] as string;
+  } finally {
+    await reader.close();
+  }
+}
+
+/** Sets a time of a key's record in the database, as no caller can. */
+export async function setTime(
+  { databaseUrl }: Pick<Place, "databaseUrl">,
+  id: string,
+  column: "expires_at" | "created_at",
+  time: string,
+): Promise<void> {
+  const store = await openStore(databaseUrl);
+  try {
+    const update = compile(
+      store.dialect.builder,
+      sql`update api_keys set ${sql.ref(column)} = ${parameter(() => time)} where id = ${parameter(() => id)}`,
+    );
+    await store.transaction((session) => session.query(update, undefined));
+  } finally {
+    await store.database.close();
+  }
+}

@@ -1,0 +1,43 @@
+// Mails of a served sandbox, which are kept and never sent.
+
+import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
+import { openReader } from "./database-reader.ts";
+import type { Served } from "./scenario.ts";
+
+export interface KeptMail {
+  readonly to: string;
+  readonly kind: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+/** The mails of a kind to an address, newest first. */
+export async function mailsTo({ place }: Served, to: string, kind: string): Promise<KeptMail[]> {
+  const reader = openReader(place.databaseUrl);
+  try {
+    const rows = await reader.rows('select "to", kind, subject, text, html from mails order by id desc');
+    return (rows as string[][])
+      .map(([to, kind, subject, text, html]) => ({ to, kind, subject, text, html }) as KeptMail)
+      .filter((mail) => mail.to === to && mail.kind === kind);
+  } finally {
+    await reader.close();
+  }
+}
+
+/** Waits until there are so many of them; answers with the newest. */
+export async function mailTo(served: Served, to: string, kind: string, count = 1): Promise<KeptMail> {
+  for (const until = Date.now() + 15_000; Date.now() < until; await sleep(100)) {
+    const mails = await mailsTo(served, to, kind);
+    if (mails.length >= count) return mails[0]!;
+  }
+  assert.fail(`no mail ${kind} to ${to}`);
+}
+
+/** The address that a mail leads to. */
+export function linkIn({ text, html }: KeptMail): string {
+  const link = /^ {2}(http\S+)$/m.exec(text)?.[1];
+  assert.ok(link && html.includes(`<a href="${link.replaceAll("&", "&amp;")}">`), text);
+  return link;
+}

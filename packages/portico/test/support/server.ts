@@ -1,0 +1,234 @@
+// Starts Portico as a user would, as a process of its own, and speaks to it over HTTP only.
+
+import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { describe } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import postgres from "postgres";
+
+export const projectFolder = resolve(import.meta.dirname, "../../../..");
+export const program = resolve(projectFolder, "packages/portico/bin/portico.js");
+
+export type DatabaseName = "sqlite" | "postgres";
+
+/**
+ * Declares a suite once for each database. PostgreSQL is skipped, with the reason, on a machine that cannot
+ * have it; in CI that is a failure.
+ */
+export function onEachDatabase(name: string, suite: (database: DatabaseName) => void): void {
+  describe(`${name} (SQLite)`, () => suite("sqlite"));
+  const missing = process.env.PORTICO_TEST_POSTGRES
+    ? false
+    : (process.env.PORTICO_TEST_POSTGRES_MISSING ?? "run the tests with npm test, which starts PostgreSQL");
+  if (missing && process.env.CI) throw new Error(missing);
+  describe(`${name} (PostgreSQL)`, { skip: missing }, () => suite("postgres"));
+}
+
+/** An empty database and a folder, both gone after `remove`. */
+export interface Place {
+  readonly folder: string;
+  readonly databaseUrl: string;
+  remove(): Promise<void>;
+}
+
+/** @param server the PostgreSQL to make it in, where it is not that of the whole run */
+export async function makePlace(
+  database: DatabaseName,
+  server: string = process.env.PORTICO_TEST_POSTGRES!,
+): Promise<Place> {
+  const folder = mkdtempSync(join(tmpdir(), "portico-test-"));
+  if (database === "sqlite") {
+    const remove = async (): Promise<void> => rmSync(folder, { recursive: true, force: true });
+    return { folder, databaseUrl: `file:${join(folder, "portico.db")}`, remove };
+  }
+  const name = `test_${randomBytes(8).toString("hex")}`;
+  const admin = async (statement: string): Promise<void> => {
+    const sql = postgres(`${server}/postgres`, { max: 1, onnotice: () => {} });
+    await sql.unsafe(statement);
+    await sql.end();
+  };
+  await admin(`create database ${name}`);
+  return {
+    folder,
+    databaseUrl: `${server}/${name}`,
+    remove: async () => {
+      await admin(`drop database ${name} with (force)`);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The parsed body; undefined where there is none. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely; what is missing fails them.
+  readonly body: any;
+}
+
+export interface RequestOptions {
+  readonly method?: string;
+  readonly headers?: Record<string, string>;
+  /** Sent as JSON; a string is sent as it is. */
+  readonly body?: unknown;
+  /** The API key; `null` sends none, and the sandbox's first key is sent when left out. */
+  readonly key?: string | null;
+}
+
+export interface CommandResult {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export type Environment = Readonly<Record<string, string>>;
+
+/** Suites send thousands of requests with one key. A suite that counts gives quotas of its own. */
+const plentiful: Environment = {
+  PORTICO_KEY_QUOTA: "10000000/60",
+  PORTICO_FAILED_AUTH_QUOTA: "10000000/60",
+};
+
+/** Runs a command of Portico: `portico(place, ["key", "list", "--json"])`. */
+export async function portico(
+  place: Pick<Place, "databaseUrl">,
+  words: readonly string[],
+  { env = {}, cwd = projectFolder }: { env?: Environment; cwd?: string } = {},
+): Promise<CommandResult> {
+  // A command that hangs is an answer too: the code is null then.
+  const limits = { timeout: 20_000, killSignal: "SIGKILL" } as const;
+  const child = start(words, { DATABASE_URL: place.databaseUrl, ...env }, cwd, limits);
+  let stdout = "";
+  let stderr = "";
+  child.stdout?.on("data", (chunk) => (stdout += chunk));
+  child.stderr?.on("data", (chunk) => (stderr += chunk));
+  const [code] = await once(child, "close");
+  return { code, stdout, stderr };
+}
+
+export interface StartOptions {
+  readonly env?: Environment;
+  readonly cwd?: string;
+  readonly key?: string;
+  /** The program of Portico, where it is not that of this repository. */
+  readonly file?: string;
+}
+
+/** A started server. */
+export class Portico {
+  readonly place: Place;
+  readonly url: string;
+  /** The key that the first start of a sandbox printed. */
+  readonly key: string;
+  readonly #child: ChildProcess;
+  readonly #output: { text: string };
+
+  private constructor(place: Place, url: string, key: string, child: ChildProcess, output: { text: string }) {
+    this.place = place;
+    this.url = url;
+    this.key = key;
+    this.#child = child;
+    this.#output = output;
+  }
+
+  /** Starts a server on an empty database, or again on one that was used before, with the key of then. */
+  static async start(
+    place: Place,
+    { env = {}, cwd = projectFolder, key, file = program }: StartOptions = {},
+  ): Promise<Portico> {
+    const given = { DATABASE_URL: place.databaseUrl, PORT: "0", ...plentiful, ...env };
+    const child = start(["serve"], given, cwd, {}, file);
+    const output = { text: "" };
+    child.stdout?.on("data", (chunk) => (output.text += chunk));
+    child.stderr?.on("data", (chunk) => (output.text += chunk));
+    for (const until = Date.now() + 20_000; Date.now() < until; await sleep(10)) {
+      const url = /"url":"(http:[^"]+)"/.exec(output.text)?.[1];
+      if (url)
+        return new Portico(
+          place,
+          url,
+          key ?? /\s{2}(sk_\w+_[\w-]{43})\n/.exec(output.text)?.[1] ?? "",
+          child,
+          output,
+        );
+      if (child.exitCode !== null) break;
+    }
+    child.kill("SIGKILL");
+    throw new Error(`the server did not start:\n${output.text}`);
+  }
+
+  /** Everything that the process printed so far. */
+  get output(): string {
+    return this.#output.text;
+  }
+
+  get pid(): number {
+    return this.#child.pid!;
+  }
+
+  async request(path: string, { method, headers = {}, body, key }: RequestOptions = {}): Promise<Answer> {
+    const credential = key === undefined ? this.key : key;
+    const sent: Record<string, string> = {
+      ...(credential !== null && { authorization: `Bearer ${credential}` }),
+    };
+    if (body !== undefined) sent["content-type"] = "application/json";
+    const response = await fetch(this.url + path, {
+      method: method ?? (body === undefined ? "GET" : "POST"),
+      headers: { ...sent, ...headers },
+      redirect: "manual",
+      ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: text === "" ? undefined : JSON.parse(text),
+    };
+  }
+
+  /** Asks the process to end; answers with the exit code. */
+  async stop(signal: "SIGTERM" | "SIGINT" = "SIGTERM"): Promise<number | null> {
+    return this.#end(signal);
+  }
+
+  /** SIGKILL: what a crash or a power cut looks like. */
+  async kill(): Promise<void> {
+    await this.#end("SIGKILL");
+  }
+
+  /** Waits until the process has ended by itself; answers with the exit code. */
+  async ended(): Promise<number | null> {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) await once(this.#child, "close");
+    return this.#child.exitCode;
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<number | null> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return this.#child.exitCode;
+    const closed = once(this.#child, "close");
+    this.#child.kill(signal);
+    const [code] = await closed;
+    return code;
+  }
+}
+
+function start(
+  words: readonly string[],
+  env: Environment,
+  cwd: string,
+  limits: Pick<SpawnOptions, "timeout" | "killSignal"> = {},
+  file: string = program,
+): ChildProcess {
+  const { PATH = "", HOME = "" } = process.env;
+  return spawn(process.execPath, [file, ...words], {
+    cwd,
+    env: { PATH, HOME, NODE_NO_WARNINGS: "0", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+    ...limits,
+  });
+}
