@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { catalogue } from "../src/errors.ts";
 import { blocksOf, readDocument, runDocument } from "./support/document.ts";
-import { makePlace, Portico, portico, projectFolder } from "./support/server.ts";
+import { makeWorkspace, Portico, portico, projectFolder } from "./support/server.ts";
 
 const documents = [
   "README.md",
@@ -53,9 +53,9 @@ test("every declaration shown compiles", () => {
 });
 
 test("README shows what the first start prints", async () => {
-  const place = await makePlace("sqlite");
+  const workspace = await makeWorkspace("sqlite");
   try {
-    const server = await Portico.start(place);
+    const server = await Portico.start(workspace);
     await server.stop();
     // Log lines may stand before, behind and between.
     const greeting = server.output.replaceAll(/^\{"level".*\n/gm, "").trim();
@@ -65,7 +65,7 @@ test("README shows what the first start prints", async () => {
     );
     assert.ok(shown.includes(real), real);
   } finally {
-    await place.remove();
+    await workspace.remove();
   }
 });
 

@@ -8,9 +8,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { blocksOf } from "./support/document.ts";
-import { makePlace, type Place, Portico, projectFolder } from "./support/server.ts";
+import { makeWorkspace, Portico, projectFolder, type Workspace } from "./support/server.ts";
 
-let place: Place;
+let workspace: Workspace;
 let folder: string;
 let server: Portico;
 
@@ -21,14 +21,14 @@ before(async () => {
   const readme = readFileSync(join(folder, "node_modules/portico/README.md"), "utf8");
   const declaration = blocksOf(readme).find(({ language }) => language === "ts")!.text;
   writeFileSync(join(folder, "portico.config.ts"), declaration);
-  place = await makePlace("sqlite");
+  workspace = await makeWorkspace("sqlite");
   const file = join(folder, "node_modules/portico/bin/portico.js");
-  server = await Portico.start(place, { cwd: folder, file });
+  server = await Portico.start(workspace, { cwd: folder, file });
 });
 
 after(async () => {
   await server?.stop();
-  await place?.remove();
+  await workspace?.remove();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -133,5 +133,5 @@ function neededPaths(): ReadonlySet<string> {
 /** Where Node looks for a package that another one needs, nearest first: `["node_modules/a/", ""]`. */
 function foldersAbove(path: string): string[] {
   const parts = path.split("/node_modules/");
-  return [...parts.map((_, place) => `${parts.slice(0, parts.length - place).join("/node_modules/")}/`), ""];
+  return [...parts.map((_, index) => `${parts.slice(0, parts.length - index).join("/node_modules/")}/`), ""];
 }

@@ -6,21 +6,23 @@ import fc from "fast-check";
 import { Authenticator } from "../../src/auth/authenticator.ts";
 import { Problem } from "../../src/errors.ts";
 import { onEachDatabase } from "../support/server.ts";
-import { type KeyPlace, makeKeyPlace, noTokens } from "./key-database.ts";
+import { type KeyDatabase, makeKeyDatabase, noTokens } from "./key-database.ts";
 
 const quota = { limit: 1000, windowSeconds: 60 };
 
 onEachDatabase("the authenticator", (database) => {
-  let place: KeyPlace;
+  let keyDatabase: KeyDatabase;
   let authenticator: Authenticator;
   let keys: readonly string[] = [];
   before(async () => {
-    place = await makeKeyPlace(database);
-    authenticator = new Authenticator(place.store, "test", quota, noTokens, []);
+    keyDatabase = await makeKeyDatabase(database);
+    authenticator = new Authenticator(keyDatabase.store, "test", quota, noTokens, []);
     const types = ["secret", "secret", "publishable"];
-    keys = (await Promise.all(types.map((type) => place.create({ type })))).map(({ key }) => String(key));
+    keys = (await Promise.all(types.map((type) => keyDatabase.create({ type })))).map(({ key }) =>
+      String(key),
+    );
   });
-  after(() => place.close());
+  after(() => keyDatabase.close());
 
   const present = (name: string, value: string, by = authenticator) =>
     by.caller({ headers: { [name]: value }, rawHeaders: [name, value] });
@@ -38,10 +40,10 @@ onEachDatabase("the authenticator", (database) => {
 
   test("a key tells its tenant, its scopes and its quota", async () => {
     const caller = await present("x-api-key", keys[0]!);
-    assert.equal(caller.tenantId, place.caller.tenantId);
+    assert.equal(caller.tenantId, keyDatabase.caller.tenantId);
     assert.deepEqual([...caller.scopes], ["keys:read"]);
     assert.deepEqual(caller.quota, quota);
-    const own = await place.create({ rateLimit: { limit: 7 } });
+    const own = await keyDatabase.create({ rateLimit: { limit: 7 } });
     assert.deepEqual((await present("x-api-key", String(own.key))).quota, { limit: 7, windowSeconds: 60 });
   });
 
@@ -57,7 +59,7 @@ onEachDatabase("the authenticator", (database) => {
 
   test("a publishable key tells its tenant, and has no scope", async () => {
     const caller = await present("x-api-key", keys[2]!);
-    assert.equal(caller.tenantId, place.caller.tenantId);
+    assert.equal(caller.tenantId, keyDatabase.caller.tenantId);
     assert.equal(caller.scopes.size, 0);
   });
 
@@ -143,7 +145,7 @@ onEachDatabase("the authenticator", (database) => {
   });
 
   test("the environment is seen before anything is looked up", async () => {
-    const closed = await makeKeyPlace(database);
+    const closed = await makeKeyDatabase(database);
     await closed.close();
     const blind = new Authenticator(closed.store, "test", quota, noTokens, []);
     for (const kind of ["sk", "pk"])

@@ -13,13 +13,13 @@ onEachDatabase("records of the authorization server", (database) => {
   const served = serve(database);
 
   test("what has expired is removed, however much it is, and nothing else", async () => {
-    const store = await openStore(served.place.databaseUrl);
+    const store = await openStore(served.workspace.databaseUrl);
     try {
       const records = new OAuthRecords(store, new Encryption(["x".repeat(32)]));
       const put = (value: string, expiresAt: number) =>
         records.put({ model: "Interaction", value, payload: "{}", expiresAt });
       await Promise.all(
-        Array.from({ length: 1_203 }, (_, place) => put(`old ${place}`, epochSeconds() - 100)),
+        Array.from({ length: 1_203 }, (_, index) => put(`old ${index}`, epochSeconds() - 100)),
       );
       await put("present", epochSeconds() + 100);
       const report = (message: string): never => assert.fail(message);
@@ -33,7 +33,7 @@ onEachDatabase("records of the authorization server", (database) => {
   });
 
   test("what another secret has sealed is as good as unknown", async () => {
-    const store = await openStore(served.place.databaseUrl);
+    const store = await openStore(served.workspace.databaseUrl);
     try {
       const [one, other] = ["a", "b"].map(
         (letter) => new OAuthRecords(store, new Encryption([letter.repeat(32)])),

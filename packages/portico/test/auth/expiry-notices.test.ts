@@ -23,7 +23,7 @@ onEachDatabase("the watch over keys that expire", (database) => {
   let ada: string;
   before(async () => {
     mailing = await Mailing.begin(database);
-    other = await openStore(mailing.place.databaseUrl);
+    other = await openStore(mailing.workspace.databaseUrl);
     const caller = systemCaller(model, mailing.tenantId);
     ada = await mailing.engine.inTransaction(
       caller,

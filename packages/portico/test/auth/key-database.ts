@@ -19,9 +19,9 @@ import { openStore } from "../../src/store/open.ts";
 import { tablesOf } from "../../src/store/schema/ddl.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
 import type { Store } from "../../src/store/store.ts";
-import { type DatabaseName, makePlace } from "../support/server.ts";
+import { type DatabaseName, makeWorkspace } from "../support/server.ts";
 
-export interface KeyPlace {
+export interface KeyDatabase {
   readonly store: Store;
   readonly engine: Engine;
   readonly keys: ResourceModel;
@@ -37,11 +37,11 @@ const silent: KeyNotifications = {
   revoked: async () => {},
 };
 
-export async function makeKeyPlace(
+export async function makeKeyDatabase(
   database: DatabaseName,
   { draw, notices = silent }: { draw?: GenerateKey; notices?: KeyNotifications } = {},
-): Promise<KeyPlace> {
-  const place = await makePlace(database);
+): Promise<KeyDatabase> {
+  const workspace = await makeWorkspace(database);
   const options = {
     environment: "test",
     expiringSoonDays: 7,
@@ -50,7 +50,7 @@ export async function makeKeyPlace(
     ...(draw && { generate: draw }),
   } as const;
   const model = buildModel(app({ name: "Keys", resources: [] }), [users, declareApiKeys(options)]);
-  const store = await openStore(place.databaseUrl);
+  const store = await openStore(workspace.databaseUrl);
   await migrate(store, tablesOf(model, [tenantsTable, passwordsTable, eventsTable]), false);
   const engine = new Engine(model, store);
   const keys = model.resource.get("apiKey")!;
@@ -61,7 +61,7 @@ export async function makeKeyPlace(
       wholeAnswer(await engine.create(caller, keys, { name: "Key", scopes: ["keys:read"], ...body })),
     close: async () => {
       await store.database.close();
-      await place.remove();
+      await workspace.remove();
     },
   };
 }

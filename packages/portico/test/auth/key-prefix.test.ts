@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { type GenerateKey, generateKey } from "../../src/auth/api-keys/format.ts";
 import { Authenticator } from "../../src/auth/authenticator.ts";
 import { onEachDatabase } from "../support/server.ts";
-import { type KeyPlace, makeKeyPlace, noTokens, wholeAnswer } from "./key-database.ts";
+import { type KeyDatabase, makeKeyDatabase, noTokens, wholeAnswer } from "./key-database.ts";
 
 /** Draws the prefixes in turn, the last one for ever. */
 function drawing(prefixes: readonly string[]): { draw: GenerateKey; count: () => number } {
@@ -18,7 +18,7 @@ function drawing(prefixes: readonly string[]): { draw: GenerateKey; count: () =>
   return { draw, count: () => drawn };
 }
 
-async function opens({ store }: KeyPlace, key: unknown): Promise<boolean> {
+async function opens({ store }: KeyDatabase, key: unknown): Promise<boolean> {
   const authenticator = new Authenticator(store, "test", { limit: 1, windowSeconds: 1 }, noTokens, []);
   const rawHeaders = ["X-API-Key", String(key)];
   return authenticator.caller({ headers: { "x-api-key": String(key) }, rawHeaders }).then(
@@ -30,17 +30,17 @@ async function opens({ store }: KeyPlace, key: unknown): Promise<boolean> {
 onEachDatabase("the prefix of a key", (database) => {
   test("a taken prefix draws a new key, and nobody sees it", async () => {
     const { draw, count } = drawing(["aaaa", "aaaa", "aaaa", "bbbb"]);
-    const place = await makeKeyPlace(database, { draw });
+    const keyDatabase = await makeKeyDatabase(database, { draw });
     try {
-      const [first, second] = [await place.create(), await place.create()];
+      const [first, second] = [await keyDatabase.create(), await keyDatabase.create()];
       assert.deepEqual([first.prefix, second.prefix], ["sk_test_aaaa", "sk_test_bbbb"]);
       assert.equal(count(), 4);
       for (const made of [first, second]) {
         assert.equal(String(made.key).slice(0, 12), made.prefix);
-        assert.equal(await opens(place, made.key), true);
+        assert.equal(await opens(keyDatabase, made.key), true);
       }
     } finally {
-      await place.close();
+      await keyDatabase.close();
     }
   });
 
@@ -52,19 +52,19 @@ onEachDatabase("the prefix of a key", (database) => {
       rotated: async () => void told.push("rotated"),
       revoked: async () => void told.push("revoked"),
     };
-    const place = await makeKeyPlace(database, { draw, notices });
+    const keyDatabase = await makeKeyDatabase(database, { draw, notices });
     try {
-      const { engine, keys, caller } = place;
-      const old = await place.create();
+      const { engine, keys, caller } = keyDatabase;
+      const old = await keyDatabase.create();
       const action = keys.actions.get("rotations")!;
       const made = wholeAnswer(await engine.runAction(caller, keys, String(old.id), action, {}));
       assert.equal(made.prefix, "sk_test_cccc");
       assert.equal(String(made.key).slice(0, 12), made.prefix);
       assert.equal(count(), 4);
       assert.deepEqual(told, ["created", "rotated"]);
-      for (const { key } of [old, made]) assert.equal(await opens(place, key), true);
+      for (const { key } of [old, made]) assert.equal(await opens(keyDatabase, key), true);
     } finally {
-      await place.close();
+      await keyDatabase.close();
     }
   });
 
@@ -72,33 +72,33 @@ onEachDatabase("the prefix of a key", (database) => {
     const starts = ["aaaa", "aaaa", "aaaa", "bbbb", "bbbb", "aaaa", "cccc", "bbbb", "aaaa"];
     const rest = Array.from({ length: 20 }, (_, at) => `d${String(at).padStart(3, "0")}`);
     const { draw } = drawing([...starts, ...rest]);
-    const place = await makeKeyPlace(database, { draw });
+    const keyDatabase = await makeKeyDatabase(database, { draw });
     try {
-      const made = await Promise.all(Array.from({ length: 6 }, () => place.create()));
+      const made = await Promise.all(Array.from({ length: 6 }, () => keyDatabase.create()));
       assert.equal(new Set(made.map(({ prefix }) => prefix)).size, 6);
-      for (const { key } of made) assert.equal(await opens(place, key), true);
+      for (const { key } of made) assert.equal(await opens(keyDatabase, key), true);
     } finally {
-      await place.close();
+      await keyDatabase.close();
     }
   });
 
   test("where no prefix is free the draws end, and nothing is left behind", async () => {
     const { draw, count } = drawing(["aaaa"]);
-    const place = await makeKeyPlace(database, { draw });
+    const keyDatabase = await makeKeyDatabase(database, { draw });
     try {
-      const { id } = await place.create();
-      await assert.rejects(place.create(), { code: "conflict" });
+      const { id } = await keyDatabase.create();
+      await assert.rejects(keyDatabase.create(), { code: "conflict" });
       assert.equal(count(), 51);
-      const { engine, keys, caller } = place;
+      const { engine, keys, caller } = keyDatabase;
       const action = keys.actions.get("rotations")!;
       await assert.rejects(engine.runAction(caller, keys, String(id), action, {}), { code: "conflict" });
-      const [[events]] = (await place.store.database.query(
+      const [[events]] = (await keyDatabase.store.database.query(
         { sql: "select count(*) from events", bind: () => [] },
         undefined,
       )) as [[unknown]];
       assert.equal(Number(events), 1);
     } finally {
-      await place.close();
+      await keyDatabase.close();
     }
   });
 });

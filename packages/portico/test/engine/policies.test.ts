@@ -28,7 +28,7 @@ import { openStore } from "../../src/store/open.ts";
 import { tablesOf } from "../../src/store/schema/ddl.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
 import type { Store } from "../../src/store/store.ts";
-import { makePlace, onEachDatabase, type Place } from "../support/server.ts";
+import { makeWorkspace, onEachDatabase, type Workspace } from "../support/server.ts";
 
 const levels = ["top", "mid", "leaf"] as const;
 type Level = (typeof levels)[number];
@@ -131,16 +131,16 @@ function progressOf({ endsAt }: Body): string {
 }
 
 onEachDatabase("random policies agree with a plain model", (database) => {
-  let place: Place;
+  let workspace: Workspace;
   let store: Store;
   before(async () => {
-    place = await makePlace(database);
-    store = await openStore(place.databaseUrl);
+    workspace = await makeWorkspace(database);
+    store = await openStore(workspace.databaseUrl);
     await migrate(store, tablesOf(modelOf(true), [eventsTable]));
   });
   after(async () => {
     await store?.database.close();
-    await place?.remove();
+    await workspace?.remove();
   });
 
   for (const inherits of [true, false]) {
@@ -189,7 +189,7 @@ onEachDatabase("random policies agree with a plain model", (database) => {
                   resourceOf(level),
                   all.map(({ values }) => values),
                 );
-                assert.deepEqual(ids(all.filter((_, place) => seen[place])), visible);
+                assert.deepEqual(ids(all.filter((_, index) => seen[index])), visible);
                 for (const row of all) {
                   const found = await engine.get(caller, oneOf(resourceOf(level), row.id)).catch(codeOf);
                   assert.equal(found === "not_found", !isVisible(row));

@@ -9,7 +9,7 @@ import { EventFeed } from "../../src/events/feed.ts";
 import type { RecordedEvent } from "../../src/events/recorded-event.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
-import { makePlace, onEachDatabase, type Place, Portico } from "../support/server.ts";
+import { makeWorkspace, onEachDatabase, Portico, type Workspace } from "../support/server.ts";
 
 const patienceMs = 10_000;
 /** Longer than several looks. */
@@ -45,22 +45,22 @@ class Told {
 }
 
 onEachDatabase("the feed of events", (database) => {
-  let place: Place;
+  let workspace: Workspace;
   let store: Store;
   const failures: unknown[] = [];
   let feed: EventFeed;
 
   before(async () => {
-    place = await makePlace(database);
+    workspace = await makeWorkspace(database);
     // Migrated by a start, as always.
-    const server = await Portico.start(place);
+    const server = await Portico.start(workspace);
     await server.stop();
-    store = await openStore(place.databaseUrl);
+    store = await openStore(workspace.databaseUrl);
     feed = new EventFeed(store, (error) => failures.push(error));
   });
   after(async () => {
     await store?.database.close();
-    await place?.remove();
+    await workspace?.remove();
   });
 
   const insertion = (row: string): string =>
@@ -122,7 +122,7 @@ onEachDatabase("the feed of events", (database) => {
 
   test("an event that is committed late is told in its place", () =>
     listening(async (told) => {
-      const other = postgres(place.databaseUrl, { max: 1 });
+      const other = postgres(workspace.databaseUrl, { max: 1 });
       try {
         await write("early");
         await told.reaches("early");
@@ -140,7 +140,7 @@ onEachDatabase("the feed of events", (database) => {
 
   test("the number of a transaction that was given up holds up nothing", () =>
     listening(async (told) => {
-      const other = postgres(place.databaseUrl, { max: 1 });
+      const other = postgres(workspace.databaseUrl, { max: 1 });
       try {
         await write("first");
         await assert.rejects(
@@ -158,7 +158,7 @@ onEachDatabase("the feed of events", (database) => {
     }));
 
   test("what was under way when somebody began to listen is told", async () => {
-    const other = postgres(place.databaseUrl, { max: 1 });
+    const other = postgres(workspace.databaseUrl, { max: 1 });
     const told = new Told();
     try {
       await other.begin(async (sql) => {
@@ -177,8 +177,8 @@ onEachDatabase("the feed of events", (database) => {
   test("a number whose transaction began after the one that is seen is waited for", () =>
     listening(async (told) => {
       const [first, second] = [
-        postgres(place.databaseUrl, { max: 1 }),
-        postgres(place.databaseUrl, { max: 1 }),
+        postgres(workspace.databaseUrl, { max: 1 }),
+        postgres(workspace.databaseUrl, { max: 1 }),
       ];
       try {
         // The first one has the lower id of a transaction and the higher number of an event.
@@ -204,7 +204,7 @@ onEachDatabase("the feed of events", (database) => {
   test("of transactions that overlap at random everything is told once, in the order of the numbers", () =>
     listening(async (told) => {
       const writers = 6;
-      const sql = postgres(place.databaseUrl, { max: writers });
+      const sql = postgres(workspace.databaseUrl, { max: writers });
       const committed = new Set<string>();
       try {
         const writing = Array.from({ length: writers }, async (_, writer) => {

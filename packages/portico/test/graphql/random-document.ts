@@ -46,7 +46,7 @@ class Writer {
   readonly #schema: GraphQLSchema;
   readonly #known: Known;
   readonly #tape: readonly number[];
-  #place = 0;
+  #index = 0;
   #names = 0;
   readonly #fragments: { readonly name: string; readonly type: string; readonly text: string }[] = [];
   readonly #variables = new Map<string, { readonly type: string; readonly value: unknown }>();
@@ -78,10 +78,10 @@ class Writer {
   }
 
   #below(most: number): number {
-    const drawn = this.#tape[this.#place % Math.max(1, this.#tape.length)] ?? 0;
-    this.#place += 1;
+    const drawn = this.#tape[this.#index % Math.max(1, this.#tape.length)] ?? 0;
+    this.#index += 1;
     // The further the tape is read again, the smaller what is drawn.
-    return this.#place > this.#tape.length * 3 ? 0 : drawn % most;
+    return this.#index > this.#tape.length * 3 ? 0 : drawn % most;
   }
 
   #chance(of: number): boolean {

@@ -12,7 +12,7 @@ import { CursorCodec } from "../../src/query/cursor.ts";
 import { assemble } from "../../src/runtime/compose.ts";
 import { openStore } from "../../src/store/open.ts";
 import { firstTenant } from "../support/keys.ts";
-import type { Answer, Place } from "../support/server.ts";
+import type { Answer, Workspace } from "../support/server.ts";
 import { executeByReference } from "./reference.ts";
 
 const secret = "what both the server and the reference sign cursors with";
@@ -29,13 +29,17 @@ export interface Reference {
  * @param folder where the `portico.config.ts` of the server stands
  * @param userId in whose name it reads, with every scope
  */
-export async function openReference(place: Place, folder: string, userId: string): Promise<Reference> {
+export async function openReference(
+  workspace: Workspace,
+  folder: string,
+  userId: string,
+): Promise<Reference> {
   process.chdir(folder);
   const { model } = await assemble();
-  const store = await openStore(place.databaseUrl);
+  const store = await openStore(workspace.databaseUrl);
   const [api, engine, cursors] = [buildApi(model), new Engine(model, store), new CursorCodec([secret])];
   const caller: Caller = {
-    tenantId: await firstTenant(place),
+    tenantId: await firstTenant(workspace),
     userId,
     credentialId: "reference",
     scopes: new Set(model.scopes),

@@ -12,17 +12,17 @@ import { type Resource, resource } from "../../src/declare/resource.ts";
 import { OperatorError } from "../../src/errors.ts";
 import { printApi } from "../../src/graphql/schema/print-api.ts";
 import { buildModel } from "../../src/model/build-model.ts";
-import { makePlace, portico, projectFolder } from "../support/server.ts";
+import { makeWorkspace, portico, projectFolder } from "../support/server.ts";
 
 const file = join(projectFolder, "service/schema.graphql");
 
 test("the schema of the service is service/schema.graphql; portico schema --out writes it anew", async () => {
-  const place = await makePlace("sqlite");
+  const workspace = await makeWorkspace("sqlite");
   try {
-    const { stdout } = await portico(place, ["schema"]);
+    const { stdout } = await portico(workspace, ["schema"]);
     assert.equal(stdout, readFileSync(file, "utf8"));
   } finally {
-    await place.remove();
+    await workspace.remove();
   }
 });
 

@@ -97,9 +97,9 @@ describe("a bucket", () => {
           clock.ms += afterMs;
           if (buckets.take("one", quota, cost).isAllowed) allowed.push({ ms: clock.ms, cost });
         }
-        for (const [place, first] of allowed.entries()) {
+        for (const [index, first] of allowed.entries()) {
           let sum = 0;
-          for (const { ms, cost } of allowed.slice(place)) {
+          for (const { ms, cost } of allowed.slice(index)) {
             sum += cost;
             const most = quota.limit * (1 + (ms - first.ms) / (quota.windowSeconds * 1000));
             assert.ok(sum <= most + 1e-6, `${sum} in ${ms - first.ms} ms`);

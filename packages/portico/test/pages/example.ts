@@ -10,7 +10,7 @@ import { blocksOf, readDocument } from "../support/document.ts";
 import { freePort } from "../support/free-port.ts";
 import type { Person } from "../support/oauth.ts";
 import { Served } from "../support/scenario.ts";
-import { type Environment, makePlace, Portico, projectFolder } from "../support/server.ts";
+import { type Environment, makeWorkspace, Portico, projectFolder } from "../support/server.ts";
 import { allow, fillInSignIn } from "./application.ts";
 
 export class Example {
@@ -32,8 +32,8 @@ export class Example {
     const { served } = this;
     const port = String(await freePort());
     const find = commandsOf(readDocument(`${this.#folder}/README.md`).replaceAll(this.#shownPort, port));
-    served.place = await makePlace("sqlite");
-    served.portico = await Portico.start(served.place, { env: find("npm start").env });
+    served.workspace = await makeWorkspace("sqlite");
+    served.portico = await Portico.start(served.workspace, { env: find("npm start").env });
     const making = [find("npx portico user create"), find("npx portico client create")];
     const made = making.map(({ words }) => served.command(...words.slice(2)));
     const [{ user }, { clientId, clientSecret }] = await Promise.all(made);
@@ -69,7 +69,7 @@ export class Example {
       await closed;
     }
     await this.served.portico?.stop();
-    await this.served.place?.remove();
+    await this.served.workspace?.remove();
   }
 
   /** From its first page to what it shows of a person. */

@@ -12,7 +12,7 @@ import { openStore } from "../../src/store/open.ts";
 import { type Table, tablesOf } from "../../src/store/schema/ddl.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
 import type { Store } from "../../src/store/store.ts";
-import { makePlace, onEachDatabase } from "../support/server.ts";
+import { makeWorkspace, onEachDatabase } from "../support/server.ts";
 
 const plain = { title: text({ max: 100 }) };
 
@@ -20,16 +20,16 @@ onEachDatabase("migrations of tables in use", (database) => {
   if (database !== "postgres") return;
 
   async function using(use: (store: Store, sql: postgres.Sql) => Promise<void>): Promise<void> {
-    const place = await makePlace(database);
-    const store = await openStore(place.databaseUrl);
-    const sql = postgres(place.databaseUrl, { max: 3, onnotice: () => {} });
+    const workspace = await makeWorkspace(database);
+    const store = await openStore(workspace.databaseUrl);
+    const sql = postgres(workspace.databaseUrl, { max: 3, onnotice: () => {} });
     try {
       await migrate(store, tables(plain));
       await use(store, sql);
     } finally {
       await sql.end();
       await store.database.close();
-      await place.remove();
+      await workspace.remove();
     }
   }
 

@@ -23,7 +23,7 @@ import { openStore } from "../../src/store/open.ts";
 import { tablesOf } from "../../src/store/schema/ddl.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
 import type { Store } from "../../src/store/store.ts";
-import { makePlace, onEachDatabase, type Place } from "../support/server.ts";
+import { makeWorkspace, onEachDatabase, type Workspace } from "../support/server.ts";
 
 const tenantId = newId("tenant");
 const now = "2026-11-21T09:30:00.000Z";
@@ -48,18 +48,18 @@ function modelOf(declaration: object): Model {
 onEachDatabase("migrations", (database) => {
   /** A database with the first version, and one row where it is wanted. */
   class Changing {
-    readonly place: Place;
+    readonly workspace: Workspace;
     readonly store: Store;
     readonly id: string = newId("note");
 
-    private constructor(place: Place, store: Store) {
-      this.place = place;
+    private constructor(workspace: Workspace, store: Store) {
+      this.workspace = workspace;
       this.store = store;
     }
 
     static async begin(hasRow: boolean): Promise<Changing> {
-      const place = await makePlace(database);
-      const changing = new Changing(place, await openStore(place.databaseUrl));
+      const workspace = await makeWorkspace(database);
+      const changing = new Changing(workspace, await openStore(workspace.databaseUrl));
       await changing.migrate(first);
       if (hasRow) await changing.insert("note", { title: "Old" }, changing.id, first);
       return changing;
@@ -86,7 +86,7 @@ onEachDatabase("migrations", (database) => {
 
     async end(): Promise<void> {
       await this.store.database.close();
-      await this.place.remove();
+      await this.workspace.remove();
     }
   }
   const withChanging = async (hasRow: boolean, use: (changing: Changing) => Promise<void>): Promise<void> => {
@@ -216,7 +216,7 @@ onEachDatabase("migrations", (database) => {
   test("many processes that migrate at once do it once", () =>
     withChanging(true, async (changing) => {
       const declaration = changed({ body: text({ default: "" }) });
-      const stores = await Promise.all([1, 2, 3].map(() => openStore(changing.place.databaseUrl)));
+      const stores = await Promise.all([1, 2, 3].map(() => openStore(changing.workspace.databaseUrl)));
       const tables = tablesOf(modelOf(declaration), []);
       const done = await Promise.all(stores.map((store) => migrate(store, tables)));
       assert.equal(done.filter((statements) => statements.length > 0).length, 1);
@@ -297,15 +297,15 @@ onEachDatabase("migrations", (database) => {
 });
 
 onEachDatabase("a database that others use too", (database) => {
-  let place: Place;
+  let workspace: Workspace;
   let store: Store;
   before(async () => {
-    place = await makePlace(database);
-    store = await openStore(place.databaseUrl);
+    workspace = await makeWorkspace(database);
+    store = await openStore(workspace.databaseUrl);
   });
   after(async () => {
     await store.database.close();
-    await place.remove();
+    await workspace.remove();
   });
 
   test("tables and indexes that Portico did not make are left alone", async () => {

@@ -23,7 +23,7 @@ import { tablesOf } from "../../src/store/schema/ddl.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
 import { sqliteDialect } from "../../src/store/sqlite/dialect.ts";
 import type { Store } from "../../src/store/store.ts";
-import { makePlace, onEachDatabase, type Place } from "../support/server.ts";
+import { makeWorkspace, onEachDatabase, type Workspace } from "../support/server.ts";
 
 const owned = ({ userId }: Caller): RowFilter => ({ ownerId: userId });
 const fields = { name: text({ max: 50 }), owner: belongsTo(() => users) };
@@ -174,16 +174,16 @@ for (const dialect of [sqliteDialect, postgresDialect]) {
 }
 
 onEachDatabase("query plans of policies", (database) => {
-  let place: Place;
+  let workspace: Workspace;
   let store: Store;
   before(async () => {
-    place = await makePlace(database);
-    store = await openStore(place.databaseUrl);
+    workspace = await makeWorkspace(database);
+    store = await openStore(workspace.databaseUrl);
     await migrate(store, tablesOf(model, [eventsTable]));
   });
   after(async () => {
     await store?.database.close();
-    await place?.remove();
+    await workspace?.remove();
   });
 
   if (database === "sqlite") {
@@ -219,7 +219,7 @@ onEachDatabase("query plans of policies", (database) => {
   }
 
   test("what is above a list is asked for once, and the list walks along its index", async () => {
-    const sql = postgres(place.databaseUrl, { max: 1, onnotice: () => {} });
+    const sql = postgres(workspace.databaseUrl, { max: 1, onnotice: () => {} });
     try {
       await sql.unsafe("set session_replication_role = replica");
       // Enough below each note for a walk along the index to be better than a sort.

@@ -22,7 +22,7 @@ import { migrate } from "../../src/store/schema/migrate.ts";
 import type { Store } from "../../src/store/store.ts";
 import { requestLogs } from "../../src/usage/request-log.ts";
 import library from "../fixtures/library/portico.config.ts";
-import { makePlace, onEachDatabase, type Place } from "../support/server.ts";
+import { makeWorkspace, onEachDatabase, type Workspace } from "../support/server.ts";
 import { everyRead, type NamedRead } from "./every-read.ts";
 
 const apps = { service, library };
@@ -42,16 +42,16 @@ for (const [appName, app] of Object.entries(apps)) {
   const model = buildModel(app, [users, apiKeys, requestLogs]);
 
   onEachDatabase(`query plans of the ${appName}`, (database) => {
-    let place: Place;
+    let workspace: Workspace;
     let store: Store;
     before(async () => {
-      place = await makePlace(database);
-      store = await openStore(place.databaseUrl);
+      workspace = await makeWorkspace(database);
+      store = await openStore(workspace.databaseUrl);
       await migrate(store, tablesOf(model, [tenantsTable, passwordsTable, eventsTable]));
     });
     after(async () => {
       await store?.database.close();
-      await place?.remove();
+      await workspace?.remove();
     });
 
     test("every index of a resource begins with the tenant, but for those of keys unique to all", async () => {
@@ -71,10 +71,10 @@ for (const [appName, app] of Object.entries(apps)) {
 
     const explain = database === "sqlite" ? explainInSqlite : explainInPostgres;
     test("every page walks along an index that begins with tenant and filter", () =>
-      explain(place, store, model));
+      explain(workspace, store, model));
 
     test("every list below a row walks along the index of its reference", () =>
-      explainLists(place, store, model));
+      explainLists(workspace, store, model));
   });
 }
 
@@ -100,7 +100,7 @@ function everyBackwardRead(model: Model): { read: ReadOne; reference: Attribute 
   );
 }
 
-async function explainLists({ databaseUrl }: Place, store: Store, model: Model): Promise<void> {
+async function explainLists({ databaseUrl }: Workspace, store: Store, model: Model): Promise<void> {
   if (store.dialect.name === "sqlite") {
     for (const { read, reference } of everyBackwardRead(model)) {
       const statement = compileGet(store.dialect, read, undefined);
@@ -141,7 +141,7 @@ async function firstColumns(store: Store, { table }: ResourceModel): Promise<unk
   return rows.map(([column]) => column);
 }
 
-async function explainInSqlite(_place: Place, store: Store, model: Model): Promise<void> {
+async function explainInSqlite(_place: Workspace, store: Store, model: Model): Promise<void> {
   for (const { name, read, filter, isMerged } of everyRead(model)) {
     const statement = compileList(store.dialect, read);
     const explained = { sql: `explain query plan ${statement.sql}`, bind: statement.bind };
@@ -179,7 +179,7 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-async function explainInPostgres({ databaseUrl }: Place, store: Store, model: Model): Promise<void> {
+async function explainInPostgres({ databaseUrl }: Workspace, store: Store, model: Model): Promise<void> {
   const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} });
   try {
     await fill(sql, model);
@@ -227,9 +227,9 @@ async function fill(sql: postgres.Sql, model: Model): Promise<void> {
   for (const resource of model.resources) {
     const { table, search } = resource;
     const attributes = storedAttributes(resource);
-    const values = attributes.map(({ column, field, isNullable, unique }, place) => {
-      const value = valueExpression(column, field, unique !== undefined, (most) => drawn(most, place + 1));
-      return isNullable ? `case when ${drawn(3, -place)} = 0 then null else ${value} end` : value;
+    const values = attributes.map(({ column, field, isNullable, unique }, index) => {
+      const value = valueExpression(column, field, unique !== undefined, (most) => drawn(most, index + 1));
+      return isNullable ? `case when ${drawn(3, -index)} = 0 then null else ${value} end` : value;
     });
     const searchWords =
       search.length > 0 ? { name: ", search_words", value: ", 'word ' || n" } : { name: "", value: "" };
@@ -240,8 +240,8 @@ async function fill(sql: postgres.Sql, model: Model): Promise<void> {
 }
 
 /** A number below `most` that goes by the row, and for each place by another rule. */
-function drawn(most: number, place: number): string {
-  return `abs(hashint4(n + ${place * 100_000}) % ${most})`;
+function drawn(most: number, index: number): string {
+  return `abs(hashint4(n + ${index * 100_000}) % ${most})`;
 }
 
 function valueExpression(

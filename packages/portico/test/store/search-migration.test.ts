@@ -13,14 +13,14 @@ import { openStore } from "../../src/store/open.ts";
 import { tablesOf } from "../../src/store/schema/ddl.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
 import type { Store } from "../../src/store/store.ts";
-import { makePlace, onEachDatabase } from "../support/server.ts";
+import { makeWorkspace, onEachDatabase } from "../support/server.ts";
 
 const tenantId = newId("tenant");
 
 onEachDatabase("search as a declaration changes", (database) => {
   test("rows are found by the fields that are searched now, and writes go on", async () => {
-    const place = await makePlace(database);
-    const store = await openStore(place.databaseUrl);
+    const workspace = await makeWorkspace(database);
+    const store = await openStore(workspace.databaseUrl);
     try {
       const plain = modelOf([]);
       await migrate(store, tablesOf(plain, []));
@@ -44,7 +44,7 @@ onEachDatabase("search as a declaration changes", (database) => {
       assert.deepEqual(await migrate(store, tablesOf(plain, [])), []);
     } finally {
       await store.database.close();
-      await place.remove();
+      await workspace.remove();
     }
   });
 });

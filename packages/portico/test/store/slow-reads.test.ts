@@ -12,7 +12,7 @@ import { openStore } from "../../src/store/open.ts";
 import { maxValueBytes, SqliteConnection } from "../../src/store/sqlite/connection.ts";
 import { ReadWorker } from "../../src/store/sqlite/read-workers.ts";
 import type { Store } from "../../src/store/store.ts";
-import { makePlace, onEachDatabase, type Place } from "../support/server.ts";
+import { makeWorkspace, onEachDatabase, type Workspace } from "../support/server.ts";
 
 interface Asked {
   readonly tenant: string;
@@ -40,19 +40,19 @@ function isProblem(code: Problem["code"]): (error: unknown) => boolean {
 }
 
 onEachDatabase("slow reads", (database) => {
-  let place: Place;
+  let workspace: Workspace;
   const stores: Store[] = [];
   const open = async (options?: StoreOptions): Promise<Store["database"]> => {
-    const store = await openStore(place.databaseUrl, options);
+    const store = await openStore(workspace.databaseUrl, options);
     stores.push(store);
     return store.database;
   };
   before(async () => {
-    place = await makePlace(database);
+    workspace = await makeWorkspace(database);
   });
   after(async () => {
     for (const store of stores) await store.database.close();
-    await place.remove();
+    await workspace.remove();
   });
 
   test("a tenant's slow reads do not hold up those of another", async () => {
@@ -150,8 +150,8 @@ test("of work that waits, the bytes are bounded for a tenant and for all", async
 });
 
 test("errors of SQLite keep their kind on the way from a thread", async () => {
-  const place = await makePlace("sqlite");
-  const file = join(place.folder, "portico.db");
+  const workspace = await makeWorkspace("sqlite");
+  const file = join(workspace.folder, "portico.db");
   const writer = new SqliteConnection(file, 0);
   writer.native.exec("create table t (a text); create table u (a text)");
   writer.native.exec(
@@ -179,6 +179,6 @@ test("errors of SQLite keep their kind on the way from a thread", async () => {
     assert.deepEqual(await ask("select count(*) from u"), [[0]]);
   } finally {
     await reader.close();
-    await place.remove();
+    await workspace.remove();
   }
 });

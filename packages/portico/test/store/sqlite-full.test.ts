@@ -11,15 +11,15 @@ import { buildModel } from "../../src/model/build-model.ts";
 import { openStore } from "../../src/store/open.ts";
 import { tablesOf } from "../../src/store/schema/ddl.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
-import { makePlace } from "../support/server.ts";
+import { makeWorkspace } from "../support/server.ts";
 
 const body = "word ".repeat(2_000);
 const notes = resource("note", { fields: { body: text() } });
 const model = buildModel(app({ name: "Notes", resources: [notes] }), []);
 
 test("a full disk refuses writes, which is logged once, and serves again when there is room", async () => {
-  const place = await makePlace("sqlite");
-  const store = await openStore(place.databaseUrl);
+  const workspace = await makeWorkspace("sqlite");
+  const store = await openStore(workspace.databaseUrl);
   const reports: string[] = [];
   try {
     await migrate(store, tablesOf(model, []));
@@ -54,6 +54,6 @@ test("a full disk refuses writes, which is logged once, and serves again when th
     assert.deepEqual(await stored(), acknowledged.sort());
   } finally {
     await store.database.close();
-    await place.remove();
+    await workspace.remove();
   }
 });

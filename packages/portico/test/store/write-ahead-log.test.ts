@@ -16,7 +16,7 @@ import { databaseFile, openStore } from "../../src/store/open.ts";
 import { tablesOf } from "../../src/store/schema/ddl.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
 import type { Store } from "../../src/store/store.ts";
-import { makePlace, type Place } from "../support/server.ts";
+import { makeWorkspace, type Workspace } from "../support/server.ts";
 
 const inserts = 20_000;
 const insertsAtOnce = 50;
@@ -26,16 +26,16 @@ const mostBytes = 16 * 1024 * 1024;
 const model = buildModel(service, [users]);
 const projects = model.resource.get("project")!;
 
-let place: Place;
+let workspace: Workspace;
 let store: Store;
 before(async () => {
-  place = await makePlace("sqlite");
-  store = await openStore(place.databaseUrl);
+  workspace = await makeWorkspace("sqlite");
+  store = await openStore(workspace.databaseUrl);
   await migrate(store, tablesOf(model, [tenantsTable, eventsTable]));
 });
 after(async () => {
   await store?.database.close();
-  await place?.remove();
+  await workspace?.remove();
 });
 
 test(`the log stays small over ${inserts} creates with reads among them`, async () => {
@@ -50,7 +50,7 @@ test(`the log stays small over ${inserts} creates with reads among them`, async 
     sort: { attribute: projects.sorts.get("createdAt")!, isDescending: true },
     page: { style: "cursor", limit: 20, position: undefined, isBackward: false },
   };
-  const logFile = `${databaseFile(place.databaseUrl)}-wal`;
+  const logFile = `${databaseFile(workspace.databaseUrl)}-wal`;
   let largest = 0;
   for (let made = 0; made < inserts; made += insertsAtOnce) {
     const name = `${"a".repeat(180)} `;

@@ -86,8 +86,8 @@ export class Browser {
     const name = pair.slice(0, equals);
     const path = attributes.find((each) => /^path=/i.test(each))?.slice("path=".length) ?? "/";
     const isGone = attributes.some((each) => /^expires=Thu, 01 Jan 1970/i.test(each));
-    const place = this.#cookies.findIndex((cookie) => cookie.name === name && cookie.path === path);
-    if (place >= 0) this.#cookies.splice(place, 1);
+    const index = this.#cookies.findIndex((cookie) => cookie.name === name && cookie.path === path);
+    if (index >= 0) this.#cookies.splice(index, 1);
     if (!isGone) this.#cookies.push({ name, value: pair.slice(equals + 1), path });
   }
 }

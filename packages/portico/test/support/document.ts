@@ -11,7 +11,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { catalogue } from "../../src/errors.ts";
-import { makePlace, type Place, Portico, program, projectFolder } from "./server.ts";
+import { makeWorkspace, Portico, program, projectFolder, type Workspace } from "./server.ts";
 
 export interface Block {
   readonly language: string;
@@ -48,7 +48,7 @@ export async function runDocument(markdown: string): Promise<number> {
   let project = await Project.make();
   let examples = 0;
   try {
-    for (const [place, block] of blocks.entries()) {
+    for (const [index, block] of blocks.entries()) {
       if (block.isFirstOfProject) {
         await project.remove();
         project = await Project.make();
@@ -56,7 +56,7 @@ export async function runDocument(markdown: string): Promise<number> {
       if (block.language === "ts" && block.text.includes("export default app("))
         await project.declare(block.text);
       if (block.language !== "sh") continue;
-      const next = blocks[place + 1];
+      const next = blocks[index + 1];
       const answer = next && answerLanguages.includes(next.language) ? next : undefined;
       await project.run(block, answer);
       examples += 1;
@@ -69,14 +69,14 @@ export async function runDocument(markdown: string): Promise<number> {
 
 /** What a reader of the document has before them: a folder, a database, a running server, a key. */
 class Project {
-  readonly #place: Place;
+  readonly #workspace: Workspace;
   readonly #folder: string;
   readonly #tokens = new Tokens();
   #server: Portico | undefined;
   #key: string | undefined;
 
-  private constructor(place: Place, folder: string) {
-    this.#place = place;
+  private constructor(workspace: Workspace, folder: string) {
+    this.#workspace = workspace;
     this.#folder = folder;
   }
 
@@ -86,7 +86,7 @@ class Project {
     symlinkSync(join(projectFolder, "packages/portico"), join(folder, "node_modules/portico"));
     for (const name of ["service", "portico.config.ts", "package.json"])
       cpSync(join(projectFolder, name), join(folder, name), { recursive: true });
-    return new Project(await makePlace("sqlite"), folder);
+    return new Project(await makeWorkspace("sqlite"), folder);
   }
 
   async declare(config: string): Promise<void> {
@@ -116,7 +116,7 @@ class Project {
 
   async remove(): Promise<void> {
     await this.#stop();
-    await this.#place.remove();
+    await this.#workspace.remove();
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
@@ -141,7 +141,7 @@ class Project {
       this.#tokens.real(text).replaceAll(shownUrl, this.#server?.url ?? shownUrl),
       `code=$?; printf '%s' "$KEY" > "${keyFile}"; exit $code`,
     ].join("\n");
-    const env = { PATH: process.env.PATH, KEY: this.#key ?? "", DATABASE_URL: this.#place.databaseUrl };
+    const env = { PATH: process.env.PATH, KEY: this.#key ?? "", DATABASE_URL: this.#workspace.databaseUrl };
     const child = spawn("bash", ["--norc", "-c", script], {
       cwd: this.#folder,
       env,
@@ -157,7 +157,7 @@ class Project {
   async #serve(): Promise<void> {
     if (this.#server) return;
     const known = this.#key ? { key: this.#key } : {};
-    this.#server = await Portico.start(this.#place, { cwd: this.#folder, ...known });
+    this.#server = await Portico.start(this.#workspace, { cwd: this.#folder, ...known });
     this.#key = this.#server.key;
   }
 }

@@ -7,7 +7,7 @@ import { openStore } from "../../src/store/open.ts";
 import { compile, parameter } from "../../src/store/statement.ts";
 import { openReader } from "./database-reader.ts";
 import type { Served } from "./scenario.ts";
-import type { Place, RequestOptions } from "./server.ts";
+import type { RequestOptions, Workspace } from "./server.ts";
 
 export type MadeKey = RecordOf<ApiKeys> & { readonly key: string; readonly warning: string };
 
@@ -33,7 +33,7 @@ export async function opens(served: Served, key: string, path = "/posts?limit=1"
 }
 
 /** The tenant that the first start of a sandbox made. */
-export async function firstTenant({ databaseUrl }: Pick<Place, "databaseUrl">): Promise<string> {
+export async function firstTenant({ databaseUrl }: Pick<Workspace, "databaseUrl">): Promise<string> {
   const reader = openReader(databaseUrl);
   try {
     const [row] = await reader.rows("select id from tenants order by created_at limit 1");
@@ -45,7 +45,7 @@ export async function firstTenant({ databaseUrl }: Pick<Place, "databaseUrl">): 
 
 /** Sets a time of a key's record in the database, as no caller can. */
 export async function setTime(
-  { databaseUrl }: Pick<Place, "databaseUrl">,
+  { databaseUrl }: Pick<Workspace, "databaseUrl">,
   id: string,
   column: "expires_at" | "created_at",
   time: string,

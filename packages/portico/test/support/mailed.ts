@@ -14,8 +14,8 @@ export interface KeptMail {
 }
 
 /** The mails of a kind to an address, newest first. */
-export async function mailsTo({ place }: Served, to: string, kind: string): Promise<KeptMail[]> {
-  const reader = openReader(place.databaseUrl);
+export async function mailsTo({ workspace }: Served, to: string, kind: string): Promise<KeptMail[]> {
+  const reader = openReader(workspace.databaseUrl);
   try {
     const rows = await reader.rows('select "to", kind, subject, text, html from mails order by id desc');
     return (rows as string[][])

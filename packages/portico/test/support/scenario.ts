@@ -8,18 +8,18 @@ import {
   type Answer,
   type DatabaseName,
   type Environment,
-  makePlace,
-  type Place,
+  makeWorkspace,
   Portico,
   portico,
   type RequestOptions,
+  type Workspace,
 } from "./server.ts";
 
 /** The server of a suite: started before its first test, stopped after its last. */
 export class Served {
   /** Known once the suite has begun. */
   portico!: Portico;
-  place!: Place;
+  workspace!: Workspace;
 
   get url(): string {
     return this.portico.url;
@@ -38,7 +38,7 @@ export class Served {
 
   /** Runs a command beside the server; answers with the object that it printed. */
   command(...words: string[]): Promise<Answer["body"]> {
-    return runCommand(this.place, words);
+    return runCommand(this.workspace, words);
   }
 }
 
@@ -53,24 +53,24 @@ export interface ServeOptions {
 export function serve(database: DatabaseName, { prepare, ...options }: ServeOptions = {}): Served {
   const served = new Served();
   before(async () => {
-    served.place = await makePlace(database);
-    served.portico = await Portico.start(served.place, options);
+    served.workspace = await makeWorkspace(database);
+    served.portico = await Portico.start(served.workspace, options);
     await prepare?.(served);
   });
   after(async () => {
     await served.portico?.stop();
-    await served.place?.remove();
+    await served.workspace?.remove();
   });
   return served;
 }
 
 /** Runs a command that must succeed and answers with the object that `--json` prints. */
 export async function runCommand(
-  place: Pick<Place, "databaseUrl">,
+  workspace: Pick<Workspace, "databaseUrl">,
   words: readonly string[],
   options: { env?: Environment; cwd?: string } = {},
 ): Promise<Answer["body"]> {
-  const { code, stdout, stderr } = await portico(place, [...words, "--json"], options);
+  const { code, stdout, stderr } = await portico(workspace, [...words, "--json"], options);
   assert.equal(code, 0, stderr);
   return JSON.parse(stdout);
 }
@@ -87,15 +87,15 @@ export const everyScope =
 
 /** A further tenant with a user and a key, made as an operator makes them. */
 export async function makeTenant(
-  place: Pick<Place, "databaseUrl">,
+  workspace: Pick<Workspace, "databaseUrl">,
   scopes: string = everyScope,
   options: { env?: Environment; cwd?: string } = {},
 ): Promise<Tenant> {
-  const { tenant } = await runCommand(place, ["tenant", "create", "--name", "Another"], options);
+  const { tenant } = await runCommand(workspace, ["tenant", "create", "--name", "Another"], options);
   const words = ["--email", "grace@example.com", "--name", "Grace", "--password", "correct horse"];
-  const { user } = await runCommand(place, ["user", "create", ...words, "--tenant", tenant.id], options);
+  const { user } = await runCommand(workspace, ["user", "create", ...words, "--tenant", tenant.id], options);
   const named = ["key", "create", "--name", "Theirs", "--scopes", scopes, "--tenant", tenant.id];
-  const { key } = await runCommand(place, named, options);
+  const { key } = await runCommand(workspace, named, options);
   return { id: tenant.id, userId: user.id, key };
 }
 

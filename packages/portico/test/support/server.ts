@@ -29,17 +29,17 @@ export function onEachDatabase(name: string, suite: (database: DatabaseName) => 
 }
 
 /** An empty database and a folder, both gone after `remove`. */
-export interface Place {
+export interface Workspace {
   readonly folder: string;
   readonly databaseUrl: string;
   remove(): Promise<void>;
 }
 
 /** @param server the PostgreSQL to make it in, where it is not that of the whole run */
-export async function makePlace(
+export async function makeWorkspace(
   database: DatabaseName,
   server: string = process.env.PORTICO_TEST_POSTGRES!,
-): Promise<Place> {
+): Promise<Workspace> {
   const folder = mkdtempSync(join(tmpdir(), "portico-test-"));
   if (database === "sqlite") {
     const remove = async (): Promise<void> => rmSync(folder, { recursive: true, force: true });
@@ -96,13 +96,13 @@ const plentiful: Environment = {
 
 /** Runs a command of Portico: `portico(place, ["key", "list", "--json"])`. */
 export async function portico(
-  place: Pick<Place, "databaseUrl">,
+  workspace: Pick<Workspace, "databaseUrl">,
   words: readonly string[],
   { env = {}, cwd = projectFolder }: { env?: Environment; cwd?: string } = {},
 ): Promise<CommandResult> {
   // A command that hangs is an answer too: the code is null then.
   const limits = { timeout: 20_000, killSignal: "SIGKILL" } as const;
-  const child = start(words, { DATABASE_URL: place.databaseUrl, ...env }, cwd, limits);
+  const child = start(words, { DATABASE_URL: workspace.databaseUrl, ...env }, cwd, limits);
   let stdout = "";
   let stderr = "";
   child.stdout?.on("data", (chunk) => (stdout += chunk));
@@ -121,15 +121,21 @@ export interface StartOptions {
 
 /** A started server. */
 export class Portico {
-  readonly place: Place;
+  readonly workspace: Workspace;
   readonly url: string;
   /** The key that the first start of a sandbox printed. */
   readonly key: string;
   readonly #child: ChildProcess;
   readonly #output: { text: string };
 
-  private constructor(place: Place, url: string, key: string, child: ChildProcess, output: { text: string }) {
-    this.place = place;
+  private constructor(
+    workspace: Workspace,
+    url: string,
+    key: string,
+    child: ChildProcess,
+    output: { text: string },
+  ) {
+    this.workspace = workspace;
     this.url = url;
     this.key = key;
     this.#child = child;
@@ -138,10 +144,10 @@ export class Portico {
 
   /** Starts a server on an empty database, or again on one that was used before, with the key of then. */
   static async start(
-    place: Place,
+    workspace: Workspace,
     { env = {}, cwd = projectFolder, key, file = program }: StartOptions = {},
   ): Promise<Portico> {
-    const given = { DATABASE_URL: place.databaseUrl, PORT: "0", ...plentiful, ...env };
+    const given = { DATABASE_URL: workspace.databaseUrl, PORT: "0", ...plentiful, ...env };
     const child = start(["serve"], given, cwd, {}, file);
     const output = { text: "" };
     child.stdout?.on("data", (chunk) => (output.text += chunk));
@@ -150,7 +156,7 @@ export class Portico {
       const url = /"url":"(http:[^"]+)"/.exec(output.text)?.[1];
       if (url)
         return new Portico(
-          place,
+          workspace,
           url,
           key ?? /\s{2}(sk_\w+_[\w-]{43})\n/.exec(output.text)?.[1] ?? "",
           child,

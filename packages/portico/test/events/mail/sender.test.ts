@@ -162,7 +162,7 @@ onEachDatabase("the sender", (database) => {
 
   test("two senders on one database send each mail once, five at a time", async () => {
     const server = await MailServer.start({ hesitate: () => sleep(5) });
-    const otherStore = await openStore(mailing.place.databaseUrl);
+    const otherStore = await openStore(mailing.workspace.databaseUrl);
     try {
       const count = 60;
       const ids = await Promise.all(

@@ -19,7 +19,7 @@ import { openStore } from "../../../src/store/open.ts";
 import { tablesOf } from "../../../src/store/schema/ddl.ts";
 import { migrate } from "../../../src/store/schema/migrate.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { type DatabaseName, makePlace, type Place } from "../../support/server.ts";
+import { type DatabaseName, makeWorkspace, type Workspace } from "../../support/server.ts";
 
 const untold = async (): Promise<void> => {};
 export const apiKeys = declareApiKeys({
@@ -42,7 +42,7 @@ export interface MailRow {
 }
 
 export class Mailing {
-  readonly place: Place;
+  readonly workspace: Workspace;
   readonly store: Store;
   readonly tenantId: string;
   readonly engine: Engine;
@@ -50,26 +50,26 @@ export class Mailing {
   readonly lines: string[] = [];
   readonly #senders: MailSender[] = [];
 
-  private constructor(place: Place, store: Store, tenantId: string) {
-    this.place = place;
+  private constructor(workspace: Workspace, store: Store, tenantId: string) {
+    this.workspace = workspace;
     this.store = store;
     this.tenantId = tenantId;
     this.engine = new Engine(model, store);
   }
 
   static async begin(database: DatabaseName): Promise<Mailing> {
-    const place = await makePlace(database);
-    const store = await openStore(place.databaseUrl);
+    const workspace = await makeWorkspace(database);
+    const store = await openStore(workspace.databaseUrl);
     const tables = [tenantsTable, passwordsTable, eventsTable];
     await migrate(store, tablesOf(model, tables, [...mailIndexes, ...expiryIndexes]));
     const { id } = await createTenant(store, "Mailing");
-    return new Mailing(place, store, id);
+    return new Mailing(workspace, store, id);
   }
 
   async end(): Promise<void> {
     for (const sender of this.#senders) await sender.stop(0);
     await this.store.database.close();
-    await this.place.remove();
+    await this.workspace.remove();
   }
 
   /** Writes a mail as a hook does. */

@@ -84,7 +84,7 @@ onEachDatabase("revocation of many API keys", (database) => {
   });
 
   test("all keys of a tenant are revoked, the caller's own too, and no other tenant's", async () => {
-    const theirs = await makeTenant(served.place, "keys:read,keys:manage,posts:read");
+    const theirs = await makeTenant(served.workspace, "keys:read,keys:manage,posts:read");
     const more = await served.create(
       "/v1/api-keys",
       { name: "x", scopes: ["posts:read"] },
@@ -152,7 +152,7 @@ onEachDatabase("revocation of many API keys", (database) => {
     const owner = await user();
     const keys = await many(3, { ownerId: owner });
     await served.request(`/v1/users/${owner}/api-keys`, { method: "DELETE" });
-    const reader = openReader(served.place.databaseUrl);
+    const reader = openReader(served.workspace.databaseUrl);
     try {
       const rows = await reader.rows("select row_id from events where kind = 'api_key.deleted'");
       const ids = rows.map(([id]) => id);

@@ -132,7 +132,7 @@ onEachDatabase("rotation of an API key", (database) => {
   test("a revoked or expired key cannot be rotated", async () => {
     const [revoked, expired] = [await makeKey(served), await makeKey(served)];
     await served.request(`/v1/api-keys/${revoked.id}`, { method: "DELETE" });
-    await setTime(served.place, expired.id, "expires_at", inDays(-1));
+    await setTime(served.workspace, expired.id, "expires_at", inDays(-1));
     for (const [{ id }, message] of [
       [revoked, /revoked/],
       [expired, /expired/],
@@ -178,7 +178,7 @@ onEachDatabase("rotation of an API key", (database) => {
   });
 
   test("a key of another tenant is 404", async () => {
-    const theirs = await makeTenant(served.place, "keys:manage,keys:read");
+    const theirs = await makeTenant(served.workspace, "keys:manage,keys:read");
     const { id } = await makeKey(served);
     expectAnswer(await rotate(id, {}, { key: theirs.key }), { status: 404 });
     assert.equal((await readKey(served, id)).rotatedToId, null);

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { TestSocket } from "../../support/graphql/web-socket.ts";
 import { inDays, makeKey, opens, setTime } from "../../support/keys.ts";
 import { exchange, expectAnswer, parseAnswer, runCommand, scenarios, serve } from "../../support/scenario.ts";
-import { type Answer, makePlace, onEachDatabase, Portico } from "../../support/server.ts";
+import { type Answer, makeWorkspace, onEachDatabase, Portico } from "../../support/server.ts";
 
 const live = { PORTICO_MODE: "live", PORTICO_SECRET: "a secret of the tests that is long enough" };
 
@@ -24,14 +24,14 @@ onEachDatabase("the secret of an API key", (database) => {
   });
 
   test("live mode makes and takes live keys, and says so to others", async () => {
-    const place = await makePlace(database);
-    const run = (...words: string[]) => runCommand(place, words, { env: live });
+    const workspace = await makeWorkspace(database);
+    const run = (...words: string[]) => runCommand(workspace, words, { env: live });
     await run("migrate");
     const { tenant } = await run("tenant", "create", "--name", "T");
     const words = ["--name", "K", "--scopes", "keys:manage,keys:read,posts:read"];
     const { key } = await run("key", "create", ...words);
     assert.match(key, /^sk_live_[\w-]{43}$/);
-    const portico = await Portico.start(place, { env: live, key });
+    const portico = await Portico.start(workspace, { env: live, key });
     try {
       expectAnswer(await portico.request(`/v1/tenants/${tenant.id}/api-keys`), { status: 200 });
       const body = { name: "P", scopes: [], type: "publishable" };
@@ -47,13 +47,13 @@ onEachDatabase("the secret of an API key", (database) => {
         expectAnswer(await read(wrong), { status: 401, code: "wrong_environment", message: /sandbox.*live/ });
     } finally {
       await portico.stop();
-      await place.remove();
+      await workspace.remove();
     }
   });
 
   test("an unknown prefix, a wrong secret, an expired and a revoked key are answered with the same bytes", async () => {
     const [expired, revoked] = [await makeKey(served), await makeKey(served)];
-    await setTime(served.place, expired.id, "expires_at", inDays(-1));
+    await setTime(served.workspace, expired.id, "expires_at", inDays(-1));
     await served.request(`/v1/api-keys/${revoked.id}`, { method: "DELETE" });
     const { key } = await makeKey(served);
     const last = key.endsWith("A") ? "B" : "A";

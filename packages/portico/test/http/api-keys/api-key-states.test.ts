@@ -25,13 +25,13 @@ onEachDatabase("the state of an API key", (database) => {
       ["active", "expiring_soon"],
     );
     assert.equal(await opens(served, made[1]!.key), true);
-    await setTime(served.place, made[0]!.id, "expires_at", inDays(6.999));
+    await setTime(served.workspace, made[0]!.id, "expires_at", inDays(6.999));
     assert.equal((await readKey(served, made[0]!.id)).status, "expiring_soon");
   });
 
   test("the setting says how many days before", async () => {
     const env = { PORTICO_KEY_EXPIRING_SOON_DAYS: "30" };
-    const other = await Portico.start(served.place, { env, key: served.portico.key });
+    const other = await Portico.start(served.workspace, { env, key: served.portico.key });
     try {
       const { id } = await makeKey(served, { expiresAt: inDays(29) });
       assert.equal((await readKey(served, id)).status, "active");
@@ -69,7 +69,7 @@ onEachDatabase("the state of an API key", (database) => {
 
   test("revoked goes before expired, and expired before expiring soon", async () => {
     const key = await makeKey(served);
-    await setTime(served.place, key.id, "expires_at", inDays(-1));
+    await setTime(served.workspace, key.id, "expires_at", inDays(-1));
     assert.equal((await readKey(served, key.id)).status, "expired");
     expectAnswer(await revoke(key), { status: 204 });
     assert.equal((await readKey(served, key.id)).status, "revoked");

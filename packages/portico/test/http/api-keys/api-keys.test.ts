@@ -66,7 +66,7 @@ onEachDatabase("API keys", (database) => {
     for (const until = Date.now() + 5_000; Date.now() < until && !served.portico.output.includes(id); )
       await served.request("/healthz");
     assert.ok(!served.portico.output.includes(key.slice(12)));
-    const reader = openReader(served.place.databaseUrl);
+    const reader = openReader(served.workspace.databaseUrl);
     try {
       const events = JSON.stringify(await reader.rows("select * from events"));
       assert.ok(events.includes(id) && !events.includes(key.slice(12)));
@@ -130,7 +130,7 @@ onEachDatabase("API keys", (database) => {
     const lacks = (scope: string) =>
       ({ status: 403, code: "insufficient_scope", message: new RegExp(scope) }) as const;
     const path = `/v1/api-keys/${id}`;
-    const tenantId = await firstTenant(served.place);
+    const tenantId = await firstTenant(served.workspace);
     const { ownerId } = (await served.request(path)).body;
     const lists = ["/v1/api-keys", `/v1/tenants/${tenantId}/api-keys`, `/v1/users/${ownerId}/api-keys`];
     for (const each of [path, ...lists]) {

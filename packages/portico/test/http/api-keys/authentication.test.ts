@@ -108,7 +108,7 @@ onEachDatabase("authentication", (database) => {
   });
 
   test("a revoked key is refused on the very next request, here and by another process", async () => {
-    const other = await Portico.start(served.place, { key: key() });
+    const other = await Portico.start(served.workspace, { key: key() });
     try {
       for (const revokedWhile of [served.portico, other]) {
         const made = await makeKey();

@@ -12,7 +12,7 @@ import {
   scenarios,
   serve,
 } from "../../support/scenario.ts";
-import { makePlace, onEachDatabase, type Place, Portico, portico } from "../../support/server.ts";
+import { makeWorkspace, onEachDatabase, Portico, portico, type Workspace } from "../../support/server.ts";
 
 interface Count {
   readonly from: string;
@@ -26,8 +26,8 @@ interface Key {
   readonly key: string;
 }
 
-const newKey = (place: Pick<Place, "databaseUrl">, scopes: string): Promise<Key> =>
-  runCommand(place, ["key", "create", "--name", "Counted", "--scopes", scopes]);
+const newKey = (workspace: Pick<Workspace, "databaseUrl">, scopes: string): Promise<Key> =>
+  runCommand(workspace, ["key", "create", "--name", "Counted", "--scopes", scopes]);
 
 /** What `look` finds, as soon as it is `wanted`: uses are written about once a second. */
 async function eventually<T>(look: () => Promise<T>, wanted: (found: T) => boolean): Promise<T> {
@@ -55,7 +55,7 @@ onEachDatabase("uses of keys", (database) => {
     await Promise.all(Array.from({ length: times }, () => served.request(path, { key, ...more })));
   };
   const reader = async <T>(sql: string, map: (rows: unknown[][]) => T): Promise<T> => {
-    const opened = openReader(served.place.databaseUrl);
+    const opened = openReader(served.workspace.databaseUrl);
     try {
       return map(await opened.rows(sql));
     } finally {
@@ -68,7 +68,7 @@ onEachDatabase("uses of keys", (database) => {
     );
 
   test("each use is a line that says which key, whose, for what and from where, and nothing else", async () => {
-    const { id, key } = await newKey(served.place, "posts:read");
+    const { id, key } = await newKey(served.workspace, "posts:read");
     const headers = { "x-request-id": `use-${id}` };
     const path = "/posts/post_00000000000000000000000000?fields=title";
     await served.request(path, { key, headers });
@@ -106,7 +106,7 @@ onEachDatabase("uses of keys", (database) => {
   });
 
   test("every request is counted once, by its route and the class of its status", async () => {
-    const key = await newKey(served.place, "posts:read,posts:write");
+    const key = await newKey(served.workspace, "posts:read,posts:write");
     await use(key, 30, "/posts");
     await use(key, 7, "/v1/posts?limit=1");
     await use(key, 5, "/posts/post_00000000000000000000000000");
@@ -122,7 +122,7 @@ onEachDatabase("uses of keys", (database) => {
   });
 
   test("the last use moves forward, and the key counts as unchanged", async () => {
-    const key = await newKey(served.place, "posts:read");
+    const key = await newKey(served.workspace, "posts:read");
     const [never, updatedAt] = await lastUse(key);
     assert.equal(never, 0);
     const startedAt = Date.now();
@@ -142,7 +142,7 @@ onEachDatabase("uses of keys", (database) => {
   });
 
   test("uses are written about once a second, however many there are", async () => {
-    const key = await newKey(served.place, "posts:read");
+    const key = await newKey(served.workspace, "posts:read");
     const seen = new Set<number>();
     for (const until = Date.now() + 3_000; Date.now() < until; ) {
       await use(key, 10, "/posts?limit=1");
@@ -153,7 +153,7 @@ onEachDatabase("uses of keys", (database) => {
   });
 
   test("a step is a minute, an hour or a day of UTC", async () => {
-    const key = await newKey(served.place, "posts:read");
+    const key = await newKey(served.workspace, "posts:read");
     const from = encodeURIComponent(new Date().toISOString());
     await use(key, 3, "/posts");
     const minutes = await eventually(
@@ -175,18 +175,18 @@ onEachDatabase("uses of keys", (database) => {
   });
 
   test("without parameters it is the last day by hours, in the envelope of every list", async () => {
-    const key = await newKey(served.place, "posts:read");
+    const key = await newKey(served.workspace, "posts:read");
     const { body } = await served.request(`/v1/api-keys/${key.id}/usage`);
     assert.deepEqual(body, { data: [], pagination: { nextCursor: null, hasMore: false } });
   });
 
   test("another tenant's key is not there, and a key without the scope sees none", async () => {
-    const ours = await newKey(served.place, "keys:read");
-    const other = await makeTenant(served.place, "keys:read,posts:read");
+    const ours = await newKey(served.workspace, "keys:read");
+    const other = await makeTenant(served.workspace, "keys:read,posts:read");
     const path = `/v1/api-keys/${ours.id}/usage`;
     expectAnswer(await served.request(path, { key: ours.key }), { status: 200 });
     expectAnswer(await served.request(path, { key: other.key }), { status: 404, code: "not_found" });
-    const without = await newKey(served.place, "posts:read");
+    const without = await newKey(served.workspace, "posts:read");
     for (const id of [ours.id, "nothing"]) {
       const refused = await served.request(`/v1/api-keys/${id}/usage`, { key: without.key });
       expectAnswer(refused, { status: 403, code: "insufficient_scope", message: /keys:read/ });
@@ -202,7 +202,7 @@ onEachDatabase("uses of keys", (database) => {
   ): Scenario => ({
     fact,
     path: async () => {
-      anyKey ||= (await newKey(served.place, "posts:read")).id;
+      anyKey ||= (await newKey(served.workspace, "posts:read")).id;
       return `/v1/api-keys/${anyKey}/usage?${query}`;
     },
     status: 422,
@@ -221,7 +221,7 @@ onEachDatabase("uses of keys", (database) => {
   ]);
 
   test("the command shows the same, and knows its tenant", async () => {
-    const key = await newKey(served.place, "posts:read");
+    const key = await newKey(served.workspace, "posts:read");
     await use(key, 2, "/posts");
     const show = async () => (await served.command("key", "usage", key.id, "--step", "day")).usage as Count[];
     // Two uses may be written one after the other.
@@ -234,7 +234,7 @@ onEachDatabase("uses of keys", (database) => {
       [["--from", "soon"], /from must be an ISO 8601 date and time/],
     ];
     for (const [words, line] of calls) {
-      const { code, stderr } = await portico(served.place, ["key", "usage", key.id, ...words]);
+      const { code, stderr } = await portico(served.workspace, ["key", "usage", key.id, ...words]);
       assert.match(stderr, line);
       assert.equal(code, 1);
     }
@@ -243,22 +243,22 @@ onEachDatabase("uses of keys", (database) => {
 
 onEachDatabase("uses of keys when the server stops", (database) => {
   test("nothing that was answered is lost", async () => {
-    const place = await makePlace(database);
+    const workspace = await makeWorkspace(database);
     const counts: string[][] = [];
     try {
-      const first = await Portico.start(place);
-      const { id, key } = await newKey(place, "posts:read");
+      const first = await Portico.start(workspace);
+      const { id, key } = await newKey(workspace, "posts:read");
       for (const [server, times] of [[first, 40] as const, [undefined, 25] as const]) {
-        const started = server ?? (await Portico.start(place, { key: first.key }));
+        const started = server ?? (await Portico.start(workspace, { key: first.key }));
         await Promise.all(Array.from({ length: times }, () => started.request("/posts", { key })));
         assert.equal(await started.stop(), 0);
-        counts.push(totals((await runCommand(place, ["key", "usage", id])).usage));
+        counts.push(totals((await runCommand(workspace, ["key", "usage", id])).usage));
       }
       assert.deepEqual(counts, [["2xx /posts 40"], ["2xx /posts 65"]]);
-      const { requests } = await runCommand(place, ["log", "list", "--key", id]);
+      const { requests } = await runCommand(workspace, ["log", "list", "--key", id]);
       assert.equal(requests.length, 65);
     } finally {
-      await place.remove();
+      await workspace.remove();
     }
   });
 });

@@ -69,10 +69,10 @@ function headers(served: Served): void {
       ["/posts", { body: "x", headers: { "content-type": "text/plain" } }, 415],
       ["/posts", { body: " ".repeat(1_100_000) }, 413],
     ];
-    for (const [place, [path, options, status]] of errors.entries()) {
+    for (const [index, [path, options, status]] of errors.entries()) {
       const answer = await served.request(path, { ...options, key });
       expectAnswer(answer, { status });
-      expectNear(answer.headers, 8 - place, 3_600 * (place + 1));
+      expectNear(answer.headers, 8 - index, 3_600 * (index + 1));
     }
   });
 

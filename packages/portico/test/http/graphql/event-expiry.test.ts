@@ -5,36 +5,36 @@ import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type DatabaseReader, openReader } from "../../support/database-reader.ts";
 import { TestStream } from "../../support/graphql/event-stream.ts";
-import { makePlace, onEachDatabase, type Place, Portico } from "../../support/server.ts";
+import { makeWorkspace, onEachDatabase, Portico, type Workspace } from "../../support/server.ts";
 
 const env = { PORTICO_EVENT_DAYS: "30" };
 const posts = "subscription { postCreated { title } }";
 const users = "subscription { userCreated { name } }";
 
 onEachDatabase("events that are over", (database) => {
-  let place: Place;
+  let workspace: Workspace;
   let served: Portico;
   let reader: DatabaseReader;
   let lastPost = 0;
 
   before(async () => {
-    place = await makePlace(database);
-    const first = await Portico.start(place, { env });
-    reader = openReader(place.databaseUrl);
+    workspace = await makeWorkspace(database);
+    const first = await Portico.start(workspace, { env });
+    reader = openReader(workspace.databaseUrl);
     for (let n = 0; n < 3; n += 1) await first.request("/posts", { body: { title: `Old ${n}` } });
     await first.stop();
     [[lastPost]] = (await numbers("select max(sequence) from events where resource = 'post'")) as [[number]];
     await age("resource = 'post'", 31);
     await copies(700, 31);
     await copies(5, 29);
-    served = await Portico.start(place, { env, key: first.key });
+    served = await Portico.start(workspace, { env, key: first.key });
     const isDone = async (): Promise<boolean> => (await count(`created_at < '${daysAgo(30)}'`)) === 0;
     for (let n = 0; n < 100 && !(await isDone()); n += 1) await sleep(100);
   });
   after(async () => {
     await served?.stop();
     await reader?.close();
-    await place?.remove();
+    await workspace?.remove();
   });
 
   const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString();
@@ -94,7 +94,7 @@ onEachDatabase("events that are over", (database) => {
     const [[newest]] = (await numbers("select max(sequence) from events")) as [[number]];
     await age("true", 31);
     await served.stop();
-    served = await Portico.start(place, { env, key: served.key });
+    served = await Portico.start(workspace, { env, key: served.key });
     for (let n = 0; n < 100 && (await count("true")) > 1; n += 1) await sleep(100);
     assert.deepEqual(await numbers("select sequence from events"), [[newest]]);
     await assertTold(await resume(posts, newest!), "Later");

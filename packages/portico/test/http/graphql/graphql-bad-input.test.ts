@@ -356,7 +356,7 @@ onEachDatabase("the cost counts against the quota", (database) => {
   test("each 100 rows take a token, and what is too much is 429 and takes none", async () => {
     const words = ["key", "create", "--name", "Small", "--scopes", "posts:read,users:read"];
     const limits = ["--rate-limit", "10", "--rate-window", "86400"];
-    const { key } = await runCommand(served.place, [...words, ...limits]);
+    const { key } = await runCommand(served.workspace, [...words, ...limits]);
     const remaining = async (query: string) => {
       const answer = await ask(served, query, { key });
       return [answer.status, answer.headers.get("ratelimit")];

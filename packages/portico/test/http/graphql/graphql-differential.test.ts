@@ -36,7 +36,7 @@ function differential(served: Served, cwd: string): void {
     schema = buildClientSchema(body.data);
     known = await learn(served, schema);
     const [me] = (await served.request("/users?sort=createdAt")).body.data;
-    reference = await openReference(served.place, cwd, me.id);
+    reference = await openReference(served.workspace, cwd, me.id);
   });
   after(() => reference.close());
 
@@ -108,7 +108,7 @@ async function fillService(served: Served): Promise<void> {
     const url = index % 2 === 0 ? { url: "https://example.com/?a=b" } : {};
     await served.create("/v1/deployments", { projectId: project.id, ref: `r${index}`, ...url });
   }
-  const theirs = await makeTenant(served.place);
+  const theirs = await makeTenant(served.workspace);
   await served.create("/posts", { title: "Theirs, on the other side" }, { key: theirs.key });
 }
 

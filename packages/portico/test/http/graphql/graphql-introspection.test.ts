@@ -25,7 +25,7 @@ onEachDatabase("the cost of introspection", (database) => {
   async function spend(query: string, tokens: number) {
     const words = ["key", "create", "--name", "Counted", "--scopes", "posts:read"];
     const limits = ["--rate-limit", String(tokens), "--rate-window", "86400"];
-    const { key } = await runCommand(served.place, [...words, ...limits]);
+    const { key } = await runCommand(served.workspace, [...words, ...limits]);
     const answer = await ask(served, query, { key });
     const left = Number(/r=(\d+)/.exec(answer.headers.get("ratelimit") ?? "")?.[1]);
     return { answer, spent: tokens - left };

@@ -25,7 +25,7 @@ onEachDatabase("the worst that GraphQL may be asked", (database) => {
       rows.postId = (await served.create("/posts", post)).id;
     }
     const words = ["key", "create", "--name", "Some", "--scopes", "posts:read", "--rate-limit", "1000000"];
-    ({ key } = await runCommand(served.place, [...words, "--rate-window", "60"]));
+    ({ key } = await runCommand(served.workspace, [...words, "--rate-window", "60"]));
   });
 
   test("others are answered while they run, and memory stays bounded", async (context) => {

@@ -399,7 +399,7 @@ function mutations(served: Served): void {
 
 function scopesAndTenants(served: Served): void {
   const keyWith = async (scopes: string): Promise<string> =>
-    (await runCommand(served.place, ["key", "create", "--name", "Narrow", "--scopes", scopes])).key;
+    (await runCommand(served.workspace, ["key", "create", "--name", "Narrow", "--scopes", scopes])).key;
   const modern = { accept: "application/graphql-response+json" };
 
   test("a missing scope inside is refused by its path, before anything runs", async () => {
@@ -468,7 +468,7 @@ function scopesAndTenants(served: Served): void {
   });
 
   test("another tenant sees nothing of it: not by id, list, search, node, cursor, reference or mutation", async () => {
-    const theirs: Tenant = await makeTenant(served.place);
+    const theirs: Tenant = await makeTenant(served.workspace);
     const as = { key: theirs.key };
     const [post] = (await served.request("/posts?limit=1")).body.data;
     const data = await dataOf(
@@ -525,10 +525,10 @@ onEachDatabase("GraphQL over rows with a policy", (database) => {
       "correct horse",
     ];
     const options = { cwd: resolve(import.meta.dirname, "../../fixtures/workshop") };
-    const { user: mary } = await runCommand(served.place, words, options);
+    const { user: mary } = await runCommand(served.workspace, words, options);
     const scopes = "diaries:read,diaries:write,diary-pages:read,diary-pages:write,users:read";
     const named = ["key", "create", "--name", "Hers", "--scopes", scopes, "--user", mary.id];
-    const { key } = await runCommand(served.place, named, options);
+    const { key } = await runCommand(served.workspace, named, options);
     const made = await dataOf(
       served,
       'mutation { createDiary(input: { text: "Hers" }) { id owner { name } } }',

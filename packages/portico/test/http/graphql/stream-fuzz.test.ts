@@ -10,7 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { TestSocket } from "../../support/graphql/web-socket.ts";
 import { OwnPostgres } from "../../support/own-postgres.ts";
 import { RawConnection } from "../../support/raw-connection.ts";
-import { makePlace, onEachDatabase, type Place, Portico } from "../../support/server.ts";
+import { makeWorkspace, onEachDatabase, Portico, type Workspace } from "../../support/server.ts";
 import { graphqlRequest, initialisation, message, oddFrame, Random, textFrames } from "./random-frames.ts";
 
 const seed = Number(process.env.PORTICO_FUZZ_SEED ?? Date.now() % 2 ** 32);
@@ -30,17 +30,17 @@ const headersOfSocket = {
 
 onEachDatabase("random callers of streams", (database) => {
   let own: OwnPostgres | undefined;
-  let place: Place;
+  let workspace: Workspace;
   let portico: Portico;
   let mayCall = Promise.resolve();
   before(async () => {
     own = database === "postgres" ? await OwnPostgres.start() : undefined;
-    place = await makePlace(database, own?.url);
-    portico = await Portico.start(place);
+    workspace = await makeWorkspace(database, own?.url);
+    portico = await Portico.start(workspace);
   });
   after(async () => {
     await portico?.stop();
-    await (own ? own.remove() : place?.remove());
+    await (own ? own.remove() : workspace?.remove());
   });
 
   /** Sends what it may of `left` messages on one WebSocket, and leaves it in one way or another. */

@@ -9,7 +9,7 @@ import { begun, posts } from "../../support/graphql/streaming.ts";
 import { TestSocket } from "../../support/graphql/web-socket.ts";
 import { OwnPostgres } from "../../support/own-postgres.ts";
 import { exchange, expectErrorShape, parseAnswer, type Served, serve } from "../../support/scenario.ts";
-import { makePlace, onEachDatabase, type Place, Portico } from "../../support/server.ts";
+import { makeWorkspace, onEachDatabase, Portico, type Workspace } from "../../support/server.ts";
 
 const poison = { toString: 1, valueOf: 1 };
 /** Too deep for whatever calls itself for each level. */
@@ -130,12 +130,12 @@ function lastEventId(served: Served): void {
 
 describe("a PostgreSQL that goes away", () => {
   let database: OwnPostgres;
-  let place: Place;
+  let workspace: Workspace;
   let portico: Portico;
   before(async () => {
     database = await OwnPostgres.start();
-    place = await makePlace("postgres", database.url);
-    portico = await Portico.start(place);
+    workspace = await makeWorkspace("postgres", database.url);
+    portico = await Portico.start(workspace);
   });
   after(async () => {
     await portico?.stop();

@@ -38,7 +38,7 @@ function afterABreak(served: Served): void {
       await writing;
       assert.deepEqual(
         titlesOf(await stream.results(59)),
-        Array.from({ length: 59 }, (_, place) => String(place + 2)),
+        Array.from({ length: 59 }, (_, index) => String(index + 2)),
       );
     });
   });
@@ -200,7 +200,7 @@ function theEnd(served: Served): void {
   });
 
   test("SIGTERM tells all who are connected, and the process ends at once", async () => {
-    const server = await Portico.start(served.place, { key: served.portico.key });
+    const server = await Portico.start(served.workspace, { key: served.portico.key });
     const stream = await TestStream.open(server, posts);
     const socket = await TestSocket.ready(server);
     socket.subscribe("1", posts);
@@ -222,7 +222,7 @@ function severalProcesses(database: "sqlite" | "postgres"): void {
   const served = serve(database);
   let other: Portico;
   before(async () => {
-    other = await Portico.start(served.place, { key: served.portico.key });
+    other = await Portico.start(served.workspace, { key: served.portico.key });
   });
   after(async () => {
     await other?.stop();

@@ -18,7 +18,7 @@ onEachDatabase("subscriptions of several tenants", (database) => {
   let busy: Tenant;
   const served = serve(database, {
     prepare: async (at) => {
-      busy = await makeTenant(at.place);
+      busy = await makeTenant(at.workspace);
       const body = "x".repeat(2_000);
       for (let title = 0; title < heavyPosts; title += 1)
         await at.create("/posts", { title: String(title), body }, busy);

@@ -157,7 +157,7 @@ function whatIsTold(served: Served): void {
         const own = results.filter(({ data }) => data.postUpdated.id === id);
         assert.deepEqual(
           titlesOf(own),
-          Array.from({ length: changes }, (_, place) => String(place + 1)),
+          Array.from({ length: changes }, (_, index) => String(index + 1)),
         );
       }
       const ids = results.map(({ extensions }) => Number(extensions.eventId));
@@ -230,7 +230,7 @@ function whatIsTold(served: Served): void {
 
 function whoIsTold(served: Served): void {
   test("another tenant sees nothing", async () => {
-    const { key } = await makeTenant(served.place);
+    const { key } = await makeTenant(served.workspace);
     await streaming(served.portico, posts, { key }, (theirs) =>
       streaming(served.portico, posts, {}, async (own) => {
         await served.create("/posts", { title: "Ours" });
@@ -291,9 +291,9 @@ function policies(database: "sqlite" | "postgres"): void {
     const scopes = "diaries:read,diaries:write,users:read";
     const make = async (name: string): Promise<string> => {
       const words = ["--email", `${name}@example.com`, "--name", name, "--password", "correct horse"];
-      const { user } = await runCommand(served.place, ["user", "create", ...words], { cwd });
+      const { user } = await runCommand(served.workspace, ["user", "create", ...words], { cwd });
       const named = ["key", "create", "--name", name, "--scopes", scopes, "--user", user.id];
-      return (await runCommand(served.place, named, { cwd })).key;
+      return (await runCommand(served.workspace, named, { cwd })).key;
     };
     const [one, other] = [await make("one"), await make("other")];
     const query = "subscription { diaryCreated { title: text owner { name } } }";

@@ -13,7 +13,7 @@ onEachDatabase("reads that are held up", (database) => {
 
   test("others are answered, and those end with 503", async () => {
     const { id } = await served.create("/posts", { title: "Locked" });
-    const sql = postgres(served.place.databaseUrl, { max: 1, onnotice: () => {} });
+    const sql = postgres(served.workspace.databaseUrl, { max: 1, onnotice: () => {} });
     const locked = Promise.withResolvers<void>();
     const gate = Promise.withResolvers<void>();
     const locking = sql.begin(async (transaction) => {

@@ -38,8 +38,8 @@ describe("outages of PostgreSQL", { skip: process.env.PORTICO_TEST_POSTGRES_MISS
     own = await OwnPostgres.start({ maxConnections: 24 });
     proxy = await FailingProxy.start(own.port);
     const databaseUrl = `postgres://portico:portico@127.0.0.1:${proxy.port}/postgres`;
-    served.place = { folder: "", databaseUrl, remove: async () => {} };
-    served.portico = await Portico.start(served.place);
+    served.workspace = { folder: "", databaseUrl, remove: async () => {} };
+    served.portico = await Portico.start(served.workspace);
     machine = await makeClient(served, "--type", "confidential", "--scopes", "posts:read");
     page = authorizeUrl(served, await makePublicClient(served, "posts:read"), "posts:read").url;
     ({ id } = await served.create("/posts", { title: "Before" }));
@@ -174,7 +174,7 @@ describe("outages of PostgreSQL", { skip: process.env.PORTICO_TEST_POSTGRES_MISS
     await Promise.all(writing);
     await own.restart();
     await expectReturn();
-    const sql = postgres(served.place.databaseUrl, { max: 1 });
+    const sql = postgres(served.workspace.databaseUrl, { max: 1 });
     const rows = await sql`select title from posts where title like 'Killed %'`;
     await sql.end();
     const stored = new Set(rows.map(({ title }) => title as string));

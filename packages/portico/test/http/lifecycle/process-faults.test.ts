@@ -4,7 +4,13 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { makePlace, onEachDatabase, type Place, Portico, projectFolder } from "../../support/server.ts";
+import {
+  makeWorkspace,
+  onEachDatabase,
+  Portico,
+  projectFolder,
+  type Workspace,
+} from "../../support/server.ts";
 
 const cwd = `${projectFolder}/packages/portico/test/fixtures/rejecting`;
 
@@ -20,15 +26,15 @@ async function until(isReached: () => boolean): Promise<void> {
 }
 
 onEachDatabase("failures that nobody handles", (database) => {
-  let place: Place;
+  let workspace: Workspace;
   let served: Portico;
   before(async () => {
-    place = await makePlace(database);
-    served = await Portico.start(place, { cwd });
+    workspace = await makeWorkspace(database);
+    served = await Portico.start(workspace, { cwd });
   });
   after(async () => {
     await served?.stop();
-    await place?.remove();
+    await workspace?.remove();
   });
   const create = (name: string) => served.request("/tasks", { body: { name } });
 

@@ -15,7 +15,7 @@ import { onEachDatabase } from "../../support/server.ts";
 onEachDatabase("queues of a server", (database) => {
   const served = serve(database);
   const write = async (sql: string): Promise<void> => {
-    const reader = openReader(served.place.databaseUrl);
+    const reader = openReader(served.workspace.databaseUrl);
     try {
       await reader.write(sql);
     } finally {
@@ -23,7 +23,7 @@ onEachDatabase("queues of a server", (database) => {
     }
   };
   const count = async (sql: string): Promise<number> => {
-    const reader = openReader(served.place.databaseUrl);
+    const reader = openReader(served.workspace.databaseUrl);
     try {
       return Number((await reader.rows(sql))[0]![0]);
     } finally {

@@ -6,7 +6,7 @@ import { describe, type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { RawConnection } from "../../support/raw-connection.ts";
 import { parseAnswer, Served } from "../../support/scenario.ts";
-import { type Environment, makePlace, Portico } from "../../support/server.ts";
+import { type Environment, makeWorkspace, Portico } from "../../support/server.ts";
 
 // No database has a part in this: what a connection costs is the server's own.
 const database = "sqlite";
@@ -18,9 +18,9 @@ async function started(
   prepare?: (served: Served) => Promise<void>,
 ): Promise<Served> {
   const served = new Served();
-  served.place = await makePlace(database);
-  context.after(() => served.place.remove());
-  served.portico = await Portico.start(served.place, { env });
+  served.workspace = await makeWorkspace(database);
+  context.after(() => served.workspace.remove());
+  served.portico = await Portico.start(served.workspace, { env });
   context.after(async () => {
     await served.portico.stop();
   });

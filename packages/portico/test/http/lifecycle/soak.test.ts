@@ -36,7 +36,7 @@ onEachDatabase("a server whose callers misbehave", (database) => {
   test("memory and connections stay bounded, and others are served in time", async () => {
     const scopes = "posts:read,posts:write,users:read";
     const words = ["key", "create", "--name", "Theirs", "--scopes", scopes, "--rate-limit", "1200"];
-    const { key } = await runCommand(served.place, [...words, "--rate-window", "60"]);
+    const { key } = await runCommand(served.workspace, [...words, "--rate-window", "60"]);
     const files = await filesOf(served);
     await warmUp(served, files);
     const quiet = percentile(await measure(served), 0.95);

@@ -9,7 +9,7 @@ import { databaseFile } from "../../../src/store/open.ts";
 import { expectAnswer, type Served, serve } from "../../support/scenario.ts";
 import { type Answer, Portico } from "../../support/server.ts";
 
-const fileOf = ({ place }: Served): string => databaseFile(place.databaseUrl)!;
+const fileOf = ({ workspace }: Served): string => databaseFile(workspace.databaseUrl)!;
 const linesOf = ({ output }: Portico, text: string): number =>
   output.split("\n").filter((line) => line.includes(text)).length;
 
@@ -122,7 +122,7 @@ describe("a file with a page that is damaged", () => {
     }
     writeFileSync(fileOf(served), bytes);
     const { key } = served.portico;
-    const again = await Portico.start(served.place, { key });
+    const again = await Portico.start(served.workspace, { key });
     try {
       for (let count = 0; count < 3; count += 1) refused(await again.request("/posts?limit=50"));
       assert.equal((await again.request("/users")).status, 200);

@@ -13,18 +13,23 @@ import { exchange, parseAnswer, runCommand } from "../../support/scenario.ts";
 import {
   type DatabaseName,
   type Environment,
-  makePlace,
+  makeWorkspace,
   onEachDatabase,
-  type Place,
   Portico,
   portico as run,
+  type Workspace,
 } from "../../support/server.ts";
 
 const secret = "s".repeat(32);
 
 /** Starts the server, which must refuse: one line on standard error that says why, nothing else, exit 1. */
-async function expectRefusal(place: Place, env: Environment, line: RegExp, cwd?: string): Promise<void> {
-  const { code, stdout, stderr } = await run(place, ["serve"], {
+async function expectRefusal(
+  workspace: Workspace,
+  env: Environment,
+  line: RegExp,
+  cwd?: string,
+): Promise<void> {
+  const { code, stdout, stderr } = await run(workspace, ["serve"], {
     env: { PORT: "0", ...env },
     ...(cwd !== undefined && { cwd }),
   });
@@ -34,37 +39,37 @@ async function expectRefusal(place: Place, env: Environment, line: RegExp, cwd?:
   assert.equal(code, 1);
 }
 
-function placed(database: DatabaseName): () => Place {
-  let place: Place;
+function placed(database: DatabaseName): () => Workspace {
+  let workspace: Workspace;
   before(async () => {
-    place = await makePlace(database);
+    workspace = await makeWorkspace(database);
   });
-  after(() => place?.remove());
-  return () => place;
+  after(() => workspace?.remove());
+  return () => workspace;
 }
 
 onEachDatabase("starting", (database) => {
-  const place = placed(database);
+  const workspace = placed(database);
 
   test("a port that is taken is named", async () => {
     const taken = createServer().listen(0, "127.0.0.1");
     await once(taken, "listening");
     try {
       const { port } = taken.address() as { port: number };
-      await expectRefusal(place(), { PORT: String(port) }, new RegExp(`port ${port} .*taken.*PORT`));
+      await expectRefusal(workspace(), { PORT: String(port) }, new RegExp(`port ${port} .*taken.*PORT`));
     } finally {
       taken.close();
     }
   });
 
   test("a start that failed has not used up the first key: the next one shows it", async () => {
-    const served = await Portico.start(place());
+    const served = await Portico.start(workspace());
     assert.match(served.key, /^sk_test_/);
     await served.stop();
   });
 
   test("of two first starts on one database one makes the tenant and the key", async () => {
-    const fresh = await makePlace(database);
+    const fresh = await makeWorkspace(database);
     try {
       const servers = await Promise.all([Portico.start(fresh), Portico.start(fresh)]);
       // Whoever comes second may have asked for the tenant before it was there.
@@ -79,11 +84,11 @@ onEachDatabase("starting", (database) => {
   });
 
   test("live mode without a secret is refused", async () => {
-    await expectRefusal(place(), { PORTICO_MODE: "live" }, /PORTICO_SECRET is missing/);
+    await expectRefusal(workspace(), { PORTICO_MODE: "live" }, /PORTICO_SECRET is missing/);
   });
 
   test("live mode migrates nothing by itself, and says what to run", async () => {
-    const fresh = await makePlace(database);
+    const fresh = await makeWorkspace(database);
     try {
       const live = { PORTICO_MODE: "live", PORTICO_SECRET: secret };
       await expectRefusal(fresh, live, /portico migrate --dry-run.*portico migrate/);
@@ -119,7 +124,7 @@ onEachDatabase("starting", (database) => {
   });
 
   test("a second start keeps the rows and shows no key again", async () => {
-    const fresh = await makePlace(database);
+    const fresh = await makeWorkspace(database);
     try {
       const first = await Portico.start(fresh);
       const { body } = await first.request("/posts", { body: { title: "Kept" } });
@@ -134,7 +139,7 @@ onEachDatabase("starting", (database) => {
   });
 
   test("two processes that start at once on an empty database both serve it", async () => {
-    const fresh = await makePlace(database);
+    const fresh = await makeWorkspace(database);
     try {
       const both = await Promise.all([Portico.start(fresh), Portico.start(fresh)]);
       const key = both.map((each) => each.key).find((each) => each !== "")!;
@@ -148,7 +153,7 @@ onEachDatabase("starting", (database) => {
   });
 
   test("links and Location carry the folder of PUBLIC_URL", async () => {
-    const fresh = await makePlace(database);
+    const fresh = await makeWorkspace(database);
     const served = await Portico.start(fresh, { env: { PUBLIC_URL: "https://example.com/api/" } });
     try {
       const created = await served.request("/posts", { body: { title: "Below" } });
@@ -165,7 +170,7 @@ onEachDatabase("starting", (database) => {
 onEachDatabase("stopping", (database) => {
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     test(`${signal} finishes the requests under way, keeps what they wrote, and exits with 0`, async () => {
-      const fresh = await makePlace(database);
+      const fresh = await makeWorkspace(database);
       const served = await Portico.start(fresh);
       const { key } = served;
       const created = Array.from({ length: 50 }, (_, number) =>
@@ -194,7 +199,7 @@ onEachDatabase("stopping", (database) => {
   }
 
   test("a second signal ends the process at once", async () => {
-    const fresh = await makePlace(database);
+    const fresh = await makeWorkspace(database);
     const served = await Portico.start(fresh);
     const { hostname, port } = new URL(served.url);
     const socket = connect({ host: hostname, port: Number(port) });
@@ -211,7 +216,7 @@ onEachDatabase("stopping", (database) => {
   });
 
   test("a request whose body is still coming when SIGTERM arrives is finished", async () => {
-    const fresh = await makePlace(database);
+    const fresh = await makeWorkspace(database);
     const served = await Portico.start(fresh);
     const { hostname, port } = new URL(served.url);
     const body = JSON.stringify({ title: "Slow but whole" });
@@ -236,7 +241,7 @@ onEachDatabase("stopping", (database) => {
   });
 
   test("nobody is let in after SIGTERM, and idle connections do not hold the process up", async () => {
-    const fresh = await makePlace(database);
+    const fresh = await makeWorkspace(database);
     const served = await Portico.start(fresh);
     const { hostname, port } = new URL(served.url);
     const idle = connect({ host: hostname, port: Number(port) });
@@ -252,8 +257,8 @@ onEachDatabase("stopping", (database) => {
 
 // No database has a part in this, and it takes as long as the caller is given.
 test("a caller who never ends its headers is sent away with 408, and others are served meanwhile", async () => {
-  const place = await makePlace("sqlite");
-  const served = await Portico.start(place);
+  const workspace = await makeWorkspace("sqlite");
+  const served = await Portico.start(workspace);
   try {
     const began = Date.now();
     // The time allowed for headers is 10 s, looked at every 2 s.
@@ -268,12 +273,12 @@ test("a caller who never ends its headers is sent away with 408, and others are 
     }
   } finally {
     await served.stop();
-    await place.remove();
+    await workspace.remove();
   }
 });
 
 test("a setting that is wrong is named with what it may be", async () => {
-  const place = await makePlace("sqlite");
+  const workspace = await makeWorkspace("sqlite");
   const wrong: readonly (readonly [Environment, RegExp])[] = [
     [{ PORT: "http" }, /PORT is 'http'/],
     [{ PORT: "70000" }, /PORT is '70000'/],
@@ -313,7 +318,7 @@ test("a setting that is wrong is named with what it may be", async () => {
     [{ DATABASE_URL: "file:" }, /DATABASE_URL/],
     [{ DATABASE_URL: "file:/dev/null/portico.db" }, /\/dev\/null\/portico\.db cannot be opened/],
     [{ DATABASE_URL: "file:/proc/none/portico.db" }, /\/proc\/none\/portico\.db cannot be opened/],
-    [{ DATABASE_URL: `file:${place.folder}` }, /cannot be opened/],
+    [{ DATABASE_URL: `file:${workspace.folder}` }, /cannot be opened/],
     [{ DATABASE_URL: "postgres://[/x" }, /DATABASE_URL/],
     [{ DATABASE_URL: "postgres://u:hidden@127.0.0.1:PORT/x" }, /127\.0\.0\.1:\d+\/x cannot be reached/],
     [{ DATABASE_URL: "postgres://u:hidden@no-such-host.invalid/x" }, /no-such-host\.invalid/],
@@ -322,19 +327,19 @@ test("a setting that is wrong is named with what it may be", async () => {
     const port = String(await freePort());
     const refused = ([env, line]: (typeof wrong)[number]): Promise<void> => {
       const filled = Object.entries(env).map(([name, value]) => [name, value.replace("PORT", port)]);
-      return expectRefusal(place, Object.fromEntries(filled), line);
+      return expectRefusal(workspace, Object.fromEntries(filled), line);
     };
     // A machine with two cores starts no more at once in the time that each has.
     for (let next = 0; next < wrong.length; next += 4)
       await Promise.all(wrong.slice(next, next + 4).map(refused));
   } finally {
-    await place.remove();
+    await workspace.remove();
   }
 });
 
 test("an error of the database's address does not show its password", async () => {
-  const place = { databaseUrl: `postgres://user:hidden-word@127.0.0.1:${await freePort()}/x` };
-  const { stderr } = await run(place, ["serve"]);
+  const workspace = { databaseUrl: `postgres://user:hidden-word@127.0.0.1:${await freePort()}/x` };
+  const { stderr } = await run(workspace, ["serve"]);
   assert.doesNotMatch(stderr, /hidden-word/);
 });
 
@@ -344,28 +349,28 @@ test("a database that is there but lets nobody in is named", {
   const server = new URL(process.env.PORTICO_TEST_POSTGRES!);
   server.password = "wrong";
   server.pathname = "/postgres";
-  const place = await makePlace("sqlite");
-  await expectRefusal(place, { DATABASE_URL: server.href }, /cannot be reached.*password/);
+  const workspace = await makeWorkspace("sqlite");
+  await expectRefusal(workspace, { DATABASE_URL: server.href }, /cannot be reached.*password/);
   server.password = "portico";
   server.pathname = "/no_such_database";
-  await expectRefusal(place, { DATABASE_URL: server.href }, /no_such_database/);
-  await place.remove();
+  await expectRefusal(workspace, { DATABASE_URL: server.href }, /no_such_database/);
+  await workspace.remove();
 });
 
 test("a file that is no database is refused and left alone", async () => {
-  const place = await makePlace("sqlite");
-  const file = join(place.folder, "notes.txt");
+  const workspace = await makeWorkspace("sqlite");
+  const file = join(workspace.folder, "notes.txt");
   await writeFile(file, "These are notes, not a database. ".repeat(100));
-  await expectRefusal(place, { DATABASE_URL: `file:${file}` }, /notes\.txt/);
-  await place.remove();
+  await expectRefusal(workspace, { DATABASE_URL: `file:${file}` }, /notes\.txt/);
+  await workspace.remove();
 });
 
 test("a folder without portico.config.ts, or with a wrong one, is refused", async () => {
   const folder = await mkdtemp(join(tmpdir(), "portico-config-"));
-  const place = await makePlace("sqlite");
+  const workspace = await makeWorkspace("sqlite");
   const config = join(folder, "portico.config.ts");
   try {
-    await expectRefusal(place, {}, /there is no portico\.config\.ts in .*portico-config/, folder);
+    await expectRefusal(workspace, {}, /there is no portico\.config\.ts in .*portico-config/, folder);
     for (const [text, line] of [
       ["export const app = 1;", /default export of portico\.config\.ts is no app/],
       ["export default null;", /default export of portico\.config\.ts is no app/],
@@ -378,10 +383,10 @@ test("a folder without portico.config.ts, or with a wrong one, is refused", asyn
       ],
     ] as const) {
       await writeFile(config, text);
-      await expectRefusal(place, {}, line, folder);
+      await expectRefusal(workspace, {}, line, folder);
     }
   } finally {
     await rm(folder, { recursive: true });
-    await place.remove();
+    await workspace.remove();
   }
 });

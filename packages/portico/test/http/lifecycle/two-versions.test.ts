@@ -30,9 +30,9 @@ onEachDatabase("two versions side by side", (database) => {
     const loading = load.run();
     await sleep(300);
 
-    const { code, stderr } = await portico(served.place, ["migrate"], { cwd: after });
+    const { code, stderr } = await portico(served.workspace, ["migrate"], { cwd: after });
     assert.equal(code, 0, stderr);
-    const newer = await Portico.start(served.place, { cwd: after, key: served.portico.key });
+    const newer = await Portico.start(served.workspace, { cwd: after, key: served.portico.key });
     try {
       const { body: brand } = await newer.request("/brands", { body: { name: "Acme" } });
       const branded = { name: "New", code: "new-1", size: "huge", brandId: brand.id, stock: 7 };
@@ -66,7 +66,7 @@ onEachDatabase("two versions side by side", (database) => {
   });
 
   test("a process of the old version starts again", async () => {
-    const again = await Portico.start(served.place, { cwd: before, env: live, key: served.portico.key });
+    const again = await Portico.start(served.workspace, { cwd: before, env: live, key: served.portico.key });
     assert.equal(await again.stop(), 0);
   });
 });
@@ -89,8 +89,8 @@ async function toldOfAll(stream: TestStream, ids: readonly string[]): Promise<vo
     for (const { data } of await stream.results(count)) missing.delete(data.articleCreated.id);
 }
 
-async function migratesOnce({ place }: Served): Promise<void> {
-  const { stdout } = await portico(place, ["migrate", "--json"], { cwd: after });
+async function migratesOnce({ workspace }: Served): Promise<void> {
+  const { stdout } = await portico(workspace, ["migrate", "--json"], { cwd: after });
   assert.deepEqual(JSON.parse(stdout).statements, []);
 }
 
@@ -155,7 +155,7 @@ onEachDatabase("a column that is dropped while a process needs it", (database) =
 
   test("requests for it are refused, others are served", async () => {
     await served.create("/articles", { name: "Pen" });
-    const store = await openStore(served.place.databaseUrl);
+    const store = await openStore(served.workspace.databaseUrl);
     await store.database.run("alter table articles drop column stock");
     await store.database.close();
     for (const path of ["/articles", "/articles?q=pen"]) refused(await served.request(path));

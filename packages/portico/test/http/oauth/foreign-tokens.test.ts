@@ -8,7 +8,7 @@ import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { basic, makeClient, post } from "../../support/oauth.ts";
 import { expectAnswer, serve } from "../../support/scenario.ts";
-import { makePlace, onEachDatabase, portico } from "../../support/server.ts";
+import { makeWorkspace, onEachDatabase, portico } from "../../support/server.ts";
 
 const [clientId, clientSecret] = ["portico api", "s3cret:&+"];
 const invalid = { status: 401, code: "invalid_credential" } as const;
@@ -213,14 +213,16 @@ describe("a faulty introspection stops the start", () => {
     ],
   ] as const) {
     test(fact, async () => {
-      const place = await makePlace("sqlite");
+      const workspace = await makeWorkspace("sqlite");
       try {
-        const { code, stderr } = await portico(place, ["serve"], { env: { PORT: "0", ...settings, ...env } });
+        const { code, stderr } = await portico(workspace, ["serve"], {
+          env: { PORT: "0", ...settings, ...env },
+        });
         assert.equal(code, 1);
         assert.match(stderr, message);
         assert.doesNotMatch(stderr, /hidden|s3cret/);
       } finally {
-        await place.remove();
+        await workspace.remove();
       }
     });
   }

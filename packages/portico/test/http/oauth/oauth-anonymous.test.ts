@@ -13,7 +13,7 @@ const limit = 300;
 onEachDatabase("oauth without a session", (database) => {
   const served = serve(database);
   const expiries = async (): Promise<number[]> => {
-    const reader = openReader(served.place.databaseUrl);
+    const reader = openReader(served.workspace.databaseUrl);
     try {
       const rows = await reader.rows("select expires_at from oauth_records where model = 'Session'");
       return rows.map(([at]) => Number(at));

@@ -124,14 +124,14 @@ onEachDatabase("oauth attacks", (database) => {
 
   test("of fifty who redeem a code at once, at two processes, one has tokens", async () => {
     const { url } = served;
-    const other = await Portico.start(served.place, {
+    const other = await Portico.start(served.workspace, {
       key: served.portico.key,
       env: { AUTH_URL: `${url}/oauth` },
     });
     try {
       const fields = await obtainCode(served, client, person, offline);
       const answers = await Promise.all(
-        Array.from({ length: 50 }, (_, place) => post(place % 2 === 0 ? served : other, "/token", fields)),
+        Array.from({ length: 50 }, (_, index) => post(index % 2 === 0 ? served : other, "/token", fields)),
       );
       const statuses = answers.map(({ status }) => status);
       assert.equal(statuses.filter((status) => status === 200).length, 1, statuses.join());
@@ -474,7 +474,7 @@ onEachDatabase("oauth attacks", (database) => {
     const { key } = served.portico;
     const port = new URL(served.url).port;
     await served.portico.stop();
-    served.portico = await Portico.start(served.place, { key, env: { PORT: port } });
+    served.portico = await Portico.start(served.workspace, { key, env: { PORT: port } });
     assert.equal((await served.request("/posts", { key: tokens.access_token })).status, 200);
     const fields = {
       grant_type: "refresh_token",
@@ -562,7 +562,7 @@ onEachDatabase("oauth attacks", (database) => {
       status: 403,
       code: "insufficient_scope",
     });
-    const { key: stranger } = await makeTenant(served.place, "clients:manage");
+    const { key: stranger } = await makeTenant(served.workspace, "clients:manage");
     expectAnswer(await served.request(path, { method: "DELETE", key: stranger }), { status: 404 });
     assert.equal((await served.request(path, { method: "DELETE" })).status, 204);
     expectAnswer(await served.request(path, { method: "DELETE" }), { status: 404, code: "not_found" });
@@ -574,7 +574,7 @@ onEachDatabase("oauth attacks", (database) => {
     const tokens = await obtainTokens(served, client, person, offline);
     const fields = await obtainCode(served, client, person, "openid");
     const secrets = [tokens.refresh_token, tokens.access_token, fields["code"], machine.clientSecret!];
-    const reader = openReader(served.place.databaseUrl);
+    const reader = openReader(served.workspace.databaseUrl);
     try {
       const tables = ["oauth_records", "signing_keys", "oauth_clients", "client_secrets", "events"];
       const rows = await Promise.all(tables.map((table) => reader.rows(`select * from ${table}`)));

@@ -81,8 +81,8 @@ describe("oauth behind a proxy that is trusted", () => {
       return (await browser.send(shown, { email, password: typed, choice: "sign-in" })).status;
     };
     const guesses = await Promise.all(
-      Array.from({ length: 101 }, (_, place) =>
-        signIn(`${place}.1.1.1, 203.0.113.5`, `nobody${place}@example.com`, "wrong horse"),
+      Array.from({ length: 101 }, (_, index) =>
+        signIn(`${index}.1.1.1, 203.0.113.5`, `nobody${index}@example.com`, "wrong horse"),
       ),
     );
     assert.ok(guesses.includes(401));

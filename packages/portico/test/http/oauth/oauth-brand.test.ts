@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { Browser } from "../../support/browser.ts";
 import { serve } from "../../support/scenario.ts";
-import { makePlace, portico } from "../../support/server.ts";
+import { makeWorkspace, portico } from "../../support/server.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "portico-brand-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -96,14 +96,14 @@ describe("a faulty brand stops the start", () => {
     ],
   ] as const) {
     test(fact, async () => {
-      const place = await makePlace("sqlite");
+      const workspace = await makeWorkspace("sqlite");
       try {
-        const { code, stderr } = await portico(place, ["serve"], { env: { PORT: "0", ...env } });
+        const { code, stderr } = await portico(workspace, ["serve"], { env: { PORT: "0", ...env } });
         assert.equal(code, 1);
         assert.match(stderr, message);
         assert.equal(stderr.trim().split("\n").length, 1, stderr);
       } finally {
-        await place.remove();
+        await workspace.remove();
       }
     });
   }

@@ -124,7 +124,7 @@ onEachDatabase("oauth clients", (database) => {
 
   test("a key gives no client a scope that it lacks, and sees its tenant's clients only", async () => {
     const { id } = await served.create(path, machine);
-    const { key } = await makeTenant(served.place, "clients:read,clients:manage");
+    const { key } = await makeTenant(served.workspace, "clients:read,clients:manage");
     expectAnswer(await served.request(path, { key, body: machine }), {
       status: 403,
       code: "insufficient_scope",
@@ -135,7 +135,7 @@ onEachDatabase("oauth clients", (database) => {
 
   test("client create prints its id and, once, its secret", async () => {
     const words = ["client", "create", "--name", "Job", "--type", "confidential", "--scopes", "posts:read"];
-    const { stdout } = await portico(served.place, words);
+    const { stdout } = await portico(served.workspace, words);
     const [, clientId = ""] = /^clientId +(\S+)\nclientSecret (\S+)\n/.exec(stdout) ?? [];
     const { clients } = await served.command("client", "list");
     const [listed] = clients.filter((client: { clientId: string }) => client.clientId === clientId);

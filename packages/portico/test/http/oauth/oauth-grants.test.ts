@@ -54,7 +54,7 @@ onEachDatabase("grants", (database) => {
     const seen = (await served.request(path, { key: await tokenOf(other) })).body.data;
     assert.equal(seen.length, 1);
     assert.deepEqual((await served.request(path)).body.data, []);
-    const stranger = await makeTenant(served.place, "clients:read,clients:manage");
+    const stranger = await makeTenant(served.workspace, "clients:read,clients:manage");
     assert.deepEqual((await served.request(path, { key: stranger.key })).body.data, []);
     const refused = await served.request(`${path}/${seen[0].id}`, { method: "DELETE", key: stranger.key });
     expectAnswer(refused, { status: 404, code: "not_found" });

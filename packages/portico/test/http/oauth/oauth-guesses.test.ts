@@ -45,7 +45,7 @@ onEachDatabase("guesses", (database) => {
     const attacker = "203.0.113.1";
     const signIn = await openPage(attacker);
     await Promise.all(
-      Array.from({ length: 100 }, (_, place) => signIn(`nobody${place}@example.com`, "wrong wrong")),
+      Array.from({ length: 100 }, (_, index) => signIn(`nobody${index}@example.com`, "wrong wrong")),
     );
     // A token comes back every six seconds.
     const heard = (await guess(attacker, person.email, 60)).filter((status) => status !== 429);
@@ -57,7 +57,7 @@ onEachDatabase("guesses", (database) => {
 
   test("an account that is guessed at from everywhere opens to its person, who is told once", async () => {
     const person = await makePerson(served, "target@example.com");
-    const attackers = Array.from({ length: 6 }, (_, place) => `203.0.113.${place + 10}`);
+    const attackers = Array.from({ length: 6 }, (_, index) => `203.0.113.${index + 10}`);
     const statuses = (await Promise.all(attackers.map((from) => guess(from, person.email, 12)))).flat();
     // Ten from each address are tried, and the rest refused.
     assert.equal(statuses.filter((status) => status === 401).length, 60);

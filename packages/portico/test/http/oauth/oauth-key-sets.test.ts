@@ -8,7 +8,7 @@ import type { AddressInfo } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { makeClient, type OAuthClientMade, post, refused } from "../../support/oauth.ts";
 import { expectAnswer, runCommand, type Served, serve } from "../../support/scenario.ts";
-import { makePlace, onEachDatabase, type Place, Portico, portico } from "../../support/server.ts";
+import { makeWorkspace, onEachDatabase, Portico, portico, type Workspace } from "../../support/server.ts";
 
 const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
 const keySet = JSON.stringify({
@@ -148,22 +148,22 @@ onEachDatabase("key sets of clients", (database) => {
 
 describe("key sets of clients, live", () => {
   const env = { PORTICO_MODE: "live", PORTICO_SECRET: "s".repeat(32) };
-  let place: Place;
+  let workspace: Workspace;
   let server: Portico;
   before(async () => {
-    place = await makePlace("sqlite");
-    assert.equal((await portico(place, ["migrate"], { env })).code, 0);
-    await runCommand(place, ["tenant", "create", "--name", "Live"], { env });
-    server = await Portico.start(place, { env });
+    workspace = await makeWorkspace("sqlite");
+    assert.equal((await portico(workspace, ["migrate"], { env })).code, 0);
+    await runCommand(workspace, ["tenant", "create", "--name", "Live"], { env });
+    server = await Portico.start(workspace, { env });
   });
   after(async () => {
     await server?.stop();
-    await place?.remove();
+    await workspace?.remove();
   });
 
   test("a client with its keys at hand is served", async () => {
     const call = ["client", "create", "--name", "Live", ...words, "--jwks", keySet];
-    assert.equal((await tokenOf(server, await runCommand(place, call, { env }))).status, 200);
+    assert.equal((await tokenOf(server, await runCommand(workspace, call, { env }))).status, 200);
   });
 
   for (const host of ["127.0.0.1", "localhost", "[::1]"]) {
@@ -172,7 +172,7 @@ describe("key sets of clients, live", () => {
       const uri = keySets.url.replace("127.0.0.1", host);
       for (const address of [`${uri}/live`, `${uri.replace("http:", "https:")}/live`]) {
         const call = ["client", "create", "--name", "Live", ...words, "--jwks-uri", address];
-        refused(await tokenOf(server, await runCommand(place, call, { env })), "invalid_client", 401);
+        refused(await tokenOf(server, await runCommand(workspace, call, { env })), "invalid_client", 401);
       }
       assert.equal(keySets.connections, connections);
     });

@@ -83,7 +83,7 @@ onEachDatabase("oauth by mail", (database) => {
     const person = await makePerson(served, "once@example.com");
     const link = await linkFor(person.email);
     const answers = await Promise.all(
-      Array.from({ length: 10 }, (_, place) => change(link, `${other} ${place}`)),
+      Array.from({ length: 10 }, (_, index) => change(link, `${other} ${index}`)),
     );
     const statuses = answers.map(({ status }) => status).sort();
     assert.deepEqual(statuses, [200, ...Array(9).fill(400)]);
@@ -122,7 +122,7 @@ onEachDatabase("oauth by mail", (database) => {
   });
 
   test("unknown addresses, and those of another tenant, are answered as known ones are and sent nothing", async () => {
-    await makeTenant(served.place);
+    await makeTenant(served.workspace);
     const person = await makePerson(served, "known@example.com");
     const answers = [];
     for (const email of [person.email, "nobody@example.com", "grace@example.com"])
@@ -202,7 +202,7 @@ onEachDatabase("oauth by mail", (database) => {
     const link = await linkFor(person.email);
     await new Browser().open(link);
     const token = new URL(link).searchParams.get("token")!;
-    const reader = openReader(served.place.databaseUrl);
+    const reader = openReader(served.workspace.databaseUrl);
     try {
       assert.ok(!JSON.stringify(await reader.rows("select * from oauth_records")).includes(token));
     } finally {

@@ -290,7 +290,7 @@ onEachDatabase("passkeys", (database) => {
     const authenticator = await withPasskey(await signedIn(person));
     assert.equal((await served.request(`/users/${person.id}`, { method: "DELETE" })).status, 204);
     assert.equal((await signIn(authenticator)).status, 401);
-    const reader = openReader(served.place.databaseUrl);
+    const reader = openReader(served.workspace.databaseUrl);
     try {
       assert.deepEqual(await reader.rows(`select id from passkeys where user_id = '${person.id}'`), []);
     } finally {

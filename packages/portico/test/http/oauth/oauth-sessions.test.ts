@@ -113,7 +113,7 @@ onEachDatabase("oauth sessions", (database) => {
   test("a session that a request wrote while it was ended stays ended", async () => {
     const person = await makePerson(served, "races@example.com");
     const [here, there] = [await signedIn(person), await signedIn(person)];
-    const reader = openReader(served.place.databaseUrl);
+    const reader = openReader(served.workspace.databaseUrl);
     try {
       const table = "create table kept_sessions as select * from oauth_records";
       await reader.write(`${table} where model = 'Session' and account_id = '${person.id}'`);

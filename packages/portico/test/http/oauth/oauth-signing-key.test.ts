@@ -9,7 +9,7 @@ import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { basic, makeClient, type OAuthClientMade, post } from "../../support/oauth.ts";
 import { serve } from "../../support/scenario.ts";
-import { makePlace, portico } from "../../support/server.ts";
+import { makeWorkspace, portico } from "../../support/server.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "portico-signing-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -92,35 +92,35 @@ describe("a faulty signing key stops the start", () => {
     ["that is too large", `${pemOf(makeKey())}${"\n".repeat(70_000)}`],
   ] as const) {
     test(`one ${fact}`, async () => {
-      const place = await makePlace("sqlite");
+      const workspace = await makeWorkspace("sqlite");
       try {
         const env = { PORT: "0", PORTICO_SIGNING_KEY: fileOf("faulty", text) };
-        const { code, stderr } = await portico(place, ["serve"], { env });
+        const { code, stderr } = await portico(workspace, ["serve"], { env });
         assert.equal(code, 1);
         assert.match(
           stderr,
           /^portico: PORTICO_SIGNING_KEY is \S+faulty; it must hold private keys for ES256[^\n]+\n$/,
         );
       } finally {
-        await place.remove();
+        await workspace.remove();
       }
     });
   }
 
   test("one that is not there; and none is rotated that is given", async () => {
-    const place = await makePlace("sqlite");
+    const workspace = await makeWorkspace("sqlite");
     try {
       const missing = { PORT: "0", PORTICO_SIGNING_KEY: join(folder, "none") };
       assert.match(
-        (await portico(place, ["serve"], { env: missing })).stderr,
+        (await portico(workspace, ["serve"], { env: missing })).stderr,
         /PORTICO_SIGNING_KEY cannot be read/,
       );
       const env = { PORTICO_SIGNING_KEY: fileOf("good.pem", pemOf(makeKey())) };
-      const { code, stderr } = await portico(place, ["signing-key", "rotate"], { env });
+      const { code, stderr } = await portico(workspace, ["signing-key", "rotate"], { env });
       assert.equal(code, 1);
       assert.match(stderr, /put another one first in \S+good\.pem\n$/);
     } finally {
-      await place.remove();
+      await workspace.remove();
     }
   });
 });

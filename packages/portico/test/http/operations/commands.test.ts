@@ -66,11 +66,11 @@ test("--version tells the version of the package", async () => {
 });
 
 async function expectRefusal(
-  place: { readonly databaseUrl: string },
+  workspace: { readonly databaseUrl: string },
   call: readonly string[],
   line: RegExp,
 ): Promise<void> {
-  const { code, stdout, stderr } = await portico(place, call);
+  const { code, stdout, stderr } = await portico(workspace, call);
   assert.match(stderr, /^portico: [^\n]+\n$/, call.join(" "));
   assert.match(stderr, line);
   assert.deepEqual([code, stdout], [1, ""]);
@@ -102,7 +102,7 @@ const words = (call: string): string[] => call.split(" ");
 
 onEachDatabase("commands", (database) => {
   const served = serve(database);
-  const refused = (call: readonly string[], line: RegExp) => expectRefusal(served.place, call, line);
+  const refused = (call: readonly string[], line: RegExp) => expectRefusal(served.workspace, call, line);
 
   test("--json prints one line with one JSON object", async () => {
     const calls = [
@@ -116,7 +116,7 @@ onEachDatabase("commands", (database) => {
       "log list",
     ];
     for (const call of calls) {
-      const { code, stdout, stderr } = await portico(served.place, [...words(call), "--json"]);
+      const { code, stdout, stderr } = await portico(served.workspace, [...words(call), "--json"]);
       assert.deepEqual([code, stderr], [0, ""], call);
       assert.match(stdout, /^\{.*\}\n$/, call);
       assert.equal(typeof JSON.parse(stdout), "object");
@@ -152,7 +152,7 @@ onEachDatabase("commands", (database) => {
   });
 
   test("the line for a person begins with the key alone, so that a script can take it", async () => {
-    const { stdout } = await portico(served.place, words("key create --name K --scopes posts:read"));
+    const { stdout } = await portico(served.workspace, words("key create --name K --scopes posts:read"));
     assert.match(stdout, /^sk_test_[\w-]{43}\n/);
   });
 
@@ -188,14 +188,14 @@ onEachDatabase("commands", (database) => {
   test("migrate has nothing to do beside a server that runs", async () => {
     const { statements } = await served.command("migrate");
     assert.deepEqual(statements, []);
-    const { stdout } = await portico(served.place, ["migrate"]);
+    const { stdout } = await portico(served.workspace, ["migrate"]);
     assert.equal(stdout, "The database is up to date.\n");
   });
 });
 
 describe("what commands take", () => {
   const served = serve("sqlite");
-  const refused = (call: readonly string[], line: RegExp) => expectRefusal(served.place, call, line);
+  const refused = (call: readonly string[], line: RegExp) => expectRefusal(served.workspace, call, line);
 
   test("user create refuses what is no user", async () => {
     const user = (email: string, password: string, ...more: string[]) => [
@@ -244,7 +244,7 @@ describe("what commands take", () => {
       refused(words("key revoke a b"), /'b' is not expected/),
       refused(words("key revoke"), /ID is missing/),
     ]);
-    const { stdout } = await portico(served.place, ["key", "--help"]);
+    const { stdout } = await portico(served.workspace, ["key", "--help"]);
     assert.match(stdout, /key revoke-all/);
   });
 

@@ -6,24 +6,24 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import {
-  makePlace,
+  makeWorkspace,
   onEachDatabase,
-  type Place,
   Portico,
   portico,
   projectFolder,
+  type Workspace,
 } from "../../support/server.ts";
 
 onEachDatabase("the first minute", (database) => {
-  let place: Place;
+  let workspace: Workspace;
   let server: Portico;
   before(async () => {
-    place = await makePlace(database);
-    server = await Portico.start(place);
+    workspace = await makeWorkspace(database);
+    server = await Portico.start(workspace);
   });
   after(async () => {
     await server.stop();
-    await place.remove();
+    await workspace.remove();
   });
 
   test("/ answers programs with links, each of which leads somewhere", async () => {
@@ -58,16 +58,16 @@ onEachDatabase("the first minute", (database) => {
   });
 
   test("tenant list and user list show what a sandbox begins with", async () => {
-    const { stdout } = await portico(place, ["tenant", "list", "--json"]);
+    const { stdout } = await portico(workspace, ["tenant", "list", "--json"]);
     const { tenants } = JSON.parse(stdout);
     deepEqual(
       tenants.map(({ name }: { name: string }) => name),
       ["Sandbox"],
     );
-    const listed = await portico(place, ["user", "list", "--tenant", tenants[0].id, "--json"]);
+    const listed = await portico(workspace, ["user", "list", "--tenant", tenants[0].id, "--json"]);
     const { body } = await server.request("/users");
     deepEqual(JSON.parse(listed.stdout).users, body.data);
-    const people = await portico(place, ["user", "list"]);
+    const people = await portico(workspace, ["user", "list"]);
     match(people.stdout, /^user_\w+ {2}\d{4}-\S+Z {2}ada@example\.com {2}Ada Lovelace\n$/);
   });
 
@@ -78,7 +78,7 @@ onEachDatabase("the first minute", (database) => {
 
 onEachDatabase("a sandbox whose declarations were replaced", (database) => {
   test("is refused with what to do about the rows, and how to begin again", async () => {
-    const place = await makePlace(database);
+    const workspace = await makeWorkspace(database);
     const folder = await mkdtemp(join(tmpdir(), "portico-replaced-"));
     try {
       await mkdir(join(folder, "node_modules"));
@@ -90,11 +90,11 @@ onEachDatabase("a sandbox whose declarations were replaced", (database) => {
             `export default app({ name: "Notes", resources: [resource("note", { fields: { ${field}: text() } })] });\n`,
         );
       await declare("title");
-      const server = await Portico.start(place, { cwd: folder });
+      const server = await Portico.start(workspace, { cwd: folder });
       equal((await server.request("/notes", { body: { title: "One" } })).status, 201);
       await server.stop();
       await declare("subject");
-      const { code, stderr } = await portico(place, ["serve"], { cwd: folder, env: { PORT: "0" } });
+      const { code, stderr } = await portico(workspace, ["serve"], { cwd: folder, env: { PORT: "0" } });
       equal(code, 1);
       match(stderr, /^portico: .*notes/);
       match(
@@ -103,7 +103,7 @@ onEachDatabase("a sandbox whose declarations were replaced", (database) => {
       );
     } finally {
       await rm(folder, { recursive: true });
-      await place.remove();
+      await workspace.remove();
     }
   });
 });
@@ -127,8 +127,8 @@ describe("a configuration that cannot be loaded", () => {
       try {
         await writeFile(join(folder, "portico.config.ts"), text);
         await writeFile(join(folder, "other.ts"), "export const other: = 2;\n");
-        const place = { databaseUrl: `file:${join(folder, "portico.db")}` };
-        const { code, stderr } = await portico(place, ["tenant", "list"], { cwd: folder });
+        const workspace = { databaseUrl: `file:${join(folder, "portico.db")}` };
+        const { code, stderr } = await portico(workspace, ["tenant", "list"], { cwd: folder });
         equal(code, 1);
         ok(stderr.endsWith(` (${location})\n`), stderr);
       } finally {

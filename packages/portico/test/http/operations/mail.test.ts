@@ -14,11 +14,11 @@ import { MailServer } from "../../support/mail-server.ts";
 import { runCommand } from "../../support/scenario.ts";
 import {
   type Environment,
-  makePlace,
+  makeWorkspace,
   onEachDatabase,
-  type Place,
   Portico,
   portico,
+  type Workspace,
 } from "../../support/server.ts";
 
 const secret = "s".repeat(32);
@@ -32,25 +32,25 @@ interface ListedMail {
 }
 
 onEachDatabase("mail", (database) => {
-  let place: Place;
+  let workspace: Workspace;
   let store: Store;
   let firstKey: string;
   before(async () => {
-    place = await makePlace(database);
+    workspace = await makeWorkspace(database);
     // The tenant, the user and the tables, which every test goes on with.
-    const first = await Portico.start(place);
+    const first = await Portico.start(workspace);
     firstKey = first.key;
     await first.stop();
-    store = await openStore(place.databaseUrl);
+    store = await openStore(workspace.databaseUrl);
   });
   after(async () => {
     await store?.database.close();
-    await place?.remove();
+    await workspace?.remove();
   });
 
   const makeKey = (name: string, env: Environment = {}) =>
     runCommand(
-      place,
+      workspace,
       ["key", "create", "--name", name, "--scopes", "posts:read", "--expires-at", inThreeDays()],
       {
         env,
@@ -75,10 +75,10 @@ onEachDatabase("mail", (database) => {
 
   test("a sandbox without a mail server keeps its mails, and commands show them", async () => {
     const { id: keyId, key } = await makeKey("Kept");
-    const server = await Portico.start(place);
+    const server = await Portico.start(workspace);
     await waitFor(async () => (await mailsOf("Kept")).length > 0);
     await server.stop();
-    const [mail] = (await runCommand(place, ["mail", "list"])).mails;
+    const [mail] = (await runCommand(workspace, ["mail", "list"])).mails;
     assert.deepEqual(Object.keys(mail!), [
       "id",
       "to",
@@ -102,21 +102,21 @@ onEachDatabase("mail", (database) => {
       attempts: 0,
       lastError: null,
     });
-    const { stdout } = await portico(place, ["mail", "show", mail!.id]);
+    const { stdout } = await portico(workspace, ["mail", "show", mail!.id]);
     assert.match(stdout, /^To: ada@example\.com\nSubject: API key "Kept" expires on /);
     assert.ok(stdout.includes(`/v1/api-keys/${keyId}/rotations`));
     assert.ok(!stdout.includes(key));
-    const list = await portico(place, ["mail", "list", "--limit", "1"]);
+    const list = await portico(workspace, ["mail", "list", "--limit", "1"]);
     assert.match(list.stdout, /^mail_\w{26} {2}\S+Z {2}kept +ada@example\.com {2}API key "Kept" [^\n]+\n$/);
   });
 
   test("mails of another tenant are not shown, and what is none is refused", async () => {
-    const { tenant } = await runCommand(place, ["tenant", "create", "--name", "Another"]);
+    const { tenant } = await runCommand(workspace, ["tenant", "create", "--name", "Another"]);
     const [mail] = await mailsOf("Kept");
-    const { mails } = await runCommand(place, ["mail", "list", "--tenant", tenant.id]);
+    const { mails } = await runCommand(workspace, ["mail", "list", "--tenant", tenant.id]);
     assert.deepEqual(mails, []);
     for (const words of [[mail!.id, "--tenant", tenant.id], ["nothing"], [`${mail!.id}x`]]) {
-      const { code, stderr } = await portico(place, ["mail", "show", ...words]);
+      const { code, stderr } = await portico(workspace, ["mail", "show", ...words]);
       assert.deepEqual(
         [code, /^portico: There is no mail with this id\.\n$/.test(stderr)],
         [1, true],
@@ -130,10 +130,10 @@ onEachDatabase("mail", (database) => {
     try {
       const env = { SMTP_URL: mailServer.url, MAIL_FROM: "Keys <keys@example.org>" };
       await makeKey("Sent");
-      const first = await Portico.start(place, { env });
+      const first = await Portico.start(workspace, { env });
       await waitFor(async () => (await mailsOf("Sent"))[0]?.status === "sent");
       await first.stop();
-      const second = await Portico.start(place, { env });
+      const second = await Portico.start(workspace, { env });
       await sleep(1_500);
       await second.stop();
       const received = mailServer.received.filter(({ headers }) =>
@@ -147,9 +147,9 @@ onEachDatabase("mail", (database) => {
       // What was kept before there was a mail server stays where it is, until somebody wants it sent.
       const [kept] = await mailsOf("Kept");
       assert.equal(kept!.status, "kept");
-      const third = await Portico.start(place, { env });
+      const third = await Portico.start(workspace, { env });
       try {
-        const { mail } = await runCommand(place, ["mail", "resend", kept!.id]);
+        const { mail } = await runCommand(workspace, ["mail", "resend", kept!.id]);
         assert.deepEqual([mail.status, mail.attempts, mail.sentAt], ["waiting", 0, null]);
         await waitFor(async () => (await mailsOf("Kept"))[0]?.status === "sent");
       } finally {
@@ -162,7 +162,7 @@ onEachDatabase("mail", (database) => {
 
   test("the owner of a key is told when it is created, rotated and revoked over HTTP, and by whom", async () => {
     const mailServer = await MailServer.start();
-    const server = await Portico.start(place, { env: { SMTP_URL: mailServer.url }, key: firstKey });
+    const server = await Portico.start(workspace, { env: { SMTP_URL: mailServer.url }, key: firstKey });
     try {
       const body = { name: "<b>CI</b>", scopes: ["posts:read"] };
       const created = (await server.request("/v1/api-keys", { body })).body;
@@ -191,7 +191,7 @@ onEachDatabase("mail", (database) => {
     } finally {
       await server.stop();
       // The old key ends in a day, which its owner knows by now.
-      const again = await Portico.start(place, { env: { SMTP_URL: mailServer.url } });
+      const again = await Portico.start(workspace, { env: { SMTP_URL: mailServer.url } });
       await sleep(500);
       await again.stop();
       await mailServer.stop();
@@ -204,7 +204,7 @@ onEachDatabase("mail", (database) => {
     const mailServer = await MailServer.start({ hesitate: () => gate.promise });
     try {
       const { key } = await makeKey("Slow");
-      const server = await Portico.start(place, { env: { SMTP_URL: mailServer.url }, key });
+      const server = await Portico.start(workspace, { env: { SMTP_URL: mailServer.url }, key });
       await waitFor(() => mailServer.received.length > 0);
       const began = performance.now();
       for (let requests = 0; requests < 20; requests += 1)
@@ -230,7 +230,7 @@ onEachDatabase("mail", (database) => {
     });
     try {
       await makeKey("Killed");
-      const server = await Portico.start(place, { env: { SMTP_URL: mailServer.url } });
+      const server = await Portico.start(workspace, { env: { SMTP_URL: mailServer.url } });
       await waitFor(() => mailServer.received.length > 0);
       await server.kill();
       isHeld = false;
@@ -266,14 +266,14 @@ onEachDatabase("mail", (database) => {
   test("live without a mail server, mails wait until there is one, and the start says so", async () => {
     const live = { PORTICO_MODE: "live", PORTICO_SECRET: secret };
     await makeKey("Waiting", live);
-    const without = await Portico.start(place, { env: live });
+    const without = await Portico.start(workspace, { env: live });
     await waitFor(async () => (await mailsOf("Waiting")).length > 0);
     await waitFor(() => without.output.includes("SMTP_URL is not set"));
     await without.stop();
     assert.equal((await mailsOf("Waiting"))[0]!.status, "waiting");
     const mailServer = await MailServer.start();
     try {
-      const server = await Portico.start(place, { env: { ...live, SMTP_URL: mailServer.url } });
+      const server = await Portico.start(workspace, { env: { ...live, SMTP_URL: mailServer.url } });
       await waitFor(async () => (await mailsOf("Waiting"))[0]!.status === "sent");
       await server.stop();
       assert.doesNotMatch(server.output, /SMTP_URL/);
@@ -287,7 +287,7 @@ onEachDatabase("mail", (database) => {
     try {
       await makeKey("Refused");
       const url = `smtp://portico:S3cr3tPassword@127.0.0.1:${mailServer.port}`;
-      const server = await Portico.start(place, { env: { SMTP_URL: url } });
+      const server = await Portico.start(workspace, { env: { SMTP_URL: url } });
       await waitFor(() => server.output.includes("mail not sent"));
       await server.stop();
       const listed = JSON.stringify(await mailsOf("Refused"));

@@ -7,7 +7,7 @@ import { connect } from "node:net";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { exchange, expectAnswer, parseAnswer, type Served, serve } from "../../support/scenario.ts";
-import { makePlace, onEachDatabase, Portico } from "../../support/server.ts";
+import { makeWorkspace, onEachDatabase, Portico } from "../../support/server.ts";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
@@ -204,12 +204,12 @@ function health(served: Served): void {
 }
 
 test("the secret of a sandbox is made once, for its owner's eyes only, like its database", async () => {
-  const place = await makePlace("sqlite");
-  const file = `${place.databaseUrl.slice("file:".length)}.secret`;
+  const workspace = await makeWorkspace("sqlite");
+  const file = `${workspace.databaseUrl.slice("file:".length)}.secret`;
   try {
     const secrets: string[] = [];
     for (let start = 0; start < 2; start += 1) {
-      const portico = await Portico.start(place);
+      const portico = await Portico.start(workspace);
       await portico.stop();
       secrets.push(await readFile(file, "utf8"));
       for (const own of [file, file.replace(/\.secret$/, "")])
@@ -219,6 +219,6 @@ test("the secret of a sandbox is made once, for its owner's eyes only, like its 
     assert.ok(secrets[0]!.trim().length >= 32);
     assert.equal(secrets[0], secrets[1]);
   } finally {
-    await place.remove();
+    await workspace.remove();
   }
 });

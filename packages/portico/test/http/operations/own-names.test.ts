@@ -9,12 +9,12 @@ import { ownTables } from "../../../src/runtime/compose.ts";
 import { tablesOf } from "../../../src/store/schema/ddl.ts";
 import { openReader } from "../../support/database-reader.ts";
 import {
-  makePlace,
+  makeWorkspace,
   onEachDatabase,
-  type Place,
   Portico,
   portico,
   projectFolder,
+  type Workspace,
 } from "../../support/server.ts";
 
 const cwd = `${projectFolder}/packages/portico/test/fixtures/named`;
@@ -46,11 +46,11 @@ test("no resource takes the table of another one, nor that of its search", () =>
 });
 
 onEachDatabase("names", (database) => {
-  let place: Place;
+  let workspace: Workspace;
   before(async () => {
-    place = await makePlace(database);
+    workspace = await makeWorkspace(database);
   });
-  after(() => place?.remove());
+  after(() => workspace?.remove());
 
   const refusals: readonly (readonly [Record<string, string>, RegExp])[] = [
     [{ RESOURCE: "passkey" }, /resource passkey: the table passkeys belongs to the server itself/],
@@ -71,7 +71,7 @@ onEachDatabase("names", (database) => {
   for (const [env, line] of refusals) {
     test(`${Object.values(env).join(" at ")} is refused with one line, before anything is migrated`, async () => {
       for (const command of ["migrate", "serve"]) {
-        const { code, stderr } = await portico(place, [command], { env: { PORT: "0", ...env }, cwd });
+        const { code, stderr } = await portico(workspace, [command], { env: { PORT: "0", ...env }, cwd });
         assert.equal(code, 1, command);
         assert.match(stderr, /^portico: [^\n]+\n$/);
         assert.match(stderr, line);
@@ -80,30 +80,30 @@ onEachDatabase("names", (database) => {
   }
 
   test("a table with rows whose resource is declared no longer is named by migrate", async () => {
-    const served = await Portico.start(place, { cwd });
+    const served = await Portico.start(workspace, { cwd });
     await served.request("/notes", { body: { title: "kept" } });
     await served.stop();
     const renamed = { cwd, env: { RESOURCE: "memo" } };
-    const { stdout, code } = await portico(place, ["migrate"], renamed);
+    const { stdout, code } = await portico(workspace, ["migrate"], renamed);
     assert.equal(code, 0);
     assert.match(stdout, /table notes has rows, but no resource .* set its plural to the old name/);
-    const again = JSON.parse((await portico(place, ["migrate", "--json"], renamed)).stdout);
+    const again = JSON.parse((await portico(workspace, ["migrate", "--json"], renamed)).stdout);
     assert.deepEqual(again, { statements: [], isDryRun: false, undeclared: ["notes"] });
     // The table of memos is empty.
-    const back = JSON.parse((await portico(place, ["migrate", "--json"], { cwd })).stdout);
+    const back = JSON.parse((await portico(workspace, ["migrate", "--json"], { cwd })).stdout);
     assert.deepEqual(back.undeclared, []);
   });
 
   test("a field that is renamed is told how, and the values are there afterwards", async () => {
     const renamed = { cwd, env: { FIELD: "heading" } };
-    const { stderr, code } = await portico(place, ["migrate"], renamed);
+    const { stderr, code } = await portico(workspace, ["migrate"], renamed);
     assert.equal(code, 1);
     const [, statement] = /run by hand: (alter table notes rename column title to heading);/.exec(stderr)!;
     assert.doesNotMatch(stderr, /drop column/);
-    const reader = openReader(place.databaseUrl);
+    const reader = openReader(workspace.databaseUrl);
     await reader.write(statement!);
     assert.deepEqual(await reader.rows("select heading from notes"), [["kept"]]);
     await reader.close();
-    assert.equal((await portico(place, ["migrate"], renamed)).code, 0);
+    assert.equal((await portico(workspace, ["migrate"], renamed)).code, 0);
   });
 });

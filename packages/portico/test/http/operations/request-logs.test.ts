@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openReader } from "../../support/database-reader.ts";
 import { expectAnswer, makeTenant, runCommand, serve, type Tenant } from "../../support/scenario.ts";
-import { makePlace, onEachDatabase, Portico } from "../../support/server.ts";
+import { makeWorkspace, onEachDatabase, Portico } from "../../support/server.ts";
 
 interface Row {
   readonly id: string;
@@ -18,7 +18,7 @@ onEachDatabase("the request log", (database) => {
   let other: Tenant;
   const served = serve(database, {
     prepare: async (at) => {
-      other = await makeTenant(at.place, "keys:read,posts:read");
+      other = await makeTenant(at.workspace, "keys:read,posts:read");
     },
   });
   const newKey = (scopes: string): Promise<{ id: string; key: string }> =>
@@ -102,7 +102,7 @@ onEachDatabase("the request log", (database) => {
   });
 
   test("writing it makes no event", async () => {
-    const reader = openReader(served.place.databaseUrl);
+    const reader = openReader(served.workspace.databaseUrl);
     try {
       assert.deepEqual(await reader.rows("select id from events where resource = 'requestLog'"), []);
     } finally {
@@ -127,14 +127,14 @@ onEachDatabase("the request log", (database) => {
 
 onEachDatabase("rows that are over", (database) => {
   test("are removed soon after the start, and the others stay", async () => {
-    const place = await makePlace(database);
+    const workspace = await makeWorkspace(database);
     const env = { PORTICO_REQUEST_LOG_DAYS: "7", PORTICO_USAGE_DAYS: "90" };
     try {
-      const first = await Portico.start(place, { env });
+      const first = await Portico.start(workspace, { env });
       assert.equal((await first.request("/posts")).status, 200);
       await first.stop();
-      const { keys } = await runCommand(place, ["key", "list"]);
-      const reader = openReader(place.databaseUrl);
+      const { keys } = await runCommand(workspace, ["key", "list"]);
+      const reader = openReader(workspace.databaseUrl);
       const [[tenantId]] = (await reader.rows("select id from tenants")) as [[string]];
       const ago = (days: number): number => Date.now() - days * 86_400_000;
       const logged = (days: number): string =>
@@ -158,28 +158,28 @@ onEachDatabase("rows that are over", (database) => {
         return [Number(logs), Number(counts)];
       };
       assert.deepEqual(await left(), [601, 601]);
-      const second = await Portico.start(place, { env, key: first.key });
+      const second = await Portico.start(workspace, { env, key: first.key });
       for (const until = Date.now() + 8_000; Date.now() < until; await sleep(100))
         if ((await left()).join() === "1,1") break;
       assert.deepEqual(await left(), [1, 1]);
       await second.stop();
       await reader.close();
     } finally {
-      await place.remove();
+      await workspace.remove();
     }
   });
 
   test("with no days there is no log, and uses are counted all the same", async () => {
-    const place = await makePlace(database);
+    const workspace = await makeWorkspace(database);
     try {
-      const server = await Portico.start(place, { env: { PORTICO_REQUEST_LOG_DAYS: "0" } });
+      const server = await Portico.start(workspace, { env: { PORTICO_REQUEST_LOG_DAYS: "0" } });
       await server.request("/posts");
       await server.stop();
-      const { keys } = await runCommand(place, ["key", "list"]);
-      assert.deepEqual((await runCommand(place, ["log", "list"])).requests, []);
-      assert.equal((await runCommand(place, ["key", "usage", keys[0].id])).usage.length, 1);
+      const { keys } = await runCommand(workspace, ["key", "list"]);
+      assert.deepEqual((await runCommand(workspace, ["log", "list"])).requests, []);
+      assert.equal((await runCommand(workspace, ["key", "usage", keys[0].id])).usage.length, 1);
     } finally {
-      await place.remove();
+      await workspace.remove();
     }
   });
 });

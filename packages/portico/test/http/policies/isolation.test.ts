@@ -17,7 +17,7 @@ onEachDatabase("isolation", (database) => {
   const lists = ["/posts", "/users", "/v1/projects", "/v1/deployments"];
   const served = serve(database, {
     prepare: async (at) => {
-      theirs = await makeTenant(at.place);
+      theirs = await makeTenant(at.workspace);
       const make = async (path: string, body: object, item = path): Promise<Owned> => {
         const { id } = await at.create(path, body);
         return { path: `${item}/${id}`, id };

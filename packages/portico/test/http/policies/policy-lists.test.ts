@@ -76,7 +76,7 @@ onEachDatabase("policies in lists", (database) => {
           const all = `/tenants/${planted.tenantId}/${resource}s`;
           if (resource === "file") {
             const pages = await Promise.all(
-              every.map((_, place) => list(`${all}?perPage=1&page=${place + 1}&sort=name`, person)),
+              every.map((_, index) => list(`${all}?perPage=1&page=${index + 1}&sort=name`, person)),
             );
             assert.deepEqual(namesOf(pages.flatMap(({ data }) => data)), every);
             assert.ok(pages.every(({ pagination }) => pagination.total === every.length));

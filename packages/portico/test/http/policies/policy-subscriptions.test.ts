@@ -232,14 +232,14 @@ onEachDatabase("policies in subscriptions", (database) => {
     );
     for (const parent of notes)
       await served.create(collectionOf({ resource: "remark", parent }), { name: "last" });
-    for (const [place, person] of people.entries()) {
+    for (const [index, person] of people.entries()) {
       // Whoever comes back is told what was missed in one piece.
       const stream = await open("subscription { remarkCreated { name noteId } }", person, since);
       try {
         const results = await stream.results(31);
         assert.equal(results.length, 31);
         assert.equal(results[30].data.remarkCreated.name, "last");
-        assert.ok(results.every(({ data }) => data.remarkCreated.noteId === notes[place]!.id));
+        assert.ok(results.every(({ data }) => data.remarkCreated.noteId === notes[index]!.id));
       } finally {
         stream.close();
       }

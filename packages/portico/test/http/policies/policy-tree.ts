@@ -56,7 +56,7 @@ export interface Planted {
 
 /** Two people with keys of their own, and rows of each, made by the first key, which sees everything. */
 export async function plant(served: Served): Promise<Planted> {
-  const tenantId = await firstTenant(served.place);
+  const tenantId = await firstTenant(served.workspace);
   const [ann, bob] = [await makePerson(served, "ann"), await makePerson(served, "bob")];
   const rows: Row[] = [];
   for (const tree of trees) {

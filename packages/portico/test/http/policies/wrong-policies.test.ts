@@ -10,13 +10,13 @@ import { ask, expectError } from "../../support/graphql/ask.ts";
 import { streaming } from "../../support/graphql/streaming.ts";
 import { expectAnswer } from "../../support/scenario.ts";
 import {
-  makePlace,
+  makeWorkspace,
   onEachDatabase,
-  type Place,
   Portico,
   portico,
   projectFolder,
   type RequestOptions,
+  type Workspace,
 } from "../../support/server.ts";
 
 /** A project whose policy is an expression. */
@@ -36,11 +36,11 @@ function makeProject(inFolder: string, policy: string): string {
 }
 
 test("a policy that names no field stops every command with one line", async () => {
-  const place = await makePlace("sqlite");
+  const workspace = await makeWorkspace("sqlite");
   try {
-    const cwd = makeProject(place.folder, `({ userId }) => ({ titel: userId })`);
+    const cwd = makeProject(workspace.folder, `({ userId }) => ({ titel: userId })`);
     for (const words of [["serve"], ["migrate"], ["migrate", "--dry-run"], ["key", "list"]]) {
-      const { code, stderr, stdout } = await portico(place, words, { cwd, env: { PORT: "0" } });
+      const { code, stderr, stdout } = await portico(workspace, words, { cwd, env: { PORT: "0" } });
       assert.equal(code, 1, words.join(" "));
       assert.equal(
         stderr,
@@ -49,7 +49,7 @@ test("a policy that names no field stops every command with one line", async () 
       assert.equal(stdout, "");
     }
   } finally {
-    await place.remove();
+    await workspace.remove();
   }
 });
 
@@ -74,18 +74,21 @@ const failures = {
 };
 
 onEachDatabase("a policy that goes wrong while the server runs", (database) => {
-  let place: Place;
+  let workspace: Workspace;
   let served: Portico;
   let answerFile = "";
   let note = "";
   let remark = "";
   let tag = "";
   before(async () => {
-    place = await makePlace(database);
-    answerFile = join(place.folder, "answer");
+    workspace = await makeWorkspace(database);
+    answerFile = join(workspace.folder, "answer");
     writeFileSync(answerFile, "undefined");
-    const cwd = makeProject(place.folder, `() => eval(readFileSync(${JSON.stringify(answerFile)}, "utf8"))`);
-    served = await Portico.start(place, { cwd });
+    const cwd = makeProject(
+      workspace.folder,
+      `() => eval(readFileSync(${JSON.stringify(answerFile)}, "utf8"))`,
+    );
+    served = await Portico.start(workspace, { cwd });
     const make = async (path: string, body: object): Promise<string> =>
       (await served.request(path, { body })).body.id;
     note = await make("/notes", { title: "hidden words" });
@@ -94,7 +97,7 @@ onEachDatabase("a policy that goes wrong while the server runs", (database) => {
   });
   after(async () => {
     await served?.stop();
-    await place?.remove();
+    await workspace?.remove();
   });
 
   const requests = (): readonly (readonly [path: string, options: RequestOptions])[] => [

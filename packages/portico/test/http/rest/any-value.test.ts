@@ -196,12 +196,12 @@ function testValues(database: DatabaseName, cwd: string): void {
     const paths = [...readPaths(), "/v1/grants/x", "/v1/api-keys/x/usage", "/graphql/files/x"];
     const requests = paths.flatMap((path) => {
       const parts = path.split("/");
-      return parts.flatMap((_, place) =>
+      return parts.flatMap((_, index) =>
         queryTexts.flatMap((value) =>
           ["GET", "DELETE"].map((method) => ({
             method,
             target: parts
-              .with(place, value.slice(0, 2_000))
+              .with(index, value.slice(0, 2_000))
               .join("/")
               .replace(/^(?!\/)/, "/"),
           })),
@@ -302,5 +302,5 @@ function isSendable(headers: OutgoingHttpHeaders | undefined): boolean {
 function some(requests: readonly Sent[]): readonly Sent[] {
   if (most === 0 || requests.length <= most) return requests;
   const step = requests.length / most;
-  return Array.from({ length: most }, (_, place) => requests[Math.floor((place + Math.random()) * step)]!);
+  return Array.from({ length: most }, (_, index) => requests[Math.floor((index + Math.random()) * step)]!);
 }

@@ -63,11 +63,11 @@ export function pageBeside(
   list: readonly Row[],
   { at, isBackward, limit }: { at: Row | undefined; isBackward: boolean; limit: number },
 ): ModelPage {
-  const place = at ? list.indexOf(at) : undefined;
+  const index = at ? list.indexOf(at) : undefined;
   if (isBackward) {
-    const end = place ?? list.length;
+    const end = index ?? list.length;
     return { rows: list.slice(Math.max(0, end - limit), end), hasMore: end > limit };
   }
-  const start = place === undefined ? 0 : place + 1;
+  const start = index === undefined ? 0 : index + 1;
   return { rows: list.slice(start, start + limit), hasMore: start + limit < list.length };
 }

@@ -11,7 +11,13 @@ import {
   obtainTokens,
 } from "../../support/oauth.ts";
 import { serve } from "../../support/scenario.ts";
-import { type Answer, type Environment, makePlace, onEachDatabase, Portico } from "../../support/server.ts";
+import {
+  type Answer,
+  type Environment,
+  makeWorkspace,
+  onEachDatabase,
+  Portico,
+} from "../../support/server.ts";
 
 const page = "https://console.example.com";
 const otherPage = "http://127.0.0.1:8080";
@@ -239,13 +245,13 @@ onEachDatabase("cors", (database) => {
 
   test("without the setting nobody is told anything, and with * everybody is", async () => {
     const started = async (given: Environment, look: (server: Portico) => Promise<void>): Promise<void> => {
-      const place = await makePlace(database);
-      const server = await Portico.start(place, { env: given });
+      const workspace = await makeWorkspace(database);
+      const server = await Portico.start(workspace, { env: given });
       try {
         await look(server);
       } finally {
         await server.stop();
-        await place.remove();
+        await workspace.remove();
       }
     };
     const preflight = { method: "OPTIONS", headers: from(page, asks("GET")), key: null };

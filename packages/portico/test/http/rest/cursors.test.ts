@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { expectAnswer, makeTenant, scenarios, serve, type Tenant } from "../../support/scenario.ts";
-import { makePlace, onEachDatabase, Portico } from "../../support/server.ts";
+import { makeWorkspace, onEachDatabase, Portico } from "../../support/server.ts";
 
 onEachDatabase("cursors", (database) => {
   let author = "";
@@ -20,7 +20,7 @@ onEachDatabase("cursors", (database) => {
       );
       for (const id of [postId, otherPostId])
         for (const body of ["a", "b", "c"]) await at.create(`/posts/${id}/comments`, { body });
-      other = await makeTenant(at.place);
+      other = await makeTenant(at.workspace);
     },
   });
   const list = async (query: string) => {
@@ -284,9 +284,9 @@ onEachDatabase("cursors", (database) => {
   test("a cursor of which one character was altered is refused", async () => {
     const cursor = await nextCursor("/posts?limit=1");
     const original = Buffer.from(cursor, "base64url");
-    for (let place = 0; place < cursor.length; place += 7) {
-      const letter = cursor[place] === "A" ? "B" : "A";
-      const changed = cursor.slice(0, place) + letter + cursor.slice(place + 1);
+    for (let index = 0; index < cursor.length; index += 7) {
+      const letter = cursor[index] === "A" ? "B" : "A";
+      const changed = cursor.slice(0, index) + letter + cursor.slice(index + 1);
       // The unused bits of a last character are no part of what the cursor says.
       if (Buffer.from(changed, "base64url").equals(original)) continue;
       expectAnswer(await served.request(`/posts?limit=1&cursor=${changed}`), refused);
@@ -298,11 +298,14 @@ onEachDatabase("cursors under a secret that is replaced", (database) => {
   const [older, newer] = ["o".repeat(32), "n".repeat(32)];
 
   test("a cursor holds while its secret is one of the two, and no longer", async () => {
-    const place = await makePlace(database);
+    const workspace = await makeWorkspace(database);
     try {
       let key = "";
       const withSecret = async <T>(secret: string, use: (portico: Portico) => Promise<T>): Promise<T> => {
-        const portico = await Portico.start(place, { env: { PORTICO_SECRET: secret }, ...(key && { key }) });
+        const portico = await Portico.start(workspace, {
+          env: { PORTICO_SECRET: secret },
+          ...(key && { key }),
+        });
         key = portico.key;
         try {
           return await use(portico);
@@ -320,7 +323,7 @@ onEachDatabase("cursors under a secret that is replaced", (database) => {
       expectAnswer(await withSecret(newer, page(renewed)), { status: 200 });
       expectAnswer(await withSecret(newer, page(cursor)), { status: 400, code: "invalid_cursor" });
     } finally {
-      await place.remove();
+      await workspace.remove();
     }
   });
 });

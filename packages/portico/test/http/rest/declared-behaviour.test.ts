@@ -61,8 +61,8 @@ function states(served: Served): void {
       await served.create("/clubs", { name: "B" }),
     ];
     const past = inSeconds(-60);
-    for (const [place, times] of [{}, { startsAt: past }, { endsAt: past }, {}, { startsAt: past }].entries())
-      await pass(served, { clubId: clubs[place % 2].id, ...times });
+    for (const [index, times] of [{}, { startsAt: past }, { endsAt: past }, {}, { startsAt: past }].entries())
+      await pass(served, { clubId: clubs[index % 2].id, ...times });
     const filter = `clubId=${clubs[0].id}&clubId=${clubs[1].id}&status=waiting&status=running`;
     for (const direction of ["forward", "backward"]) {
       const walked: string[] = [];
@@ -109,7 +109,7 @@ function fixedFields(served: Served): void {
   });
 
   test("PUT by a credential without user does not ask for a user that cannot be given", async () => {
-    const run = (...words: string[]) => runCommand(served.place, words, { cwd });
+    const run = (...words: string[]) => runCommand(served.workspace, words, { cwd });
     const { tenant } = await run("tenant", "create", "--name", "Nobody");
     const scopes = "passes:read,passes:write,users:write";
     const words = ["--name", "App", "--scopes", scopes, "--tenant", tenant.id];

@@ -74,7 +74,7 @@ function together(served: Served): void {
   test("a row goes along also where a policy hides it from the caller", async () => {
     const clubId = await club(served);
     const { user } = await runCommand(
-      served.place,
+      served.workspace,
       ["user", "create", "--name", "Mary", "--email", "mary@example.com", "--password", "12345678"],
       { cwd },
     );
@@ -88,7 +88,7 @@ function together(served: Served): void {
       "--scopes",
       "lockers:read,lockers:write",
     ];
-    const { key } = await runCommand(served.place, words, { cwd });
+    const { key } = await runCommand(served.workspace, words, { cwd });
     const { id } = await served.create("/lockers", { name: "hers", clubId }, { key });
     expectAnswer(await served.request(`/lockers/${id}`), { status: 404 });
     expectAnswer(await remove(served, `/clubs/${clubId}`), { status: 204 });
@@ -126,7 +126,7 @@ function together(served: Served): void {
 function belowReferences(served: Served): void {
   let tenant = "";
   before(async () => {
-    tenant = await firstTenant(served.place);
+    tenant = await firstTenant(served.workspace);
   });
 
   test("the collection below a row holds the rows that refer to it, with filters and fields", async () => {
@@ -221,7 +221,7 @@ function actions(served: Served): void {
 
   test("a deprecated resource says so in its actions and below its references too", async () => {
     const { id } = await served.create("/tickets", {});
-    const tenant = await firstTenant(served.place);
+    const tenant = await firstTenant(served.workspace);
     for (const answer of [
       await served.request(`/tickets/${id}/stamps`, { method: "POST" }),
       await served.request(`/tenants/${tenant}/tickets`),

@@ -132,9 +132,9 @@ function fieldsOfEveryKind(served: Served): void {
 
   test("nulls come first upwards and last downwards, through every page and back", async () => {
     const weights = [2, null, 1, null, 3];
-    for (const [place, weight] of weights.entries())
-      await tool({ name: "abcde"[place], weight, serial: `null-${place}` });
-    const filter = weights.map((_, place) => `serial=null-${place}`).join("&");
+    for (const [index, weight] of weights.entries())
+      await tool({ name: "abcde"[index], weight, serial: `null-${index}` });
+    const filter = weights.map((_, index) => `serial=null-${index}`).join("&");
     const walk = async (sort: string, direction: "forward" | "backward"): Promise<string> => {
       let walked = "";
       for (let cursor = ""; ; ) {
@@ -296,7 +296,7 @@ function policies(served: Served): void {
   let otherId = "";
   before(async () => {
     const run = (call: string, ...more: string[]) =>
-      runCommand(served.place, [...call.split(" "), ...more], { cwd });
+      runCommand(served.workspace, [...call.split(" "), ...more], { cwd });
     const { user } = await run("user create --name Mary --email mary@example.com --password 12345678");
     otherId = user.id;
     const scopes = "diaries:read,diaries:write,diary-pages:read,diary-pages:write,users:read";

@@ -37,7 +37,7 @@ onEachDatabase("deployments", (database) => {
     assert.ok(Array.isArray(body.data), text);
     return body.data.map(({ ref }: Deployment) => ref).join("");
   };
-  const at = (place: number) => encodeURIComponent(made[place]!.createdAt);
+  const at = (index: number) => encodeURIComponent(made[index]!.createdAt);
 
   test("a deployment begins as queued and without an address", async () => {
     const created = await served.request("/v1/deployments", { body: { projectId, ref: "main" } });

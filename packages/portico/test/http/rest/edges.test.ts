@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { serve } from "../../support/scenario.ts";
-import { makePlace, onEachDatabase, Portico, portico, projectFolder } from "../../support/server.ts";
+import { makeWorkspace, onEachDatabase, Portico, portico, projectFolder } from "../../support/server.ts";
 
 const cwd = resolve(import.meta.dirname, "../../fixtures/circle");
 
@@ -68,8 +68,8 @@ onEachDatabase("declarations on the edge", (database) => {
   });
 
   test("a first start whose sample is faulty says so, ends, and may be tried again", async () => {
-    const place = await makePlace(database);
-    const folder = mkdtempSync(join(place.folder, "project-"));
+    const workspace = await makeWorkspace(database);
+    const folder = mkdtempSync(join(workspace.folder, "project-"));
     symlinkSync(join(projectFolder, "node_modules"), join(folder, "node_modules"));
     const write = (title: string): void =>
       writeFileSync(
@@ -81,19 +81,19 @@ onEachDatabase("declarations on the edge", (database) => {
       );
     try {
       write("too long");
-      const failed = await portico(place, ["serve"], { cwd: folder, env: { PORT: "0" } });
+      const failed = await portico(workspace, ["serve"], { cwd: folder, env: { PORT: "0" } });
       assert.equal(failed.code, 1);
       assert.match(
         failed.stderr,
         /^portico: the seed of portico.config.ts: title must have at most 5 characters\.\n$/,
       );
       write("short");
-      const started = await Portico.start(place, { cwd: folder });
+      const started = await Portico.start(workspace, { cwd: folder });
       assert.equal((await started.request("/notes")).body.data[0].title, "short");
       await started.stop();
     } finally {
       rmSync(folder, { recursive: true, force: true });
-      await place.remove();
+      await workspace.remove();
     }
   });
 });

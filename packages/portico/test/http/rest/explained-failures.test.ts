@@ -7,7 +7,7 @@ import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openReader } from "../../support/database-reader.ts";
 import { expectAnswer, runCommand, serve } from "../../support/scenario.ts";
-import { type Answer, makePlace, onEachDatabase, type Place, Portico } from "../../support/server.ts";
+import { type Answer, makeWorkspace, onEachDatabase, Portico, type Workspace } from "../../support/server.ts";
 
 const cwd = resolve(import.meta.dirname, "../../fixtures/faulty");
 const silent = /^Something went wrong on our side\.$/;
@@ -72,7 +72,7 @@ onEachDatabase("code of declarations that throws, in the sandbox", (database) =>
   });
 
   test("an error of the database that passes through a hook is not told", async () => {
-    const reader = openReader(served.place.databaseUrl);
+    const reader = openReader(served.workspace.databaseUrl);
     await reader.write("drop table ledgers");
     await reader.close();
     const answer = await create("database");
@@ -85,22 +85,22 @@ onEachDatabase("code of declarations that throws, in the sandbox", (database) =>
 
 onEachDatabase("code of declarations that throws, in live mode", (database) => {
   const env = { PORTICO_MODE: "live", PORTICO_SECRET: "s".repeat(32) };
-  let place: Place;
+  let workspace: Workspace;
   let portico: Portico;
   let id: string;
   before(async () => {
-    place = await makePlace(database);
-    await runCommand(place, ["migrate"], { env, cwd });
-    const { tenant } = await runCommand(place, ["tenant", "create", "--name", "Live"], { env, cwd });
+    workspace = await makeWorkspace(database);
+    await runCommand(workspace, ["migrate"], { env, cwd });
+    const { tenant } = await runCommand(workspace, ["tenant", "create", "--name", "Live"], { env, cwd });
     const scopes = "machines:read,machines:write,ledgers:read";
     const words = ["key", "create", "--name", "K", "--scopes", scopes, "--tenant", tenant.id];
-    const { key } = await runCommand(place, words, { env, cwd });
-    portico = await Portico.start(place, { env, cwd, key });
+    const { key } = await runCommand(workspace, words, { env, cwd });
+    portico = await Portico.start(workspace, { env, cwd, key });
     id = (await portico.request("/machines", { body: { name: "fine" } })).body.id;
   });
   after(async () => {
     await portico?.stop();
-    await place?.remove();
+    await workspace?.remove();
   });
 
   for (const name of ["sync", "text", "parse", "values", "default", "check", "async"]) {

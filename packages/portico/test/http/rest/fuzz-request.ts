@@ -50,7 +50,7 @@ const oddTexts = [
   "a".repeat(201),
   "\u{1F600}".repeat(130),
   "x".repeat(9_000),
-  Array.from({ length: 3_000 }, (_, place) => place.toString(36)).join(" "),
+  Array.from({ length: 3_000 }, (_, index) => index.toString(36)).join(" "),
 ];
 const oddText = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(...oddTexts) },
@@ -253,8 +253,8 @@ function objectFor(segment: Segment): fc.Arbitrary<Piece[]> {
       ),
     )
     .map(([right, odd]) => {
-      const pieces = [...right, ...odd].flatMap(([name, value], place): Piece[] => [
-        `${place > 0 ? "," : ""}${JSON.stringify(name)}:`,
+      const pieces = [...right, ...odd].flatMap(([name, value], index): Piece[] => [
+        `${index > 0 ? "," : ""}${JSON.stringify(name)}:`,
         ...value,
       ]);
       return ["{", ...pieces, "}"];
@@ -387,7 +387,7 @@ const rawHeaders = [
   ": empty",
   " folded: a",
   `X-Long: ${"a".repeat(17_000)}`,
-  Array.from({ length: 150 }, (_, place) => `X-${place}: a`).join("\r\n"),
+  Array.from({ length: 150 }, (_, index) => `X-${index}: a`).join("\r\n"),
 ];
 const plainRawHeaders = [
   "Host: a",

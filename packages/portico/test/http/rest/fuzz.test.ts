@@ -8,7 +8,7 @@ import { after, before, test } from "node:test";
 import fc from "fast-check";
 import { catalogue } from "../../../src/errors.ts";
 import { type DatabaseReader, openReader } from "../../support/database-reader.ts";
-import { makePlace, onEachDatabase, type Place, Portico } from "../../support/server.ts";
+import { makeWorkspace, onEachDatabase, Portico, type Workspace } from "../../support/server.ts";
 import { anyBytes, anyRequest, type FuzzRequest, type Piece, segments } from "./fuzz-request.ts";
 
 const requests = 9_000;
@@ -61,14 +61,14 @@ function changedRows(before: Snapshot, after: Snapshot): string[] {
 }
 
 onEachDatabase("any request at all", (database) => {
-  let place: Place;
+  let workspace: Workspace;
   let portico: Portico;
   let reader: DatabaseReader;
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   before(async () => {
-    place = await makePlace(database);
-    portico = await Portico.start(place);
-    reader = openReader(place.databaseUrl);
+    workspace = await makeWorkspace(database);
+    portico = await Portico.start(workspace);
+    reader = openReader(workspace.databaseUrl);
     [[keyOwnerId]] = (await reader.rows("select owner_id from api_keys")) as [[unknown]];
     for (let number = 1; number <= 20; number++)
       await portico.request("/posts", { body: { title: `Post ${number}` } });
@@ -77,7 +77,7 @@ onEachDatabase("any request at all", (database) => {
     agent.destroy();
     await reader?.close();
     await portico?.stop();
-    await place?.remove();
+    await workspace?.remove();
   });
 
   const cursors: string[] = [];

@@ -89,7 +89,7 @@ onEachDatabase("large answers", (database) => {
   test("an answer costs one token more for each 100 KiB beyond the first, even more than are left", async () => {
     const words = ["key", "create", "--name", "x", "--scopes", "documents:read"];
     const quota = ["--rate-limit", "200", "--rate-window", "72000"];
-    const { key } = await runCommand(served.place, [...words, ...quota], { cwd });
+    const { key } = await runCommand(served.workspace, [...words, ...quota], { cwd });
     const left = (answer: Answer): number => Number(/r=(\d+)/.exec(answer.headers.get("ratelimit")!)![1]);
     const tokens = ({ text }: Answer): number => Math.ceil(Buffer.byteLength(text) / (100 * 1024));
     const small = await served.request("/documents?limit=100&fields=name", { key });
@@ -112,7 +112,7 @@ onEachDatabase("large answers", (database) => {
   test("the answer of a write is charged like any other", async () => {
     const words = ["key", "create", "--name", "x", "--scopes", "documents:write"];
     const quota = ["--rate-limit", "200", "--rate-window", "72000"];
-    const { key } = await runCommand(served.place, [...words, ...quota], { cwd });
+    const { key } = await runCommand(served.workspace, [...words, ...quota], { cwd });
     const left = (answer: Answer): number => Number(/r=(\d+)/.exec(answer.headers.get("ratelimit")!)![1]);
     const made = await served.request("/documents", { key, body: { name: "Written", body: textOf(0) } });
     assert.equal(made.status, 201, made.text.slice(0, 200));

@@ -6,11 +6,11 @@ import fc from "fast-check";
 import { searchWords } from "../../../src/query/search-terms.ts";
 import {
   type Answer,
-  makePlace,
+  makeWorkspace,
   onEachDatabase,
-  type Place,
   Portico,
   projectFolder,
+  type Workspace,
 } from "../../support/server.ts";
 import {
   type Filter,
@@ -224,26 +224,26 @@ function shown(row: Row, fields: Walk["fields"]): Record<string, Value> {
 }
 
 onEachDatabase("pages agree with a plain list", (database) => {
-  let place: Place;
+  let workspace: Workspace;
   let portico: Portico;
   before(async () => {
-    place = await makePlace(database);
-    portico = await Portico.start(place, {
+    workspace = await makeWorkspace(database);
+    portico = await Portico.start(workspace, {
       cwd: fixture,
       env: { PORTICO_SECRET: "a".repeat(32) },
     });
   });
   after(async () => {
     await portico?.stop();
-    await place?.remove();
+    await workspace?.remove();
   });
 
   /** Creates rows at once, so that some share a moment and ids are in no order of the list. */
   async function fill(path: string, bodies: readonly object[]): Promise<Row[]> {
     const answers = await Promise.all(bodies.map((body) => portico.request(path, { body })));
-    return answers.map((answer, place) => {
+    return answers.map((answer, index) => {
       assert.equal(answer.status, 201, answer.text);
-      assert.deepEqual(answer.body, { ...answer.body, ...bodies[place] }, "a row holds what was sent");
+      assert.deepEqual(answer.body, { ...answer.body, ...bodies[index] }, "a row holds what was sent");
       return answer.body as Row;
     });
   }

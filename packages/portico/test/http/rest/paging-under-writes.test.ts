@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { makePlace, onEachDatabase, type Place, Portico } from "../../support/server.ts";
+import { makeWorkspace, onEachDatabase, Portico, type Workspace } from "../../support/server.ts";
 
 const readers = 100;
 const writers = 4;
@@ -36,15 +36,15 @@ function anyTitle(): string {
 }
 
 onEachDatabase("pages while others write", (database) => {
-  let place: Place;
+  let workspace: Workspace;
   let portico: Portico;
   before(async () => {
-    place = await makePlace(database);
-    portico = await Portico.start(place);
+    workspace = await makeWorkspace(database);
+    portico = await Portico.start(workspace);
   });
   after(async () => {
     await portico?.stop();
-    await place?.remove();
+    await workspace?.remove();
   });
 
   async function create(status: string): Promise<string> {
@@ -76,8 +76,8 @@ onEachDatabase("pages while others write", (database) => {
   test("no row that stood throughout is skipped or met twice", async () => {
     const standing = new Map<string, string>();
     await Promise.all(
-      Array.from({ length: standingRows }, async (_, place) => {
-        const status = place % 2 === 0 ? "draft" : "published";
+      Array.from({ length: standingRows }, async (_, index) => {
+        const status = index % 2 === 0 ? "draft" : "published";
         standing.set(await create(status), status);
       }),
     );

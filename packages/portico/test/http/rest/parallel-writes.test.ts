@@ -3,22 +3,28 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { openReader } from "../../support/database-reader.ts";
-import { makePlace, onEachDatabase, type Place, Portico, projectFolder } from "../../support/server.ts";
+import {
+  makeWorkspace,
+  onEachDatabase,
+  Portico,
+  projectFolder,
+  type Workspace,
+} from "../../support/server.ts";
 
 onEachDatabase("parallel writes", (database) => {
-  let place: Place;
+  let workspace: Workspace;
   let portico: Portico;
   before(async () => {
-    place = await makePlace(database);
-    portico = await Portico.start(place);
+    workspace = await makeWorkspace(database);
+    portico = await Portico.start(workspace);
   });
   after(async () => {
     await portico?.stop();
-    await place?.remove();
+    await workspace?.remove();
   });
 
   test("of 50 creates at once, those with a slug that is taken are 409 and all others stand", async () => {
-    const slugs = Array.from({ length: 50 }, (_, place) => (place % 5 < 2 ? "shared" : `slug-${place}`));
+    const slugs = Array.from({ length: 50 }, (_, index) => (index % 5 < 2 ? "shared" : `slug-${index}`));
     const answers = await Promise.all(
       slugs.map((slug) => portico.request("/v1/projects", { body: { name: `Project ${slug}`, slug } })),
     );
@@ -43,11 +49,11 @@ onEachDatabase("parallel writes", (database) => {
       const path = `/posts/${created.body.id}`;
       const headers = { "if-match": created.headers.get("etag")! };
       const answers = await Promise.all(
-        Array.from({ length: 20 }, (_, place) =>
+        Array.from({ length: 20 }, (_, index) =>
           portico.request(path, {
-            method: place % 2 ? "PATCH" : "PUT",
+            method: index % 2 ? "PATCH" : "PUT",
             headers,
-            body: { title: `Change ${place}` },
+            body: { title: `Change ${index}` },
           }),
         ),
       );
@@ -87,17 +93,17 @@ onEachDatabase("parallel writes", (database) => {
 
 onEachDatabase("parallel writes with a hook that fails", (database) => {
   test("of 50 creates at once, those that a hook refuses after the insert leave neither row nor event", async () => {
-    const place = await makePlace(database);
-    const portico = await Portico.start(place, {
+    const workspace = await makeWorkspace(database);
+    const portico = await Portico.start(workspace, {
       cwd: `${projectFolder}/packages/portico/test/fixtures/library`,
       env: { PORTICO_SECRET: "a".repeat(32) },
     });
-    const reader = openReader(place.databaseUrl);
+    const reader = openReader(workspace.databaseUrl);
     try {
-      const names = Array.from({ length: 50 }, (_, place) => (place % 3 === 1 ? "full" : `shelf ${place}`));
+      const names = Array.from({ length: 50 }, (_, index) => (index % 3 === 1 ? "full" : `shelf ${index}`));
       const answers = await Promise.all(names.map((name) => portico.request("/shelves", { body: { name } })));
-      for (const [place, { status, body }] of answers.entries()) {
-        assert.equal(status, names[place] === "full" ? 409 : 201);
+      for (const [index, { status, body }] of answers.entries()) {
+        assert.equal(status, names[index] === "full" ? 409 : 201);
         if (status === 409) assert.equal(body.error.message, "The shelf is full.");
       }
       const standing = names.filter((name) => name !== "full").sort();
@@ -111,7 +117,7 @@ onEachDatabase("parallel writes with a hook that fails", (database) => {
     } finally {
       await reader.close();
       await portico.stop();
-      await place.remove();
+      await workspace.remove();
     }
   });
 });
