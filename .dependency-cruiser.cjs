@@ -71,7 +71,7 @@ module.exports = {
       comment: "index.ts only hands on what projects declare with.",
       severity: "error",
       from: { path: `^${source}/index\\.ts$` },
-      to: { pathNot: `^${source}/(?:declare/|errors\\.ts$|auth/people/user\\.ts$)` },
+      to: { pathNot: `^${source}/(?:declare/|errors\\.ts$|auth/users/resource\\.ts$)` },
     },
     {
       name: "no-import-of-index",

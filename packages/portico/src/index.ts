@@ -1,6 +1,6 @@
 // The public API of Portico: what a project needs to declare and serve its resources.
 
-export { users } from "./auth/people/user.ts";
+export { users } from "./auth/users/resource.ts";
 export { type App, app } from "./declare/app.ts";
 export type { Caller } from "./declare/caller.ts";
 export {

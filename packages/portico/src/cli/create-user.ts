@@ -1,8 +1,8 @@
 // Makes a user with a password, both or neither.
 
-import { hashPassword, passwordError, setPassword } from "../auth/people/password.ts";
-import { users } from "../auth/people/user.ts";
 import { systemCaller } from "../auth/system-caller.ts";
+import { hashPassword, passwordError, setPassword } from "../auth/users/password.ts";
+import { users } from "../auth/users/resource.ts";
 import type { RecordOf } from "../declare/record.ts";
 import type { Engine } from "../engine/engine.ts";
 import { OperatorError } from "../errors.ts";

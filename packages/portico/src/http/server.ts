@@ -12,10 +12,10 @@ import { graphqlPath, registerGraphql } from "../graphql/transports/http.ts";
 import type { StreamAccess } from "../graphql/transports/streams.ts";
 import type { Quotas } from "../limits/quota.ts";
 import type { ClientAddress } from "../net/client-address.ts";
-import { registerGrants } from "../oauth/account/grants-api.ts";
+import { registerGrantRoutes } from "../oauth/account/grant-routes.ts";
 import { type Issuer, issuerOf } from "../oauth/endpoints/issuer.ts";
+import { withResourceMetadata } from "../oauth/endpoints/resource-metadata.ts";
 import { type OAuthOptions, registerOAuth } from "../oauth/endpoints/routes.ts";
-import { withResourceMetadata } from "../oauth/interaction/challenge.ts";
 import type { CursorCodec } from "../query/cursor.ts";
 import { type RestOptions, registerRest } from "../rest/routes.ts";
 import type { Database } from "../store/database.ts";
@@ -234,7 +234,7 @@ function registerProtocols(
   });
   countRequests(routes, quotas.ofKeys);
   const basePath = new URL(publicUrl).pathname.replace(/\/$/, "");
-  registerGrants(routes, { server: oauth.server, basePath, callerOf });
+  registerGrantRoutes(routes, { server: oauth.server, basePath, callerOf });
   const count = (caller: Caller): Promise<void> => countOperation(quotas.ofKeys, caller);
   const charge: RestOptions["chargeAnswer"] = (...charging) => chargeAnswer(quotas.ofKeys, ...charging);
   const logSocket: StreamAccess["logSocket"] = (line, caller) =>

@@ -2,14 +2,14 @@
 
 import type Provider from "oidc-provider";
 import type { OAuthClientLookup } from "../auth/clients/lookup.ts";
-import type { AccountMails } from "../auth/people/account-mails.ts";
-import type { MailedLinks } from "../auth/people/mailed-links.ts";
-import type { Passkeys } from "../auth/people/passkeys.ts";
-import type { UserLookup } from "../auth/people/person.ts";
-import type { SignInSessions } from "../auth/people/sign-in-sessions.ts";
 import type { AccessTokens, OAuthUrls } from "../auth/tokens/access-tokens.ts";
-import type { OAuthRecords } from "../auth/tokens/expiring-records.ts";
+import type { OAuthRecords } from "../auth/tokens/oauth-records.ts";
 import type { SigningKey, SigningKeyRing } from "../auth/tokens/signing-keys.ts";
+import type { AccountMailQueue } from "../auth/users/account-mail-queue.ts";
+import type { EmailLinks } from "../auth/users/email-links.ts";
+import type { UserLookup } from "../auth/users/lookup.ts";
+import type { Passkeys } from "../auth/users/passkeys.ts";
+import type { SignInSessions } from "../auth/users/sign-in-sessions.ts";
 import type { BruteForceLimits } from "./endpoints/brute-force-limits.ts";
 import { type Issuer, issuerOf } from "./endpoints/issuer.ts";
 import type { Brand } from "./pages/brand.ts";
@@ -24,8 +24,8 @@ export interface AuthorizationServerDependencies {
   readonly tokens: AccessTokens;
   readonly users: UserLookup;
   readonly passkeys: Passkeys;
-  readonly links: MailedLinks;
-  readonly mails: AccountMails;
+  readonly links: EmailLinks;
+  readonly mails: AccountMailQueue;
   readonly sessions: SignInSessions;
   readonly keys: SigningKeyRing;
   readonly bruteForce: BruteForceLimits;

@@ -1,20 +1,20 @@
 // The authorization server put together, and whoever verifies what it and another one give out.
 
 import { OAuthClientLookup } from "../auth/clients/lookup.ts";
-import { AccountMails } from "../auth/people/account-mails.ts";
-import { EmailChanges } from "../auth/people/email-changes.ts";
-import { MailedLinks, type SetEmail } from "../auth/people/mailed-links.ts";
-import { Passkeys } from "../auth/people/passkeys.ts";
-import { UserLookup } from "../auth/people/person.ts";
-import { SignInSessions } from "../auth/people/sign-in-sessions.ts";
-import { users } from "../auth/people/user.ts";
 import { systemCaller } from "../auth/system-caller.ts";
 import { findTenant } from "../auth/tenants/tenant.ts";
 import { AccessTokens, type OAuthUrls } from "../auth/tokens/access-tokens.ts";
-import { OAuthRecords } from "../auth/tokens/expiring-records.ts";
 import { FileSigningKeys } from "../auth/tokens/file-signing-keys.ts";
+import { OAuthRecords } from "../auth/tokens/oauth-records.ts";
 import { SigningKeyRing, StoredSigningKeys } from "../auth/tokens/signing-keys.ts";
 import { IntrospectedTokens, TokenAuthenticator } from "../auth/tokens/token-introspection.ts";
+import { AccountMailQueue } from "../auth/users/account-mail-queue.ts";
+import { EmailChanges } from "../auth/users/email-changes.ts";
+import { EmailLinks, type SetEmail } from "../auth/users/email-links.ts";
+import { UserLookup } from "../auth/users/lookup.ts";
+import { Passkeys } from "../auth/users/passkeys.ts";
+import { users } from "../auth/users/resource.ts";
+import { SignInSessions } from "../auth/users/sign-in-sessions.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Logger } from "../http/logging/log.ts";
 import { Encryption } from "../lib/encryption.ts";
@@ -54,7 +54,7 @@ export function authorizationServer(
   const setEmail: SetEmail = async (session, { id, tenantId }, email) => {
     await engine.rowsIn(session, systemCaller(model, tenantId)).update(users, id, { email });
   };
-  const links = new MailedLinks(
+  const links = new EmailLinks(
     store,
     records,
     userLookup,
@@ -73,7 +73,7 @@ export function authorizationServer(
     clients: new OAuthClientLookup(store),
     bruteForce: new BruteForceLimits(new TokenBuckets(), settings.failedAuthQuota),
     links,
-    mails: new AccountMails(
+    mails: new AccountMailQueue(
       { store, records, users: userLookup, emails, links, changes },
       (message, details) => logger.warn(details, message),
     ),

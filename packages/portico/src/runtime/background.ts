@@ -2,8 +2,8 @@
 // what is old.
 
 import { ExpiryNotifier } from "../auth/api-keys/expiry-notices.ts";
-import type { AccountMails } from "../auth/people/account-mails.ts";
-import { oauthExpiry } from "../auth/tokens/expiring-records.ts";
+import { oauthExpiry } from "../auth/tokens/oauth-records.ts";
+import type { AccountMailQueue } from "../auth/users/account-mail-queue.ts";
 import { eventExpiry } from "../events/purged-events.ts";
 import type { Logger } from "../http/logging/log.ts";
 import { PeriodicTask } from "../jobs/periodic-task.ts";
@@ -36,7 +36,7 @@ export interface Background {
 export async function startBackground(
   assembly: Assembly,
   store: Store,
-  mails: AccountMails,
+  mails: AccountMailQueue,
   logger: Logger,
 ): Promise<Background> {
   const { app, model, settings } = assembly;

@@ -2,7 +2,7 @@
 
 import { isIP } from "node:net";
 import type { ApiKeys } from "../auth/api-keys/resource.ts";
-import { users } from "../auth/people/user.ts";
+import { users } from "../auth/users/resource.ts";
 import type { App } from "../declare/app.ts";
 import type { KeyNotifications } from "../mail/key-notices.ts";
 import { type EmailSettings, MailedKeyEmails } from "../mail/key-notifications.ts";

@@ -2,10 +2,10 @@
 
 import type { GenerateKey } from "../../src/auth/api-keys/format.ts";
 import { declareApiKeys } from "../../src/auth/api-keys/resource.ts";
-import { passwordsTable } from "../../src/auth/people/password.ts";
-import { users } from "../../src/auth/people/user.ts";
 import { systemCaller } from "../../src/auth/system-caller.ts";
 import { createTenant, tenantsTable } from "../../src/auth/tenants/tenant.ts";
+import { passwordsTable } from "../../src/auth/users/password.ts";
+import { users } from "../../src/auth/users/resource.ts";
 import { app } from "../../src/declare/app.ts";
 import type { Caller } from "../../src/declare/caller.ts";
 import { Engine } from "../../src/engine/engine.ts";

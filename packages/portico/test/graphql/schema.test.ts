@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { buildSchema, GraphQLObjectType } from "graphql";
-import { users } from "../../src/auth/people/user.ts";
+import { users } from "../../src/auth/users/resource.ts";
 import { app } from "../../src/declare/app.ts";
 import { belongsTo, choice, integer, json, text } from "../../src/declare/field.ts";
 import { type Resource, resource } from "../../src/declare/resource.ts";

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import axe, { type AxeResults } from "axe-core";
 import type { Page } from "playwright-core";
 import { foreignHosts, inChromium, type Seen, withAuthenticator } from "../support/chromium.ts";
-import { linkIn, mailTo } from "../support/mailed.ts";
+import { linkIn, mailTo } from "../support/mails.ts";
 import {
   authorizeUrl,
   makeClient,

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import postgres from "postgres";
-import { users } from "../../src/auth/people/user.ts";
+import { users } from "../../src/auth/users/resource.ts";
 import { app } from "../../src/declare/app.ts";
 import type { Caller } from "../../src/declare/caller.ts";
 import { belongsTo, choice, text } from "../../src/declare/field.ts";

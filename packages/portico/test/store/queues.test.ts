@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { ExpiryNotifier } from "../../src/auth/api-keys/expiry-notices.ts";
-import { users } from "../../src/auth/people/user.ts";
 import { systemCaller } from "../../src/auth/system-caller.ts";
+import { users } from "../../src/auth/users/resource.ts";
 import { OneByOne, type Queue } from "../../src/jobs/one-by-one.ts";
 import { Purge } from "../../src/jobs/purge.ts";
 import { MailedExpiryEmails } from "../../src/mail/key-notifications.ts";

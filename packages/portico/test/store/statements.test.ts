@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import service from "../../../../portico.config.ts";
-import { users } from "../../src/auth/people/user.ts";
+import { users } from "../../src/auth/users/resource.ts";
 import { buildModel } from "../../src/model/build-model.ts";
 import type { Read } from "../../src/query/read.ts";
 import { select, wholeRow } from "../../src/query/selection.ts";

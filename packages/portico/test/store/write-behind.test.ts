@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { users } from "../../src/auth/people/user.ts";
+import { users } from "../../src/auth/users/resource.ts";
 import { app } from "../../src/declare/app.ts";
 import { WriteBehind } from "../../src/jobs/write-behind.ts";
 import type { Report } from "../../src/lib/report.ts";

@@ -12,7 +12,7 @@ import type { Statement, Transaction } from "../../store/database.ts";
 import type { OwnIndex } from "../../store/schema/ddl.ts";
 import { compile, parameter } from "../../store/statement.ts";
 import type { Store } from "../../store/store.ts";
-import { users } from "../people/user.ts";
+import { users } from "../users/resource.ts";
 
 const keysOfPage = 1_000;
 

@@ -15,7 +15,7 @@ import {
 import type { RecordOf } from "../../declare/record.ts";
 import { type HookContext, type Resource, type Rows, resource } from "../../declare/resource.ts";
 import type { KeyNotifications, NotifiedKey } from "../../mail/key-notices.ts";
-import { users } from "../people/user.ts";
+import { users } from "../users/resource.ts";
 import { type Environment, type GenerateKey, generateKey, keyHash, prefixLength } from "./format.ts";
 import {
   assertCanGrantScopes,

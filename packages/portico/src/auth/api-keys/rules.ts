@@ -3,7 +3,7 @@
 import type { Caller, Quota } from "../../declare/caller.ts";
 import type { ValidationContext } from "../../declare/resource.ts";
 import { type FieldError, Problem } from "../../errors.ts";
-import { usersWriteScope } from "../people/user.ts";
+import { usersWriteScope } from "../users/resource.ts";
 
 /** The scope of a key that has every scope, those of resources declared later too. */
 export const everyScope = "*";

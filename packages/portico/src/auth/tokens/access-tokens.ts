@@ -9,7 +9,7 @@ import type { Statement } from "../../store/database.ts";
 import { compile, parameter } from "../../store/statement.ts";
 import type { Store } from "../../store/store.ts";
 import { invalidCredential } from "../presented-credential.ts";
-import { epochSeconds, hashToken, type OAuthRecords } from "./expiring-records.ts";
+import { epochSeconds, hashToken, type OAuthRecords } from "./oauth-records.ts";
 import type { SigningKeyRing } from "./signing-keys.ts";
 
 /** Where callers reach the authorization server and the API: what tokens name as issuer and audience. */

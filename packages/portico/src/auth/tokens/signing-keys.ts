@@ -8,7 +8,7 @@ import type { Session } from "../../store/database.ts";
 import type { Table } from "../../store/schema/ddl.ts";
 import { compile, parameter } from "../../store/statement.ts";
 import type { Store } from "../../store/store.ts";
-import { epochSeconds } from "./expiring-records.ts";
+import { epochSeconds } from "./oauth-records.ts";
 
 /** How long a new key is published before it signs: callers keep key sets for a while. */
 const publishLeadSeconds = 60;

@@ -8,7 +8,7 @@ import type { Report } from "../../lib/report.ts";
 import { everyScope } from "../api-keys/rules.ts";
 import { invalidCredential } from "../presented-credential.ts";
 import type { AccessTokens } from "./access-tokens.ts";
-import { epochSeconds, hashToken } from "./expiring-records.ts";
+import { epochSeconds, hashToken } from "./oauth-records.ts";
 
 /** Where another issuer is asked, and as whom. */
 export interface Introspection {

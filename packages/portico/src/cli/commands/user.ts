@@ -1,6 +1,6 @@
 // portico user create, list
 
-import { users } from "../../auth/people/user.ts";
+import { users } from "../../auth/users/resource.ts";
 import type { Command } from "../command.ts";
 import { createUser } from "../create-user.ts";
 import { tenantOption, withTenant } from "../tenant-work.ts";

@@ -1,6 +1,6 @@
 // The page on which a person adds passkeys and removes them.
 
-import { maxPasskeys } from "../../auth/people/passkeys.ts";
+import { maxPasskeys } from "../../auth/users/passkeys.ts";
 import {
   type PageContext,
   type PageRequest,

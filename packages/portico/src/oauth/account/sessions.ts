@@ -1,6 +1,6 @@
 // The page on which a person sees where they are signed in, and ends that.
 
-import type { SignInSession } from "../../auth/people/sign-in-sessions.ts";
+import type { SignInSession } from "../../auth/users/sign-in-sessions.ts";
 import { browserName } from "../interaction/browser-name.ts";
 import {
   type PageContext,

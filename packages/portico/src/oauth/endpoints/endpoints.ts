@@ -1,8 +1,8 @@
 // The endpoints of the authorization server, and what Portico does at some of them instead of the library.
 
 import type { Quota } from "../../declare/caller.ts";
+import { choosePassword, confirmEmail, requestPasswordLink, showAccount } from "../account/email-links.ts";
 import { showGrants } from "../account/grants.ts";
-import { choosePassword, confirmEmail, requestPasswordLink, showAccount } from "../account/mailed-links.ts";
 import { showPasskeys } from "../account/passkeys.ts";
 import { showSessions } from "../account/sessions.ts";
 import { handleInteraction } from "../interaction/interaction.ts";

@@ -6,7 +6,6 @@ import { Problem } from "../../errors.ts";
 import type { ClientAddress } from "../../net/client-address.ts";
 import { requireUncompressed } from "../../net/plain-body.ts";
 import type { AuthorizationServer, RunningProvider } from "../authorization-server.ts";
-import { resourceMetadataPath } from "../interaction/challenge.ts";
 import type { PageHandler } from "../interaction/page-request.ts";
 import { PasskeyChallenges } from "../interaction/passkey-challenge.ts";
 import { pageHeaders } from "../pages/layout.ts";
@@ -22,6 +21,7 @@ import { mountedRequest } from "../provider/mounted-request.ts";
 import { type Endpoint, endpoints } from "./endpoints.ts";
 import { deriveSecrets } from "./issuer.ts";
 import { formText, requireParameters, requireUtf8 } from "./parameters.ts";
+import { resourceMetadataPath } from "./resource-metadata.ts";
 
 export interface OAuthOptions {
   readonly server: AuthorizationServer;

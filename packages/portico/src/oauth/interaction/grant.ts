@@ -1,7 +1,7 @@
 // Grants as they are kept: what people allow applications to do.
 
 import type { OAuthClientLookup } from "../../auth/clients/lookup.ts";
-import type { OAuthRecords } from "../../auth/tokens/expiring-records.ts";
+import type { OAuthRecords } from "../../auth/tokens/oauth-records.ts";
 
 /** What is kept of a grant, as far as it is read here. */
 interface StoredGrant {

@@ -2,7 +2,7 @@
 // one is answered; each belongs to one page of one person, serves once and for ten minutes.
 
 import { randomBytes } from "node:crypto";
-import { epochSeconds, type OAuthRecords } from "../../auth/tokens/expiring-records.ts";
+import { epochSeconds, type OAuthRecords } from "../../auth/tokens/oauth-records.ts";
 import { Hmac } from "../../lib/hmac.ts";
 
 const lifetimeSeconds = 600;

@@ -1,6 +1,6 @@
 // A person shows who they are with a passkey, which names them by itself.
 
-import type { User } from "../../auth/people/person.ts";
+import type { User } from "../../auth/users/lookup.ts";
 import type { Quota } from "../../declare/caller.ts";
 import { finishSignIn } from "./finish-sign-in.ts";
 import { type PageContext, type PageRequest, tooManyAttemptsMessage } from "./page-request.ts";

@@ -3,7 +3,7 @@
 import { signInPage } from "../pages/sign-in-page.ts";
 import { finishSignIn } from "./finish-sign-in.ts";
 import type { PageContext, PageRequest } from "./page-request.ts";
-import { setRetryAfter, tryPassword } from "./password-try.ts";
+import { attemptPassword, setRetryAfter } from "./password-attempt.ts";
 import { type PendingAuthorization, sendInteractionPage } from "./pending-authorization.ts";
 import { requestOptions } from "./webauthn.ts";
 
@@ -29,7 +29,7 @@ export async function handleSignIn(
   };
   if (!form) return showForm(200);
   const password = form.get("password") ?? "";
-  const { user, seconds } = await tryPassword(context, pageRequest, {
+  const { user, seconds } = await attemptPassword(context, pageRequest, {
     tenantId: client.tenantId,
     email,
     password,

@@ -1,7 +1,7 @@
 // What authenticators answer, checked (WebAuthn, sections 7.1 and 7.2). The library is loaded when the first passkey
 // comes: it takes tens of megabytes.
 
-import type { NewPasskey, Passkey } from "../../auth/people/passkeys.ts";
+import type { NewPasskey, Passkey } from "../../auth/users/passkeys.ts";
 import type { Issuer } from "../endpoints/issuer.ts";
 
 /** ES256, EdDSA, RS256 (RFC 9053): what is asked for, and all that is taken. */

@@ -1,7 +1,7 @@
 // The pages on which people look after their account: who is signed in, and whether a form is theirs.
 
 import type Provider from "oidc-provider";
-import type { User } from "../../auth/people/person.ts";
+import type { User } from "../../auth/users/lookup.ts";
 import { Hmac } from "../../lib/hmac.ts";
 import {
   isCrossSite,

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { users } from "../../../src/auth/people/user.ts";
 import { systemCaller } from "../../../src/auth/system-caller.ts";
 import { createTenant } from "../../../src/auth/tenants/tenant.ts";
+import { users } from "../../../src/auth/users/resource.ts";
 import type { Caller } from "../../../src/declare/caller.ts";
 import type { KeyNotifications } from "../../../src/mail/key-notices.ts";
 import { MailedKeyEmails } from "../../../src/mail/key-notifications.ts";

@@ -3,10 +3,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expiryIndexes } from "../../../src/auth/api-keys/expiry-notices.ts";
 import { declareApiKeys } from "../../../src/auth/api-keys/resource.ts";
-import { passwordsTable } from "../../../src/auth/people/password.ts";
-import { users } from "../../../src/auth/people/user.ts";
 import { systemCaller } from "../../../src/auth/system-caller.ts";
 import { createTenant, tenantsTable } from "../../../src/auth/tenants/tenant.ts";
+import { passwordsTable } from "../../../src/auth/users/password.ts";
+import { users } from "../../../src/auth/users/resource.ts";
 import { app } from "../../../src/declare/app.ts";
 import { Engine } from "../../../src/engine/engine.ts";
 import { eventsTable } from "../../../src/events/event.ts";

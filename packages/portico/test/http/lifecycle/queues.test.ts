@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Browser } from "../../support/browser.ts";
 import { openReader } from "../../support/database-reader.ts";
 import { streaming, titlesOf } from "../../support/graphql/streaming.ts";
-import { linkIn, mailTo } from "../../support/mailed.ts";
+import { linkIn, mailTo } from "../../support/mails.ts";
 import { authorizeUrl, makePerson, makePublicClient } from "../../support/oauth.ts";
 import { refusal } from "../../support/refusal.ts";
 import { serve } from "../../support/scenario.ts";

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Browser, type Shown } from "../../support/browser.ts";
 import { ask } from "../../support/graphql/ask.ts";
-import { linkIn, mailsTo, mailTo } from "../../support/mailed.ts";
+import { linkIn, mailsTo, mailTo } from "../../support/mails.ts";
 import {
   authorizeUrl,
   basic,

@@ -2,7 +2,7 @@
 
 import config from "../../../../../portico.config.ts";
 import { declareApiKeys } from "../../../src/auth/api-keys/resource.ts";
-import { users } from "../../../src/auth/people/user.ts";
+import { users } from "../../../src/auth/users/resource.ts";
 import { buildModel } from "../../../src/model/build-model.ts";
 import type { Attribute, Model, ResourceModel } from "../../../src/model/model.ts";
 import type { Served } from "../../support/scenario.ts";

@@ -7,10 +7,10 @@ import type { Report } from "../../lib/report.ts";
 import type { AccountEmails } from "../../mail/account-letters.ts";
 import type { Session } from "../../store/database.ts";
 import type { Store } from "../../store/store.ts";
-import { epochSeconds, type OAuthRecords } from "../tokens/expiring-records.ts";
+import { epochSeconds, type OAuthRecords } from "../tokens/oauth-records.ts";
 import type { ChangedUser, EmailChange, EmailChanges } from "./email-changes.ts";
-import { type LinkRequest, linkRequestModel, type MailedLinks } from "./mailed-links.ts";
-import type { User, UserLookup } from "./person.ts";
+import { type EmailLinks, type LinkRequest, linkRequestModel } from "./email-links.ts";
+import type { User, UserLookup } from "./lookup.ts";
 
 /** Apart from links, which an older server that runs beside this one writes as well. */
 const warningModel = "AskedWarning";
@@ -22,25 +22,25 @@ const maxNotifiedAddresses = 10;
 /** What a mail says of a change that a command made. */
 const commandAddress = "a command on the server";
 
-export interface AccountMailDependencies {
+export interface AccountMailQueueDependencies {
   readonly store: Store;
   readonly records: OAuthRecords;
   readonly users: UserLookup;
   readonly emails: AccountEmails;
-  readonly links: MailedLinks;
+  readonly links: EmailLinks;
   readonly changes: EmailChanges;
 }
 
 /** Whose password is guessed, and from where the last try came. */
 export type Warning = Pick<LinkRequest, "tenantId" | "email" | "address">;
 
-export class AccountMails {
-  readonly #dependencies: AccountMailDependencies;
+export class AccountMailQueue {
+  readonly #dependencies: AccountMailQueueDependencies;
   readonly #requested: OneByOne<string>;
   readonly #warnings: OneByOne<string>;
   readonly #changed: OneByOne<ChangedUser>;
 
-  constructor(dependencies: AccountMailDependencies, report: Report) {
+  constructor(dependencies: AccountMailQueueDependencies, report: Report) {
     this.#dependencies = dependencies;
     const { records, store, changes } = dependencies;
     const requested = {

@@ -2,7 +2,7 @@
 
 import type { Session } from "../../store/database.ts";
 import type { Store } from "../../store/store.ts";
-import { epochSeconds, type OAuthRecords } from "../tokens/expiring-records.ts";
+import { epochSeconds, type OAuthRecords } from "../tokens/oauth-records.ts";
 
 /** Seconds that a session lives after its last use. */
 export const sessionSeconds = 14 * 86_400;

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { epochSeconds, OAuthRecords, oauthExpiry } from "../../src/auth/tokens/expiring-records.ts";
+import { epochSeconds, OAuthRecords, oauthExpiry } from "../../src/auth/tokens/oauth-records.ts";
 import { Purge } from "../../src/jobs/purge.ts";
 import { Encryption } from "../../src/lib/encryption.ts";
 import { openStore } from "../../src/store/open.ts";

@@ -21,7 +21,7 @@ export interface GrantRouteOptions {
 
 const path = "/v1/grants";
 
-export function registerGrants(
+export function registerGrantRoutes(
   routes: FastifyInstance,
   { server, basePath, callerOf }: GrantRouteOptions,
 ): void {

@@ -6,11 +6,11 @@ import type { AccountEmails, LinkPurpose } from "../../mail/account-letters.ts";
 import type { Session, Transaction } from "../../store/database.ts";
 import type { Store } from "../../store/store.ts";
 import type { OAuthUrls } from "../tokens/access-tokens.ts";
-import { epochSeconds, type OAuthRecords } from "../tokens/expiring-records.ts";
+import { epochSeconds, type OAuthRecords } from "../tokens/oauth-records.ts";
 import type { EmailChanges } from "./email-changes.ts";
+import type { User, UserLookup } from "./lookup.ts";
 import type { Passkeys } from "./passkeys.ts";
 import { hashPassword, setPassword } from "./password.ts";
-import type { User, UserLookup } from "./person.ts";
 import type { SignInSessions } from "./sign-in-sessions.ts";
 import { setVerified } from "./verified-email.ts";
 
@@ -42,7 +42,7 @@ export const linkRequestModel = "AskedLink";
 const linkRequestSeconds = 3_600;
 const tokenBytes = 32;
 
-export class MailedLinks {
+export class EmailLinks {
   readonly #store: Store;
   readonly #records: OAuthRecords;
   readonly #users: UserLookup;

@@ -1,6 +1,6 @@
 // A person shows their password: counted first, delayed where somebody guesses, and only then hashed.
 
-import type { User } from "../../auth/people/person.ts";
+import type { User } from "../../auth/users/lookup.ts";
 import { type PageContext, type PageRequest, tooManyAttemptsMessage } from "./page-request.ts";
 
 interface PasswordAttempt {
@@ -10,7 +10,7 @@ interface PasswordAttempt {
 }
 
 /** The person, or the seconds after which to try again: none where the password is wrong. */
-export async function tryPassword(
+export async function attemptPassword(
   { users, bruteForce, mails }: PageContext,
   { address }: PageRequest,
   { password, ...account }: PasswordAttempt,

@@ -7,7 +7,7 @@ import type { ColumnValues, Session, Statement } from "../../store/database.ts";
 import type { Column, Table } from "../../store/schema/ddl.ts";
 import { compile, parameter } from "../../store/statement.ts";
 import type { Store } from "../../store/store.ts";
-import type { User } from "./person.ts";
+import type { User } from "./lookup.ts";
 
 /** The most that one person has. */
 export const maxPasskeys = 20;

@@ -5,7 +5,7 @@ import type { Session, Statement } from "../../store/database.ts";
 import type { OwnIndex } from "../../store/schema/ddl.ts";
 import { compile, parameter } from "../../store/statement.ts";
 import type { Store } from "../../store/store.ts";
-import type { User } from "./person.ts";
+import type { User } from "./lookup.ts";
 
 /** So long after mails about a user's address no more are written: an address is no means to send mail to others. */
 const pauseMs = 5 * 60 * 1_000;

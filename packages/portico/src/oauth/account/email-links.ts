@@ -1,9 +1,9 @@
 // Pages around links that are sent by mail: one to choose another password, one to confirm an address. To look at a
 // page uses nothing up, because programs that check mails look at every link; sending its form does.
 
-import type { ValidLink } from "../../auth/people/mailed-links.ts";
-import { passwordError } from "../../auth/people/password.ts";
-import type { User } from "../../auth/people/person.ts";
+import type { ValidLink } from "../../auth/users/email-links.ts";
+import type { User } from "../../auth/users/lookup.ts";
+import { passwordError } from "../../auth/users/password.ts";
 import { Problem } from "../../errors.ts";
 import type { LinkPurpose } from "../../mail/account-letters.ts";
 import {
@@ -16,7 +16,7 @@ import {
   sendTooManyRequests,
   tooManyAttemptsMessage,
 } from "../interaction/page-request.ts";
-import { setRetryAfter, tryPassword } from "../interaction/password-try.ts";
+import { attemptPassword, setRetryAfter } from "../interaction/password-attempt.ts";
 import { isForged, pendingAuthorization, sendInteractionPage } from "../interaction/pending-authorization.ts";
 import { confirmEmailPage, emailConfirmedPage, emailPage } from "../pages/email-pages.ts";
 import {
@@ -107,7 +107,7 @@ async function passwordRefusal(
   { tenantId, email }: User,
 ): Promise<{ readonly status: number; readonly error: string } | undefined> {
   const password = pageRequest.form?.get("password") ?? "";
-  const { user, seconds } = await tryPassword(context, pageRequest, { tenantId, email, password });
+  const { user, seconds } = await attemptPassword(context, pageRequest, { tenantId, email, password });
   if (seconds > 0) return { status: 429, error: setRetryAfter(pageRequest, seconds) };
   return user ? undefined : { status: 401, error: "The password is wrong." };
 }

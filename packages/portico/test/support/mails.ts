@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { openReader } from "./database-reader.ts";
 import type { Served } from "./scenario.ts";
 
-export interface KeptMail {
+export interface StoredMail {
   readonly to: string;
   readonly kind: string;
   readonly subject: string;
@@ -14,12 +14,12 @@ export interface KeptMail {
 }
 
 /** The mails of a kind to an address, newest first. */
-export async function mailsTo({ workspace }: Served, to: string, kind: string): Promise<KeptMail[]> {
+export async function mailsTo({ workspace }: Served, to: string, kind: string): Promise<StoredMail[]> {
   const reader = openReader(workspace.databaseUrl);
   try {
     const rows = await reader.rows('select "to", kind, subject, text, html from mails order by id desc');
     return (rows as string[][])
-      .map(([to, kind, subject, text, html]) => ({ to, kind, subject, text, html }) as KeptMail)
+      .map(([to, kind, subject, text, html]) => ({ to, kind, subject, text, html }) as StoredMail)
       .filter((mail) => mail.to === to && mail.kind === kind);
   } finally {
     await reader.close();
@@ -27,7 +27,7 @@ export async function mailsTo({ workspace }: Served, to: string, kind: string): 
 }
 
 /** Waits until there are so many of them; answers with the newest. */
-export async function mailTo(served: Served, to: string, kind: string, count = 1): Promise<KeptMail> {
+export async function mailTo(served: Served, to: string, kind: string, count = 1): Promise<StoredMail> {
   for (const until = Date.now() + 15_000; Date.now() < until; await sleep(100)) {
     const mails = await mailsTo(served, to, kind);
     if (mails.length >= count) return mails[0]!;
@@ -36,7 +36,7 @@ export async function mailTo(served: Served, to: string, kind: string, count = 1
 }
 
 /** The address that a mail leads to. */
-export function linkIn({ text, html }: KeptMail): string {
+export function linkIn({ text, html }: StoredMail): string {
   const link = /^ {2}(http\S+)$/m.exec(text)?.[1];
   assert.ok(link && html.includes(`<a href="${link.replaceAll("&", "&amp;")}">`), text);
   return link;

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Browser, type Shown } from "../../support/browser.ts";
-import { mailsTo, mailTo } from "../../support/mailed.ts";
+import { mailsTo, mailTo } from "../../support/mails.ts";
 import {
   authorizeUrl,
   basic,

@@ -6,7 +6,7 @@ import { describe, test } from "node:test";
 import { Authenticator, type Options, type Wrong } from "../../support/authenticator.ts";
 import { Browser, type Shown } from "../../support/browser.ts";
 import { openReader } from "../../support/database-reader.ts";
-import { linkIn, mailTo } from "../../support/mailed.ts";
+import { linkIn, mailTo } from "../../support/mails.ts";
 import {
   authorizeUrl,
   callback,

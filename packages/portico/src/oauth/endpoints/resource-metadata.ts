@@ -1,7 +1,7 @@
 // Tells whoever comes without a good credential where to find out how to get one (RFC 9728, section 5.1).
 
 import { Problem } from "../../errors.ts";
-import type { OAuthOptions } from "../endpoints/routes.ts";
+import type { OAuthOptions } from "./routes.ts";
 
 export const resourceMetadataPath = "/.well-known/oauth-protected-resource";
 
