@@ -1,31 +1,33 @@
-// The documentation is held to the program: its examples are run, and nothing that it must name is missing.
+// The documentation is true: its examples run, its declarations compile, and its tables are complete.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { catalogue } from "../src/errors.ts";
-import { blocksOf, readDocument, runDocument } from "./support/document.ts";
+import { blocksOf, documentPaths, readDocument, runDocuments } from "./support/document.ts";
 import { makeWorkspace, Portico, portico, projectFolder } from "./support/server.ts";
 
-const documents = [
-  "README.md",
-  ...readdirSync(join(projectFolder, "docs")).flatMap((name) =>
-    name.endsWith(".md") ? [`docs/${name}`] : [],
-  ),
-];
+const documents = documentPaths().filter((path) => path === "README.md" || path.startsWith("docs/"));
+
+/** The chapters of the tutorial build on each other, so they run in one project; every other page has its own. */
+const tutorial = documents.filter((path) => path.startsWith("docs/tutorial/"));
+const pages = documents.filter((path) => !tutorial.includes(path));
 
 describe("the examples of the documentation answer as shown", { concurrency: 2 }, () => {
-  for (const path of documents) {
-    const markdown = readDocument(path);
-    if (!blocksOf(markdown).some(({ language }) => language === "sh")) continue;
-    test(path, async () => {
-      assert.ok((await runDocument(markdown)) > 0);
+  for (const group of [tutorial, ...pages.map((path) => [path])]) {
+    if (!group.some(hasExamples)) continue;
+    test(group.length === 1 ? group[0] : "docs/tutorial", async () => {
+      assert.ok((await runDocuments(group)) > 0);
     });
   }
 });
+
+function hasExamples(path: string): boolean {
+  return blocksOf(readDocument(path)).some(({ language }) => language === "sh");
+}
 
 test("every declaration shown compiles", () => {
   const folder = mkdtempSync(join(tmpdir(), "portico-docs-"));
@@ -33,7 +35,7 @@ test("every declaration shown compiles", () => {
     symlinkSync(join(projectFolder, "node_modules"), join(folder, "node_modules"));
     writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
     const { compilerOptions } = JSON.parse(readFileSync(join(projectFolder, "tsconfig.json"), "utf8"));
-    // An example may declare what another one uses.
+    // An example may declare what only a later example uses.
     const options = { ...compilerOptions, noUnusedLocals: false };
     writeFileSync(
       join(folder, "tsconfig.json"),
@@ -57,62 +59,55 @@ test("README shows what the first start prints", async () => {
   try {
     const server = await Portico.start(workspace);
     await server.stop();
-    // Log lines may stand before, behind and between.
+    // Log lines can come before, after and in between.
     const greeting = server.output.replaceAll(/^\{"level".*\n/gm, "").trim();
-    const real = greeting.replaceAll(server.url, "http://127.0.0.1:3000").replaceAll(server.key, "KEY");
+    const actual = greeting.replaceAll(server.url, "http://127.0.0.1:3000").replaceAll(server.key, "KEY");
     const shown = blocksOf(readDocument("README.md")).map(({ text }) =>
       text.trim().replaceAll(/sk_test_[\w-]{43}/g, "KEY"),
     );
-    assert.ok(shown.includes(real), real);
+    assert.ok(shown.includes(actual), actual);
   } finally {
     await workspace.remove();
   }
 });
 
-test("every link of the documentation leads to a file", () => {
-  for (const path of documents) {
-    for (const [, target] of readDocument(path).matchAll(/\]\(([^)#:]+)(?:#[\w-]+)?\)/g))
-      assert.ok(readDocument(join(path, "..", target!)) !== undefined, `${path}: ${target}`);
-  }
-});
-
-test("every setting stands in docs/settings.md", () => {
+test("docs/reference/settings.md lists every setting", () => {
   const source = readDocument("packages/portico/src/runtime/settings.ts");
   const settings = new Set([...source.matchAll(/value\("([A-Z_]+)"/g)].map(([, name]) => name!));
   assert.ok(settings.size >= 8);
-  assertTable(
-    "docs/settings.md",
+  assertContains(
+    "docs/reference/settings.md",
     [...settings].map((name) => `| \`${name}\` |`),
   );
 });
 
-test("every command stands in docs/commands.md", async () => {
+test("docs/reference/commands.md describes every command", async () => {
   const { stdout } = await portico({ databaseUrl: "" }, ["--help"]);
   const commands = [...stdout.matchAll(/^ {2}([a-z-]+(?: [a-z]+)?)/gm)].map(([, name]) => name!);
   assert.ok(commands.length >= 7);
-  assertTable(
-    "docs/commands.md",
+  assertContains(
+    "docs/reference/commands.md",
     commands.map((name) => `## ${name}\n`),
   );
 });
 
-test("every error code stands in docs/rest.md with its status", () => {
+test("docs/reference/rest.md lists every error code with its status", () => {
   const rows = Object.entries(catalogue).map(([code, [status]]) => `| ${status} | \`${code}\` |`);
-  assertTable("docs/rest.md", rows);
+  assertContains("docs/reference/rest.md", rows);
 });
 
-test("every dependency stands in docs/dependencies.md with its version", () => {
+test("docs/reference/dependencies.md lists every dependency with its version", () => {
   for (const path of ["package.json", "packages/portico/package.json", "bench/rivals/package.json"]) {
     const { dependencies, devDependencies = {} } = JSON.parse(readDocument(path));
     const { portico: _own, ...all } = { ...dependencies, ...devDependencies };
-    assertTable(
-      "docs/dependencies.md",
+    assertContains(
+      "docs/reference/dependencies.md",
       Object.entries(all).map(([name, version]) => `| \`${name}\` | ${version} |`),
     );
   }
 });
 
-function assertTable(path: string, entries: readonly string[]): void {
+function assertContains(path: string, entries: readonly string[]): void {
   const text = readDocument(path);
   assert.deepEqual(
     entries.filter((entry) => !text.includes(entry)),

@@ -154,6 +154,6 @@ export function helpOfAll(commands: readonly Command[]): string {
     "",
     ...rows,
     "",
-    "portico COMMAND --help shows the options of a command. Settings come from the environment: see docs/settings.md.",
+    "portico COMMAND --help shows the options of a command. Settings come from the environment: see docs/reference/settings.md.",
   ].join("\n");
 }

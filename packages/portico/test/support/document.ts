@@ -1,13 +1,22 @@
-// The examples of a document, run in the order in which they stand, against a server of their own.
+// Runs the examples of the documentation in order, against a server started for them.
 //
-// A ```sh block is run; the block behind it, ```json, ```http or ```text, is what it must answer. A ```ts block
-// with `export default app(` becomes the project's portico.config.ts from there on. A line `<!-- new project -->`
-// begins again with an empty database and the project of this repository. Other blocks are only shown.
+// A ```sh block is run. If a ```json, ```http or ```text block follows, the output must equal it. A ```ts block that
+// contains `export default app(` replaces the project's portico.config.ts. The line `<!-- new project -->` starts
+// again with an empty database and the configuration of this repository. Other blocks are not run.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { catalogue } from "../../src/errors.ts";
@@ -16,7 +25,7 @@ import { makeWorkspace, Portico, program, projectFolder, type Workspace } from "
 export interface Block {
   readonly language: string;
   readonly text: string;
-  /** Where it stands in the document, for messages. */
+  /** Line number in the document, for messages. */
   readonly line: number;
   readonly isFirstOfProject: boolean;
 }
@@ -24,8 +33,15 @@ export interface Block {
 const shownUrl = "http://127.0.0.1:3000";
 const answerLanguages = ["json", "http", "text"];
 
+/** Reads a file of the repository. @param path relative to the root of the repository */
 export function readDocument(path: string): string {
   return readFileSync(join(projectFolder, path), "utf8");
+}
+
+/** The Markdown files of the repository, sorted, relative to its root. */
+export function documentPaths(): string[] {
+  const patterns = ["*.md", "docs/**/*.md", "examples/*/*.md", "packages/*/*.md"];
+  return globSync(patterns, { cwd: projectFolder }).sort();
 }
 
 export function blocksOf(markdown: string): Block[] {
@@ -42,24 +58,26 @@ export function blocksOf(markdown: string): Block[] {
   });
 }
 
-/** Runs every example of a document. @returns how many there are */
-export async function runDocument(markdown: string): Promise<number> {
-  const blocks = blocksOf(markdown);
-  let project = await Project.make();
+/** Runs every example of these documents, in order, in one project. @returns the number of examples */
+export async function runDocuments(paths: readonly string[]): Promise<number> {
+  let project = await Project.create();
   let examples = 0;
   try {
-    for (const [index, block] of blocks.entries()) {
-      if (block.isFirstOfProject) {
-        await project.remove();
-        project = await Project.make();
+    for (const path of paths) {
+      const blocks = blocksOf(readDocument(path));
+      for (const [index, block] of blocks.entries()) {
+        if (block.isFirstOfProject) {
+          await project.remove();
+          project = await Project.create();
+        }
+        if (block.language === "ts" && block.text.includes("export default app("))
+          await project.declare(block.text);
+        if (block.language !== "sh") continue;
+        const next = blocks[index + 1];
+        const answer = next && answerLanguages.includes(next.language) ? next : undefined;
+        await project.run(block, answer, `${path}:${block.line}: ${block.text.split("\n")[0]}`);
+        examples += 1;
       }
-      if (block.language === "ts" && block.text.includes("export default app("))
-        await project.declare(block.text);
-      if (block.language !== "sh") continue;
-      const next = blocks[index + 1];
-      const answer = next && answerLanguages.includes(next.language) ? next : undefined;
-      await project.run(block, answer);
-      examples += 1;
     }
   } finally {
     await project.remove();
@@ -67,7 +85,7 @@ export async function runDocument(markdown: string): Promise<number> {
   return examples;
 }
 
-/** What a reader of the document has before them: a folder, a database, a running server, a key. */
+/** The project of a reader who follows the documents: a folder, a database, a running server, a key. */
 class Project {
   readonly #workspace: Workspace;
   readonly #folder: string;
@@ -80,7 +98,7 @@ class Project {
     this.#folder = folder;
   }
 
-  static async make(): Promise<Project> {
+  static async create(): Promise<Project> {
     const folder = mkdtempSync(join(tmpdir(), "portico-docs-"));
     mkdirSync(join(folder, "node_modules"));
     symlinkSync(join(projectFolder, "packages/portico"), join(folder, "node_modules/portico"));
@@ -94,23 +112,23 @@ class Project {
     writeFileSync(join(this.#folder, "portico.config.ts"), config);
   }
 
-  async run(command: Block, answer: Block | undefined): Promise<void> {
-    const place = `line ${command.line}: ${command.text.split("\n")[0]}`;
+  /** Runs an example and compares its output. @param source file and line, for messages */
+  async run(command: Block, answer: Block | undefined, source: string): Promise<void> {
     const { status, head, body, code } = await this.#shell(command.text);
     if (!answer) {
-      assert.ok(code === 0 && (status ?? 200) < 400, `${place}\n${head}\n${body}`);
+      assert.ok(code === 0 && (status ?? 200) < 400, `${source}\n${head}\n${body}`);
       return;
     }
-    if (answer.language === "text") return this.#same(answer.text.trimEnd(), body.trimEnd(), place);
+    if (answer.language === "text") return this.#same(answer.text.trimEnd(), body.trimEnd(), source);
     const shown = answer.language === "http" ? parseAnswer(answer.text) : { head: "", body: answer.text };
     const shownBody = shown.body.trim() === "" ? "" : JSON.stringify(JSON.parse(shown.body), null, 1);
     const realBody = body.trim() === "" ? "" : JSON.stringify(JSON.parse(body), null, 1);
-    this.#same(shownBody, realBody, place);
-    if (status !== undefined) assert.equal(status, statusOf(shown, command.text), place);
+    this.#same(shownBody, realBody, source);
+    if (status !== undefined) assert.equal(status, statusOf(shown, command.text), source);
     for (const header of shown.head.split("\n").slice(1)) {
       const name = header.slice(0, header.indexOf(":") + 1).toLowerCase();
       const real = head.split("\n").find((line) => line.toLowerCase().startsWith(name)) ?? "";
-      this.#same(name + header.slice(name.length), name + real.slice(name.length), `${place} (${name})`);
+      this.#same(name + header.slice(name.length), name + real.slice(name.length), `${source} (${name})`);
     }
   }
 
@@ -125,13 +143,13 @@ class Project {
     this.#server = undefined;
   }
 
-  #same(shown: string, real: string, place: string): void {
+  #same(shown: string, real: string, source: string): void {
     const url = this.#server?.url ?? shownUrl;
     const [left, right] = this.#tokens.neutral(shown, real.replaceAll(url, shownUrl));
-    assert.equal(right, left, place);
+    assert.equal(right, left, source);
   }
 
-  /** Runs a block as a reader would, with the ids, cursors and tags that were really answered before. */
+  /** Runs a block, with the ids, cursors and tags of the document replaced by those of earlier responses. */
   async #shell(text: string): Promise<RealAnswer> {
     if (/\bcurl\b/.test(text)) await this.#serve();
     const keyFile = join(this.#folder, "key");
@@ -175,7 +193,7 @@ function parseAnswer(text: string): HttpAnswer {
   return { status: Number(head.split(" ")[1]), head: head.trimEnd(), body: rest.join("\n\n") };
 }
 
-/** The status that an answer shows; without one, that of its error code, 201 for what was created, or 200. */
+/** The expected status: the one shown, else that of the error code shown, else 201 after a creation, else 200. */
 function statusOf({ status, body }: HttpAnswer, command: string): number {
   if (status !== undefined) return status;
   const code: keyof typeof catalogue | undefined = JSON.parse(body).error?.code;
@@ -183,7 +201,7 @@ function statusOf({ status, body }: HttpAnswer, command: string): number {
   return / -d /.test(command) && !/ -X |\/graphql /.test(command) ? 201 : 200;
 }
 
-/** What differs from run to run, by kind. Moments and durations need not be told apart, the others must. */
+/** Values that differ from run to run, by kind. */
 const kinds = {
   key: /\b[sp]k_(?:test|live)_[\w-]{43}/,
   prefix: /\b[sp]k_(?:test|live)_[\w-]{4}(?=…|")/,
@@ -191,9 +209,9 @@ const kinds = {
   cursor: /\beyJ[\w-]{40,}/,
   uuid: /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}\b/,
   tag: /"[\w-]{22}"/,
-  // Written up to a second after the use.
+  // Written up to a second after the key was used.
   use: /(?<="lastUsedAt": )(?:null|"[^"]*")/,
-  moment: /\b\d{4}-\d\d-\d\dT[\d:.]+Z/,
+  timestamp: /\b\d{4}-\d\d-\d\dT[\d:.]+Z/,
   date: /\b20\d\d-\d\d-\d\d\b/,
   duration: /\bdur=[\d.]+/,
   seconds: /(?<=^retry-after: |;t=)\d+/,
@@ -204,14 +222,15 @@ const anyToken = new RegExp(
     .join("|"),
   "g",
 );
-const alike = new Set(["use", "moment", "date", "duration", "seconds"]);
+/** Kinds of which any value equals any other. */
+const interchangeable = new Set(["use", "timestamp", "date", "duration", "seconds"]);
 
-/** Which shown id, cursor or tag stands for which real one. */
+/** Maps the ids, cursors and tags of the document to those of the responses. */
 class Tokens {
   readonly #shown: string[] = [];
   readonly #real: string[] = [];
 
-  /** Both texts with every token replaced by its kind and the order in which it was first met. */
+  /** Both texts with every token replaced by its kind and the order of its first occurrence. */
   neutral(shown: string, real: string): [string, string] {
     return [numbered(shown, this.#shown), numbered(real, this.#real)];
   }
@@ -225,7 +244,7 @@ function numbered(text: string, known: string[]): string {
   return text.replace(anyToken, (token, ...rest) => {
     const groups = rest.at(-1) as Record<string, string | undefined>;
     const kind = Object.keys(groups).find((name) => groups[name] !== undefined)!;
-    if (alike.has(kind)) return `<${kind}>`;
+    if (interchangeable.has(kind)) return `<${kind}>`;
     if (!known.includes(token)) known.push(token);
     const prefix = kind === "id" ? `${token.slice(0, -27)} ` : "";
     return `<${prefix}${kind} ${known.indexOf(token) + 1}>`;
