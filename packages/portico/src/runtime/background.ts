@@ -2,7 +2,7 @@
 // what is old.
 
 import { ExpiryNotifier } from "../auth/api-keys/expiry-notices.ts";
-import { oauthExpiry } from "../auth/tokens/oauth-records.ts";
+import { oauthRecordRetention } from "../auth/tokens/oauth-records-table.ts";
 import type { AccountMailQueue } from "../auth/users/account-mail-queue.ts";
 import { eventExpiry } from "../events/purged-events.ts";
 import type { Logger } from "../http/logging/log.ts";
@@ -86,7 +86,7 @@ function expiries(settings: Settings, store: Store): readonly RetentionPolicy[] 
     usageExpiry(usageDays),
     requestLogExpiry(store.dialect, requestLogDays),
     mailExpiry(mailDays),
-    oauthExpiry,
+    oauthRecordRetention,
     eventExpiry(store, eventDays),
   ];
 }

@@ -4,7 +4,7 @@ import { expiryIndexes } from "../auth/api-keys/expiry-notices.ts";
 import { type ApiKeys, declareApiKeys } from "../auth/api-keys/resource.ts";
 import { clientSecrets, oauthClients } from "../auth/clients/resource.ts";
 import { tenantsTable } from "../auth/tenants/tenant.ts";
-import { oauthRecordsTable } from "../auth/tokens/oauth-records.ts";
+import { oauthRecordsTable } from "../auth/tokens/oauth-records-table.ts";
 import { signingKeysTable } from "../auth/tokens/signing-keys.ts";
 import { emailChangeIndexes } from "../auth/users/email-changes.ts";
 import { passkeysTable } from "../auth/users/passkeys.ts";

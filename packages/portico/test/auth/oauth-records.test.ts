@@ -2,9 +2,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { epochSeconds, OAuthRecords, oauthExpiry } from "../../src/auth/tokens/oauth-records.ts";
+import { OAuthRecords } from "../../src/auth/tokens/oauth-records.ts";
+import { oauthRecordRetention } from "../../src/auth/tokens/oauth-records-table.ts";
 import { Purge } from "../../src/jobs/purge.ts";
 import { Encryption } from "../../src/lib/encryption.ts";
+import { epochSeconds } from "../../src/lib/epoch-seconds.ts";
 import { openStore } from "../../src/store/open.ts";
 import { serve } from "../support/scenario.ts";
 import { onEachDatabase } from "../support/server.ts";
@@ -23,7 +25,7 @@ onEachDatabase("records of the authorization server", (database) => {
       );
       await put("present", epochSeconds() + 100);
       const report = (message: string): never => assert.fail(message);
-      await new Purge(store, [oauthExpiry], report).purgeAll();
+      await new Purge(store, [oauthRecordRetention], report).purgeAll();
       assert.equal(await records.find("Interaction", "old 0"), undefined);
       assert.equal(await records.find("Interaction", "old 1202"), undefined);
       assert.equal((await records.find("Interaction", "present"))?.payload, "{}");

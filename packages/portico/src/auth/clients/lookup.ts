@@ -6,7 +6,7 @@ import { isId } from "../../lib/id.ts";
 import type { Statement } from "../../store/database.ts";
 import { compile, parameter } from "../../store/statement.ts";
 import type { Store } from "../../store/store.ts";
-import { hashToken } from "../tokens/oauth-records.ts";
+import { hashToken } from "../tokens/hash-token.ts";
 
 export interface OAuthClient {
   readonly id: string;

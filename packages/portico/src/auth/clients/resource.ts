@@ -6,7 +6,7 @@ import type { RecordOf } from "../../declare/record.ts";
 import { type HookContext, type Resource, resource } from "../../declare/resource.ts";
 import { Problem } from "../../errors.ts";
 import { newId } from "../../lib/id.ts";
-import { hashToken } from "../tokens/oauth-records.ts";
+import { hashToken } from "../tokens/hash-token.ts";
 import {
   assertCanGrantClientScopes,
   type ClientParts,

@@ -4,12 +4,14 @@
 import { verify } from "node:crypto";
 import { sql } from "kysely";
 import type { Caller, Quota } from "../../declare/caller.ts";
+import { epochSeconds } from "../../lib/epoch-seconds.ts";
 import { BoundedMap } from "../../lib/lru-cache.ts";
 import type { Statement } from "../../store/database.ts";
 import { compile, parameter } from "../../store/statement.ts";
 import type { Store } from "../../store/store.ts";
 import { invalidCredential } from "../presented-credential.ts";
-import { epochSeconds, hashToken, type OAuthRecords } from "./oauth-records.ts";
+import { hashToken } from "./hash-token.ts";
+import type { OAuthRecords } from "./oauth-records.ts";
 import type { SigningKeyRing } from "./signing-keys.ts";
 
 /** Where callers reach the authorization server and the API: what tokens name as issuer and audience. */

@@ -4,11 +4,11 @@
 import { createPublicKey, generateKeyPairSync, hash, type KeyObject, type webcrypto } from "node:crypto";
 import { sql } from "kysely";
 import type { Encryption } from "../../lib/encryption.ts";
+import { epochSeconds } from "../../lib/epoch-seconds.ts";
 import type { Session } from "../../store/database.ts";
 import type { Table } from "../../store/schema/ddl.ts";
 import { compile, parameter } from "../../store/statement.ts";
 import type { Store } from "../../store/store.ts";
-import { epochSeconds } from "./oauth-records.ts";
 
 /** How long a new key is published before it signs: callers keep key sets for a while. */
 const publishLeadSeconds = 60;

@@ -3,12 +3,13 @@
 
 import type { Caller, Quota } from "../../declare/caller.ts";
 import { LoggedProblem, type Problem } from "../../errors.ts";
+import { epochSeconds } from "../../lib/epoch-seconds.ts";
 import { BoundedMap } from "../../lib/lru-cache.ts";
 import type { Report } from "../../lib/report.ts";
 import { everyScope } from "../api-keys/rules.ts";
 import { invalidCredential } from "../presented-credential.ts";
 import type { AccessTokens } from "./access-tokens.ts";
-import { epochSeconds, hashToken } from "./oauth-records.ts";
+import { hashToken } from "./hash-token.ts";
 
 /** Where another issuer is asked, and as whom. */
 export interface Introspection {

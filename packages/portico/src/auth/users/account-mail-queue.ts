@@ -3,11 +3,12 @@
 
 import { randomBytes } from "node:crypto";
 import { OneByOne } from "../../jobs/one-by-one.ts";
+import { epochSeconds } from "../../lib/epoch-seconds.ts";
 import type { Report } from "../../lib/report.ts";
 import type { AccountEmails } from "../../mail/account-letters.ts";
 import type { Session } from "../../store/database.ts";
 import type { Store } from "../../store/store.ts";
-import { epochSeconds, type OAuthRecords } from "../tokens/oauth-records.ts";
+import type { OAuthRecords } from "../tokens/oauth-records.ts";
 import type { ChangedUser, EmailChange, EmailChanges } from "./email-changes.ts";
 import { type EmailLinks, type LinkRequest, linkRequestModel } from "./email-links.ts";
 import type { User, UserLookup } from "./lookup.ts";
@@ -44,12 +45,12 @@ export class AccountMailQueue {
     this.#dependencies = dependencies;
     const { records, store, changes } = dependencies;
     const requested = {
-      next: (after = "") => records.page(linkRequestModel, after),
+      next: (after = "") => records.pageOfIds(linkRequestModel, after),
       nameOf: (id: string) => id,
       work: (id: string) => store.transaction((session) => this.#sendRequested(session, id)),
     };
     const warnings = {
-      next: (after = "") => records.page(warningModel, after),
+      next: (after = "") => records.pageOfIds(warningModel, after),
       nameOf: (id: string) => id,
       work: (id: string) => store.transaction((session) => this.#warn(session, id)),
     };
@@ -82,7 +83,7 @@ export class AccountMailQueue {
 
   async #warn(session: Session, id: string): Promise<void> {
     const { records, users, emails } = this.#dependencies;
-    const payload = await records.takeFromPage(warningModel, id, session);
+    const payload = await records.takeById(warningModel, id, session);
     if (payload === undefined) return;
     const { tenantId, email, address }: Warning = JSON.parse(payload);
     const recipient = await users.findByEmail(tenantId, email, session);
@@ -92,7 +93,7 @@ export class AccountMailQueue {
   /** Where there is such a person, they are sent what was asked for. */
   async #sendRequested(session: Session, id: string): Promise<void> {
     const { records, users, links } = this.#dependencies;
-    const payload = await records.takeFromPage(linkRequestModel, id, session);
+    const payload = await records.takeById(linkRequestModel, id, session);
     if (payload === undefined) return;
     const requested: LinkRequest = JSON.parse(payload);
     const recipient = await users.findByEmail(requested.tenantId, requested.email, session);

@@ -2,11 +2,12 @@
 // and for a short time, and is kept as its hash.
 
 import { randomBytes } from "node:crypto";
+import { epochSeconds } from "../../lib/epoch-seconds.ts";
 import type { AccountEmails, LinkPurpose } from "../../mail/account-letters.ts";
 import type { Session, Transaction } from "../../store/database.ts";
 import type { Store } from "../../store/store.ts";
 import type { OAuthUrls } from "../tokens/access-tokens.ts";
-import { epochSeconds, type OAuthRecords } from "../tokens/oauth-records.ts";
+import type { OAuthRecords } from "../tokens/oauth-records.ts";
 import type { EmailChanges } from "./email-changes.ts";
 import type { User, UserLookup } from "./lookup.ts";
 import type { Passkeys } from "./passkeys.ts";

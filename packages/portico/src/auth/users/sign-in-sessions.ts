@@ -1,8 +1,9 @@
 // Where people are signed in: the sessions of browsers at the authorization server, as a person sees and ends them.
 
+import { epochSeconds } from "../../lib/epoch-seconds.ts";
 import type { Session } from "../../store/database.ts";
 import type { Store } from "../../store/store.ts";
-import { epochSeconds, type OAuthRecords } from "../tokens/oauth-records.ts";
+import type { OAuthRecords } from "../tokens/oauth-records.ts";
 
 /** Seconds that a session lives after its last use. */
 export const sessionSeconds = 14 * 86_400;
@@ -80,7 +81,7 @@ export class SignInSessions {
   }
 
   async #sessionsOf(accountId: string, session?: Session): Promise<readonly SignInSession[]> {
-    const payloads = await this.#records.ofAccount(sessionModel, accountId, session);
+    const payloads = await this.#records.listByAccount(sessionModel, accountId, session);
     return payloads.map((payload): SignInSession => JSON.parse(payload));
   }
 

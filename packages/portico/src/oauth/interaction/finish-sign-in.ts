@@ -1,8 +1,8 @@
 // Goes on with a request for authorization once a person has shown who they are.
 
 import type { InteractionResults } from "oidc-provider";
-import { epochSeconds } from "../../auth/tokens/oauth-records.ts";
 import type { SignInSession } from "../../auth/users/sign-in-sessions.ts";
+import { epochSeconds } from "../../lib/epoch-seconds.ts";
 import type { PageContext, PageRequest } from "./page-request.ts";
 import type { PendingAuthorization } from "./pending-authorization.ts";
 

@@ -29,7 +29,7 @@ export async function grantsOf(
   clients: OAuthClientLookup,
   accountId: string,
 ): Promise<readonly Grant[]> {
-  const stored = (await records.ofAccount("Grant", accountId)).map(
+  const stored = (await records.listByAccount("Grant", accountId)).map(
     (payload): StoredGrant => JSON.parse(payload),
   );
   const ids = new Set(stored.map(({ clientId }) => clientId));

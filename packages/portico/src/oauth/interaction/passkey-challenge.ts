@@ -2,7 +2,8 @@
 // one is answered; each belongs to one page of one person, serves once and for ten minutes.
 
 import { randomBytes } from "node:crypto";
-import { epochSeconds, type OAuthRecords } from "../../auth/tokens/oauth-records.ts";
+import type { OAuthRecords } from "../../auth/tokens/oauth-records.ts";
+import { epochSeconds } from "../../lib/epoch-seconds.ts";
 import { Hmac } from "../../lib/hmac.ts";
 
 const lifetimeSeconds = 600;

@@ -3,9 +3,10 @@
 import type { Adapter, AdapterPayload } from "oidc-provider";
 import type { OAuthClient, OAuthClientLookup } from "../../auth/clients/lookup.ts";
 import type { AccessClaims, AccessTokens } from "../../auth/tokens/access-tokens.ts";
-import { epochSeconds, type OAuthRecords, type StoredRecord } from "../../auth/tokens/oauth-records.ts";
+import type { OAuthRecords, StoredRecord } from "../../auth/tokens/oauth-records.ts";
 import type { UserLookup } from "../../auth/users/lookup.ts";
 import type { LastSeen, SignInSessions } from "../../auth/users/sign-in-sessions.ts";
+import { epochSeconds } from "../../lib/epoch-seconds.ts";
 import type { BruteForceLimits } from "../endpoints/brute-force-limits.ts";
 import { presentedSession, suppressSessionCookie } from "../interaction/session-cookie.ts";
 import type { Library } from "./library.ts";

@@ -2,10 +2,10 @@
 
 import type { Configuration, Grant, KoaContextWithOIDC } from "oidc-provider";
 import { openIdScopes } from "../../auth/clients/rules.ts";
-import { epochSeconds } from "../../auth/tokens/oauth-records.ts";
 import type { SigningKey } from "../../auth/tokens/signing-keys.ts";
 import type { User, UserLookup } from "../../auth/users/lookup.ts";
 import { sessionSeconds } from "../../auth/users/sign-in-sessions.ts";
+import { epochSeconds } from "../../lib/epoch-seconds.ts";
 import { deriveSecrets, type Issuer } from "../endpoints/issuer.ts";
 import { deviceFlow } from "../interaction/device-flow.ts";
 import { endSessionPage, errorPage, signedOutPage } from "../pages/plain-pages.ts";
