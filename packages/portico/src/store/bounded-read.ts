@@ -12,8 +12,9 @@ import {
   pageOfRows,
 } from "./compile/bounded-read.ts";
 import { declaredGetBytes, declaredListBytes } from "./compile/declared-size.ts";
-import { compileGet, compileList } from "./compile/read.ts";
-import type { ReadInput } from "./compile/row.ts";
+import { compileGet } from "./compile/get.ts";
+import type { ReadInput } from "./compile/input.ts";
+import { compileList } from "./compile/list.ts";
 import type { ColumnValues, Session, Statement } from "./database.ts";
 import type { Dialect } from "./dialect.ts";
 

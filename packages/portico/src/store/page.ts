@@ -4,7 +4,7 @@
 import { AnswerTooLarge } from "../query/answer-size.ts";
 import { type Page, rowSeparator } from "../query/page.ts";
 import type { Position, Read, Value } from "../query/read.ts";
-import { type ListColumns, needsKeys } from "./compile/read.ts";
+import { type ListColumns, needsKeys } from "./compile/list.ts";
 
 /** Whether a bounded list returned all rows of its page. The surplus row, which only tells that there are more, may lack. */
 export function isWholePage(

@@ -9,7 +9,7 @@ import { type Resource, resource } from "../../src/declare/resource.ts";
 import { buildModel } from "../../src/model/build-model.ts";
 import { type Condition, conditionShape } from "../../src/query/read.ts";
 import { wholeRow } from "../../src/query/selection.ts";
-import { compileGet } from "../../src/store/compile/read.ts";
+import { compileGet } from "../../src/store/compile/get.ts";
 import { postgresDialect } from "../../src/store/postgres/dialect.ts";
 import { sqliteDialect } from "../../src/store/sqlite/dialect.ts";
 

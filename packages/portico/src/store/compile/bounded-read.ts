@@ -1,4 +1,4 @@
-// The statements of `read.ts` with a bound on the bytes that they return. A page ends before the row that would
+// The statements of `get.ts` and `list.ts` with a bound on the bytes that they return. A page ends before the row that would
 // exceed it. PostgreSQL weighs rows by the lengths of their columns first, which it knows without reading the values, so
 // that rows far beyond the bound are not made into JSON. SQLite makes row after row, and is stopped.
 
@@ -10,18 +10,12 @@ import type { Read, ReadOne, Selection } from "../../query/read.ts";
 import type { ColumnValues, Statement } from "../database.ts";
 import type { Dialect } from "../dialect.ts";
 import { compile, parameter } from "../statement.ts";
-import {
-  isTraversedDescending,
-  type ListColumns,
-  needsKeys,
-  orderColumns,
-  pageColumns,
-  rowMatching,
-  shownTexts,
-  tenantOf,
-  totalOf,
-} from "./read.ts";
-import { type Expression, orderBy, type ReadInput, rowParts } from "./row.ts";
+import { orderBy } from "./columns.ts";
+import { rowMatching } from "./get.ts";
+import { isTraversedDescending } from "./index-ranges.ts";
+import { type Expression, type ReadInput, tenantOf } from "./input.ts";
+import { type ListColumns, needsKeys, orderColumns, pageColumns, rowTextsOf, totalOf } from "./list.ts";
+import { rowParts } from "./row.ts";
 
 /** The values of a read, and how many bytes it may return. */
 export interface BoundedInput<Plan> extends ReadInput<Plan> {
@@ -32,7 +26,7 @@ export interface BoundedInput<Plan> extends ReadInput<Plan> {
  * A page of rows on PostgreSQL that ends early where it would be too large. Its columns are `ListColumns`, with all five.
  */
 export function compileBoundedList(dialect: Dialect, read: Read): Statement<BoundedInput<Read>> {
-  const shown = shownTexts(read);
+  const shown = rowTextsOf(read);
   const parts = rowParts(dialect, "r", read.selection);
   const texts = shown.map(({ name, of }) => {
     return sql`case when r."row weight" <= ${maxBytes()} then ${of(dialect, read, parts)} end as ${sql.ref(name)}`;
@@ -59,7 +53,7 @@ export function compileBoundedList(dialect: Dialect, read: Read): Statement<Boun
 /** The rows of a page in the order in which they are found: text, keys and total of each. Whoever reads them may stop. */
 export function compileRows(dialect: Dialect, read: Read): Statement<BoundedInput<Read>> {
   const parts = rowParts(dialect, "r", read.selection);
-  const [text, keys = sql`null`] = shownTexts(read).map(({ of }) => of(dialect, read, parts));
+  const [text, keys = sql`null`] = rowTextsOf(read).map(({ of }) => of(dialect, read, parts));
   // Without a limit of its own, this query and the one inside would become one, which makes the JSON of rows before it
   // sorts them.
   const statement = compile<BoundedInput<Read>>(

@@ -2,7 +2,7 @@
 
 import { defaultSort } from "../../model/model.ts";
 import { type Condition, isComparison, type Read, type ReadOne, type Selection } from "../../query/read.ts";
-import { knownReference } from "./row.ts";
+import { knownReference } from "./condition.ts";
 
 /** With more values than this, `in` is one condition instead of one branch for each value. */
 export const maxBranches = 20;

@@ -1,0 +1,64 @@
+// Reads of rows by their ids, as one SQL statement each.
+
+import { sql } from "kysely";
+import type { ResourceModel } from "../../model/model.ts";
+import type { Condition, ReadOne } from "../../query/read.ts";
+import type { Statement } from "../database.ts";
+import type { Dialect, Lock } from "../dialect.ts";
+import { compile, parameter } from "../statement.ts";
+import { conditionsOf } from "./condition.ts";
+import { type Expression, isOfTenant, type ReadInput, tenantOf } from "./input.ts";
+import { mayGetScan } from "./may-scan.ts";
+import { rowParts } from "./row.ts";
+
+/** The row with an id as JSON text; no row where it does not exist or does not meet the conditions. */
+export function compileGet(
+  dialect: Dialect,
+  read: ReadOne,
+  lock: Lock | undefined,
+): Statement<ReadInput<ReadOne>> {
+  const { resource } = read;
+  const { json, joins } = rowParts(dialect, "r", read.selection);
+  return compile(
+    dialect.builder,
+    sql`select ${json} from ${sql.table(resource.table)} as r${joins}
+      where ${rowMatching(dialect, read)}${lock ? dialect.locks[lock] : sql``}`,
+    { mayScan: !lock && mayGetScan(read), tenantOf },
+  );
+}
+
+/** The condition that `r` is the row to read. */
+export function rowMatching(dialect: Dialect, { conditions }: ReadOne): Expression {
+  return sql.join(
+    [
+      isOfTenant("r"),
+      sql`r.id = ${parameter(({ read }: ReadInput<ReadOne>) => read.id)}`,
+      ...conditionsOf(dialect, "r", conditions),
+    ],
+    sql` and `,
+  );
+}
+
+/** Ids of rows of a resource, and the conditions that the rows must meet. */
+export interface RowsById {
+  readonly ids: readonly string[];
+  readonly conditions: readonly Condition[];
+}
+
+/** The ids whose rows meet the conditions. The ids are bound as one JSON list, so one statement serves any number. */
+export function compileFilterIds(
+  dialect: Dialect,
+  resource: ResourceModel,
+  conditions: readonly Condition[],
+): Statement<ReadInput<RowsById>> {
+  const ids = parameter(({ read }: ReadInput<RowsById>) => JSON.stringify(read.ids));
+  const matching = [
+    isOfTenant("r"),
+    sql`r.id in (${dialect.textsOf(ids)})`,
+    ...conditionsOf(dialect, "r", conditions),
+  ];
+  return compile(
+    dialect.builder,
+    sql`select r.id from ${sql.table(resource.table)} as r where ${sql.join(matching, sql` and `)}`,
+  );
+}

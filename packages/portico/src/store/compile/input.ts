@@ -1,0 +1,44 @@
+// The input of a compiled read. Its parameters take their values from the same positions of the plan that the statement
+// was compiled from, so one statement serves every plan of that shape.
+
+import { type RawBuilder, sql } from "kysely";
+import type { Condition, Selection } from "../../query/read.ts";
+import { parameter } from "../statement.ts";
+
+/** What a compiled read is bound to: the values of one plan, and the tenant that reads. */
+export interface ReadInput<Plan> {
+  readonly tenantId: string;
+  readonly read: Plan;
+}
+
+export type Expression = RawBuilder<unknown>;
+
+type PlanInput = ReadInput<{ readonly selection: Selection; readonly conditions: readonly Condition[] }>;
+
+/** Gets a part of the plan from the input: a list of conditions, a selection, a member of a selection. */
+export type GetFrom<Part> = (input: PlanInput) => Part;
+
+/** Gets the conditions of the row that is read. */
+export const getConditions: GetFrom<readonly Condition[]> = ({ read }) => read.conditions;
+
+/** Gets the selection of the row that is read. */
+export const getSelection: GetFrom<Selection> = ({ read }) => read.selection;
+
+/** A parameter whose value comes from the plan. */
+export function planParameter(read: GetFrom<unknown>): Expression {
+  return parameter(read);
+}
+
+export function tenantOf({ tenantId }: ReadInput<unknown>): string {
+  return tenantId;
+}
+
+/** The tenant that reads, as a parameter. */
+export function tenantParameter(): Expression {
+  return parameter(tenantOf);
+}
+
+/** The condition that the row `alias` belongs to the tenant that reads. */
+export function isOfTenant(alias: string): Expression {
+  return sql`${sql.ref(`${alias}.tenant_id`)} = ${tenantParameter()}`;
+}

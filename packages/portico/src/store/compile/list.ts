@@ -1,0 +1,186 @@
+// A page of rows as one SQL statement in which the database builds the JSON of every row. It is compiled once for each
+// shape - fields, filters, sort, direction - and bound to new values on every call.
+
+import { type RawBuilder, sql } from "kysely";
+import { rowSeparator } from "../../query/page.ts";
+import { conditionShape, type Read, type Value } from "../../query/read.ts";
+import type { Statement } from "../database.ts";
+import type { Dialect } from "../dialect.ts";
+import { compile, parameter } from "../statement.ts";
+import { columnsOf, orderBy } from "./columns.ts";
+import { conditionsOf } from "./condition.ts";
+import { type IndexRange, isTraversedDescending, rangesOf } from "./index-ranges.ts";
+import { type Expression, isOfTenant, type ReadInput, tenantOf } from "./input.ts";
+import { mayBeLarge, mayScan } from "./may-scan.ts";
+import { type RowParts, rowParts } from "./row.ts";
+
+/**
+ * The columns that a compiled list returns: the rows as text, the sort values of each row where the text does not
+ * contain them, the number of rows, the total of a numbered page, and the number of rows that were found, which is larger
+ * where the answer was cut at its bound.
+ */
+export type ListColumns = readonly [
+  text: string | null,
+  keys: string | null,
+  count: number | string,
+  total: number | string | null,
+  found?: number | string,
+];
+
+/** A page of rows. Its columns are `ListColumns`. */
+export function compileList(dialect: Dialect, read: Read): Statement<ReadInput<Read>> {
+  const texts = rowTextsOf(read);
+  const isBackward = read.page.style === "cursor" && read.page.isBackward;
+  const ranges = pageRanges(dialect, read);
+  const isMerged = ranges.length > 1;
+  const order = isMerged || isBackward ? orderBy(dialect, "r", read.sort, read.sort.isDescending) : undefined;
+  // The JSON of rows of one range is built while they are read; that of several ranges only after the merge.
+  const parts = rowParts(dialect, "r", read.selection);
+  const columns = [
+    ...texts.map(({ name, of }) => sql`${of(dialect, read, parts)} as ${sql.ref(name)}`),
+    ...(order ? [sql.join(orderColumns(read))] : []),
+  ];
+  const rows = isMerged
+    ? sql`${merged(dialect, read, ranges)} as r${parts.joins}`
+    : sql`(${rangeRows(dialect, read, ranges[0]!, columns, parts.joins)}) as r`;
+  const [text, keys] = texts.map(({ name, of }) => {
+    const one = isMerged ? of(dialect, read, parts) : sql.ref<string>(`r.${name}`);
+    return dialect.concatenated(one, rowSeparator, order);
+  });
+  return compile(
+    dialect.builder,
+    sql`select ${text}, ${keys ?? sql`null`}, count(*), ${totalOf(dialect, read)} from ${rows}`,
+    { mayScan: mayScan(read), tenantOf },
+  );
+}
+
+/** The number of all rows of a list, for numbered pages; null for others. */
+export function totalOf(dialect: Dialect, read: Read): Expression {
+  if (read.page.style !== "page") return sql`null`;
+  const matching = [
+    isOfTenant("r"),
+    ...searchOf(dialect, read),
+    ...conditionsOf(dialect, "r", read.conditions),
+  ];
+  return sql`(select count(*) from ${source(dialect, read)} where ${sql.join(matching, sql` and `)})`;
+}
+
+export interface RowText {
+  /** The name of its column in a subquery. It contains a space, so that it is not the name of a stored column. */
+  readonly name: string;
+  readonly of: (dialect: Dialect, read: Read, row: RowParts<string>) => RawBuilder<string>;
+}
+
+/** The texts of a row `r`: its JSON, and the values that a cursor needs. */
+const rowTexts: readonly RowText[] = [
+  { name: "row text", of: (_dialect, _read, { json }) => json },
+  {
+    name: "row keys",
+    of: (dialect, { sort: { attribute } }) =>
+      dialect.listJson([dialect.memberJson(attribute, sql.ref(`r.${attribute.column}`)), sql.ref("r.id")]),
+  },
+];
+
+/** The texts that a page needs of each row. */
+export function rowTextsOf(read: Read): readonly RowText[] {
+  return needsKeys(read) ? rowTexts : rowTexts.slice(0, 1);
+}
+
+/** Whether the positions of rows are returned in a column of their own. */
+export function needsKeys(read: Read): boolean {
+  if (read.page.style !== "cursor") return false;
+  return read.page.includesPositions === true || !showsSort(read);
+}
+
+/** Whether the JSON of a row contains the values that a cursor needs. */
+function showsSort({ selection, sort }: Read): boolean {
+  return [sort.attribute.name, "id"].every((name) =>
+    selection.members.some(
+      (member) => member.kind === "value" && member.name === name && member.attribute.name === name,
+    ),
+  );
+}
+
+/** The columns of a page's rows, in the order in which the index is walked. */
+export function pageColumns(dialect: Dialect, read: Read): Expression {
+  const ranges = pageRanges(dialect, read);
+  if (ranges.length > 1) return merged(dialect, read, ranges);
+  const columns = columnsOf("r", read.selection, [read.sort.attribute]);
+  return sql`(${rangeRows(dialect, read, ranges[0]!, columns, sql``)})`;
+}
+
+/** The columns that rows are sorted by. */
+export function orderColumns({ sort }: Read): Expression[] {
+  return [...new Set([sort.attribute.column, "id"])].map((name) => sql.ref(`r.${name}`));
+}
+
+function pageRanges(dialect: Dialect, read: Read): IndexRange[] {
+  return rangesOf(dialect, read, searchOf(dialect, read));
+}
+
+/** The rows of several ranges, each limited, merged into one order. */
+function merged(dialect: Dialect, read: Read, ranges: readonly IndexRange[]): Expression {
+  const columns = columnsOf("r", read.selection, [read.sort.attribute]);
+  const all = sql.join(
+    ranges.map((range) => sql`select * from (${rangeRows(dialect, read, range, columns, sql``)}) as b`),
+    sql` union all `,
+  );
+  const order = orderBy(dialect, "r", read.sort, isTraversedDescending(read));
+  return sql`(select * from (${all}) as r order by ${order} limit ${limit(dialect, read)})`;
+}
+
+function rangeRows(
+  dialect: Dialect,
+  read: Read,
+  range: IndexRange,
+  columns: readonly Expression[],
+  joins: Expression,
+): Expression {
+  const order = orderBy(dialect, "r", read.sort, isTraversedDescending(read));
+  const offset =
+    read.page.style === "page"
+      ? sql` offset ${parameter(({ read: { page } }: ReadInput<Read>) => (page.style === "page" ? (page.number - 1) * page.limit : 0))}`
+      : sql``;
+  return sql`select ${sql.join(columns)} from ${source(dialect, read)}${joins} where ${sql.join([isOfTenant("r"), ...range], sql` and `)}
+    order by ${order} limit ${limit(dialect, read)}${offset}`;
+}
+
+function limit(dialect: Dialect, read: Read): Expression {
+  return dialect.limit(
+    rowLimit(read),
+    parameter((input: ReadInput<Read>) => rowLimit(input.read)),
+  );
+}
+
+/** The number of rows to read: with a cursor one more than the page, to see whether there are more. */
+function rowLimit({ page }: Read): number {
+  return page.style === "cursor" ? page.limit + 1 : page.limit;
+}
+
+function source(dialect: Dialect, { resource, words }: Read): Expression {
+  return words.length > 0 ? dialect.searched(resource) : sql`${sql.table(resource.table)} as r`;
+}
+
+function searchOf(dialect: Dialect, { resource, words }: Read): Expression[] {
+  if (words.length === 0) return [];
+  const text = parameter(({ tenantId, read }: ReadInput<Read>) => dialect.searchText(tenantId, read.words));
+  return [dialect.matches(resource, text)];
+}
+
+/** The key of a list's compiled statement: reads of one resource with the same shape share a statement. */
+export function listShape(dialect: Dialect, read: Read): string {
+  const { selection, sort, page, words } = read;
+  const conditions = conditionShape(read.conditions);
+  const limitText = dialect.name === "postgres" ? rowLimit(read) : "";
+  const pageText =
+    page.style === "cursor"
+      ? `${page.isBackward ? "<" : ">"}${positionShape(page.position?.value)}${page.includesPositions ? "*" : ""}`
+      : page.style;
+  const sortText = `${sort.isDescending ? "-" : ""}${sort.attribute.name}`;
+  return `${selection.key}|${conditions}|${words.length > 0 ? "q" : ""}|${sortText}|${pageText}|${limitText}${mayBeLarge(read) ? "large" : ""}`;
+}
+
+function positionShape(value: Value | undefined): string {
+  if (value === undefined) return "";
+  return value === null ? "null" : "value";
+}
