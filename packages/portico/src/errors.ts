@@ -103,6 +103,11 @@ export class Problem extends Error {
 /** A fault of ours that whoever found it has logged already, once for many requests. */
 export class LoggedProblem extends Problem {}
 
+/** Whether an error means that the database or another service does not answer. The input is not at fault then. */
+export function isUnavailable(error: unknown): error is Problem {
+  return error instanceof Problem && error.code === "unavailable";
+}
+
 /** A validation error about a single field. */
 export function validationError(field: string, issue: Issue, message: string): Problem {
   return new Problem("validation_error", message, [{ field, issue }]);

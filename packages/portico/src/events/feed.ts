@@ -6,9 +6,9 @@ import type { ColumnValues, Statement } from "../store/database.ts";
 import { compile, parameter } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
 import { currentEventType } from "./event-type.ts";
-import { SequenceGaps } from "./gaps.ts";
 import { type EventTopic, PurgedEvents } from "./purged-events.ts";
 import type { EventRange, RecordedEvent } from "./recorded-event.ts";
+import { SequenceGaps } from "./sequence-gaps.ts";
 
 /** Takes events in their order. The next ones are not looked for before it is done with these. */
 export type Listener = (events: readonly RecordedEvent[]) => Promise<void>;

@@ -3,11 +3,11 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { type RawBuilder, sql } from "kysely";
+import { isUnavailable } from "../errors.ts";
 import type { Report } from "../lib/report.ts";
 import type { ColumnValues, Session, Statement } from "../store/database.ts";
 import { compile, parameter } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
-import { isOutage } from "./outage.ts";
 
 const batchSize = 250;
 const pauseMs = 50;
@@ -114,7 +114,7 @@ export class Purge {
       try {
         removed = await this.#removePart(removal, { before, count, skipped });
       } catch (error) {
-        if (isOutage(error) || skipped >= maxRefused) throw error;
+        if (isUnavailable(error) || skipped >= maxRefused) throw error;
         if (count > 1) singly = batchSize;
         else {
           skipped += 1;

@@ -2,11 +2,11 @@
 // and in pieces, because SQLite has one writer, for which a caller's write must not wait long.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import { isUnavailable } from "../errors.ts";
 import type { Report } from "../lib/report.ts";
 import type { Session } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
-import { isOutage } from "./outage.ts";
-import { RefusedPieces } from "./refused-rows.ts";
+import { RejectedRows } from "./rejected-rows.ts";
 
 /** So much of what was gathered as one transaction writes. */
 export interface WriteBatch {
@@ -40,7 +40,7 @@ export class WriteBehind {
   readonly #store: Store;
   readonly #buffers: readonly WriteBuffer[];
   readonly #report: Report;
-  readonly #refused: RefusedPieces;
+  readonly #refused: RejectedRows;
   #timer: NodeJS.Timeout | undefined;
   #flushing: Promise<boolean> | undefined;
   #isFailing = false;
@@ -49,7 +49,7 @@ export class WriteBehind {
     this.#store = store;
     this.#buffers = buffers;
     this.#report = report;
-    this.#refused = new RefusedPieces(report);
+    this.#refused = new RejectedRows(report);
   }
 
   /** Writes once a second from here on. */
@@ -92,7 +92,7 @@ export class WriteBehind {
       try {
         await this.#writeTogether(together);
       } catch (error) {
-        const rest = isOutage(error) ? together : await this.#writeApart(together);
+        const rest = isUnavailable(error) ? together : await this.#writeApart(together);
         for (const pieces of batches) pieces.shift();
         if (rest.length > 0) {
           for (const piece of [...rest, ...batches.flat()]) piece.restore();
@@ -129,7 +129,7 @@ export class WriteBehind {
         isAnyWritten = true;
       } catch (error) {
         const halves = piece.halves();
-        if (isOutage(error)) return [...waiting, piece, ...refused.map((each) => each.piece)];
+        if (isUnavailable(error)) return [...waiting, piece, ...refused.map((each) => each.piece)];
         if (halves.length === 0) refused.push({ piece, error });
         waiting.push(...halves);
       }

@@ -52,10 +52,17 @@ export function mailExpiry(days: number): RetentionPolicy {
   };
 }
 
-/** What becomes of a mail that is written: it waits for the sender, or is kept where nothing is ever sent. */
+/** The status of a new mail: `waiting` to be sent, or `kept` where there is no mail server. */
 export type InitialStatus = "kept" | "waiting";
 
-/** A letter on its way to somebody. */
+/** What all emails share. */
+export interface EmailSettings {
+  readonly apiName: string;
+  /** Where keys are managed: `https://api.example.com/v1/api-keys` */
+  readonly keysUrl: string;
+  readonly status: InitialStatus;
+}
+
 export interface NewMail extends Email {
   readonly to: string;
   readonly kind: string;

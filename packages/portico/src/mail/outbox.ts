@@ -3,7 +3,7 @@
 
 import { type RawBuilder, sql } from "kysely";
 import type { RecordOf } from "../declare/record.ts";
-import { isOutage } from "../jobs/outage.ts";
+import { isUnavailable } from "../errors.ts";
 import type { Report } from "../lib/report.ts";
 import type { Model } from "../model/model.ts";
 import { select } from "../query/selection.ts";
@@ -118,7 +118,7 @@ export class Outbox {
     try {
       return await this.#takePart({ count, skipped: 0, lease });
     } catch (error) {
-      if (isOutage(error)) throw error;
+      if (isUnavailable(error)) throw error;
       this.#report("a mail is refused by the database; the others are sent, and it is tried again", {
         err: error,
       });
@@ -136,7 +136,7 @@ export class Outbox {
         if (taken.length === 0) break;
         mails.push(...taken);
       } catch (error) {
-        if (isOutage(error)) throw error;
+        if (isUnavailable(error)) throw error;
         skipped += 1;
       }
     }

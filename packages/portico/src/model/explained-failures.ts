@@ -5,7 +5,7 @@ import { dirname, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { LooseDeclaration, LooseHooks, Resource } from "../declare/resource.ts";
 import { Problem } from "../errors.ts";
-import { redactCredentials } from "../lib/redacted.ts";
+import { redactCredentials } from "../lib/redact-credentials.ts";
 
 const maxMessageLength = 500;
 

@@ -3,10 +3,10 @@
 
 import { hkdfSync } from "node:crypto";
 import { Problem } from "../errors.ts";
+import { BoundedMap } from "../lib/bounded-map.ts";
 import { constantTimeEqual } from "../lib/constant-time-equal.ts";
 import { Hmac } from "../lib/hmac.ts";
 import { isId } from "../lib/id.ts";
-import { BoundedMap } from "../lib/lru-cache.ts";
 import type { Attribute } from "../model/model.ts";
 import type { Condition, Position, Sort, Value } from "./read.ts";
 

@@ -19,7 +19,7 @@ import type { Engine } from "../engine/engine.ts";
 import type { Logger } from "../http/logging/log.ts";
 import { Encryption } from "../lib/encryption.ts";
 import { TokenBuckets } from "../limits/token-bucket.ts";
-import { MailedAccountEmails } from "../mail/account-notifications.ts";
+import { AccountEmails } from "../mail/account-emails.ts";
 import { AuthorizationServer } from "../oauth/authorization-server.ts";
 import { BruteForceLimits } from "../oauth/endpoints/brute-force-limits.ts";
 import { RemoteKeySets } from "../oauth/provider/key-sets.ts";
@@ -48,7 +48,7 @@ export function authorizationServer(
   const tokens = new AccessTokens(store, records, keys, urls, settings.keyQuota);
   const userLookup = new UserLookup(store);
   const sessions = new SignInSessions(store, records);
-  const emails = new MailedAccountEmails(store, model, emailSettings(app, settings));
+  const emails = new AccountEmails(store, model, emailSettings(app, settings));
   const passkeys = new Passkeys(store, emails);
   const changes = new EmailChanges(store);
   const setEmail: SetEmail = async (session, { id, tenantId }, email) => {

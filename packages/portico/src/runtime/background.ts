@@ -9,13 +9,13 @@ import type { Logger } from "../http/logging/log.ts";
 import { PeriodicTask } from "../jobs/periodic-task.ts";
 import { dayMs, Purge, type RetentionPolicy } from "../jobs/purge.ts";
 import type { Report } from "../lib/report.ts";
-import { MailedExpiryEmails } from "../mail/key-notifications.ts";
+import { KeyExpiryEmails } from "../mail/key-emails.ts";
 import { mailExpiry } from "../mail/message.ts";
 import { Outbox } from "../mail/outbox.ts";
 import { MailSender } from "../mail/sender.ts";
 import { openTransport } from "../mail/transport.ts";
 import type { Store } from "../store/store.ts";
-import { usageExpiry } from "../usage/key-uses.ts";
+import { usageExpiry } from "../usage/key-usage-buffer.ts";
 import { requestLogExpiry } from "../usage/request-log.ts";
 import type { Assembly } from "./compose.ts";
 import { emailSettings, senderAddress } from "./notices.ts";
@@ -42,7 +42,7 @@ export async function startBackground(
   const { app, model, settings } = assembly;
   const report: Report = (message, details) => logger.warn(details, message);
   const outbox = new Outbox(store, model, report);
-  const notices = new MailedExpiryEmails(store, model, emailSettings(app, settings));
+  const notices = new KeyExpiryEmails(store, model, emailSettings(app, settings));
   const expiryNotifier = new ExpiryNotifier(
     store,
     model,

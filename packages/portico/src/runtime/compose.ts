@@ -24,7 +24,7 @@ import { mountedAt } from "../oauth/endpoints/issuer.ts";
 import { openStore } from "../store/open.ts";
 import { type Table, tablesOf } from "../store/schema/ddl.ts";
 import type { Store } from "../store/store.ts";
-import { keyUsageTable } from "../usage/key-uses.ts";
+import { keyUsageTable } from "../usage/key-usage-buffer.ts";
 import { requestLogs } from "../usage/request-log.ts";
 import { loadApp } from "./config.ts";
 import { keyEmails } from "./notices.ts";

@@ -4,8 +4,8 @@ import { isIP } from "node:net";
 import type { ApiKeys } from "../auth/api-keys/resource.ts";
 import { users } from "../auth/users/resource.ts";
 import type { App } from "../declare/app.ts";
-import type { KeyNotifications } from "../mail/key-notices.ts";
-import { type EmailSettings, MailedKeyEmails } from "../mail/key-notifications.ts";
+import { KeyEmails, type KeyNotifications } from "../mail/key-emails.ts";
+import type { EmailSettings } from "../mail/message.ts";
 import type { Address } from "../mail/transport.ts";
 import type { Settings } from "./settings.ts";
 
@@ -17,8 +17,8 @@ export function keyEmails(app: App, settings: Settings, apiKeys: () => ApiKeys):
   const directory = {
     user: (rows, id) => rows.get(users, id),
     key: (rows, id) => rows.get(apiKeys(), id),
-  } satisfies ConstructorParameters<typeof MailedKeyEmails>[0];
-  return new MailedKeyEmails(directory, emailSettings(app, settings));
+  } satisfies ConstructorParameters<typeof KeyEmails>[0];
+  return new KeyEmails(directory, emailSettings(app, settings));
 }
 
 export function emailSettings(app: App, { mode, publicUrl, smtpUrl }: Settings): EmailSettings {

@@ -6,7 +6,7 @@ import { WriteBehind } from "../jobs/write-behind.ts";
 import type { Report } from "../lib/report.ts";
 import type { Model } from "../model/model.ts";
 import type { Store } from "../store/store.ts";
-import { KeyUsageBuffer } from "../usage/key-uses.ts";
+import { KeyUsageBuffer } from "../usage/key-usage-buffer.ts";
 import { RequestLog, requestLogs } from "../usage/request-log.ts";
 import type { Settings } from "./settings.ts";
 

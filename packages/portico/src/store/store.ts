@@ -1,6 +1,6 @@
 // The store: plans in, JSON text out. It compiles each shape of a plan once and keeps the statement.
 
-import { BoundedMap } from "../lib/lru-cache.ts";
+import { BoundedMap } from "../lib/bounded-map.ts";
 import type { Attribute, ResourceModel } from "../model/model.ts";
 import { AnswerTooLarge } from "../query/answer-size.ts";
 import type { Page } from "../query/page.ts";

@@ -4,7 +4,7 @@ import type { Caller } from "../declare/caller.ts";
 import type { Engine } from "../engine/engine.ts";
 import { orNull } from "../engine/or-null.ts";
 import type { RecordedEvent } from "../events/recorded-event.ts";
-import { Pauses } from "../lib/pause.ts";
+import { TimeSlice } from "../lib/time-slice.ts";
 import type { RowValues } from "../query/write.ts";
 import type { EventSource } from "./event-source.ts";
 import { matchesEvent, type ParsedEvent, type SubscriptionPlan } from "./plan.ts";
@@ -101,14 +101,14 @@ export class SubscriptionGroup {
    * Tells everybody in the group of the events up to one. Those that come while it still tells of earlier ones are
    * read from the table once it has done so: none of them waits in memory.
    */
-  async deliver(events: readonly SequencedEvent[], until: number, pauses: Pauses): Promise<void> {
+  async deliver(events: readonly SequencedEvent[], until: number, slice: TimeSlice): Promise<void> {
     this.#newest = Math.max(this.#newest, until);
     if (this.#isTelling) return;
     this.#isTelling = true;
     try {
-      if (!this.mustRead) await this.#tellAll(events, until, pauses);
+      if (!this.mustRead) await this.#tellAll(events, until, slice);
       else if (events.length <= maxWaitingEvents)
-        await this.#inTurn(() => this.#tellAll(events, until, new Pauses()));
+        await this.#inTurn(() => this.#tellAll(events, until, new TimeSlice()));
       while (this.#told < this.#newest) await this.#inTurn(() => this.#tellMissed());
     } catch (error) {
       for (const each of this.subscriptions) each.fail(error);
@@ -117,26 +117,26 @@ export class SubscriptionGroup {
   }
 
   async #tellMissed(): Promise<void> {
-    const pauses = new Pauses();
+    const slice = new TimeSlice();
     const { tenantId, plan } = this;
     const until = this.#newest;
     // Those who are behind read for themselves.
-    if (!this.#firstInTime) return this.#tellAll([], until, pauses);
+    if (!this.#firstInTime) return this.#tellAll([], until, slice);
     const topic = { tenantId, resource: plan.resource.name };
     const events = await this.#events.readRange({ ...topic, after: this.#told, until });
     const wanted = events.filter(({ kind }) => kind === plan.kind);
-    const read = await readEvents(wanted, this.#events, pauses);
-    await this.#tellAll(read, events.at(-1)?.sequence ?? until, pauses);
+    const read = await readEvents(wanted, this.#events, slice);
+    await this.#tellAll(read, events.at(-1)?.sequence ?? until, slice);
   }
 
-  async #tellAll(events: readonly SequencedEvent[], until: number, pauses: Pauses): Promise<void> {
+  async #tellAll(events: readonly SequencedEvent[], until: number, slice: TimeSlice): Promise<void> {
     const first = this.#firstInTime;
     const left = events.filter(({ sequence }) => sequence > this.#told);
     if (first && left.length > 0)
       for await (const messages of this.messagesOf(left, first.caller)) {
         for (const each of this.subscriptions) {
           each.deliver(messages);
-          if (pauses.isDue) await pauses.rest();
+          if (slice.isOver) await slice.yield();
         }
         if (!this.#firstInTime) break;
       }
@@ -183,11 +183,11 @@ function message(plan: SubscriptionPlan, sequence: number, row: string): Message
 export async function readEvents(
   events: readonly RecordedEvent[],
   source: Pick<EventSource, "skip">,
-  pauses: Pauses,
+  slice: TimeSlice,
 ): Promise<readonly SequencedEvent[]> {
   const read: SequencedEvent[] = [];
   for (const event of events) {
-    if (pauses.isDue) await pauses.rest();
+    if (slice.isOver) await slice.yield();
     const { sequence, kind, rowId, row } = event;
     try {
       const values: RowValues | null = JSON.parse(row);

@@ -6,7 +6,7 @@ import { policyConditions, policyKey } from "../engine/policy.ts";
 import { Problem } from "../errors.ts";
 import type { RecordedEvent } from "../events/recorded-event.ts";
 import { FairTurns } from "../lib/fair-turns.ts";
-import { Pauses } from "../lib/pause.ts";
+import { TimeSlice } from "../lib/time-slice.ts";
 import { isComparison } from "../query/read.ts";
 import type { EventSource } from "./event-source.ts";
 import { readEvents, SubscriptionGroup } from "./group.ts";
@@ -139,16 +139,16 @@ export class SubscriptionHub {
   }
 
   async #deliver(events: readonly RecordedEvent[]): Promise<void> {
-    const pauses = new Pauses();
+    const slice = new TimeSlice();
     const byChannel = Map.groupBy(events, ({ tenantId, resource }) => channelOf(tenantId, resource));
     for (const [channel, recorded] of byChannel) {
       const groups = [...(this.#groups.get(channel)?.values() ?? [])];
       const kinds = new Set(groups.map(({ plan }) => plan.kind));
       const wanted = recorded.filter(({ kind }) => kinds.has(kind));
-      const parsed = await readEvents(wanted, this.#events, pauses);
+      const parsed = await readEvents(wanted, this.#events, slice);
       const until = recorded.at(-1)!.sequence;
       for (const group of groups) {
-        const deliveries = group.deliver(parsed, until, pauses);
+        const deliveries = group.deliver(parsed, until, slice);
         // Whoever must wait for rows is waited for by nobody: other tenants are told meanwhile.
         if (group.mustRead) deliveries.catch(this.#onInternalError);
         else await deliveries;

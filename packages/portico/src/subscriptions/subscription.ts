@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Caller } from "../declare/caller.ts";
 import { Problem, validationError } from "../errors.ts";
-import { Pauses } from "../lib/pause.ts";
+import { TimeSlice } from "../lib/time-slice.ts";
 import type { EventSource } from "./event-source.ts";
 import { type Message, readEvents, type SubscriptionGroup } from "./group.ts";
 import type { SubscriptionHub } from "./hub.ts";
@@ -134,7 +134,7 @@ export class Subscription {
     if (isResumed) await this.#requireNotPurged(this.#position);
     let unsent = events.reduce((sum, { row }) => sum + Buffer.byteLength(row), 0);
     const wanted = events.filter(({ kind }) => kind === this.plan.kind);
-    const read = await readEvents(wanted, this.#events, new Pauses());
+    const read = await readEvents(wanted, this.#events, new TimeSlice());
     for await (const messages of group.messagesOf(read, this.#caller)) {
       unsent -= this.#send(messages);
       this.#position = Math.max(this.#position, messages.at(-1)!.sequence);

@@ -12,7 +12,7 @@ import type { Model, ResourceModel } from "../model/model.ts";
 import type { Statement } from "../store/database.ts";
 import { compile, parameter } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
-import { minuteOf } from "./key-uses.ts";
+import { minuteOf } from "./key-usage-buffer.ts";
 
 /** Minutes of each step. */
 const stepMinutes = { minute: 1, hour: 60, day: 24 * 60 } as const;

@@ -6,10 +6,10 @@ import { ExpiryNotifier } from "../../src/auth/api-keys/expiry-notices.ts";
 import { systemCaller } from "../../src/auth/system-caller.ts";
 import { users } from "../../src/auth/users/resource.ts";
 import type { Report } from "../../src/lib/report.ts";
-import { MailedExpiryEmails } from "../../src/mail/key-notifications.ts";
+import { KeyExpiryEmails } from "../../src/mail/key-emails.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
-import { apiKeys, Mailing, model } from "../events/mail/sending.ts";
+import { apiKeys, MailWorkspace, model } from "../mail/mail-workspace.ts";
 import { onEachDatabase } from "../support/server.ts";
 
 const day = 24 * 60 * 60 * 1000;
@@ -18,11 +18,11 @@ const reports: string[] = [];
 const report: Report = (message) => void reports.push(message);
 
 onEachDatabase("the watch over keys that expire", (database) => {
-  let mailing: Mailing;
+  let mailing: MailWorkspace;
   let other: Store;
   let ada: string;
   before(async () => {
-    mailing = await Mailing.begin(database);
+    mailing = await MailWorkspace.begin(database);
     other = await openStore(mailing.workspace.databaseUrl);
     const caller = systemCaller(model, mailing.tenantId);
     ada = await mailing.engine.inTransaction(
@@ -41,7 +41,7 @@ onEachDatabase("the watch over keys that expire", (database) => {
       keysUrl: "https://example.com/v1/api-keys",
       status: "kept",
     } as const;
-    return new ExpiryNotifier(store, model, new MailedExpiryEmails(store, model, letterhead), soon, report);
+    return new ExpiryNotifier(store, model, new KeyExpiryEmails(store, model, letterhead), soon, report);
   };
   const makeKeys = async (count: number, name: string, inMs: number, ownerId: string | null = ada) => {
     const expiresAt = new Date(Date.now() + inMs).toISOString();

@@ -12,7 +12,7 @@ import { Engine } from "../../src/engine/engine.ts";
 import type { WriteResult } from "../../src/engine/write-transaction.ts";
 import { Problem } from "../../src/errors.ts";
 import { eventsTable } from "../../src/events/event.ts";
-import type { KeyNotifications } from "../../src/mail/key-notices.ts";
+import type { KeyNotifications } from "../../src/mail/key-emails.ts";
 import { buildModel } from "../../src/model/build-model.ts";
 import type { ResourceModel } from "../../src/model/model.ts";
 import { openStore } from "../../src/store/open.ts";

@@ -5,11 +5,11 @@ import { after, before, test } from "node:test";
 import { ExpiryNotifier } from "../../src/auth/api-keys/expiry-notices.ts";
 import { systemCaller } from "../../src/auth/system-caller.ts";
 import { users } from "../../src/auth/users/resource.ts";
-import { OneByOne, type Queue } from "../../src/jobs/one-by-one.ts";
 import { Purge } from "../../src/jobs/purge.ts";
-import { MailedExpiryEmails } from "../../src/mail/key-notifications.ts";
+import { type QueueSource, TransactionalQueue } from "../../src/jobs/transactional-queue.ts";
+import { KeyExpiryEmails } from "../../src/mail/key-emails.ts";
 import { mailExpiry } from "../../src/mail/message.ts";
-import { apiKeys, Mailing, model } from "../events/mail/sending.ts";
+import { apiKeys, MailWorkspace, model } from "../mail/mail-workspace.ts";
 import { MailServer } from "../support/mail-server.ts";
 import { refusal } from "../support/refusal.ts";
 import { onEachDatabase } from "../support/server.ts";
@@ -17,11 +17,11 @@ import { onEachDatabase } from "../support/server.ts";
 const day = 24 * 60 * 60 * 1000;
 
 onEachDatabase("queues", (database) => {
-  let mailing: Mailing;
+  let mailing: MailWorkspace;
   const reports: string[] = [];
   const report = (message: string): void => void reports.push(message);
   before(async () => {
-    mailing = await Mailing.begin(database);
+    mailing = await MailWorkspace.begin(database);
   });
   after(() => mailing?.end());
   /** Statements of PostgreSQL are run one by one. */
@@ -72,7 +72,7 @@ onEachDatabase("queues", (database) => {
     });
     await refuse("insert", "mails", `new."to" = 'poison@keys.example.com'`);
     const letterhead = { apiName: "A", keysUrl: "https://a.example", status: "kept" } as const;
-    const notices = new MailedExpiryEmails(mailing.store, model, letterhead);
+    const notices = new KeyExpiryEmails(mailing.store, model, letterhead);
     const watch = new ExpiryNotifier(mailing.store, model, notices, 7 * day, report);
     await watch.poll();
     await watch.poll();
@@ -88,16 +88,16 @@ test("an entry that fails is tried again, ever less often, until it succeeds", a
   let isBroken = true;
   const done: string[] = [];
   const attempts: number[] = [];
-  const queue: Queue<string> = {
-    next: async (last?: string) => (last === undefined ? ["bad", "good"] : []),
-    nameOf: (entry: string) => entry,
-    work: async (entry: string) => {
+  const queue: QueueSource<string> = {
+    page: async (last?: string) => (last === undefined ? ["bad", "good"] : []),
+    idOf: (entry: string) => entry,
+    process: async (entry: string) => {
       if (entry === "bad") attempts.push(now);
       if (entry === "bad" && isBroken) throw new Error("bad");
       done.push(entry);
     },
   };
-  const entries = new OneByOne(
+  const entries = new TransactionalQueue(
     queue,
     "an entry",
     () => {},

@@ -11,7 +11,7 @@ import { buildModel } from "../../src/model/build-model.ts";
 import type { Database, Session, Statement, Transaction } from "../../src/store/database.ts";
 import { sqliteDialect } from "../../src/store/sqlite/dialect.ts";
 import { Store } from "../../src/store/store.ts";
-import { KeyUsageBuffer } from "../../src/usage/key-uses.ts";
+import { KeyUsageBuffer } from "../../src/usage/key-usage-buffer.ts";
 import { RequestLog, requestLogs } from "../../src/usage/request-log.ts";
 
 const model = buildModel(app({ name: "Written behind", resources: [] }), [users, requestLogs]);

@@ -2,9 +2,9 @@
 // transaction of their own, so that of several processes one does it, and a key that fails holds up no other.
 
 import { sql } from "kysely";
-import { OneByOne } from "../../jobs/one-by-one.ts";
+import { TransactionalQueue } from "../../jobs/transactional-queue.ts";
 import type { Report } from "../../lib/report.ts";
-import type { ExpiryNotifications, NotifiedKey } from "../../mail/key-notices.ts";
+import type { KeyExpiryEmails, NotifiedKey } from "../../mail/key-emails.ts";
 import type { Model, ResourceModel } from "../../model/model.ts";
 import { select, wholeRow } from "../../query/selection.ts";
 import { rowJson } from "../../store/compile/row.ts";
@@ -43,15 +43,21 @@ interface Due {
 
 export class ExpiryNotifier {
   readonly #store: Store;
-  readonly #notices: ExpiryNotifications;
+  readonly #notices: Pick<KeyExpiryEmails, "expiringSoon">;
   readonly #soonMs: number;
   readonly #users: ResourceModel;
   readonly #page: Statement<Page>;
   readonly #mark: Statement<Due>;
-  readonly #queue: OneByOne<Due>;
+  readonly #queue: TransactionalQueue<Due>;
 
   /** @param soonMs how long before its end a key begins to expire soon */
-  constructor(store: Store, model: Model, notices: ExpiryNotifications, soonMs: number, report: Report) {
+  constructor(
+    store: Store,
+    model: Model,
+    notices: Pick<KeyExpiryEmails, "expiringSoon">,
+    soonMs: number,
+    report: Report,
+  ) {
     this.#store = store;
     this.#notices = notices;
     this.#soonMs = soonMs;
@@ -76,11 +82,15 @@ export class ExpiryNotifier {
         returning ${rowJson(store.dialect, undefined, selection)}`,
     );
     const queue = {
-      next: (after?: Due) => this.#next(after),
-      nameOf: ({ id }: Due) => id,
-      work: (due: Due) => store.transaction((session) => this.#tell(session, due)),
+      page: (after?: Due) => this.#next(after),
+      idOf: ({ id }: Due) => id,
+      process: (due: Due) => store.transaction((session) => this.#tell(session, due)),
     };
-    this.#queue = new OneByOne(queue, "telling the owner of a key that it will soon expire", report);
+    this.#queue = new TransactionalQueue(
+      queue,
+      "telling the owner of a key that it will soon expire",
+      report,
+    );
   }
 
   /** Tells the owners of all keys that will soon expire and were not told yet. */

@@ -3,7 +3,7 @@
 
 import { sql } from "kysely";
 import type { Quota } from "../../declare/caller.ts";
-import { BoundedMap } from "../../lib/lru-cache.ts";
+import { BoundedMap } from "../../lib/bounded-map.ts";
 import type { ColumnValues, Statement } from "../../store/database.ts";
 import { compile, parameter } from "../../store/statement.ts";
 import type { Store } from "../../store/store.ts";

@@ -14,7 +14,7 @@ import {
 } from "../../declare/field.ts";
 import type { RecordOf } from "../../declare/record.ts";
 import { type HookContext, type Resource, type Rows, resource } from "../../declare/resource.ts";
-import type { KeyNotifications, NotifiedKey } from "../../mail/key-notices.ts";
+import type { KeyNotifications, NotifiedKey } from "../../mail/key-emails.ts";
 import { users } from "../users/resource.ts";
 import { type Environment, type GenerateKey, generateKey, keyHash, prefixLength } from "./format.ts";
 import {

@@ -4,8 +4,8 @@
 import { verify } from "node:crypto";
 import { sql } from "kysely";
 import type { Caller, Quota } from "../../declare/caller.ts";
+import { BoundedMap } from "../../lib/bounded-map.ts";
 import { epochSeconds } from "../../lib/epoch-seconds.ts";
-import { BoundedMap } from "../../lib/lru-cache.ts";
 import type { Statement } from "../../store/database.ts";
 import { compile, parameter } from "../../store/statement.ts";
 import type { Store } from "../../store/store.ts";

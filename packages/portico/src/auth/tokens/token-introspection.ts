@@ -3,8 +3,8 @@
 
 import type { Caller, Quota } from "../../declare/caller.ts";
 import { LoggedProblem, type Problem } from "../../errors.ts";
+import { BoundedMap } from "../../lib/bounded-map.ts";
 import { epochSeconds } from "../../lib/epoch-seconds.ts";
-import { BoundedMap } from "../../lib/lru-cache.ts";
 import type { Report } from "../../lib/report.ts";
 import { everyScope } from "../api-keys/rules.ts";
 import { invalidCredential } from "../presented-credential.ts";

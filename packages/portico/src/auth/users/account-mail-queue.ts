@@ -2,10 +2,10 @@
 // and what is done about changed addresses. Each is written by itself: one that fails holds up no other.
 
 import { randomBytes } from "node:crypto";
-import { OneByOne } from "../../jobs/one-by-one.ts";
+import { TransactionalQueue } from "../../jobs/transactional-queue.ts";
 import { epochSeconds } from "../../lib/epoch-seconds.ts";
 import type { Report } from "../../lib/report.ts";
-import type { AccountEmails } from "../../mail/account-letters.ts";
+import type { AccountEmails } from "../../mail/account-emails.ts";
 import type { Session } from "../../store/database.ts";
 import type { Store } from "../../store/store.ts";
 import type { OAuthRecords } from "../tokens/oauth-records.ts";
@@ -37,31 +37,31 @@ export type Warning = Pick<LinkRequest, "tenantId" | "email" | "address">;
 
 export class AccountMailQueue {
   readonly #dependencies: AccountMailQueueDependencies;
-  readonly #requested: OneByOne<string>;
-  readonly #warnings: OneByOne<string>;
-  readonly #changed: OneByOne<ChangedUser>;
+  readonly #requested: TransactionalQueue<string>;
+  readonly #warnings: TransactionalQueue<string>;
+  readonly #changed: TransactionalQueue<ChangedUser>;
 
   constructor(dependencies: AccountMailQueueDependencies, report: Report) {
     this.#dependencies = dependencies;
     const { records, store, changes } = dependencies;
     const requested = {
-      next: (after = "") => records.pageOfIds(linkRequestModel, after),
-      nameOf: (id: string) => id,
-      work: (id: string) => store.transaction((session) => this.#sendRequested(session, id)),
+      page: (after = "") => records.pageOfIds(linkRequestModel, after),
+      idOf: (id: string) => id,
+      process: (id: string) => store.transaction((session) => this.#sendRequested(session, id)),
     };
     const warnings = {
-      next: (after = "") => records.pageOfIds(warningModel, after),
-      nameOf: (id: string) => id,
-      work: (id: string) => store.transaction((session) => this.#warn(session, id)),
+      page: (after = "") => records.pageOfIds(warningModel, after),
+      idOf: (id: string) => id,
+      process: (id: string) => store.transaction((session) => this.#warn(session, id)),
     };
     const changed = {
-      next: (after?: ChangedUser) => changes.page(after?.id ?? ""),
-      nameOf: ({ id }: ChangedUser) => id,
-      work: (user: ChangedUser) => store.transaction((session) => this.#notify(session, user)),
+      page: (after?: ChangedUser) => changes.page(after?.id ?? ""),
+      idOf: ({ id }: ChangedUser) => id,
+      process: (user: ChangedUser) => store.transaction((session) => this.#notify(session, user)),
     };
-    this.#requested = new OneByOne(requested, "writing a mail that somebody asked for", report);
-    this.#warnings = new OneByOne(warnings, "writing a warning of guessed passwords", report);
-    this.#changed = new OneByOne(changed, "writing mails about a changed address", report);
+    this.#requested = new TransactionalQueue(requested, "writing a mail that somebody asked for", report);
+    this.#warnings = new TransactionalQueue(warnings, "writing a warning of guessed passwords", report);
+    this.#changed = new TransactionalQueue(changed, "writing mails about a changed address", report);
   }
 
   /** Writes all that wait to be written. */

@@ -3,7 +3,7 @@
 
 import { randomBytes } from "node:crypto";
 import { epochSeconds } from "../../lib/epoch-seconds.ts";
-import type { AccountEmails, LinkPurpose } from "../../mail/account-letters.ts";
+import type { AccountEmails, LinkPurpose } from "../../mail/account-emails.ts";
 import type { Session, Transaction } from "../../store/database.ts";
 import type { Store } from "../../store/store.ts";
 import type { OAuthUrls } from "../tokens/access-tokens.ts";

@@ -2,7 +2,7 @@
 
 import { type RawBuilder, sql } from "kysely";
 import { newId } from "../../lib/id.ts";
-import type { AccountEmails } from "../../mail/account-letters.ts";
+import type { AccountEmails } from "../../mail/account-emails.ts";
 import type { ColumnValues, Session, Statement } from "../../store/database.ts";
 import type { Column, Table } from "../../store/schema/ddl.ts";
 import { compile, parameter } from "../../store/statement.ts";

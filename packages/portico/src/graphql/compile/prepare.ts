@@ -2,7 +2,7 @@
 // scopes that it needs.
 
 import { GraphQLError, getVariableValues, type OperationDefinitionNode } from "graphql";
-import { BoundedMap } from "../../lib/lru-cache.ts";
+import { BoundedMap } from "../../lib/bounded-map.ts";
 import { costOf, namesOf, sizeOf } from "../document/limits.ts";
 import type { ParsedDocument } from "../document/parsed-document.ts";
 import { type NeededScope, scopesOf } from "../document/scopes.ts";

@@ -10,7 +10,7 @@ import {
   validate,
 } from "graphql";
 import { Problem } from "../../errors.ts";
-import { BoundedMap } from "../../lib/lru-cache.ts";
+import { BoundedMap } from "../../lib/bounded-map.ts";
 import { type Failure, failureOf, failureOfDocument } from "../execute/failure.ts";
 import type { GraphqlLimits } from "./bounds.ts";
 import { limitExceeded, requireWithin } from "./limits.ts";

@@ -3,7 +3,7 @@
 
 import { hash } from "node:crypto";
 import { Problem } from "../../errors.ts";
-import { BoundedMap } from "../../lib/lru-cache.ts";
+import { BoundedMap } from "../../lib/bounded-map.ts";
 import type { GraphqlRequest } from "./request.ts";
 
 const maxDocuments = 1_000;

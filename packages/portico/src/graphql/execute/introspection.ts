@@ -10,8 +10,8 @@ import {
   isNonNullType,
 } from "graphql";
 import { validationError } from "../../errors.ts";
-import { BoundedMap } from "../../lib/lru-cache.ts";
-import { Pauses } from "../../lib/pause.ts";
+import { BoundedMap } from "../../lib/bounded-map.ts";
+import { TimeSlice } from "../../lib/time-slice.ts";
 import type { SelectedField, Subselection } from "../document/selected.ts";
 
 /** Characters that one operation may learn of the schema. The usual question of tools has some 10,000 for a resource. */
@@ -38,11 +38,11 @@ export class Introspection {
    */
   async textsOf(fields: readonly SelectedField[]): Promise<ReadonlyMap<SelectedField, string>> {
     const texts = new Map<SelectedField, string>();
-    const pauses = new Pauses();
+    const slice = new TimeSlice();
     let left = maxCharacters;
     for (const selected of fields) {
       if (!isIntrospection(selected)) continue;
-      const text = await this.#textOf(selected, left, pauses);
+      const text = await this.#textOf(selected, left, slice);
       left -= text.length;
       if (left < 0) throw tooMuch();
       texts.set(selected, text);
@@ -53,7 +53,7 @@ export class Introspection {
   async #textOf(
     { field, arguments: args, subselections }: SelectedField,
     maxLength: number,
-    pauses: Pauses,
+    slice: TimeSlice,
   ): Promise<string> {
     const about = this.#resolve({ field, arguments: args }, undefined);
     // What callers name and is not there must not fill the memory.
@@ -64,14 +64,14 @@ export class Introspection {
     const text = await this.#write(
       { type: field.type, value: about, inside: subselections },
       maxLength,
-      pauses,
+      slice,
     );
     this.#kept.set(shape, text);
     return text;
   }
 
   /** Writes a value without recursion, so that it can pause anywhere. */
-  async #write(value: Value, maxLength: number, pauses: Pauses): Promise<string> {
+  async #write(value: Value, maxLength: number, slice: TimeSlice): Promise<string> {
     const written: string[] = [];
     const open: (string | Value)[] = [value];
     let length = 0;
@@ -82,7 +82,7 @@ export class Introspection {
         length += parts.length;
         if (length > maxLength) throw tooMuch();
       } else for (const part of parts.reverse()) open.push(part);
-      if (typeof next !== "string" && pauses.isDue) await pauses.rest();
+      if (typeof next !== "string" && slice.isOver) await slice.yield();
     }
     return written.join("");
   }

@@ -1,6 +1,6 @@
 // Runs a prepared operation and writes its answer: texts of the database put beside each other.
 
-import { Pauses } from "../../lib/pause.ts";
+import { TimeSlice } from "../../lib/time-slice.ts";
 import type { CompiledField, RunContext } from "../compile/compile.ts";
 import type { CompiledOperation } from "../compile/prepare.ts";
 import { locationsOf } from "../document/location.ts";
@@ -42,12 +42,12 @@ async function runConcurrently(
 ): Promise<ExecutionOutcome> {
   if (fields.length === 1) return mergeOutcomes([await runField(fields[0]!, context, size)]);
   const outcomes: FieldOutcome[] = [];
-  const pauses = new Pauses();
+  const slice = new TimeSlice();
   const queue = fields.entries();
   const runQueued = async (): Promise<void> => {
     for (const [index, field] of queue) {
       outcomes[index] = await runField(field, context, size);
-      if (pauses.isDue) await pauses.rest();
+      if (slice.isOver) await slice.yield();
     }
   };
   await Promise.all(fields.slice(0, maxConcurrentFields).map(runQueued));
@@ -61,12 +61,12 @@ async function runSerially(
   size: TotalSize,
 ): Promise<ExecutionOutcome> {
   const outcomes: FieldOutcome[] = [];
-  const pauses = new Pauses();
+  const slice = new TimeSlice();
   for (const field of fields) {
     const each = await runField(field, context, size);
     outcomes.push(each);
     if (each.failure && field.isNonNull) break;
-    if (pauses.isDue) await pauses.rest();
+    if (slice.isOver) await slice.yield();
   }
   return mergeOutcomes(outcomes);
 }

@@ -3,7 +3,7 @@
 import type { GraphQLFormattedError } from "graphql";
 import type { Caller } from "../../declare/caller.ts";
 import { LoggedProblem, type Problem, validationError } from "../../errors.ts";
-import { nextTurn } from "../../lib/pause.ts";
+import { yieldToEventLoop } from "../../lib/time-slice.ts";
 import { valueKey } from "../../lib/value-key.ts";
 import type { Message } from "../../subscriptions/group.ts";
 import type { SubscriptionHub } from "../../subscriptions/hub.ts";
@@ -53,7 +53,7 @@ export class StreamedOperation implements SubscriptionSink {
   async run(request: GraphqlRequest, isReadOnly: boolean): Promise<void> {
     const { executor } = this.#dependencies;
     try {
-      if (request.isLong) await nextTurn();
+      if (request.isLong) await yieldToEventLoop();
       if (this.#isEnded) return;
       const prepared = executor.prepare(request, this.#caller, isReadOnly);
       if (areFailures(prepared)) return this.#refuse(prepared);

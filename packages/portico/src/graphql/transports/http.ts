@@ -5,7 +5,7 @@ import Negotiator from "negotiator";
 import type { Caller } from "../../declare/caller.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { LoggedProblem, Problem } from "../../errors.ts";
-import { nextTurn } from "../../lib/pause.ts";
+import { yieldToEventLoop } from "../../lib/time-slice.ts";
 import type { CursorCodec } from "../../query/cursor.ts";
 import type { EventSource } from "../../subscriptions/event-source.ts";
 import { SubscriptionHub } from "../../subscriptions/hub.ts";
@@ -105,7 +105,7 @@ export function registerGraphql(server: FastifyInstance, options: GraphqlOptions
     try {
       requireAnyScope(caller);
       const parameters = parametersOf();
-      if (parameters.isLong) await nextTurn();
+      if (parameters.isLong) await yieldToEventLoop();
       if (mayStream(request)) {
         resume(parameters, request);
         if (acceptsStream(request) || executor.isSubscription(parameters))

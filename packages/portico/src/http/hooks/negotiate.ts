@@ -4,7 +4,7 @@ import { isUtf8 } from "node:buffer";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import Negotiator from "negotiator";
 import { Problem } from "../../errors.ts";
-import { BoundedMap } from "../../lib/lru-cache.ts";
+import { BoundedMap } from "../../lib/bounded-map.ts";
 import { requireUncompressed } from "../../net/plain-body.ts";
 
 declare module "fastify" {

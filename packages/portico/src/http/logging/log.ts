@@ -1,7 +1,7 @@
 // Logs: JSON lines, pretty on a terminal. Whatever a line is made of, credentials do not leave in it.
 
 import { type DestinationStream, type Logger, pino } from "pino";
-import { redactCredentials } from "../../lib/redacted.ts";
+import { redactCredentials } from "../../lib/redact-credentials.ts";
 import type { LogLevel } from "./log-level.ts";
 
 export type { Logger } from "pino";

@@ -5,7 +5,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { pino } from "pino";
 import type { Caller } from "../../declare/caller.ts";
-import { redactCredentials } from "../../lib/redacted.ts";
+import { redactCredentials } from "../../lib/redact-credentials.ts";
 import type { Log } from "./log.ts";
 
 /** A request that was answered. */

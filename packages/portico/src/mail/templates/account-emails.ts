@@ -50,7 +50,7 @@ export function confirmationLinkEmail(facts: LinkFacts): Email {
 }
 
 /** Goes to the address of before. */
-export function emailChanged(
+export function emailChangedEmail(
   facts: AccountFacts & { readonly newEmail: string; readonly isPending: boolean },
 ): Email {
   const { apiName, newEmail, isPending } = facts;
@@ -88,7 +88,7 @@ export function passwordChangedEmail(facts: AccountFacts): Email {
   });
 }
 
-export function passwordGuessed(facts: AccountFacts): Email {
+export function passwordGuessingEmail(facts: AccountFacts): Email {
   return renderEmail({
     subject: `Somebody tries to sign in to your account at ${facts.apiName}`,
     greeting: greeting(facts),

@@ -5,7 +5,7 @@ import type { ValidLink } from "../../auth/users/email-links.ts";
 import type { User } from "../../auth/users/lookup.ts";
 import { passwordError } from "../../auth/users/password.ts";
 import { Problem } from "../../errors.ts";
-import type { LinkPurpose } from "../../mail/account-letters.ts";
+import type { LinkPurpose } from "../../mail/account-emails.ts";
 import {
   isCrossSite,
   type PageContext,

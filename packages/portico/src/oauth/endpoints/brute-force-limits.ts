@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Quota } from "../../declare/caller.ts";
 import type { Quotas } from "../../limits/quota.ts";
-import type { LinkPurpose } from "../../mail/account-letters.ts";
+import type { LinkPurpose } from "../../mail/account-emails.ts";
 import { networkOf } from "../../net/network.ts";
 
 /** Of one account, from one address. */

@@ -1,13 +1,13 @@
 // Answers that are no success, from outside the library: pages for people, JSON for applications.
 
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
-import { LoggedProblem, Problem } from "../../errors.ts";
+import { isUnavailable, LoggedProblem, Problem } from "../../errors.ts";
 import type { RunningProvider } from "../authorization-server.ts";
 import type { Issuer } from "../endpoints/issuer.ts";
 import { tooManyAttemptsMessage } from "../interaction/page-request.ts";
 import { pageHeaders } from "../pages/layout.ts";
 import { errorPage } from "../pages/plain-pages.ts";
-import { isOutage, outageBody } from "./outages.ts";
+import { outageBody } from "./outages.ts";
 
 interface FailedRequest {
   readonly request: FastifyRequest;
@@ -36,9 +36,9 @@ export function sendUnexpectedError(
     status,
     headers,
     body: page,
-  } = isOutage(error) ? outageOf(error, request) : brokenOf(error, request);
+  } = isUnavailable(error) ? outageOf(error, request) : brokenOf(error, request);
   if (raw.headersSent) return void raw.end();
-  const isForPeople = isPage || !isOutage(error);
+  const isForPeople = isPage || !isUnavailable(error);
   const type = isForPeople ? "text/html; charset=utf-8" : "application/json; charset=utf-8";
   raw.writeHead(status, { ...pageHeaders(issuer), ...headers, "Content-Type": type });
   raw.end(isForPeople ? errorPage(issuer, page) : JSON.stringify(page));
@@ -71,7 +71,7 @@ const serverError = { error: "server_error", error_description: "Something went 
 
 /** What the server refuses at these paths, in the form that clients of OAuth understand. */
 export function describeOAuthError(problem: Problem): object {
-  if (isOutage(problem)) return outageBody(problem);
+  if (isUnavailable(problem)) return outageBody(problem);
   const { message } = problem;
   return { error: "invalid_request", error_description: message };
 }
@@ -98,7 +98,7 @@ export function renderErrorPage(
 function errorResponse(error: FastifyError, request: FastifyRequest) {
   const { status, headers } =
     error instanceof Problem ? error : { status: error.statusCode ?? 500, headers: {} };
-  if (isOutage(error)) return outageOf(error, request);
+  if (isUnavailable(error)) return outageOf(error, request);
   if (status < 500)
     return { status, headers, body: { error: "invalid_request", error_description: error.message } };
   request.log.error({ requestId: request.id, err: error }, "request failed");

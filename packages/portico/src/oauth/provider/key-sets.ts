@@ -5,7 +5,7 @@ import { type LookupAddress, lookup } from "node:dns";
 import type { IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
-import { BoundedMap } from "../../lib/lru-cache.ts";
+import { BoundedMap } from "../../lib/bounded-map.ts";
 import { isPublicAddress } from "../../net/public-address.ts";
 
 const timeoutMs = 3_000;

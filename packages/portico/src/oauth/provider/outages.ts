@@ -2,7 +2,7 @@
 
 import type Provider from "oidc-provider";
 import type { KoaContextWithOIDC } from "oidc-provider";
-import { Problem } from "../../errors.ts";
+import { isUnavailable, type Problem } from "../../errors.ts";
 import type { Issuer } from "../endpoints/issuer.ts";
 import { errorPage } from "../pages/plain-pages.ts";
 import { showPage } from "./configuration.ts";
@@ -12,22 +12,18 @@ type Context = Pick<KoaContextWithOIDC, "status" | "type" | "body" | "set" | "ac
 export function handleOutages(provider: Provider, issuer: Issuer): void {
   const outages = new WeakMap<object, Problem>();
   provider.on("server_error", (context: object, error: unknown) => {
-    if (isOutage(error)) outages.set(context, error);
+    if (isUnavailable(error)) outages.set(context, error);
   });
   provider.use(async (context, next) => {
     try {
       await next();
     } catch (error) {
-      if (!isOutage(error)) throw error;
+      if (!isUnavailable(error)) throw error;
       outages.set(context, error);
     }
     const outage = outages.get(context);
     if (outage) sendOutage(context, issuer, outage);
   });
-}
-
-export function isOutage(error: unknown): error is Problem {
-  return error instanceof Problem && error.code === "unavailable";
 }
 
 /** RFC 6749, section 4.1.2.1, which other endpoints take over. */

@@ -2,7 +2,7 @@
 
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { Problem } from "../../errors.ts";
-import { BoundedMap } from "../../lib/lru-cache.ts";
+import { BoundedMap } from "../../lib/bounded-map.ts";
 import { AnswerTooLarge } from "../../query/answer-size.ts";
 import { rowSeparator } from "../../query/page.ts";
 import {

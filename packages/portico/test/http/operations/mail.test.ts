@@ -9,7 +9,7 @@ import { MailSender } from "../../../src/mail/sender.ts";
 import { openTransport } from "../../../src/mail/transport.ts";
 import { openStore } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { model } from "../../events/mail/sending.ts";
+import { model } from "../../mail/mail-workspace.ts";
 import { MailServer } from "../../support/mail-server.ts";
 import { runCommand } from "../../support/scenario.ts";
 import {

@@ -2,24 +2,23 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { systemCaller } from "../../../src/auth/system-caller.ts";
-import { createTenant } from "../../../src/auth/tenants/tenant.ts";
-import { users } from "../../../src/auth/users/resource.ts";
-import type { Caller } from "../../../src/declare/caller.ts";
-import type { KeyNotifications } from "../../../src/mail/key-notices.ts";
-import { MailedKeyEmails } from "../../../src/mail/key-notifications.ts";
-import { onEachDatabase } from "../../support/server.ts";
-import { apiKeys, Mailing, model } from "./sending.ts";
+import { systemCaller } from "../../src/auth/system-caller.ts";
+import { createTenant } from "../../src/auth/tenants/tenant.ts";
+import { users } from "../../src/auth/users/resource.ts";
+import type { Caller } from "../../src/declare/caller.ts";
+import { KeyEmails, type KeyNotifications } from "../../src/mail/key-emails.ts";
+import { onEachDatabase } from "../support/server.ts";
+import { apiKeys, MailWorkspace, model } from "./mail-workspace.ts";
 
 const now = "2026-11-21T09:30:00.000Z";
 const prefix = "sk_test_AH-f";
 const keyId = "api_key_01m7ykwps4fvprdm0p6dx1sk9c";
 
 onEachDatabase("notices about keys", (database) => {
-  let mailing: Mailing;
+  let mailing: MailWorkspace;
   let ada: string;
   let adminKey: { id: string; prefix: string };
-  const notices: KeyNotifications = new MailedKeyEmails(
+  const notices: KeyNotifications = new KeyEmails(
     {
       user: (rows, id) => rows.get(users, id),
       key: (rows, id) => rows.get(apiKeys, id),
@@ -63,7 +62,7 @@ onEachDatabase("notices about keys", (database) => {
   };
 
   before(async () => {
-    mailing = await Mailing.begin(database);
+    mailing = await MailWorkspace.begin(database);
     const { engine } = mailing;
     ada = await engine.inTransaction(
       command(),

@@ -3,18 +3,18 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Purge } from "../../../src/jobs/purge.ts";
-import { mailExpiry } from "../../../src/mail/message.ts";
-import { openStore } from "../../../src/store/open.ts";
-import { freePort } from "../../support/free-port.ts";
-import { MailServer } from "../../support/mail-server.ts";
-import { onEachDatabase } from "../../support/server.ts";
-import { Mailing } from "./sending.ts";
+import { Purge } from "../../src/jobs/purge.ts";
+import { mailExpiry } from "../../src/mail/message.ts";
+import { openStore } from "../../src/store/open.ts";
+import { freePort } from "../support/free-port.ts";
+import { MailServer } from "../support/mail-server.ts";
+import { onEachDatabase } from "../support/server.ts";
+import { MailWorkspace } from "./mail-workspace.ts";
 
 onEachDatabase("the sender", (database) => {
-  let mailing: Mailing;
+  let mailing: MailWorkspace;
   before(async () => {
-    mailing = await Mailing.begin(database);
+    mailing = await MailWorkspace.begin(database);
   });
   after(() => mailing?.end());
 

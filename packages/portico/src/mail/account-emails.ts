@@ -1,43 +1,47 @@
-// Letters about accounts as mails, written in the transaction of what they tell.
+// Emails to users about their own account. Each is written in the transaction of the change that causes it.
 
 import type { Model } from "../model/model.ts";
 import type { Session } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
-import type { EmailSettings } from "./key-notifications.ts";
-import { insertMail } from "./message.ts";
+import { type EmailSettings, insertMail } from "./message.ts";
 import {
   type AccountFacts,
   confirmationLinkEmail,
-  emailChanged,
+  emailChangedEmail,
   passkeyAddedEmail,
   passwordChangedEmail,
-  passwordGuessed,
+  passwordGuessingEmail,
   passwordLinkEmail,
 } from "./templates/account-emails.ts";
 import type { Email } from "./templates/layout.ts";
 
-interface Recipient {
+export interface Recipient {
   readonly tenantId: string;
   readonly name: string;
   readonly email: string;
 }
 
-/** Another address for the reader. */
-interface NewAddress {
-  readonly email: string;
-  readonly isPending: boolean;
-  readonly address: string;
-}
+/** What a link lets the recipient do. It is also the last segment of the link's path. */
+export type LinkPurpose = "password" | "email";
 
-/** A link that its reader has asked for. */
-interface Link {
-  readonly purpose: "password" | "email";
+export interface AccountLink {
+  readonly purpose: LinkPurpose;
   readonly url: string;
+  /** How long the link is valid. */
   readonly minutes: number;
+  /** The network address of the request for the link. */
   readonly address: string;
 }
 
-export class MailedAccountEmails {
+export interface EmailAddressChange {
+  readonly email: string;
+  /** Whether the new address still has to be confirmed. Until then, the previous one stays in use. */
+  readonly isPending: boolean;
+  /** The network address of the request that changed it. */
+  readonly address: string;
+}
+
+export class AccountEmails {
   readonly #store: Store;
   readonly #model: Model;
   readonly #settings: EmailSettings;
@@ -48,35 +52,47 @@ export class MailedAccountEmails {
     this.#settings = settings;
   }
 
+  /** Sends a link to set a password or to confirm an email address. */
   async link(
     session: Session,
     recipient: Recipient,
-    { purpose, url, minutes, address }: Link,
+    { purpose, url, minutes, address }: AccountLink,
   ): Promise<void> {
     const render = purpose === "password" ? passwordLinkEmail : confirmationLinkEmail;
     const facts = { ...this.#facts(recipient, address), url, minutes };
     await this.#send(session, recipient, `account.${purpose}_link`, render(facts));
   }
 
+  /**
+   * Reports a changed email address to the previous one.
+   *
+   * @param recipient with the previous address
+   */
   async emailChanged(
     session: Session,
     recipient: Recipient,
-    { email, isPending, address }: NewAddress,
+    { email, isPending, address }: EmailAddressChange,
   ): Promise<void> {
-    const message = emailChanged({ ...this.#facts(recipient, address), newEmail: email, isPending });
+    const message = emailChangedEmail({ ...this.#facts(recipient, address), newEmail: email, isPending });
     await this.#send(session, recipient, "account.email_changed", message);
   }
 
+  /** @param address the network address of the request */
   async passwordChanged(session: Session, recipient: Recipient, address: string): Promise<void> {
     const message = passwordChangedEmail(this.#facts(recipient, address));
     await this.#send(session, recipient, "account.password_changed", message);
   }
 
+  /** @param address the network address of the last failed sign-in */
   async passwordGuessed(session: Session, recipient: Recipient, address: string): Promise<void> {
-    const message = passwordGuessed(this.#facts(recipient, address));
+    const message = passwordGuessingEmail(this.#facts(recipient, address));
     await this.#send(session, recipient, "account.password_guessed", message);
   }
 
+  /**
+   * @param passkey the name that the user chose for it
+   * @param address the network address of the request
+   */
   async passkeyAdded(
     session: Session,
     recipient: Recipient,

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { retryDelayAfter } from "../../../src/jobs/retry-schedule.ts";
+import { retryDelayAfter } from "../../src/jobs/retry-schedule.ts";
 
 const seconds = [5, 30, 120, 600, 3_600, 10_800, 21_600, 43_200, 86_400];
 

@@ -1,9 +1,9 @@
 // Queues in the database whose entries are worked on one by one, each in a transaction of its own. An entry that fails
 // is set aside and tried again later, ever less often, so that it holds up no other.
 
-import { BoundedMap } from "../lib/lru-cache.ts";
+import { isUnavailable } from "../errors.ts";
+import { BoundedMap } from "../lib/bounded-map.ts";
 import type { Report } from "../lib/report.ts";
-import { isOutage } from "./outage.ts";
 
 const firstWaitMs = 5_000;
 const maxWaitMs = 60 * 60 * 1_000;
@@ -13,13 +13,13 @@ const maxSetAside = 10_000;
 const maxReported = 10;
 
 /** The entries of a queue, and what is done with each. */
-export interface Queue<Entry> {
+export interface QueueSource<Entry> {
   /** The entries after the given one, in a fixed order; empty at the end. */
-  next(after: Entry | undefined): Promise<readonly Entry[]>;
+  page(after: Entry | undefined): Promise<readonly Entry[]>;
   /** What an entry is known by. */
-  nameOf(entry: Entry): string;
+  idOf(entry: Entry): string;
   /** Works on an entry and takes it out of the queue, both in one transaction. */
-  work(entry: Entry): Promise<void>;
+  process(entry: Entry): Promise<void>;
 }
 
 interface Failure {
@@ -27,15 +27,15 @@ interface Failure {
   readonly retryAt: number;
 }
 
-export class OneByOne<Entry> {
-  readonly #queue: Queue<Entry>;
+export class TransactionalQueue<Entry> {
+  readonly #queue: QueueSource<Entry>;
   readonly #what: string;
   readonly #report: Report;
   readonly #now: () => number;
   readonly #failures = new BoundedMap<string, Failure>(maxSetAside);
 
   /** @param what the entries are, for the log: "a mail that was asked for" */
-  constructor(queue: Queue<Entry>, what: string, report: Report, now: () => number = Date.now) {
+  constructor(queue: QueueSource<Entry>, what: string, report: Report, now: () => number = Date.now) {
     this.#queue = queue;
     this.#what = what;
     this.#report = report;
@@ -45,31 +45,31 @@ export class OneByOne<Entry> {
   /** Works through the queue once. @throws where the database does not answer */
   async run(): Promise<void> {
     let failed = 0;
-    for (let page = await this.#queue.next(undefined); page.length > 0; ) {
+    for (let page = await this.#queue.page(undefined); page.length > 0; ) {
       for (const entry of page) {
         if (this.#isSetAside(entry) || (await this.#worksOn(entry, failed < maxReported))) continue;
         failed += 1;
       }
-      page = await this.#queue.next(page.at(-1));
+      page = await this.#queue.page(page.at(-1));
     }
     if (failed > maxReported) this.#report(`${failed} entries failed: ${this.#what}`, { failed });
   }
 
   #isSetAside(entry: Entry): boolean {
-    const failure = this.#failures.get(this.#queue.nameOf(entry));
+    const failure = this.#failures.get(this.#queue.idOf(entry));
     return failure !== undefined && failure.retryAt > this.#now();
   }
 
   async #worksOn(entry: Entry, isReported: boolean): Promise<boolean> {
-    const name = this.#queue.nameOf(entry);
+    const name = this.#queue.idOf(entry);
     try {
-      await this.#queue.work(entry);
+      await this.#queue.process(entry);
       this.#failures.delete(name);
       return true;
     } catch (err) {
       // Where the database does not answer, or nothing can be read either, it is not the entry that is at fault.
-      if (isOutage(err)) throw err;
-      await this.#queue.next(entry);
+      if (isUnavailable(err)) throw err;
+      await this.#queue.page(entry);
       const count = (this.#failures.get(name)?.count ?? 0) + 1;
       const waitMs = Math.min(firstWaitMs * 4 ** (count - 1), maxWaitMs);
       this.#failures.set(name, { count, retryAt: this.#now() + waitMs });

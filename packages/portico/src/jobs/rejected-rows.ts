@@ -17,7 +17,7 @@ interface Refused {
   readonly retryAt: number;
 }
 
-export class RefusedPieces {
+export class RejectedRows {
   readonly #report: Report;
   readonly #now: () => number;
   #kept: Refused[] = [];

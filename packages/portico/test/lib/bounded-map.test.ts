@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { BoundedMap } from "../../src/lib/lru-cache.ts";
+import { BoundedMap } from "../../src/lib/bounded-map.ts";
 
 test("the entry that was added first goes first, and one that is set again counts as new", () => {
   const map = new BoundedMap<string, number>(2);

@@ -1,10 +1,10 @@
-// Notices about keys as mails to their owners, written in the transaction of what they tell.
+// Emails to the owners of API keys. Each is written in the transaction of the change that causes it.
 
 import type { HookContext, Rows } from "../declare/resource.ts";
 import type { Model } from "../model/model.ts";
 import type { Session } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
-import { type InitialStatus, insertMail, mails } from "./message.ts";
+import { type EmailSettings, insertMail, mails } from "./message.ts";
 import {
   type KeyChange,
   type KeyFacts,
@@ -12,29 +12,35 @@ import {
   keyExpiringSoonEmail,
   keyRevokedEmail,
   keyRotatedEmail,
-} from "./templates/key-notices.ts";
+} from "./templates/key-emails.ts";
 import type { Email } from "./templates/layout.ts";
 
-/** What is known of a key when its owner is written to. */
-type Key = Omit<KeyFacts, "ownerName" | "apiName" | "keysUrl"> & { readonly ownerId: string | null };
+/** A key, as far as emails describe it. */
+export interface NotifiedKey {
+  readonly id: string;
+  readonly name: string;
+  readonly prefix: string;
+  readonly scopes: readonly string[];
+  readonly expiresAt: string | null;
+  readonly ownerId: string | null;
+}
 
 interface Recipient {
   readonly name: string;
   readonly email: string;
 }
 
-/** Who is behind the ids of a write. */
+/** Looks up the users and keys that the ids of a write refer to. */
 export interface KeyDirectory {
   user(rows: Rows, id: string): Promise<Recipient | undefined>;
   key(rows: Rows, id: string): Promise<{ readonly name: string; readonly prefix: string } | undefined>;
 }
 
-/** What stands in all letters, and what becomes of them. */
-export interface EmailSettings extends Pick<KeyFacts, "apiName" | "keysUrl"> {
-  readonly status: InitialStatus;
-}
+/** What the hooks of API keys call. */
+export type KeyNotifications = Pick<KeyEmails, "created" | "rotated" | "revoked">;
 
-export class MailedKeyEmails {
+/** Reports changes to a key to its owner; keys without an owner are skipped. */
+export class KeyEmails {
   readonly #directory: KeyDirectory;
   readonly #settings: EmailSettings;
 
@@ -43,22 +49,22 @@ export class MailedKeyEmails {
     this.#settings = settings;
   }
 
-  async created(key: Key, context: HookContext): Promise<void> {
+  async created(key: NotifiedKey, context: HookContext): Promise<void> {
     await this.#notify("created", key, context, (facts) => keyCreatedEmail(facts));
   }
 
-  /** @param old with the `expiresAt` at which it now ends */
-  async rotated(old: Key, replacement: Key, context: HookContext): Promise<void> {
+  /** @param old with the `expiresAt` that the rotation set */
+  async rotated(old: NotifiedKey, replacement: NotifiedKey, context: HookContext): Promise<void> {
     await this.#notify("rotated", old, context, (facts) => keyRotatedEmail({ ...facts, replacement }));
   }
 
-  async revoked(key: Key, context: HookContext): Promise<void> {
+  async revoked(key: NotifiedKey, context: HookContext): Promise<void> {
     await this.#notify("revoked", key, context, (facts) => keyRevokedEmail(facts));
   }
 
   async #notify(
-    event: string,
-    key: Key,
+    action: string,
+    key: NotifiedKey,
     context: HookContext,
     render: (facts: KeyFacts & KeyChange) => Email,
   ): Promise<void> {
@@ -66,7 +72,7 @@ export class MailedKeyEmails {
     if (!owner) return;
     const { status } = this.#settings;
     const facts = { ...factsOf(key, owner, this.#settings), ...(await this.#keyChange(context)) };
-    const mail = { ...render(facts), to: owner.email, kind: `api_key.${event}`, status };
+    const mail = { ...render(facts), to: owner.email, kind: `api_key.${action}`, status };
     await context.rows.create(mails, mail);
   }
 
@@ -80,7 +86,8 @@ export class MailedKeyEmails {
   }
 }
 
-export class MailedExpiryEmails {
+/** Reports keys that are about to expire; `ExpiryNotifier` finds them. */
+export class KeyExpiryEmails {
   readonly #store: Store;
   readonly #model: Model;
   readonly #settings: EmailSettings;
@@ -91,8 +98,8 @@ export class MailedExpiryEmails {
     this.#settings = settings;
   }
 
-  /** Writes to the owner in the transaction of `session`. */
-  async expiringSoon(session: Session, tenantId: string, key: Key, owner: Recipient): Promise<void> {
+  /** Writes to the owner of a key in the transaction of `session`. */
+  async expiringSoon(session: Session, tenantId: string, key: NotifiedKey, owner: Recipient): Promise<void> {
     const { status } = this.#settings;
     const email = keyExpiringSoonEmail(factsOf(key, owner, this.#settings));
     const mail = { ...email, to: owner.email, kind: "api_key.expiring_soon", status };
@@ -100,9 +107,9 @@ export class MailedExpiryEmails {
   }
 }
 
-/** Named one by one: what else the record of a key may hold does not get near a letter. */
+/** Lists each member, so that no other field of a key's record, such as its hash, can reach an email. */
 function factsOf(
-  { id, name, prefix, scopes, expiresAt }: Key,
+  { id, name, prefix, scopes, expiresAt }: NotifiedKey,
   owner: Recipient,
   { apiName, keysUrl }: EmailSettings,
 ): KeyFacts {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SequenceGaps } from "../../src/events/gaps.ts";
+import { SequenceGaps } from "../../src/events/sequence-gaps.ts";
 
 test("numbers without gaps are told at once", () => {
   const gaps = new SequenceGaps(5);

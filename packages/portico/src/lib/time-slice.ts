@@ -11,22 +11,22 @@ let last: Promise<void> = Promise.resolve();
  * Waits for a turn of the event loop. Each of all who wait has one of its own, so that many long operations together
  * hold up others no longer than one of them.
  */
-export function nextTurn(): Promise<void> {
+export function yieldToEventLoop(): Promise<void> {
   // handled: without a signal, setImmediate does not reject.
   last = last.then(() => setImmediate());
   return last;
 }
 
-export class Pauses {
+export class TimeSlice {
   #began = performance.now();
 
   /** Whether it is the turn of others; `rest` gives it to them. */
-  get isDue(): boolean {
+  get isOver(): boolean {
     return performance.now() - this.#began > maxMs;
   }
 
-  async rest(): Promise<void> {
-    await nextTurn();
+  async yield(): Promise<void> {
+    await yieldToEventLoop();
     this.#began = performance.now();
   }
 }

@@ -1,25 +1,25 @@
 // A database with a tenant, in which a test writes mails and sends them as a server would.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { expiryIndexes } from "../../../src/auth/api-keys/expiry-notices.ts";
-import { declareApiKeys } from "../../../src/auth/api-keys/resource.ts";
-import { systemCaller } from "../../../src/auth/system-caller.ts";
-import { createTenant, tenantsTable } from "../../../src/auth/tenants/tenant.ts";
-import { passwordsTable } from "../../../src/auth/users/password.ts";
-import { users } from "../../../src/auth/users/resource.ts";
-import { app } from "../../../src/declare/app.ts";
-import { Engine } from "../../../src/engine/engine.ts";
-import { eventsTable } from "../../../src/events/event.ts";
-import { mailIndexes, mails } from "../../../src/mail/message.ts";
-import { Outbox } from "../../../src/mail/outbox.ts";
-import { MailSender } from "../../../src/mail/sender.ts";
-import { openTransport } from "../../../src/mail/transport.ts";
-import { buildModel } from "../../../src/model/build-model.ts";
-import { openStore } from "../../../src/store/open.ts";
-import { tablesOf } from "../../../src/store/schema/ddl.ts";
-import { migrate } from "../../../src/store/schema/migrate.ts";
-import type { Store } from "../../../src/store/store.ts";
-import { type DatabaseName, makeWorkspace, type Workspace } from "../../support/server.ts";
+import { expiryIndexes } from "../../src/auth/api-keys/expiry-notices.ts";
+import { declareApiKeys } from "../../src/auth/api-keys/resource.ts";
+import { systemCaller } from "../../src/auth/system-caller.ts";
+import { createTenant, tenantsTable } from "../../src/auth/tenants/tenant.ts";
+import { passwordsTable } from "../../src/auth/users/password.ts";
+import { users } from "../../src/auth/users/resource.ts";
+import { app } from "../../src/declare/app.ts";
+import { Engine } from "../../src/engine/engine.ts";
+import { eventsTable } from "../../src/events/event.ts";
+import { mailIndexes, mails } from "../../src/mail/message.ts";
+import { Outbox } from "../../src/mail/outbox.ts";
+import { MailSender } from "../../src/mail/sender.ts";
+import { openTransport } from "../../src/mail/transport.ts";
+import { buildModel } from "../../src/model/build-model.ts";
+import { openStore } from "../../src/store/open.ts";
+import { tablesOf } from "../../src/store/schema/ddl.ts";
+import { migrate } from "../../src/store/schema/migrate.ts";
+import type { Store } from "../../src/store/store.ts";
+import { type DatabaseName, makeWorkspace, type Workspace } from "../support/server.ts";
 
 const untold = async (): Promise<void> => {};
 export const apiKeys = declareApiKeys({
@@ -41,7 +41,7 @@ export interface MailRow {
   readonly sentAt: string | null;
 }
 
-export class Mailing {
+export class MailWorkspace {
   readonly workspace: Workspace;
   readonly store: Store;
   readonly tenantId: string;
@@ -57,13 +57,13 @@ export class Mailing {
     this.engine = new Engine(model, store);
   }
 
-  static async begin(database: DatabaseName): Promise<Mailing> {
+  static async begin(database: DatabaseName): Promise<MailWorkspace> {
     const workspace = await makeWorkspace(database);
     const store = await openStore(workspace.databaseUrl);
     const tables = [tenantsTable, passwordsTable, eventsTable];
     await migrate(store, tablesOf(model, tables, [...mailIndexes, ...expiryIndexes]));
     const { id } = await createTenant(store, "Mailing");
-    return new Mailing(workspace, store, id);
+    return new MailWorkspace(workspace, store, id);
   }
 
   async end(): Promise<void> {

@@ -7,8 +7,8 @@ import {
   keyExpiringSoonEmail,
   keyRevokedEmail,
   keyRotatedEmail,
-} from "../../../src/mail/templates/key-notices.ts";
-import type { Email } from "../../../src/mail/templates/layout.ts";
+} from "../../src/mail/templates/key-emails.ts";
+import type { Email } from "../../src/mail/templates/layout.ts";
 
 const key = {
   id: "api_key_01m7ykwps4fvprdm0p6dx1sk9c",
