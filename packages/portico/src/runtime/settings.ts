@@ -3,7 +3,7 @@
 import type { Introspection } from "../auth/tokens/token-introspection.ts";
 import type { Quota } from "../declare/caller.ts";
 import { OperatorError } from "../errors.ts";
-import { type GraphqlLimits, standardLimits } from "../graphql/document/bounds.ts";
+import { type GraphqlLimits, standardLimits } from "../graphql/document/graphql-limits.ts";
 import type { AllowedOrigins } from "../http/hooks/cors.ts";
 import { type LogLevel, logLevels } from "../http/logging/log-level.ts";
 import { parseNetwork } from "../net/client-address.ts";

@@ -9,7 +9,7 @@ import type { ResourceModel } from "../../model/model.ts";
 import { AnswerTooLarge } from "../../query/answer-size.ts";
 import type { CursorCodec } from "../../query/cursor.ts";
 import type { Read } from "../../query/read.ts";
-import type { SelectedField } from "../document/selected.ts";
+import type { CollectedField } from "../document/collect-fields.ts";
 import { isIntrospection } from "../execute/introspection.ts";
 import { search } from "../execute/search.ts";
 import { isWrite, type WriteFieldMapping, write } from "../execute/write.ts";
@@ -33,12 +33,12 @@ export interface RunContext {
   /** Takes what only the answer to a write shows. */
   readonly addReturnedOnce: (name: string, members: Readonly<Record<string, unknown>>) => void;
   /** What was found out for the fields of introspection before. */
-  readonly introspected: ReadonlyMap<SelectedField, string>;
+  readonly introspected: ReadonlyMap<CollectedField, string>;
 }
 
 /** A root field that is ready to run, for any caller. */
 export interface CompiledField {
-  readonly selected: SelectedField;
+  readonly selected: CollectedField;
   readonly isNonNull: boolean;
   /** JSON text of its value. */
   run(context: RunContext): Promise<string>;
@@ -47,16 +47,16 @@ export interface CompiledField {
 export function compileFields(
   api: Api,
   rootName: string,
-  fields: readonly SelectedField[],
+  fields: readonly CollectedField[],
 ): readonly CompiledField[] {
   return fields.map((selected) => ({
     selected,
-    isNonNull: selected.field.type instanceof GraphQLNonNull,
+    isNonNull: selected.definition.type instanceof GraphQLNonNull,
     run: compileRun(api, rootName, selected),
   }));
 }
 
-function compileRun(api: Api, rootName: string, selected: SelectedField): CompiledField["run"] {
+function compileRun(api: Api, rootName: string, selected: CollectedField): CompiledField["run"] {
   const { mapping } = selected;
   if (isWrite(mapping)) return writeRun(mapping, selected);
   switch (mapping?.kind) {
@@ -86,13 +86,13 @@ function compileRun(api: Api, rootName: string, selected: SelectedField): Compil
 /** What is selected of the type that a resource has. */
 function subselectionOf(
   api: Api,
-  selected: SelectedField,
+  selected: CollectedField,
   resource: ResourceModel,
-): SelectedField["subselections"][number] {
+): CollectedField["subselections"][number] {
   return selected.subselections.find(({ type }) => api.resourceOf.get(type) === resource)!;
 }
 
-function rowRun(api: Api, resource: ResourceModel, selected: SelectedField): CompiledField["run"] {
+function rowRun(api: Api, resource: ResourceModel, selected: CollectedField): CompiledField["run"] {
   const read = {
     resource,
     selection: rowSelection(subselectionOf(api, selected, resource)),
@@ -105,7 +105,7 @@ function rowRun(api: Api, resource: ResourceModel, selected: SelectedField): Com
 
 function firstRun(
   resource: ResourceModel,
-  { subselections, arguments: args }: SelectedField,
+  { subselections, arguments: args }: CollectedField,
 ): CompiledField["run"] {
   const read: Read = {
     resource,
@@ -118,7 +118,7 @@ function firstRun(
   return async ({ engine, caller }) => (await engine.list(caller, read)).rows;
 }
 
-function pageRun(resource: ResourceModel, selected: SelectedField): CompiledField["run"] {
+function pageRun(resource: ResourceModel, selected: CollectedField): CompiledField["run"] {
   const shape = connectionShape(selected);
   return async ({ engine, caller, cursors }) => {
     const plan = planPage(resource, selected.arguments, shape.rows, shape.hasCursors);
@@ -129,7 +129,7 @@ function pageRun(resource: ResourceModel, selected: SelectedField): CompiledFiel
   };
 }
 
-function searchRun(api: Api, selected: SelectedField): CompiledField["run"] {
+function searchRun(api: Api, selected: CollectedField): CompiledField["run"] {
   const { q, limit } = selected.arguments;
   const all = api.searched.map((resource) => {
     return { resource, selection: rowSelection(subselectionOf(api, selected, resource)) };
@@ -140,11 +140,12 @@ function searchRun(api: Api, selected: SelectedField): CompiledField["run"] {
   };
 }
 
-function writeRun(mapping: WriteFieldMapping, selected: SelectedField): CompiledField["run"] {
+function writeRun(mapping: WriteFieldMapping, selected: CollectedField): CompiledField["run"] {
   const selection = rowSelection(selected.subselections[0]!);
   return async ({ engine, caller, addReturnedOnce }) => {
     const { text, returnedOnce } = await write(engine, caller, mapping, selected.arguments, selection);
-    if (returnedOnce && Object.keys(returnedOnce).length > 0) addReturnedOnce(selected.name, returnedOnce);
+    if (returnedOnce && Object.keys(returnedOnce).length > 0)
+      addReturnedOnce(selected.responseName, returnedOnce);
     return text;
   };
 }

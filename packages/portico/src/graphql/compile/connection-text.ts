@@ -4,22 +4,22 @@ import type { CursorCodec } from "../../query/cursor.ts";
 import { type Page, partSeparator, rowSeparator } from "../../query/page.ts";
 import type { CursorPage, Position, Read, Selection } from "../../query/read.ts";
 import { selectParts } from "../../query/selection.ts";
-import type { SelectedField } from "../document/selected.ts";
+import type { CollectedField } from "../document/collect-fields.ts";
 import type { PageInfoField } from "../schema/field-mapping.ts";
 import { rowSelection } from "./row-selection.ts";
 
 /** What a connection is asked for. */
 export interface ConnectionShape {
-  readonly fields: readonly SelectedField[];
+  readonly fields: readonly CollectedField[];
   readonly typeName: string;
   /** Each field for the row of an edge, by its place among the texts of the row. */
-  readonly nodes: ReadonlyMap<SelectedField, number>;
+  readonly nodes: ReadonlyMap<CollectedField, number>;
   /** One part for each of them. */
   readonly rows: Selection;
   readonly hasCursors: boolean;
 }
 
-export function connectionShape({ subselections }: SelectedField): ConnectionShape {
+export function connectionShape({ subselections }: CollectedField): ConnectionShape {
   const { type, fields } = subselections[0]!;
   const edgeFields = fields
     .filter(({ mapping }) => mapping?.kind === "edges")
@@ -53,11 +53,15 @@ export function connectionText(shape: ConnectionShape, result: PageResult): stri
 }
 
 /** Names of GraphQL need no escaping. */
-export function memberText({ name }: Pick<SelectedField, "name">, value: string): string {
-  return `"${name}":${value}`;
+export function memberText({ responseName }: Pick<CollectedField, "responseName">, value: string): string {
+  return `"${responseName}":${value}`;
 }
 
-function edgesText({ subselections }: SelectedField, { nodes }: ConnectionShape, result: PageResult): string {
+function edgesText(
+  { subselections }: CollectedField,
+  { nodes }: ConnectionShape,
+  result: PageResult,
+): string {
   const { page } = result;
   if (page.count === 0) return "[]";
   const { type, fields } = subselections[0]!;
@@ -75,7 +79,7 @@ function edgesText({ subselections }: SelectedField, { nodes }: ConnectionShape,
   return `[${edges.join(",")}]`;
 }
 
-function pageInfoText({ subselections }: SelectedField, result: PageResult): string {
+function pageInfoText({ subselections }: CollectedField, result: PageResult): string {
   const { type, fields } = subselections[0]!;
   const members = fields.map((selected) => {
     const { mapping } = selected;

@@ -2,7 +2,7 @@
 
 import type { Member, Selection } from "../../query/read.ts";
 import { selectMembers } from "../../query/selection.ts";
-import type { SelectedField, Subselection } from "../document/selected.ts";
+import type { CollectedField, Subselection } from "../document/collect-fields.ts";
 import { clampLimit, newestFirst } from "../schema/list-arguments.ts";
 
 export function rowSelection({ type, fields }: Subselection): Selection {
@@ -11,7 +11,7 @@ export function rowSelection({ type, fields }: Subselection): Selection {
 
 function memberOf(
   typeName: string,
-  { name, mapping, subselections, arguments: args }: SelectedField,
+  { responseName: name, mapping, subselections, arguments: args }: CollectedField,
 ): Member {
   switch (mapping?.kind) {
     case "value":

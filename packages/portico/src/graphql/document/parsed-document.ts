@@ -12,9 +12,9 @@ import {
 import { Problem } from "../../errors.ts";
 import { BoundedMap } from "../../lib/bounded-map.ts";
 import { type Failure, failureOf, failureOfDocument } from "../execute/failure.ts";
-import type { GraphqlLimits } from "./bounds.ts";
-import { limitExceeded, requireWithin } from "./limits.ts";
-import { requireBoundedDocument } from "./survey.ts";
+import { requireBoundedDocument } from "./document-limits.ts";
+import type { GraphqlLimits } from "./graphql-limits.ts";
+import { limitExceeded, requireWithin } from "./operation-limits.ts";
 
 export interface ParsedDocument {
   readonly document: DocumentNode;

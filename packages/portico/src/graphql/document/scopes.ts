@@ -6,7 +6,7 @@ import { Problem } from "../../errors.ts";
 import { resourceOfId } from "../compile/resource-of-id.ts";
 import { isWrite } from "../execute/write.ts";
 import type { Api } from "../schema/schema.ts";
-import type { SelectedField } from "./selected.ts";
+import type { CollectedField } from "./collect-fields.ts";
 
 /** Publishable keys, and keys without a scope, open nothing, not even the schema. @throws Problem */
 export function requireAnyScope({ scopes }: Caller): void {
@@ -23,13 +23,13 @@ export interface NeededScope {
   readonly onlyWith: string | undefined;
 }
 
-export function scopesOf(api: Api, fields: readonly SelectedField[]): NeededScope[] {
-  return fields.flatMap((selected) => scopesOfField(api, selected, [selected.name], undefined));
+export function scopesOf(api: Api, fields: readonly CollectedField[]): NeededScope[] {
+  return fields.flatMap((selected) => scopesOfField(api, selected, [selected.responseName], undefined));
 }
 
 function scopesOfField(
   api: Api,
-  selected: SelectedField,
+  selected: CollectedField,
   path: readonly string[],
   onlyWith: string | undefined,
 ): NeededScope[] {
@@ -38,12 +38,12 @@ function scopesOfField(
   const inner = selected.subselections.flatMap(({ type, fields }) => {
     const isSearch = selected.mapping?.kind === "search";
     const without = isSearch ? api.resourceOf.get(type)?.scopes.read : onlyWith;
-    return fields.flatMap((each) => scopesOfField(api, each, [...path, each.name], without));
+    return fields.flatMap((each) => scopesOfField(api, each, [...path, each.responseName], without));
   });
   return [...own, ...inner];
 }
 
-function fieldScope(api: Api, selected: SelectedField): string | undefined {
+function fieldScope(api: Api, selected: CollectedField): string | undefined {
   const { mapping } = selected;
   if (isWrite(mapping)) return mapping.resource.scopes.write;
   switch (mapping?.kind) {

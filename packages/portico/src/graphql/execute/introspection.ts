@@ -12,7 +12,7 @@ import {
 import { validationError } from "../../errors.ts";
 import { BoundedMap } from "../../lib/bounded-map.ts";
 import { TimeSlice } from "../../lib/time-slice.ts";
-import type { SelectedField, Subselection } from "../document/selected.ts";
+import type { CollectedField, Subselection } from "../document/collect-fields.ts";
 
 /** Characters that one operation may learn of the schema. The usual question of tools has some 10,000 for a resource. */
 const maxCharacters = 8 * 1024 * 1024;
@@ -20,7 +20,7 @@ const maxCharacters = 8 * 1024 * 1024;
 const maxCached = 8 * 1024 * 1024;
 
 /** Whether a root field asks about the schema: `__schema` or `__type`. */
-export function isIntrospection({ field }: SelectedField): boolean {
+export function isIntrospection({ definition: field }: CollectedField): boolean {
   return field.name === "__schema" || field.name === "__type";
 }
 
@@ -36,8 +36,8 @@ export class Introspection {
    * The text of each root field that asks about the schema.
    * @throws Problem `validation_error` where they come to more than a document may ask for
    */
-  async textsOf(fields: readonly SelectedField[]): Promise<ReadonlyMap<SelectedField, string>> {
-    const texts = new Map<SelectedField, string>();
+  async textsOf(fields: readonly CollectedField[]): Promise<ReadonlyMap<CollectedField, string>> {
+    const texts = new Map<CollectedField, string>();
     const slice = new TimeSlice();
     let left = maxCharacters;
     for (const selected of fields) {
@@ -51,11 +51,11 @@ export class Introspection {
   }
 
   async #textOf(
-    { field, arguments: args, subselections }: SelectedField,
+    { definition: field, arguments: args, subselections }: CollectedField,
     maxLength: number,
     slice: TimeSlice,
   ): Promise<string> {
-    const about = this.#resolve({ field, arguments: args }, undefined);
+    const about = this.#resolve({ definition: field, arguments: args }, undefined);
     // What callers name and is not there must not fill the memory.
     if (about === undefined || about === null) return "null";
     const shape = `${field.name}${argumentsText(args)}${shapeOf(subselections)}`;
@@ -102,17 +102,20 @@ export class Introspection {
     if (isLeafType(type)) return JSON.stringify(type.coerceOutputValue(value));
     // No type of introspection is abstract.
     const members = inside[0]!.fields.flatMap((selected, index) => {
-      const { name, field } = selected;
-      const member = field.name === "__typename" ? inside[0]!.type.name : this.#resolve(selected, value);
+      const { responseName, definition } = selected;
+      const member = definition.name === "__typename" ? inside[0]!.type.name : this.#resolve(selected, value);
       return [
-        `${index === 0 ? "" : ","}"${name}":`,
-        { type: field.type, value: member, inside: selected.subselections },
+        `${index === 0 ? "" : ","}"${responseName}":`,
+        { type: definition.type, value: member, inside: selected.subselections },
       ];
     });
     return ["{", ...members, "}"];
   }
 
-  #resolve({ field, arguments: args }: Pick<SelectedField, "field" | "arguments">, source: unknown): unknown {
+  #resolve(
+    { definition: field, arguments: args }: Pick<CollectedField, "definition" | "arguments">,
+    source: unknown,
+  ): unknown {
     // Resolvers of introspection look at nothing else.
     return field.resolve!(source, args, undefined, { schema: this.#schema } as GraphQLResolveInfo);
   }
@@ -129,12 +132,12 @@ function shapeOf(inside: readonly Subselection[]): string {
   const [of] = inside;
   if (!of) return "";
   const fields = of.fields.map((selected) => {
-    return `${selected.name}:${selected.field.name}${argumentsText(selected.arguments)}${shapeOf(selected.subselections)}`;
+    return `${selected.responseName}:${selected.definition.name}${argumentsText(selected.arguments)}${shapeOf(selected.subselections)}`;
   });
   return `{${fields.join(" ")}}`;
 }
 
-function argumentsText(args: SelectedField["arguments"]): string {
+function argumentsText(args: CollectedField["arguments"]): string {
   const text = JSON.stringify(args);
   return text === "{}" ? "" : text;
 }

@@ -8,7 +8,7 @@ import type { RowValues } from "../../query/write.ts";
 import type { SubscriptionPlan } from "../../subscriptions/plan.ts";
 import { rowSelection } from "../compile/row-selection.ts";
 import { missingScopes } from "../document/scopes.ts";
-import { type PreparedOperation, rowsPerToken } from "../execute/answer.ts";
+import { type PreparedOperation, rowsPerToken } from "../execute/executor.ts";
 import { ownText } from "../execute/write.ts";
 import { filterConditions, parentConditions } from "../schema/list-arguments.ts";
 
@@ -22,7 +22,7 @@ export function planSubscription({ compiled }: PreparedOperation): GraphqlSubscr
   const selected = compiled.fields[0]?.selected;
   if (selected?.mapping?.kind !== "event")
     throw new Problem("validation_error", "There is nothing to subscribe to.");
-  const { name, mapping, subselections, arguments: args } = selected;
+  const { responseName: name, mapping, subselections, arguments: args } = selected;
   const { resource, action } = mapping;
   const selection = rowSelection(subselections[0]!);
   const isAnsweredByEvent = selection.members.every(isOwnMember);

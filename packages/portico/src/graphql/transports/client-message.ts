@@ -3,7 +3,7 @@
 // anything uses it.
 
 import { type GraphqlRequest, requestOfBody, requireBoundedJson } from "../document/request.ts";
-import type { PresentedHeaders } from "../subscriptions/open-credentials.ts";
+import type { PresentedHeaders } from "../subscriptions/credential-watcher.ts";
 
 /** What a connection is closed with; clients know the first ones from the protocol. */
 export const closeCodes = {

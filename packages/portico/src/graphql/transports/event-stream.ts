@@ -6,7 +6,7 @@ import type { GraphQLFormattedError } from "graphql";
 import { Problem } from "../../errors.ts";
 import type { Message } from "../../subscriptions/group.ts";
 import { failureOf } from "../execute/failure.ts";
-import type { ResultSink } from "../subscriptions/operations.ts";
+import type { ResultSink } from "../subscriptions/streamed-operation.ts";
 
 /** A client that reads nothing of what is left gets no longer. */
 const closeTimeoutMs = 2_000;

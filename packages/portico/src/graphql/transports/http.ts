@@ -10,7 +10,7 @@ import type { CursorCodec } from "../../query/cursor.ts";
 import type { EventSource } from "../../subscriptions/event-source.ts";
 import { SubscriptionHub } from "../../subscriptions/hub.ts";
 import type { ChargeStream } from "../../subscriptions/meter.ts";
-import type { GraphqlLimits } from "../document/bounds.ts";
+import type { GraphqlLimits } from "../document/graphql-limits.ts";
 import { type GraphqlRequest, requestOfBody, requestOfTarget } from "../document/request.ts";
 import { requireAnyScope } from "../document/scopes.ts";
 import {
@@ -20,7 +20,7 @@ import {
   type GraphqlResponse,
   type SetQuotaHeaders,
   type TakeTokens,
-} from "../execute/answer.ts";
+} from "../execute/executor.ts";
 import { failureOf } from "../execute/failure.ts";
 import { buildApi } from "../schema/schema.ts";
 import { graphiqlPage, pageHeaders } from "./graphiql.ts";

@@ -6,11 +6,15 @@ import { WebSocketServer } from "ws";
 import type { Caller } from "../../declare/caller.ts";
 import { Problem } from "../../errors.ts";
 import type { GraphqlRequest } from "../document/request.ts";
-import { CredentialWatcher, type PresentedHeaders, type Verify } from "../subscriptions/open-credentials.ts";
-import { type StreamDependencies, StreamedOperation } from "../subscriptions/operations.ts";
+import {
+  CredentialWatcher,
+  type PresentedHeaders,
+  type Verify,
+} from "../subscriptions/credential-watcher.ts";
+import { type StreamDependencies, StreamedOperation } from "../subscriptions/streamed-operation.ts";
 import { EventStream } from "./event-stream.ts";
-import type { Receive } from "./unfinished-message.ts";
-import { subprotocol, WebSocketConnection } from "./web-socket.ts";
+import type { Receive } from "./partial-message.ts";
+import { subprotocol, WebSocketConnection } from "./web-socket-connection.ts";
 
 /** What the server passes in: protocols know nothing of credentials and quotas. */
 export interface StreamAccess {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { ask, dataOf, expectError } from "../../support/graphql/ask.ts";
+import { dataOf, expectError, requestGraphql } from "../../support/graphql/request.ts";
 import { runCommand, serve } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
 
@@ -228,7 +228,10 @@ onEachDatabase("bad input in GraphQL", (database) => {
   for (const { fact, query, code = "validation_error", variables, ...expected } of documents) {
     test(`${fact} is refused at once`, async () => {
       const started = performance.now();
-      const answer = await ask(served, query, { headers: modern, ...(variables && { variables }) });
+      const answer = await requestGraphql(served, query, {
+        headers: modern,
+        ...(variables && { variables }),
+      });
       const tookMs = performance.now() - started;
       assert.equal(answer.status, 400, answer.text);
       assert.deepEqual(Object.keys(answer.body), ["errors"]);
@@ -240,7 +243,7 @@ onEachDatabase("bad input in GraphQL", (database) => {
   }
 
   test("with plain JSON as the type, the same is told with 200", async () => {
-    const answer = await ask(served, "{ posts { tittle } }");
+    const answer = await requestGraphql(served, "{ posts { tittle } }");
     assert.equal(answer.status, 200);
     expectError(answer, { code: "validation_error" });
   });
@@ -256,17 +259,17 @@ onEachDatabase("bad input in GraphQL", (database) => {
   test("variables of almost a mebibyte are read, and what is beyond is 413", async () => {
     const padded = (size: number) => ({ variables: { unused: "x".repeat(size) } });
     assert.deepEqual(await dataOf(served, "{ __typename }", padded(1_000_000)), { __typename: "Query" });
-    assert.equal((await ask(served, "{ __typename }", padded(1_100_000))).status, 413);
+    assert.equal((await requestGraphql(served, "{ __typename }", padded(1_100_000))).status, 413);
   });
 
   test("texts that no column can hold are refused or find nothing", async () => {
     const query =
       "query ($text: String!, $id: ID!) { search(q: $text) { __typename } user(id: $id) { id } node(id: $id) { id } }";
     for (const text of ["\u0000", "\ud800", "'; drop table posts; --", "\\", "%", '"']) {
-      const answer = await ask(served, query, { variables: { text, id: text } });
+      const answer = await requestGraphql(served, query, { variables: { text, id: text } });
       assert.equal(answer.status, 200, answer.text);
       assert.deepEqual(answer.body.data.user, null);
-      const filtered = await ask(
+      const filtered = await requestGraphql(
         served,
         "query ($text: String!) { usersConnection(filter: { email: [$text] }) { edges { cursor } } }",
         { variables: { text } },
@@ -276,7 +279,7 @@ onEachDatabase("bad input in GraphQL", (database) => {
   });
 
   test("the server answers others at once while bad documents come in", async () => {
-    const bad = Array.from({ length: 20 }, () => ask(served, documents.at(-4)!.query));
+    const bad = Array.from({ length: 20 }, () => requestGraphql(served, documents.at(-4)!.query));
     const started = performance.now();
     assert.equal((await served.request("/healthz")).status, 200);
     assert.ok(performance.now() - started < 2_000);
@@ -334,7 +337,7 @@ onEachDatabase("bounds that are set", (database) => {
     [`{ ${many(41, () => "id")} }`, /tokens: more than 40; the limit is 40/],
   ] as const) {
     test(`${query.slice(0, 60)} is beyond them`, async () => {
-      const { body } = await ask(served, query);
+      const { body } = await requestGraphql(served, query);
       assert.match(body.errors[0].message, message);
     });
   }
@@ -358,13 +361,13 @@ onEachDatabase("the cost counts against the quota", (database) => {
     const limits = ["--rate-limit", "10", "--rate-window", "86400"];
     const { key } = await runCommand(served.workspace, [...words, ...limits]);
     const remaining = async (query: string) => {
-      const answer = await ask(served, query, { key });
+      const answer = await requestGraphql(served, query, { key });
       return [answer.status, answer.headers.get("ratelimit")];
     };
     assert.deepEqual(await remaining("{ posts(limit: 99) { id } }"), [200, '"default";r=9;t=8640']);
-    await ask(served, "{ posts(limit: 100) { author { id } posts: authorId } }", { key });
+    await requestGraphql(served, "{ posts(limit: 100) { author { id } posts: authorId } }", { key });
     const large = "{ posts(limit: 100) { author { posts(first: 10) { id } } } }";
-    const refused = await ask(served, large, { key });
+    const refused = await requestGraphql(served, large, { key });
     assert.equal(refused.status, 429);
     assert.match(refused.headers.get("retry-after") ?? "", /^\d+$/);
     expectError(refused, { code: "rate_limited" });

@@ -6,8 +6,8 @@ import { resolve } from "node:path";
 import { after, before, test } from "node:test";
 import fc from "fast-check";
 import { buildClientSchema, type GraphQLSchema, getIntrospectionQuery } from "graphql";
+import { openReference, type Reference, referenceSettings } from "../../graphql/open-reference.ts";
 import { type Known, randomDocument } from "../../graphql/random-document.ts";
-import { openReference, type Reference, referenceSettings } from "../../graphql/reference-answers.ts";
 import { makeTenant, type Served, serve } from "../../support/scenario.ts";
 import { type Answer, onEachDatabase, projectFolder } from "../../support/server.ts";
 

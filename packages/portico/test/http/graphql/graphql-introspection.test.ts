@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { buildClientSchema, getIntrospectionQuery, validateSchema } from "graphql";
-import { ask, expectError } from "../../support/graphql/ask.ts";
+import { expectError, requestGraphql } from "../../support/graphql/request.ts";
 import { runCommand, serve } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
 
@@ -26,7 +26,7 @@ onEachDatabase("the cost of introspection", (database) => {
     const words = ["key", "create", "--name", "Counted", "--scopes", "posts:read"];
     const limits = ["--rate-limit", String(tokens), "--rate-window", "86400"];
     const { key } = await runCommand(served.workspace, [...words, ...limits]);
-    const answer = await ask(served, query, { key });
+    const answer = await requestGraphql(served, query, { key });
     const left = Number(/r=(\d+)/.exec(answer.headers.get("ratelimit") ?? "")?.[1]);
     return { answer, spent: tokens - left };
   }
@@ -35,7 +35,7 @@ onEachDatabase("the cost of introspection", (database) => {
     const { answer, spent } = await spend(usualQuestion, 1_000);
     assert.deepEqual(validateSchema(buildClientSchema(answer.body.data)), []);
     assert.ok(spent >= 2 && spent <= 5, `${spent} tokens`);
-    assert.equal((await ask(served, usualQuestion)).text, answer.text);
+    assert.equal((await requestGraphql(served, usualQuestion)).text, answer.text);
   });
 
   test("each __schema and __type costs a token", async () => {
@@ -53,9 +53,9 @@ onEachDatabase("the cost of introspection", (database) => {
   });
 
   test("the cost tells of them", async () => {
-    const { body } = await ask(served, schemas(3), { extensions: { cost: true } });
+    const { body } = await requestGraphql(served, schemas(3), { extensions: { cost: true } });
     assert.equal(body.extensions.cost, 300);
-    const { body: refused } = await ask(served, schemas(251));
+    const { body: refused } = await requestGraphql(served, schemas(251));
     assert.match(refused.errors[0].message, /^The operation has fields: more than 1000|a cost of 25100/);
   });
 });

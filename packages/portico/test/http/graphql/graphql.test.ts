@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { resolve } from "node:path";
 import { describe, test } from "node:test";
-import { ask, dataOf, expectError } from "../../support/graphql/ask.ts";
+import { dataOf, expectError, requestGraphql } from "../../support/graphql/request.ts";
 import { makeTenant, runCommand, type Served, serve, type Tenant } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
 
@@ -91,7 +91,7 @@ function queries(served: Served): void {
   });
 
   test("members stand in the order of the document", async () => {
-    const { text } = await ask(
+    const { text } = await requestGraphql(
       served,
       "{ posts(limit: 1) { title author { name } createdAt __typename body } a: __typename }",
     );
@@ -159,9 +159,9 @@ function queries(served: Served): void {
 
   test("the cost is told where it is asked for", async () => {
     const nested = "{ posts(limit: 20) { id author { posts(first: 5) { id } } } }";
-    const { body } = await ask(served, nested, { extensions: { cost: true } });
+    const { body } = await requestGraphql(served, nested, { extensions: { cost: true } });
     assert.deepEqual(body.extensions, { cost: 20 * (1 + 1 + 5) });
-    assert.equal((await ask(served, nested)).body.extensions, undefined);
+    assert.equal((await requestGraphql(served, nested)).body.extensions, undefined);
   });
 }
 
@@ -280,7 +280,7 @@ function connections(served: Served): void {
     test(`${fact} is refused, with the path of the field`, async () => {
       const { pageInfo } = await page("first: 1");
       const query = `{ page: postsConnection(${given.replace("CURSOR", pageInfo.endCursor)}) { edges { cursor } } }`;
-      const answer = await ask(served, query);
+      const answer = await requestGraphql(served, query);
       assert.equal(answer.body.data, null);
       expectError(answer, { code, path: ["page"] });
     });
@@ -310,7 +310,9 @@ function mutations(served: Served): void {
     );
     assert.deepEqual(deletePost, { title: "Made", author: { name: "Ada Lovelace" } });
     assert.equal((await served.request(`/posts/${id}`)).status, 404);
-    expectError(await ask(served, `mutation { deletePost(id: "${id}") { id } }`), { code: "not_found" });
+    expectError(await requestGraphql(served, `mutation { deletePost(id: "${id}") { id } }`), {
+      code: "not_found",
+    });
   });
 
   test("a comment is created below its post", async () => {
@@ -322,13 +324,13 @@ function mutations(served: Served): void {
     );
     assert.deepEqual(createComment, { body: "here", postId: post.id, post: { title: post.title } });
     expectError(
-      await ask(served, 'mutation { createComment(input: { postId: "x", body: "lost" }) { id } }'),
+      await requestGraphql(served, 'mutation { createComment(input: { postId: "x", body: "lost" }) { id } }'),
       { code: "not_found", path: ["createComment"] },
     );
   });
 
   test("mutations happen in turn, and none after one that fails", async () => {
-    const answer = await ask(
+    const answer = await requestGraphql(
       served,
       `mutation {
         a: createProject(input: { name: "In turn" }) { slug }
@@ -344,7 +346,10 @@ function mutations(served: Served): void {
   });
 
   test("faults of an input have the details of REST", async () => {
-    const answer = await ask(served, 'mutation { createPost(input: { title: "", authorId: "x" }) { id } }');
+    const answer = await requestGraphql(
+      served,
+      'mutation { createPost(input: { title: "", authorId: "x" }) { id } }',
+    );
     expectError(answer, {
       code: "validation_error",
       path: ["createPost"],
@@ -353,14 +358,14 @@ function mutations(served: Served): void {
         { field: "authorId", issue: "reference" },
       ],
     });
-    expectError(await ask(served, "mutation { createPost(input: { title: null }) { id } }"), {
+    expectError(await requestGraphql(served, "mutation { createPost(input: { title: null }) { id } }"), {
       code: "validation_error",
       message: /Expected value of non-null type "String!"|must not be null/,
     });
   });
 
   test("a key that is created is shown once, in the extensions", async () => {
-    const { body } = await ask(
+    const { body } = await requestGraphql(
       served,
       'mutation { made: createApiKey(input: { name: "By GraphQL", scopes: ["posts:read"] }) { id status prefix } }',
     );
@@ -368,7 +373,7 @@ function mutations(served: Served): void {
     assert.ok(key.startsWith(body.data.made.prefix));
     assert.match(warning, /not shown again/);
     assert.equal((await dataOf(served, "{ posts(limit: 1) { title } }", { key })).posts.length, 1);
-    const rotated = await ask(
+    const rotated = await requestGraphql(
       served,
       `mutation { other: rotateApiKey(id: "${body.data.made.id}", input: { overlapSeconds: 60 }) { id name owner { name } } }`,
     );
@@ -382,7 +387,10 @@ function mutations(served: Served): void {
       1,
     );
     const { errors } = (
-      await ask(served, `mutation { rotateApiKey(id: "${other.id}", input: { overlapSeconds: -1 }) { id } }`)
+      await requestGraphql(
+        served,
+        `mutation { rotateApiKey(id: "${other.id}", input: { overlapSeconds: -1 }) { id } }`,
+      )
     ).body;
     assert.deepEqual(errors[0].extensions, {
       code: "validation_error",
@@ -393,7 +401,7 @@ function mutations(served: Served): void {
       `mutation { deleteApiKey(id: "${body.data.made.id}") { status revokedAt } }`,
     );
     assert.equal(deleteApiKey.status, "revoked");
-    assert.equal((await ask(served, "{ __typename }", { key })).status, 401);
+    assert.equal((await requestGraphql(served, "{ __typename }", { key })).status, 401);
   });
 }
 
@@ -404,7 +412,7 @@ function scopesAndTenants(served: Served): void {
 
   test("a missing scope inside is refused by its path, before anything runs", async () => {
     const key = await keyWith("posts:read,posts:write");
-    const answer = await ask(
+    const answer = await requestGraphql(
       served,
       'mutation { createPost(input: { title: "Never" }) { title written: author { name } comments { id } } }',
       { key, headers: modern },
@@ -432,7 +440,7 @@ function scopesAndTenants(served: Served): void {
       },
     );
     assert.equal(createPost.title, "Blind");
-    expectError(await ask(served, "{ posts { id } }", { key }), {
+    expectError(await requestGraphql(served, "{ posts { id } }", { key }), {
       code: "insufficient_scope",
       path: ["posts"],
     });
@@ -451,11 +459,14 @@ function scopesAndTenants(served: Served): void {
     const query = '{ search(q: "engine") { __typename ... on Post { title author { name } } } }';
     assert.deepEqual((await dataOf(served, query, { key })).search, [{ __typename: "Project" }]);
     const [posts, nothing] = [await keyWith("posts:read"), await keyWith("deploy:read")];
-    expectError(await ask(served, query, { key: posts }), {
+    expectError(await requestGraphql(served, query, { key: posts }), {
       code: "insufficient_scope",
       path: ["search", "author"],
     });
-    expectError(await ask(served, query, { key: nothing }), { code: "insufficient_scope", path: ["search"] });
+    expectError(await requestGraphql(served, query, { key: nothing }), {
+      code: "insufficient_scope",
+      path: ["search"],
+    });
   });
 
   test("introspection needs no scope, but a credential", async () => {
@@ -464,7 +475,7 @@ function scopesAndTenants(served: Served): void {
       (await dataOf(served, "{ __schema { queryType { name } } }", { key })).__schema.queryType.name,
       "Query",
     );
-    assert.equal((await ask(served, "{ __typename }", { key: null })).status, 401);
+    assert.equal((await requestGraphql(served, "{ __typename }", { key: null })).status, 401);
   });
 
   test("another tenant sees nothing of it: not by id, list, search, node, cursor, reference or mutation", async () => {
@@ -488,18 +499,23 @@ function scopesAndTenants(served: Served): void {
     });
     const page = await dataOf(served, "{ page: postsConnection(first: 1) { edges { cursor } } }");
     const [{ cursor }] = page.page.edges;
-    expectError(await ask(served, `{ postsConnection(after: "${cursor}") { edges { cursor } } }`, as), {
-      code: "invalid_cursor",
+    expectError(
+      await requestGraphql(served, `{ postsConnection(after: "${cursor}") { edges { cursor } } }`, as),
+      {
+        code: "invalid_cursor",
+      },
+    );
+    expectError(await requestGraphql(served, `{ comments(postId: "${post.id}") { id } }`, as), {
+      code: "not_found",
     });
-    expectError(await ask(served, `{ comments(postId: "${post.id}") { id } }`, as), { code: "not_found" });
     for (const mutation of [
       `updatePost(id: "${post.id}", input: { title: "Taken" }) { id }`,
       `deletePost(id: "${post.id}") { id }`,
       `createComment(input: { postId: "${post.id}", body: "Taken" }) { id }`,
     ])
-      expectError(await ask(served, `mutation { ${mutation} }`, as), { code: "not_found" });
+      expectError(await requestGraphql(served, `mutation { ${mutation} }`, as), { code: "not_found" });
     expectError(
-      await ask(
+      await requestGraphql(
         served,
         `mutation { createPost(input: { title: "Taken", authorId: "${post.authorId}" }) { id } }`,
         as,
@@ -550,11 +566,17 @@ onEachDatabase("GraphQL over rows with a policy", (database) => {
       diary: { text: "Hers" },
     };
     assert.deepEqual(await dataOf(served, query, { key }), hers);
-    expectError(await ask(served, `mutation { updateDiary(id: "${id}", input: { text: "Mine" }) { id } }`), {
-      code: "not_found",
-    });
     expectError(
-      await ask(served, `mutation { createDiary(input: { text: "Hers", ownerId: "${mary.id}" }) { id } }`),
+      await requestGraphql(served, `mutation { updateDiary(id: "${id}", input: { text: "Mine" }) { id } }`),
+      {
+        code: "not_found",
+      },
+    );
+    expectError(
+      await requestGraphql(
+        served,
+        `mutation { createDiary(input: { text: "Hers", ownerId: "${mary.id}" }) { id } }`,
+      ),
       {
         code: "forbidden",
       },
@@ -563,7 +585,7 @@ onEachDatabase("GraphQL over rows with a policy", (database) => {
 
   test("a fault of a hook tells the sandbox what it was, without its stack", async () => {
     const { createTool } = await dataOf(served, 'mutation { createTool(input: { name: "Saw" }) { id } }');
-    const answer = await ask(
+    const answer = await requestGraphql(
       served,
       `mutation { createUse(input: { toolId: "${createTool.id}", purpose: "crash" }) { id } }`,
     );
@@ -571,7 +593,7 @@ onEachDatabase("GraphQL over rows with a policy", (database) => {
     const message = /^In the hook after\.create of use: Error: on purpose, with sk_test_\[redacted\], at /;
     expectError(answer, { code: "internal_error", message });
     assert.doesNotMatch(answer.text, /sk_test_inside|stack/);
-    const forbidden = await ask(
+    const forbidden = await requestGraphql(
       served,
       `mutation { createUse(input: { toolId: "${createTool.id}", purpose: "forbidden" }) { id } }`,
     );

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { posts, streaming, titlesOf } from "../../support/graphql/streaming.ts";
+import { createdPosts, titlesOf, withStream } from "../../support/graphql/subscriptions.ts";
 import { TestSocket } from "../../support/graphql/web-socket.ts";
 import { RawConnection } from "../../support/raw-connection.ts";
 import { type Served, serve } from "../../support/scenario.ts";
@@ -19,7 +19,7 @@ onEachDatabase("subscriptions that end while they begin", (database) => {
     const socket = await TestSocket.ready(served.portico);
     for (let number = 0; number < pairs; number += 1)
       together(socket, () => {
-        socket.subscribe(`s${number}`, posts);
+        socket.subscribe(`s${number}`, createdPosts);
         socket.send({ id: `s${number}`, type: "complete" });
       });
     await subscribes(served, "pairs");
@@ -34,7 +34,7 @@ onEachDatabase("subscriptions that end while they begin", (database) => {
     for (let number = 0; number < pairs; number += 10) {
       const sockets = await Promise.all(Array.from({ length: 10 }, () => TestSocket.ready(served.portico)));
       for (const socket of sockets) {
-        socket.subscribe("1", posts);
+        socket.subscribe("1", createdPosts);
         socket.socket.terminate();
       }
       await Promise.all(sockets.map((socket) => socket.closed()));
@@ -77,13 +77,13 @@ function askForEvents({ portico }: Served, connection: RawConnection): void {
     "Content-Type": "application/json",
     Accept: "text/event-stream",
   };
-  connection.request("POST /graphql", headers, JSON.stringify({ query: posts }));
+  connection.request("POST /graphql", headers, JSON.stringify({ query: createdPosts }));
 }
 
 /** A subscription is opened and told. */
 async function subscribes(served: Served, title: string): Promise<void> {
   await sleep(100);
-  await streaming(served.portico, posts, {}, async (stream) => {
+  await withStream(served.portico, createdPosts, {}, async (stream) => {
     await served.create("/posts", { title });
     assert.deepEqual(titlesOf(await stream.results(1)), [title]);
   });

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TestStream } from "../../support/graphql/event-stream.ts";
-import { begun, posts } from "../../support/graphql/streaming.ts";
+import { createdPosts, subscriptionStarted } from "../../support/graphql/subscriptions.ts";
 import { TestSocket } from "../../support/graphql/web-socket.ts";
 import { OwnPostgres } from "../../support/own-postgres.ts";
 import { exchange, expectErrorShape, parseAnswer, type Served, serve } from "../../support/scenario.ts";
@@ -116,12 +116,12 @@ function lastEventId(served: Served): void {
     test(`${JSON.stringify(value)} is refused`, async () => {
       const details = [{ field: "lastEventId", issue }];
       const extensions = { lastEventId: value };
-      const stream = await TestStream.open(served.portico, posts, { extensions });
+      const stream = await TestStream.open(served.portico, createdPosts, { extensions });
       const [{ errors }] = await stream.results(1);
       assert.deepEqual(errors[0].extensions, { code: "validation_error", details });
       await stream.ended();
       const socket = await TestSocket.ready(served.portico);
-      socket.subscribe("1", posts, { extensions });
+      socket.subscribe("1", createdPosts, { extensions });
       const { payload } = await socket.message(({ type }) => type === "error");
       assert.deepEqual(payload[0].extensions, { code: "validation_error", details });
       await socket.close();
@@ -146,17 +146,17 @@ describe("a PostgreSQL that goes away", () => {
     timeout: 60_000,
   }, async () => {
     const socket = await TestSocket.ready(portico);
-    const stream = await TestStream.open(portico, posts);
+    const stream = await TestStream.open(portico, createdPosts);
     const leaving = await TestSocket.ready(portico);
-    leaving.subscribe("1", posts);
-    await begun();
+    leaving.subscribe("1", createdPosts);
+    await subscriptionStarted();
     // The last one who listens leaves, so that the next one has to begin anew while there is no database.
     stream.close();
     await leaving.close();
     await sleep(100);
     await database.stop();
     for (let number = 0; number < 5; number += 1) {
-      socket.subscribe(`gone${number}`, posts);
+      socket.subscribe(`gone${number}`, createdPosts);
       await sleep(20);
       socket.send({ id: `gone${number}`, type: "complete" });
     }
@@ -166,9 +166,9 @@ describe("a PostgreSQL that goes away", () => {
     assert.ok(status === 200 || status === 503);
     await eventually(async () => {
       const title = "Back";
-      const again = await TestStream.open(portico, posts);
+      const again = await TestStream.open(portico, createdPosts);
       try {
-        await begun();
+        await subscriptionStarted();
         await portico.request("/posts", { body: { title } });
         assert.equal((await again.results(1))[0].data.postCreated.title, title);
       } finally {

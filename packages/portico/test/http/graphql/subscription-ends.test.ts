@@ -7,7 +7,12 @@ import { connect } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TestStream } from "../../support/graphql/event-stream.ts";
-import { begun, posts, streaming, titlesOf } from "../../support/graphql/streaming.ts";
+import {
+  createdPosts,
+  subscriptionStarted,
+  titlesOf,
+  withStream,
+} from "../../support/graphql/subscriptions.ts";
 import { TestSocket } from "../../support/graphql/web-socket.ts";
 import { type Served, serve } from "../../support/scenario.ts";
 import { onEachDatabase, Portico } from "../../support/server.ts";
@@ -22,8 +27,8 @@ onEachDatabase("ends of subscriptions", (database) => {
 
 function afterABreak(served: Served): void {
   test("events of a break are told by Last-Event-ID, without loss and without any twice", async () => {
-    const first = await TestStream.open(served.portico, posts);
-    await begun();
+    const first = await TestStream.open(served.portico, createdPosts);
+    await subscriptionStarted();
     await served.create("/posts", { title: "1" });
     await first.results(1);
     const { id } = first.events[0]!;
@@ -34,7 +39,7 @@ function afterABreak(served: Served): void {
       for (let number = 4; number <= 60; number += 1)
         await served.create("/posts", { title: String(number) });
     })();
-    await streaming(served.portico, posts, { headers }, async (stream) => {
+    await withStream(served.portico, createdPosts, { headers }, async (stream) => {
       await writing;
       assert.deepEqual(
         titlesOf(await stream.results(59)),
@@ -47,7 +52,7 @@ function afterABreak(served: Served): void {
     const query = "subscription { postCreated { title author { name } } }";
     const one = await TestSocket.ready(served.portico);
     one.subscribe("a", query);
-    await begun();
+    await subscriptionStarted();
     await served.create("/posts", { title: "seen" });
     const [{ extensions }] = await one.results("a", 1);
     await one.close();
@@ -67,7 +72,7 @@ function afterABreak(served: Served): void {
     ["1e3", "format"],
   ] as const) {
     test(`Last-Event-ID ${lastEventId} is refused`, async () => {
-      const stream = await TestStream.open(served.portico, posts, {
+      const stream = await TestStream.open(served.portico, createdPosts, {
         headers: { "last-event-id": lastEventId },
       });
       const [{ errors }] = await stream.results(1);
@@ -100,7 +105,7 @@ function slowReaders(served: Served): void {
   test("a WebSocket that is not read is closed, and its client can go on", { timeout: 60_000 }, async () => {
     const socket = await TestSocket.ready(served.portico);
     socket.subscribe("slow", query);
-    await begun();
+    await subscriptionStarted();
     await served.create("/posts", { title: "first" });
     const [first] = await socket.results("slow", 1);
     socket.socket.pause();
@@ -133,7 +138,7 @@ function slowReaders(served: Served): void {
     const [response] = (await once(asking, "response")) as [IncomingMessage];
     response.pause();
     response.on("error", () => {});
-    await begun();
+    await subscriptionStarted();
     await pour(served);
     await logged(served, /"requestId":"slow-reader"[^\n]*"msg":"request"/);
     let text = "";
@@ -147,7 +152,7 @@ function slowReaders(served: Served): void {
     const last = ids[Math.min(whole, ids.length) - 1]!;
     const missed = flood - (ids.indexOf(last) + 1);
     assert.ok(missed > 0);
-    await streaming(served.portico, query, { headers: { "last-event-id": last } }, async (again) => {
+    await withStream(served.portico, query, { headers: { "last-event-id": last } }, async (again) => {
       assert.equal((await again.results(missed)).length, missed);
     });
   });
@@ -159,10 +164,10 @@ function theEnd(served: Served): void {
 
   test("a key that is revoked ends its streams", async () => {
     const { id, key } = await makeKey();
-    const stream = await TestStream.open(served.portico, posts, { key });
+    const stream = await TestStream.open(served.portico, createdPosts, { key });
     const socket = await TestSocket.ready(served.portico, key);
-    socket.subscribe("1", posts);
-    await begun();
+    socket.subscribe("1", createdPosts);
+    await subscriptionStarted();
     await served.command("key", "revoke", id);
     const [{ errors }] = await stream.results(1);
     assert.equal(errors[0].extensions.code, "invalid_credential");
@@ -174,7 +179,7 @@ function theEnd(served: Served): void {
   test("a key that expires ends its streams", async () => {
     const expiresAt = new Date(Date.now() + 2_500).toISOString();
     const { key } = await served.create("/v1/api-keys", { name: "Short", scopes: ["posts:read"], expiresAt });
-    const stream = await TestStream.open(served.portico, posts, { key });
+    const stream = await TestStream.open(served.portico, createdPosts, { key });
     const socket = await TestSocket.ready(served.portico, key);
     await stream.ended();
     assert.equal(stream.allResults[0].errors[0].extensions.code, "invalid_credential");
@@ -184,11 +189,11 @@ function theEnd(served: Served): void {
   test("a key that loses a scope ends the streams that need it, and no others", async () => {
     const words = ["--scopes", "posts:read,users:read"];
     const { id, key } = await served.command("key", "create", "--name", "Broad", ...words);
-    const stream = await TestStream.open(served.portico, posts, { key });
+    const stream = await TestStream.open(served.portico, createdPosts, { key });
     const other = await TestStream.open(served.portico, "subscription { userCreated { name } }", { key });
     const socket = await TestSocket.ready(served.portico, key);
-    socket.subscribe("1", posts);
-    await begun();
+    socket.subscribe("1", createdPosts);
+    await subscriptionStarted();
     await served.command("key", "change", id, "--scopes", "users:read");
     const [{ errors }] = await stream.results(1);
     assert.equal(errors[0].extensions.code, "insufficient_scope");
@@ -201,13 +206,13 @@ function theEnd(served: Served): void {
 
   test("SIGTERM tells all who are connected, and the process ends at once", async () => {
     const server = await Portico.start(served.workspace, { key: served.portico.key });
-    const stream = await TestStream.open(server, posts);
+    const stream = await TestStream.open(server, createdPosts);
     const socket = await TestSocket.ready(server);
-    socket.subscribe("1", posts);
+    socket.subscribe("1", createdPosts);
     // One that says nothing and one that does not read.
     const idle = connect({ port: Number(new URL(server.url).port), host: "127.0.0.1" });
     idle.on("error", () => {});
-    await begun();
+    await subscriptionStarted();
     const started = Date.now();
     assert.equal(await server.stop(), 0);
     assert.ok(Date.now() - started < 8_000);
@@ -229,20 +234,20 @@ function severalProcesses(database: "sqlite" | "postgres"): void {
   });
 
   test("what another process writes is told", () =>
-    streaming(served.portico, posts, {}, async (stream) => {
+    withStream(served.portico, createdPosts, {}, async (stream) => {
       for (const title of ["1", "2", "3"]) await other.request("/posts", { body: { title } });
       assert.deepEqual(titlesOf(await stream.results(3)), ["1", "2", "3"]);
     }));
 
   test("a stream goes on at another process", async () => {
-    const stream = await TestStream.open(served.portico, posts);
-    await begun();
+    const stream = await TestStream.open(served.portico, createdPosts);
+    await subscriptionStarted();
     await served.create("/posts", { title: "here" });
     await stream.results(1);
     stream.close();
     await served.create("/posts", { title: "missed" });
     const headers = { "last-event-id": stream.events[0]!.id! };
-    await streaming(other, posts, { headers }, async (again) => {
+    await withStream(other, createdPosts, { headers }, async (again) => {
       assert.deepEqual(titlesOf(await again.results(1)), ["missed"]);
     });
   });

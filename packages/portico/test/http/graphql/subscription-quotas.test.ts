@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { titlesOf } from "../../support/graphql/streaming.ts";
+import { titlesOf } from "../../support/graphql/subscriptions.ts";
 import { TestSocket } from "../../support/graphql/web-socket.ts";
 import { serve } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { posts, titlesOf } from "../../support/graphql/streaming.ts";
+import { createdPosts, titlesOf } from "../../support/graphql/subscriptions.ts";
 import { TestSocket } from "../../support/graphql/web-socket.ts";
 import { makeTenant, serve, type Tenant } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
@@ -27,7 +27,7 @@ onEachDatabase("subscriptions of several tenants", (database) => {
 
   test("what one tenant's subscriptions read delays nobody else's", { timeout: 90_000 }, async () => {
     const light = await TestSocket.ready(served.portico);
-    light.subscribe("light", posts);
+    light.subscribe("light", createdPosts);
     const heavy = await TestSocket.ready(served.portico, busy.key);
     for (let number = 0; number < heavySubscriptions; number += 1)
       heavy.subscribe(

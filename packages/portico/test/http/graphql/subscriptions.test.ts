@@ -7,9 +7,14 @@ import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "graphql-ws";
 import { WebSocket } from "ws";
-import { ask, dataOf, expectError } from "../../support/graphql/ask.ts";
 import { TestStream } from "../../support/graphql/event-stream.ts";
-import { begun, posts, streaming, titlesOf } from "../../support/graphql/streaming.ts";
+import { dataOf, expectError, requestGraphql } from "../../support/graphql/request.ts";
+import {
+  createdPosts,
+  subscriptionStarted,
+  titlesOf,
+  withStream,
+} from "../../support/graphql/subscriptions.ts";
 import { TestSocket } from "../../support/graphql/web-socket.ts";
 import { makeTenant, runCommand, type Served, serve } from "../../support/scenario.ts";
 import { onEachDatabase, projectFolder } from "../../support/server.ts";
@@ -28,7 +33,7 @@ function whatIsTold(served: Served): void {
   const key = (): { url: string; key: string } => served.portico;
 
   test("a post that is created by REST is told", () =>
-    streaming(key(), posts, {}, async (stream) => {
+    withStream(key(), createdPosts, {}, async (stream) => {
       const post = await served.create("/posts", { title: "By REST" });
       const [result] = await stream.results(1);
       assert.deepEqual(result.data, { postCreated: { id: post.id, title: "By REST" } });
@@ -36,14 +41,14 @@ function whatIsTold(served: Served): void {
     }));
 
   test("a post that is created by GraphQL is told", () =>
-    streaming(key(), posts, {}, async (stream) => {
+    withStream(key(), createdPosts, {}, async (stream) => {
       await dataOf(served, 'mutation { createPost(input: { title: "By GraphQL" }) { id } }');
       assert.deepEqual(titlesOf(await stream.results(1)), ["By GraphQL"]);
     }));
 
   test("what was written before is not told", async () => {
     await served.create("/posts", { title: "Before" });
-    await streaming(key(), posts, {}, async (stream) => {
+    await withStream(key(), createdPosts, {}, async (stream) => {
       await served.create("/posts", { title: "After" });
       assert.deepEqual(titlesOf(await stream.results(1)), ["After"]);
     });
@@ -53,8 +58,8 @@ function whatIsTold(served: Served): void {
     const one = await served.create("/posts", { title: "One" });
     const other = await served.create("/posts", { title: "Other" });
     const byId = "subscription Changes($id: ID) { postUpdated(id: $id) { title } }";
-    await streaming(key(), "subscription { postUpdated { title } }", {}, (all) =>
-      streaming(key(), byId, { variables: { id: one.id } }, async (single) => {
+    await withStream(key(), "subscription { postUpdated { title } }", {}, (all) =>
+      withStream(key(), byId, { variables: { id: one.id } }, async (single) => {
         await served.request(`/posts/${other.id}`, { method: "PATCH", body: { title: "Other, changed" } });
         await served.request(`/posts/${one.id}`, { method: "PATCH", body: { title: "One, changed" } });
         assert.deepEqual(titlesOf(await all.results(2)), ["Other, changed", "One, changed"]);
@@ -65,7 +70,7 @@ function whatIsTold(served: Served): void {
 
   test("a removal is told with the row as it was", async () => {
     const post = await served.create("/posts", { title: "To go" });
-    await streaming(
+    await withStream(
       key(),
       "subscription { postDeleted { id name: title __typename } }",
       {},
@@ -87,7 +92,7 @@ function whatIsTold(served: Served): void {
   });
 
   test("filters hold against the row", () =>
-    streaming(
+    withStream(
       key(),
       "subscription { postCreated(filter: { status: [published, archived] }) { title } }",
       {},
@@ -104,8 +109,8 @@ function whatIsTold(served: Served): void {
       served.create("/deployments", { projectId: project.id, ref });
     const query = (range: string): string =>
       `subscription { deploymentCreated(filter: { ${range} }) { title: ref } }`;
-    await streaming(key(), query('createdAtGte: "2020-01-01"'), {}, (since) =>
-      streaming(key(), query('createdAtLt: "2020-01-01"'), {}, async (until) => {
+    await withStream(key(), query('createdAtGte: "2020-01-01"'), {}, (since) =>
+      withStream(key(), query('createdAtLt: "2020-01-01"'), {}, async (until) => {
         await make("main");
         assert.deepEqual(titlesOf(await since.results(1)), ["main"]);
         await sleep(aWhileMs);
@@ -120,7 +125,7 @@ function whatIsTold(served: Served): void {
       await served.create("/posts", { title: "Other" }),
     ];
     const query = "subscription Below($id: ID) { commentCreated(postId: $id) { title: body } }";
-    await streaming(key(), query, { variables: { id: one.id } }, async (stream) => {
+    await withStream(key(), query, { variables: { id: one.id } }, async (stream) => {
       await served.create(`/posts/${other.id}/comments`, { body: "there" });
       await served.create(`/posts/${one.id}/comments`, { body: "here" });
       assert.deepEqual(titlesOf(await stream.results(1)), ["here"]);
@@ -128,7 +133,7 @@ function whatIsTold(served: Served): void {
   });
 
   test("rows around the row are read: nested both ways, with aliases and fragments", () =>
-    streaming(
+    withStream(
       key(),
       `subscription { made: postCreated { ...Shown by: author { name } comments(first: 1) { body } } }
        fragment Shown on Post { title }`,
@@ -145,7 +150,7 @@ function whatIsTold(served: Served): void {
       [1, 2, 3, 4].map((number) => served.create("/posts", { title: `r${number}` })),
     );
     const changes = 40;
-    await streaming(key(), "subscription { postUpdated { id title } }", {}, async (stream) => {
+    await withStream(key(), "subscription { postUpdated { id title } }", {}, async (stream) => {
       const one = async ({ id }: { id: string }): Promise<void> => {
         for (let number = 1; number <= changes; number += 1)
           await served.request(`/posts/${id}`, { method: "PATCH", body: { title: String(number) } });
@@ -180,8 +185,8 @@ function whatIsTold(served: Served): void {
       throw new Error("nothing came");
     };
     try {
-      const told = first(posts);
-      await begun();
+      const told = first(createdPosts);
+      await subscriptionStarted();
       await sleep(aWhileMs);
       const made = await first('mutation { createPost(input: { title: "By socket" }) { id title } }');
       assert.deepEqual((await told).postCreated, made.createPost);
@@ -208,7 +213,7 @@ function whatIsTold(served: Served): void {
       fetch(`${served.url}/graphql?${new URLSearchParams({ query })}`, {
         headers: { authorization: `Bearer ${served.portico.key}`, accept: "text/event-stream" },
       });
-    const stream = await get(posts);
+    const stream = await get(createdPosts);
     assert.equal(stream.status, 200);
     await stream.body!.cancel();
     const text = await (await get('mutation { createPost(input: { title: "x" }) { id } }')).text();
@@ -217,22 +222,27 @@ function whatIsTold(served: Served): void {
 
   test("a client that also accepts JSON is streamed subscriptions only", async () => {
     const accept = "application/graphql-response+json, application/json, text/event-stream";
-    const stream = await TestStream.open(key(), posts, { headers: { accept } });
+    const stream = await TestStream.open(key(), createdPosts, { headers: { accept } });
     stream.close();
-    const answer = await ask(served, "{ posts(limit: 1) { __typename } }", { headers: { accept } });
+    const answer = await requestGraphql(served, "{ posts(limit: 1) { __typename } }", {
+      headers: { accept },
+    });
     assert.match(answer.headers.get("content-type")!, /json/);
   });
 
   test("a subscription that is asked for as JSON is refused with the way to do it", async () => {
-    expectError(await ask(served, posts), { code: "not_acceptable", message: /text\/event-stream/ });
+    expectError(await requestGraphql(served, createdPosts), {
+      code: "not_acceptable",
+      message: /text\/event-stream/,
+    });
   });
 }
 
 function whoIsTold(served: Served): void {
   test("another tenant sees nothing", async () => {
     const { key } = await makeTenant(served.workspace);
-    await streaming(served.portico, posts, { key }, (theirs) =>
-      streaming(served.portico, posts, {}, async (own) => {
+    await withStream(served.portico, createdPosts, { key }, (theirs) =>
+      withStream(served.portico, createdPosts, {}, async (own) => {
         await served.create("/posts", { title: "Ours" });
         await served.create("/posts", { title: "Theirs" }, { key });
         assert.deepEqual(titlesOf(await own.results(1)), ["Ours"]);
@@ -260,22 +270,22 @@ function whoIsTold(served: Served): void {
 
   test("without a credential there is no stream", async () => {
     const headers = { accept: "text/event-stream, application/json" };
-    const answer = await ask(served, posts, { key: null, headers });
+    const answer = await requestGraphql(served, createdPosts, { key: null, headers });
     assert.equal(answer.status, 401);
   });
 
   test("one subscription more than the limit is refused with the limit, and one that ends makes room", async () => {
     const { key } = await served.command("key", "create", "--name", "Many", "--scopes", "posts:read");
     const socket = await TestSocket.ready(served.portico, key);
-    for (const id of ["1", "2", "3", "4", "5"]) socket.subscribe(id, posts);
-    await begun();
-    socket.subscribe("6", posts);
+    for (const id of ["1", "2", "3", "4", "5"]) socket.subscribe(id, createdPosts);
+    await subscriptionStarted();
+    socket.subscribe("6", createdPosts);
     const { payload } = await socket.message(({ id, type }) => id === "6" && type === "error");
     assert.equal(payload[0].extensions.code, "rate_limited");
     assert.match(payload[0].message, /the limit is 5/);
     socket.send({ id: "1", type: "complete" });
-    await begun();
-    socket.subscribe("7", posts);
+    await subscriptionStarted();
+    socket.subscribe("7", createdPosts);
     await served.create("/posts", { title: "Room" });
     assert.equal((await socket.results("7", 1)).length, 1);
     assert.equal((await socket.results("1", 0)).length, 0);
@@ -297,8 +307,8 @@ function policies(database: "sqlite" | "postgres"): void {
     };
     const [one, other] = [await make("one"), await make("other")];
     const query = "subscription { diaryCreated { title: text owner { name } } }";
-    await streaming(served.portico, query, { key: one }, (ones) =>
-      streaming(served.portico, query, { key: other }, async (others) => {
+    await withStream(served.portico, query, { key: one }, (ones) =>
+      withStream(served.portico, query, { key: other }, async (others) => {
         await served.create("/diaries", { text: "of one" }, { key: one });
         await served.create("/diaries", { text: "of the other" }, { key: other });
         assert.deepEqual(titlesOf(await ones.results(1)), ["of one"]);

@@ -7,7 +7,7 @@ import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { WebSocket, WebSocketServer } from "ws";
-import { WebSocketConnection } from "../../../src/graphql/transports/web-socket.ts";
+import { WebSocketConnection } from "../../../src/graphql/transports/web-socket-connection.ts";
 import { framesOf, nextPrefix } from "../../../src/graphql/transports/web-socket-frame.ts";
 import { type SocketMessage, TestSocket } from "../../support/graphql/web-socket.ts";
 import { exchange, expectErrorShape, parseAnswer, type Served, serve } from "../../support/scenario.ts";

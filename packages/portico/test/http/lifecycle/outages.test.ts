@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
 import { FailingProxy } from "../../support/failing-proxy.ts";
 import { TestStream } from "../../support/graphql/event-stream.ts";
-import { begun, posts, titlesOf } from "../../support/graphql/streaming.ts";
+import { createdPosts, subscriptionStarted, titlesOf } from "../../support/graphql/subscriptions.ts";
 import {
   authorizeUrl,
   makeClient,
@@ -117,10 +117,10 @@ describe("outages of PostgreSQL", { skip: process.env.PORTICO_TEST_POSTGRES_MISS
 
   /** A subscription that has begun for certain. */
   async function subscribed(): Promise<TestStream> {
-    const stream = await TestStream.open(served.portico, posts);
+    const stream = await TestStream.open(served.portico, createdPosts);
     while (stream.allResults.length === 0) {
       await served.create("/posts", { title: "Seen" });
-      await begun();
+      await subscriptionStarted();
     }
     return stream;
   }

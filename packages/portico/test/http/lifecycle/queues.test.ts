@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Browser } from "../../support/browser.ts";
 import { openReader } from "../../support/database-reader.ts";
-import { streaming, titlesOf } from "../../support/graphql/streaming.ts";
+import { titlesOf, withStream } from "../../support/graphql/subscriptions.ts";
 import { linkIn, mailTo } from "../../support/mails.ts";
 import { authorizeUrl, makePerson, makePublicClient } from "../../support/oauth.ts";
 import { refusal } from "../../support/refusal.ts";
@@ -86,7 +86,7 @@ onEachDatabase("queues of a server", (database) => {
   });
 
   test("an event that cannot be read", () =>
-    streaming(served.portico, "subscription { postCreated { title } }", {}, async (stream) => {
+    withStream(served.portico, "subscription { postCreated { title } }", {}, async (stream) => {
       await served.create("/posts", { title: "Before" });
       await stream.results(1);
       // PostgreSQL keeps JSON only, which may still be no row.

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Browser } from "../../support/browser.ts";
-import { ask } from "../../support/graphql/ask.ts";
+import { requestGraphql } from "../../support/graphql/request.ts";
 import {
   authorizeUrl,
   basic,
@@ -56,7 +56,9 @@ onEachDatabase("rights of oauth clients", (database) => {
       { name: "Other" },
     ])
       expectAnswer(await served.request(`${path}/${id}`, { method: "PATCH", key, body }), lacking);
-    const { body } = await ask(served, `mutation { rotateOAuthClient(id: "${id}") { id } }`, { key });
+    const { body } = await requestGraphql(served, `mutation { rotateOAuthClient(id: "${id}") { id } }`, {
+      key,
+    });
     assert.equal(body.errors[0].extensions.code, "insufficient_scope");
   });
 

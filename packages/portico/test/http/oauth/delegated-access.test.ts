@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ask } from "../../support/graphql/ask.ts";
+import { requestGraphql } from "../../support/graphql/request.ts";
 import {
   basic,
   makeClient,
@@ -48,7 +48,7 @@ onEachDatabase("delegated access", (database) => {
       `updateUser(id: "${other.id}", input: { email: "taken@example.com" }) { id }`,
       `deleteUser(id: "${other.id}") { id }`,
     ]) {
-      const { body } = await ask(served, `mutation { ${mutation} }`, { key });
+      const { body } = await requestGraphql(served, `mutation { ${mutation} }`, { key });
       assert.equal(body.errors[0].extensions.code, "forbidden", JSON.stringify(body));
     }
     expectAnswer(await served.request(path), { status: 200, body: before });

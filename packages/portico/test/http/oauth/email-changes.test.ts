@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Browser, type Shown } from "../../support/browser.ts";
-import { ask } from "../../support/graphql/ask.ts";
+import { requestGraphql } from "../../support/graphql/request.ts";
 import { linkIn, mailsTo, mailTo } from "../../support/mails.ts";
 import {
   authorizeUrl,
@@ -111,7 +111,7 @@ onEachDatabase("changed addresses", (database) => {
     const granted = await post(served, "/token", { grant_type: "client_credentials" }, basic(machine));
     const moved = "machine-new@example.com";
     const mutation = `mutation { updateUser(id: "${person.id}", input: { email: "${moved}" }) { email } }`;
-    const { body } = await ask(served, mutation, { key: granted.body.access_token });
+    const { body } = await requestGraphql(served, mutation, { key: granted.body.access_token });
     assert.equal(body.data.updateUser.email, moved);
     await mailTo(served, person.email, changed);
     await forget(moved);

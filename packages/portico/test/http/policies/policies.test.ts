@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ask } from "../../support/graphql/ask.ts";
+import { requestGraphql } from "../../support/graphql/request.ts";
 import { expectAnswer, serve } from "../../support/scenario.ts";
 import { type Answer, onEachDatabase, type RequestOptions } from "../../support/server.ts";
 import {
@@ -174,9 +174,11 @@ onEachDatabase("policies of rows above", (database) => {
       test(`${name} in GraphQL, with ${title}`, () =>
         each(levels, async (row, { key }, isShown) => {
           if (isShown && isRemoving) return;
-          const { body } = await ask(served, of(row), { key });
+          const { body } = await requestGraphql(served, of(row), { key });
           if (isShown) return assert.ok(Object.values(body.data ?? {})[0], JSON.stringify(body));
-          const { body: nothing } = await ask(served, of({ ...row, id: unknown(row.id) }), { key });
+          const { body: nothing } = await requestGraphql(served, of({ ...row, id: unknown(row.id) }), {
+            key,
+          });
           assert.deepEqual(body, nothing);
           assert.ok(!Object.values(body.data ?? {})[0], JSON.stringify(body));
         }));
@@ -185,9 +187,11 @@ onEachDatabase("policies of rows above", (database) => {
     for (const { name, of } of documentsBelow) {
       test(`${name} in GraphQL, with ${title}`, () =>
         each(levels.slice(0, 2), async (row, { key }, isShown) => {
-          const { body } = await ask(served, of(row), { key });
+          const { body } = await requestGraphql(served, of(row), { key });
           if (isShown) return assert.ok(Object.values(body.data ?? {})[0], JSON.stringify(body));
-          const { body: nothing } = await ask(served, of({ ...row, id: unknown(row.id) }), { key });
+          const { body: nothing } = await requestGraphql(served, of({ ...row, id: unknown(row.id) }), {
+            key,
+          });
           assert.deepEqual(body, nothing);
           assert.equal(body.errors[0].extensions.code, "not_found");
         }));

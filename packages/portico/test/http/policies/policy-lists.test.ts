@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ask, dataOf } from "../../support/graphql/ask.ts";
+import { dataOf, requestGraphql } from "../../support/graphql/request.ts";
 import { type Served, serve } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
 import { cwd, isVisible, type Person, type Planted, plant, type Row, trees } from "./policy-tree.ts";
@@ -232,7 +232,10 @@ onEachDatabase("policies in lists", (database) => {
   });
 
   test("a reference to what a policy may hide, also by one above it, is nullable in GraphQL", async () => {
-    const { body } = await ask(served, '{ __type(name: "Remark") { fields { name type { kind } } } }');
+    const { body } = await requestGraphql(
+      served,
+      '{ __type(name: "Remark") { fields { name type { kind } } } }',
+    );
     const kindOf = (name: string): string =>
       body.data.__type.fields.find((each: { name: string }) => each.name === name).type.kind;
     assert.equal(kindOf("note"), "OBJECT");

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ask, dataOf } from "../../support/graphql/ask.ts";
+import { dataOf, requestGraphql } from "../../support/graphql/request.ts";
 import { expectAnswer, serve } from "../../support/scenario.ts";
 import { type Answer, onEachDatabase, type RequestOptions } from "../../support/server.ts";
 import { cwd, isVisible, itemOf, type Planted, plant, type Row, unknown } from "./policy-tree.ts";
@@ -171,7 +171,7 @@ onEachDatabase("references to hidden rows", (database) => {
       `mutation { stampRemark(id: "${rowOf("remark", true).id}", input: { nearId: "ID" }) { id } }`,
     ]) {
       const answerFor = async (reference: string): Promise<Answer> =>
-        ask(served, document.replace("ID", reference), { key });
+        requestGraphql(served, document.replace("ID", reference), { key });
       const answer = await answerFor(hidden.id);
       assert.equal(answer.body.errors[0].extensions.code, "validation_error", answer.text);
       assert.equal(answer.body.errors[0].extensions.details[0].issue, "reference");

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TestStream } from "../../support/graphql/event-stream.ts";
-import { begun } from "../../support/graphql/streaming.ts";
+import { subscriptionStarted } from "../../support/graphql/subscriptions.ts";
 import { serve } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
 import {
@@ -58,7 +58,7 @@ onEachDatabase("policies in subscriptions", (database) => {
   const newest = async (): Promise<number> => {
     const stream = await open("subscription { tagCreated { id } }", planted.ann);
     try {
-      await begun();
+      await subscriptionStarted();
       await served.create("/tags", { name: "now" });
       const [{ extensions }] = await stream.results(1);
       return Number(extensions.eventId);
@@ -104,7 +104,7 @@ onEachDatabase("policies in subscriptions", (database) => {
         ),
       );
       try {
-        await begun();
+        await subscriptionStarted();
         const since = await newest();
         const rows: Row[] = [];
         for (const owner of [ann, bob, ann, bob]) rows.push(await chain(tree, owner));
@@ -172,7 +172,7 @@ onEachDatabase("policies in subscriptions", (database) => {
       [ann, bob].map((person) => Promise.all(queries.map((query) => open(query, person)))),
     );
     try {
-      await begun();
+      await subscriptionStarted();
       await served.create(collectionOf({ resource: "remark", parent: note }), { name: "new" });
       await change(remark, { name: "renamed" });
       await remove(remark);
@@ -207,7 +207,7 @@ onEachDatabase("policies in subscriptions", (database) => {
     const hers = await open(query, ann);
     const all = await TestStream.open(served.portico, query);
     try {
-      await begun();
+      await subscriptionStarted();
       const remark = await under(await under(await topOf(trees[0]!, ann), ann), ann);
       await Promise.all([hers.results(1), all.results(1)]);
       await sleep(aWhileMs);

@@ -6,8 +6,8 @@ import { mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ask, expectError } from "../../support/graphql/ask.ts";
-import { streaming } from "../../support/graphql/streaming.ts";
+import { expectError, requestGraphql } from "../../support/graphql/request.ts";
+import { withStream } from "../../support/graphql/subscriptions.ts";
 import { expectAnswer } from "../../support/scenario.ts";
 import {
   makeWorkspace,
@@ -125,7 +125,7 @@ onEachDatabase("a policy that goes wrong while the server runs", (database) => {
   for (const [name, { code, log }] of Object.entries(failures)) {
     test(`one that ${name} is an internal error everywhere, and ends subscriptions`, async () => {
       const logBegins = served.output.length;
-      await streaming(
+      await withStream(
         served,
         `subscription { remarkCreated(noteId: "${note}") { body } }`,
         {},
@@ -142,7 +142,7 @@ onEachDatabase("a policy that goes wrong while the server runs", (database) => {
         assert.doesNotMatch(answer.text, leaked);
       }
       for (const document of documents()) {
-        const answer = await ask(served, document);
+        const answer = await requestGraphql(served, document);
         expectError(answer, { code: "internal_error" });
         assert.doesNotMatch(answer.text, leaked);
       }

@@ -5,18 +5,18 @@ import type { Engine } from "../../engine/engine.ts";
 import { Problem } from "../../errors.ts";
 import { tokensOf } from "../../query/answer-size.ts";
 import type { CursorCodec } from "../../query/cursor.ts";
-import { type CompiledOperation, OperationCompiler } from "../compile/prepare.ts";
-import type { GraphqlLimits } from "../document/bounds.ts";
-import { requireWithin } from "../document/limits.ts";
+import { type CompiledOperation, OperationCompiler } from "../compile/operation-compiler.ts";
+import type { CollectedField } from "../document/collect-fields.ts";
+import type { GraphqlLimits } from "../document/graphql-limits.ts";
+import { requireWithin } from "../document/operation-limits.ts";
 import { DocumentParser, type ParsedDocument } from "../document/parsed-document.ts";
 import { PersistedDocuments } from "../document/persisted-documents.ts";
 import { dropUnused, type GraphqlRequest } from "../document/request.ts";
 import { missingScopes } from "../document/scopes.ts";
-import type { SelectedField } from "../document/selected.ts";
 import type { Api } from "../schema/schema.ts";
 import { type Failure, failureOf } from "./failure.ts";
 import { Introspection } from "./introspection.ts";
-import { type ExecutionOutcome, run } from "./run.ts";
+import { type ExecutionOutcome, run } from "./run-operation.ts";
 
 export interface GraphqlResponse {
   readonly text: string;
@@ -149,7 +149,7 @@ export class Executor {
   }
 }
 
-const nothingIntrospected: ReadonlyMap<SelectedField, string> = new Map();
+const nothingIntrospected: ReadonlyMap<CollectedField, string> = new Map();
 
 export function areFailures<T extends object>(result: T | readonly Failure[]): result is readonly Failure[] {
   return Array.isArray(result);

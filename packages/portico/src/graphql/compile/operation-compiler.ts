@@ -3,10 +3,10 @@
 
 import { GraphQLError, getVariableValues, type OperationDefinitionNode } from "graphql";
 import { BoundedMap } from "../../lib/bounded-map.ts";
-import { costOf, namesOf, sizeOf } from "../document/limits.ts";
+import { type CollectedField, selectedFields } from "../document/collect-fields.ts";
+import { costOf, namesOf, sizeOf } from "../document/operation-limits.ts";
 import type { ParsedDocument } from "../document/parsed-document.ts";
 import { type NeededScope, scopesOf } from "../document/scopes.ts";
-import { type SelectedField, selectedFields } from "../document/selected.ts";
 import { type Failure, failureOfDocument } from "../execute/failure.ts";
 import { isIntrospection } from "../execute/introspection.ts";
 import type { Api } from "../schema/schema.ts";
@@ -82,7 +82,7 @@ export class OperationCompiler {
 function compileOperation(
   api: Api,
   operation: OperationDefinitionNode,
-  fields: readonly SelectedField[],
+  fields: readonly CollectedField[],
 ): CompiledOperation {
   const rootName = api.schema.getRootType(operation.operation)!.name;
   return {
@@ -97,7 +97,7 @@ function compileOperation(
   };
 }
 
-function countOf(fields: readonly SelectedField[]): number {
+function countOf(fields: readonly CollectedField[]): number {
   let count = fields.length;
   for (const { subselections } of fields) for (const each of subselections) count += countOf(each.fields);
   return count;

@@ -2,8 +2,8 @@
 // validation take time that grows with the square of what they look at.
 
 import type { DocumentNode, FieldNode, FragmentDefinitionNode, SelectionSetNode } from "graphql";
-import type { GraphqlLimits } from "./bounds.ts";
-import { limitExceeded, requireWithin } from "./limits.ts";
+import type { GraphqlLimits } from "./graphql-limits.ts";
+import { limitExceeded, requireWithin } from "./operation-limits.ts";
 
 interface Extent {
   readonly fields: number;

@@ -4,10 +4,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Portico } from "../server.ts";
 import { TestStream } from "./event-stream.ts";
 
-export const posts = "subscription { postCreated { id title } }";
+export const createdPosts = "subscription { postCreated { id title } }";
 
 /** Opens a stream, does something, and closes the stream whatever happens. */
-export async function streaming(
+export async function withStream(
   server: Pick<Portico, "url" | "key">,
   query: string,
   options: Parameters<typeof TestStream.open>[2],
@@ -22,7 +22,7 @@ export async function streaming(
 }
 
 /** Over WebSocket nothing tells a client that its subscription has begun; the head of a stream of events does. */
-export const begun = (): Promise<void> => sleep(50);
+export const subscriptionStarted = (): Promise<void> => sleep(50);
 
 export const titlesOf = (results: readonly { data: Record<string, { title: string }> }[]): string[] =>
   results.map(({ data }) => Object.values(data)[0]!.title);

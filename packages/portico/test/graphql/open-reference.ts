@@ -3,9 +3,9 @@
 import type { Caller } from "../../src/declare/caller.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import { Problem } from "../../src/errors.ts";
-import { standardLimits } from "../../src/graphql/document/bounds.ts";
+import { standardLimits } from "../../src/graphql/document/graphql-limits.ts";
 import type { GraphqlRequest } from "../../src/graphql/document/request.ts";
-import { areFailures, Executor } from "../../src/graphql/execute/answer.ts";
+import { areFailures, Executor } from "../../src/graphql/execute/executor.ts";
 import { failureOf, failureOfField } from "../../src/graphql/execute/failure.ts";
 import { buildApi } from "../../src/graphql/schema/schema.ts";
 import { CursorCodec } from "../../src/query/cursor.ts";
@@ -13,7 +13,7 @@ import { assemble } from "../../src/runtime/compose.ts";
 import { openStore } from "../../src/store/open.ts";
 import { firstTenant } from "../support/keys.ts";
 import type { Answer, Workspace } from "../support/server.ts";
-import { executeByReference } from "./reference.ts";
+import { executeByReference } from "./reference-executor.ts";
 
 const secret = "what both the server and the reference sign cursors with";
 

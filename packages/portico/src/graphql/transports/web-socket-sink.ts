@@ -2,7 +2,7 @@
 
 import type { Problem } from "../../errors.ts";
 import type { Message } from "../../subscriptions/group.ts";
-import type { ResultSink } from "../subscriptions/operations.ts";
+import type { ResultSink } from "../subscriptions/streamed-operation.ts";
 import { framesOf, nextPrefix } from "./web-socket-frame.ts";
 
 /** What an operation needs of its connection. */

@@ -25,10 +25,10 @@ import { type FieldMapping, mappingOf } from "../schema/field-mapping.ts";
 import type { Api } from "../schema/schema.ts";
 
 /** A field as it stands in the answer. */
-export interface SelectedField {
+export interface CollectedField {
   /** Its alias, or its name. */
-  readonly name: string;
-  readonly field: GraphQLField<unknown, unknown>;
+  readonly responseName: string;
+  readonly definition: GraphQLField<unknown, unknown>;
   /** Undefined for fields of introspection. */
   readonly mapping: FieldMapping | undefined;
   /** Where it stands in the document. */
@@ -40,7 +40,7 @@ export interface SelectedField {
 
 export interface Subselection {
   readonly type: GraphQLObjectType;
-  readonly fields: readonly SelectedField[];
+  readonly fields: readonly CollectedField[];
 }
 
 export interface OperationInput {
@@ -51,7 +51,7 @@ export interface OperationInput {
 }
 
 /** The root fields of a validated operation. @throws GraphQLError for an argument that its variable leaves without a value */
-export function selectedFields(input: OperationInput): readonly SelectedField[] {
+export function selectedFields(input: OperationInput): readonly CollectedField[] {
   const { api, operation } = input;
   const root = api.schema.getRootType(operation.operation)!;
   return fieldsOf(input, root, [operation.selectionSet]);
@@ -62,7 +62,7 @@ function fieldsOf(
   input: OperationInput,
   type: GraphQLObjectType,
   sets: readonly SelectionSetNode[],
-): SelectedField[] {
+): CollectedField[] {
   const nodesByName = new Map<string, FieldNode[]>();
   const visitedFragments = new Set<string>();
   for (const set of sets) collectFields(input, type, set, nodesByName, visitedFragments);
@@ -72,25 +72,27 @@ function fieldsOf(
 function selectedField(
   input: OperationInput,
   parent: GraphQLObjectType,
-  name: string,
+  responseName: string,
   nodes: readonly FieldNode[],
-): SelectedField {
+): CollectedField {
   const node = nodes[0]!;
-  // The document is valid: the field is there.
-  const field = input.api.schema.getField(parent, node.name.value)! as GraphQLField<unknown, unknown>;
+  // The document is valid, so the field is defined.
+  const definition = input.api.schema.getField(parent, node.name.value)! as GraphQLField<unknown, unknown>;
   const args =
-    node.arguments?.length || field.args.length ? getArgumentValues(field, node, input.variables) : none;
-  const nodesByName = { name, field, mapping: mappingOf(field), nodes, arguments: args };
-  return { ...nodesByName, subselections: subselectionsOf(input, nodesByName) };
+    node.arguments?.length || definition.args.length
+      ? getArgumentValues(definition, node, input.variables)
+      : none;
+  const field = { responseName, definition, mapping: mappingOf(definition), nodes, arguments: args };
+  return { ...field, subselections: subselectionsOf(input, field) };
 }
 
 const none = Object.freeze({});
 
 function subselectionsOf(
   input: OperationInput,
-  selected: Omit<SelectedField, "subselections">,
+  selected: Omit<CollectedField, "subselections">,
 ): Subselection[] {
-  const type = getNamedType(selected.field.type);
+  const type = getNamedType(selected.definition.type);
   if (!isCompositeType(type)) return [];
   const sets = selected.nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
   const types = isAbstractType(type) ? possibleTypes(input, type, selected) : [type];
@@ -101,7 +103,7 @@ function subselectionsOf(
 function possibleTypes(
   { api }: OperationInput,
   type: GraphQLAbstractType,
-  { mapping, arguments: args }: Omit<SelectedField, "subselections">,
+  { mapping, arguments: args }: Omit<CollectedField, "subselections">,
 ): readonly GraphQLObjectType[] {
   if (mapping?.kind !== "node") return api.schema.getPossibleTypes(type);
   const resource = resourceOfId(api, String(args.id));

@@ -26,21 +26,21 @@ interface Receiver {
   readonly _fragments: readonly Buffer[];
 }
 
-export interface UnfinishedParts {
+export interface PartialMessageOptions {
   readonly receive: Receive;
   readonly onTooMuch: () => void;
   readonly onTooLong: () => void;
 }
 
-export class UnfinishedMessage {
+export class PartialMessage {
   readonly #socket: WebSocket;
   readonly #receiver: Receiver;
-  readonly #parts: UnfinishedParts;
+  readonly #parts: PartialMessageOptions;
   #receipt: Receipt | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   /** @param stream what the frames of `socket` come from; `ws` reads it already, and so before this does */
-  constructor(socket: WebSocket, stream: Duplex, parts: UnfinishedParts) {
+  constructor(socket: WebSocket, stream: Duplex, parts: PartialMessageOptions) {
     this.#socket = socket;
     // Frames that are split tell nobody of themselves, so that only `ws` knows what it holds.
     this.#receiver = (socket as WebSocket & { readonly _receiver: Receiver })._receiver;

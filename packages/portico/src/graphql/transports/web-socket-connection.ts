@@ -7,8 +7,8 @@ import type { Caller } from "../../declare/caller.ts";
 import { Problem } from "../../errors.ts";
 import type { GraphqlRequest } from "../document/request.ts";
 import { requireAnyScope } from "../document/scopes.ts";
-import type { CredentialListener, PresentedHeaders } from "../subscriptions/open-credentials.ts";
-import { type StreamDependencies, StreamedOperation } from "../subscriptions/operations.ts";
+import type { CredentialListener, PresentedHeaders } from "../subscriptions/credential-watcher.ts";
+import { type StreamDependencies, StreamedOperation } from "../subscriptions/streamed-operation.ts";
 import { BackPressure } from "./back-pressure.ts";
 import {
   type ClientMessage,
@@ -18,8 +18,8 @@ import {
   parseMessage,
   presentedCredential,
 } from "./client-message.ts";
-import { type OutletConnection, WebSocketSink } from "./socket-outlet.ts";
-import { type Receive, UnfinishedMessage } from "./unfinished-message.ts";
+import { PartialMessage, type Receive } from "./partial-message.ts";
+import { type OutletConnection, WebSocketSink } from "./web-socket-sink.ts";
 
 export const subprotocol = "graphql-transport-ws";
 
@@ -48,7 +48,7 @@ export class WebSocketConnection implements CredentialListener, OutletConnection
   readonly #socket: WebSocket;
   readonly #stream: Duplex;
   readonly #backPressure: BackPressure;
-  readonly #unfinished: UnfinishedMessage;
+  readonly #unfinished: PartialMessage;
   readonly #dependencies: ConnectionDependencies;
   readonly #operations = new Map<string, StreamedOperation>();
   readonly #initialisation: NodeJS.Timeout;
@@ -64,7 +64,7 @@ export class WebSocketConnection implements CredentialListener, OutletConnection
     this.#socket = socket;
     this.#stream = stream;
     this.#backPressure = new BackPressure(socket, stream, () => this.#unfinished.resumed());
-    this.#unfinished = new UnfinishedMessage(socket, stream, {
+    this.#unfinished = new PartialMessage(socket, stream, {
       receive: dependencies.receive,
       onTooMuch: () => this.#cutOff("tryAgain", "Too many messages are being received"),
       onTooLong: () => this.#close("badRequest", "A message was not received in time"),

@@ -2,7 +2,7 @@
 
 import { AnswerTooLarge, maxAnswerBytes } from "../../query/answer-size.ts";
 
-export class TotalSize {
+export class ResponseSize {
   #bytes = 0;
 
   /** @throws AnswerTooLarge where there is no room for another field */

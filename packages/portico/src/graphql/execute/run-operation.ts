@@ -2,10 +2,10 @@
 
 import { TimeSlice } from "../../lib/time-slice.ts";
 import type { CompiledField, RunContext } from "../compile/compile.ts";
-import type { CompiledOperation } from "../compile/prepare.ts";
+import type { CompiledOperation } from "../compile/operation-compiler.ts";
 import { locationsOf } from "../document/location.ts";
 import { type Failure, failureOfField } from "./failure.ts";
-import { TotalSize } from "./total-size.ts";
+import { ResponseSize } from "./response-size.ts";
 
 export interface ExecutionOutcome {
   /** JSON text of `data`. */
@@ -19,7 +19,7 @@ export async function run(
   { operation, fields }: CompiledOperation,
   context: RunContext,
 ): Promise<ExecutionOutcome> {
-  const size = new TotalSize();
+  const size = new ResponseSize();
   return operation.operation === "mutation"
     ? runSerially(fields, context, size)
     : runConcurrently(fields, context, size);
@@ -38,7 +38,7 @@ const maxConcurrentFields = 10;
 async function runConcurrently(
   fields: readonly CompiledField[],
   context: RunContext,
-  size: TotalSize,
+  size: ResponseSize,
 ): Promise<ExecutionOutcome> {
   if (fields.length === 1) return mergeOutcomes([await runField(fields[0]!, context, size)]);
   const outcomes: FieldOutcome[] = [];
@@ -58,7 +58,7 @@ async function runConcurrently(
 async function runSerially(
   fields: readonly CompiledField[],
   context: RunContext,
-  size: TotalSize,
+  size: ResponseSize,
 ): Promise<ExecutionOutcome> {
   const outcomes: FieldOutcome[] = [];
   const slice = new TimeSlice();
@@ -71,14 +71,18 @@ async function runSerially(
   return mergeOutcomes(outcomes);
 }
 
-async function runField(field: CompiledField, context: RunContext, size: TotalSize): Promise<FieldOutcome> {
+async function runField(
+  field: CompiledField,
+  context: RunContext,
+  size: ResponseSize,
+): Promise<FieldOutcome> {
   try {
     size.requireRoom();
     const text = await field.run(context);
     size.add(text);
     return { field, text, failure: undefined };
   } catch (error) {
-    const { name, nodes } = field.selected;
+    const { responseName: name, nodes } = field.selected;
     const index = { locations: locationsOf(nodes), path: [name] };
     return { field, text: undefined, failure: failureOfField(error, index) };
   }
@@ -90,6 +94,6 @@ function mergeOutcomes(outcomes: readonly FieldOutcome[]): ExecutionOutcome {
   const isEmpty = failures.length === outcomes.length;
   if (outcomes.some(({ field, failure }) => failure && field.isNonNull))
     return { data: "null", failures, isEmpty };
-  const members = outcomes.map(({ field, text = "null" }) => `"${field.selected.name}":${text}`);
+  const members = outcomes.map(({ field, text = "null" }) => `"${field.selected.responseName}":${text}`);
   return { data: `{${members.join(",")}}`, failures, isEmpty };
 }

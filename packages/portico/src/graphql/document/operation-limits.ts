@@ -5,8 +5,8 @@ import { Problem } from "../../errors.ts";
 import type { Attribute } from "../../model/model.ts";
 import { isIntrospection } from "../execute/introspection.ts";
 import { clampLimit, connectionLimit } from "../schema/list-arguments.ts";
-import type { GraphqlLimits } from "./bounds.ts";
-import type { SelectedField, Subselection } from "./selected.ts";
+import type { CollectedField, Subselection } from "./collect-fields.ts";
+import type { GraphqlLimits } from "./graphql-limits.ts";
 
 /** @throws Problem `validation_error` that names the bound, the value and the limit */
 export function requireWithin(bound: keyof GraphqlLimits, value: number, limits: GraphqlLimits): void {
@@ -49,13 +49,13 @@ const names: Readonly<Record<keyof GraphqlLimits, string>> = {
 const introspectionCost = 100;
 
 /** The most rows that the fields could answer with: lists count as full. */
-export function costOf(fields: readonly SelectedField[]): number {
+export function costOf(fields: readonly CollectedField[]): number {
   let cost = 0;
   for (const selected of fields) cost += costOfField(selected);
   return cost;
 }
 
-function costOfField(selected: SelectedField): number {
+function costOfField(selected: CollectedField): number {
   const { mapping, subselections } = selected;
   switch (mapping?.kind) {
     case "one":
@@ -87,7 +87,7 @@ function costOfField(selected: SelectedField): number {
 }
 
 /** How many values a field can have. */
-function multiplierOf({ mapping, arguments: args }: SelectedField): number {
+function multiplierOf({ mapping, arguments: args }: CollectedField): number {
   switch (mapping?.kind) {
     case "first":
     case "search":
@@ -103,7 +103,7 @@ function multiplierOf({ mapping, arguments: args }: SelectedField): number {
 
 function largest(
   inside: readonly Subselection[],
-  measure: (fields: readonly SelectedField[]) => number,
+  measure: (fields: readonly CollectedField[]) => number,
 ): number {
   return Math.max(0, ...inside.map(({ fields }) => measure(fields)));
 }
@@ -112,11 +112,13 @@ function largest(
 const punctuation = 4;
 
 /** The characters that the names of an answer could have. */
-export function namesOf(fields: readonly SelectedField[]): number {
+export function namesOf(fields: readonly CollectedField[]): number {
   let size = 0;
   for (const selected of fields)
     size +=
-      selected.name.length + punctuation + multiplierOf(selected) * largest(selected.subselections, namesOf);
+      selected.responseName.length +
+      punctuation +
+      multiplierOf(selected) * largest(selected.subselections, namesOf);
   return size;
 }
 
@@ -124,7 +126,7 @@ export function namesOf(fields: readonly SelectedField[]): number {
 const unboundedLength = 100_000;
 
 /** The characters that the texts of an answer could have. */
-export function sizeOf(fields: readonly SelectedField[]): number {
+export function sizeOf(fields: readonly CollectedField[]): number {
   let size = 0;
   for (const selected of fields) {
     const { mapping, subselections } = selected;

@@ -4,15 +4,15 @@ import assert from "node:assert/strict";
 import type { Served } from "../scenario.ts";
 import type { Answer, RequestOptions } from "../server.ts";
 
-export interface AskOptions extends Pick<RequestOptions, "key" | "headers"> {
+export interface GraphqlRequestOptions extends Pick<RequestOptions, "key" | "headers"> {
   readonly variables?: object;
   readonly extensions?: object;
 }
 
-export function ask(
+export function requestGraphql(
   served: Pick<Served, "request">,
   query: string,
-  { variables, extensions, ...options }: AskOptions = {},
+  { variables, extensions, ...options }: GraphqlRequestOptions = {},
 ): Promise<Answer> {
   return served.request("/graphql", { body: { query, variables, extensions }, ...options });
 }
@@ -21,9 +21,9 @@ export function ask(
 export async function dataOf(
   served: Pick<Served, "request">,
   query: string,
-  options?: AskOptions,
+  options?: GraphqlRequestOptions,
 ): Promise<Answer["body"]> {
-  const answer = await ask(served, query, options);
+  const answer = await requestGraphql(served, query, options);
   assert.equal(answer.status, 200, answer.text);
   assert.equal(answer.body.errors, undefined, answer.text);
   return answer.body.data;

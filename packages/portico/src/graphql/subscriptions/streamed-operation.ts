@@ -9,7 +9,7 @@ import type { Message } from "../../subscriptions/group.ts";
 import type { SubscriptionHub } from "../../subscriptions/hub.ts";
 import type { Subscription, SubscriptionSink } from "../../subscriptions/subscription.ts";
 import type { GraphqlRequest } from "../document/request.ts";
-import { areFailures, type Executor, type PreparedOperation } from "../execute/answer.ts";
+import { areFailures, type Executor, type PreparedOperation } from "../execute/executor.ts";
 import { type Failure, failureOfField } from "../execute/failure.ts";
 import { planSubscription } from "./subscription-plan.ts";
 
