@@ -26,7 +26,7 @@ const reportEvery = 20_000;
 const betweenPostsMs = 60_000;
 
 const count = Number(process.argv[2]);
-const assembly = await assemble();
+const assembly = await assemble({ folder: process.cwd(), environment: process.env });
 const { model, tables } = assembly;
 const posts = model.resource.get("post")!;
 

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { catalogue } from "../src/errors.ts";
 import { blocksOf, documentPaths, readDocument, runDocuments } from "./support/document.ts";
-import { makeWorkspace, Portico, portico, projectFolder } from "./support/server.ts";
+import { makeWorkspace, Portico, porticoProcess, projectFolder } from "./support/server.ts";
 
 const documents = documentPaths().filter((path) => path === "README.md" || path.startsWith("docs/"));
 
@@ -82,7 +82,7 @@ test("docs/reference/settings.md lists every setting", () => {
 });
 
 test("docs/reference/commands.md describes every command", async () => {
-  const { stdout } = await portico({ databaseUrl: "" }, ["--help"]);
+  const { stdout } = await porticoProcess({ databaseUrl: "" }, ["--help"]);
   const commands = [...stdout.matchAll(/^ {2}([a-z-]+(?: [a-z]+)?)/gm)].map(([, name]) => name!);
   assert.ok(commands.length >= 7);
   assertContains(

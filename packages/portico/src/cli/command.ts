@@ -2,6 +2,7 @@
 
 import { parseArgs } from "node:util";
 import { OperatorError } from "../errors.ts";
+import type { Project } from "../runtime/config.ts";
 
 export interface Option {
   /** What stands behind the option: `NAME`; none for a switch. */
@@ -33,14 +34,16 @@ export interface Command {
 
 type Values = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
-/** The options and positionals of a call. */
+/** The options and positionals of a call, and the project that it is run in. */
 export class Arguments {
   readonly #options: Values;
   readonly positionals: readonly string[];
+  readonly project: Project;
 
-  constructor(options: Values, positionals: readonly string[]) {
+  constructor(options: Values, positionals: readonly string[], project: Project) {
     this.#options = options;
     this.positionals = positionals;
+    this.project = project;
   }
 
   text(name: string): string | undefined {
@@ -104,7 +107,7 @@ const common: Options = {
 };
 
 /** @throws OperatorError for an unknown option or a missing word */
-export function parseArguments(command: Command, words: readonly string[]): Arguments {
+export function parseArguments(command: Command, words: readonly string[], project: Project): Arguments {
   const options = Object.fromEntries(
     Object.entries({ ...command.options, ...common }).map(([name, { value, isRepeated }]) => [
       name,
@@ -121,7 +124,7 @@ export function parseArguments(command: Command, words: readonly string[]): Argu
       );
     }
     // Only options of texts may stand several times.
-    return new Arguments(values as Values, positionals);
+    return new Arguments(values as Values, positionals, project);
   } catch (error) {
     throw new OperatorError(
       `${(error as Error).message.split(/\. |\.?\n/)[0]}; see: portico ${command.name} --help`,

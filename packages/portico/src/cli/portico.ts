@@ -1,70 +1,12 @@
-// The command line: finds the command, runs it, prints what it did. An error is one line and exit 1.
+// The command line: prints what a command did. An error is one line and exit 1.
 
-import packageJson from "../../package.json" with { type: "json" };
-import { OperatorError, Problem } from "../errors.ts";
-import { type Command, type CommandOutput, helpOf, helpOfAll, parseArguments } from "./command.ts";
-
-const { version } = packageJson;
-
-/** Commands by their first word. A call loads its own only: the server takes much longer to load than a list of keys. */
-const groups: Readonly<Record<string, () => Promise<{ readonly commands: readonly Command[] }>>> = {
-  serve: () => import("./commands/serve.ts"),
-  migrate: () => import("./commands/migrate.ts"),
-  schema: () => import("./commands/schema.ts"),
-  tenant: () => import("./commands/tenant.ts"),
-  user: () => import("./commands/user.ts"),
-  key: () => import("./commands/key.ts"),
-  log: () => import("./commands/log.ts"),
-  mail: () => import("./commands/mail.ts"),
-  client: () => import("./commands/client.ts"),
-  "signing-key": () => import("./commands/signing-key.ts"),
-};
-
-async function main(words: readonly string[]): Promise<void> {
-  const [first, second] = words;
-  if (first === undefined || isHelpFlag(first)) return print(helpOfAll(await everyCommand()));
-  if (["--version", "-v"].includes(first)) return print(version);
-  const commands = Object.hasOwn(groups, first) ? (await groups[first]!()).commands : [];
-  const command = commands.find(({ name }) => name.split(" ").every((word, index) => words[index] === word));
-  if (!command) {
-    if (commands.length > 0 && (second === undefined || isHelpFlag(second)))
-      return print(helpOfAll(commands));
-    throw new OperatorError(`there is no command '${words.slice(0, 2).join(" ")}'; see: portico --help`);
-  }
-  const args = parseArguments(command, words.slice(command.name.split(" ").length));
-  if (args.isSet("help")) return print(helpOf(command));
-  for (const [name, { isRequired }] of Object.entries(command.options)) if (isRequired) args.required(name);
-  const outcome = await command.run(args);
-  if (outcome) print(textOf(outcome, args.isSet("json")));
-}
-
-function isHelpFlag(word: string): boolean {
-  return ["--help", "-h", "help"].includes(word);
-}
-
-async function everyCommand(): Promise<readonly Command[]> {
-  const loaded = await Promise.all(Object.values(groups).map((load) => load()));
-  return loaded.flatMap(({ commands }) => commands);
-}
-
-function textOf({ json, lines }: CommandOutput, isJson: boolean): string {
-  return isJson ? JSON.stringify(json) : lines.join("\n");
-}
-
-function print(text: string): void {
-  process.stdout.write(`${text}\n`);
-}
+import { messageOf, run } from "./run.ts";
 
 try {
-  await main(process.argv.slice(2));
+  const output = await run(process.argv.slice(2), { folder: process.cwd(), environment: process.env });
+  if (output !== undefined) process.stdout.write(`${output}\n`);
 } catch (error) {
   process.stderr.write(`portico: ${messageOf(error)}\n`);
   // Not the exit code only: a driver that still tries to connect would keep the process alive.
   process.exit(1);
-}
-
-/** What a person can act on is one line; anything else is a fault of ours, and its place helps to find it. */
-function messageOf(error: unknown): string {
-  if (error instanceof OperatorError || error instanceof Problem) return error.message;
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -65,7 +65,7 @@ export async function withTenant<T>(
   args: Arguments,
   work: (context: TenantContext) => Promise<T>,
 ): Promise<T> {
-  const assembly = await assemble();
+  const assembly = await assemble(args.project);
   return withStore(assembly, async (store) => {
     const tenant = await findTenant(store, args.text("tenant"));
     return work(new TenantContext(store, assembly, tenant.id));

@@ -26,7 +26,7 @@ import { type Table, tablesOf } from "../store/schema/ddl.ts";
 import type { Store } from "../store/store.ts";
 import { keyUsageTable } from "../usage/key-usage-buffer.ts";
 import { requestLogs } from "../usage/request-log.ts";
-import { loadApp } from "./config.ts";
+import { loadApp, type Project } from "./config.ts";
 import { keyEmails } from "./notices.ts";
 import { authUrl, readSettings, type Settings } from "./settings.ts";
 
@@ -52,10 +52,10 @@ export interface Assembly {
   readonly apiKeys: ApiKeys;
 }
 
-/** Reads the project in this folder and its settings, and checks both. */
-export async function assemble(): Promise<Assembly> {
-  const app = await loadApp();
-  const settings = readSettings(process.env, app.settings);
+/** Loads the declarations and settings of a project, and checks both. */
+export async function assemble({ folder, environment }: Project): Promise<Assembly> {
+  const app = await loadApp(folder);
+  const settings = readSettings(environment, app.settings);
   const apiKeys: ApiKeys = declareApiKeys({
     environment: settings.mode === "live" ? "live" : "test",
     expiringSoonDays: settings.keyExpiringSoonDays,

@@ -6,10 +6,17 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import type { App } from "../declare/app.ts";
 import { renameHint } from "../declare/renamed-options.ts";
 import { OperatorError } from "../errors.ts";
+import type { Environment } from "./settings.ts";
 
 const configFile = "portico.config.ts";
 
-export async function loadApp(folder: string = process.cwd()): Promise<App> {
+/** Where a command runs: the folder of `portico.config.ts`, and the environment that settings are read from. */
+export interface Project {
+  readonly folder: string;
+  readonly environment: Environment;
+}
+
+export async function loadApp(folder: string): Promise<App> {
   const file = resolve(folder, configFile);
   if (!existsSync(file)) {
     throw new OperatorError(

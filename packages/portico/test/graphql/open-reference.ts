@@ -34,8 +34,7 @@ export async function openReference(
   folder: string,
   userId: string,
 ): Promise<Reference> {
-  process.chdir(folder);
-  const { model } = await assemble();
+  const { model } = await assemble({ folder, environment: {} });
   const store = await openStore(workspace.databaseUrl);
   const [api, engine, cursors] = [buildApi(model), new Engine(model, store), new CursorCodec([secret])];
   const caller: Caller = {

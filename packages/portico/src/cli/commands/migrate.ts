@@ -11,7 +11,7 @@ const migrateCommand: Command = {
   summary: "Bring the database to the schema of the declarations; only additions are made.",
   options: { "dry-run": { help: "print the statements without running them" } },
   async run(args) {
-    const assembly = await assemble();
+    const assembly = await assemble(args.project);
     // Nothing is migrated to what `serve` then refuses to serve.
     buildApi(assembly.model);
     const isDryRun = args.isSet("dry-run");

@@ -11,7 +11,7 @@ const schemaCommand: Command = {
   summary: "Print the GraphQL schema of the declarations.",
   options: { out: { value: "FILE", help: "write it there instead" } },
   async run(args) {
-    const { model } = await assemble();
+    const { model } = await assemble(args.project);
     const sdl = printApi(model);
     const file = args.text("out");
     if (file === undefined) return { json: { schema: sdl }, lines: [sdl] };

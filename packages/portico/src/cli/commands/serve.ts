@@ -33,7 +33,7 @@ const serve: Command = {
   summary: "Serve the API until SIGTERM or SIGINT.",
   options: {},
   async run(args) {
-    const assembly = await assemble();
+    const assembly = await assemble(args.project);
     const { app, model, settings, apiKeys } = assembly;
     const store = await openStore(settings.databaseUrl, settings);
     let server: FastifyInstance | undefined;

@@ -12,8 +12,8 @@ const signingKeyRotate: Command = {
   summary:
     "Make a new key that signs tokens from a minute on; the old one goes on verifying those it has signed.",
   options: {},
-  async run() {
-    const assembly = await assemble();
+  async run(args) {
+    const assembly = await assemble(args.project);
     const signingKeyFile = assembly.settings.signingKey;
     if (signingKeyFile !== undefined)
       throw new OperatorError(

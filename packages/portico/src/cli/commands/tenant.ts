@@ -9,7 +9,9 @@ const tenantCreate: Command = {
   summary: "Make a tenant: an account that owns users, keys and rows.",
   options: { name: { value: "NAME", help: "how the tenant is called", isRequired: true } },
   async run(args) {
-    const tenant = await withStore(await assemble(), (store) => createTenant(store, args.required("name")));
+    const tenant = await withStore(await assemble(args.project), (store) =>
+      createTenant(store, args.required("name")),
+    );
     return { json: { tenant }, lines: [`Tenant ${tenant.name}: ${tenant.id}`] };
   },
 };
@@ -18,8 +20,8 @@ const tenantList: Command = {
   name: "tenant list",
   summary: "Show the tenants, oldest first.",
   options: {},
-  async run() {
-    const tenants = await withStore(await assemble(), listTenants);
+  async run(args) {
+    const tenants = await withStore(await assemble(args.project), listTenants);
     const lines = tenants.map(({ id, createdAt, name }) => `${id}  ${createdAt}  ${name}`);
     return { json: { tenants }, lines: lines.length > 0 ? lines : ["There is no tenant yet."] };
   },

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { openStore } from "../../../src/store/open.ts";
 import { TestStream } from "../../support/graphql/event-stream.ts";
 import { type Served, serve } from "../../support/scenario.ts";
-import { type Answer, onEachDatabase, Portico, portico } from "../../support/server.ts";
+import { type Answer, onEachDatabase, Portico, porticoProcess } from "../../support/server.ts";
 
 const [before, after] = ["version-1", "version-2"].map((name) =>
   resolve(import.meta.dirname, "../../fixtures", name),
@@ -30,7 +30,7 @@ onEachDatabase("two versions side by side", (database) => {
     const loading = load.run();
     await sleep(300);
 
-    const { code, stderr } = await portico(served.workspace, ["migrate"], { cwd: after });
+    const { code, stderr } = await porticoProcess(served.workspace, ["migrate"], { cwd: after });
     assert.equal(code, 0, stderr);
     const newer = await Portico.start(served.workspace, { cwd: after, key: served.portico.key });
     try {
@@ -90,7 +90,7 @@ async function toldOfAll(stream: TestStream, ids: readonly string[]): Promise<vo
 }
 
 async function migratesOnce({ workspace }: Served): Promise<void> {
-  const { stdout } = await portico(workspace, ["migrate", "--json"], { cwd: after });
+  const { stdout } = await porticoProcess(workspace, ["migrate", "--json"], { cwd: after });
   assert.deepEqual(JSON.parse(stdout).statements, []);
 }
 

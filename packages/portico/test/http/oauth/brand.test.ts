@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { Browser } from "../../support/browser.ts";
 import { serve } from "../../support/scenario.ts";
-import { makeWorkspace, portico } from "../../support/server.ts";
+import { makeWorkspace, porticoProcess } from "../../support/server.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "portico-brand-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -98,7 +98,7 @@ describe("a faulty brand stops the start", () => {
     test(fact, async () => {
       const workspace = await makeWorkspace("sqlite");
       try {
-        const { code, stderr } = await portico(workspace, ["serve"], { env: { PORT: "0", ...env } });
+        const { code, stderr } = await porticoProcess(workspace, ["serve"], { env: { PORT: "0", ...env } });
         assert.equal(code, 1);
         assert.match(stderr, message);
         assert.equal(stderr.trim().split("\n").length, 1, stderr);

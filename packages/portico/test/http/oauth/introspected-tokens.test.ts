@@ -8,7 +8,7 @@ import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { basic, makeClient, post } from "../../support/oauth.ts";
 import { expectAnswer, serve } from "../../support/scenario.ts";
-import { makeWorkspace, onEachDatabase, portico } from "../../support/server.ts";
+import { makeWorkspace, onEachDatabase, porticoProcess } from "../../support/server.ts";
 
 const [clientId, clientSecret] = ["portico api", "s3cret:&+"];
 const invalid = { status: 401, code: "invalid_credential" } as const;
@@ -215,7 +215,7 @@ describe("a faulty introspection stops the start", () => {
     test(fact, async () => {
       const workspace = await makeWorkspace("sqlite");
       try {
-        const { code, stderr } = await portico(workspace, ["serve"], {
+        const { code, stderr } = await porticoProcess(workspace, ["serve"], {
           env: { PORT: "0", ...settings, ...env },
         });
         assert.equal(code, 1);

@@ -9,7 +9,7 @@ import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { basic, makeClient, type OAuthClientMade, post } from "../../support/oauth.ts";
 import { serve } from "../../support/scenario.ts";
-import { makeWorkspace, portico } from "../../support/server.ts";
+import { makeWorkspace, porticoProcess } from "../../support/server.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "portico-signing-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -95,7 +95,7 @@ describe("a faulty signing key stops the start", () => {
       const workspace = await makeWorkspace("sqlite");
       try {
         const env = { PORT: "0", PORTICO_SIGNING_KEY: fileOf("faulty", text) };
-        const { code, stderr } = await portico(workspace, ["serve"], { env });
+        const { code, stderr } = await porticoProcess(workspace, ["serve"], { env });
         assert.equal(code, 1);
         assert.match(
           stderr,
@@ -112,11 +112,11 @@ describe("a faulty signing key stops the start", () => {
     try {
       const missing = { PORT: "0", PORTICO_SIGNING_KEY: join(folder, "none") };
       assert.match(
-        (await portico(workspace, ["serve"], { env: missing })).stderr,
+        (await porticoProcess(workspace, ["serve"], { env: missing })).stderr,
         /PORTICO_SIGNING_KEY cannot be read/,
       );
       const env = { PORTICO_SIGNING_KEY: fileOf("good.pem", pemOf(makeKey())) };
-      const { code, stderr } = await portico(workspace, ["signing-key", "rotate"], { env });
+      const { code, stderr } = await porticoProcess(workspace, ["signing-key", "rotate"], { env });
       assert.equal(code, 1);
       assert.match(stderr, /put another one first in \S+good\.pem\n$/);
     } finally {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import packageJson from "../../../package.json" with { type: "json" };
 import { serve } from "../../support/scenario.ts";
-import { onEachDatabase, portico } from "../../support/server.ts";
+import { onEachDatabase, portico, porticoProcess } from "../../support/server.ts";
 
 const commands = [
   "serve",
@@ -33,7 +33,7 @@ const nowhere = { databaseUrl: "file:/dev/null/portico.db" };
 
 test("--help of portico lists every command, also without a word", async () => {
   for (const words of [[], ["--help"], ["-h"], ["help"]]) {
-    const { code, stdout, stderr } = await portico(nowhere, words);
+    const { code, stdout, stderr } = await porticoProcess(nowhere, words);
     assert.deepEqual([code, stderr], [0, ""]);
     for (const command of commands) assert.match(stdout, new RegExp(`^ {2}${command} `, "m"));
   }
@@ -61,7 +61,7 @@ test("the first word of several commands lists them", async () => {
 });
 
 test("--version tells the version of the package", async () => {
-  const { code, stdout } = await portico(nowhere, ["--version"]);
+  const { code, stdout } = await porticoProcess(nowhere, ["--version"]);
   assert.deepEqual([code, stdout], [0, `${packageJson.version}\n`]);
 });
 
@@ -69,8 +69,9 @@ async function expectRefusal(
   workspace: { readonly databaseUrl: string },
   call: readonly string[],
   line: RegExp,
+  command = portico,
 ): Promise<void> {
-  const { code, stdout, stderr } = await portico(workspace, call);
+  const { code, stdout, stderr } = await command(workspace, call);
   assert.match(stderr, /^portico: [^\n]+\n$/, call.join(" "));
   assert.match(stderr, line);
   assert.deepEqual([code, stdout], [1, ""]);
@@ -96,6 +97,8 @@ test("a call that cannot be understood is one line and exit 1", async () => {
     ["key list", /cannot be opened/],
   ];
   await Promise.all(calls.map(([call, line]) => expectRefusal(nowhere, call.split(" "), line)));
+  for (const [call, line] of [calls[1]!, calls.at(-1)!])
+    await expectRefusal(nowhere, call.split(" "), line, porticoProcess);
 });
 
 const words = (call: string): string[] => call.split(" ");
@@ -116,7 +119,7 @@ onEachDatabase("commands", (database) => {
       "log list",
     ];
     for (const call of calls) {
-      const { code, stdout, stderr } = await portico(served.workspace, [...words(call), "--json"]);
+      const { code, stdout, stderr } = await porticoProcess(served.workspace, [...words(call), "--json"]);
       assert.deepEqual([code, stderr], [0, ""], call);
       assert.match(stdout, /^\{.*\}\n$/, call);
       assert.equal(typeof JSON.parse(stdout), "object");

@@ -9,7 +9,7 @@ import {
   makeWorkspace,
   onEachDatabase,
   Portico,
-  portico,
+  porticoProcess,
   projectFolder,
   type Workspace,
 } from "../../support/server.ts";
@@ -58,16 +58,16 @@ onEachDatabase("the first minute", (database) => {
   });
 
   test("tenant list and user list show what a sandbox begins with", async () => {
-    const { stdout } = await portico(workspace, ["tenant", "list", "--json"]);
+    const { stdout } = await porticoProcess(workspace, ["tenant", "list", "--json"]);
     const { tenants } = JSON.parse(stdout);
     deepEqual(
       tenants.map(({ name }: { name: string }) => name),
       ["Sandbox"],
     );
-    const listed = await portico(workspace, ["user", "list", "--tenant", tenants[0].id, "--json"]);
+    const listed = await porticoProcess(workspace, ["user", "list", "--tenant", tenants[0].id, "--json"]);
     const { body } = await server.request("/users");
     deepEqual(JSON.parse(listed.stdout).users, body.data);
-    const people = await portico(workspace, ["user", "list"]);
+    const people = await porticoProcess(workspace, ["user", "list"]);
     match(people.stdout, /^user_\w+ {2}\d{4}-\S+Z {2}ada@example\.com {2}Ada Lovelace\n$/);
   });
 
@@ -94,7 +94,10 @@ onEachDatabase("a sandbox whose declarations were replaced", (database) => {
       equal((await server.request("/notes", { body: { title: "One" } })).status, 201);
       await server.stop();
       await declare("subject");
-      const { code, stderr } = await portico(workspace, ["serve"], { cwd: folder, env: { PORT: "0" } });
+      const { code, stderr } = await porticoProcess(workspace, ["serve"], {
+        cwd: folder,
+        env: { PORT: "0" },
+      });
       equal(code, 1);
       match(stderr, /^portico: .*notes/);
       match(
@@ -128,7 +131,7 @@ describe("a configuration that cannot be loaded", () => {
         await writeFile(join(folder, "portico.config.ts"), text);
         await writeFile(join(folder, "other.ts"), "export const other: = 2;\n");
         const workspace = { databaseUrl: `file:${join(folder, "portico.db")}` };
-        const { code, stderr } = await portico(workspace, ["tenant", "list"], { cwd: folder });
+        const { code, stderr } = await porticoProcess(workspace, ["tenant", "list"], { cwd: folder });
         equal(code, 1);
         ok(stderr.endsWith(` (${location})\n`), stderr);
       } finally {

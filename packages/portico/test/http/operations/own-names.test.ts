@@ -12,7 +12,7 @@ import {
   makeWorkspace,
   onEachDatabase,
   Portico,
-  portico,
+  porticoProcess,
   projectFolder,
   type Workspace,
 } from "../../support/server.ts";
@@ -71,7 +71,10 @@ onEachDatabase("names", (database) => {
   for (const [env, line] of refusals) {
     test(`${Object.values(env).join(" at ")} is refused with one line, before anything is migrated`, async () => {
       for (const command of ["migrate", "serve"]) {
-        const { code, stderr } = await portico(workspace, [command], { env: { PORT: "0", ...env }, cwd });
+        const { code, stderr } = await porticoProcess(workspace, [command], {
+          env: { PORT: "0", ...env },
+          cwd,
+        });
         assert.equal(code, 1, command);
         assert.match(stderr, /^portico: [^\n]+\n$/);
         assert.match(stderr, line);
@@ -84,19 +87,19 @@ onEachDatabase("names", (database) => {
     await served.request("/notes", { body: { title: "kept" } });
     await served.stop();
     const renamed = { cwd, env: { RESOURCE: "memo" } };
-    const { stdout, code } = await portico(workspace, ["migrate"], renamed);
+    const { stdout, code } = await porticoProcess(workspace, ["migrate"], renamed);
     assert.equal(code, 0);
     assert.match(stdout, /table notes has rows, but no resource .* set its plural to the old name/);
-    const again = JSON.parse((await portico(workspace, ["migrate", "--json"], renamed)).stdout);
+    const again = JSON.parse((await porticoProcess(workspace, ["migrate", "--json"], renamed)).stdout);
     assert.deepEqual(again, { statements: [], isDryRun: false, undeclared: ["notes"] });
     // The table of memos is empty.
-    const back = JSON.parse((await portico(workspace, ["migrate", "--json"], { cwd })).stdout);
+    const back = JSON.parse((await porticoProcess(workspace, ["migrate", "--json"], { cwd })).stdout);
     assert.deepEqual(back.undeclared, []);
   });
 
   test("a field that is renamed is told how, and the values are there afterwards", async () => {
     const renamed = { cwd, env: { FIELD: "heading" } };
-    const { stderr, code } = await portico(workspace, ["migrate"], renamed);
+    const { stderr, code } = await porticoProcess(workspace, ["migrate"], renamed);
     assert.equal(code, 1);
     const [, statement] = /run by hand: (alter table notes rename column title to heading);/.exec(stderr)!;
     assert.doesNotMatch(stderr, /drop column/);
@@ -104,6 +107,6 @@ onEachDatabase("names", (database) => {
     await reader.write(statement!);
     assert.deepEqual(await reader.rows("select heading from notes"), [["kept"]]);
     await reader.close();
-    assert.equal((await portico(workspace, ["migrate"], renamed)).code, 0);
+    assert.equal((await porticoProcess(workspace, ["migrate"], renamed)).code, 0);
   });
 });

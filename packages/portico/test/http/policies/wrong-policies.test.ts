@@ -13,7 +13,7 @@ import {
   makeWorkspace,
   onEachDatabase,
   Portico,
-  portico,
+  porticoProcess,
   projectFolder,
   type RequestOptions,
   type Workspace,
@@ -40,7 +40,7 @@ test("a policy that names no field stops every command with one line", async () 
   try {
     const cwd = makeProject(workspace.folder, `({ userId }) => ({ titel: userId })`);
     for (const words of [["serve"], ["migrate"], ["migrate", "--dry-run"], ["key", "list"]]) {
-      const { code, stderr, stdout } = await portico(workspace, words, { cwd, env: { PORT: "0" } });
+      const { code, stderr, stdout } = await porticoProcess(workspace, words, { cwd, env: { PORT: "0" } });
       assert.equal(code, 1, words.join(" "));
       assert.equal(
         stderr,

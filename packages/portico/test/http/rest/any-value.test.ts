@@ -51,8 +51,7 @@ function testValues(database: DatabaseName, cwd: string): void {
   const ids = new Map<string, string>();
 
   before(async () => {
-    process.chdir(cwd);
-    model = (await assemble()).model;
+    model = (await assemble({ folder: cwd, environment: {} })).model;
     for (const { segment, parent, name } of servedResources()) {
       const path = parent ? undefined : pathsOf(segment, "");
       const found = path === undefined ? undefined : (await served.request(path)).body?.data?.[0]?.id;

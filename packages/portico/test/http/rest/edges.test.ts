@@ -6,7 +6,13 @@ import { join, resolve } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { serve } from "../../support/scenario.ts";
-import { makeWorkspace, onEachDatabase, Portico, portico, projectFolder } from "../../support/server.ts";
+import {
+  makeWorkspace,
+  onEachDatabase,
+  Portico,
+  porticoProcess,
+  projectFolder,
+} from "../../support/server.ts";
 
 const cwd = resolve(import.meta.dirname, "../../fixtures/circle");
 
@@ -81,7 +87,7 @@ onEachDatabase("declarations on the edge", (database) => {
       );
     try {
       write("too long");
-      const failed = await portico(workspace, ["serve"], { cwd: folder, env: { PORT: "0" } });
+      const failed = await porticoProcess(workspace, ["serve"], { cwd: folder, env: { PORT: "0" } });
       assert.equal(failed.code, 1);
       assert.match(
         failed.stderr,
