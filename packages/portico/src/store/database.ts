@@ -2,7 +2,7 @@
 
 import { OperatorError, Problem } from "../errors.ts";
 import type { Report } from "../lib/report.ts";
-import type { CountRefused } from "./fair-queue.ts";
+import type { CountRefused } from "./slow-read-queue.ts";
 
 /** SQL text and, for each of its parameters, how the value is taken from the input of a call. */
 export interface Statement<Input> {

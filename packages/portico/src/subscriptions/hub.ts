@@ -5,7 +5,7 @@ import type { Engine } from "../engine/engine.ts";
 import { policyConditions, policyKey } from "../engine/policy.ts";
 import { Problem } from "../errors.ts";
 import type { RecordedEvent } from "../events/recorded-event.ts";
-import { FairTurns } from "../lib/fair-turns.ts";
+import { FairQueue } from "../lib/fair-queue.ts";
 import { TimeSlice } from "../lib/time-slice.ts";
 import { isComparison } from "../query/read.ts";
 import type { EventSource } from "./event-source.ts";
@@ -42,7 +42,7 @@ export class SubscriptionHub {
   readonly #meters = new Map<string, Meter>();
   #listening: Promise<() => void> | undefined;
   /** Reading what subscriptions are told takes memory for each: with its rows, and all that is selected around them. */
-  readonly #turns = new FairTurns(readingAtOnce, readingAtOnceOfTenant);
+  readonly #queue = new FairQueue({ slots: readingAtOnce, slotsPerGroup: readingAtOnceOfTenant });
 
   constructor({ engine, events, maxSubscriptions, charge, onInternalError }: SubscribersParts) {
     this.#engine = engine;
@@ -88,7 +88,7 @@ export class SubscriptionHub {
 
   /** Does what reads much for a tenant once few others do. */
   inTurn<T>(tenantId: string, work: () => Promise<T>): Promise<T> {
-    return this.#turns.run(tenantId, work);
+    return this.#queue.run(work, tenantId);
   }
 
   join(subscription: Subscription): SubscriptionGroup {

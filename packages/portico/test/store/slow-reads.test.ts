@@ -7,8 +7,8 @@ import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { LoggedProblem, OperatorError, Problem } from "../../src/errors.ts";
 import type { Statement, StoreOptions } from "../../src/store/database.ts";
-import { FairQueue } from "../../src/store/fair-queue.ts";
 import { openStore } from "../../src/store/open.ts";
+import { SlowReadQueue } from "../../src/store/slow-read-queue.ts";
 import { maxValueBytes, SqliteConnection } from "../../src/store/sqlite/connection.ts";
 import { ReadWorker } from "../../src/store/sqlite/read-workers.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -90,7 +90,7 @@ onEachDatabase("slow reads", (database) => {
 });
 
 test("tenants take turns, and what one of them may have waiting is bounded", async () => {
-  const queue = new FairQueue({ slots: 1, tenantSlots: 1, timeoutMs: 10_000, countRefused: () => {} });
+  const queue = new SlowReadQueue({ slots: 1, slotsPerTenant: 1, timeoutMs: 10_000, countRefused: () => {} });
   const order: string[] = [];
   const run = (tenant: string): Promise<void> =>
     queue.run(tenant, 0, async () => {
@@ -117,7 +117,7 @@ test("work that waits for too long is refused, and counted once", async () => {
   const countRefused = (what: string): void => {
     counted.push(what);
   };
-  const queue = new FairQueue({ slots: 1, tenantSlots: 1, timeoutMs: 20_000, countRefused });
+  const queue = new SlowReadQueue({ slots: 1, slotsPerTenant: 1, timeoutMs: 20_000, countRefused });
   const running = queue.run("a", 0, () => sleep(11_000));
   await assert.rejects(
     queue.run("b", 0, async () => {}),
@@ -132,7 +132,7 @@ test("of work that waits, the bytes are bounded for a tenant and for all", async
   const countRefused = (what: string): void => {
     counted.push(what);
   };
-  const queue = new FairQueue({ slots: 1, tenantSlots: 1, timeoutMs: 10_000, countRefused });
+  const queue = new SlowReadQueue({ slots: 1, slotsPerTenant: 1, timeoutMs: 10_000, countRefused });
   const gate = Promise.withResolvers<void>();
   const work = (): Promise<void> => gate.promise;
   const mebibyte = 1024 * 1024;

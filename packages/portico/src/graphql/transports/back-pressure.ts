@@ -4,7 +4,7 @@
 
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
-import { Turns } from "../../lib/turns.ts";
+import { FairQueue } from "../../lib/fair-queue.ts";
 
 /** While more than this waits to be sent, nothing is read. */
 const pausedAtBytes = 1024 * 1024;
@@ -21,7 +21,7 @@ export class BackPressure {
   readonly #socket: WebSocket;
   readonly #stream: Duplex;
   readonly #onResumed: () => void;
-  readonly #turns = new Turns(maxRunning);
+  readonly #queue = new FairQueue({ slots: maxRunning });
   /** Settled once the peer has taken everything; undefined while little waits for it. */
   #drained: Promise<void> | undefined;
   #endWait = (): void => {};
@@ -60,7 +60,7 @@ export class BackPressure {
 
   /** Does the work of an operation with an answer once it has its turn and the peer has taken what waits. */
   async inTurn(work: () => Promise<void>): Promise<void> {
-    const done = this.#turns.run(async () => {
+    const done = this.#queue.run(async () => {
       this.#pauseOrResume();
       await this.#drained;
       await work();
@@ -89,7 +89,7 @@ export class BackPressure {
   #pauseOrResume(): void {
     const mustPause =
       this.#drained !== undefined ||
-      this.#turns.waiting > maxWaiting ||
+      this.#queue.waiting > maxWaiting ||
       this.#unansweredBytes > pausedAtUnanswered;
     // One that is being closed is read from, so that the answer to the close frame is seen.
     if (mustPause === this.#socket.isPaused || this.#socket.readyState !== this.#socket.OPEN) return;

@@ -11,7 +11,7 @@ import type {
   StoreOptions,
   Transaction,
 } from "../database.ts";
-import { bytesOf, type CountRefused, FairQueue } from "../fair-queue.ts";
+import { bytesOf, type CountRefused, SlowReadQueue } from "../slow-read-queue.ts";
 import { Availability } from "./availability.ts";
 import { Connection, endsConnection, statementTimeoutMs } from "./connection.ts";
 import { codeOf, isConcurrencyConflict, tooManyConnections, translateError } from "./failures.ts";
@@ -55,7 +55,7 @@ export class PostgresDatabase implements Database {
   readonly #readers: readonly Reader[];
   readonly #working: Pool;
   readonly #slow: Pool;
-  readonly #queue: FairQueue;
+  readonly #queue: SlowReadQueue;
   readonly #prepared = new Set<string>();
   #availability: Availability | undefined;
   #countRefused: CountRefused = () => {};
@@ -69,9 +69,9 @@ export class PostgresDatabase implements Database {
     this.#working = new Pool(() => new Connection(url), poolSizes.working);
     const slow = { lock_timeout: lockTimeoutMs, statement_timeout: slowReadMs };
     this.#slow = new Pool(() => new Connection(url, slow), poolSizes.slow);
-    this.#queue = new FairQueue({
+    this.#queue = new SlowReadQueue({
       slots: poolSizes.slow,
-      tenantSlots: slowOfTenant,
+      slotsPerTenant: slowOfTenant,
       timeoutMs: slowReadMs + networkMs,
       countRefused: (what) => this.#countRefused(what),
     });

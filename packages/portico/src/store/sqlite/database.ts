@@ -14,7 +14,7 @@ import type {
   StoreOptions,
   Transaction,
 } from "../database.ts";
-import type { CountRefused } from "../fair-queue.ts";
+import type { CountRefused } from "../slow-read-queue.ts";
 import { maxValueBytes, SqliteConnection } from "./connection.ts";
 import { DatabaseFile } from "./database-file.ts";
 import { Faults } from "./faults.ts";

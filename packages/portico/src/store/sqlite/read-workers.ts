@@ -2,7 +2,7 @@
 // caller waits, and the requests of everybody else must not wait with it.
 
 import type { ColumnValues } from "../database.ts";
-import { bytesOf, type CountRefused, FairQueue } from "../fair-queue.ts";
+import { bytesOf, type CountRefused, SlowReadQueue } from "../slow-read-queue.ts";
 import { type ReadRequest, ReadThread } from "./read-worker.ts";
 
 /** A tenant has two, and the third is started only where another one needs it. */
@@ -11,13 +11,18 @@ const threadsOfTenant = 2;
 
 export class ReadWorker {
   readonly #file: string;
-  readonly #queue: FairQueue;
+  readonly #queue: SlowReadQueue;
   readonly #all = new Set<ReadThread>();
   #idle: ReadThread[] = [];
 
   constructor(file: string, timeoutMs: number, countRefused: CountRefused) {
     this.#file = file;
-    this.#queue = new FairQueue({ slots: threads, tenantSlots: threadsOfTenant, timeoutMs, countRefused });
+    this.#queue = new SlowReadQueue({
+      slots: threads,
+      slotsPerTenant: threadsOfTenant,
+      timeoutMs,
+      countRefused,
+    });
   }
 
   /** All rows of a statement, which reads for a tenant. Threads start when they are needed first. */
