@@ -1,23 +1,33 @@
-// What a collection stands under beside its own parent: a row that its rows refer to, or the caller's tenant.
+// The container of a nested collection: the row that its rows refer to, or the caller's tenant.
 
 import type { Caller } from "../declare/caller.ts";
 import { Problem } from "../errors.ts";
-import type { Attribute } from "../model/model.ts";
-import type { Condition } from "../query/read.ts";
+import { isId } from "../lib/id.ts";
+import type { ResourceModel } from "../model/model.ts";
+import type { Comparison, Container } from "../query/read.ts";
 import type { Store } from "../store/store.ts";
-import { requireParentRow } from "./find-row.ts";
+import { requireParentRow, throwNotFound } from "./find-row.ts";
 
-export interface Container {
-  readonly by: Attribute | "tenant";
-  readonly id: string;
-}
-
-/** The tenant is part of every statement anyway. */
-export function containerConditions({ by, id }: Container): readonly Condition[] {
+/** The condition that limits a list to its container; none for the tenant, which every statement is limited to. */
+export function containerConditions({ by, id }: Container): readonly Comparison[] {
   return by === "tenant" ? [] : [{ attribute: by, operator: "in", values: [id] }];
 }
 
-/** @throws Problem `not_found` where the caller cannot see it */
+/**
+ * Whether a row in the container proves that the caller may see the container: rows that inherit the policy of their
+ * parent are visible only with it, and a row that no policy restricts is visible wherever something refers to it.
+ */
+export function isProvenByRow({ parent, inheritsPolicy }: ResourceModel, { by }: Container): boolean {
+  if (by === "tenant") return false;
+  return !by.reference!.target.isRestricted || (by === parent && inheritsPolicy);
+}
+
+/** @throws Problem `not_found` for an id that no row can have */
+export function requireContainerId({ by, id }: Container): void {
+  if (by !== "tenant" && !isId(id)) throwNotFound(by.reference!.target);
+}
+
+/** @throws Problem `not_found` if the caller may not see the container */
 export async function requireContainer(store: Store, caller: Caller, { by, id }: Container): Promise<void> {
   if (by !== "tenant") return requireParentRow(store, store.database, caller, by.reference!.target, id);
   if (id !== caller.tenantId) throw new Problem("not_found", "There is no tenant with this id.");

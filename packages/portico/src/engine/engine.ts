@@ -1,20 +1,22 @@
 // The operations - list, get, create, update (or replace), delete - and everything around them. Every protocol calls
 // them, so that authorization, validation, hooks and events are in one place.
 
+import { randomUUID } from "node:crypto";
 import type { Caller } from "../declare/caller.ts";
 import type { Rows } from "../declare/resource.ts";
 import { EventRecorder } from "../events/event.ts";
 import { isId } from "../lib/id.ts";
 import type { ActionModel, Model, ResourceModel } from "../model/model.ts";
-import type { Page } from "../query/page.ts";
-import { isComparison, type Read, type ReadOne } from "../query/read.ts";
+import { CursorCodec } from "../query/cursor.ts";
+import type { Container, ListRequest, ReadOne } from "../query/read.ts";
 import type { RowValues } from "../query/write.ts";
 import type { Transaction } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
 import { requireScope, withPolicies } from "./authorize.ts";
 import { explainDeleteError, explainWriteError, retryOnCollision } from "./constraint.ts";
-import { type Container, containerConditions, requireContainer } from "./containers.ts";
-import { requireParentRow, throwNotFound } from "./find-row.ts";
+import { containerConditions, isProvenByRow, requireContainer, requireContainerId } from "./containers.ts";
+import { throwNotFound } from "./find-row.ts";
+import { Page, RequestedList } from "./page.ts";
 import { policyConditions } from "./policy.ts";
 import { invalidBodyReferences } from "./references.ts";
 import { patchedValues, replacementValues } from "./validation/row-values.ts";
@@ -32,26 +34,33 @@ export class Engine {
   readonly #store: Store;
   readonly #validator: BodyValidator;
   readonly #dependencies: WriteDependencies;
+  readonly #cursors: CursorCodec;
 
-  constructor(model: Model, store: Store) {
+  /** @param cursors the codec of a server; without one, cursors are valid for this engine only */
+  constructor(model: Model, store: Store, cursors: CursorCodec = new CursorCodec([randomUUID()])) {
     this.model = model;
     this.#store = store;
+    this.#cursors = cursors;
     this.#validator = new BodyValidator(model);
     this.#dependencies = { model, store, events: new EventRecorder(store), validator: this.#validator };
   }
 
-  /** A page of the rows that a caller may see; `container` is what the collection stands under beside its parent. */
-  async list(caller: Caller, read: Read, container?: Container): Promise<Page> {
-    requireScope(caller, read.resource.scopes.read);
-    if (container) await requireContainer(this.#store, caller, container);
-    const parent = parentOf(read);
-    const page = await this.#store.list(caller.tenantId, withPolicies(caller, read));
-    // A list below a row that the caller cannot see is not an empty list but nothing at all. Where rows are visible
-    // only with their parent, one that is found tells that the parent is visible.
-    const isParentVisible = page.count > 0 && (read.resource.inheritsPolicy || !parent?.target.isRestricted);
-    if (parent && !isParentVisible)
-      await requireParentRow(this.#store, this.#store.database, caller, parent.target, parent.id);
-    return page;
+  /**
+   * A page of the rows that the caller may see. A list within a row that the caller may not see is not found.
+   * @throws Problem `insufficient_scope`, `invalid_cursor`, `not_found`
+   */
+  async list(caller: Caller, request: ListRequest): Promise<Page> {
+    const { resource, within, page } = request;
+    requireScope(caller, resource.scopes.read);
+    const list = new RequestedList(caller.tenantId, request, this.#cursors);
+    const read = withPolicies(caller, list.read());
+    if (within) requireContainerId(within);
+    // Mostly there are rows, and they prove what would take another statement.
+    const isCheckedLater = within && isProvenByRow(resource, within);
+    if (within && !isCheckedLater) await requireContainer(this.#store, caller, within);
+    const stored = await this.#store.list(caller.tenantId, read);
+    if (isCheckedLater && stored.count === 0) await requireContainer(this.#store, caller, within);
+    return new Page(stored, page, list);
   }
 
   /** A row as JSON text. @throws Problem `not_found` */
@@ -229,17 +238,4 @@ export class Engine {
       throw explainDeleteError(error, resource);
     }
   }
-}
-
-/** The row that a list stands below. @throws Problem `not_found` for what cannot be an id */
-function parentOf({
-  resource: { parent },
-  conditions,
-}: Read): { target: ResourceModel; id: string } | undefined {
-  // Rows may be listed by another reference, wherever they stand.
-  const condition = parent && conditions.filter(isComparison).find(({ attribute }) => attribute === parent);
-  if (!condition) return undefined;
-  const { target } = parent.reference!;
-  const id = String(condition.values[0]);
-  return isId(id) ? { target, id } : throwNotFound(target);
 }

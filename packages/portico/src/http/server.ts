@@ -16,7 +16,6 @@ import { registerGrantRoutes } from "../oauth/account/grant-routes.ts";
 import { type Issuer, issuerOf } from "../oauth/endpoints/issuer.ts";
 import { withResourceMetadata } from "../oauth/endpoints/resource-metadata.ts";
 import { type OAuthOptions, registerOAuth } from "../oauth/endpoints/routes.ts";
-import type { CursorCodec } from "../query/cursor.ts";
 import { type RestOptions, registerRest } from "../rest/routes.ts";
 import type { Database } from "../store/database.ts";
 import type { KeyUsage } from "../usage/key-usage.ts";
@@ -58,7 +57,6 @@ export interface ServerDependencies {
   readonly keyUsage: KeyUsage;
   readonly database: Database;
   readonly authenticator: Authenticator;
-  readonly cursors: CursorCodec;
   readonly quotas: CountedQuotas;
   readonly log: Log;
   readonly overloads: OverloadLog;
@@ -212,7 +210,7 @@ function registerProtocols(
   ownPaths: OwnPaths,
   received: ReceivedBytes,
 ): void {
-  const { engine, cursors, authenticator, quotas, oauth, publicUrl, log } = dependencies;
+  const { engine, authenticator, quotas, oauth, publicUrl, log } = dependencies;
   const { graphqlLimits, events, maxSubscriptions, addressOf } = dependencies;
   const verify = (presented: PresentedHeaders): Promise<Caller> => authenticator.caller(presented);
   const authenticate = async (presented: PresentedHeaders, address: string): Promise<Caller> => {
@@ -241,7 +239,7 @@ function registerProtocols(
     log.logger.info({ ...line, ...(caller && credentialOf(caller)) }, "web socket closed");
   const onInternalError = (err: unknown): void => log.logger.error({ err }, "operation of a stream failed");
   const streams = registerGraphql(routes, {
-    ...{ engine, cursors, limits: graphqlLimits, basePath, callerOf, events, maxSubscriptions },
+    ...{ engine, limits: graphqlLimits, basePath, callerOf, events, maxSubscriptions },
     ...{ addressOf, authenticate, verify, count, logSocket, onInternalError },
     receive: (refuse) => received.begin(refuse),
     countFile: ({ raw }) => countFile(quotas.ofAddresses, addressOf(raw)),
@@ -252,7 +250,7 @@ function registerProtocols(
   handleUpgrades(routes.server, graphqlPath, (...opening) => streams.openSocket(...opening));
   ownPaths.complete();
   registerRest(routes, {
-    ...{ engine, keyUsage: dependencies.keyUsage, cursors, basePath, callerOf },
+    ...{ engine, keyUsage: dependencies.keyUsage, basePath, callerOf },
     chargeAnswer: charge,
   });
 }

@@ -103,17 +103,17 @@ export interface Position {
   readonly id: string;
 }
 
-/** The rows after (or, backward, before) a position; from the first (or last) row on where there is none. */
-export interface CursorPage {
+/** The rows after (or, backward, before) a position; without one, from the first (or last) row on. */
+export interface PositionedPage {
   readonly style: "cursor";
   readonly limit: number;
   readonly position: Position | undefined;
   readonly isBackward: boolean;
-  /** Whether the place of every row is told, not only those of the first and the last. */
+  /** Whether the page has the position of every row, not only of the first and the last. */
   readonly includesPositions?: boolean;
 }
 
-/** The first rows of all; neither their places are told nor whether there are more. */
+/** The first rows of a list, without cursors and without knowing whether there are more. */
 export interface FirstPage {
   readonly style: "first";
   readonly limit: number;
@@ -126,7 +126,7 @@ export interface NumberedPage {
   readonly number: number;
 }
 
-/** A page of a collection. */
+/** A page of a collection, as the store reads it. */
 export interface Read {
   readonly resource: ResourceModel;
   readonly selection: Selection;
@@ -134,6 +134,30 @@ export interface Read {
   /** Every word must begin a word of a searched field. */
   readonly words: readonly string[];
   readonly sort: Sort;
+  readonly page: PositionedPage | NumberedPage | FirstPage;
+}
+
+/** The rows after (or, backward, before) a cursor; without one, from the first (or last) row on. */
+export interface CursorPage {
+  readonly style: "cursor";
+  readonly limit: number;
+  /** A token that an earlier page of the same list returned. */
+  readonly cursor: string | undefined;
+  readonly isBackward: boolean;
+  /** Whether the page has a cursor for every row, not only for the first and the last. */
+  readonly includesCursors?: boolean;
+}
+
+/** What a nested collection belongs to: a row that its rows refer to, or the caller's tenant. */
+export interface Container {
+  readonly by: Attribute | "tenant";
+  readonly id: string;
+}
+
+/** A page of a collection, as a protocol requests it. The engine turns it into a `Read`. */
+export interface ListRequest extends Omit<Read, "page"> {
+  /** Where the collection is nested: `/projects/{id}/issues`. */
+  readonly within?: Container | undefined;
   readonly page: CursorPage | NumberedPage | FirstPage;
 }
 

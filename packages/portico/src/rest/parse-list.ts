@@ -1,48 +1,31 @@
-// The query of a collection becomes a `Read`. An unknown parameter is a fault, never ignored: a misspelt filter
-// must not answer with everything.
+// Turns the query of a collection into a list request. An unknown parameter is an error and never ignored, because a
+// misspelt filter must not return all rows.
 
-import { type Container, containerConditions } from "../engine/containers.ts";
 import { InvalidInput } from "../engine/validation/validate.ts";
 import type { FieldError } from "../errors.ts";
 import type { ResourceModel } from "../model/model.ts";
 import { defaultSort } from "../model/model.ts";
-import { type CursorCodec, listKey } from "../query/cursor.ts";
 import { parseLimit } from "../query/page.ts";
 import type { Query } from "../query/query-string.ts";
-import type { Condition, CursorPage, NumberedPage, Read, Selection, Sort } from "../query/read.ts";
+import type {
+  Condition,
+  Container,
+  CursorPage,
+  ListRequest,
+  NumberedPage,
+  Selection,
+  Sort,
+} from "../query/read.ts";
 import { searchWords } from "../query/search-terms.ts";
 import { wholeRow } from "../query/selection.ts";
 import { parseFields } from "./fields.ts";
 import { parseFilter } from "./filter.ts";
 
-/** Which list is asked for, beside its query. */
-export interface ListTarget {
-  readonly resource: ResourceModel;
-  readonly tenantId: string;
-  /** The row that the list stands under. */
-  readonly parentId: string | undefined;
-  /** What it stands under beside that. */
-  readonly container?: Container | undefined;
-}
-
-export interface ParsedList {
-  readonly read: Read;
-  /** What cursors of this list are bound to. */
-  readonly key: string;
-}
-
-/** @throws Problem `validation_error` with every fault of the query, or `invalid_cursor` */
-export function parseList(
-  { resource, tenantId, parentId, container }: ListTarget,
-  query: Query,
-  cursors: CursorCodec,
-): ParsedList {
+/** @throws InvalidInput with every error in the query */
+export function parseList(resource: ResourceModel, within: Container | undefined, query: Query): ListRequest {
   const errors: FieldError[] = [];
   const single = new Map<string, string>();
-  const conditions: Condition[] = [
-    ...(parentId === undefined ? [] : [parentCondition(resource, parentId)]),
-    ...(container ? containerConditions(container) : []),
-  ];
+  const conditions: Condition[] = [];
   for (const [name, values] of query) {
     const isSingle = isParameter(resource, name);
     if (isSingle) single.set(name, values[0]!);
@@ -63,17 +46,12 @@ export function parseList(
   const number = parsePageNumber(single.get("page"), errors);
   if (errors.length > 0) throw new InvalidInput(errors);
 
-  const containerId = parentId ?? container?.id;
-  const collection = containerId === undefined ? resource.segment : `${containerId}/${resource.segment}`;
-  const key = listKey({ tenantId, collection, sort, conditions, words });
   const limit = parseLimit(single.get("limit") ?? single.get("perPage"));
-  const token = single.get("cursor");
-  const position = token === undefined ? undefined : cursors.decode(key, sort, token);
   const page: CursorPage | NumberedPage =
     resource.paging === "page"
       ? { style: "page", limit, number }
-      : { style: "cursor", limit, position, isBackward };
-  return { read: { resource, selection, conditions, words, sort, page }, key };
+      : { style: "cursor", limit, cursor: single.get("cursor"), isBackward };
+  return { resource, within, selection, conditions, words, sort, page };
 }
 
 /** The selection of a single row's query: `fields` is its only parameter. */
@@ -117,10 +95,6 @@ function unknownParameter({ paging, segment }: ResourceModel, name: string): Fie
     return { field, issue: "unknown", text: `does not belong to ${segment}, which are paged with ${style}` };
   }
   return { field, issue: "unknown", text: `is no parameter or filter of ${segment}` };
-}
-
-function parentCondition(resource: ResourceModel, parentId: string): Condition {
-  return { attribute: resource.parent!, operator: "in", values: [parentId] };
 }
 
 function parseSort(resource: ResourceModel, text: string | undefined, errors: FieldError[]): Sort {

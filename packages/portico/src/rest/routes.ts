@@ -2,14 +2,13 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Caller } from "../declare/caller.ts";
-import type { Container } from "../engine/containers.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { WriteResult } from "../engine/write-transaction.ts";
 import { originForm } from "../lib/origin-form.ts";
 import type { ActionModel, ResourceModel } from "../model/model.ts";
 import { tokensOf } from "../query/answer-size.ts";
-import type { CursorCodec } from "../query/cursor.ts";
 import { parseQuery } from "../query/query-string.ts";
+import type { Container } from "../query/read.ts";
 import type { KeyUsage } from "../usage/key-usage.ts";
 import { entityTag, isUnchanged, requireMatch, writePrecondition } from "./conditional.ts";
 import { deprecationHeaders, namesInQuery } from "./deprecation.ts";
@@ -20,7 +19,6 @@ import { parseList, parseOne, refuseParameters } from "./parse-list.ts";
 export interface RestOptions {
   readonly engine: Engine;
   readonly keyUsage: KeyUsage;
-  readonly cursors: CursorCodec;
   /** What stands before every path of a link, where the server is reached below a folder: `/api`. */
   readonly basePath: string;
   readonly callerOf: (request: FastifyRequest) => Caller;
@@ -100,7 +98,15 @@ class ResourceHandlers {
       resource.deprecated !== undefined || resource.attributes.some((attribute) => attribute.deprecated);
   }
 
-  list = (request: Request, reply: FastifyReply): Response => this.#list(request, reply);
+  list = (request: Request, reply: FastifyReply): Response => {
+    const { parent } = this.#resource;
+    const { parentId } = request.params;
+    return this.#list(
+      request,
+      reply,
+      parent && parentId !== undefined ? { by: parent, id: parentId } : undefined,
+    );
+  };
 
   /** The list below a row that its rows refer to, or below the tenant. */
   listNested =
@@ -108,15 +114,13 @@ class ResourceHandlers {
     (request: Request, reply: FastifyReply): Response =>
       this.#list(request, reply, { by, id: request.params.id });
 
-  async #list(request: Request, reply: FastifyReply, container?: Container): Promise<string> {
-    const { engine, cursors, basePath, callerOf } = this.#options;
+  async #list(request: Request, reply: FastifyReply, within: Container | undefined): Promise<string> {
+    const { engine, basePath, callerOf } = this.#options;
     const caller = callerOf(request);
     const query = parseQuery(request.url);
-    const { parentId } = request.params;
-    const target = { resource: this.#resource, tenantId: caller.tenantId, parentId, container };
-    const list = parseList(target, query, cursors);
-    const page = await engine.list(caller, list.read, container);
-    const { text, link } = envelope(list, page, cursors, `${basePath}${originForm(request.url)}`);
+    const list = parseList(this.#resource, within, query);
+    const page = await engine.list(caller, list);
+    const { text, link } = envelope(list.page, page, `${basePath}${originForm(request.url)}`);
     if (link !== undefined) reply.header("Link", link);
     if (this.#mayBeDeprecated) this.#setDeprecation(reply, namesInQuery(query));
     reply.header("Content-Type", jsonType);

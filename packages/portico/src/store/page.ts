@@ -2,7 +2,7 @@
 // are found.
 
 import { AnswerTooLarge } from "../query/answer-size.ts";
-import { type Page, rowSeparator } from "../query/page.ts";
+import { rowSeparator, type StoredPage } from "../query/page.ts";
 import type { Position, Read, Value } from "../query/read.ts";
 import { type ListColumns, needsKeys } from "./compile/list.ts";
 
@@ -15,7 +15,7 @@ export function isWholePage(
 }
 
 /** @throws AnswerTooLarge where the first row is too large, or the page cannot end early */
-export function pageOf(read: Read, columns: ListColumns): Page {
+export function pageOf(read: Read, columns: ListColumns): StoredPage {
   const { page } = read;
   const [text, keys, , total] = columns;
   const count = Number(columns[2]);

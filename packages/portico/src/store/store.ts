@@ -3,7 +3,7 @@
 import { BoundedMap } from "../lib/bounded-map.ts";
 import type { Attribute, ResourceModel } from "../model/model.ts";
 import { AnswerTooLarge } from "../query/answer-size.ts";
-import type { Page } from "../query/page.ts";
+import type { StoredPage } from "../query/page.ts";
 import { conditionShape, type Read, type ReadOne } from "../query/read.ts";
 import type { Delete, Insert, RowValues, Update } from "../query/write.ts";
 import { type BoundedRead, boundedGet, boundedList, isWholeRow, readBounded } from "./bounded-read.ts";
@@ -59,7 +59,7 @@ export class Store {
    *
    * @throws AnswerTooLarge where its first row is too large, or it is a page that cannot end early
    */
-  async list(tenantId: string, read: Read, session: Session = this.database): Promise<Page> {
+  async list(tenantId: string, read: Read, session: Session = this.database): Promise<StoredPage> {
     const statements = this.#lists.get(read.resource, listShape(this.dialect, read), () =>
       boundedList(this.dialect, read),
     );

@@ -22,7 +22,7 @@ import { eventsTable } from "../../src/events/event.ts";
 import { newId } from "../../src/lib/id.ts";
 import { buildModel } from "../../src/model/build-model.ts";
 import type { Model, ResourceModel } from "../../src/model/model.ts";
-import type { Comparison, Member, Read, Selection, Sort } from "../../src/query/read.ts";
+import type { ListRequest, Member, Selection, Sort } from "../../src/query/read.ts";
 import { select, wholeRow } from "../../src/query/selection.ts";
 import { openStore } from "../../src/store/open.ts";
 import { tablesOf } from "../../src/store/schema/ddl.ts";
@@ -318,14 +318,10 @@ function rowMember(of: ResourceModel, selection: Selection): Member {
   return { kind: "row", name: of.parent!.reference!.name, reference: of.parent!, selection, conditions: [] };
 }
 
-function readOf(
-  of: ResourceModel,
-  selection: Selection,
-  limit: number,
-  conditions: readonly Comparison[] = [],
-): Read {
-  const page = { style: "cursor", limit, position: undefined, isBackward: false } as const;
-  return { resource: of, selection, conditions, words: [], sort: newest(of), page };
+function readOf(of: ResourceModel, selection: Selection, limit: number, parentId?: string): ListRequest {
+  const page = { style: "cursor", limit, cursor: undefined, isBackward: false } as const;
+  const within = parentId === undefined ? undefined : { by: of.parent!, id: parentId };
+  return { resource: of, within, selection, conditions: [], words: [], sort: newest(of), page };
 }
 
 function oneOf(of: ResourceModel, id: string) {
@@ -339,23 +335,21 @@ async function pagesOf(
   of: ResourceModel,
   parentId?: string,
 ): Promise<string[]> {
-  const below: Comparison[] =
-    parentId === undefined ? [] : [{ attribute: of.parent!, operator: "in", values: [parentId] }];
   const sort = { attribute: of.attribute.get("rank")!, isDescending: false };
   const found: string[] = [];
-  for (let position: Exclude<Read["page"], { style: "page" | "first" }>["position"]; ; ) {
-    const page = { style: "cursor", limit: 2, position, isBackward: false } as const;
-    const { rows, hasMore, last } = await engine.list(caller, {
-      ...readOf(of, idOf(of), 2, below),
+  for (let cursor: string | undefined; ; ) {
+    const page = { style: "cursor", limit: 2, cursor, isBackward: false } as const;
+    const { rows, hasMore, endCursor } = await engine.list(caller, {
+      ...readOf(of, idOf(of), 2, parentId),
       sort,
       page,
     });
     found.push(...(JSON.parse(rows) as { id: string }[]).map(({ id }) => id));
     if (!hasMore) break;
-    position = last;
+    cursor = endCursor;
   }
   const numbered = { style: "page", limit: 1, number: 1 } as const;
-  const { total } = await engine.list(caller, { ...readOf(of, idOf(of), 1, below), page: numbered });
+  const { total } = await engine.list(caller, { ...readOf(of, idOf(of), 1, parentId), page: numbered });
   assert.equal(total, found.length);
   return found.sort();
 }

@@ -36,7 +36,7 @@ export async function openReference(
 ): Promise<Reference> {
   const { model } = await assemble({ folder, environment: {} });
   const store = await openStore(workspace.databaseUrl);
-  const [api, engine, cursors] = [buildApi(model), new Engine(model, store), new CursorCodec([secret])];
+  const [api, engine] = [buildApi(model), new Engine(model, store, new CursorCodec([secret]))];
   const caller: Caller = {
     tenantId: await firstTenant(workspace),
     userId,
@@ -46,7 +46,6 @@ export async function openReference(
   const parts = {
     api,
     engine,
-    cursors,
     limits: standardLimits,
     takeTokens: async () => {},
     chargeAnswer: async () => {},
@@ -67,7 +66,7 @@ export async function openReference(
     const examined = examine(request);
     if (areFailures(examined)) return { errors: examined.map(({ formatted }) => formatted) };
     const { parsed, compiled } = examined;
-    const context = { api, engine, cursors, caller, addReturnedOnce: () => {} };
+    const context = { api, engine, caller, addReturnedOnce: () => {} };
     const { data, errors } = await executeByReference(parsed, compiled.operation, variables, context);
     return { data, errors: errors?.map((error) => failureOfField(error, {}).formatted) };
   }

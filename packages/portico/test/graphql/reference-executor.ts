@@ -10,8 +10,9 @@ import {
   type OperationDefinitionNode,
 } from "graphql";
 import { orNull } from "../../src/engine/or-null.ts";
+import type { Page } from "../../src/engine/page.ts";
 import type { RunContext } from "../../src/graphql/compile/compile.ts";
-import { cursorAt, type PageResult, pageInfoValue } from "../../src/graphql/compile/connection-text.ts";
+import { pageInfoValue } from "../../src/graphql/compile/connection-text.ts";
 import { resourceOfId } from "../../src/graphql/compile/resource-of-id.ts";
 import type { ParsedDocument } from "../../src/graphql/document/parsed-document.ts";
 import { search } from "../../src/graphql/execute/search.ts";
@@ -19,17 +20,16 @@ import { isWrite, write } from "../../src/graphql/execute/write.ts";
 import { mappingOf } from "../../src/graphql/schema/field-mapping.ts";
 import {
   clampLimit,
+  connectionRequest,
   newestFirst,
-  parentConditions,
-  planPage,
-  positionedPage,
+  parentContainer,
 } from "../../src/graphql/schema/list-arguments.ts";
 import { pascalCase } from "../../src/graphql/schema/naming.ts";
 import type { Api } from "../../src/graphql/schema/schema.ts";
 import { isId } from "../../src/lib/id.ts";
 import type { Attribute, ResourceModel } from "../../src/model/model.ts";
 import { rowSeparator } from "../../src/query/page.ts";
-import type { Condition } from "../../src/query/read.ts";
+import type { Condition, Container } from "../../src/query/read.ts";
 import { wholeRow } from "../../src/query/selection.ts";
 
 /** A row on its way through the executor. */
@@ -65,7 +65,7 @@ const typeOfRow: GraphQLTypeResolver<unknown, ReferenceContext> = (value) =>
 const resolve: GraphQLFieldResolver<unknown, ReferenceContext> = (source, given, context, info) => {
   const field = info.parentType.getFields()[info.fieldName]!;
   const meaning = mappingOf(field);
-  const { engine, caller, cursors, api } = context;
+  const { engine, caller, api } = context;
   if (isWrite(meaning)) return written(context, info.path.key, meaning, given);
   switch (meaning?.kind) {
     case "value":
@@ -85,8 +85,9 @@ const resolve: GraphQLFieldResolver<unknown, ReferenceContext> = (source, given,
       return rows(
         context,
         meaning.resource,
-        parentConditions(meaning.resource, given),
+        [],
         clampLimit(given.limit),
+        parentContainer(meaning.resource, given),
       );
     case "node": {
       const resource = resourceOfId(api, String(given.id));
@@ -100,12 +101,11 @@ const resolve: GraphQLFieldResolver<unknown, ReferenceContext> = (source, given,
     }
     case "page": {
       const { resource } = meaning;
-      const planned = planPage(resource, given, wholeRow(resource), true);
-      const { read, page: requested, key } = positionedPage(planned, caller.tenantId, cursors);
-      return engine.list(caller, read).then((page): PageResult => ({ page, read, requested, key, cursors }));
+      const list = connectionRequest(resource, given, wholeRow(resource), true);
+      return engine.list(caller, list).then((page): ResourcePage => ({ resource, page }));
     }
     case "edges":
-      return edges(source as PageResult);
+      return edges(source as ResourcePage);
     case "edgeNode":
       return (source as Edge).node;
     case "edgeCursor":
@@ -113,7 +113,7 @@ const resolve: GraphQLFieldResolver<unknown, ReferenceContext> = (source, given,
     case "pageInfo":
       return source;
     case "pageFact":
-      return pageInfoValue(meaning.fact, source as PageResult);
+      return pageInfoValue(meaning.fact, (source as ResourcePage).page);
     default:
       throw new GraphQLError(`${info.fieldName} cannot be resolved.`);
   }
@@ -153,9 +153,11 @@ async function rows(
   resource: ResourceModel,
   conditions: readonly Condition[],
   limit: number,
+  within?: Container,
 ): Promise<Row[]> {
   const page = await engine.list(caller, {
     resource,
+    within,
     selection: wholeRow(resource),
     conditions,
     words: [],
@@ -165,18 +167,22 @@ async function rows(
   return (JSON.parse(page.rows) as Row["values"][]).map((values) => ({ resource, values }));
 }
 
+interface ResourcePage {
+  readonly resource: ResourceModel;
+  readonly page: Page;
+}
+
 interface Edge {
   readonly node: Row;
   readonly cursor: string;
 }
 
-function edges(found: PageResult): Edge[] {
-  const { page, read } = found;
+function edges({ resource, page }: ResourcePage): Edge[] {
   if (page.count === 0) return [];
   const texts = page.rows.slice(1, -1).split(rowSeparator);
   return texts.map((text, index) => ({
-    node: rowOf(read.resource, text),
-    cursor: cursorAt(found, page.positions![index]),
+    node: rowOf(resource, text),
+    cursor: page.cursorAt(index),
   }));
 }
 

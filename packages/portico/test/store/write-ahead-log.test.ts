@@ -10,7 +10,7 @@ import { users } from "../../src/auth/users/resource.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import { eventsTable } from "../../src/events/event.ts";
 import { buildModel } from "../../src/model/build-model.ts";
-import type { Read } from "../../src/query/read.ts";
+import type { ListRequest } from "../../src/query/read.ts";
 import { wholeRow } from "../../src/query/selection.ts";
 import { databaseFile, openStore } from "../../src/store/open.ts";
 import { tablesOf } from "../../src/store/schema/ddl.ts";
@@ -42,13 +42,13 @@ test(`the log stays small over ${inserts} creates with reads among them`, async 
   const tenant = await createTenant(store, "Writer");
   const caller = systemCaller(model, tenant.id);
   const engine = new Engine(model, store);
-  const newest: Read = {
+  const newest: ListRequest = {
     resource: projects,
     selection: wholeRow(projects),
     conditions: [],
     words: [],
     sort: { attribute: projects.sorts.get("createdAt")!, isDescending: true },
-    page: { style: "cursor", limit: 20, position: undefined, isBackward: false },
+    page: { style: "cursor", limit: 20, cursor: undefined, isBackward: false },
   };
   const logFile = `${databaseFile(workspace.databaseUrl)}-wal`;
   let largest = 0;

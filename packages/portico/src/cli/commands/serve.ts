@@ -39,7 +39,8 @@ const serve: Command = {
     let server: FastifyInstance | undefined;
     try {
       await prepare(store, assembly);
-      const engine = new Engine(model, store);
+      const secrets = secretsFor(settings);
+      const engine = new Engine(model, store, new CursorCodec(secrets));
       const isSandbox = settings.mode === "sandbox";
       const log = await createLog(settings.logLevel);
       const overloads = new OverloadLog(log.logger);
@@ -48,7 +49,6 @@ const serve: Command = {
         (what) => overloads.count(what),
       );
       const recording = requestRecording(store, model, settings, log.logger);
-      const secrets = secretsFor(settings);
       // Where callers reach the server is known once it listens: PORT may leave the choice to the system.
       const urls = Promise.withResolvers<OAuthUrls>();
       const oauth = authorizationServer(store, engine, assembly, secrets, urls.promise, log.logger);
@@ -68,7 +68,6 @@ const serve: Command = {
           ofAddresses: new TokenBuckets(),
           failedAuth: settings.failedAuthQuota,
         },
-        cursors: new CursorCodec(secrets),
         log,
         overloads,
         graphqlLimits: settings.graphqlLimits,

@@ -7,19 +7,12 @@ import { orNull } from "../../engine/or-null.ts";
 import { isId } from "../../lib/id.ts";
 import type { ResourceModel } from "../../model/model.ts";
 import { AnswerTooLarge } from "../../query/answer-size.ts";
-import type { CursorCodec } from "../../query/cursor.ts";
-import type { Read } from "../../query/read.ts";
+import type { ListRequest } from "../../query/read.ts";
 import type { CollectedField } from "../document/collect-fields.ts";
 import { isIntrospection } from "../execute/introspection.ts";
 import { search } from "../execute/search.ts";
 import { isWrite, type WriteFieldMapping, write } from "../execute/write.ts";
-import {
-  clampLimit,
-  newestFirst,
-  parentConditions,
-  planPage,
-  positionedPage,
-} from "../schema/list-arguments.ts";
+import { clampLimit, connectionRequest, newestFirst, parentContainer } from "../schema/list-arguments.ts";
 import type { Api } from "../schema/schema.ts";
 import { connectionShape, connectionText } from "./connection-text.ts";
 import { resourceOfId } from "./resource-of-id.ts";
@@ -28,7 +21,6 @@ import { rowSelection } from "./row-selection.ts";
 /** What an operation runs with. */
 export interface RunContext {
   readonly engine: Engine;
-  readonly cursors: CursorCodec;
   readonly caller: Caller;
   /** Takes what only the answer to a write shows. */
   readonly addReturnedOnce: (name: string, members: Readonly<Record<string, unknown>>) => void;
@@ -107,25 +99,25 @@ function firstRun(
   resource: ResourceModel,
   { subselections, arguments: args }: CollectedField,
 ): CompiledField["run"] {
-  const read: Read = {
+  const list: ListRequest = {
     resource,
+    within: parentContainer(resource, args),
     selection: rowSelection(subselections[0]!),
-    conditions: parentConditions(resource, args),
+    conditions: [],
     words: [],
     sort: newestFirst(resource),
     page: { style: "first", limit: clampLimit(args.limit) },
   };
-  return async ({ engine, caller }) => (await engine.list(caller, read)).rows;
+  return async ({ engine, caller }) => (await engine.list(caller, list)).rows;
 }
 
 function pageRun(resource: ResourceModel, selected: CollectedField): CompiledField["run"] {
   const shape = connectionShape(selected);
-  return async ({ engine, caller, cursors }) => {
-    const plan = planPage(resource, selected.arguments, shape.rows, shape.hasCursors);
-    const { read, page: requested, key } = positionedPage(plan, caller.tenantId, cursors);
-    const page = await engine.list(caller, read);
+  return async ({ engine, caller }) => {
+    const list = connectionRequest(resource, selected.arguments, shape.rows, shape.hasCursors);
+    const page = await engine.list(caller, list);
     if (page.isCut) throw new AnswerTooLarge("limit");
-    return connectionText(shape, { page, read, requested, key, cursors });
+    return connectionText(shape, page);
   };
 }
 

@@ -1,8 +1,8 @@
 // A connection as text, around the rows as the database wrote them.
 
-import type { CursorCodec } from "../../query/cursor.ts";
-import { type Page, partSeparator, rowSeparator } from "../../query/page.ts";
-import type { CursorPage, Position, Read, Selection } from "../../query/read.ts";
+import type { Page } from "../../engine/page.ts";
+import { partSeparator, rowSeparator } from "../../query/page.ts";
+import type { Selection } from "../../query/read.ts";
 import { selectParts } from "../../query/selection.ts";
 import type { CollectedField } from "../document/collect-fields.ts";
 import type { PageInfoField } from "../schema/field-mapping.ts";
@@ -34,19 +34,10 @@ export function connectionShape({ subselections }: CollectedField): ConnectionSh
   };
 }
 
-/** A page that was read, and what its cursors are made of. */
-export interface PageResult {
-  readonly page: Page;
-  readonly read: Read;
-  readonly requested: CursorPage;
-  readonly key: string;
-  readonly cursors: CursorCodec;
-}
-
-export function connectionText(shape: ConnectionShape, result: PageResult): string {
+export function connectionText(shape: ConnectionShape, page: Page): string {
   const members = shape.fields.map((selected) => {
-    if (selected.mapping?.kind === "edges") return memberText(selected, edgesText(selected, shape, result));
-    if (selected.mapping?.kind === "pageInfo") return memberText(selected, pageInfoText(selected, result));
+    if (selected.mapping?.kind === "edges") return memberText(selected, edgesText(selected, shape, page));
+    if (selected.mapping?.kind === "pageInfo") return memberText(selected, pageInfoText(selected, page));
     return memberText(selected, `"${shape.typeName}"`);
   });
   return `{${members.join(",")}}`;
@@ -57,12 +48,7 @@ export function memberText({ responseName }: Pick<CollectedField, "responseName"
   return `"${responseName}":${value}`;
 }
 
-function edgesText(
-  { subselections }: CollectedField,
-  { nodes }: ConnectionShape,
-  result: PageResult,
-): string {
-  const { page } = result;
+function edgesText({ subselections }: CollectedField, { nodes }: ConnectionShape, page: Page): string {
   if (page.count === 0) return "[]";
   const { type, fields } = subselections[0]!;
   const rows = page.rows.slice(1, -1).split(rowSeparator);
@@ -70,8 +56,7 @@ function edgesText(
     const parts = nodes.size > 1 ? row.split(partSeparator) : [row];
     const members = fields.map((selected) => {
       if (selected.mapping?.kind === "edgeNode") return memberText(selected, parts[nodes.get(selected)!]!);
-      if (selected.mapping?.kind === "edgeCursor")
-        return memberText(selected, `"${cursorAt(result, page.positions![index])}"`);
+      if (selected.mapping?.kind === "edgeCursor") return memberText(selected, `"${page.cursorAt(index)}"`);
       return memberText(selected, `"${type.name}"`);
     });
     return `{${members.join(",")}}`;
@@ -79,33 +64,25 @@ function edgesText(
   return `[${edges.join(",")}]`;
 }
 
-function pageInfoText({ subselections }: CollectedField, result: PageResult): string {
+function pageInfoText({ subselections }: CollectedField, page: Page): string {
   const { type, fields } = subselections[0]!;
   const members = fields.map((selected) => {
     const { mapping } = selected;
     if (mapping?.kind !== "pageFact") return memberText(selected, `"${type.name}"`);
-    return memberText(selected, JSON.stringify(pageInfoValue(mapping.fact, result)));
+    return memberText(selected, JSON.stringify(pageInfoValue(mapping.fact, page)));
   });
   return `{${members.join(",")}}`;
 }
 
-/** Against the direction of reading, there are rows where the page begins at a cursor: those that it came from. */
-export function pageInfoValue(fact: PageInfoField, result: PageResult): boolean | string | null {
-  const { page, requested } = result;
-  const isAfterCursor = requested.position !== undefined;
+export function pageInfoValue(fact: PageInfoField, page: Page): boolean | string | null {
   switch (fact) {
     case "hasNextPage":
-      return requested.isBackward ? isAfterCursor : page.hasMore;
+      return page.hasNext;
     case "hasPreviousPage":
-      return requested.isBackward ? page.hasMore : isAfterCursor;
+      return page.hasPrevious;
     case "startCursor":
-      return page.first ? cursorAt(result, page.first) : null;
+      return page.startCursor ?? null;
     case "endCursor":
-      return page.last ? cursorAt(result, page.last) : null;
+      return page.endCursor ?? null;
   }
-}
-
-export function cursorAt({ cursors, key, read }: PageResult, position: Position | undefined): string {
-  // Each row of the page has its place.
-  return cursors.encode(key, read.sort, position!);
 }

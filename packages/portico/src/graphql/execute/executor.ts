@@ -4,7 +4,6 @@ import type { Caller } from "../../declare/caller.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { Problem } from "../../errors.ts";
 import { tokensOf } from "../../query/answer-size.ts";
-import type { CursorCodec } from "../../query/cursor.ts";
 import { type CompiledOperation, OperationCompiler } from "../compile/operation-compiler.ts";
 import type { CollectedField } from "../document/collect-fields.ts";
 import type { GraphqlLimits } from "../document/graphql-limits.ts";
@@ -32,7 +31,6 @@ export interface GraphqlResponse {
 export interface ExecutorDependencies {
   readonly api: Api;
   readonly engine: Engine;
-  readonly cursors: CursorCodec;
   readonly limits: GraphqlLimits;
   readonly takeTokens: TakeTokens;
   readonly chargeAnswer: ChargeAnswer;
@@ -122,7 +120,7 @@ export class Executor {
     caller: Caller,
     setQuotaHeaders: SetQuotaHeaders = () => {},
   ): Promise<GraphqlResponse> {
-    const { engine, cursors, takeTokens, chargeAnswer } = this.#dependencies;
+    const { engine, takeTokens, chargeAnswer } = this.#dependencies;
     const tokens = Math.floor(compiled.cost / rowsPerToken);
     if (tokens > 0) await takeTokens(caller, tokens, setQuotaHeaders);
     const introspected = compiled.hasIntrospection
@@ -132,7 +130,7 @@ export class Executor {
     const addReturnedOnce = (name: string, members: unknown): void => {
       returnedOnce[name] = members;
     };
-    const outcome = await run(compiled, { engine, cursors, caller, addReturnedOnce, introspected });
+    const outcome = await run(compiled, { engine, caller, addReturnedOnce, introspected });
     const tokensOfSize = tokensOf(outcome.data);
     if (tokensOfSize > 0) await chargeAnswer(caller, tokensOfSize, setQuotaHeaders);
     const responseExtensions = {

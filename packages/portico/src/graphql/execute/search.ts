@@ -7,7 +7,7 @@ import { validationError } from "../../errors.ts";
 import type { ResourceModel } from "../../model/model.ts";
 import { AnswerTooLarge } from "../../query/answer-size.ts";
 import { rowSeparator } from "../../query/page.ts";
-import type { CursorPage, Position, Read, Selection } from "../../query/read.ts";
+import type { CursorPage, ListRequest, Position, Selection } from "../../query/read.ts";
 import { searchWords } from "../../query/search-terms.ts";
 import { newestFirst } from "../schema/list-arguments.ts";
 
@@ -43,16 +43,23 @@ export async function search(
       const page: CursorPage = {
         style: "cursor",
         limit,
-        position: undefined,
+        cursor: undefined,
         isBackward: false,
-        includesPositions: true,
+        includesCursors: true,
       };
-      const read: Read = { resource, selection, conditions: [], words, sort: newestFirst(resource), page };
-      const { rows, count, positions, isCut } = await engine.list(caller, read);
+      const list: ListRequest = {
+        resource,
+        selection,
+        conditions: [],
+        words,
+        sort: newestFirst(resource),
+        page,
+      };
+      const { rows, count, positions, isCut } = await engine.list(caller, list);
       if (isCut) throw new AnswerTooLarge("limit");
       if (count === 0) return [];
       const texts = rows.slice(1, -1).split(rowSeparator);
-      return texts.map((text, index) => ({ ...target, text, position: positions![index]! }));
+      return texts.map((text, index) => ({ ...target, text, position: positions[index]! }));
     }),
   );
   return hits.flat().sort(byPosition).slice(0, limit);

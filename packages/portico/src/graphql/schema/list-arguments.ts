@@ -4,10 +4,16 @@ import { isStorable } from "../../engine/validation/validate.ts";
 import { validationError } from "../../errors.ts";
 import type { ResourceModel } from "../../model/model.ts";
 import { defaultSort } from "../../model/model.ts";
-import type { CursorCodec } from "../../query/cursor.ts";
-import { listKey } from "../../query/cursor.ts";
 import { defaultLimit, maxLimit } from "../../query/page.ts";
-import type { Comparison, CursorPage, Read, Selection, Sort, Value } from "../../query/read.ts";
+import type {
+  Comparison,
+  Container,
+  CursorPage,
+  ListRequest,
+  Selection,
+  Sort,
+  Value,
+} from "../../query/read.ts";
 import type { ListArguments } from "./field-mapping.ts";
 import { rangeName, rangeOperators } from "./inputs.ts";
 import { defaultListLimit } from "./naming.ts";
@@ -29,58 +35,34 @@ export function newestFirst(resource: ResourceModel): Sort {
   return { attribute: resource.sorts.get(defaultSort)!, isDescending: true };
 }
 
-/** The rows below the parent that the arguments name, for a resource that stands under another. */
-export function parentConditions({ parent }: ResourceModel, args: Arguments): Comparison[] {
-  return parent ? [{ attribute: parent, operator: "in", values: [String(args[parent.name])] }] : [];
+/** The parent that the arguments name, for a resource that is nested under another. */
+export function parentContainer({ parent }: ResourceModel, args: Arguments): Container | undefined {
+  return parent && { by: parent, id: String(args[parent.name]) };
 }
 
-/** A connection as it will be read, but for the place where it begins: that depends on whose list it is. */
-export interface PlannedPage {
-  readonly read: Read;
-  readonly token: string | undefined;
-  /** What its cursors belong to, but for the tenant. */
-  readonly collection: string;
-}
-
-/** @throws Problem `validation_error` for arguments that do not go together */
-export function planPage(
+/** @throws Problem `validation_error` for arguments that exclude each other */
+export function connectionRequest(
   resource: ResourceModel,
   args: ListArguments & Arguments,
   selection: Selection,
-  includesPositions: boolean,
-): PlannedPage {
+  includesCursors: boolean,
+): ListRequest {
   const { first, last, after, before, filter, sort } = args;
   requireExclusive("last", "first", last, first);
   requireExclusive("before", "first", before, first);
   requireExclusive("after", "last", after, last);
   requireExclusive("before", "after", before, after);
   const isBackward = isPresent(last) || isPresent(before);
-  const parent = parentConditions(resource, args);
   const page: CursorPage = {
     style: "cursor",
     limit: connectionLimit(args),
-    position: undefined,
+    cursor: (isBackward ? before : after) ?? undefined,
     isBackward,
-    includesPositions,
+    includesCursors,
   };
-  const conditions = [...parent, ...filterConditions(resource, filter ?? noFilter)];
-  const read = { resource, selection, conditions, words: [], sort: sort ?? newestFirst(resource), page };
-  const collection = parent[0] ? `${parent[0].values[0]}/${resource.segment}` : resource.segment;
-  return { read, token: (isBackward ? before : after) ?? undefined, collection };
-}
-
-/** The read of a page for one tenant, and what its cursors are bound to. @throws Problem `invalid_cursor` */
-export function positionedPage(
-  { read, token, collection }: PlannedPage,
-  tenantId: string,
-  cursors: CursorCodec,
-): { readonly read: Read; readonly page: CursorPage; readonly key: string } {
-  const { sort, conditions, words } = read;
-  const key = listKey({ tenantId, collection, sort, conditions, words });
-  const position = token === undefined ? undefined : cursors.decode(key, sort, token);
-  // Made by `planPage`.
-  const page = { ...(read.page as CursorPage), position };
-  return { read: { ...read, page }, page, key };
+  const within = parentContainer(resource, args);
+  const conditions = filterConditions(resource, filter ?? noFilter);
+  return { resource, within, selection, conditions, words: [], sort: sort ?? newestFirst(resource), page };
 }
 
 function isPresent(value: unknown): boolean {

@@ -1,5 +1,6 @@
 // A subscription as a plan: of which events it tells, and what of their rows.
 
+import { containerConditions } from "../../engine/containers.ts";
 import { Problem, validationError } from "../../errors.ts";
 import { eventType } from "../../events/event-type.ts";
 import { bytesOfToken } from "../../query/answer-size.ts";
@@ -10,7 +11,7 @@ import { rowSelection } from "../compile/row-selection.ts";
 import { missingScopes } from "../document/scopes.ts";
 import { type PreparedOperation, rowsPerToken } from "../execute/executor.ts";
 import { ownText } from "../execute/write.ts";
-import { filterConditions, parentConditions } from "../schema/list-arguments.ts";
+import { filterConditions, parentContainer } from "../schema/list-arguments.ts";
 
 export interface GraphqlSubscriptionPlan extends SubscriptionPlan {
   /** The field in the answer. */
@@ -29,13 +30,13 @@ export function planSubscription({ compiled }: PreparedOperation): GraphqlSubscr
   if (!isAnsweredByEvent && action === "deleted" && !resource.markOnDelete)
     throw notInDeletedRow(name, selection);
   const { parent } = resource;
-  const parentCondition = parent && isPresent(args[parent.name]) ? parentConditions(resource, args) : [];
+  const container = parent && isPresent(args[parent.name]) ? parentContainer(resource, args) : undefined;
   const filter = isPresent(args.filter) ? filterConditions(resource, args.filter as RowValues) : [];
   return {
     resource,
     kind: eventType(resource.name, action),
     id: isPresent(args.id) ? String(args.id) : undefined,
-    conditions: [...parentCondition, ...filter],
+    conditions: [...(container ? containerConditions(container) : []), ...filter],
     name,
     selection,
     isAnsweredByEvent,

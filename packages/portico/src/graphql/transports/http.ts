@@ -6,7 +6,6 @@ import type { Caller } from "../../declare/caller.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { LoggedProblem, Problem } from "../../errors.ts";
 import { yieldToEventLoop } from "../../lib/time-slice.ts";
-import type { CursorCodec } from "../../query/cursor.ts";
 import type { EventSource } from "../../subscriptions/event-source.ts";
 import { SubscriptionHub } from "../../subscriptions/hub.ts";
 import type { ChargeStream } from "../../subscriptions/meter.ts";
@@ -29,7 +28,6 @@ import { type StreamAccess, Streams } from "./streams.ts";
 
 export interface GraphqlOptions extends StreamAccess {
   readonly engine: Engine;
-  readonly cursors: CursorCodec;
   readonly limits: GraphqlLimits;
   /** What stands before every path where the server is reached below a folder: `/api`. */
   readonly basePath: string;
@@ -61,12 +59,10 @@ const streamOrResponseTypes = [...responseTypes, streamType];
 
 /** @returns what opens WebSockets */
 export function registerGraphql(server: FastifyInstance, options: GraphqlOptions): Streams {
-  const { engine, cursors, limits, basePath, callerOf, events, maxSubscriptions, takeTokens, chargeAnswer } =
-    options;
+  const { engine, limits, basePath, callerOf, events, maxSubscriptions, takeTokens, chargeAnswer } = options;
   const executor = new Executor({
     api: buildApi(engine.model),
     engine,
-    cursors,
     limits,
     takeTokens,
     chargeAnswer,
