@@ -2,7 +2,7 @@
 
 const source = "packages/portico/src";
 
-/** Folders, lowest first. A folder imports itself and what stands before it, and nothing else. */
+/** Folders, and `server.ts`, lowest first. Each imports itself and those before it, and nothing else. */
 const order = [
   "lib",
   "net",
@@ -23,6 +23,7 @@ const order = [
   "oauth",
   "http",
   "runtime",
+  "server",
   "cli",
 ];
 
@@ -52,8 +53,11 @@ const oneWay = Object.entries(layers).map(([layer, below]) => ({
   name: `one-way-${layer}`,
   comment: `${layer}/ imports only ${[...below, "errors.ts"].join(", ")}.`,
   severity: "error",
-  from: { path: `^${source}/${layer}/` },
-  to: { path: `^${source}/`, pathNot: `^${source}/(?:(?:${[layer, ...below].join("|")})/|errors\\.ts$)` },
+  from: { path: `^${source}/${layer}(?:/|\\.ts$)` },
+  to: {
+    path: `^${source}/`,
+    pathNot: `^${source}/(?:(?:${[layer, ...below].join("|")})(?:/|\\.ts$)|errors\\.ts$)`,
+  },
 }));
 
 module.exports = {
@@ -68,10 +72,10 @@ module.exports = {
     },
     {
       name: "public-api-exports",
-      comment: "index.ts only hands on what projects declare with.",
+      comment: "index.ts only exports what projects declare and serve with.",
       severity: "error",
       from: { path: `^${source}/index\\.ts$` },
-      to: { pathNot: `^${source}/(?:declare/|errors\\.ts$|auth/users/resource\\.ts$)` },
+      to: { pathNot: `^${source}/(?:declare/|errors\\.ts$|server\\.ts$|auth/users/resource\\.ts$)` },
     },
     {
       name: "no-import-of-index",

@@ -109,7 +109,7 @@ const requestTimeoutMs = 30_000;
 const keepAliveTimeoutMs = 72_000;
 
 /** The server, with every route; it listens when told to. */
-export async function createServer(dependencies: ServerDependencies): Promise<FastifyInstance> {
+export async function createHttpServer(dependencies: ServerDependencies): Promise<FastifyInstance> {
   const server = Fastify({
     bodyLimit: bodyLimitBytes,
     // Bodies are checked by the engine, so that Fastify's own compilers need not be loaded.

@@ -55,7 +55,11 @@ export interface Assembly {
 /** Loads the declarations and settings of a project, and checks both. */
 export async function assemble({ folder, environment }: Project): Promise<Assembly> {
   const app = await loadApp(folder);
-  const settings = readSettings(environment, app.settings);
+  return composeApp(app, readSettings(environment, app.settings));
+}
+
+/** Combines an app with the server's own resources and tables, and checks its declarations. */
+export function composeApp(app: App, settings: Settings): Assembly {
   const apiKeys: ApiKeys = declareApiKeys({
     environment: settings.mode === "live" ? "live" : "test",
     expiringSoonDays: settings.keyExpiringSoonDays,

@@ -122,6 +122,25 @@ export function readSettings(environment: Environment, defaults: Environment = {
   };
 }
 
+/**
+ * The settings of a server that a program embeds; the environment is not read.
+ *
+ * @param values those that the program sets
+ * @param defaults those of the app, as `portico.config.ts` writes them
+ * @throws OperatorError
+ */
+export function completeSettings(values: Partial<Settings>, defaults: Environment): Settings {
+  const { mode, host, port, secrets } = values;
+  const environment = {
+    PORTICO_MODE: mode,
+    HOST: host,
+    PORT: port?.toString(),
+    PORTICO_SECRET: secrets?.join(","),
+  };
+  const set = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+  return { ...readSettings(environment, defaults), ...set };
+}
+
 /** Where the authorization server stands. */
 export function authUrl(settings: Settings, publicUrl: string): string {
   return settings.authUrl ?? `${publicUrl}/oauth`;

@@ -6,6 +6,9 @@ import type { LogLevel } from "./log-level.ts";
 
 export type { Logger } from "pino";
 
+/** Takes JSON lines, one or several at once, each ended by a newline: `process.stdout`, for example. */
+export type LogDestination = DestinationStream;
+
 export interface Log {
   readonly logger: Logger;
   /** Writes lines of the level `info` that were made, and `redacted`, elsewhere; undefined where they are left out. */
@@ -14,23 +17,28 @@ export interface Log {
   flush(): Promise<void>;
 }
 
-/** Lines on standard output. They are gathered and written in pieces of 16 kB, or after a quarter of a second. */
-export async function createLog(level: LogLevel): Promise<Log> {
-  const isTerminal = process.stdout.isTTY;
-  const destination = isTerminal
-    ? await prettyLines()
-    : pino.destination({ fd: 1, sync: false, minLength: 16_000, periodicFlush: 250 });
-  const logger = pino({ level, base: undefined, hooks: { streamWrite: redactCredentials } }, destination);
+/** @param destination where lines are written; without one nothing is logged */
+export function createLog(level: LogLevel, destination: LogDestination | undefined): Log {
+  const hooks = { streamWrite: redactCredentials };
+  const options = { level: destination ? level : "silent", base: undefined, hooks };
+  const logger = destination ? pino(options, destination) : pino(options);
   return {
     logger,
-    writeLines: logger.isLevelEnabled("info")
-      ? (lines) => destination.write(isTerminal ? withoutKeyUses(lines) : lines)
-      : undefined,
+    writeLines:
+      destination && logger.isLevelEnabled("info") ? (lines) => destination.write(lines) : undefined,
     flush: () => new Promise((resolve) => logger.flush(() => resolve())),
   };
 }
 
-/** On a terminal each request is one line, so that the use of its key is left out. */
+/** Standard output: pretty on a terminal, elsewhere JSON lines, written in pieces of 16 kB or every quarter of a second. */
+export async function standardOutput(): Promise<LogDestination> {
+  if (!process.stdout.isTTY)
+    return pino.destination({ fd: 1, sync: false, minLength: 16_000, periodicFlush: 250 });
+  const terminal = await prettyLines();
+  return { write: (lines) => terminal.write(withoutKeyUses(lines)) };
+}
+
+/** On a terminal a request is one line, so the use of its key is left out. */
 function withoutKeyUses(lines: string): string {
   return lines
     .split("\n")

@@ -1,0 +1,30 @@
+// Brings the database to the schema at start. A sandbox migrates automatically; in live mode the operator decides when.
+
+import { OperatorError } from "../errors.ts";
+import { lacking, migrate } from "../store/schema/migrate.ts";
+import type { Store } from "../store/store.ts";
+import type { Assembly } from "./compose.ts";
+import { type Settings, standardDatabaseUrl } from "./settings.ts";
+
+/** @throws OperatorError for a schema that cannot be migrated, and in live mode for pending changes */
+export async function migrateAtStart(store: Store, { tables, settings }: Assembly): Promise<void> {
+  if (settings.mode === "sandbox") return migrateSandbox(store, tables, settings);
+  const statements = await lacking(store, tables);
+  if (statements.length === 0) return;
+  throw new OperatorError(
+    `${statements.length} pending schema changes; preview them with portico migrate --dry-run, then run portico migrate`,
+  );
+}
+
+async function migrateSandbox(store: Store, tables: Assembly["tables"], settings: Settings): Promise<void> {
+  await migrate(store, tables).catch((error: unknown) => {
+    if (!(error instanceof OperatorError)) throw error;
+    throw new OperatorError(`${error.message}\n${howToStartOver(settings)}`);
+  });
+}
+
+/** For a developer who has replaced the declarations and needs none of the sandbox's rows. */
+function howToStartOver({ databaseUrl }: Settings): string {
+  const remedy = databaseUrl === standardDatabaseUrl ? "remove data/" : "empty the database of DATABASE_URL";
+  return `If you need nothing that this sandbox holds, ${remedy} and start again.`;
+}

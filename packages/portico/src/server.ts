@@ -1,0 +1,216 @@
+// Composes a server. `portico serve`, the tests, the bench and programs that embed Portico all start here.
+
+import type { AddressInfo } from "node:net";
+import type { FastifyInstance } from "fastify";
+import { Authenticator } from "./auth/authenticator.ts";
+import type { OAuthUrls } from "./auth/tokens/access-tokens.ts";
+import type { App } from "./declare/app.ts";
+import { Engine } from "./engine/engine.ts";
+import { OperatorError } from "./errors.ts";
+import { EventFeed } from "./events/feed.ts";
+import { createLog, type Log, type LogDestination } from "./http/logging/log.ts";
+import { OverloadLog } from "./http/logging/overload-log.ts";
+import { createHttpServer } from "./http/server.ts";
+import { TokenBuckets } from "./limits/token-bucket.ts";
+import { clientAddressReader } from "./net/client-address.ts";
+import { mountedAt } from "./oauth/endpoints/issuer.ts";
+import { CursorCodec } from "./query/cursor.ts";
+import { authorizationServer, tokenAuthenticator } from "./runtime/authorization.ts";
+import { type Background, startBackground } from "./runtime/background.ts";
+import { type Assembly, composeApp } from "./runtime/compose.ts";
+import { migrateAtStart } from "./runtime/migrate-at-start.ts";
+import { type Recording, requestRecording } from "./runtime/recording.ts";
+import { fillSandbox } from "./runtime/sandbox.ts";
+import { secretsFor } from "./runtime/secrets.ts";
+import { authUrl, completeSettings, type Settings } from "./runtime/settings.ts";
+import { openStore } from "./store/open.ts";
+import type { Store } from "./store/store.ts";
+import { KeyUsage } from "./usage/key-usage.ts";
+
+/** The settings of a server, each with the default that docs/settings.md lists, and where its log is written. */
+export interface ServerOptions extends Partial<Settings> {
+  /** Takes the log as JSON lines: `process.stdout`, for example. Without it nothing is logged. */
+  readonly log?: LogDestination;
+}
+
+/** How long requests in progress may take once the server is closed. */
+const requestTimeoutMs = 10_000;
+const closeIdleIntervalMs = 20;
+
+/**
+ * Opens the database and composes a server, which does not listen yet. In sandbox mode the database is migrated. Neither
+ * the environment nor `portico.config.ts` is read, and no process-level handler is installed, so that several servers can
+ * run in one process.
+ *
+ * @example
+ * const server = await createServer(app, { databaseUrl: "file:./test.db", port: 0 });
+ * await server.listen();
+ * await fetch(`${server.url}/healthz`);
+ * await server.close();
+ * @throws OperatorError for invalid settings or declarations, and for a database that cannot be opened
+ */
+export async function createServer(app: App, { log, ...values }: ServerOptions = {}): Promise<PorticoServer> {
+  const assembly = composeApp(app, completeSettings(values, app.settings));
+  const { settings } = assembly;
+  const store = await openStore(settings.databaseUrl, settings);
+  try {
+    await migrateAtStart(store, assembly);
+    const server = new PorticoServer(assembly, store, createLog(settings.logLevel, log));
+    await server.prepare();
+    return server;
+  } catch (error) {
+    await store.database.close();
+    throw error;
+  }
+}
+
+export class PorticoServer {
+  readonly assembly: Assembly;
+  readonly store: Store;
+  readonly engine: Engine;
+  readonly log: Log;
+  /** The first key of a sandbox, with every scope: set by `listen` on an empty database, and stored as a hash only. */
+  sandboxKey: string | undefined;
+  readonly #urls = Promise.withResolvers<OAuthUrls>();
+  readonly #oauth: ReturnType<typeof authorizationServer>;
+  readonly #secrets: readonly string[];
+  readonly #recording: Recording;
+  #http: FastifyInstance | undefined;
+  #background: Background | undefined;
+  #url: string | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(assembly: Assembly, store: Store, log: Log) {
+    const { model, settings } = assembly;
+    this.assembly = assembly;
+    this.store = store;
+    this.log = log;
+    this.#secrets = secretsFor(settings);
+    this.engine = new Engine(model, store, new CursorCodec(this.#secrets));
+    this.#recording = requestRecording(store, model, settings, log.logger);
+    this.#oauth = authorizationServer(
+      ...([store, this.engine, assembly, this.#secrets, this.#urls.promise, log.logger] as const),
+    );
+  }
+
+  /** Registers every route. */
+  async prepare(): Promise<void> {
+    const { store, engine, log } = this;
+    const { model, settings } = this.assembly;
+    const overloads = new OverloadLog(log.logger);
+    store.database.watch(
+      (message, details) => log.logger.error(details, message),
+      (what) => overloads.count(what),
+    );
+    this.#http = await createHttpServer({
+      engine,
+      keyUsage: new KeyUsage(model, store),
+      database: store.database,
+      authenticator: new Authenticator(
+        store,
+        settings.mode === "sandbox" ? "test" : "live",
+        settings.keyQuota,
+        tokenAuthenticator(store, settings, this.#oauth, log.logger),
+        model.scopes,
+      ),
+      quotas: {
+        ofKeys: new TokenBuckets(),
+        ofAddresses: new TokenBuckets(),
+        failedAuth: settings.failedAuthQuota,
+      },
+      log,
+      overloads,
+      graphqlLimits: settings.graphqlLimits,
+      recorders: this.#recording.recorders,
+      oauth: { server: this.#oauth, ...mountedAt(authUrl(settings, settings.publicUrl), settings.publicUrl) },
+      events: new EventFeed(store, (err) =>
+        log.logger.warn({ err }, "events cannot be read; it is tried again"),
+      ),
+      maxSubscriptions: settings.maxSubscriptions,
+      publicUrl: settings.publicUrl,
+      corsOrigins: settings.corsOrigins,
+      addressOf: clientAddressReader(settings.trustedProxies),
+      isBehindProxy: settings.trustedProxies.length > 0,
+      maxConnections: settings.maxConnections,
+      bufferBytes: settings.bufferBytes,
+      sendsServerTiming: settings.sendsServerTiming,
+    });
+  }
+
+  /** {base_url}: where callers reach the API. @throws Error before the server listens */
+  get url(): string {
+    if (this.#url !== undefined) return this.#url;
+    throw new Error("the server has no URL before it listens");
+  }
+
+  /**
+   * Listens, fills an empty sandbox and starts the periodic tasks.
+   * @throws OperatorError where the port is in use; the server is closed then
+   */
+  async listen(): Promise<void> {
+    try {
+      await this.#listen();
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+  }
+
+  async #listen(): Promise<void> {
+    const { assembly, store, engine, log } = this;
+    const { app, settings, apiKeys } = assembly;
+    const http = this.#http!;
+    await listenOn(http, settings);
+    const { port } = http.server.address() as AddressInfo;
+    const url = settings.port === 0 ? `http://${settings.host}:${port}` : settings.publicUrl;
+    this.#url = url;
+    this.#urls.resolve({ issuer: authUrl(settings, url), resource: url });
+    // After listening: the key of a start that then fails would never be shown.
+    if (settings.mode === "sandbox") this.sandboxKey = await fillSandbox(app, engine, store, apiKeys);
+    this.#recording.start();
+    this.#background = await startBackground(assembly, store, this.#oauth.dependencies.mails, log.logger);
+  }
+
+  /** Writes the line that says where the server listens. */
+  logListening(): void {
+    const { settings } = this.assembly;
+    const { port } = this.#http!.server.address() as AddressInfo;
+    const { host, mode } = settings;
+    const details = { url: this.url, host, port, mode, database: this.store.dialect.name };
+    this.log.logger.info(details, `listening on ${host}:${port}`);
+  }
+
+  /**
+   * Accepts no more connections, waits at most 10 seconds for requests in progress, writes what is still in memory, and
+   * ends every timer, thread and connection of the server. Further calls wait for the first.
+   */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    const http = this.#http!;
+    const timeout = setTimeout(() => http.server.closeAllConnections(), requestTimeoutMs);
+    // Connections that were busy at first are idle once their requests are answered.
+    const closing = setInterval(() => http.server.closeIdleConnections(), closeIdleIntervalMs);
+    await Promise.all([http.close(), this.#background?.stop()]);
+    clearInterval(closing);
+    clearTimeout(timeout);
+    await this.#recording.stop();
+    await this.store.database.close();
+    if (this.#url !== undefined) this.log.logger.info("stopped");
+    await this.log.flush();
+  }
+}
+
+async function listenOn(server: FastifyInstance, { host, port }: Settings): Promise<void> {
+  try {
+    await server.listen({ host, port });
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "EADDRINUSE")
+      throw new OperatorError(`port ${port} on ${host} is taken; set PORT to another one`);
+    throw new OperatorError(`cannot listen on ${host}:${port}: ${(error as Error).message}`);
+  }
+}
