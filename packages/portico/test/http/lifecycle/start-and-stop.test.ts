@@ -16,6 +16,7 @@ import {
   makeWorkspace,
   onEachDatabase,
   Portico,
+  porticoProcess,
   portico as run,
   type Workspace,
 } from "../../support/server.ts";
@@ -29,7 +30,7 @@ async function expectRefusal(
   line: RegExp,
   cwd?: string,
 ): Promise<void> {
-  const { code, stdout, stderr } = await run(workspace, ["serve"], {
+  const { code, stdout, stderr } = await porticoProcess(workspace, ["serve"], {
     env: { PORT: "0", ...env },
     ...(cwd !== undefined && { cwd }),
   });
