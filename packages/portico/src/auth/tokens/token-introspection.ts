@@ -6,6 +6,7 @@ import { LoggedProblem, type Problem } from "../../errors.ts";
 import { BoundedMap } from "../../lib/bounded-map.ts";
 import { epochSeconds } from "../../lib/epoch-seconds.ts";
 import type { Report } from "../../lib/report.ts";
+import { OutboundFetch } from "../../net/outbound-fetch.ts";
 import { everyScope } from "../api-keys/rules.ts";
 import { invalidCredential } from "../presented-credential.ts";
 import type { AccessTokens } from "./access-tokens.ts";
@@ -20,7 +21,7 @@ export interface Introspection {
 
 const cacheTtlMs = 3_000;
 const timeoutMs = 3_000;
-const maxResponseSize = 64 * 1024;
+const maxBytes = 64 * 1024;
 const maxCachedTokens = 10_000;
 /** Questions that are under way at once; whoever makes up tokens must not have us flood the other one. */
 const maxConcurrentRequests = 100;
@@ -49,6 +50,8 @@ export class IntrospectedTokens {
   readonly #quota: Quota;
   readonly #report: Report;
   readonly #cache = new BoundedMap<string, CachedIntrospection>(maxCachedTokens);
+  /** The operator chose the URL, so it can be a private one. */
+  readonly #outbound = new OutboundFetch({ isPrivateAllowed: true, timeoutMs, maxBytes });
   #pending = 0;
   #isFailing = false;
 
@@ -119,24 +122,17 @@ export class IntrospectedTokens {
     const [name, secret] = [clientId, clientSecret].map((text) =>
       new URLSearchParams({ "": text }).toString().slice(1),
     );
-    const response = await fetch(url, {
+    const { status, body } = await this.#outbound.fetch(new URL(url), {
       method: "POST",
       headers: {
         accept: "application/json",
         authorization: `Basic ${Buffer.from(`${name}:${secret}`).toString("base64")}`,
+        "content-type": "application/x-www-form-urlencoded",
       },
-      body: new URLSearchParams({ token, token_type_hint: "access_token" }),
-      redirect: "error",
-      signal: AbortSignal.timeout(timeoutMs),
+      body: new URLSearchParams({ token, token_type_hint: "access_token" }).toString(),
     });
-    let text = "";
-    const decoder = new TextDecoder();
-    for await (const chunk of response.body ?? []) {
-      text += decoder.decode(chunk, { stream: true });
-      if (text.length > maxResponseSize) throw new Error("the answer is too large");
-    }
-    if (response.status !== 200) throw new Error(`the answer has the status ${response.status}`);
-    const introspection: unknown = JSON.parse(text);
+    if (status !== 200) throw new Error(`the answer has the status ${status}`);
+    const introspection: unknown = JSON.parse(body.toString());
     if (typeof introspection !== "object" || introspection === null)
       throw new Error("the answer is no object");
     return introspection as IntrospectionResponse;

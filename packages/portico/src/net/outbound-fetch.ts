@@ -1,0 +1,152 @@
+// Outgoing HTTP requests to addresses that others configure. A server that requests any URL can be misused to reach
+// hosts that only it can reach (server-side request forgery, SSRF), so by default only public addresses are allowed.
+
+import { type LookupAddress, lookup as lookupHost } from "node:dns";
+import type { Agent, IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { isIP, type LookupFunction } from "node:net";
+import { isPublicAddress } from "./public-address.ts";
+
+export interface OutboundFetchOptions {
+  /** Whether requests to private addresses, and over plain HTTP, are allowed. */
+  readonly isPrivateAllowed: boolean;
+  /** For the whole exchange, from the DNS lookup to the last byte of the response. */
+  readonly timeoutMs: number;
+  /** Maximum size of a response body. */
+  readonly maxBytes: number;
+  /** Resolves host names; the system's resolver by default. */
+  readonly resolve?: ResolveHost;
+}
+
+export type ResolveHost = (
+  host: string,
+  options: { readonly all: true },
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
+export interface OutboundRequest {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+}
+
+export interface OutboundResponse {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+/**
+ * @example
+ * const outbound = new OutboundFetch({ isPrivateAllowed: false, timeoutMs: 3_000, maxBytes: 65_536 });
+ * const { status, body } = await outbound.fetch(new URL("https://app.example.com/jwks"));
+ */
+export class OutboundFetch {
+  readonly #options: OutboundFetchOptions;
+  /** Connections are kept for a few seconds. Each was checked when it was opened. */
+  readonly #agents = new Map<string, Agent>();
+
+  constructor(options: OutboundFetchOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Sends a request and reads the whole response. Redirects are not followed: their status is returned.
+   *
+   * @throws Error where the address is not allowed, no connection can be made, the response is too large, or the
+   * timeout is over
+   */
+  async fetch(url: URL, request: OutboundRequest = {}): Promise<OutboundResponse> {
+    const { timeoutMs } = this.#options;
+    this.#requireAllowedUrl(url);
+    const signal = AbortSignal.timeout(timeoutMs);
+    try {
+      const response = await this.#send(url, request, signal);
+      const body = await this.#read(response);
+      return { status: response.statusCode ?? 0, headers: response.headers, body };
+    } catch (cause) {
+      if (!signal.aborted) throw cause;
+      throw new Error(`${url.host} did not respond within ${timeoutMs} ms`, { cause });
+    }
+  }
+
+  #requireAllowedUrl({ protocol, hostname }: URL): void {
+    const isHttp = protocol === "http:" && this.#options.isPrivateAllowed;
+    if (protocol !== "https:" && !isHttp) throw new Error(`requests to ${protocol} are not allowed`);
+    // Node does not look up literal addresses, so they are checked here.
+    const address = hostname.replace(/^\[|\]$/g, "");
+    if (isIP(address) !== 0) this.#requireAllowedAddress(address);
+  }
+
+  #requireAllowedAddress(address: string): void {
+    if (this.#options.isPrivateAllowed || isPublicAddress(address)) return;
+    throw new Error(`${address} is not a public address`);
+  }
+
+  #send(
+    url: URL,
+    { method = "GET", headers, body }: OutboundRequest,
+    signal: AbortSignal,
+  ): Promise<IncomingMessage> {
+    // Imported as an ES module, node:http would load Node's own fetch, which takes memory and is not used.
+    const http = process.getBuiltinModule(url.protocol === "https:" ? "node:https" : "node:http");
+    let agent = this.#agents.get(url.protocol);
+    if (!agent) {
+      agent = new http.Agent({ keepAlive: true, timeout: this.#options.timeoutMs });
+      this.#agents.set(url.protocol, agent);
+    }
+    const options = {
+      method,
+      headers: { "accept-encoding": "identity", ...headers },
+      agent,
+      signal,
+      lookup: this.#lookup,
+    };
+    const attempt = (isLast: boolean): Promise<IncomingMessage> =>
+      new Promise((resolve, reject) => {
+        let isAnswered = false;
+        const sent = http.request(url, options, (response) => {
+          isAnswered = true;
+          resolve(response);
+        });
+        sent.on("error", (error: NodeJS.ErrnoException) => {
+          // The server closed a kept connection before this request reached it.
+          const isStale = sent.reusedSocket && error.code === "ECONNRESET" && !isAnswered;
+          if (isStale && !isLast) resolve(attempt(true));
+          else reject(error);
+        });
+        sent.end(body);
+      });
+    return attempt(false);
+  }
+
+  /**
+   * Checks the addresses at the time of the connection, which uses these addresses and no others. A check at any other
+   * time could see a different answer (DNS rebinding).
+   */
+  readonly #lookup: LookupFunction = (host, options, callback) => {
+    const resolve: ResolveHost = this.#options.resolve ?? lookupHost;
+    resolve(host, { ...options, all: true }, (error, addresses) => {
+      if (error) return callback(error, "", 0);
+      try {
+        for (const { address } of addresses) this.#requireAllowedAddress(address);
+      } catch (refusal) {
+        return callback(refusal as Error, "", 0);
+      }
+      if (options.all) return callback(null, addresses);
+      callback(null, addresses[0]!.address, addresses[0]!.family);
+    });
+  };
+
+  async #read(response: IncomingMessage): Promise<Buffer> {
+    const { maxBytes } = this.#options;
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    // Leaving the loop closes the connection.
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > maxBytes) throw new Error(`the response is larger than ${maxBytes} bytes`);
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks);
+  }
+}
