@@ -11,7 +11,7 @@ import type { PresentedHeaders } from "../graphql/subscriptions/credential-watch
 import { graphqlPath, registerGraphql } from "../graphql/transports/http.ts";
 import type { StreamAccess } from "../graphql/transports/streams.ts";
 import type { Quotas } from "../limits/quota.ts";
-import type { ClientAddress } from "../net/client-address.ts";
+import type { ClientAddressReader } from "../net/client-address.ts";
 import { registerGrantRoutes } from "../oauth/account/grant-routes.ts";
 import { type Issuer, issuerOf } from "../oauth/endpoints/issuer.ts";
 import { withResourceMetadata } from "../oauth/endpoints/resource-metadata.ts";
@@ -72,7 +72,7 @@ export interface ServerDependencies {
   /** Origins whose pages may call the API from a browser; undefined for none. */
   readonly corsOrigins: AllowedOrigins | undefined;
   /** Where a request comes from. */
-  readonly addressOf: ClientAddress;
+  readonly addressOf: ClientAddressReader;
   /** Whether requests come through proxies that say for whom. */
   readonly isBehindProxy: boolean;
   /** Connections that may be open. */

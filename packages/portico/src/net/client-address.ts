@@ -1,42 +1,40 @@
-// Where a request comes from: the other end of its connection, or what proxies that are trusted say of it.
+// The address of the client that sends a request: the peer of its connection or, behind trusted proxies, the address
+// that the proxies report in `X-Forwarded-For`.
 
 import type { IncomingMessage } from "node:http";
-import { BlockList, isIP } from "node:net";
+import { isIP } from "node:net";
+import proxyAddr from "@fastify/proxy-addr";
+import ipaddr from "ipaddr.js";
 
-export type ClientAddress = (request: Pick<IncomingMessage, "headers" | "socket">) => string;
+export type ClientAddressReader = (request: Pick<IncomingMessage, "headers" | "socket">) => string;
 
-/** `10.0.0.7`, or with the bits that count `10.0.0.0/8`; undefined for a text that is neither. */
-export function parseNetwork(text: string): { readonly address: string; readonly bits: number } | undefined {
-  const [, address = "", bitsText] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
-  const maxBits = { 0: -1, 4: 32, 6: 128 }[isIP(address) as 0 | 4 | 6];
-  const bits = bitsText === undefined ? maxBits : Number(bitsText);
-  return bits >= 0 && bits <= maxBits ? { address, bits } : undefined;
+/** Whether a text is an address, or a network in CIDR notation: `10.0.0.7`, `10.0.0.0/8`. */
+export function isNetwork(text: string): boolean {
+  const [address = "", prefixLength] = text.split("/", 2);
+  return isIP(address) !== 0 && (prefixLength === undefined || ipaddr.isValidCIDR(text));
 }
 
 /**
- * Reads `X-Forwarded-For` from its end, as far as it was written by proxies that are trusted: anybody can write what
- * stands before that.
+ * Reads the header from its end, as far as trusted proxies wrote it: the client can send any value before that.
  *
- * @param trusted addresses and networks of the proxies; where there are none, the header says nothing
+ * @param trustedProxies addresses and networks; without any, the header is ignored
  * @example
- * addressReader(["10.0.0.0/8"])(request); // "203.0.113.5"
+ * clientAddressReader(["10.0.0.0/8"])(request); // "203.0.113.5"
  */
-export function clientAddressReader(trusted: readonly string[]): ClientAddress {
-  const proxies = new BlockList();
-  for (const { address, bits } of trusted.flatMap((each) => parseNetwork(each) ?? []))
-    proxies.addSubnet(address, bits, familyOf(address));
-  if (trusted.length === 0) return ({ socket }) => socket.remoteAddress ?? "";
-  const isProxy = (address: string): boolean =>
-    isIP(address) !== 0 && proxies.check(address, familyOf(address));
-  return ({ headers, socket }) => {
-    const forwarded = [headers["x-forwarded-for"] ?? ""].flat().join().split(",");
-    const hops = [...forwarded.map((each) => each.trim()), socket.remoteAddress ?? ""];
-    let index = hops.length - 1;
-    while (isProxy(hops[index]!) && isIP(hops[index - 1] ?? "") !== 0) index -= 1;
-    return hops[index]!;
+export function clientAddressReader(trustedProxies: readonly string[]): ClientAddressReader {
+  if (trustedProxies.length === 0) return ({ socket }) => socket.remoteAddress ?? "";
+  const networks = trustedProxies.map((text) =>
+    ipaddr.parseCIDR(text.includes("/") ? text : `${text}/${isIP(text) === 6 ? 128 : 32}`),
+  );
+  const isTrusted = (text: string): boolean => {
+    if (isIP(text) === 0) return false;
+    const address = ipaddr.process(text);
+    return networks.some((network) => network[0].kind() === address.kind() && address.match(network));
   };
-}
-
-function familyOf(address: string): "ipv4" | "ipv6" {
-  return isIP(address) === 6 ? "ipv6" : "ipv4";
+  return (request) => {
+    // The library reads only the members that the type of `request` names.
+    const hops = proxyAddr.all(request as IncomingMessage, isTrusted);
+    // Only the last entry can be something else than an address, because such a text is not trusted.
+    return hops.findLast((hop) => isIP(hop) !== 0) ?? "";
+  };
 }

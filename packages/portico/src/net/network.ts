@@ -1,20 +1,19 @@
-// What counts as one place where requests come from.
+// Groups client addresses for limits.
 
-const mappedIpv4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
-const addressGroups = 8;
+import ipaddr from "ipaddr.js";
+
 const networkGroups = 4;
 
 /**
- * An IPv4 address as it is, of an IPv6 address the first 64 bits: whoever has one has all that begin with them.
+ * The address itself for IPv4, the first 64 bits for IPv6: providers assign at least that many addresses to one client.
  *
  * @example
  * networkOf("2001:db8::7:1"); // "2001:db8:0:0"
  */
 export function networkOf(address: string): string {
-  const mapped = mappedIpv4.exec(address)?.[1];
-  if (mapped !== undefined) return mapped;
-  if (!address.includes(":")) return address;
-  const [head = [], tail = []] = address.split("::").map((half) => half.split(":").filter(Boolean));
-  const zeros = Array(Math.max(0, addressGroups - head.length - tail.length)).fill("0");
-  return [...head, ...zeros, ...tail].slice(0, networkGroups).join(":");
+  if (!address.includes(":") || !ipaddr.isValid(address)) return address;
+  const parsed = ipaddr.process(address);
+  if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString();
+  const groups = parsed.parts.slice(0, networkGroups);
+  return groups.map((group) => group.toString(16)).join(":");
 }

@@ -6,7 +6,7 @@ import { OperatorError } from "../errors.ts";
 import { type GraphqlLimits, standardLimits } from "../graphql/document/graphql-limits.ts";
 import type { AllowedOrigins } from "../http/hooks/cors.ts";
 import { type LogLevel, logLevels } from "../http/logging/log-level.ts";
-import { parseNetwork } from "../net/client-address.ts";
+import { isNetwork } from "../net/client-address.ts";
 
 export const standardDatabaseUrl = "file:./data/portico.db";
 
@@ -173,7 +173,7 @@ export function quota(name: string, value: string): Quota {
 function networks(name: string, value: string): readonly string[] {
   const parts = value.split(",").map((each) => each.trim());
   const listed = parts.filter((each) => each !== "");
-  const invalid = listed.find((each) => parseNetwork(each) === undefined);
+  const invalid = listed.find((each) => !isNetwork(each));
   if (invalid === undefined) return listed;
   throw new OperatorError(`${name} has '${invalid}'; write addresses or networks: 10.0.0.7,192.168.0.0/16`);
 }

@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import Negotiator from "negotiator";
 import { Problem } from "../../errors.ts";
 import { BoundedMap } from "../../lib/bounded-map.ts";
-import { requireUncompressed } from "../../net/plain-body.ts";
+import { requireUncompressed } from "../../net/content-encoding.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {

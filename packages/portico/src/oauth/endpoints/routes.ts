@@ -3,8 +3,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { hasDuplicateAuthorization } from "../../auth/presented-credential.ts";
 import { Problem } from "../../errors.ts";
-import type { ClientAddress } from "../../net/client-address.ts";
-import { requireUncompressed } from "../../net/plain-body.ts";
+import type { ClientAddressReader } from "../../net/client-address.ts";
+import { requireUncompressed } from "../../net/content-encoding.ts";
 import type { AuthorizationServer, RunningProvider } from "../authorization-server.ts";
 import type { PageHandler } from "../interaction/page-request.ts";
 import { PasskeyChallenges } from "../interaction/passkey-challenge.ts";
@@ -31,7 +31,7 @@ export interface OAuthOptions {
   readonly issuerPath: string;
   readonly resourcePath: string;
   /** Where a request comes from. */
-  readonly addressOf: ClientAddress;
+  readonly addressOf: ClientAddressReader;
 }
 
 const bodyLimitBytes = 48 * 1024;
