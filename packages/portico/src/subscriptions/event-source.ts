@@ -1,18 +1,21 @@
-// What subscriptions are fed from: the events of all protocols and processes, as they are recorded.
+// Where subscriptions read events from: the recorded events of all protocols and processes.
 
 import type { EventRange, RecordedEvent } from "../events/recorded-event.ts";
 
 export interface EventSource {
-  /** Calls `listener` with every event from now on, in their order. @returns what ends it */
+  /** Calls `listener` with each later batch of events, in order. @returns a function that stops it */
   listen(listener: (events: readonly RecordedEvent[]) => Promise<void>): Promise<() => void>;
-  /** All events up to this number are told, or being told. */
+  /** The sequence number up to which all events have been passed to listeners. */
   readonly position: number;
-  /** The numbers above one that can be seen already. */
+  /** Sequence numbers after `position` that are already visible in the database. */
   visibleAfter(position: number): Promise<ReadonlySet<number>>;
-  /** The last event of a resource of a tenant that is kept no longer; 0 where all are. */
-  lastPurged(topic: Pick<EventRange, "tenantId" | "resource">): Promise<number>;
-  /** Tells whoever runs the server of an event that cannot be read, and is told to nobody. */
+  /** The sequence number of the last event of a topic that retention has deleted; 0 if none has been. */
+  lastPurged(topic: Topic): Promise<number>;
+  /** Reports an event that cannot be read to the operator. It is not delivered. */
   skip(event: RecordedEvent, error: unknown): void;
-  /** Events that were told before, oldest first; some at once, none at the end. */
+  /** Reads events that were recorded before, oldest first, in batches. @returns an empty list after the last one */
   readRange(range: EventRange): Promise<readonly RecordedEvent[]>;
 }
+
+/** The events of one resource of one tenant. */
+export type Topic = Pick<EventRange, "tenantId" | "resource">;

@@ -1,5 +1,4 @@
-// A subscription as a plan: which events it is about, and what is sent of them. Protocols make plans; the hub knows none
-// of the protocols.
+// What a subscription selects and how its messages are rendered. Each protocol makes its own plans.
 
 import type { Caller } from "../declare/caller.ts";
 import { satisfiesAll } from "../engine/row-conditions.ts";
@@ -7,35 +6,35 @@ import type { Problem } from "../errors.ts";
 import type { ResourceModel } from "../model/model.ts";
 import type { Comparison, Selection } from "../query/read.ts";
 import type { RowValues } from "../query/write.ts";
+import type { ParsedEvent } from "./parsed-event.ts";
 
 export interface SubscriptionPlan {
+  /**
+   * Identifies the plan. Plans with the same key must be interchangeable: an event is rendered once for all
+   * subscriptions with the same key whose callers have the same policies.
+   */
+  readonly key: string;
   readonly resource: ResourceModel;
   /** `post.created` */
   readonly kind: string;
-  /** Undefined for every row. */
+  /** Selects the events of one row; undefined selects those of all rows. */
   readonly id: string | undefined;
+  /** Conditions on the fields of the event's row. */
   readonly conditions: readonly Comparison[];
   readonly selection: Selection;
-  /** Whether an event's own row has all that is selected. */
-  readonly isAnsweredByEvent: boolean;
-  /** What reading the rows around an event costs, as bytes that are sent. */
-  readonly bytesOfReading: number;
-  /** The selection of an event's own row, as JSON text, where `isAnsweredByEvent`. */
-  ownText(row: RowValues): string;
-  /** The message of an event, as JSON text. @param row the selection as JSON text */
-  messageOf(sequence: number, row: string): string;
-  /** Why a caller may not have the subscription; undefined where nothing is missing. */
+  /** Whether the row that was recorded with the event contains the whole selection. If not, the selection is read. */
+  readonly isRowSufficient: boolean;
+  /** Charged for each message on top of its size, for the rows that are read. In bytes. */
+  readonly readCostBytes: number;
+  /** The selection of a recorded row as JSON text. Only called if `isRowSufficient`. */
+  rowText(row: RowValues): string;
+  /** Renders the message of an event. @param row the selection as JSON text */
+  render(sequence: number, row: string): string;
+  /** The error for a caller that lacks a scope; undefined if it has all of them. Checked whenever the caller changes. */
   missingScope(caller: Caller): Problem | undefined;
 }
 
-/** An event with its row parsed. */
-export interface ParsedEvent {
-  readonly kind: string;
-  readonly rowId: string;
-  readonly row: RowValues;
-}
-
-/** Whether a subscription is about an event, leaving aside the policy of the resource. */
+/** Whether a plan selects an event, before the policy of the resource is applied. */
 export function matchesEvent({ kind, id, conditions }: SubscriptionPlan, event: ParsedEvent): boolean {
   if (kind !== event.kind || (id !== undefined && id !== event.rowId)) return false;
   return satisfiesAll(conditions, event.row);

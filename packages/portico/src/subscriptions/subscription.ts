@@ -1,72 +1,51 @@
-// One subscription: where it begins among the events, what it was not told yet, and when it ends.
+// One subscription: its position among the events, its pace, and its end.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Caller } from "../declare/caller.ts";
 import { Problem, validationError } from "../errors.ts";
 import { TimeSlice } from "../lib/time-slice.ts";
-import type { EventSource } from "./event-source.ts";
-import { type Message, readEvents, type SubscriptionGroup } from "./group.ts";
-import type { SubscriptionHub } from "./hub.ts";
-import type { Meter } from "./meter.ts";
+import type { EventDispatcher } from "./event-dispatcher.ts";
+import type { EventSource, Topic } from "./event-source.ts";
+import { parseEvents } from "./parsed-event.ts";
 import type { SubscriptionPlan } from "./plan.ts";
+import type { QuotaMeter } from "./quota-meter.ts";
+import type { EndCause, Message, ResultSink } from "./result-sink.ts";
+import type { GroupMember, SubscriptionGroup } from "./subscription-group.ts";
 
-/** Whoever takes the messages of a subscription, and ends it when there will be no more. */
-export interface SubscriptionSink {
-  /** Bytes that were sent and did not leave the process yet. */
-  readonly pendingBytes: number;
-  send(messages: readonly Message[]): void;
-  /** Ends it with what went wrong. */
-  fail(error: unknown): void;
-  /** Ends it because the credential may not go on. */
-  forbid(problem: Problem): void;
-  /** Ends it because too much waits for the reader. */
-  endTooSlow(): void;
-}
-
-/** More than this is not sent ahead of a reader; the rest is read again from the events when there is room. */
+/** No more than this is sent before the sink has passed it on. Further events are read again from the database. */
 const maxPendingBytes = 1024 * 1024;
-/** What was missed is told while less than this waits. */
+/** A subscription that is behind reads on once fewer bytes than this are pending. */
 const resumeBelowBytes = 256 * 1024;
 const pollIntervalMs = 10;
-/** Whoever takes nothing for so long is too slow. */
+/** A sink that passes nothing on for this long is too slow. */
 const stallTimeoutMs = 5_000;
 
-interface SubscriptionDependencies {
-  readonly hub: SubscriptionHub;
+interface SubscriptionOptions {
+  readonly dispatcher: EventDispatcher;
   readonly events: EventSource;
-  readonly meter: Meter;
+  readonly meter: QuotaMeter;
   readonly plan: SubscriptionPlan;
-  readonly identity: string;
+  readonly caller: Caller;
+  readonly sink: ResultSink;
+  readonly onEnd: (cause: EndCause) => void;
+  /** Called once, whoever ended the subscription. */
+  readonly onClosed: () => void;
 }
 
-export class Subscription {
-  readonly plan: SubscriptionPlan;
-  readonly identity: string;
-  readonly #hub: SubscriptionHub;
-  readonly #events: EventSource;
-  readonly #meter: Meter;
-  readonly #sink: SubscriptionSink;
+export class Subscription implements GroupMember {
+  readonly #options: SubscriptionOptions;
   #caller: Caller;
   #group: SubscriptionGroup | undefined;
   #isEnded = false;
-  /** Told from the table of events, because some were missed or could not be taken yet; live ones are passed over. */
   #isBehind = false;
-  /** Whatever was recorded up to this event is told, or was there before it began. */
+  /** Events up to this one have been sent, or precede the start. */
   #position = 0;
+  /** Events after the start position that were already visible at the start. */
   #skipped: ReadonlySet<number> = new Set();
 
-  constructor(
-    { hub, events, meter, plan, identity }: SubscriptionDependencies,
-    caller: Caller,
-    sink: SubscriptionSink,
-  ) {
-    this.plan = plan;
-    this.identity = identity;
-    this.#hub = hub;
-    this.#events = events;
-    this.#meter = meter;
-    this.#caller = caller;
-    this.#sink = sink;
+  constructor(options: SubscriptionOptions) {
+    this.#options = options;
+    this.#caller = options.caller;
   }
 
   get isBehind(): boolean {
@@ -78,147 +57,166 @@ export class Subscription {
   }
 
   /**
-   * Begins with what is recorded from now on, or with what was recorded after an event.
-   * @throws Problem `validation_error` where there is no such event
+   * Starts sending the messages of later events. The promise resolves once no event recorded from then on will be
+   * missed, and earlier ones after `after` have been sent.
+   *
+   * @param after the sequence number of the last event received, to resume after it
+   * @throws Problem `validation_error` if there is no such event, or later ones have been deleted by retention
    */
-  async start(after: number | undefined): Promise<void> {
-    await this.#hub.listen();
+  async start(after?: number): Promise<void> {
+    const { dispatcher, events, plan } = this.#options;
+    await dispatcher.listen();
     if (this.#isEnded) return;
-    const visible = await this.#events.visibleAfter(this.#events.position);
+    const visible = await events.visibleAfter(events.position);
     if (this.#isEnded) return;
-    const { position } = this.#events;
+    const { position } = events;
     let newest = position;
-    for (const number of visible) newest = Math.max(newest, number);
+    for (const sequence of visible) newest = Math.max(newest, sequence);
     if (after === undefined) this.#skipped = visible;
     else if (after > newest)
       throw validationError("lastEventId", "reference", `There is no event ${after} yet.`);
     if (after !== undefined) await this.#requireNotPurged(after);
     if (this.#isEnded) return;
     this.#position = after ?? position;
-    this.#group = this.#hub.join(this);
+    this.#group = dispatcher.join(this, plan);
     await this.#catchUp(this.#group, after !== undefined);
   }
 
-  /** @throws Problem `validation_error` where events after this one are kept no longer */
+  /**
+   * Applies the current scopes and policies of the caller. Ends the subscription if a scope is missing or if other rows
+   * are visible than before.
+   */
+  update(caller: Caller): void {
+    const { dispatcher, plan } = this.#options;
+    const missing = plan.missingScope(caller);
+    try {
+      const isSame = this.#group === undefined || dispatcher.groupKeyOf(plan, caller) === this.#group.key;
+      if (missing) this.#endWith({ kind: "forbidden", problem: missing });
+      else if (!isSame) this.#endWith({ kind: "forbidden", problem: accessChanged() });
+      else this.#caller = caller;
+    } catch (error) {
+      // A policy that fails ends this subscription only; others of the credential are still updated.
+      this.fail(error);
+    }
+  }
+
+  /** Stops. Nothing is sent afterwards, and `onEnd` is not called. */
+  end(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    if (this.#group) this.#options.dispatcher.leave(this, this.#group);
+    this.#options.onClosed();
+  }
+
+  fail(error: unknown): void {
+    this.#endWith({ kind: "failed", error });
+  }
+
+  #endWith(cause: EndCause): void {
+    if (this.#isEnded) return;
+    this.end();
+    this.#options.onEnd(cause);
+  }
+
+  deliver(messages: readonly Message[]): void {
+    if (this.#isEnded || this.#isBehind) return;
+    const { sink, meter } = this.#options;
+    const bytes = messages.reduce((sum, message) => sum + message.bytes, sink.pendingBytes);
+    if (bytes <= maxPendingBytes && !meter.isEmpty) this.#send(messages);
+    else this.#catchUp(this.#group!, false).catch((error: unknown) => this.fail(error));
+  }
+
+  advance(sequence: number): void {
+    if (!this.#isBehind) this.#position = Math.max(this.#position, sequence);
+  }
+
+  get #topic(): Topic {
+    return { tenantId: this.#caller.tenantId, resource: this.#options.plan.resource.name };
+  }
+
+  /** @throws Problem `validation_error` if events after this one have been deleted by retention */
   async #requireNotPurged(after: number): Promise<void> {
-    const last = await this.#events.lastPurged(this.#topic);
+    const last = await this.#options.events.lastPurged(this.#topic);
     if (after >= last) return;
     throw validationError(
       "lastEventId",
       "min",
-      `Events up to ${last} are no longer kept. Subscribe without lastEventId and read again what you show.`,
+      `Events up to ${last} have been deleted. Subscribe without lastEventId and fetch the current data.`,
     );
   }
 
-  get #topic(): { tenantId: string; resource: string } {
-    return { tenantId: this.#caller.tenantId, resource: this.plan.resource.name };
-  }
-
+  /** Sends the events up to the present from the database, at the pace of the sink and the quota. */
   async #catchUp(group: SubscriptionGroup, isResumed: boolean): Promise<void> {
+    const { dispatcher, events, meter } = this.#options;
     this.#isBehind = true;
-    while (!this.#isEnded && this.#position < this.#events.position) {
-      // Before anything is read: what a reader does not take must not wait in memory for each of its subscriptions.
-      await this.#waitForReader();
-      await this.#meter.refilled();
-      await this.#hub.inTurn(this.#topic.tenantId, () => this.#catchUpPart(group, isResumed));
+    while (!this.#isEnded && this.#position < events.position) {
+      // Wait before reading, so that events do not wait in memory for each slow subscription.
+      await this.#waitForSink();
+      await meter.refilled();
+      await dispatcher.queueRead(this.#topic.tenantId, () => this.#catchUpBatch(group, isResumed));
     }
     this.#isBehind = false;
   }
 
-  async #catchUpPart(group: SubscriptionGroup, isResumed: boolean): Promise<void> {
-    // Others of the connection may have filled it meanwhile, or used up the tokens.
-    if (!this.#maySend) return;
-    const until = this.#events.position;
-    const events = await this.#events.readRange({ ...this.#topic, after: this.#position, until });
-    // Looked up after they are read: what was removed before that is missing among them.
+  async #catchUpBatch(group: SubscriptionGroup, isResumed: boolean): Promise<void> {
+    // Other subscriptions of the connection or credential may have used its buffer or its tokens meanwhile.
+    if (!this.#canSend) return;
+    const { events: source, plan, meter } = this.#options;
+    const until = source.position;
+    const events = await source.readRange({ ...this.#topic, after: this.#position, until });
+    // Checked after reading: events that were deleted before are missing from what was read.
     if (isResumed) await this.#requireNotPurged(this.#position);
-    let unsent = events.reduce((sum, { row }) => sum + Buffer.byteLength(row), 0);
-    const wanted = events.filter(({ kind }) => kind === this.plan.kind);
-    const read = await readEvents(wanted, this.#events, new TimeSlice());
-    for await (const messages of group.messagesOf(read, this.#caller)) {
-      unsent -= this.#send(messages);
+    let unsentBytes = events.reduce((sum, { row }) => sum + Buffer.byteLength(row), 0);
+    const ofKind = events.filter(({ kind }) => kind === plan.kind);
+    const parsed = await parseEvents(ofKind, source, new TimeSlice());
+    for await (const messages of group.messagesOf(parsed, this.#caller)) {
+      unsentBytes -= this.#send(messages);
       this.#position = Math.max(this.#position, messages.at(-1)!.sequence);
-      // The rest is read again when there is room for it.
-      if (!this.#maySend) return;
+      // The next batch reads the others.
+      if (!this.#canSend) return;
     }
     this.#position = events.at(-1)?.sequence ?? until;
-    // Events that only had to be read for a subscription are not free of charge either.
-    if (unsent > 0) this.#meter.spend(this.#caller, unsent);
+    // Events that were only read are charged as well.
+    if (unsentBytes > 0) meter.charge(this.#caller, unsentBytes);
   }
 
-  get #maySend(): boolean {
-    return !this.#isEnded && !this.#meter.isEmpty && this.#sink.pendingBytes <= resumeBelowBytes;
+  get #canSend(): boolean {
+    const { meter, sink } = this.#options;
+    return !this.#isEnded && !meter.isEmpty && sink.pendingBytes <= resumeBelowBytes;
   }
 
-  /** Waits until the reader has taken most of what was sent. */
-  async #waitForReader(): Promise<void> {
+  /** Waits until the sink has passed on most of what was sent. Ends the subscription if it makes no progress. */
+  async #waitForSink(): Promise<void> {
     let lowestPending = Number.POSITIVE_INFINITY;
-    let until = 0;
+    let deadline = 0;
     for (;;) {
-      const { pendingBytes } = this.#sink;
+      const { pendingBytes } = this.#options.sink;
       if (pendingBytes <= resumeBelowBytes || this.#isEnded) return;
       const now = performance.now();
       if (pendingBytes < lowestPending) {
         lowestPending = pendingBytes;
-        until = now + stallTimeoutMs;
-      } else if (now > until) return this.#sink.endTooSlow();
+        deadline = now + stallTimeoutMs;
+      } else if (now > deadline) return this.#endWith({ kind: "tooSlow" });
       await sleep(pollIntervalMs);
     }
   }
 
-  /** Messages in their order. */
-  deliver(messages: readonly Message[]): void {
-    if (this.#isEnded || this.#isBehind) return;
-    const bytes = messages.reduce((sum, each) => sum + each.bytes, this.#sink.pendingBytes);
-    if (bytes <= maxPendingBytes && !this.#meter.isEmpty) this.#send(messages);
-    else this.#catchUp(this.#group!, false).catch((error: unknown) => this.fail(error));
-  }
-
-  /** There is nothing else to tell up to this event. */
-  pass(sequence: number): void {
-    if (!this.#isBehind) this.#position = Math.max(this.#position, sequence);
-  }
-
-  /** @returns how many bytes were sent */
+  /** @returns the number of bytes sent */
   #send(messages: readonly Message[]): number {
     if (this.#isEnded) return 0;
     const isNew = ({ sequence }: Message): boolean =>
       sequence > this.#position && !this.#skipped.has(sequence);
     const fresh = messages.every(isNew) ? messages : messages.filter(isNew);
     if (fresh.length === 0) return 0;
+    const { plan, sink, meter } = this.#options;
     this.#position = fresh.at(-1)!.sequence;
-    this.#sink.send(fresh);
-    const bytes = fresh.reduce((sum, each) => sum + each.bytes, 0);
-    this.#meter.spend(this.#caller, bytes + fresh.length * this.plan.bytesOfReading);
+    sink.send(fresh);
+    const bytes = fresh.reduce((sum, message) => sum + message.bytes, 0);
+    meter.charge(this.#caller, bytes + fresh.length * plan.readCostBytes);
     return bytes;
-  }
-
-  /** Takes what the credential may do by now. */
-  update(caller: Caller): void {
-    const missing = this.plan.missingScope(caller);
-    try {
-      const isSame = this.#group === undefined || this.#hub.keyOf(this.identity, caller) === this.#group.key;
-      if (missing) this.#sink.forbid(missing);
-      else if (!isSame) this.#sink.forbid(accessChanged());
-      else this.#caller = caller;
-    } catch (error) {
-      // A policy that fails ends this subscription, and keeps nobody from updating the others of the credential.
-      this.fail(error);
-    }
-  }
-
-  fail(error: unknown): void {
-    if (!this.#isEnded) this.#sink.fail(error);
-  }
-
-  /** Nothing is sent any more. */
-  end(): void {
-    if (this.#isEnded) return;
-    this.#isEnded = true;
-    this.#hub.leave(this, this.#group);
   }
 }
 
 function accessChanged(): Problem {
-  return new Problem("forbidden", "What the credential may see has changed. Subscribe again.");
+  return new Problem("forbidden", "The access of the credential has changed. Subscribe again.");
 }

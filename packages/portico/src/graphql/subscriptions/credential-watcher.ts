@@ -1,25 +1,30 @@
-// The credentials of open connections are verified again and again, so that one that is revoked, expires or loses a
-// scope ends what it opened within a second.
+// Verifies the credentials of open connections again and again. One that is revoked, expires or loses a scope ends its
+// connections and subscriptions within a second.
 
 import type { IncomingHttpHeaders } from "node:http";
 import type { Caller } from "../../declare/caller.ts";
 import { Problem } from "../../errors.ts";
 
-/** The headers that a credential came in. */
+/** The headers that present a credential. */
 export interface PresentedHeaders {
   readonly headers: IncomingHttpHeaders;
   readonly rawHeaders: string[];
 }
 
-/** Who presents a credential now. @throws Problem 401 */
+/** Returns the current caller for a credential. @throws Problem 401 */
 export type Verify = (presented: PresentedHeaders) => Promise<Caller>;
 
-/** Whatever stays open with a credential. */
+/** An open connection or stream. */
 export interface CredentialListener {
-  /** The credential is good, and may do this by now. */
+  /** The credential is valid. `caller` has its current scopes and role. */
   update(caller: Caller): void;
-  /** It is good no longer. */
+  /** The credential is no longer valid. */
   revoke(problem: Problem): void;
+}
+
+interface WatchedCredential {
+  readonly presented: PresentedHeaders;
+  readonly listeners: Set<CredentialListener>;
 }
 
 const intervalMs = 500;
@@ -27,60 +32,57 @@ const intervalMs = 500;
 export class CredentialWatcher {
   readonly #verify: Verify;
   readonly #onError: (error: unknown) => void;
-  readonly #watched = new Map<
-    string,
-    { readonly presented: PresentedHeaders; readonly holders: Set<CredentialListener> }
-  >();
+  readonly #watched = new Map<string, WatchedCredential>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param onError is told when a holder cannot take what was found; the others are told all the same */
+  /** @param onError called when a listener throws; the other listeners are still called */
   constructor(verify: Verify, onError: (error: unknown) => void) {
     this.#verify = verify;
     this.#onError = onError;
   }
 
-  /** @returns what ends it */
+  /** @returns a function that stops watching */
   watch(
     { headers: { authorization, "x-api-key": apiKey } }: PresentedHeaders,
     listener: CredentialListener,
   ): () => void {
     const key = `${authorization}\n${apiKey}`;
-    let entry = this.#watched.get(key);
-    if (!entry) {
+    let watched = this.#watched.get(key);
+    if (!watched) {
       const headers = { ...(authorization && { authorization }), ...(apiKey && { "x-api-key": apiKey }) };
-      entry = { presented: { headers, rawHeaders: [] }, holders: new Set() };
-      this.#watched.set(key, entry);
+      watched = { presented: { headers, rawHeaders: [] }, listeners: new Set() };
+      this.#watched.set(key, watched);
     }
-    const { holders: listeners } = entry;
+    const { listeners } = watched;
     listeners.add(listener);
-    this.#timer ??= this.#lookLater();
+    this.#timer ??= this.#schedule();
     return () => {
       listeners.delete(listener);
-      if (listeners.size === 0 && this.#watched.get(key)?.holders === listeners) this.#watched.delete(key);
+      if (listeners.size === 0 && this.#watched.get(key)?.listeners === listeners) this.#watched.delete(key);
     };
   }
 
-  #lookLater(): NodeJS.Timeout {
+  #schedule(): NodeJS.Timeout {
     return setTimeout(() => {
       this.#poll().catch(this.#onError);
     }, intervalMs);
   }
 
-  /** All at once: where the database is across a network, they are one statement. */
+  /** Verifies all credentials concurrently: the database answers them in one statement where it is remote. */
   async #poll(): Promise<void> {
     const outcomes = await Promise.allSettled(
-      [...this.#watched.values()].map((entry) => this.#verifyOne(entry.presented, entry.holders)),
+      [...this.#watched.values()].map((watched) => this.#verifyOne(watched)),
     );
     for (const outcome of outcomes) if (outcome.status === "rejected") this.#onError(outcome.reason);
-    this.#timer = this.#watched.size > 0 ? this.#lookLater() : undefined;
+    this.#timer = this.#watched.size > 0 ? this.#schedule() : undefined;
   }
 
-  async #verifyOne(presented: PresentedHeaders, listeners: ReadonlySet<CredentialListener>): Promise<void> {
+  async #verifyOne({ presented, listeners }: WatchedCredential): Promise<void> {
     try {
       const caller = await this.#verify(presented);
       for (const listener of listeners) listener.update(caller);
     } catch (error) {
-      // While the database cannot be asked, nothing can be told either.
+      // An outage of the database does not revoke a credential.
       if (!(error instanceof Problem) || error.status !== 401) return;
       for (const listener of listeners) listener.revoke(error);
     }

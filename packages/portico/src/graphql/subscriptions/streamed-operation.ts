@@ -1,32 +1,17 @@
-// Operations whose results go to a stream: subscriptions, and queries and mutations that are sent the same way.
+// An operation whose results are streamed: a subscription, or a query or mutation over the same transport.
 
-import type { GraphQLFormattedError } from "graphql";
 import type { Caller } from "../../declare/caller.ts";
 import { LoggedProblem, type Problem, validationError } from "../../errors.ts";
 import { yieldToEventLoop } from "../../lib/time-slice.ts";
-import { valueKey } from "../../lib/value-key.ts";
-import type { Message } from "../../subscriptions/group.ts";
 import type { SubscriptionHub } from "../../subscriptions/hub.ts";
-import type { Subscription, SubscriptionSink } from "../../subscriptions/subscription.ts";
+import type { EndCause } from "../../subscriptions/result-sink.ts";
+import type { Subscription } from "../../subscriptions/subscription.ts";
 import type { GraphqlRequest } from "../document/request.ts";
 import { areFailures, type Executor, type PreparedOperation } from "../execute/executor.ts";
 import { type Failure, failureOfField } from "../execute/failure.ts";
+import type { CredentialListener } from "./credential-watcher.ts";
+import type { OperationSink } from "./operation-sink.ts";
 import { planSubscription } from "./subscription-plan.ts";
-
-/** The stream of one operation. After anything but `send`, nothing more comes. */
-export interface ResultSink {
-  /** Bytes that were sent and did not leave the process yet. */
-  readonly pendingBytes: number;
-  /** Does the work of an operation with one result once there is room for it. */
-  inTurn(work: () => Promise<void>): Promise<void>;
-  send(messages: readonly Message[]): void;
-  /** The only result. */
-  sendResult(text: string): void;
-  refuse(errors: readonly GraphQLFormattedError[]): void;
-  /** The credential may not go on. */
-  forbid(problem: Problem): void;
-  endTooSlow(): void;
-}
 
 export interface StreamDependencies {
   readonly executor: Executor;
@@ -34,38 +19,38 @@ export interface StreamDependencies {
   readonly onInternalError: (error: unknown) => void;
 }
 
-export class StreamedOperation implements SubscriptionSink {
+export class StreamedOperation implements CredentialListener {
   readonly #dependencies: StreamDependencies;
-  readonly #sink: ResultSink;
+  readonly #sink: OperationSink;
   #caller: Caller;
   #subscription: Subscription | undefined;
-  /** The field of the answer. */
+  /** The response name of the subscription's field: the path of its errors. */
   #fieldName: string | undefined;
   #isEnded = false;
 
-  constructor(dependencies: StreamDependencies, caller: Caller, sink: ResultSink) {
+  constructor(dependencies: StreamDependencies, caller: Caller, sink: OperationSink) {
     this.#dependencies = dependencies;
     this.#caller = caller;
     this.#sink = sink;
   }
 
-  /** Runs it to its end, or until it waits for events; not at all where it was ended before. */
+  /** Runs the operation. Resolves after the only result, or once a subscription has started. */
   async run(request: GraphqlRequest, isReadOnly: boolean): Promise<void> {
     const { executor } = this.#dependencies;
     try {
       if (request.isLong) await yieldToEventLoop();
       if (this.#isEnded) return;
       const prepared = executor.prepare(request, this.#caller, isReadOnly);
-      if (areFailures(prepared)) return this.#refuse(prepared);
+      if (areFailures(prepared)) return this.#sendFailures(prepared);
       if (prepared.compiled.operation.operation === "subscription")
         return await this.#subscribe(prepared, request);
-      await this.#sink.inTurn(() => this.#answer(prepared, request));
+      await this.#sink.inTurn(() => this.#sendResult(prepared, request));
     } catch (error) {
       this.fail(error);
     }
   }
 
-  async #answer(prepared: PreparedOperation, request: GraphqlRequest): Promise<void> {
+  async #sendResult(prepared: PreparedOperation, request: GraphqlRequest): Promise<void> {
     if (this.#isEnded) return;
     const { text, failures } = await this.#dependencies.executor.run(prepared, request, this.#caller);
     this.#reportInternal(failures);
@@ -74,55 +59,59 @@ export class StreamedOperation implements SubscriptionSink {
 
   async #subscribe(prepared: PreparedOperation, request: GraphqlRequest): Promise<void> {
     const after = parseLastEventId(request.extensions.lastEventId);
-    const plan = planSubscription(prepared);
-    const { operationName, variables } = request;
-    const identity = valueKey([prepared.text, operationName, variables]);
-    this.#fieldName = plan.name;
-    this.#subscription = this.#dependencies.hub.open(plan, identity, this.#caller, this);
+    const plan = planSubscription(prepared, request);
+    this.#fieldName = plan.fieldName;
+    this.#subscription = this.#dependencies.hub.open({
+      plan,
+      caller: this.#caller,
+      sink: this.#sink,
+      onEnd: (cause) => this.#onSubscriptionEnd(cause),
+    });
     await this.#subscription.start(after);
   }
 
-  get pendingBytes(): number {
-    return this.#sink.pendingBytes;
+  #onSubscriptionEnd(cause: EndCause): void {
+    switch (cause.kind) {
+      case "failed":
+        return this.fail(cause.error);
+      case "forbidden":
+        return this.revoke(cause.problem);
+      case "tooSlow":
+        this.end();
+        return this.#sink.endTooSlow();
+    }
   }
 
-  send(messages: readonly Message[]): void {
-    this.#sink.send(messages);
-  }
-
+  /** Ends the operation with an error. */
   fail(error: unknown): void {
     if (this.#isEnded) return;
-    const name = this.#fieldName;
-    this.#refuse([failureOfField(error, name === undefined ? {} : { path: [name] })]);
+    const path = this.#fieldName === undefined ? {} : { path: [this.#fieldName] };
+    this.#sendFailures([failureOfField(error, path)]);
   }
 
-  forbid(problem: Problem): void {
+  /** Ends the operation because the credential is no longer allowed to run it. */
+  revoke(problem: Problem): void {
     this.end();
-    this.#sink.forbid(problem);
+    this.#sink.revoke(problem);
   }
 
-  endTooSlow(): void {
-    this.end();
-    this.#sink.endTooSlow();
-  }
-
-  /** Takes what the credential may do by now. */
+  /** Applies the current scopes and policies of the caller. */
   update(caller: Caller): void {
     this.#caller = { ...caller, address: this.#caller.address };
     this.#subscription?.update(this.#caller);
   }
 
-  /** Nothing is sent any more. */
+  /** Ends the operation without a message. */
   end(): void {
     this.#isEnded = true;
     this.#subscription?.end();
   }
 
-  #refuse(failures: readonly Failure[]): void {
+  #sendFailures(failures: readonly Failure[]): void {
     this.#reportInternal(failures);
     if (this.#isEnded) return;
     this.end();
-    this.#sink.refuse(failures.map(({ formatted }) => formatted));
+    this.#sink.sendErrors(failures.map(({ formatted }) => formatted));
   }
 
   #reportInternal(failures: readonly Failure[]): void {
@@ -136,7 +125,7 @@ export class StreamedOperation implements SubscriptionSink {
 function parseLastEventId(lastEventId: unknown): number | undefined {
   if (lastEventId === undefined || lastEventId === null || lastEventId === "") return undefined;
   if (typeof lastEventId !== "string" && typeof lastEventId !== "number")
-    throw validationError("lastEventId", "type", "lastEventId must be the id of an event, as text.");
+    throw validationError("lastEventId", "type", "lastEventId must be an event id, as a string.");
   if (/^\d{1,15}$/.test(String(lastEventId))) return Number(lastEventId);
-  throw validationError("lastEventId", "format", "lastEventId is none of the ids that events came with.");
+  throw validationError("lastEventId", "format", "lastEventId is not a valid event id.");
 }

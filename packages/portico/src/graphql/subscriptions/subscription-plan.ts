@@ -3,47 +3,53 @@
 import { containerConditions } from "../../engine/containers.ts";
 import { Problem, validationError } from "../../errors.ts";
 import { eventType } from "../../events/event-type.ts";
+import { valueKey } from "../../lib/value-key.ts";
 import { bytesOfToken } from "../../query/answer-size.ts";
 import type { Member, Selection } from "../../query/read.ts";
 import type { RowValues } from "../../query/write.ts";
 import type { SubscriptionPlan } from "../../subscriptions/plan.ts";
 import { rowSelection } from "../compile/row-selection.ts";
+import type { GraphqlRequest } from "../document/request.ts";
 import { missingScopes } from "../document/scopes.ts";
 import { type PreparedOperation, rowsPerToken } from "../execute/executor.ts";
 import { ownText } from "../execute/write.ts";
 import { filterConditions, parentContainer } from "../schema/list-arguments.ts";
 
 export interface GraphqlSubscriptionPlan extends SubscriptionPlan {
-  /** The field in the answer. */
-  readonly name: string;
+  /** The response name of the field. */
+  readonly fieldName: string;
 }
 
 /** @throws Problem `validation_error` */
-export function planSubscription({ compiled }: PreparedOperation): GraphqlSubscriptionPlan {
+export function planSubscription(
+  { text, compiled }: PreparedOperation,
+  { operationName, variables }: GraphqlRequest,
+): GraphqlSubscriptionPlan {
   const selected = compiled.fields[0]?.selected;
   if (selected?.mapping?.kind !== "event")
     throw new Problem("validation_error", "There is nothing to subscribe to.");
   const { responseName: name, mapping, subselections, arguments: args } = selected;
   const { resource, action } = mapping;
   const selection = rowSelection(subselections[0]!);
-  const isAnsweredByEvent = selection.members.every(isOwnMember);
-  if (!isAnsweredByEvent && action === "deleted" && !resource.markOnDelete)
+  const isRowSufficient = selection.members.every(isOwnMember);
+  if (!isRowSufficient && action === "deleted" && !resource.markOnDelete)
     throw notInDeletedRow(name, selection);
   const { parent } = resource;
   const container = parent && isPresent(args[parent.name]) ? parentContainer(resource, args) : undefined;
   const filter = isPresent(args.filter) ? filterConditions(resource, args.filter as RowValues) : [];
   return {
+    key: valueKey([text, operationName, variables]),
     resource,
     kind: eventType(resource.name, action),
     id: isPresent(args.id) ? String(args.id) : undefined,
     conditions: [...(container ? containerConditions(container) : []), ...filter],
-    name,
+    fieldName: name,
     selection,
-    isAnsweredByEvent,
-    bytesOfReading: isAnsweredByEvent ? 0 : Math.floor(compiled.cost / rowsPerToken) * bytesOfToken,
-    // Where the event answers, it has all that is selected.
-    ownText: (row) => ownText(row, selection)!,
-    messageOf: (sequence, row) => `{"data":{"${name}":${row}},"extensions":{"eventId":"${sequence}"}}`,
+    isRowSufficient,
+    readCostBytes: isRowSufficient ? 0 : Math.floor(compiled.cost / rowsPerToken) * bytesOfToken,
+    // Only called if the row is sufficient.
+    rowText: (row) => ownText(row, selection)!,
+    render: (sequence, row) => `{"data":{"${name}":${row}},"extensions":{"eventId":"${sequence}"}}`,
     missingScope: (caller) => missingScopes(caller, compiled.scopes)[0]?.problem,
   };
 }

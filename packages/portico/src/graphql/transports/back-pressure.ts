@@ -1,97 +1,97 @@
-// Bounds what waits in memory for the peer of a WebSocket. A peer that sends and does not read is not read from either
-// until it has taken what waits for it, and its operations wait. That a peer takes nothing for ever is the concern of
-// the server, which disconnects it as any other.
+// Limits what waits in memory for the client of a WebSocket. If a client sends without reading, the server stops reading
+// from it, and its operations wait, until it has received what was sent. A client that never reads is disconnected by
+// the server's time-out for all connections.
 
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
 import { FairQueue } from "../../lib/fair-queue.ts";
 
-/** While more than this waits to be sent, nothing is read. */
-const pausedAtBytes = 1024 * 1024;
-/** Queries and mutations of a connection that run at once; each can have a large answer. */
-const maxRunning = 8;
-/** While more than these wait for their turn, nothing is read. */
-const maxWaiting = 32;
-/** While the messages of operations that are not answered yet have more bytes, nothing is read: each has its variables. */
-const pausedAtUnanswered = 1024 * 1024;
-/** Bytes that a peer may send before it has shown its credential. */
+/** The server does not read while more bytes than this wait to be sent. */
+const maxPendingBytes = 1024 * 1024;
+/** Queries and mutations of a connection that run concurrently. Each can have a large result. */
+const maxConcurrentOperations = 8;
+/** The server does not read while more operations than this are queued. */
+const maxQueuedOperations = 32;
+/** The server does not read while the messages of unfinished operations have more bytes. They contain variables. */
+const maxHeldBytes = 1024 * 1024;
+/** Bytes that a client may send before it is authenticated. */
 const maxUnauthenticatedBytes = 64 * 1024;
 
 export class BackPressure {
   readonly #socket: WebSocket;
   readonly #stream: Duplex;
   readonly #onResumed: () => void;
-  readonly #queue = new FairQueue({ slots: maxRunning });
-  /** Settled once the peer has taken everything; undefined while little waits for it. */
+  readonly #queue = new FairQueue({ slots: maxConcurrentOperations });
+  /** Resolves once the client has received everything; undefined while little is pending. */
   #drained: Promise<void> | undefined;
-  #endWait = (): void => {};
-  #unansweredBytes = 0;
+  #resolveDrained = (): void => {};
+  #heldBytes = 0;
 
-  /** @param onResumed called when the peer is read from again */
+  /** @param onResumed called when the server reads from the client again */
   constructor(socket: WebSocket, stream: Duplex, onResumed: () => void) {
     this.#socket = socket;
     this.#stream = stream;
     this.#onResumed = onResumed;
   }
 
-  /** Bytes that were sent and that the system has not taken yet. */
-  get waitingBytes(): number {
+  /** Bytes that were sent and have not been passed to the operating system yet. */
+  get pendingBytes(): number {
     return this.#stream.writableLength;
   }
 
-  /** Whether the peer is not read from, so that nothing it says can be noticed. */
+  /** Whether the server has stopped reading from the client. */
   get isPaused(): boolean {
     return this.#socket.isPaused;
   }
 
-  /** Call it after each write. */
+  /** Call this after each write. */
   wrote(): void {
-    if (this.#drained || this.waitingBytes <= pausedAtBytes) return;
+    if (this.#drained || this.pendingBytes <= maxPendingBytes) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#drained = promise;
-    this.#endWait = () => {
+    this.#resolveDrained = () => {
       this.#drained = undefined;
       resolve();
       this.#pauseOrResume();
     };
-    this.#stream.once("drain", this.#endWait);
+    this.#stream.once("drain", this.#resolveDrained);
     this.#pauseOrResume();
   }
 
-  /** Does the work of an operation with an answer once it has its turn and the peer has taken what waits. */
-  async inTurn(work: () => Promise<void>): Promise<void> {
+  /** Queues an operation with a single result. It runs once the client has received what is pending. */
+  async inTurn(run: () => Promise<void>): Promise<void> {
     const done = this.#queue.run(async () => {
       this.#pauseOrResume();
       await this.#drained;
-      await work();
+      await run();
     });
     this.#pauseOrResume();
     await done;
   }
 
-  /** Runs an operation whose message has so many bytes, until it is answered or waits for events. */
-  async answering(bytes: number, run: () => Promise<void>): Promise<void> {
-    this.#unansweredBytes += bytes;
+  /** Runs an operation while counting the bytes of its message, until it has a result or waits for events. */
+  async holding(bytes: number, run: () => Promise<void>): Promise<void> {
+    this.#heldBytes += bytes;
     this.#pauseOrResume();
     try {
       await run();
     } finally {
-      this.#unansweredBytes -= bytes;
+      this.#heldBytes -= bytes;
       this.#pauseOrResume();
     }
   }
 
-  /** The connection is closed: nobody will take what waits, and nobody waits for it. */
+  /** The connection is closed: whatever waits for the client continues. */
   end(): void {
-    this.#endWait();
+    this.#resolveDrained();
   }
 
   #pauseOrResume(): void {
     const mustPause =
       this.#drained !== undefined ||
-      this.#queue.waiting > maxWaiting ||
-      this.#unansweredBytes > pausedAtUnanswered;
-    // One that is being closed is read from, so that the answer to the close frame is seen.
+      this.#queue.waiting > maxQueuedOperations ||
+      this.#heldBytes > maxHeldBytes;
+    // A connection that is closing is read, to receive the client's close frame.
     if (mustPause === this.#socket.isPaused || this.#socket.readyState !== this.#socket.OPEN) return;
     if (mustPause) {
       this.#socket.pause();
@@ -102,8 +102,8 @@ export class BackPressure {
   }
 
   /**
-   * Calls `onTooMuch` once the peer has sent too much. All kinds of frames count, pings and unfinished messages too.
-   * @returns what ends the count
+   * Calls `onTooMuch` once the client has sent too much. All bytes count, including pings and incomplete messages.
+   * @returns a function that stops counting
    */
   countUntilAuthenticated(onTooMuch: () => void): () => void {
     let bytes = 0;

@@ -1,11 +1,10 @@
 // The messages that clients send in the protocol graphql-transport-ws, and the codes that close a connection
-// (https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md). Every member is checked here, once, before
-// anything uses it.
+// (https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md). Every member is validated here, once.
 
 import { type GraphqlRequest, requestOfBody, requireBoundedJson } from "../document/request.ts";
 import type { PresentedHeaders } from "../subscriptions/credential-watcher.ts";
 
-/** What a connection is closed with; clients know the first ones from the protocol. */
+/** Close codes: those of the protocol, and `restarting` and `tryAgain` of RFC 6455. */
 export const closeCodes = {
   badRequest: 4400,
   unauthorized: 4401,
@@ -20,14 +19,13 @@ export const closeCodes = {
   tryAgain: 1013,
 } as const;
 
-/** Longer names of operations are of no use. */
 const maxIdLength = 200;
-/** As long as the headers of a request may be, where credentials stand otherwise. */
+/** The limit for the headers of a request, which is where credentials are otherwise sent. */
 const maxAuthorization = 16 * 1024;
-/** What headers may hold (RFC 9110, section 5.5). */
+/** The characters of a header (RFC 9110, section 5.5). */
 const headerText = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** A message of a client, of which every member has its type. */
+/** A validated message of a client. */
 export type ClientMessage =
   | { readonly type: "connection_init"; readonly authorization: string | undefined }
   | { readonly type: "ping"; readonly payload: object | undefined }
@@ -35,24 +33,24 @@ export type ClientMessage =
   | { readonly type: "subscribe"; readonly id: string; readonly request: GraphqlRequest }
   | { readonly type: "complete"; readonly id: string };
 
-/** What the protocol closes a connection for. */
+/** A violation of the protocol, which closes the connection. */
 export class ProtocolError extends Error {
-  readonly reason: keyof typeof closeCodes;
+  readonly code: keyof typeof closeCodes;
 
-  constructor(reason: keyof typeof closeCodes, message: string) {
+  constructor(code: keyof typeof closeCodes, message: string) {
     super(message);
-    this.reason = reason;
+    this.code = code;
   }
 }
 
-/** @throws Fault where the text is no message of the protocol */
+/** @throws ProtocolError if the text is not a message of the protocol */
 export function parseMessage(text: string): ClientMessage {
   const { type, id, payload } = objectOf(parseJson(text));
   switch (type) {
     case "connection_init":
       return { type, authorization: authorizationOf(optionalObjectOf(payload)) };
     case "ping":
-      return { type, payload: shallow(optionalObjectOf(payload)) };
+      return { type, payload: bounded(optionalObjectOf(payload)) };
     case "pong":
       optionalObjectOf(payload);
       return { type };
@@ -89,18 +87,18 @@ function objectOf(value: unknown): Members {
   throw invalidMessage();
 }
 
-/** Some clients send null where there is no payload. */
+/** Some clients send null instead of omitting the payload. */
 function optionalObjectOf(value: unknown): Members | undefined {
   return value === undefined || value === null ? undefined : objectOf(value);
 }
 
 function authorizationOf(payload: Members = {}): string | undefined {
-  const [authorization, another] = Object.entries(payload).filter(
+  const [authorization, duplicate] = Object.entries(payload).filter(
     ([name]) => name.toLowerCase() === "authorization",
   );
   if (!authorization) return undefined;
   const [, value] = authorization;
-  if (another || typeof value !== "string" || value.length > maxAuthorization) throw invalidMessage();
+  if (duplicate || typeof value !== "string" || value.length > maxAuthorization) throw invalidMessage();
   if (headerText.test(value)) return value;
   throw invalidMessage();
 }
@@ -118,7 +116,7 @@ function requestOfPayload(payload: unknown): GraphqlRequest {
   }
 }
 
-function shallow(payload: Members | undefined): Members | undefined {
+function bounded(payload: Members | undefined): Members | undefined {
   try {
     requireBoundedJson("payload", payload);
     return payload;

@@ -1,17 +1,17 @@
-// The answer to one operation as server-sent events (graphql-sse, distinct connections mode): `next` for each result,
-// `complete` at the end. The id of an event is its place, from which a client goes on with Last-Event-ID.
+// The response to one operation as server-sent events (graphql-sse, distinct connections mode): `next` for each result,
+// then `complete`. The id of an event is its sequence number, from which a client resumes with Last-Event-ID.
 
 import type { ServerResponse } from "node:http";
 import type { GraphQLFormattedError } from "graphql";
 import { Problem } from "../../errors.ts";
-import type { Message } from "../../subscriptions/group.ts";
+import type { Message } from "../../subscriptions/result-sink.ts";
 import { failureOf } from "../execute/failure.ts";
-import type { ResultSink } from "../subscriptions/streamed-operation.ts";
+import type { OperationSink } from "../subscriptions/operation-sink.ts";
 
-/** A client that reads nothing of what is left gets no longer. */
+/** Time for a client to read the rest of an ended stream. */
 const closeTimeoutMs = 2_000;
 
-/** The same messages go to many streams. */
+/** The bytes of messages. The same messages are sent to many streams. */
 const encoded = new WeakMap<readonly Message[], Buffer>();
 
 function bytesOf(messages: readonly Message[]): Buffer {
@@ -22,7 +22,7 @@ function bytesOf(messages: readonly Message[]): Buffer {
   return bytes;
 }
 
-export class EventStream implements ResultSink {
+export class EventStream implements OperationSink {
   readonly #response: ServerResponse;
   #isEnded = false;
 
@@ -34,7 +34,7 @@ export class EventStream implements ResultSink {
     return this.#response.writableLength;
   }
 
-  /** There is no other operation to wait for. */
+  /** Runs at once: a stream has one operation only. */
   inTurn(work: () => Promise<void>): Promise<void> {
     return work();
   }
@@ -48,23 +48,23 @@ export class EventStream implements ResultSink {
     this.#end();
   }
 
-  refuse(errors: readonly GraphQLFormattedError[]): void {
+  sendErrors(errors: readonly GraphQLFormattedError[]): void {
     this.sendResult(JSON.stringify({ errors }));
   }
 
-  forbid(problem: Problem): void {
-    this.refuse([failureOf(problem).formatted]);
+  revoke(problem: Problem): void {
+    this.sendErrors([failureOf(problem).formatted]);
   }
 
   endTooSlow(): void {
-    this.forbid(new Problem("unavailable", "The events were read too slowly. Go on with Last-Event-ID."));
+    this.revoke(new Problem("unavailable", "The events were read too slowly. Resume with Last-Event-ID."));
   }
 
   restart(): void {
-    this.forbid(new Problem("unavailable", "The server restarts. Go on with Last-Event-ID."));
+    this.revoke(new Problem("unavailable", "The server is restarting. Resume with Last-Event-ID."));
   }
 
-  /** A comment, which clients pass over. */
+  /** Sends a comment, which clients ignore. */
   heartbeat(): void {
     this.#write(":\n\n");
   }
@@ -82,7 +82,7 @@ export class EventStream implements ResultSink {
   }
 }
 
-/** Line breaks of JSON stand between values only. */
+/** In JSON, line breaks can only separate values: they are escaped within strings. */
 function next(text: string): string {
   return `event: next\ndata: ${text.replaceAll("\n", " ")}\n\n`;
 }

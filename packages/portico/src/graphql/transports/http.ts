@@ -8,7 +8,7 @@ import { LoggedProblem, Problem } from "../../errors.ts";
 import { yieldToEventLoop } from "../../lib/time-slice.ts";
 import type { EventSource } from "../../subscriptions/event-source.ts";
 import { SubscriptionHub } from "../../subscriptions/hub.ts";
-import type { ChargeStream } from "../../subscriptions/meter.ts";
+import type { ChargeStream } from "../../subscriptions/quota-meter.ts";
 import type { GraphqlLimits } from "../document/graphql-limits.ts";
 import { type GraphqlRequest, requestOfBody, requestOfTarget } from "../document/request.ts";
 import { requireAnyScope } from "../document/scopes.ts";

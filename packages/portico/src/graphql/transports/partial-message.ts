@@ -1,24 +1,25 @@
-// The message of a WebSocket that is being received. Until it is complete it costs memory and no quota, so it has a
-// bound in time, and its bytes count among all that is being received.
+// The WebSocket message that is being received. Until it is complete it uses memory and no quota, so there is a time
+// limit, and its bytes count towards the server's limit for all messages being received.
 
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
 
-/** As long as a request over HTTP may take. */
-const maxMs = 30_000;
-/** What a piece that came by itself costs beside its bytes. */
-const bytesOfPiece = 256;
+/** The same as for a request over HTTP. */
+const timeoutMs = 30_000;
+/** Memory that each fragment needs in addition to its bytes. */
+const fragmentOverheadBytes = 256;
 
-/** What is being received of one message, among that of all. */
+/** A reservation of memory for a message that is being received. */
 export interface Receipt {
+  /** Sets the size of the reservation. */
   hold(bytes: number): void;
   end(): void;
 }
 
-/** Counts what is being received. `refuse` is called where all together is too much and this has taken longest. */
+/** Reserves memory for a message. `refuse` is called if all messages need too much and this one has taken longest. */
 export type Receive = (refuse: () => void) => Receipt;
 
-/** What `ws` holds of frames and messages that are not complete (lib/receiver.js). It is not public. */
+/** The private state of `ws` that holds incomplete frames and messages (lib/receiver.js). */
 interface Receiver {
   readonly _bufferedBytes: number;
   readonly _messageLength: number;
@@ -35,52 +36,53 @@ export interface PartialMessageOptions {
 export class PartialMessage {
   readonly #socket: WebSocket;
   readonly #receiver: Receiver;
-  readonly #parts: PartialMessageOptions;
+  readonly #options: PartialMessageOptions;
   #receipt: Receipt | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #timeout: NodeJS.Timeout | undefined;
 
-  /** @param stream what the frames of `socket` come from; `ws` reads it already, and so before this does */
-  constructor(socket: WebSocket, stream: Duplex, parts: PartialMessageOptions) {
+  /** @param stream the connection that carries the frames of `socket`; `ws` must already listen for its data */
+  constructor(socket: WebSocket, stream: Duplex, options: PartialMessageOptions) {
     this.#socket = socket;
-    // Frames that are split tell nobody of themselves, so that only `ws` knows what it holds.
+    // `ws` emits no event for an incomplete frame or message.
     this.#receiver = (socket as WebSocket & { readonly _receiver: Receiver })._receiver;
-    this.#parts = parts;
-    stream.on("data", () => this.#look());
-    // Pings stand between the pieces of a message and complete none.
+    this.#options = options;
+    stream.on("data", () => this.#measure());
+    // Control frames can come between fragments and complete no message.
     socket.on("message", () => this.end());
   }
 
-  get isUnderWay(): boolean {
-    return this.#timer !== undefined;
+  /** Whether a message has begun and is not complete. */
+  get isReceiving(): boolean {
+    return this.#timeout !== undefined;
   }
 
-  /** Call it once the socket is read from again: the time in which it was not is none that the peer took. */
+  /** Restarts the time-out after back pressure: the server did not read meanwhile. */
   resumed(): void {
-    this.#timer?.refresh();
+    this.#timeout?.refresh();
   }
 
-  /** Nothing is held any more. */
+  /** Ends the reservation. */
   end(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    clearTimeout(this.#timeout);
+    this.#timeout = undefined;
     this.#receipt?.end();
     this.#receipt = undefined;
   }
 
-  #look(): void {
+  #measure(): void {
     const { _bufferedBytes, _messageLength, _buffers, _fragments } = this.#receiver;
-    const pieces = _buffers.length + _fragments.length;
-    if (pieces === 0) {
+    const fragments = _buffers.length + _fragments.length;
+    if (fragments === 0) {
       this.end();
       return;
     }
-    this.#timer ??= setTimeout(() => this.#tooLong(), maxMs);
-    this.#receipt ??= this.#parts.receive(this.#parts.onTooMuch);
-    this.#receipt.hold(_bufferedBytes + _messageLength + pieces * bytesOfPiece);
+    this.#timeout ??= setTimeout(() => this.#onTimeout(), timeoutMs);
+    this.#receipt ??= this.#options.receive(this.#options.onTooMuch);
+    this.#receipt.hold(_bufferedBytes + _messageLength + fragments * fragmentOverheadBytes);
   }
 
-  #tooLong(): void {
-    if (this.#socket.isPaused) this.#timer?.refresh();
-    else this.#parts.onTooLong();
+  #onTimeout(): void {
+    if (this.#socket.isPaused) this.#timeout?.refresh();
+    else this.#options.onTooLong();
   }
 }

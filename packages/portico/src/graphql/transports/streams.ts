@@ -1,4 +1,4 @@
-// The transports of subscriptions, side by side on one path: WebSocket, and server-sent events.
+// The transports of subscriptions: WebSocket and server-sent events, on the same path.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
@@ -13,27 +13,27 @@ import {
 } from "../subscriptions/credential-watcher.ts";
 import { type StreamDependencies, StreamedOperation } from "../subscriptions/streamed-operation.ts";
 import { EventStream } from "./event-stream.ts";
+import { GraphqlWsSession, subprotocol } from "./graphql-ws-session.ts";
 import type { Receive } from "./partial-message.ts";
-import { subprotocol, WebSocketConnection } from "./web-socket-connection.ts";
 
-/** What the server passes in: protocols know nothing of credentials and quotas. */
+/** The server's functions for connections. Protocols do not import credentials and quotas. */
 export interface StreamAccess {
-  /** Where a request comes from. */
+  /** The client's IP address. */
   readonly addressOf: (request: IncomingMessage) => string;
-  /** Who opens a connection. @throws Problem */
+  /** Authenticates a connection. @throws Problem */
   readonly authenticate: (presented: PresentedHeaders, address: string) => Promise<Caller>;
-  /** Who it is now. */
+  /** Authenticates the credential of an open connection again. */
   readonly verify: Verify;
-  /** Counts an operation of a caller whose request was not counted. @throws Problem `rate_limited` */
+  /** Counts an operation that is not a request of its own against the caller's quota. @throws Problem `rate_limited` */
   readonly count: (caller: Caller) => Promise<void>;
-  /** Tells of a WebSocket that has ended; a stream of events is a request as others are. */
+  /** Logs a WebSocket that was closed. An event stream is logged as a request. */
   readonly logSocket: (line: Readonly<Record<string, unknown>>, caller: Caller | undefined) => void;
-  /** Counts a message that is being received. */
+  /** Reserves memory for a message that is being received. */
   readonly receive: Receive;
 }
 
 const maxMessageBytes = 1024 * 1024;
-const maxPieces = 4_096;
+const maxFragments = 4_096;
 const closeTimeoutMs = 2_000;
 const defaultHeartbeatMs = 15_000;
 
@@ -60,86 +60,83 @@ export class Streams {
     this.#sockets = new WebSocketServer({
       noServer: true,
       clientTracking: false,
-      // Frames are written as they are; see web-socket-frame.ts.
+      // Frames are encoded without compression; see web-socket-frame.ts.
       perMessageDeflate: false,
       maxPayload: maxMessageBytes,
-      // Each piece costs memory beside its bytes, so that a message may not come in very many.
-      maxFragments: maxPieces,
-      maxBufferedChunks: maxPieces,
-      // They are sent as all else is: within the bounds for peers that do not read.
+      // Each fragment needs memory in addition to its bytes.
+      maxFragments,
+      maxBufferedChunks: maxFragments,
+      // Pongs are sent subject to back pressure like all messages.
       autoPong: false,
       handleProtocols: (offered) => offered.has(subprotocol) && subprotocol,
-      // Not in the types yet.
+      // Missing from the types.
       ...{ closeTimeout: closeTimeoutMs },
     });
-    // Emitted while the upgrade is handled, so that whoever asked for it answers as every other error is answered.
+    // Emitted while the upgrade is handled, so the caller of `openSocket` receives the error.
     this.#sockets.on("wsClientError", ({ message }) => {
       throw new Problem("malformed_request", `${message}.`, [], { "Sec-WebSocket-Version": "13" });
     });
   }
 
-  /** Opens a WebSocket on the connection of a request that asks for one. @throws Problem `malformed_request` */
+  /** Upgrades a connection to a WebSocket. @throws Problem `malformed_request` */
   openSocket(request: IncomingMessage, connection: Duplex, head: Buffer, requestId: string): void {
     const address = this.#access.addressOf(request);
     this.#sockets.handleUpgrade(request, connection, head, (socket) => {
       const started = performance.now();
-      const webSocket: WebSocketConnection = new WebSocketConnection(socket, connection, {
+      const session: GraphqlWsSession = new GraphqlWsSession(socket, connection, {
         operations: this.#dependencies,
         opening: request,
         authenticate: (presented) => this.#access.authenticate(presented, address),
         count: this.#access.count,
         receive: this.#access.receive,
-        watch: (presented, holder) => this.#credentials.watch(presented, holder),
+        watch: (presented, listener) => this.#credentials.watch(presented, listener),
         onClose: (code, caller) => {
-          this.#open.delete(webSocket);
+          this.#open.delete(session);
           const durationMs = Math.round(performance.now() - started);
           this.#access.logSocket({ requestId, code, durationMs }, caller);
         },
       });
-      this.#open.add(webSocket);
+      this.#open.add(session);
     });
   }
 
   /**
-   * Answers an operation with a stream. The head of the response leaves with the first event, or once a subscription
-   * has begun: a client that has received it is told of everything from then on.
+   * Sends the results of an operation as an event stream. The head of the response is sent with the first event, or once
+   * a subscription has started: no event recorded after the client has received the head is missed.
    */
   async stream(
     request: GraphqlRequest,
     response: ServerResponse,
     opening: PresentedHeaders & { readonly caller: Caller; readonly isReadOnly: boolean },
   ): Promise<void> {
-    // The socket of the request: a response that waits for its turn on the connection has none yet.
+    // The socket of the request: a pipelined response that is not the next one has none yet.
     const { socket } = response.req;
-    // A caller who has left before; no further event will say so.
+    // The client has disconnected already, so no further event would report it.
     if (response.closed || socket.destroyed) return;
     const stream = new EventStream(response);
     const operation = new StreamedOperation(this.#dependencies, opening.caller, stream);
-    const unwatch = this.#credentials.watch(opening, {
-      update: (now) => operation.update(now),
-      revoke: (problem) => operation.forbid(problem),
-    });
+    const unwatch = this.#credentials.watch(opening, operation);
     this.#open.add(stream);
-    // Whoever has closed their side may wait for an answer, but not for a stream without end.
-    let isBegun = false;
-    const hangUp = (): void => {
-      if (isBegun && !response.writableEnded) socket.destroy();
+    // A client that has half-closed the connection can still receive a result, but not an endless stream.
+    let isStarted = false;
+    const onHalfClose = (): void => {
+      if (isStarted && !response.writableEnded) socket.destroy();
     };
-    const leave = (): void => {
-      socket.off("end", hangUp).off("close", leave);
+    const onClose = (): void => {
+      socket.off("end", onHalfClose).off("close", onClose);
       unwatch();
       this.#open.delete(stream);
       operation.end();
     };
-    socket.once("end", hangUp).once("close", leave);
-    response.once("close", leave);
+    socket.once("end", onHalfClose).once("close", onClose);
+    response.once("close", onClose);
     await operation.run(request, opening.isReadOnly);
-    isBegun = true;
+    isStarted = true;
     if (!response.headersSent && !response.destroyed) response.flushHeaders();
-    if (socket.readableEnded) hangUp();
+    if (socket.readableEnded) onHalfClose();
   }
 
-  /** Tells all who are connected that the server goes. */
+  /** Ends all connections because the server is shutting down. */
   close(): void {
     clearInterval(this.#heartbeats);
     for (const each of this.#open) each.restart();

@@ -1,134 +1,96 @@
-// One connection of the protocol graphql-transport-ws
-// (https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md).
+// A WebSocket: heartbeats, limits on what it receives, and frames that are written together.
 
 import type { Duplex } from "node:stream";
 import type { RawData, WebSocket } from "ws";
-import type { Caller } from "../../declare/caller.ts";
-import { Problem } from "../../errors.ts";
-import type { GraphqlRequest } from "../document/request.ts";
-import { requireAnyScope } from "../document/scopes.ts";
-import type { CredentialListener, PresentedHeaders } from "../subscriptions/credential-watcher.ts";
-import { type StreamDependencies, StreamedOperation } from "../subscriptions/streamed-operation.ts";
 import { BackPressure } from "./back-pressure.ts";
-import {
-  type ClientMessage,
-  closeCodes,
-  invalidMessage,
-  ProtocolError,
-  parseMessage,
-  presentedCredential,
-} from "./client-message.ts";
+import { closeCodes } from "./client-message.ts";
 import { PartialMessage, type Receive } from "./partial-message.ts";
-import { type OutletConnection, WebSocketSink } from "./web-socket-sink.ts";
 
-export const subprotocol = "graphql-transport-ws";
-
-const initialisationMs = 10_000;
-/** More at once are of no use. */
-const maxOperations = 1_000;
-/** The reason of a close frame has 123 bytes; a character that is cut takes three. */
+/** The reason of a close frame is limited to 123 bytes. A truncated character is replaced by one of three bytes. */
 const maxReasonBytes = 119;
-const somethingWrong = "Something went wrong on our side";
 
-/** What a connection does beside speaking the protocol. */
-export interface ConnectionDependencies {
-  readonly operations: StreamDependencies;
-  /** The headers of the request that opened it. */
-  readonly opening: PresentedHeaders;
-  /** @throws Problem */
-  readonly authenticate: (presented: PresentedHeaders) => Promise<Caller>;
-  /** Counts an operation of the caller. @throws Problem `rate_limited` */
-  readonly count: (caller: Caller) => Promise<void>;
-  readonly watch: (presented: PresentedHeaders, holder: CredentialListener) => () => void;
+export interface ConnectionOptions {
+  /** Reserves memory for a message that is being received. */
   readonly receive: Receive;
-  readonly onClose: (code: number, caller: Caller | undefined) => void;
+  readonly onMessage: (data: RawData, isBinary: boolean) => void;
+  /** Called before the connection closes, so that nothing more is sent to it. May be called twice. */
+  readonly onClosing: () => void;
+  readonly onClosed: (code: number) => void;
 }
 
-export class WebSocketConnection implements CredentialListener, OutletConnection {
+export class WebSocketConnection {
   readonly #socket: WebSocket;
   readonly #stream: Duplex;
-  readonly #backPressure: BackPressure;
-  readonly #unfinished: PartialMessage;
-  readonly #dependencies: ConnectionDependencies;
-  readonly #operations = new Map<string, StreamedOperation>();
-  readonly #initialisation: NodeJS.Timeout;
-  #isInitialised = false;
-  #caller: Caller | undefined;
-  #unwatch = (): void => {};
-  readonly #endCount: () => void;
+  readonly #options: ConnectionOptions;
+  readonly #partialMessage: PartialMessage;
+  readonly backPressure: BackPressure;
   #isCorked = false;
-  #isAlive = true;
+  #hasAnswered = true;
 
-  /** @param stream what the frames of `socket` are written to */
-  constructor(socket: WebSocket, stream: Duplex, dependencies: ConnectionDependencies) {
+  /** @param stream the connection that carries the frames of `socket` */
+  constructor(socket: WebSocket, stream: Duplex, options: ConnectionOptions) {
     this.#socket = socket;
     this.#stream = stream;
-    this.#backPressure = new BackPressure(socket, stream, () => this.#unfinished.resumed());
-    this.#unfinished = new PartialMessage(socket, stream, {
-      receive: dependencies.receive,
-      onTooMuch: () => this.#cutOff("tryAgain", "Too many messages are being received"),
-      onTooLong: () => this.#close("badRequest", "A message was not received in time"),
+    this.#options = options;
+    this.backPressure = new BackPressure(socket, stream, () => this.#partialMessage.resumed());
+    this.#partialMessage = new PartialMessage(socket, stream, {
+      receive: options.receive,
+      onTooMuch: () => this.#terminate("tryAgain", "Too many messages are being received"),
+      onTooLong: () => this.close("badRequest", "A message was not received in time"),
     });
-    this.#dependencies = dependencies;
-    this.#initialisation = setTimeout(
-      () => this.#close("noInitialisation", "Connection initialisation timeout"),
-      initialisationMs,
-    );
-    this.#endCount = this.#backPressure.countUntilAuthenticated(() =>
-      this.#close("badRequest", "Too much was sent before the connection was acknowledged"),
-    );
     socket.on("error", () => {});
     socket.on("ping", (payload) => this.#sendWith(() => socket.pong(payload)));
     socket.on("pong", () => {
-      this.#isAlive = true;
+      this.#hasAnswered = true;
     });
-    socket.on("close", (code) => this.#onClosed(code));
-    socket.on("message", (bytes, isBinary) => {
-      this.#onMessage(bytes, isBinary).catch((error: unknown) => this.#fail(error));
+    socket.on("message", (data, isBinary) => {
+      if (this.isOpen) options.onMessage(data, isBinary);
     });
-    if (socket.protocol !== subprotocol) this.#close("wrongProtocol", "Subprotocol not acceptable");
+    socket.on("close", (code) => {
+      this.#partialMessage.end();
+      options.onClosing();
+      this.backPressure.end();
+      options.onClosed(code);
+    });
   }
 
+  get isOpen(): boolean {
+    return this.#socket.readyState === this.#socket.OPEN;
+  }
+
+  /** The subprotocol that was negotiated. */
+  get protocol(): string {
+    return this.#socket.protocol;
+  }
+
+  /** Bytes that were sent and have not left the process yet. */
   get pendingBytes(): number {
-    return this.#backPressure.waitingBytes;
+    return this.backPressure.pendingBytes;
   }
 
   /**
-   * Asks whether the other side is there; one that did not answer the last time is not. From one that does not read
-   * no answer can be expected: the server's bound for peers that take nothing applies to it. Nor from one that is within
-   * a frame, which has a bound of its own.
+   * Pings the client, and disconnects it if it has not answered the previous ping. A client that is not being read
+   * cannot answer: the server's time-out for clients that do not read applies. Neither can one that is in the middle of
+   * a frame, which has its own time-out.
    */
   heartbeat(): void {
-    if (this.#backPressure.isPaused || this.#unfinished.isUnderWay) {
-      this.#isAlive = true;
+    if (this.backPressure.isPaused || this.#partialMessage.isReceiving) {
+      this.#hasAnswered = true;
       return;
     }
-    if (this.#isAlive) this.#socket.ping();
+    if (this.#hasAnswered) this.#socket.ping();
     else this.#socket.terminate();
-    this.#isAlive = false;
+    this.#hasAnswered = false;
   }
 
-  restart(): void {
-    this.#close("restarting", "The server restarts");
+  /** Sends a text message. Does nothing once the connection is closing. */
+  send(text: string): void {
+    this.#sendWith(() => this.#socket.send(text));
   }
 
-  update(caller: Caller): void {
-    this.#caller = { ...caller, address: this.#caller?.address };
-    for (const operation of this.#operations.values()) operation.update(caller);
-  }
-
-  revoke({ message }: Problem): void {
-    this.#close("forbidden", message);
-  }
-
-  /** Runs an operation that has one answer. */
-  inTurn(work: () => Promise<void>): Promise<void> {
-    return this.#backPressure.inTurn(work);
-  }
-
-  /** Frames of `next`, together with all others of this moment. */
+  /** Writes encoded frames. All frames of one turn of the event loop are written together. */
   write(frames: Buffer): void {
-    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    if (!this.isOpen) return;
     if (!this.#isCorked) {
       this.#isCorked = true;
       this.#stream.cork();
@@ -138,152 +100,26 @@ export class WebSocketConnection implements CredentialListener, OutletConnection
       });
     }
     this.#stream.write(frames);
-    this.#backPressure.wrote();
-  }
-
-  /** The answer to an operation, without `id` and `type` yet. */
-  next(id: string, payload: string): void {
-    this.#send(`{"id":${JSON.stringify(id)},"type":"next","payload":${payload}}`);
-  }
-
-  complete(id: string): void {
-    this.#operations.delete(id);
-    this.#send(JSON.stringify({ id, type: "complete" }));
-  }
-
-  /** Ends an operation with what is wrong with it. */
-  error(id: string, errors: readonly object[]): void {
-    this.#operations.delete(id);
-    this.#send(JSON.stringify({ id, type: "error", payload: errors }));
-  }
-
-  endTooSlow(): void {
-    this.#close("tooSlow", "Too slow");
-  }
-
-  #send(text: string): void {
-    this.#sendWith(() => this.#socket.send(text));
+    this.backPressure.wrote();
   }
 
   #sendWith(send: () => void): void {
-    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    if (!this.isOpen) return;
     send();
-    this.#backPressure.wrote();
+    this.backPressure.wrote();
   }
 
-  #close(reasonKey: keyof typeof closeCodes, reason: string): void {
-    this.#endOperations();
-    // The answer to the close frame is read, whatever waits.
+  /** Starts the closing handshake. */
+  close(code: keyof typeof closeCodes, reason: string): void {
+    this.#options.onClosing();
+    // The client's close frame must be read even under back pressure.
     this.#socket.resume();
-    this.#socket.close(closeCodes[reasonKey], Buffer.from(reason).subarray(0, maxReasonBytes).toString());
+    this.#socket.close(closeCodes[code], Buffer.from(reason).subarray(0, maxReasonBytes).toString());
   }
 
-  /** Closes without waiting for the peer, which could send more meanwhile. */
-  #cutOff(why: keyof typeof closeCodes, reason: string): void {
-    this.#close(why, reason);
+  /** Closes without waiting for the client, which could send more. */
+  #terminate(code: keyof typeof closeCodes, reason: string): void {
+    this.close(code, reason);
     setImmediate(() => this.#socket.terminate());
-  }
-
-  #endOperations(): void {
-    const open = [...this.#operations.values()];
-    this.#operations.clear();
-    for (const operation of open) operation.end();
-  }
-
-  #onClosed(code: number): void {
-    clearTimeout(this.#initialisation);
-    this.#endCount();
-    this.#unfinished.end();
-    this.#unwatch();
-    this.#endOperations();
-    this.#backPressure.end();
-    this.#dependencies.onClose(code, this.#caller);
-  }
-
-  async #onMessage(bytes: RawData, isBinary: boolean): Promise<void> {
-    if (this.#socket.readyState !== this.#socket.OPEN) return;
-    if (isBinary) throw invalidMessage();
-    const text = String(bytes);
-    // Not awaited: what has come would be held until the operation is answered.
-    return this.#handle(parseMessage(text), text.length);
-  }
-
-  /** Ends the connection with what is wrong with a message, or with the server. */
-  #fail(error: unknown): void {
-    if (error instanceof ProtocolError) {
-      this.#close(error.reason, error.message);
-      return;
-    }
-    this.#dependencies.operations.onInternalError(error);
-    this.#close("internalError", somethingWrong);
-  }
-
-  /** @throws Fault */
-  async #handle(message: ClientMessage, bytes: number): Promise<void> {
-    switch (message.type) {
-      case "connection_init":
-        return this.#initialise(message.authorization);
-      case "ping":
-        return this.#send(JSON.stringify({ type: "pong", payload: message.payload }));
-      case "pong":
-        return;
-      case "subscribe":
-        return this.#backPressure.answering(bytes, () => this.#subscribe(message.id, message.request));
-      case "complete":
-        return this.#completeByClient(message.id);
-    }
-  }
-
-  async #initialise(authorization: string | undefined): Promise<void> {
-    if (this.#isInitialised) throw new ProtocolError("initialisedTwice", "Too many initialisation requests");
-    this.#isInitialised = true;
-    clearTimeout(this.#initialisation);
-    const presented =
-      authorization === undefined ? this.#dependencies.opening : presentedCredential(authorization);
-    const caller = await this.#authenticate(presented);
-    if (this.#socket.readyState !== this.#socket.OPEN) return;
-    this.#endCount();
-    this.#caller = caller;
-    this.#unwatch = this.#dependencies.watch(presented, this);
-    this.#send('{"type":"connection_ack"}');
-  }
-
-  async #authenticate(presented: PresentedHeaders): Promise<Caller> {
-    try {
-      const caller = await this.#dependencies.authenticate(presented);
-      requireAnyScope(caller);
-      return caller;
-    } catch (error) {
-      if (error instanceof Problem)
-        throw new ProtocolError(error.status >= 500 ? "tryAgain" : "forbidden", error.message);
-      this.#dependencies.operations.onInternalError(error);
-      throw new ProtocolError("internalError", somethingWrong);
-    }
-  }
-
-  async #subscribe(id: string, request: GraphqlRequest): Promise<void> {
-    const caller = this.#caller;
-    if (!caller) throw new ProtocolError("unauthorized", "Unauthorized");
-    if (this.#operations.has(id)) throw new ProtocolError("duplicate", `Subscriber for ${id} already exists`);
-    if (this.#operations.size >= maxOperations)
-      throw new ProtocolError("badRequest", `More than ${maxOperations} operations at once`);
-    const operation = new StreamedOperation(
-      this.#dependencies.operations,
-      caller,
-      new WebSocketSink(this, id),
-    );
-    this.#operations.set(id, operation);
-    try {
-      await this.#dependencies.count(caller);
-    } catch (error) {
-      return operation.fail(error);
-    }
-    await operation.run(request, false);
-  }
-
-  #completeByClient(id: string): void {
-    const operation = this.#operations.get(id);
-    this.#operations.delete(id);
-    operation?.end();
   }
 }

@@ -1,19 +1,20 @@
-// Text frames of WebSocket as a server sends them (RFC 6455, section 5.2), many in one piece: the messages of one look
-// at the events leave together, and a text that goes to many connections is encoded once.
+// Encodes text frames of WebSocket as a server sends them (RFC 6455, section 5.2). Several frames are encoded into one
+// buffer, and a text that is sent to many connections is encoded once.
 
-import type { Message } from "../../subscriptions/group.ts";
+import type { Message } from "../../subscriptions/result-sink.ts";
 
+/** FIN, with the opcode of a text frame. */
 const finalText = 0x81;
 const maxOneByteLength = 125;
 const maxTwoByteLength = 0xffff;
 
-/** `{"id":"1","type":"next","payload":`, and what closes it. */
+/** `{"id":"1","type":"next","payload":`, which `suffix` closes. */
 export function nextPrefix(id: string): Buffer {
   return Buffer.from(`{"id":${JSON.stringify(id)},"type":"next","payload":`);
 }
 const suffix = Buffer.from("}");
 
-/** Texts of messages as bytes; they go to many connections. */
+/** The bytes of messages. The same message is sent to many connections. */
 const encoded = new WeakMap<Message, Buffer>();
 
 function bytesOf(message: Message): Buffer {
@@ -24,7 +25,7 @@ function bytesOf(message: Message): Buffer {
   return bytes;
 }
 
-/** A frame for each message, one behind the other. */
+/** One frame for each message. */
 export function framesOf(prefix: Buffer, messages: readonly Message[]): Buffer {
   let total = 0;
   for (const message of messages) {
@@ -46,7 +47,7 @@ function headerLength(length: number): number {
   return length <= maxTwoByteLength ? 4 : 10;
 }
 
-/** @returns where the payload begins */
+/** @returns the offset of the payload */
 function writeHeader(frames: Buffer, offset: number, length: number): number {
   frames[offset] = finalText;
   if (length <= maxOneByteLength) {

@@ -1,35 +1,27 @@
 // The results of one operation as messages of the protocol graphql-transport-ws.
 
+import type { GraphQLFormattedError } from "graphql";
 import type { Problem } from "../../errors.ts";
-import type { Message } from "../../subscriptions/group.ts";
-import type { ResultSink } from "../subscriptions/streamed-operation.ts";
+import type { Message } from "../../subscriptions/result-sink.ts";
+import type { OperationSink } from "../subscriptions/operation-sink.ts";
+import type { WebSocketConnection } from "./web-socket-connection.ts";
 import { framesOf, nextPrefix } from "./web-socket-frame.ts";
 
-/** What an operation needs of its connection. */
-export interface OutletConnection {
-  /** Bytes that were sent and did not leave the process yet. */
-  readonly pendingBytes: number;
-  /** Does the work of an operation with one result once there is room for it. */
-  inTurn(work: () => Promise<void>): Promise<void>;
-  write(frames: Buffer): void;
-  next(id: string, payload: string): void;
-  complete(id: string): void;
-  error(id: string, errors: readonly object[]): void;
-  /** Closes it, because the credential may not go on. */
-  revoke(problem: Problem): void;
-  endTooSlow(): void;
-}
-
-/** Takes the messages of one operation. */
-export class WebSocketSink implements ResultSink {
-  readonly #connection: OutletConnection;
+export class WebSocketSink implements OperationSink {
+  readonly #connection: WebSocketConnection;
   readonly #id: string;
   readonly #prefix: Buffer;
+  readonly #onComplete: () => void;
 
-  constructor(connection: OutletConnection, id: string) {
+  /**
+   * @param id the client's id of the operation
+   * @param onComplete called when the operation has ended and its id can be used again
+   */
+  constructor(connection: WebSocketConnection, id: string, onComplete: () => void) {
     this.#connection = connection;
     this.#id = id;
     this.#prefix = nextPrefix(id);
+    this.#onComplete = onComplete;
   }
 
   get pendingBytes(): number {
@@ -37,7 +29,7 @@ export class WebSocketSink implements ResultSink {
   }
 
   inTurn(work: () => Promise<void>): Promise<void> {
-    return this.#connection.inTurn(work);
+    return this.#connection.backPressure.inTurn(work);
   }
 
   send(messages: readonly Message[]): void {
@@ -45,19 +37,24 @@ export class WebSocketSink implements ResultSink {
   }
 
   sendResult(text: string): void {
-    this.#connection.next(this.#id, text);
-    this.#connection.complete(this.#id);
+    const id = JSON.stringify(this.#id);
+    this.#connection.send(`{"id":${id},"type":"next","payload":${text}}`);
+    this.#onComplete();
+    this.#connection.send(`{"id":${id},"type":"complete"}`);
   }
 
-  refuse(errors: readonly object[]): void {
-    this.#connection.error(this.#id, errors);
+  sendErrors(errors: readonly GraphQLFormattedError[]): void {
+    this.#onComplete();
+    this.#connection.send(JSON.stringify({ id: this.#id, type: "error", payload: errors }));
   }
 
-  forbid(problem: Problem): void {
-    this.#connection.revoke(problem);
+  /** The credential applies to all operations of the connection. */
+  revoke({ message }: Problem): void {
+    this.#connection.close("forbidden", message);
   }
 
+  /** The bytes of all operations wait in the same connection. */
   endTooSlow(): void {
-    this.#connection.endTooSlow();
+    this.#connection.close("tooSlow", "Too slow");
   }
 }

@@ -237,7 +237,7 @@ function operations(served: Served): void {
   });
 }
 
-/** A connection of the protocol on a server of its own. */
+/** Calls `work` with both ends of a WebSocket connection. */
 async function withConnection(
   work: (connection: WebSocketConnection, socket: WebSocket) => Promise<void>,
 ): Promise<void> {
@@ -246,12 +246,9 @@ async function withConnection(
   const opened = new Promise<WebSocketConnection>((resolve) => {
     server.on("upgrade", (request, stream, head) =>
       sockets.handleUpgrade(request, stream, head, (socket) => {
-        const never = (): never => assert.fail("nobody asks");
-        // None of what operations run with is used.
-        const parts = { operations: {} as never, opening: request, onClose: () => {} };
         const receive = () => ({ hold: () => {}, end: () => {} });
-        const answers = { authenticate: never, count: never, watch: never, receive };
-        resolve(new WebSocketConnection(socket, stream, { ...parts, ...answers }));
+        const listeners = { onMessage: () => {}, onClosing: () => {}, onClosed: () => {} };
+        resolve(new WebSocketConnection(socket, stream, { receive, ...listeners }));
       }),
     );
   });

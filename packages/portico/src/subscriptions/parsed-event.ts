@@ -1,0 +1,35 @@
+// Recorded events with their rows parsed.
+
+import type { RecordedEvent } from "../events/recorded-event.ts";
+import type { TimeSlice } from "../lib/time-slice.ts";
+import type { RowValues } from "../query/write.ts";
+import type { EventSource } from "./event-source.ts";
+
+export interface ParsedEvent {
+  readonly sequence: number;
+  /** `post.created` */
+  readonly kind: string;
+  readonly rowId: string;
+  readonly row: RowValues;
+}
+
+/** Parses the rows of events. An event that cannot be parsed is reported and left out. */
+export async function parseEvents(
+  events: readonly RecordedEvent[],
+  source: Pick<EventSource, "skip">,
+  slice: TimeSlice,
+): Promise<readonly ParsedEvent[]> {
+  const parsed: ParsedEvent[] = [];
+  for (const event of events) {
+    if (slice.isOver) await slice.yield();
+    const { sequence, kind, rowId, row } = event;
+    try {
+      const values: RowValues | null = JSON.parse(row);
+      if (values === null) throw new Error("the row is null");
+      parsed.push({ sequence, kind, rowId, row: values });
+    } catch (error) {
+      source.skip(event, error);
+    }
+  }
+  return parsed;
+}
