@@ -6,10 +6,10 @@ import type { Resource } from "./resource.ts";
 export type Fields = Readonly<Record<string, FieldShape>>;
 
 /** `author: belongsTo(...)` is called `authorId` in a row. */
-type RowKey<Name, F> = F extends { kind: "belongsTo" } ? `${Name & string}Id` : Name & string;
+export type RowKey<Name, F> = F extends { kind: "belongsTo" } ? `${Name & string}Id` : Name & string;
 
 type PresenceIn<F> = F extends Field<unknown, infer Given> ? Given : Presence;
-type ValueIn<F> = F extends Field<infer Value, Presence> ? Value : never;
+export type ValueIn<F> = F extends Field<infer Value, Presence> ? Value : never;
 
 type Row<F extends Fields> = {
   [Name in keyof F as PresenceIn<F[Name]> extends "internal" ? never : RowKey<Name, F[Name]>]: ValueIn<

@@ -2,6 +2,7 @@
 // to take that value from the input of a call, so that the same compiled text serves every request.
 
 import {
+  type CompiledQuery,
   DummyDriver,
   Kysely,
   PostgresAdapter,
@@ -23,8 +24,8 @@ class Parameter<Input> {
 }
 
 /** A parameter whose value is taken from a call's input. `` sql`id = ${slot((read: ReadOne) => read.id)}` `` */
-export function parameter<Input>(read: (input: Input) => unknown): RawBuilder<unknown> {
-  return sql`${new Parameter(read)}`;
+export function parameter<Input, Value = unknown>(read: (input: Input) => Value): RawBuilder<Value> {
+  return sql<Value>`${new Parameter(read)}`;
 }
 
 /** Any table and column: names come from the model, which is checked at start. */
@@ -48,13 +49,22 @@ export const postgresBuilder = new Kysely<Tables>({
   },
 });
 
-/** Compiles a query whose parameters are slots or constants. */
+type StatementOptions<Input> = Pick<Statement<Input>, "mayScan" | "tenantOf">;
+
+/** Compiles a query whose parameters are made by `parameter`, or constants. */
 export function compile<Input>(
   builder: Kysely<Tables>,
   query: RawBuilder<unknown>,
-  { mayScan = false, tenantOf }: Pick<Statement<Input>, "mayScan" | "tenantOf"> = {},
+  options: StatementOptions<Input> = {},
 ): Statement<Input> {
-  const { sql: text, parameters } = query.compile(builder);
+  return statementOf(query.compile(builder), options);
+}
+
+/** A compiled query as a statement. */
+export function statementOf<Input>(
+  { sql: text, parameters }: Pick<CompiledQuery, "sql" | "parameters">,
+  { mayScan = false, tenantOf }: StatementOptions<Input> = {},
+): Statement<Input> {
   const readers = parameters.map((value) =>
     value instanceof Parameter ? (value.read as (input: Input) => unknown) : () => value,
   );

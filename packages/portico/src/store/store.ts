@@ -14,6 +14,7 @@ import { compileDelete, compileInsert, compileUpdate } from "./compile/write.ts"
 import type { ColumnValues, Database, Session, Statement, Transaction } from "./database.ts";
 import type { Dialect, Lock } from "./dialect.ts";
 import { isWholePage, pageOf } from "./page.ts";
+import { compile } from "./statement.ts";
 
 /** Compiled statements kept for each resource and operation; a usual one is a few kilobytes of text and closures. */
 const maxShapeWeight = 500;
@@ -124,6 +125,13 @@ export class Store {
     );
     const rows = await session.query(statement, { tenantId, read });
     return new Set(rows.map(([id]) => id as string));
+  }
+
+  /** Keeps other transactions from writing to a table until that of `session` ends. SQLite has one writer anyway. */
+  async lockTable(session: Session, table: string): Promise<void> {
+    const { builder, lockTable } = this.dialect;
+    const lock = lockTable(table);
+    if (lock) await session.query(compile(builder, lock), undefined);
   }
 
   /** Runs `work` in a transaction; what it answers with is on disk when it comes back. */

@@ -59,6 +59,9 @@ export class Connection {
         // JSON comes and goes as text: it is written and read by others.
         json: { to: 114, from: [114], serialize: (text: string) => text, parse: (text: string) => text },
         texts: { to: 1009, from: [], serialize: arrayOfTexts, parse: (text: string) => text },
+        // bigint, and numeric as the sum of bigints: no value is larger than a JavaScript integer.
+        bigint: { to: 20, from: [20, 1700], serialize: String, parse: Number },
+        date: { to: 1184, from: [1082, 1114, 1184], serialize: isoText, parse: isoTextOf },
       },
     });
   }
@@ -163,6 +166,17 @@ export function endsConnection(error: unknown): error is Error {
   if (!(error instanceof Error) || !("code" in error)) return false;
   if (error instanceof postgres.PostgresError) return /^(FATAL|PANIC)$/.test(error.severity);
   return /^(CONNECT|CONNECTION_|E[A-Z]+$)/.test(String(error.code));
+}
+
+function isoText(value: string | Date): string {
+  return (value instanceof Date ? value : new Date(value)).toISOString();
+}
+
+/** `2026-11-21 09:30:00.5+00`, as the server writes it in UTC, in ISO 8601 with milliseconds. */
+function isoTextOf(text: string): string {
+  const [, day, time, fraction = ""] =
+    /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,3})\d*)?\+00$/.exec(text) ?? [];
+  return day === undefined ? text : `${day}T${time}.${fraction.padEnd(3, "0")}Z`;
 }
 
 /** https://www.postgresql.org/docs/18/arrays.html#ARRAYS-IO */

@@ -1,0 +1,138 @@
+// The server's own tables: how they are declared, and the types of their rows. Tables of the server's own resources have
+// row types that follow from the resource's fields.
+
+import type { Generated } from "kysely";
+import type { FieldShape } from "../../declare/field.ts";
+import type { Fields, RowKey, ValueIn } from "../../declare/record.ts";
+import { plural, snakeCase } from "../../lib/case.ts";
+import type { Column, ColumnType, ForeignKey, Table } from "../schema/ddl.ts";
+
+/** The type of a column; with a question mark it is nullable. */
+type OwnColumnType = ColumnType | `${ColumnType}?`;
+type OwnColumns = Readonly<Record<string, OwnColumnType>>;
+
+/** A table of the server, with the types of its columns by name. */
+export interface OwnTable<Name extends string = string, Columns extends OwnColumns = OwnColumns>
+  extends Table {
+  readonly name: Name;
+  readonly columnTypes: Columns;
+}
+
+interface OwnTableOptions<ColumnName> {
+  readonly primaryKey: readonly ColumnName[];
+  /** Each is named after its columns unless it has a name. */
+  readonly indexes?: readonly {
+    readonly name?: string;
+    readonly columns: readonly ColumnName[];
+    readonly isUnique?: boolean;
+  }[];
+  readonly foreignKeys?: readonly (ForeignKey & { readonly column: ColumnName })[];
+}
+
+/**
+ * Declares a table of the server.
+ *
+ * @example
+ * const tenantsTable = ownTable("tenants", { id: "text", name: "text", created_at: "timestamp" }, { primaryKey: ["id"] });
+ */
+export function ownTable<const Name extends string, const Columns extends OwnColumns>(
+  name: Name,
+  columnTypes: Columns,
+  { primaryKey, indexes = [], foreignKeys = [] }: OwnTableOptions<keyof Columns & string>,
+): OwnTable<Name, Columns> {
+  const isNullable = (column: string): boolean => columnTypes[column]!.endsWith("?");
+  return Object.freeze({
+    name,
+    columnTypes,
+    columns: Object.entries(columnTypes).map(
+      ([column, type]): Column => ({
+        name: column,
+        // What is left without the question mark is a column type.
+        type: type.replace("?", "") as ColumnType,
+        isNullable: isNullable(column),
+        defaultValue: undefined,
+        from: name,
+      }),
+    ),
+    primaryKey,
+    indexes: indexes.map(({ name: indexName, columns, isUnique = false }) => ({
+      name: indexName ?? `portico_${name}_${columns.join("_")}`,
+      columns: columns.map((column) => ({ name: column, isNullable: isNullable(column) })),
+      isUnique,
+    })),
+    foreignKeys,
+    search: undefined,
+  });
+}
+
+/** A resource of the server, or its name and fields. */
+export interface OwnResource<Name extends string = string, F extends Fields = Fields> {
+  readonly name: Name;
+  readonly fields: F;
+}
+
+/** A table that queries name. */
+export type QueryTable = OwnTable | OwnResource;
+
+/** The row types of tables by table name: the `Database` type of Kysely. */
+export type DatabaseOf<Tables extends readonly QueryTable[]> = {
+  [Each in Tables[number] as TableName<Each>]: RowOf<Each>;
+};
+
+type TableName<T> =
+  T extends OwnTable<infer Name> ? Name : T extends OwnResource<infer Name> ? SnakeCase<`${Name}s`> : never;
+
+type RowOf<T> = T extends { readonly columnTypes: infer Columns extends OwnColumns }
+  ? { [Name in keyof Columns]: ColumnValue<Columns[Name]> }
+  : T extends { readonly fields: infer F extends Fields }
+    ? ResourceRow<F>
+    : never;
+
+/** Timestamps are ISO 8601 in UTC with milliseconds, and JSON is text, on both databases. */
+interface ColumnValues {
+  readonly text: string;
+  readonly integer: number;
+  readonly number: number;
+  readonly boolean: boolean;
+  readonly timestamp: string;
+  readonly json: string;
+  readonly sequence: Generated<number>;
+}
+
+type ColumnValue<Type> = Type extends keyof ColumnValues
+  ? ColumnValues[Type]
+  : Type extends `${infer Base extends keyof ColumnValues}?`
+    ? ColumnValues[Base] | null
+    : never;
+
+type ResourceRow<F extends Fields> = {
+  tenant_id: string;
+  id: string;
+  created_at: string;
+  updated_at: string;
+} & {
+  [Name in keyof F as F[Name] extends { kind: "computedStatus" }
+    ? never
+    : SnakeCase<RowKey<Name, F[Name]>>]: StoredValue<F[Name]>;
+};
+
+type StoredValue<F> = F extends { kind: "json" | "list" }
+  ? string | (null extends ValueIn<F> ? null : never)
+  : ValueIn<F>;
+
+/** `apiKey` -> `api_key`, as `snakeCase` does */
+type SnakeCase<Name extends string> = Name extends `${infer Head}${infer Tail}`
+  ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${SnakeCase<Tail>}`
+  : Name;
+
+/** The names of the boolean columns of a table: SQLite stores 0 and 1 in them. */
+export function booleanColumns(table: QueryTable): string[] {
+  if ("columnTypes" in table)
+    return table.columns.filter(({ type }) => type === "boolean").map(({ name }) => name);
+  const { name, fields } = table;
+  if (plural(name) !== `${name}s`) throw new Error(`the type of the table of ${name} expects another plural`);
+  const isBoolean = ([, { kind }]: readonly [string, FieldShape]): boolean => kind === "boolean";
+  return Object.entries(fields)
+    .filter(isBoolean)
+    .map(([field]) => snakeCase(field));
+}
