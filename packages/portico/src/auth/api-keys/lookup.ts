@@ -4,10 +4,10 @@
 import { sql } from "kysely";
 import type { Quota } from "../../declare/caller.ts";
 import { BoundedMap } from "../../lib/bounded-map.ts";
-import type { ColumnValues, Statement } from "../../store/database.ts";
-import { compile, parameter } from "../../store/statement.ts";
+import { defineQuery, type ParametersOf, type Query } from "../../store/own-tables/query.ts";
 import type { Store } from "../../store/store.ts";
 import type { KeyType } from "./format.ts";
+import { apiKeysTable } from "./resource.ts";
 import { everyScope } from "./rules.ts";
 
 export interface KeyRecord {
@@ -53,7 +53,7 @@ interface Batch {
   readonly records: Promise<ReadonlyMap<string, KeyRecord>>;
 }
 
-/** What an unknown prefix has for a record, so that it takes as long to refuse as a known one. */
+/** The record of an unknown prefix, so that refusing it takes as long as refusing a known one. */
 const dummyKey = {
   id: "api_key_00000000000000000000000000",
   tenant_id: "tenant_00000000000000000000000000",
@@ -62,13 +62,47 @@ const dummyKey = {
   scopes: "[]",
   expires_at: "2000-01-01T00:00:00.000Z",
 };
-const columns = [...Object.keys(dummyKey), "owner_id", "rate_limit", "revoked_at"];
-const dummyColumns: ColumnValues = [null, ...Object.values(dummyKey), null, null, null];
+const dummyNames = Object.keys(dummyKey) as readonly (keyof typeof dummyKey)[];
+
+interface KeyRow extends Readonly<Record<keyof typeof dummyKey, string | null>> {
+  readonly prefix: string | null;
+  /** Null if the key is unknown. */
+  readonly known_id: string | null;
+  readonly owner_id: string | null;
+  readonly rate_limit: string | null;
+  readonly revoked_at: string | null;
+}
+
+const unknownKey: Omit<KeyRow, "prefix"> = {
+  ...dummyKey,
+  known_id: null,
+  owner_id: null,
+  rate_limit: null,
+  revoked_at: null,
+};
+
+/** On SQLite the database fills in the dummy, which takes no longer than returning a row. */
+const selectKey = defineQuery([apiKeysTable], (db, input: ParametersOf<{ prefix: string }>) =>
+  db
+    .selectFrom(db.selectNoFrom(input.prefix.as("prefix")).as("requested"))
+    .leftJoin("api_keys as key", "key.prefix", "requested.prefix")
+    .select(["requested.prefix", "key.id as known_id", "key.owner_id", "key.rate_limit", "key.revoked_at"])
+    .select(({ fn, ref }) =>
+      dummyNames.map((name) => fn.coalesce(ref(`key.${name}`), sql.lit(dummyKey[name])).as(name)),
+    ),
+);
+
+const selectKeys = defineQuery([apiKeysTable], (db, input: ParametersOf<{ prefixes: readonly string[] }>) =>
+  db
+    .selectFrom("api_keys")
+    .select(["prefix", "id as known_id", "owner_id", "rate_limit", "revoked_at", ...dummyNames])
+    .where("prefix", "=", sql<string>`any(${input.prefixes})`),
+);
 
 export class KeyLookup {
   readonly #store: Store;
-  readonly #one: Statement<string>;
-  readonly #many: Statement<readonly string[]>;
+  readonly #one: Query<KeyRow, { prefix: string }>;
+  readonly #many: Query<KeyRow, { prefixes: readonly string[] }>;
   readonly #scopes: ParseCache<ReadonlySet<string>>;
   readonly #quotas = new ParseCache((text): Quota => JSON.parse(text));
   #batch: Batch | undefined;
@@ -81,64 +115,47 @@ export class KeyLookup {
       const own: string[] = JSON.parse(text);
       return own.includes(everyScope) ? every : new Set(own);
     });
-    const { builder } = store.dialect;
-    const wanted = parameter((prefix: string) => prefix);
-    const filled = Object.entries(dummyKey).map(
-      ([name, value]) => sql`coalesce(${sql.ref(`k.${name}`)}, ${sql.lit(value)})`,
-    );
-    // In the process it costs nothing to have the database make up what is not there.
-    this.#one = compile(
-      builder,
-      sql`select w.prefix, k.id, ${sql.join(filled)}, k.owner_id, k.rate_limit, k.revoked_at
-        from (select ${wanted} as prefix) as w left join api_keys as k on k.prefix = w.prefix`,
-    );
-    this.#many = compile(
-      builder,
-      sql`select prefix, id, ${sql.join(columns.map((name) => sql.ref(name)))} from api_keys
-        where prefix = any(${parameter((prefixes: readonly string[]) => prefixes)})`,
-    );
+    this.#one = selectKey(store);
+    this.#many = selectKeys(store);
   }
 
   /** The record of the key that begins with these twelve characters. */
   async find(prefix: string): Promise<KeyRecord> {
     if (this.#store.database.isRemote) return this.#findBatched(prefix);
-    const [row] = await this.#store.database.query(this.#one, prefix);
-    return this.#record(row!);
+    // The statement returns one row for any prefix.
+    return this.#record((await this.#one.first(this.#store.database, { prefix }))!);
   }
 
   /** Across a network, the keys of all requests that were received together are one query. */
   async #findBatched(prefix: string): Promise<KeyRecord> {
     this.#batch ??= this.#startBatch();
     this.#batch.prefixes.push(prefix);
-    return (await this.#batch.records).get(prefix) ?? this.#record([prefix, ...dummyColumns]);
+    return (await this.#batch.records).get(prefix) ?? this.#record({ ...unknownKey, prefix });
   }
 
   #startBatch(): Batch {
     const prefixes: string[] = [];
     const records = new Promise((resolve) => setImmediate(resolve)).then(async () => {
       this.#batch = undefined;
-      const rows = await this.#store.database.query(this.#many, prefixes);
-      return new Map(rows.map((row) => [row[0] as string, this.#record(row)]));
+      const rows = await this.#many.all(this.#store.database, { prefixes });
+      return new Map(rows.map((row) => [row.prefix!, this.#record(row)]));
     });
     return { prefixes, records };
   }
 
-  #record(row: ColumnValues): KeyRecord {
-    // The columns of the statement above: texts, but for what PostgreSQL's driver turns into dates.
-    const [prefix, foundId, id, tenantId, keyHash, type, scopes, expiresAt, ownerId, rateLimit, revokedAt] =
-      row as readonly string[];
+  #record(row: KeyRow): KeyRecord {
     return {
-      isKnown: foundId !== null,
-      prefix: prefix!,
-      id: id!,
-      tenantId: tenantId!,
-      ownerId: ownerId ?? undefined,
-      keyHash: keyHash!,
-      type: type as KeyType,
-      scopes: this.#scopes.get(scopes!),
-      quota: rateLimit ? this.#quotas.get(rateLimit) : undefined,
-      expiresAt: new Date(expiresAt!).getTime(),
-      isRevoked: revokedAt !== null,
+      isKnown: row.known_id !== null,
+      prefix: row.prefix!,
+      id: row.id!,
+      tenantId: row.tenant_id!,
+      ownerId: row.owner_id ?? undefined,
+      keyHash: row.key_hash!,
+      type: row.type as KeyType,
+      scopes: this.#scopes.get(row.scopes!),
+      quota: row.rate_limit ? this.#quotas.get(row.rate_limit) : undefined,
+      expiresAt: Date.parse(row.expires_at!),
+      isRevoked: row.revoked_at !== null,
     };
   }
 }

@@ -80,6 +80,9 @@ const keyFields = (expiringSoonDays: number) => ({
 export type ApiKeys = Resource<"apiKey", ReturnType<typeof keyFields>, undefined>;
 type KeyRow = RecordOf<ApiKeys>;
 
+/** The table of keys, for queries. Its columns do not depend on when a key is expiring soon. */
+export const apiKeysTable = { name: "apiKey", fields: keyFields(0) } as const;
+
 export function declareApiKeys({
   environment,
   expiringSoonDays,

@@ -1,63 +1,80 @@
 // Tenants: the accounts that own everything else.
 
-import { sql } from "kysely";
 import { OperatorError } from "../../errors.ts";
 import { isId, newId } from "../../lib/id.ts";
 import type { Session } from "../../store/database.ts";
-import type { Table } from "../../store/schema/ddl.ts";
-import { compile, parameter } from "../../store/statement.ts";
+import { defineQuery, type ParametersOf } from "../../store/own-tables/query.ts";
+import { ownTable } from "../../store/own-tables/table.ts";
 import type { Store } from "../../store/store.ts";
+import { users } from "../users/resource.ts";
 
 export interface Tenant {
   readonly id: string;
   readonly name: string;
 }
 
-export const tenantsTable: Table = {
-  name: "tenants",
-  columns: ["id", "name", "created_at"].map((name) => ({
-    name,
-    type: name === "created_at" ? "timestamp" : "text",
-    isNullable: false,
-    defaultValue: undefined,
-    from: "tenants",
-  })),
-  primaryKey: ["id"],
-  indexes: [],
-  foreignKeys: [],
-  search: undefined,
-};
+export const tenantsTable = ownTable(
+  "tenants",
+  { id: "text", name: "text", created_at: "timestamp" },
+  { primaryKey: ["id"] },
+);
+
+interface NewTenant extends Tenant {
+  readonly createdAt: string;
+}
+
+const insertRow = defineQuery([tenantsTable], (db, input: ParametersOf<NewTenant>) =>
+  db.insertInto("tenants").values({
+    id: input.id,
+    name: input.name,
+    created_at: input.createdAt,
+  }),
+);
+
+const selectAll = defineQuery([tenantsTable], (db) =>
+  db
+    .selectFrom("tenants")
+    .select(["id", "name", "created_at as createdAt"])
+    .orderBy("created_at")
+    .orderBy("id"),
+);
+
+const selectFirst = defineQuery([tenantsTable], (db) =>
+  db.selectFrom("tenants").select(["id", "name"]).orderBy("created_at").orderBy("id").limit(1),
+);
+
+const selectById = defineQuery([tenantsTable], (db, input: ParametersOf<{ id: string }>) =>
+  db.selectFrom("tenants").select(["id", "name"]).where("id", "=", input.id),
+);
+
+const selectFirstUser = defineQuery([users], (db, input: ParametersOf<{ tenantId: string }>) =>
+  db
+    .selectFrom("users")
+    .select("id")
+    .where("tenant_id", "=", input.tenantId)
+    .orderBy("created_at")
+    .orderBy("id")
+    .limit(1),
+);
+
+const selectUser = defineQuery([users], (db, input: ParametersOf<{ tenantId: string; id: string }>) =>
+  db.selectFrom("users").select("id").where("tenant_id", "=", input.tenantId).where("id", "=", input.id),
+);
 
 export async function createTenant(store: Store, name: string): Promise<Tenant> {
   return store.transaction((session) => insertTenant(store, session, name));
 }
 
-/** The same in a transaction that goes on to fill the tenant. */
+/** The same in the transaction of `session`. */
 export async function insertTenant(store: Store, session: Session, name: string): Promise<Tenant> {
   const tenant = { id: newId("tenant"), name };
-  const values = [tenant.id, tenant.name, new Date().toISOString()].map((value) => parameter(() => value));
-  const insert = compile(
-    store.dialect.builder,
-    sql`insert into tenants (id, name, created_at) values (${sql.join(values)})`,
-  );
-  await session.query(insert, undefined);
+  await insertRow(store).run(session, { ...tenant, createdAt: new Date().toISOString() });
   return tenant;
 }
 
-/** Every tenant, oldest first. */
-export async function listTenants(
-  store: Store,
-): Promise<readonly (Tenant & { readonly createdAt: string })[]> {
-  const statement = compile(
-    store.dialect.builder,
-    sql`select id, name, created_at from tenants order by created_at, id`,
-  );
-  const rows = await store.database.query(statement, undefined);
-  return rows.map(([id, name, createdAt]) => ({
-    id: id as string,
-    name: name as string,
-    createdAt: new Date(createdAt as string).toISOString(),
-  }));
+/** All tenants, oldest first. */
+export function listTenants(store: Store): Promise<readonly NewTenant[]> {
+  return selectAll(store).all(store.database);
 }
 
 /**
@@ -65,13 +82,8 @@ export async function listTenants(
  * @throws OperatorError where there is none
  */
 export async function findTenant(store: Store, id?: string): Promise<Tenant> {
-  const where = id === undefined ? sql`` : sql` where id = ${parameter(() => id)}`;
-  const statement = compile(
-    store.dialect.builder,
-    sql`select id, name from tenants${where} order by created_at, id limit 1`,
-  );
-  const [row] = id === undefined || isId(id) ? await store.database.query(statement, undefined) : [];
-  if (row) return { id: row[0] as string, name: row[1] as string };
+  const tenant = await (id === undefined ? selectFirst(store).first(store.database) : findById(store, id));
+  if (tenant) return tenant;
   throw new OperatorError(
     id === undefined
       ? "there is no tenant yet; make one: portico tenant create --name NAME"
@@ -79,13 +91,14 @@ export async function findTenant(store: Store, id?: string): Promise<Tenant> {
   );
 }
 
-/** Whether the database is still without a tenant, in a transaction before whose end nobody else makes one. */
+async function findById(store: Store, id: string): Promise<Tenant | undefined> {
+  return isId(id) ? selectById(store).first(store.database, { id }) : undefined;
+}
+
+/** Whether the database has no tenant yet. Until the transaction of `session` ends, no other process creates one. */
 export async function hasNoTenant(store: Store, session: Session): Promise<boolean> {
-  const { builder, lockTable } = store.dialect;
-  const lock = lockTable(tenantsTable.name);
-  if (lock) await session.query(compile(builder, lock), undefined);
-  const statement = compile(builder, sql`select 1 from tenants limit 1`);
-  return (await session.query(statement, undefined)).length === 0;
+  await store.lockTable(session, tenantsTable.name);
+  return (await selectFirst(store).first(session)) === undefined;
 }
 
 /**
@@ -93,13 +106,7 @@ export async function hasNoTenant(store: Store, session: Session): Promise<boole
  * @throws OperatorError where the tenant has no user with this id
  */
 export async function findUser(store: Store, tenantId: string, id?: string): Promise<string | null> {
-  const isWanted = id === undefined ? sql`` : sql` and id = ${parameter(() => id)}`;
-  const statement = compile(
-    store.dialect.builder,
-    sql`select id from users where tenant_id = ${parameter(() => tenantId)}${isWanted} order by created_at, id limit 1`,
-  );
-  const [row] = await store.database.query(statement, undefined);
-  if (row) return row[0] as string;
-  if (id === undefined) return null;
+  if (id === undefined) return (await selectFirstUser(store).first(store.database, { tenantId }))?.id ?? null;
+  if (await selectUser(store).first(store.database, { tenantId, id })) return id;
   throw new OperatorError(`the tenant has no user ${id}`);
 }
