@@ -13,9 +13,9 @@ import type { SignInSessions } from "../auth/users/sign-in-sessions.ts";
 import type { BruteForceLimits } from "./endpoints/brute-force-limits.ts";
 import { type Issuer, issuerOf } from "./endpoints/issuer.ts";
 import type { Brand } from "./pages/brand.ts";
-import { type Handler, handlerOf } from "./provider/handler.ts";
 import type { RemoteKeySets } from "./provider/key-sets.ts";
 import { type Library, loadLibrary } from "./provider/library.ts";
+import { type Handler, handlerOf } from "./provider/patches/context-release.ts";
 import { buildProvider } from "./provider/provider.ts";
 
 export interface AuthorizationServerDependencies {

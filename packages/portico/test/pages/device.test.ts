@@ -31,7 +31,7 @@ inChromium("devices", (chromium) => {
       const code = page.getByLabel("The code that your device shows");
       await code.fill("BBBB-BBBB");
       await page.getByRole("button", { name: "Continue" }).click();
-      await page.getByRole("alert").getByText("There is no such code").waitFor();
+      await page.getByRole("alert").getByText("No device shows this code").waitFor();
       await code.fill(asked.user_code.toLowerCase());
       await page.getByRole("button", { name: "Continue" }).click();
       await page.getByText(asked.user_code, { exact: true }).waitFor();

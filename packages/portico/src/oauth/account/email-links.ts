@@ -26,7 +26,7 @@ import {
   passwordChangedPage,
 } from "../pages/password-pages.ts";
 import { errorPage } from "../pages/plain-pages.ts";
-import { requireSignedIn } from "../provider/account.ts";
+import { requireSignedIn } from "./signed-in.ts";
 
 /** `/interaction/{id}/password`: somebody cannot sign in. The answer is the same whether there is such a person. */
 export async function requestPasswordLink(context: PageContext, pageRequest: PageRequest): Promise<void> {

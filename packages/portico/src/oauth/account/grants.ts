@@ -9,7 +9,7 @@ import {
   sendRefusedForm,
 } from "../interaction/page-request.ts";
 import { grantsPage } from "../pages/grants-page.ts";
-import { requireSignedIn } from "../provider/account.ts";
+import { requireSignedIn } from "./signed-in.ts";
 
 /** Shows the applications that a person gave access, and withdraws all of that of the one that a form names. */
 export async function showGrants(context: PageContext, pageRequest: PageRequest): Promise<void> {

@@ -10,7 +10,7 @@ import {
 } from "../interaction/page-request.ts";
 import { creationOptions, parsePresented, verifyRegistration } from "../interaction/webauthn.ts";
 import { passkeysPage } from "../pages/passkeys-page.ts";
-import { requireSignedIn, type SignedInUser } from "../provider/account.ts";
+import { requireSignedIn, type SignedInUser } from "./signed-in.ts";
 
 const maxNameLength = 100;
 

@@ -10,7 +10,7 @@ import {
   sendRefusedForm,
 } from "../interaction/page-request.ts";
 import { type ShownSession, sessionsPage } from "../pages/sessions-page.ts";
-import { requireSignedIn } from "../provider/account.ts";
+import { requireSignedIn } from "./signed-in.ts";
 
 /** Shows a person's sessions, and ends the one that a form names, or all but this one. */
 export async function showSessions(context: PageContext, pageRequest: PageRequest): Promise<void> {

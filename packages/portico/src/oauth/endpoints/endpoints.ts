@@ -10,15 +10,17 @@ import {
   type PageContext,
   type PageHandler,
   type PageRequest,
-  redirectSeeOther,
   sendFile,
   sendPage,
 } from "../interaction/page-request.ts";
 import { logoPath } from "../pages/layout.ts";
 import { passkeyScript, scriptPath } from "../pages/passkey-form.ts";
 import { errorPage } from "../pages/plain-pages.ts";
-import { tokenMarker } from "../provider/adapter.ts";
-import { routes } from "../provider/configuration.ts";
+import { markJwt } from "../provider/patches/jwt-access-tokens.ts";
+import { promptForOfflineAccess } from "../provider/patches/offline-access.ts";
+import { redirectToGet } from "../provider/patches/post-requests.ts";
+import { refuseFormPost } from "../provider/patches/response-modes.ts";
+import { routes } from "../provider/routes.ts";
 
 export interface Endpoint {
   readonly path: string;
@@ -77,50 +79,18 @@ export const endpoints: readonly Endpoint[] = [
     quota: requestQuota,
   },
   { path: routes.token, methods: ["POST", "OPTIONS"] },
-  { path: routes.introspection, methods: ["POST", "OPTIONS"], prepare: markToken },
-  { path: routes.revocation, methods: ["POST", "OPTIONS"], prepare: markToken },
+  { path: routes.introspection, methods: ["POST", "OPTIONS"], prepare: markJwt },
+  { path: routes.revocation, methods: ["POST", "OPTIONS"], prepare: markJwt },
   { path: routes.userinfo, methods: ["GET", "POST", "OPTIONS"] },
   { path: routes.jwks, methods: ["GET", "OPTIONS"] },
   { path: "/.well-known/openid-configuration", methods: ["GET", "OPTIONS"] },
   { path: "/.well-known/oauth-authorization-server", methods: ["GET", "OPTIONS"] },
 ];
 
-/** The library knows opaque tokens only: a JSON Web Token is marked, and the adapter looks into it. */
-function markToken(form: URLSearchParams): boolean {
-  const [token, ...more] = form.getAll("token");
-  if (!token?.startsWith("eyJ") || more.length > 0) return false;
-  form.set("token", `${tokenMarker}${token}`);
-  return true;
-}
-
-/** What people of `/authorize` would otherwise meet: a silent refusal, and a page that works with a script only. */
+/** Both patches change the request, so both run. */
 function prepareAuthorization(parameters: URLSearchParams): boolean {
-  const isFormPost = parameters.get("response_mode") === "form_post";
-  if (isFormPost) parameters.set("response_mode", "not_offered");
-  // Without it, offline access is dropped without a word (OpenID Connect Core, section 11).
-  const isOffline = parameters.get("scope")?.split(" ").includes("offline_access") ?? false;
-  const prompts = (parameters.get("prompt") ?? "").split(" ").filter((each) => each !== "");
-  const isConsentNotRequested = isOffline && !prompts.includes("consent") && !prompts.includes("none");
-  if (isConsentNotRequested) parameters.set("prompt", [...prompts, "consent"].join(" "));
-  return isFormPost || isConsentNotRequested;
-}
-
-/** Long enough for every request that could have been sent with GET. */
-const maxQueryLength = 12 * 1024;
-
-/**
- * What a form of an application sends (OpenID Connect Core, section 3.1.2.1; RP-Initiated Logout, section 2) is asked
- * for once more: a browser sends its cookies with that, and not with forms of other sites.
- */
-async function redirectToGet({ issuer }: PageContext, pageRequest: PageRequest): Promise<void> {
-  const { request, form } = pageRequest;
-  const query = String(form ?? "");
-  const isForm = /^application\/x-www-form-urlencoded *(;|$)/i.test(request.headers["content-type"] ?? "");
-  const refuse = (status: number, error_description: string): void =>
-    sendPage(issuer, pageRequest, status, errorPage(issuer, { error: "invalid_request", error_description }));
-  if (!isForm) return refuse(400, "Only forms can be sent here.");
-  if (query.length > maxQueryLength) return refuse(413, "The request is too long.");
-  redirectSeeOther(issuer, pageRequest, `${request.url?.split("?", 1)[0]}?${query}`);
+  const isFormPost = refuseFormPost(parameters);
+  return promptForOfflineAccess(parameters) || isFormPost;
 }
 
 async function sendScript(_parts: PageContext, pageRequest: PageRequest): Promise<void> {

@@ -1,22 +1,44 @@
-// Tells whoever comes without a good credential where to find out how to get one (RFC 9728, section 5.1).
+// The metadata of the API as a protected resource (RFC 9728), and the challenge that points to them.
 
+import type { FastifyInstance } from "fastify";
 import { Problem } from "../../errors.ts";
-import type { OAuthOptions } from "./routes.ts";
+import type { AuthorizationServer } from "../authorization-server.ts";
 
-export const resourceMetadataPath = "/.well-known/oauth-protected-resource";
+const metadataPath = "/.well-known/oauth-protected-resource";
 
-/** The same refusal, whose challenge names the metadata of the API. */
-export async function withResourceMetadata(
-  error: unknown,
-  { server }: Pick<OAuthOptions, "server">,
-): Promise<unknown> {
+interface ProtectedResource {
+  readonly server: AuthorizationServer;
+}
+
+/** RFC 9728, section 3. @param resourcePath the path of PUBLIC_URL */
+export function registerResourceMetadata(
+  routes: FastifyInstance,
+  { server: { dependencies }, resourcePath }: ProtectedResource & { readonly resourcePath: string },
+): void {
+  for (const path of new Set(["", resourcePath])) {
+    routes.get(`${metadataPath}${path}`, async (_request, reply) => {
+      const { issuer, resource } = await dependencies.urls;
+      reply.header("Access-Control-Allow-Origin", "*");
+      return {
+        resource,
+        authorization_servers: [issuer],
+        scopes_supported: dependencies.scopes,
+        bearer_methods_supported: ["header"],
+        resource_name: dependencies.brand.name,
+      };
+    });
+  }
+}
+
+/** Adds the URL of the metadata to the challenge of a refusal (RFC 9728, section 5.1). Other errors stay as they are. */
+export async function withResourceMetadata(error: unknown, { server }: ProtectedResource): Promise<unknown> {
   const challenge = error instanceof Problem ? error.headers["WWW-Authenticate"] : undefined;
   if (challenge === undefined || !(error instanceof Problem)) return error;
-  const { resource: metadataUrl } = await server.dependencies.urls;
+  const { resource } = await server.dependencies.urls;
   const separator = challenge === "Bearer" ? " " : ", ";
   const headers = {
     ...error.headers,
-    "WWW-Authenticate": `${challenge}${separator}resource_metadata="${metadataUrl}${resourceMetadataPath}"`,
+    "WWW-Authenticate": `${challenge}${separator}resource_metadata="${resource}${metadataPath}"`,
   };
   return new Problem(error.code, error.message, error.details, headers, error.cause);
 }

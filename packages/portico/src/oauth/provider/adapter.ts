@@ -1,18 +1,28 @@
-// What oidc-provider asks of a database, answered from the records, the clients and the access tokens.
+// The storage of oidc-provider: each of its models is read from and written to the records, the clients or the access
+// tokens of Portico.
 
 import type { Adapter, AdapterPayload } from "oidc-provider";
-import type { OAuthClient, OAuthClientLookup } from "../../auth/clients/lookup.ts";
-import type { AccessClaims, AccessTokens } from "../../auth/tokens/access-tokens.ts";
+import type { OAuthClientLookup } from "../../auth/clients/lookup.ts";
+import type { AccessTokens } from "../../auth/tokens/access-tokens.ts";
+import type { NewRecord } from "../../auth/tokens/oauth-record-statements.ts";
 import type { OAuthRecords, StoredRecord } from "../../auth/tokens/oauth-records.ts";
 import type { UserLookup } from "../../auth/users/lookup.ts";
 import type { LastSeen, SignInSessions } from "../../auth/users/sign-in-sessions.ts";
 import { epochSeconds } from "../../lib/epoch-seconds.ts";
 import type { BruteForceLimits } from "../endpoints/brute-force-limits.ts";
-import { presentedSession, suppressSessionCookie } from "../interaction/session-cookie.ts";
+import { clientMetadata } from "./client-metadata.ts";
 import type { Library } from "./library.ts";
-import { addressOf } from "./mounted-request.ts";
+import { limitPolling } from "./patches/device-polling.ts";
+import { jwtOf, storedTokenOf } from "./patches/jwt-access-tokens.ts";
+import { addressOf } from "./patches/mounted-request.ts";
+import { presentedSession, suppressSessionCookie } from "./patches/replaced-session.ts";
+import {
+  addAssertionOnce,
+  consumeOnce,
+  destroyInteractionOnce,
+  updateInteraction,
+} from "./patches/single-use.ts";
 
-/** What the authorization server stands on. */
 export interface ProviderStorage {
   readonly records: OAuthRecords;
   readonly clients: OAuthClientLookup;
@@ -22,19 +32,15 @@ export interface ProviderStorage {
   readonly sessions: SignInSessions;
 }
 
-/** Written before a JSON Web Token, so that the library looks for it instead of refusing its form. */
-export const tokenMarker = "~";
-const accessModels = ["AccessToken", "ClientCredentials"];
-/** What is kept of the text in which a browser says what it is. */
+/** Characters of a User-Agent header that are stored. */
 const maxBrowserLength = 300;
-/** Where a model names the session that it stands on. */
+/** The member of a model that holds the uid of the session it belongs to. */
 const sessionMember: ReadonlyMap<string, "uid" | "sessionUid"> = new Map([
   ["Session", "uid"],
   ["AuthorizationCode", "sessionUid"],
   ["DeviceCode", "sessionUid"],
 ]);
-const interactionAnswered = "this request for authorization has had its answer";
-/** For models that are kept without end the library names no time. */
+/** The lifetime of models for which the library passes none. */
 const maxLifetimeSeconds = 366 * 86_400;
 
 export class RecordAdapter implements Adapter {
@@ -50,73 +56,66 @@ export class RecordAdapter implements Adapter {
 
   async upsert(id: string, payload: AdapterPayload, expiresIn: number = maxLifetimeSeconds): Promise<void> {
     const { records } = this.#storage;
-    const { jti: _, ...rest } = payload;
-    const record = {
+    const record = this.#recordOf(id, payload, expiresIn);
+    if (this.#model === "Interaction" && payload.result !== undefined)
+      return updateInteraction(this.#library, records, record);
+    if (this.#model === "ReplayDetection") return addAssertionOnce(this.#library, records, record);
+    if (this.#model !== "Session" || !this.#isPresented(id)) return records.put(record);
+    const isStored = await records.update(record);
+    if (!isStored) suppressSessionCookie(this.#library.Provider.ctx!);
+  }
+
+  #recordOf(id: string, payload: AdapterPayload, expiresIn: number): NewRecord {
+    const { jti: _, ...members } = payload;
+    const stored = { ...members, jti: id, ...(this.#model === "Session" && { seen: this.#lastSeen() }) };
+    return {
       model: this.#model,
       value: id,
-      payload: JSON.stringify({
-        ...rest,
-        jti: id,
-        ...(this.#model === "Session" && { seen: this.#lastSeen() }),
-      }),
+      payload: JSON.stringify(stored),
       expiresAt: epochSeconds() + expiresIn,
       grantId: this.#model === "Grant" ? id : payload.grantId,
-      // Who signs in in an interaction is known before there is a session: it ends with all others.
+      // The user who signed in during an interaction, before a session exists: ending all of a user's sessions ends it too.
       accountId: payload.accountId ?? payload.result?.login?.accountId,
       uid: payload.uid,
       userCode: payload.userCode,
     };
-    if (this.#model === "Interaction" && payload.result !== undefined) {
-      // What a person said to a request that has had its answer is nothing.
-      if (await records.update(record)) return;
-      throw new this.#library.errors.SessionNotFound(interactionAnswered);
-    }
-    if (this.#model === "Session" && this.#isPresented(id)) {
-      // One that was replaced meanwhile must not come back: neither what it opened nor what it had forgotten.
-      if (!(await records.update(record))) suppressSessionCookie(this.#library.Provider.ctx!);
-      return;
-    }
-    if (this.#model !== "ReplayDetection") return records.put(record);
-    // The library looks first and writes then; of two assertions at once both would pass.
-    if (await records.add(record)) return;
-    throw new this.#library.errors.InvalidClientAuth("client assertion tokens must only be used once");
   }
 
-  /** Whether the request came with this session, which so was found when it came. */
+  /** Whether the current request presented this session, which existed when the request began. */
   #isPresented(id: string): boolean {
     const { ctx } = this.#library.Provider;
     return ctx !== undefined && presentedSession(ctx) === id;
   }
 
   async find(id: string): Promise<AdapterPayload | undefined> {
-    const { records, clients, tokens } = this.#storage;
+    const { records, clients, bruteForce } = this.#storage;
     if (this.#model === "Client") {
       const client = await clients.find(id);
-      return client && metadataOf(client);
+      return client && clientMetadata(client);
     }
-    if (accessModels.includes(this.#model) && isToken(id)) {
-      const claims = await tokens.claims(withoutMarker(id));
-      return claims && this.#tokenOf(claims, id);
-    }
-    const payload = await this.#unlessGone(
-      await this.#unlessEnded(payloadOf(await records.find(this.#model, id))),
-    );
-    if (payload && this.#model === "DeviceCode") await this.#requirePollInterval(id);
+    const jwt = isAccessModel(this.#model) ? jwtOf(id) : undefined;
+    if (jwt !== undefined) return this.#findAccessToken(jwt, id);
+    const stored = payloadOf(await records.find(this.#model, id));
+    const payload = await this.#unlessOrphaned(await this.#unlessEnded(stored));
+    if (payload && this.#model === "DeviceCode") await limitPolling(this.#library, bruteForce, id);
     return payload;
   }
 
-  /** RFC 8628, section 3.5 */
-  async #requirePollInterval(deviceCode: string): Promise<void> {
-    const { Provider, errors } = this.#library;
-    if (Provider.ctx?.oidc.route !== "token") return;
-    if (await this.#storage.bruteForce.pollsTooFast(deviceCode)) throw new errors.SlowDown();
+  async #findAccessToken(jwt: string, id: string): Promise<AdapterPayload | undefined> {
+    const claims = await this.#storage.tokens.claims(jwt);
+    if (!claims || !isAccessModel(this.#model)) return undefined;
+    return storedTokenOf(claims, id, this.#model, this.#library.Provider.ctx?.oidc.route);
   }
 
   async findByUid(uid: string): Promise<AdapterPayload | undefined> {
     return this.#unlessEnded(payloadOf(await this.#storage.records.findByUid(this.#model, uid)));
   }
 
-  /** What a request wrote while its session was ended is nothing: the session itself, or a code that came of it. */
+  async findByUserCode(userCode: string): Promise<AdapterPayload | undefined> {
+    return payloadOf(await this.#storage.records.findByUserCode(this.#model, userCode));
+  }
+
+  /** Ignores what a concurrent request stored after its session was ended: the session itself, or a code. */
   async #unlessEnded(payload: AdapterPayload | undefined): Promise<AdapterPayload | undefined> {
     const member = sessionMember.get(this.#model);
     const uid = member && payload?.[member];
@@ -124,8 +123,8 @@ export class RecordAdapter implements Adapter {
     return (await this.#storage.sessions.isEnded(uid)) ? undefined : payload;
   }
 
-  /** What stands on a client, a redirect URI or a person that is gone by now is nothing. */
-  async #unlessGone(payload: AdapterPayload | undefined): Promise<AdapterPayload | undefined> {
+  /** Ignores records whose client, redirect URI or user was deleted. */
+  async #unlessOrphaned(payload: AdapterPayload | undefined): Promise<AdapterPayload | undefined> {
     if (!payload) return undefined;
     const { clients, users } = this.#storage;
     if (this.#model === "RefreshToken")
@@ -137,7 +136,6 @@ export class RecordAdapter implements Adapter {
     return client && isRegistered ? payload : undefined;
   }
 
-  /** From where the request comes that uses a session now. */
   #lastSeen(): LastSeen | undefined {
     const request = this.#library.Provider.ctx?.req;
     if (!request) return undefined;
@@ -145,99 +143,31 @@ export class RecordAdapter implements Adapter {
     return { at: epochSeconds(), address: addressOf(request), browser };
   }
 
-  async findByUserCode(userCode: string): Promise<AdapterPayload | undefined> {
-    return payloadOf(await this.#storage.records.findByUserCode(this.#model, userCode));
-  }
-
-  /** Of several who try at once one succeeds; for the others, what was granted ends (RFC 9700, section 4.14). */
-  async consume(id: string): Promise<void> {
-    const { records } = this.#storage;
-    if (await records.consume(this.#model, id)) return;
-    const grantId = payloadOf(await records.find(this.#model, id))?.grantId;
-    if (grantId) await records.deleteGrant(grantId);
-    const { errors } = this.#library;
-    if (this.#model === "PushedAuthorizationRequest")
-      throw new errors.InvalidRequestUri("request_uri was used already");
-    throw new errors.InvalidGrant("it was used already");
+  consume(id: string): Promise<void> {
+    return consumeOnce(this.#library, this.#storage.records, this.#model, id);
   }
 
   async destroy(id: string): Promise<void> {
     const { records, tokens } = this.#storage;
-    if (!isToken(id)) {
-      const isMine = await records.delete(this.#model, id);
-      // Of several who go on with one request for authorization, one is given its answer.
-      if (isMine || this.#model !== "Interaction") return;
-      throw new this.#library.errors.SessionNotFound(interactionAnswered);
-    }
-    const claims = await tokens.claims(withoutMarker(id));
+    if (this.#model === "Interaction") return destroyInteractionOnce(this.#library, records, id);
+    const jwt = isAccessModel(this.#model) ? jwtOf(id) : undefined;
+    if (jwt === undefined) return void (await records.delete(this.#model, id));
+    const claims = await tokens.claims(jwt);
     if (claims) await tokens.revoke(claims);
   }
 
   async revokeByGrantId(grantId: string): Promise<void> {
-    // Access tokens are not kept: they end with the grant, and one that is revoked is remembered by itself.
-    if (!accessModels.includes(this.#model)) await this.#storage.records.deleteByGrant(this.#model, grantId);
-  }
-
-  /** An access token as the library would have kept it. */
-  #tokenOf(claims: AccessClaims, id: string): AdapterPayload | undefined {
-    const isUser = claims.sub !== claims.client_id;
-    if (isUser !== (this.#model === "AccessToken")) return undefined;
-    const { client_id: clientId, tenant_id, aud, exp, iat, scope } = claims;
-    // The library takes a token with an audience for one that is not its own.
-    const isOwn = this.#library.Provider.ctx?.oidc.route === "userinfo";
-    return {
-      kind: this.#model,
-      jti: id,
-      ...{ clientId, exp, iat, scope },
-      ...(isUser && { accountId: claims.sub, grantId: claims.grant_id }),
-      ...(!isOwn && { aud }),
-      extra: { tenant_id, ...(isUser && { grant_id: claims.grant_id }) },
-    };
+    // Access tokens are not stored; they are valid only while their grant exists.
+    if (!isAccessModel(this.#model)) await this.#storage.records.deleteByGrant(this.#model, grantId);
   }
 }
 
-function isToken(id: string): boolean {
-  return id.startsWith("eyJ") || id.startsWith(`${tokenMarker}eyJ`);
-}
-
-function withoutMarker(id: string): string {
-  return id.startsWith(tokenMarker) ? id.slice(tokenMarker.length) : id;
+function isAccessModel(model: string): model is "AccessToken" | "ClientCredentials" {
+  return model === "AccessToken" || model === "ClientCredentials";
 }
 
 function payloadOf(record: StoredRecord | undefined): AdapterPayload | undefined {
   if (!record) return undefined;
   const payload: AdapterPayload = JSON.parse(record.payload);
   return record.consumedAt === undefined ? payload : { ...payload, consumed: record.consumedAt };
-}
-
-/** Names of members of a client that are ours, not OpenID Connect's. */
-export const ownMetadata = ["tenant_id", "tenant_name", "requires_consent", "may_introspect", "secrets"];
-
-/** Not `form_post`: its page needs a script. */
-export const responseModes = ["query", "fragment"] as const;
-
-/** RFC 7591, section 2 */
-function metadataOf(client: OAuthClient): AdapterPayload {
-  const hasCode = client.grantTypes.includes("authorization_code");
-  const hasSecret = client.authMethod.startsWith("client_secret");
-  return {
-    client_id: client.clientId,
-    client_name: client.name,
-    token_endpoint_auth_method: client.authMethod,
-    grant_types: [...client.grantTypes],
-    response_types: hasCode ? ["code"] : [],
-    response_modes: [...responseModes],
-    redirect_uris: [...client.redirectUris],
-    // The library takes no empty text; what a client without scopes may ask for is seen where scopes are asked for.
-    ...(client.scopes.length > 0 && { scope: client.scopes.join(" ") }),
-    // What is presented is held against `secrets`; the library only wants to see that there is one.
-    ...(hasSecret && { client_secret: "kept as a hash" }),
-    ...(client.jwks && { jwks: client.jwks }),
-    ...(client.jwksUri !== undefined && { jwks_uri: client.jwksUri }),
-    tenant_id: client.tenantId,
-    tenant_name: client.tenantName,
-    requires_consent: client.requiresConsent,
-    may_introspect: client.mayIntrospect,
-    secrets: client.secrets,
-  } as AdapterPayload;
 }

@@ -1,19 +1,24 @@
-// What oidc-provider is told: every setting, and the questions that it asks about a request.
+// The configuration of oidc-provider, and its callbacks that decide about a request.
 
-import type { Configuration, Grant, KoaContextWithOIDC } from "oidc-provider";
+import type { Configuration } from "oidc-provider";
 import { openIdScopes } from "../../auth/clients/rules.ts";
 import type { SigningKey } from "../../auth/tokens/signing-keys.ts";
-import type { User, UserLookup } from "../../auth/users/lookup.ts";
+import type { User } from "../../auth/users/lookup.ts";
 import { sessionSeconds } from "../../auth/users/sign-in-sessions.ts";
 import { epochSeconds } from "../../lib/epoch-seconds.ts";
 import { deriveSecrets, type Issuer } from "../endpoints/issuer.ts";
 import { deviceFlow } from "../interaction/device-flow.ts";
 import { endSessionPage, errorPage, signedOutPage } from "../pages/plain-pages.ts";
-import { ownMetadata, type ProviderStorage, RecordAdapter } from "./adapter.ts";
+import { type ProviderStorage, RecordAdapter } from "./adapter.ts";
+import { extraMetadata } from "./client-metadata.ts";
+import { existingGrant, signInPolicy } from "./consent-policy.ts";
+import { anonymousSessionSeconds, cookieNames, sessionCookie } from "./cookies.ts";
 import type { RemoteKeySets } from "./key-sets.ts";
 import type { Library } from "./library.ts";
+import { setPage } from "./page-response.ts";
+import { routes } from "./routes.ts";
+import { allowedScopes } from "./scopes.ts";
 
-/** What the settings are made of. */
 export interface Settings {
   readonly library: Library;
   readonly storage: ProviderStorage;
@@ -29,44 +34,18 @@ const lifetimes = {
   AuthorizationCode: 60,
   ClientCredentials: 600,
   DeviceCode: 600,
-  // The longest that a family of refresh tokens may live.
+  // The maximum lifetime of a family of refresh tokens: refreshing does not extend it.
   Grant: 365 * day,
   IdToken: 600,
   Interaction: 1_800,
   RefreshToken: 30 * day,
   Session: (_context: unknown, session: { readonly accountId?: string | undefined }) =>
-    session.accountId === undefined ? unusedSessionSeconds : sessionSeconds,
+    session.accountId === undefined ? anonymousSessionSeconds : sessionSeconds,
 };
-/** A session in which nobody signed in keeps what a form needs, as long as a request for authorization waits. */
-export const unusedSessionSeconds = 1_800;
 
-/** Seconds by which clocks may differ. */
+/** Seconds of clock skew between Portico and its clients. */
 const clockTolerance = 30;
 const maxAssertionSeconds = 3_600;
-
-export const cookieNames = {
-  session: "portico_session",
-  interaction: "portico_interaction",
-  resume: "portico_resume",
-};
-
-/** Sent to the authorization server only. */
-export function longCookie(issuer: string) {
-  return { httpOnly: true, sameSite: "lax", signed: true, path: new URL(issuer).pathname } as const;
-}
-
-export const routes = {
-  authorization: "/authorize",
-  token: "/token",
-  introspection: "/introspect",
-  revocation: "/revoke",
-  userinfo: "/userinfo",
-  jwks: "/jwks",
-  end_session: "/logout",
-  device_authorization: "/device_authorization",
-  code_verification: "/device",
-  pushed_authorization_request: "/par",
-} as const;
 
 export function configuration({ library, storage, issuer, keys, secrets, keySets }: Settings): Configuration {
   const { errors } = library;
@@ -90,7 +69,7 @@ export function configuration({ library, storage, issuer, keys, secrets, keySets
       clientAuthSigningAlgValues: ["ES256", "RS256", "PS256", "Ed25519", "EdDSA"],
       idTokenSigningAlgValues: ["ES256"],
     },
-    extraClientMetadata: { properties: ownMetadata },
+    extraClientMetadata: { properties: extraMetadata },
     ttl: lifetimes,
     features: {
       devInteractions: { enabled: false },
@@ -104,8 +83,8 @@ export function configuration({ library, storage, issuer, keys, secrets, keySets
       deviceFlow: deviceFlow(issuer, storage.bruteForce),
       rpInitiatedLogout: {
         enabled: true,
-        logoutSource: async (context, form) => showPage(context, endSessionPage(issuer, form)),
-        postLogoutSuccessSource: async (context) => showPage(context, signedOutPage(issuer)),
+        logoutSource: async (context, form) => setPage(context, endSessionPage(issuer, form)),
+        postLogoutSuccessSource: async (context) => setPage(context, signedOutPage(issuer)),
       },
       resourceIndicators: {
         enabled: true,
@@ -115,7 +94,7 @@ export function configuration({ library, storage, issuer, keys, secrets, keySets
           if (resource !== issuer.resource && resource !== `${issuer.resource}/`)
             throw new errors.InvalidTarget();
           return {
-            scope: scopesFor(context, client, issuer, errors).join(" "),
+            scope: allowedScopes(context, client, issuer, errors).join(" "),
             audience: issuer.resource,
             accessTokenFormat: "jwt",
             jwt: { sign: { alg: "ES256" } },
@@ -137,7 +116,7 @@ export function configuration({ library, storage, issuer, keys, secrets, keySets
     cookies: {
       keys: deriveSecrets(secrets, "cookies"),
       names: cookieNames,
-      long: longCookie(issuer.issuer),
+      long: sessionCookie(issuer.issuer),
       short: { httpOnly: true, sameSite: "lax", signed: true },
     },
     interactions: {
@@ -149,12 +128,12 @@ export function configuration({ library, storage, issuer, keys, secrets, keySets
       const tenantId = context.oidc.client?.["tenant_id"];
       return user && (tenantId === undefined || tenantId === user.tenantId) ? accountOf(user) : undefined;
     },
-    loadExistingGrant: grantFor,
-    renderError: async (context, out) => showPage(context, errorPage(issuer, { ...out })),
+    loadExistingGrant: existingGrant,
+    renderError: async (context, out) => setPage(context, errorPage(issuer, { ...out })),
   };
 }
 
-/** What is wrong with an assertion whose signature is good. One that is used is remembered until it expires. */
+/** Why the claims of a client assertion are refused (RFC 7523, section 3); its signature was verified before. */
 function assertionError({ aud, iat, exp }: Claims, issuer: string): string | undefined {
   const now = epochSeconds() + clockTolerance;
   if (aud !== issuer) return "the audience of the client assertion must be the issuer";
@@ -169,81 +148,9 @@ function accountOf({ id, name, email, isEmailVerified }: User) {
   return { accountId: id, claims: async () => claims };
 }
 
-export function showPage(context: Pick<KoaContextWithOIDC, "type" | "body">, page: string): void {
-  context.type = "html";
-  context.body = page;
-}
-
-/** A resource server looks at all tokens of its tenant, every other client at its own. */
+/** Resource servers may introspect all tokens of their tenant, other clients their own. */
 function mayIntrospect(client: Readonly<Record<string, unknown>>, token: object): boolean {
   const { clientId, extra } = token as { clientId?: string; extra?: Readonly<Record<string, unknown>> };
   if (clientId === client["clientId"]) return true;
   return client["may_introspect"] === true && extra?.["tenant_id"] === client["tenant_id"];
-}
-
-/** Where an application says what it asks people for. */
-const interactiveRoutes = ["authorization", "device_authorization", "pushed_authorization_request"];
-
-/** What the API can be asked for in this request. @throws InvalidScope for what nobody has ever heard of */
-function scopesFor(
-  context: KoaContextWithOIDC,
-  client: Readonly<{ scope?: string }>,
-  issuer: Issuer,
-  errors: Library["errors"],
-): readonly string[] {
-  const { params, route = "" } = context.oidc;
-  const requested = typeof params?.["scope"] === "string" ? params["scope"].split(" ") : [];
-  // People are not asked for everything that an application may have because it has said nothing.
-  if (requested.length === 0 && interactiveRoutes.includes(route))
-    throw new errors.InvalidScope("say in scope what the application asks for", "");
-  const isKnown = (scope: string): boolean => openIdScopes.includes(scope) || issuer.scopes.includes(scope);
-  const unknown = requested.find((scope) => scope !== "" && !isKnown(scope));
-  if (unknown !== undefined) throw new errors.InvalidScope("requested scope is not known", unknown);
-  if (client.scope === undefined && requested.length > 0)
-    throw new errors.InvalidScope("requested scope is not allowed", requested.join(" "));
-  // A scope that was taken from the client since is not refreshed.
-  const its = new Set(client.scope?.split(" "));
-  if (params?.["grant_type"] !== "client_credentials")
-    return [...openIdScopes, ...issuer.scopes].filter((scope) => its.has(scope));
-  // An application that acts for itself is nobody whom OpenID Connect could tell of.
-  const ofApi = issuer.scopes.filter((scope) => its.has(scope));
-  // All that it may, where it asks for nothing (RFC 6749, section 3.3).
-  if (requested.length === 0) Object.assign(params, { scope: ofApi.join(" ") });
-  return ofApi;
-}
-
-/** A session of somebody who is unknown to the tenant of the client is none: they sign in there. */
-function signInPolicy({ interactionPolicy }: Library, users: UserLookup) {
-  const policy = interactionPolicy.base();
-  const { Check } = interactionPolicy;
-  policy.get("login")?.checks.add(
-    new Check("other_tenant", "End-User authentication is required", "login_required", async ({ oidc }) => {
-      const { session, client } = oidc;
-      if (!session?.accountId || !client) return Check.NO_NEED_TO_PROMPT;
-      const user = await users.find(session.accountId);
-      return user?.tenantId === client["tenant_id"] ? Check.NO_NEED_TO_PROMPT : Check.REQUEST_PROMPT;
-    }),
-  );
-  return policy;
-}
-
-/** Stands in a grant that the person was not asked for. */
-const consentNotRequested = "urn:portico:unasked";
-
-/** What the person has granted to the client; for applications of one's own they are not asked. */
-async function grantFor({ oidc }: KoaContextWithOIDC): Promise<Grant | undefined> {
-  const { client, session, provider } = oidc;
-  const grantId = oidc.result?.consent?.grantId ?? session?.grantIdFor(client!.clientId);
-  const storedGrant = grantId === undefined ? undefined : await provider.Grant.find(grantId);
-  if (client!["requires_consent"] !== false)
-    return storedGrant?.resources?.[consentNotRequested] ? undefined : storedGrant;
-  if (!session?.accountId) return storedGrant;
-  const grant =
-    storedGrant ?? new provider.Grant({ accountId: session.accountId, clientId: client!.clientId });
-  grant.addOIDCScope([...oidc.requestParamScopes].join(" "));
-  for (const resource of Object.keys(oidc.resourceServers ?? {}))
-    grant.addResourceScope(resource, [...oidc.requestParamScopes].join(" "));
-  grant.addResourceScope(consentNotRequested, "yes");
-  await grant.save();
-  return grant;
 }

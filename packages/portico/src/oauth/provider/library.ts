@@ -1,14 +1,8 @@
-// Loads oidc-provider when the server needs it: the commands start without it.
+import { withoutRuntimeWarning } from "./patches/runtime-warning.ts";
 
 export type Library = typeof import("oidc-provider");
 
-/** It takes each Node that does not call itself LTS for an unsupported one, and would say so at every start. */
-export async function loadLibrary(): Promise<Library> {
-  const { warn } = console;
-  console.warn = () => {};
-  try {
-    return await import("oidc-provider");
-  } finally {
-    console.warn = warn;
-  }
+/** Loads oidc-provider when the authorization server starts: commands run without it. */
+export function loadLibrary(): Promise<Library> {
+  return withoutRuntimeWarning(() => import("oidc-provider"));
 }

@@ -213,7 +213,7 @@ onEachDatabase("oauth flows", (database) => {
     const entry = await browser.open(asked.verification_uri_complete!);
     assert.ok(entry.text.includes(`value="${asked.user_code}"`), entry.text);
     const wrong = await browser.submit(entry, { user_code: "BBBB-BBBB" });
-    assert.match(wrong.text, /There is no such code/);
+    assert.match(wrong.text, /No device shows this code/);
     const confirmation = await browser.submit(wrong, { user_code: asked.user_code.toLowerCase() });
     assert.ok(confirmation.text.includes(asked.user_code) && confirmation.text.includes("Planner"));
     let shown = await browser.submit(confirmation, { confirm: "yes" });

@@ -3,11 +3,11 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { isUnavailable, LoggedProblem, Problem } from "../../errors.ts";
 import type { RunningProvider } from "../authorization-server.ts";
-import type { Issuer } from "../endpoints/issuer.ts";
 import { tooManyAttemptsMessage } from "../interaction/page-request.ts";
 import { pageHeaders } from "../pages/layout.ts";
 import { errorPage } from "../pages/plain-pages.ts";
-import { outageBody } from "./outages.ts";
+import { outageBody } from "../provider/patches/outages.ts";
+import type { Issuer } from "./issuer.ts";
 
 interface FailedRequest {
   readonly request: FastifyRequest;

@@ -1,12 +1,15 @@
-// A request as oidc-provider sees it: below the path of the issuer, with the headers that AUTH_URL tells and no
-// others that could move it, and with its body at hand.
+// oidc-provider 9.13 derives its URLs from Host and X-Forwarded-* (discovery, forms, redirects), reads the request
+// body from the stream, and renders errors of every endpoint as HTML if Accept prefers it. Portico passes it a
+// request of its own: Host and protocol come from AUTH_URL, other forwarding headers are removed, the target is the
+// path below the issuer, the body has been read and checked, and Accept is HTML for pages and JSON for all else
+// (RFC 6749, section 5.2).
 
 import type { IncomingMessage } from "node:http";
 import type { FastifyRequest } from "fastify";
-import type { Issuer } from "../endpoints/issuer.ts";
+import type Provider from "oidc-provider";
+import type { Issuer } from "../../endpoints/issuer.ts";
 
-/** What a request can claim about where it came to, beside `host` and the protocol, which are told below. */
-const clearedHeaders = {
+const removedHeaders = {
   forwarded: undefined,
   "x-forwarded-for": undefined,
   "x-forwarded-host": undefined,
@@ -14,18 +17,24 @@ const clearedHeaders = {
 };
 
 export interface MountedRequest extends IncomingMessage {
-  /** Where the request comes from. */
+  /** The network address of the client. */
   readonly address: string;
 }
 
 export interface MountOptions {
   readonly issuer: Issuer;
+  /** The network address of the client. */
   readonly address: string;
   /** The path below the issuer, with the query. */
   readonly target: string;
-  /** Pages are for people; all else answers in JSON, whatever it is asked for. */
+  /** Whether the response is an HTML page; JSON otherwise. */
   readonly isPage: boolean;
   readonly body?: string | Buffer | undefined;
+}
+
+/** Makes oidc-provider read the protocol from `x-forwarded-proto`, which `mountedRequest` sets. */
+export function trustMountedHeaders(provider: Provider): void {
+  provider.proxy = true;
 }
 
 export function mountedRequest(
@@ -34,7 +43,7 @@ export function mountedRequest(
 ): MountedRequest {
   const headers: IncomingMessage["headers"] = {
     ...raw.headers,
-    ...clearedHeaders,
+    ...removedHeaders,
     host: issuer.host,
     "x-forwarded-proto": issuer.protocol,
     accept: isPage ? "text/html" : "application/json",
@@ -44,7 +53,7 @@ export function mountedRequest(
     headers["content-length"] = String(Buffer.byteLength(body));
   }
   const { method, httpVersion, httpVersionMajor, httpVersionMinor, socket } = raw;
-  // What Koa and the library read of a request; of a stream, no more than its iterator.
+  // The members of a request that Koa and oidc-provider read; of the stream, only its iterator.
   return {
     ...{ method, httpVersion, httpVersionMajor, httpVersionMinor, socket, headers },
     url: target,
@@ -54,7 +63,7 @@ export function mountedRequest(
   } as unknown as MountedRequest;
 }
 
-/** Where a request comes from that the library hands back; it comes with no others than these. */
+/** The network address of the client of a request that oidc-provider passes to a callback: always a mounted one. */
 export function addressOf(request: IncomingMessage): string {
   return (request as MountedRequest).address;
 }

@@ -1,29 +1,26 @@
-// How the library answers a request, and leaves nothing of it behind.
+// oidc-provider 9.13 defines an accessor on the Koa context of each request. V8 allocates accessors in the old generation:
+// everything that they reference, the whole request, survives every scavenge and is moved there too. Portico empties
+// the context once the response is closed, which leaves a fifth of that memory and a fifth of the major collections.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type Provider from "oidc-provider";
 
+/** Responds to a request with oidc-provider. */
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** A request that tells which context the library made for it. */
 interface RequestWithContext extends IncomingMessage {
   context?: object | undefined;
 }
 
-/**
- * The library gives each context an accessor of its own, and V8 makes accessors in the old generation: whatever they
- * reach, all of a request, would outlive every scavenge and be moved there too. Emptied, a context leaves a fifth of
- * that, and the old generation is collected a fifth as often.
- */
 export function handlerOf(provider: Provider): Handler {
   provider.use((context, next) => {
     (context.req as RequestWithContext).context = context;
     return next();
   });
-  const answer = provider.callback();
+  const handle = provider.callback();
   return async (request: RequestWithContext, response) => {
-    await answer(request, response);
-    // Until then, Koa asks the context what became of the response.
+    await handle(request, response);
+    // Koa reads the context until the response is closed.
     if (response.closed) releaseContext(request);
     else response.once("close", () => releaseContext(request));
   };
@@ -33,7 +30,7 @@ function releaseContext(request: RequestWithContext): void {
   const { context } = request;
   if (!context) return;
   request.context = undefined;
-  // Where no route of the library was found there is none.
+  // Undefined if no route of the library matched the request.
   const { oidc } = context as { readonly oidc?: object };
   if (oidc) clearMembers(oidc);
   clearMembers(context);

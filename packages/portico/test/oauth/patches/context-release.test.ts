@@ -7,8 +7,8 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, suite, test } from "node:test";
 import type { Adapter } from "oidc-provider";
-import { handlerOf } from "../../src/oauth/provider/handler.ts";
-import { loadLibrary } from "../../src/oauth/provider/library.ts";
+import { loadLibrary } from "../../../src/oauth/provider/library.ts";
+import { handlerOf } from "../../../src/oauth/provider/patches/context-release.ts";
 
 suite("the handler of the authorization library", () => {
   const server = createServer();

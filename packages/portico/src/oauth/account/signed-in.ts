@@ -1,6 +1,5 @@
 // The pages on which people look after their account: who is signed in, and whether a form is theirs.
 
-import type Provider from "oidc-provider";
 import type { User } from "../../auth/users/lookup.ts";
 import { Hmac } from "../../lib/hmac.ts";
 import {
@@ -11,8 +10,7 @@ import {
   sendRefusedForm,
 } from "../interaction/page-request.ts";
 import { errorPage } from "../pages/plain-pages.ts";
-
-export type Session = Awaited<ReturnType<Provider["Session"]["get"]>>;
+import { type Session, sessionOf } from "../provider/patches/session-lookup.ts";
 
 export interface SignedInUser {
   readonly session: Session;
@@ -27,8 +25,7 @@ export async function requireSignedIn(
   pageRequest: PageRequest,
 ): Promise<SignedInUser | undefined> {
   const { request, response, form } = pageRequest;
-  // The library's types do not know that it takes any context of its own.
-  const session = await provider.Session.get(provider.createContext(request, response) as never);
+  const session = await sessionOf(provider, request, response);
   const user = session.accountId === undefined ? undefined : await users.find(session.accountId);
   if (!user) {
     sendPage(issuer, pageRequest, 401, errorPage(issuer, signedOut));

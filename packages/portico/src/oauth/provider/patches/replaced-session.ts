@@ -1,13 +1,15 @@
-// The session that a browser shows with a request, as the library reads it from its cookie.
+// oidc-provider 9.13 stores the session at the end of every request that read it. Of two requests at once, the slower
+// one stores the session again under an id that the other one has replaced, with the state that it had before, and
+// sets that id as the cookie. Portico updates such a session only if it still exists (adapter.ts); if it does not, the
+// response sets no session cookie, so the browser keeps the newer one.
 
 import type { KoaContextWithOIDC } from "oidc-provider";
 
-/** The id of the session that a request shows; undefined where it shows none. */
+/** The id of the session that the request's cookie presents. */
 export function presentedSession({ oidc }: KoaContextWithOIDC): string | undefined {
   return oidc.cookies.get(oidc.provider.cookieName("session"), { signed: true });
 }
 
-/** Leaves the browser with the session that another of its requests was given meanwhile. */
 export function suppressSessionCookie({ oidc, response }: KoaContextWithOIDC): void {
   const name = oidc.provider.cookieName("session");
   const cookies = [response.get("Set-Cookie")].flat().filter((line) => line !== "");

@@ -1,0 +1,78 @@
+// Passes a checked request on: to oidc-provider, or to the handler of one of Portico's pages.
+
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { AuthorizationServerDependencies, RunningProvider } from "../authorization-server.ts";
+import type { PageHandler } from "../interaction/page-request.ts";
+import { PasskeyChallenges } from "../interaction/passkey-challenge.ts";
+import { pageHeaders } from "../pages/layout.ts";
+import { mountedRequest } from "../provider/patches/mounted-request.ts";
+import { withoutUserCode, withPresentedCode } from "../provider/patches/verification-uri-complete.ts";
+import type { Endpoint } from "./endpoints.ts";
+import { deriveSecrets } from "./issuer.ts";
+
+/** A request to an endpoint of the authorization server. */
+export interface OAuthCall {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly running: RunningProvider;
+  /** The path below the issuer, with the query. */
+  readonly target: string;
+  readonly isPage: boolean;
+  /** The network address of the client. */
+  readonly address: string;
+}
+
+export async function forwardToProvider(
+  { request, reply, running, target, isPage, address }: OAuthCall,
+  prepare?: Endpoint["prepare"],
+): Promise<void> {
+  const { issuer, handle } = running;
+  if (isPage)
+    for (const [name, value] of Object.entries(pageHeaders(issuer))) reply.raw.setHeader(name, value);
+  const { target: forwarded, presentedCode } = withoutUserCode(preparedTarget(target, prepare));
+  const body = preparedBody(request, prepare);
+  const mounted = mountedRequest(request, { issuer, address, isPage, target: forwarded, body });
+  await handle(withPresentedCode(mounted, presentedCode), reply.raw);
+}
+
+function preparedTarget(target: string, prepare: Endpoint["prepare"]): string {
+  const query = target.indexOf("?");
+  if (!prepare || query < 0) return target;
+  const parameters = new URLSearchParams(target.slice(query));
+  return prepare(parameters) ? `${target.slice(0, query)}?${parameters}` : target;
+}
+
+function preparedBody({ body }: FastifyRequest, prepare: Endpoint["prepare"]): string | Buffer | undefined {
+  if (!Buffer.isBuffer(body)) return undefined;
+  if (!prepare) return body;
+  const form = new URLSearchParams(body.toString());
+  return prepare(form) ? form.toString() : body;
+}
+
+export async function handlePage(
+  dependencies: AuthorizationServerDependencies,
+  { request, reply, running, target, address }: OAuthCall,
+  handle: PageHandler,
+): Promise<void> {
+  const { issuer } = running;
+  const query = target.indexOf("?");
+  const csrfKey = deriveSecrets(dependencies.secrets, "csrf")[0]!;
+  const challenges = new PasskeyChallenges(csrfKey, dependencies.records);
+  await handle(
+    { ...dependencies, ...running, csrfKey, challenges },
+    {
+      // Without the body, which is read here.
+      request: mountedRequest(request, { issuer, address, target, isPage: true }),
+      response: reply.raw,
+      form: formOf(request),
+      query: new URLSearchParams(query < 0 ? "" : target.slice(query)),
+      address,
+    },
+  );
+}
+
+/** The fields of a submitted form; undefined if the request is no POST. */
+function formOf({ method, body }: FastifyRequest): URLSearchParams | undefined {
+  if (method !== "POST") return undefined;
+  return new URLSearchParams(Buffer.isBuffer(body) ? body.toString() : "");
+}
