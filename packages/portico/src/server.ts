@@ -17,13 +17,12 @@ import { mountedAt } from "./oauth/endpoints/issuer.ts";
 import { CursorCodec } from "./query/cursor.ts";
 import { authorizationServer, tokenAuthenticator } from "./runtime/authorization.ts";
 import { type Background, startBackground } from "./runtime/background.ts";
-import { type Assembly, composeApp } from "./runtime/compose.ts";
+import { type Assembly, composeApp, openDatabase } from "./runtime/compose.ts";
 import { migrateAtStart } from "./runtime/migrate-at-start.ts";
 import { type Recording, requestRecording } from "./runtime/recording.ts";
 import { fillSandbox } from "./runtime/sandbox.ts";
 import { secretsFor } from "./runtime/secrets.ts";
-import { authUrl, completeSettings, type Settings } from "./runtime/settings.ts";
-import { openStore } from "./store/open.ts";
+import { authUrl, completeSettings, graphqlLimitsOf, type Settings } from "./runtime/settings/settings.ts";
 import type { Store } from "./store/store.ts";
 import { KeyUsage } from "./usage/key-usage.ts";
 
@@ -36,6 +35,7 @@ export interface ServerOptions extends Partial<Settings> {
 /** How long requests in progress may take once the server is closed. */
 const requestTimeoutMs = 10_000;
 const closeIdleIntervalMs = 20;
+const mebibyte = 1024 * 1024;
 
 /**
  * Opens the database and composes a server, which does not listen yet. In sandbox mode the database is migrated. Neither
@@ -52,7 +52,7 @@ const closeIdleIntervalMs = 20;
 export async function createServer(app: App, { log, ...values }: ServerOptions = {}): Promise<PorticoServer> {
   const assembly = composeApp(app, completeSettings(values, app.settings));
   const { settings } = assembly;
-  const store = await openStore(settings.databaseUrl, settings);
+  const store = await openDatabase(settings);
   try {
     await migrateAtStart(store, assembly);
     const server = new PorticoServer(assembly, store, createLog(settings.logLevel, log));
@@ -120,7 +120,7 @@ export class PorticoServer {
       },
       log,
       overloads,
-      graphqlLimits: settings.graphqlLimits,
+      graphqlLimits: graphqlLimitsOf(settings),
       recorders: this.#recording.recorders,
       oauth: { server: this.#oauth, ...mountedAt(authUrl(settings, settings.publicUrl), settings.publicUrl) },
       events: new EventFeed(store, (err) =>
@@ -132,7 +132,7 @@ export class PorticoServer {
       addressOf: clientAddressReader(settings.trustedProxies),
       isBehindProxy: settings.trustedProxies.length > 0,
       maxConnections: settings.maxConnections,
-      bufferBytes: settings.bufferBytes,
+      bufferBytes: settings.bufferMib * mebibyte,
       sendsServerTiming: settings.sendsServerTiming,
     });
   }

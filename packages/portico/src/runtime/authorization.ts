@@ -27,7 +27,7 @@ import type { Store } from "../store/store.ts";
 import { brandOf } from "./brand.ts";
 import type { Assembly } from "./compose.ts";
 import { emailSettings } from "./notices.ts";
-import type { Settings } from "./settings.ts";
+import { introspectionOf, type Settings } from "./settings/settings.ts";
 
 export function authorizationServer(
   store: Store,
@@ -88,10 +88,11 @@ export function authorizationServer(
 /** Whoever verifies what is presented as a token: ours, and those of the other issuer that the settings name. */
 export function tokenAuthenticator(
   store: Store,
-  { introspection, keyQuota }: Settings,
+  settings: Settings,
   { dependencies: { tokens, urls } }: AuthorizationServer,
   logger: Logger,
 ): Pick<AccessTokens, "caller"> {
+  const introspection = introspectionOf(settings);
   if (!introspection) return tokens;
   const tenantId = async (): Promise<string> => (await findTenant(store, introspection.tenantId)).id;
   const resource = urls.then((known) => known.resource);
@@ -99,7 +100,7 @@ export function tokenAuthenticator(
     introspection,
     tenantId,
     resource,
-    keyQuota,
+    settings.keyQuota,
     (message, details) => logger.warn(details, message),
   );
   return new TokenAuthenticator(tokens, introspected);

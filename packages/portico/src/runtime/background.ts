@@ -19,7 +19,7 @@ import { usageExpiry } from "../usage/key-usage-buffer.ts";
 import { requestLogExpiry } from "../usage/request-log.ts";
 import type { Assembly } from "./compose.ts";
 import { emailSettings, senderAddress } from "./notices.ts";
-import type { Settings } from "./settings.ts";
+import type { Settings } from "./settings/settings.ts";
 
 const second = 1_000;
 const minute = 60 * second;

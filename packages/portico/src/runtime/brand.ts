@@ -4,7 +4,7 @@ import { readFileSync, statSync } from "node:fs";
 import type { App } from "../declare/app.ts";
 import { OperatorError } from "../errors.ts";
 import { type Brand, type Logo, logoOf, maxLogoBytes } from "../oauth/pages/brand.ts";
-import type { Settings } from "./settings.ts";
+import type { Settings } from "./settings/settings.ts";
 
 /** @throws OperatorError for a logo that cannot be read or is none */
 export function brandOf(app: App, { pagesName, pagesColour, pagesLogo }: Settings): Brand {

@@ -28,7 +28,7 @@ import { keyUsageTable } from "../usage/key-usage-buffer.ts";
 import { requestLogs } from "../usage/request-log.ts";
 import { loadApp, type Project } from "./config.ts";
 import { keyEmails } from "./notices.ts";
-import { authUrl, readSettings, type Settings } from "./settings.ts";
+import { authUrl, readSettings, type Settings } from "./settings/settings.ts";
 
 /** Tables of the server itself that belong to no resource. */
 export const ownTables = [
@@ -84,9 +84,13 @@ function validatedModel(app: App, ownResources: readonly Resource[], explainsFai
   }
 }
 
+export function openDatabase({ databaseUrl, slowReadSeconds }: Settings): Promise<Store> {
+  return openStore(databaseUrl, { slowReadMs: 1000 * slowReadSeconds });
+}
+
 /** Opens the database, does something with it and closes it. */
 export async function withStore<T>(assembly: Assembly, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openStore(assembly.settings.databaseUrl, assembly.settings);
+  const store = await openDatabase(assembly.settings);
   try {
     return await work(store);
   } finally {

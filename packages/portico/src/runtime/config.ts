@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import type { App } from "../declare/app.ts";
 import { renameHint } from "../declare/renamed-options.ts";
 import { OperatorError } from "../errors.ts";
-import type { Environment } from "./settings.ts";
+import type { Environment } from "./settings/settings.ts";
 
 const configFile = "portico.config.ts";
 

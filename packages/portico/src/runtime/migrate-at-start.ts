@@ -4,7 +4,8 @@ import { OperatorError } from "../errors.ts";
 import { lacking, migrate } from "../store/schema/migrate.ts";
 import type { Store } from "../store/store.ts";
 import type { Assembly } from "./compose.ts";
-import { type Settings, standardDatabaseUrl } from "./settings.ts";
+import type { Settings } from "./settings/settings.ts";
+import { standardDatabaseUrl } from "./settings/table.ts";
 
 /** @throws OperatorError for a schema that cannot be migrated, and in live mode for pending changes */
 export async function migrateAtStart(store: Store, { tables, settings }: Assembly): Promise<void> {

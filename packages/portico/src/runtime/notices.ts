@@ -7,7 +7,7 @@ import type { App } from "../declare/app.ts";
 import { KeyEmails, type KeyNotifications } from "../mail/key-emails.ts";
 import type { EmailSettings } from "../mail/message.ts";
 import type { Address } from "../mail/transport.ts";
-import type { Settings } from "./settings.ts";
+import type { Settings } from "./settings/settings.ts";
 
 /**
  * Notices to the owners of keys, written by the hooks of keys.

@@ -8,7 +8,7 @@ import type { Model } from "../model/model.ts";
 import type { Store } from "../store/store.ts";
 import { KeyUsageBuffer } from "../usage/key-usage-buffer.ts";
 import { RequestLog, requestLogs } from "../usage/request-log.ts";
-import type { Settings } from "./settings.ts";
+import type { Settings } from "./settings/settings.ts";
 
 export interface Recording {
   readonly recorders: readonly RequestRecorder[];

@@ -6,7 +6,7 @@ import { dirname, resolve } from "node:path";
 import { OperatorError } from "../errors.ts";
 import { databaseFile } from "../store/open.ts";
 import { makeFolder } from "../store/sqlite/folder.ts";
-import type { Settings } from "./settings.ts";
+import type { Settings } from "./settings/settings.ts";
 
 /** The secrets to derive others from: those of the settings, or the sandbox's own. */
 export function secretsFor(settings: Settings): readonly string[] {

@@ -5,7 +5,7 @@ import { findUser } from "../../auth/tenants/tenant.ts";
 import type { Quota } from "../../declare/caller.ts";
 import type { WriteResult } from "../../engine/write-transaction.ts";
 import { OperatorError } from "../../errors.ts";
-import { quota } from "../../runtime/settings.ts";
+import { quota } from "../../runtime/settings/parsers.ts";
 import type { Arguments, Command, CommandOutput } from "../command.ts";
 import { ifPresent, tenantOption, withTenant } from "../tenant-work.ts";
 import { keyUsage } from "./key-usage.ts";
@@ -153,7 +153,7 @@ function parseQuota(args: Arguments): Quota | undefined {
   const windowSeconds = args.number("rate-window");
   const whole = args.text("rate-limit");
   if (whole?.includes("/")) {
-    if (windowSeconds === undefined) return quota("--rate-limit", whole);
+    if (windowSeconds === undefined) return quota(whole, "--rate-limit");
     throw new OperatorError("--rate-limit has the seconds of the window already; leave --rate-window out");
   }
   const limit = args.number("rate-limit");

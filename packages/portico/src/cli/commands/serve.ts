@@ -3,7 +3,7 @@
 import { standardOutput } from "../../http/logging/log.ts";
 import { loadApp } from "../../runtime/config.ts";
 import { greeting } from "../../runtime/sandbox.ts";
-import { readSettings } from "../../runtime/settings.ts";
+import { readSettings } from "../../runtime/settings/settings.ts";
 import { createServer } from "../../server.ts";
 import type { Command } from "../command.ts";
 import { handleProcessEvents } from "../process-events.ts";

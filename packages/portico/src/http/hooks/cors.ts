@@ -12,7 +12,7 @@ declare module "fastify" {
 }
 
 /** As browsers write them: `https://app.example.com`; `*` for every one. */
-export type AllowedOrigins = "*" | ReadonlySet<string>;
+export type AllowedOrigins = "*" | readonly string[];
 
 /** What a request may have beyond that which pages send without being asked about (Fetch, section 2.2.2). */
 const allowedHeaders =
@@ -59,5 +59,5 @@ export function allowPreflight(
 
 function allowedOrigin({ headers: { origin } }: FastifyRequest, origins: AllowedOrigins): string | undefined {
   if (origins === "*") return "*";
-  return origin !== undefined && origins.has(origin) ? origin : undefined;
+  return origin !== undefined && origins.includes(origin) ? origin : undefined;
 }

@@ -93,6 +93,16 @@ onEachDatabase("embedded servers", (database) => {
     }
   });
 
+  test("an invalid setting is named as the program writes it", async () => {
+    const refused = (options: object, message: RegExp) => rejects(start(options), { message });
+    await refused({ keyQuota: { limit: 0, windowSeconds: 60 } }, /^keyQuota is '0\/60'; write requests/);
+    await refused({ port: 70_000 }, /^port is '70000'; it must be a number from 0 to 65535$/);
+    await refused({ secrets: ["short"] }, /^secrets must be one value/);
+    await refused({ mode: "live" }, /^PORTICO_SECRET is missing/);
+    await refused({ mailFrom: { name: "Notes", address: "nobody" } }, /^mailFrom is 'Notes <nobody>'/);
+    await refused({ databaseURL: "file:x" }, /^createServer: unknown setting databaseURL$/);
+  });
+
   test("a port in use is one sentence, and the server is closed", async () => {
     const taken = createTcpServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => taken.once("listening", resolve));

@@ -1,0 +1,309 @@
+// Every setting: its variable, how its text is parsed, its default and what docs/reference/settings.md says about it.
+
+import type { Quota } from "../../declare/caller.ts";
+import { standardLimits } from "../../graphql/document/graphql-limits.ts";
+import { logLevels } from "../../http/logging/log-level.ts";
+import {
+  colour,
+  days,
+  flag,
+  hostName,
+  httpUrl,
+  introspectionUrl,
+  networks,
+  oneOf,
+  optionalText,
+  origins,
+  type Parser,
+  pagesName,
+  port,
+  quota,
+  requiredText,
+  type Sender,
+  secrets,
+  sender,
+  smtpUrl,
+  wholeNumber,
+} from "./parsers.ts";
+
+export interface Setting<Value> {
+  /** The environment variable. */
+  readonly name: string;
+  readonly parse: Parser<Value>;
+  /** As text; empty for a setting that is optional. */
+  readonly default: string;
+  /** Markdown for the documentation. */
+  readonly description: string;
+  /** What the documentation shows in place of `default`: Markdown. */
+  readonly defaultDescription?: string;
+  /** The text of a value; `String(value)` unless set. */
+  format?(value: NonNullable<Value>): string;
+}
+
+export const standardDatabaseUrl = "file:./data/portico.db";
+
+function setting<Value>(each: Setting<Value>): Setting<Value> {
+  return each;
+}
+
+const formatQuota = ({ limit, windowSeconds }: Quota): string => `${limit}/${windowSeconds}`;
+const formatSender = ({ name, address }: Sender): string => (name === "" ? address : `${name} <${address}>`);
+
+export const table = {
+  mode: setting({
+    name: "PORTICO_MODE",
+    parse: oneOf(["sandbox", "live"]),
+    default: "sandbox",
+    description: "`sandbox` or `live`; [the difference](../how-to/operate.md#modes)",
+  }),
+  host: setting({
+    name: "HOST",
+    parse: hostName,
+    default: "127.0.0.1",
+    description: "the address to listen on; `0.0.0.0` for every one",
+  }),
+  port: setting({
+    name: "PORT",
+    parse: port,
+    default: "3000",
+    description: "0 to 65535; with 0 the system chooses a free port, which the log names at level `info`",
+  }),
+  databaseUrl: setting({
+    name: "DATABASE_URL",
+    parse: requiredText,
+    default: standardDatabaseUrl,
+    description: "`file:PATH`, or `postgres://USER:PASSWORD@HOST/NAME`",
+  }),
+  publicUrl: setting({
+    name: "PUBLIC_URL",
+    parse: httpUrl,
+    default: "",
+    defaultDescription: "`http://HOST:PORT`",
+    description:
+      "the http or https URL at which callers reach the server; its path is prepended to the paths in `Location` and `Link`",
+  }),
+  authUrl: setting({
+    name: "AUTH_URL",
+    parse: httpUrl,
+    default: "",
+    defaultDescription: "`PUBLIC_URL` + `/oauth`",
+    description:
+      "the http or https URL at which applications reach the [authorization server](oauth.md); also its issuer. The server answers at the path of this URL",
+  }),
+  corsOrigins: setting({
+    name: "PORTICO_CORS_ORIGINS",
+    parse: origins,
+    default: "",
+    description:
+      "origins whose pages may [call the API from a browser](rest.md#from-a-browser), as browsers write them, separated by commas: `https://app.example.com`; `*` for every one",
+  }),
+  secrets: setting({
+    name: "PORTICO_SECRET",
+    parse: secrets,
+    default: "",
+    defaultDescription: "sandbox: generated at the first start",
+    description:
+      "the root of all other secrets (cursors, cookies, encrypted values): 32 characters or more. To rotate it, set two values separated by a comma, the new one first. Required in live mode",
+  }),
+  graphqlDepth: setting({
+    name: "PORTICO_GRAPHQL_DEPTH",
+    parse: wholeNumber(),
+    default: String(standardLimits.depth),
+    description: "[bound](graphql.md#bounds) of a GraphQL operation: nesting of its fields",
+  }),
+  graphqlCost: setting({
+    name: "PORTICO_GRAPHQL_COST",
+    parse: wholeNumber(),
+    default: String(standardLimits.cost),
+    description: "rows that it could return",
+  }),
+  graphqlFields: setting({
+    name: "PORTICO_GRAPHQL_FIELDS",
+    parse: wholeNumber(),
+    default: String(standardLimits.fields),
+    description: "its fields, including those of fragments",
+  }),
+  graphqlTokens: setting({
+    name: "PORTICO_GRAPHQL_TOKENS",
+    parse: wholeNumber(),
+    default: String(standardLimits.tokens),
+    description: "tokens of its document",
+  }),
+  keyQuota: setting({
+    name: "PORTICO_KEY_QUOTA",
+    parse: quota,
+    format: formatQuota,
+    default: "1000/60",
+    description:
+      "[requests and the seconds of their window](rest.md#quotas), for each key without a quota of its own",
+  }),
+  failedAuthQuota: setting({
+    name: "PORTICO_FAILED_AUTH_QUOTA",
+    parse: quota,
+    format: formatQuota,
+    default: "300/60",
+    description:
+      "how many credentials and OAuth clients may be refused, and the seconds of their window, for [each address](../how-to/operate.md#quotas)",
+  }),
+  trustedProxies: setting({
+    name: "PORTICO_TRUSTED_PROXIES",
+    parse: networks,
+    default: "",
+    description:
+      "addresses and networks of the [proxies](../how-to/operate.md#behind-a-proxy) whose `X-Forwarded-For` is trusted: `10.0.0.7,192.168.0.0/16`",
+  }),
+  maxConnections: setting({
+    name: "PORTICO_MAX_CONNECTIONS",
+    parse: wholeNumber(),
+    default: "10000",
+    description:
+      "[connections](../how-to/operate.md#callers-who-do-not-read-or-do-not-send) that may be open: 1 to 99,999,999",
+  }),
+  bufferMib: setting({
+    name: "PORTICO_BUFFER_MIB",
+    parse: wholeNumber(),
+    default: "256",
+    description:
+      "memory, in MiB, for [responses that callers have not read yet](../how-to/operate.md#callers-who-do-not-read-or-do-not-send); another quarter of it is for bodies and WebSocket messages that are being received",
+  }),
+  slowReadSeconds: setting({
+    name: "PORTICO_SLOW_READ_SECONDS",
+    parse: wholeNumber(3_600),
+    default: "10",
+    description: "time limit of a [slow read](limits.md#slow-reads), such as a search: 1 to 3600",
+  }),
+  keyExpiringSoonDays: setting({
+    name: "PORTICO_KEY_EXPIRING_SOON_DAYS",
+    parse: days(1),
+    default: "7",
+    description:
+      "how many days before it expires a key is [`expiring_soon`](../how-to/manage-api-keys.md#states): 1 to 9999",
+  }),
+  smtpUrl: setting({
+    name: "SMTP_URL",
+    parse: smtpUrl,
+    default: "",
+    defaultDescription: "none: mails are kept (sandbox) or wait (live)",
+    description:
+      "the [mail server](../how-to/send-mail.md): `smtp://USER:PASSWORD@HOST:PORT`, or `smtps://...`",
+  }),
+  mailFrom: setting({
+    name: "MAIL_FROM",
+    parse: sender,
+    format: formatSender,
+    default: "",
+    defaultDescription: "the app's name and `no-reply@` the host of `PUBLIC_URL`",
+    description: "the sender of mails: `Name <name@example.com>`",
+  }),
+  mailDays: setting({
+    name: "PORTICO_MAIL_DAYS",
+    parse: days(1),
+    default: "30",
+    description: "how many days mails are kept that wait for nothing: 1 to 9999",
+  }),
+  signingKey: setting({
+    name: "PORTICO_SIGNING_KEY",
+    parse: optionalText,
+    default: "",
+    defaultDescription: "none: the server generates its keys and stores them encrypted",
+    description:
+      "a file with the [keys that sign tokens](oauth.md#running-it): a P-256 private key as PEM or JSON Web Key, or a set of these, the first of which signs",
+  }),
+  introspectionUrl: setting({
+    name: "PORTICO_INTROSPECTION_URL",
+    parse: introspectionUrl,
+    default: "",
+    description:
+      "the introspection endpoint of [another issuer](oauth.md#tokens-of-another-issuer) whose access tokens are accepted: an http or https URL",
+  }),
+  introspectionClientId: setting({
+    name: "PORTICO_INTROSPECTION_CLIENT_ID",
+    parse: optionalText,
+    default: "",
+    description: "the client that introspects; required with the URL",
+  }),
+  introspectionClientSecret: setting({
+    name: "PORTICO_INTROSPECTION_CLIENT_SECRET",
+    parse: optionalText,
+    default: "",
+    description: "the secret of that client; required with the URL",
+  }),
+  introspectionTenant: setting({
+    name: "PORTICO_INTROSPECTION_TENANT",
+    parse: optionalText,
+    default: "",
+    defaultDescription: "the first tenant",
+    description: "the id of the tenant whose rows these tokens can access",
+  }),
+  pagesName: setting({
+    name: "PORTICO_PAGES_NAME",
+    parse: pagesName,
+    default: "",
+    defaultDescription: "the app's name",
+    description:
+      "the name shown on the [pages of the authorization server](oauth.md#people): one line of at most 100 characters",
+  }),
+  pagesColour: setting({
+    name: "PORTICO_PAGES_COLOUR",
+    parse: colour,
+    default: "",
+    defaultDescription: "`#0b57d0`; in dark mode `#8ab4f8`",
+    description:
+      "the colour of their buttons and links: `#` and six hexadecimal digits. Where text would be unreadable it is made darker, in dark mode lighter",
+  }),
+  pagesLogo: setting({
+    name: "PORTICO_PAGES_LOGO",
+    parse: optionalText,
+    default: "",
+    description:
+      "a file with their logo: PNG, JPEG, WebP or SVG, at most 256 KiB; read at start, served at `{auth_url}/logo`",
+  }),
+  maxSubscriptions: setting({
+    name: "PORTICO_GRAPHQL_SUBSCRIPTIONS",
+    parse: wholeNumber(),
+    default: "100",
+    description: "[subscriptions](graphql.md#subscriptions) that a credential may have open in each process",
+  }),
+  logLevel: setting({
+    name: "LOG_LEVEL",
+    parse: oneOf(logLevels),
+    default: "info",
+    description: "`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`",
+  }),
+  eventDays: setting({
+    name: "PORTICO_EVENT_DAYS",
+    parse: days(1),
+    default: "30",
+    description:
+      "how many days events are kept, so that a [subscription](graphql.md#subscriptions) can resume after an interruption: 1 to 9999",
+  }),
+  usageDays: setting({
+    name: "PORTICO_USAGE_DAYS",
+    parse: days(1),
+    default: "90",
+    description:
+      "how many days the [counts of key uses](../how-to/operate.md#uses-of-keys-and-the-request-log) are kept: 1 to 9999",
+  }),
+  requestLogDays: setting({
+    name: "PORTICO_REQUEST_LOG_DAYS",
+    parse: days(0),
+    default: "7",
+    description:
+      "how many days rows of the [request log](../how-to/operate.md#uses-of-keys-and-the-request-log) are kept: 0 to 9999; with 0 there is no log",
+  }),
+  sendsServerTiming: setting({
+    name: "PORTICO_TIMING",
+    parse: flag,
+    format: (isOn) => (isOn ? "1" : "0"),
+    default: "0",
+    description: "`1` sends [`Server-Timing`](../how-to/operate.md#timing)",
+  }),
+};
+
+/** The table of docs/reference/settings.md: one line a setting. */
+export function documentationRows(): readonly string[] {
+  return Object.values(table).map(({ name, default: value, defaultDescription, description }) => {
+    const shown = defaultDescription ?? (value === "" ? "none" : `\`${value}\``);
+    return `| \`${name}\` | ${shown} | ${description} |`;
+  });
+}
