@@ -7,6 +7,7 @@ import { type HookContext, type Resource, resource } from "../../declare/resourc
 import { Problem } from "../../errors.ts";
 import { newId } from "../../lib/id.ts";
 import { hashToken } from "../tokens/hash-token.ts";
+import { maxUriLength } from "./redirect-uri.ts";
 import {
   assertCanGrantClientScopes,
   type ClientParts,
@@ -58,7 +59,7 @@ const clientFields = {
     immutable: true,
     description: "How it shows who it is at the token endpoint.",
   }),
-  redirectUris: list(text({ min: 1, max: 2_000 }), { max: 20, uniqueItems: true, default: [] }),
+  redirectUris: list(text({ min: 1, max: maxUriLength }), { max: 20, uniqueItems: true, default: [] }),
   grantTypes: list(choice(grantTypes), {
     min: 1,
     max: grantTypes.length,
@@ -73,7 +74,7 @@ const clientFields = {
   jwksUri: text({
     optional: true,
     min: 1,
-    max: 2_000,
+    max: maxUriLength,
     description: "Where its public keys are, for private_key_jwt, instead of jwks.",
   }),
   requiresConsent: boolean({ default: true, description: "False for applications of one's own." }),

@@ -4,6 +4,7 @@ import { createPublicKey, type webcrypto } from "node:crypto";
 import type { Caller } from "../../declare/caller.ts";
 import type { ValidationContext } from "../../declare/resource.ts";
 import { type FieldError, Problem, validationError } from "../../errors.ts";
+import { redirectUriError } from "./redirect-uri.ts";
 
 export const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
 export const grantTypes = ["authorization_code", "refresh_token", "client_credentials", deviceGrant] as const;
@@ -68,21 +69,6 @@ function isPublicKey(key: webcrypto.JsonWebKey): boolean {
 /** The schema of the field has seen that it is a list of texts. */
 function listOf(value: unknown): readonly string[] {
   return (value ?? []) as readonly string[];
-}
-
-const loopbacks = ["127.0.0.1", "[::1]", "localhost"];
-
-/** What is wrong with a redirect URI, or with where keys are (RFC 9700, section 2.1; RFC 8252, section 7.3). */
-function redirectUriError(uri: string): string | undefined {
-  const url = URL.parse(uri);
-  if (!url || /[\s\\*]/.test(uri))
-    return `has ${uri}, which is no URL; write each as a whole, without wildcards`;
-  const isLoopback = url.protocol === "http:" && loopbacks.includes(url.hostname);
-  if (url.protocol !== "https:" && !isLoopback)
-    return `has ${uri}, which is neither https nor http on a loopback`;
-  if (uri.includes("#")) return `has ${uri}, which has a fragment`;
-  if (url.username || url.password) return `has ${uri}, which has a user name`;
-  return undefined;
 }
 
 /** @throws Problem `validation_error` for members that do not go together */

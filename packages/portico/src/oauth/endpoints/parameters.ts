@@ -1,6 +1,7 @@
 // Every parameter of the authorization server, its type and its bound. Queries and forms are read strictly and checked
 // here, before the library or a page sees them; so nothing arrives there that a database cannot store.
 
+import { maxUriLength, uriPattern } from "../../auth/clients/redirect-uri.ts";
 import { Problem } from "../../errors.ts";
 
 /** What a value may hold. A value is a text without U+0000 and lone surrogates in any case. */
@@ -16,7 +17,7 @@ interface Parameter {
 /** RFC 6749, appendix A: VSCHAR and spaces. */
 const visible = /^[\x20-\x7e]*$/;
 const token = { max: 8_000, pattern: visible };
-const uri = { max: 2_000, pattern: visible };
+const uri = { max: maxUriLength, pattern: uriPattern };
 const word = { max: 200, pattern: visible };
 const list = { max: 4_000, pattern: visible };
 const person = { max: 320 };

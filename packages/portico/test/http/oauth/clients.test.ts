@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { basic, post } from "../../support/oauth.ts";
+import { authorizeUrl, basic, post } from "../../support/oauth.ts";
 import { expectAnswer, makeTenant, scenarios, serve } from "../../support/scenario.ts";
 import { onEachDatabase, portico } from "../../support/server.ts";
 
@@ -49,6 +49,28 @@ onEachDatabase("oauth clients", (database) => {
     assert.equal((await post(served, "/token", grant, basic(next))).status, 200);
     const { id } = await served.create(path, page);
     expectAnswer(await served.request(`${path}/${id}/rotations`, { method: "POST" }), { status: 409 });
+  });
+
+  test("a redirect URI is registered exactly if a request can have it", async () => {
+    for (const [uri, isUsable] of [
+      ["https://app.example.com/caf%C3%A9?a=b&c=%20", true],
+      ["https://xn--caf-dma.example.com/~!$'()+,;=:@[]", true],
+      ["https://app.example.com/café", false],
+      ["https://café.example.com/", false],
+      ["https://app.example.com/a b", false],
+      ["https://app.example.com/\u007f", false],
+      ["https://app.example.com/\u200b", false],
+      [" https://app.example.com/", false],
+    ] as const) {
+      const registered = await served.request(path, { body: { ...page, redirectUris: [uri] } });
+      if (!isUsable)
+        expectAnswer(registered, { status: 422, details: [{ field: "redirectUris", issue: "format" }] });
+      const client = isUsable ? registered.body : await served.create(path, page);
+      const { url } = authorizeUrl(served, client, "openid posts:read", { redirect_uri: uri });
+      const { status, headers } = await fetch(url, { redirect: "manual" });
+      assert.equal(status, isUsable ? 303 : 400, uri);
+      if (isUsable) assert.match(headers.get("location")!, /\/interaction\//);
+    }
   });
 
   test("a client that is removed is no client any more", async () => {

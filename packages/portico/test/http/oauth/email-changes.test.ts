@@ -1,8 +1,11 @@
 // Another address for a person: it is confirmed before it opens anything, and the old one is told.
 
 import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import postgres from "postgres";
 import { Browser, type Shown } from "../../support/browser.ts";
 import { requestGraphql } from "../../support/graphql/request.ts";
 import { linkIn, mailsTo, mailTo } from "../../support/mails.ts";
@@ -18,7 +21,7 @@ import {
   password,
   post,
 } from "../../support/oauth.ts";
-import { expectAnswer, serve } from "../../support/scenario.ts";
+import { expectAnswer, type Served, serve } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
 
 const scope = "openid email users:read users:write";
@@ -135,6 +138,32 @@ onEachDatabase("changed addresses", (database) => {
     assert.equal(await emailOf(person), "late@example.com");
   });
 
+  test("an address that is changed while the previous one is being confirmed stays unconfirmed", async () => {
+    const person = await makePerson(served, "race@example.com");
+    const [first, second] = ["race-1@example.com", "race-2@example.com"] as const;
+    await change(person.id, first);
+    const browser = new Browser();
+    const page = await browser.open(linkIn(await mailTo(served, first, confirmation)));
+    const [changing, confirming] = await changeDuringConfirmation(
+      served,
+      () => change(person.id, second),
+      () => browser.submit(page, {}),
+    );
+    expectAnswer(changing, { status: 200, body: { email: second } });
+    assert.match(confirming.text, /Your address is confirmed/);
+
+    assert.equal(await emailOf(person), second);
+    const tokens = await tokensOf({ ...person, email: second });
+    const { body } = await served.request("/oauth/userinfo", { key: tokens.access_token });
+    assert.equal(body.email_verified, false);
+    await forget(second);
+    const link = linkIn(await mailTo(served, second, confirmation));
+    assert.deepEqual(await mailsTo(served, second, reset), []);
+    assert.match((await confirm(link)).text, /Your address is confirmed/);
+    await forget(second);
+    await mailTo(served, second, reset);
+  });
+
   test("an account is no means to send mail to others: changes in a row are one mail", async () => {
     const person = await makePerson(served, "many@example.com");
     const { access_token: key } = await tokensOf(person);
@@ -146,3 +175,47 @@ onEachDatabase("changed addresses", (database) => {
       assert.deepEqual(await mailsTo(served, `many-${number}@example.com`, confirmation), []);
   });
 });
+
+/**
+ * Makes a change commit after a confirmation has read the user, and before it writes: a lock holds its transaction back.
+ */
+async function changeDuringConfirmation<Change, Confirmation>(
+  { workspace: { databaseUrl } }: Served,
+  change: () => Promise<Change>,
+  confirm: () => Promise<Confirmation>,
+): Promise<[Change, Confirmation]> {
+  if (databaseUrl.startsWith("file:")) {
+    const other = new DatabaseSync(fileURLToPath(databaseUrl));
+    // All writes wait, in the order in which they come.
+    other.exec("begin immediate");
+    const changing = change();
+    await sleep(150);
+    const confirming = confirm();
+    await sleep(150);
+    other.exec("rollback");
+    other.close();
+    return Promise.all([changing, confirming]);
+  }
+  const sql = postgres(databaseUrl, { max: 2, onnotice: () => {} });
+  const locked = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const locking = sql.begin(async (transaction) => {
+    // Writes of links wait; those of users do not.
+    await transaction.unsafe("lock table oauth_records in exclusive mode");
+    locked.resolve();
+    await released.promise;
+  });
+  try {
+    await locked.promise;
+    const confirming = confirm();
+    const waiting = "select 1 from pg_locks where not granted and relation = 'oauth_records'::regclass";
+    while ((await sql.unsafe(waiting)).length === 0) await sleep(10);
+    const changing = await change();
+    released.resolve();
+    return [changing, await confirming];
+  } finally {
+    released.resolve();
+    await locking;
+    await sql.end();
+  }
+}

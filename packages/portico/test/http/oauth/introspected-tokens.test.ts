@@ -121,6 +121,18 @@ onEachDatabase("tokens of another issuer", (database) => {
     expectAnswer(await read(key), invalid);
   });
 
+  test("the scope * of another issuer is none: it is for API keys only", async () => {
+    expectAnswer(await read(token({ scope: "*" })), { status: 403, code: "insufficient_scope" });
+    const key = token({ scope: "* posts:read keys:manage", sub: "app" });
+    assert.equal((await read(key)).status, 200);
+    const refused = { status: 403, code: "insufficient_scope" } as const;
+    expectAnswer(await served.request("/posts", { key, body: { title: "x" } }), refused);
+    const named = { key, body: { name: "All", scopes: ["*"] } };
+    expectAnswer(await served.request("/v1/api-keys", named), refused);
+    const allowed = { key, body: { name: "One", scopes: ["posts:read"] } };
+    expectAnswer(await served.request("/v1/api-keys", allowed), { status: 201 });
+  });
+
   for (const [fact, says] of [
     ["is not active", { active: false }],
     ["is active in words only", { active: "true" }],
