@@ -1,40 +1,40 @@
-// What a command is made of, and how its words are read and its help written.
+// The parts of a command, the parsing of its arguments and its help text.
 
 import { parseArgs } from "node:util";
 import { OperatorError } from "../errors.ts";
 import type { Project } from "../runtime/config.ts";
 
 export interface Option {
-  /** What stands behind the option: `NAME`; none for a switch. */
+  /** The placeholder of its value in the help: `NAME`; undefined for a flag. */
   readonly value?: string;
   readonly help: string;
   readonly isRequired?: boolean;
-  /** Whether it may stand several times. */
+  /** Whether it can be repeated. */
   readonly isRepeated?: boolean;
 }
 
 export type Options = Readonly<Record<string, Option>>;
 
-/** What a command did: an object for `--json`, and lines for a person. */
+/** The result of a command: an object for `--json`, and lines for people. */
 export interface CommandOutput {
   readonly json: Readonly<Record<string, unknown>>;
   readonly lines: readonly string[];
 }
 
 export interface Command {
-  /** Its words: `key create`. */
+  /** As typed: `key create`. */
   readonly name: string;
   readonly summary: string;
   readonly options: Options;
-  /** What must stand behind its words: `["ID"]`. */
+  /** Required arguments after the name: `["ID"]`. */
   readonly positionals?: readonly string[];
-  /** Answers with what it did, or with nothing where it goes on working. */
+  /** @returns the result; undefined for a command that continues to run */
   run(args: Arguments): Promise<CommandOutput | undefined>;
 }
 
 type Values = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
-/** The options and positionals of a call, and the project that it is run in. */
+/** The parsed arguments of a call, and the project it runs in. */
 export class Arguments {
   readonly #options: Values;
   readonly positionals: readonly string[];
@@ -51,18 +51,18 @@ export class Arguments {
     return typeof value === "string" ? value : undefined;
   }
 
-  /** The value of an option that the command requires. */
+  /** The value of a required option. @throws OperatorError where it is missing */
   required(name: string): string {
     const value = this.text(name)?.trim();
     if (value) return value;
-    throw new OperatorError(`--${name} is missing; see --help`);
+    throw new OperatorError(`--${name} is required; see --help`);
   }
 
   number(name: string): number | undefined {
     return this.#numberAtLeast(1, name);
   }
 
-  /** A whole number, also 0. */
+  /** A whole number, including 0. */
   wholeNumber(name: string): number | undefined {
     return this.#numberAtLeast(0, name);
   }
@@ -71,26 +71,26 @@ export class Arguments {
     const value = this.text(name);
     if (value === undefined) return undefined;
     if (/^(0|[1-9]\d{0,8})$/.test(value) && Number(value) >= min) return Number(value);
-    throw new OperatorError(`--${name} is '${value}'; it must be a whole number from ${min} on`);
+    throw new OperatorError(`--${name} is '${value}'; it must be a whole number of at least ${min}`);
   }
 
-  /** A moment; a date stands for its beginning in UTC. */
+  /** A timestamp; a date means its start in UTC. */
   timestamp(name: string): string | undefined {
     const value = this.text(name);
     return value !== undefined && /^\d{4}-\d\d-\d\d$/.test(value) ? `${value}T00:00:00Z` : value;
   }
 
-  /** The parts of a value separated by commas. */
+  /** The parts of a comma-separated value. */
   list(name: string): string[] {
     const parts = this.required(name)
       .split(",")
       .map((part) => part.trim())
       .filter((part) => part !== "");
     if (parts.length > 0) return parts;
-    throw new OperatorError(`--${name} is missing; see --help`);
+    throw new OperatorError(`--${name} is required; see --help`);
   }
 
-  /** Every value of an option that may stand several times. */
+  /** All values of an option that can be repeated. */
   all(name: string): readonly string[] {
     const values = this.#options[name];
     return typeof values === "object" ? values : [];
@@ -106,7 +106,7 @@ const common: Options = {
   help: { help: "show this help" },
 };
 
-/** @throws OperatorError for an unknown option or a missing word */
+/** @throws OperatorError for an unknown option or a missing argument */
 export function parseArguments(command: Command, words: readonly string[], project: Project): Arguments {
   const options = Object.fromEntries(
     Object.entries({ ...command.options, ...common }).map(([name, { value, isRepeated }]) => [
@@ -120,19 +120,19 @@ export function parseArguments(command: Command, words: readonly string[], proje
     if (!values.help && positionals.length !== expected.length) {
       const extra = positionals[expected.length];
       throw new Error(
-        extra === undefined ? `${expected.join(" ")} is missing` : `'${extra}' is not expected`,
+        extra === undefined ? `${expected.join(" ")} is required` : `unexpected argument '${extra}'`,
       );
     }
-    // Only options of texts may stand several times.
+    // Holds as only options with a value can be repeated.
     return new Arguments(values as Values, positionals, project);
   } catch (error) {
     throw new OperatorError(
-      `${(error as Error).message.split(/\. |\.?\n/)[0]}; see: portico ${command.name} --help`,
+      `${(error as Error).message.split(/\. |\.?\n/)[0]}; see portico ${command.name} --help`,
     );
   }
 }
 
-/** The help of one command. */
+/** The help text of one command. */
 export function helpOf(command: Command): string {
   const rows = Object.entries({ ...command.options, ...common }).map(
     ([name, { value, help, isRequired }]) => {
@@ -144,7 +144,7 @@ export function helpOf(command: Command): string {
   return [`portico ${words}`, "", command.summary, "", ...rows].join("\n");
 }
 
-/** The help of all commands. */
+/** The help text of several commands. */
 export function helpOfAll(commands: readonly Command[]): string {
   const rows = commands.map((command) => {
     const words = [command.name, ...(command.positionals ?? [])].join(" ");
@@ -153,10 +153,10 @@ export function helpOfAll(commands: readonly Command[]): string {
   return [
     "portico COMMAND [options]",
     "",
-    "The front door of an API: serves the resources that portico.config.ts declares.",
+    "Serves the API that portico.config.ts declares, and manages its tenants, users, keys and clients.",
     "",
     ...rows,
     "",
-    "portico COMMAND --help shows the options of a command. Settings come from the environment: see docs/reference/settings.md.",
+    "portico COMMAND --help shows the options of a command. Settings are environment variables: see docs/reference/settings.md.",
   ].join("\n");
 }

@@ -1,4 +1,4 @@
-// Makes a user with a password, both or neither.
+// Creates a user with a password, in one transaction.
 
 import { systemCaller } from "../auth/system-caller.ts";
 import { hashPassword, passwordError, setPassword } from "../auth/users/password.ts";
@@ -14,7 +14,7 @@ export interface NewUser {
   readonly password: string;
 }
 
-/** @throws OperatorError for a password out of bounds, Problem for a faulty or taken address */
+/** @throws OperatorError for a password that is too short or too long, Problem for an invalid address or one in use */
 export async function createUser(
   engine: Engine,
   store: Store,

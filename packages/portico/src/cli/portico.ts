@@ -1,4 +1,4 @@
-// The command line: prints what a command did. An error is one line and exit 1.
+// The command line: runs a command and prints its output. An error is one line on standard error and exit code 1.
 
 import { messageOf, run } from "./run.ts";
 
@@ -7,6 +7,6 @@ try {
   if (output !== undefined) process.stdout.write(`${output}\n`);
 } catch (error) {
   process.stderr.write(`portico: ${messageOf(error)}\n`);
-  // Not the exit code only: a driver that still tries to connect would keep the process alive.
+  // process.exitCode is not enough: a database driver that is still connecting would keep the process alive.
   process.exit(1);
 }

@@ -7,7 +7,7 @@ import { type Command, type CommandOutput, helpOf, helpOfAll, parseArguments } f
 
 const { version } = packageJson;
 
-/** Commands by their first word. A call loads its own only: the server takes much longer to load than a list of keys. */
+/** Commands by their first word. A call loads only its own group: the server takes much longer to load than `key list`. */
 const groups: Readonly<Record<string, () => Promise<{ readonly commands: readonly Command[] }>>> = {
   serve: () => import("./commands/serve.ts"),
   migrate: () => import("./commands/migrate.ts"),
@@ -21,11 +21,16 @@ const groups: Readonly<Record<string, () => Promise<{ readonly commands: readonl
   "signing-key": () => import("./commands/signing-key.ts"),
 };
 
+const renamedCommands: Readonly<Record<string, string>> = {
+  "key change": "key update",
+  "client remove": "client delete",
+};
+
 /**
  * Runs one command.
  *
  * @param words what follows `portico`: `["key", "list", "--json"]`
- * @returns what to print; undefined for a command that goes on working
+ * @returns what to print; undefined for a command that continues to run
  * @throws OperatorError for a call or a project that is not valid
  */
 export async function run(words: readonly string[], project: Project): Promise<string | undefined> {
@@ -36,13 +41,16 @@ export async function run(words: readonly string[], project: Project): Promise<s
   const command = commands.find(({ name }) => name.split(" ").every((word, index) => words[index] === word));
   if (!command) {
     if (commands.length > 0 && (second === undefined || isHelpFlag(second))) return helpOfAll(commands);
-    throw new OperatorError(`there is no command '${words.slice(0, 2).join(" ")}'; see: portico --help`);
+    const name = words.slice(0, 2).join(" ");
+    const renamed = renamedCommands[name];
+    if (renamed !== undefined) throw new OperatorError(`'${name}' is now '${renamed}'`);
+    throw new OperatorError(`unknown command '${name}'; see portico --help`);
   }
   const args = parseArguments(command, words.slice(command.name.split(" ").length), project);
   if (args.isSet("help")) return helpOf(command);
   for (const [name, { isRequired }] of Object.entries(command.options)) if (isRequired) args.required(name);
-  const outcome = await command.run(args);
-  return outcome && textOf(outcome, args.isSet("json"));
+  const output = await command.run(args);
+  return output && textOf(output, args.isSet("json"));
 }
 
 function isHelpFlag(word: string): boolean {
@@ -58,7 +66,7 @@ function textOf({ json, lines }: CommandOutput, isJson: boolean): string {
   return isJson ? JSON.stringify(json) : lines.join("\n");
 }
 
-/** What a person can act on is one line; anything else is a fault of ours, and its place helps to find it. */
+/** One line for an error that the operator can fix; any other is a bug, and its stack helps to find it. */
 export function messageOf(error: unknown): string {
   if (error instanceof OperatorError || error instanceof Problem) return error.message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -1,4 +1,4 @@
-// Commands about the rows of a tenant: the server itself does what they ask for, in the tenant's name.
+// Commands that read and write the rows of a tenant, through the engine and with the rights of the server itself.
 
 import type { ApiKeys } from "../auth/api-keys/resource.ts";
 import { systemCaller } from "../auth/system-caller.ts";
@@ -14,15 +14,15 @@ import { type Assembly, assemble, withStore } from "../runtime/compose.ts";
 import type { Store } from "../store/store.ts";
 import type { Arguments } from "./command.ts";
 
-export const tenantOption = { value: "ID", help: "the first tenant, when left out" };
+export const tenantOption = { value: "ID", help: "the tenant (default: the first one)" };
 
-/** More than any tenant has. */
+/** More rows than any tenant has. */
 const unlimited = 1_000_000;
 
 export class TenantContext {
   readonly store: Store;
   readonly engine: Engine;
-  /** The server itself. */
+  /** The server itself, which may do everything in the tenant. */
   readonly caller: Caller;
   readonly apiKeys: ApiKeys;
 
@@ -37,7 +37,7 @@ export class TenantContext {
     return this.engine.model.resource.get(name)!;
   }
 
-  /** Rows, newest first. */
+  /** @returns rows of a resource, newest first */
   async newest<R extends Resource>(
     declared: R,
     limit: number = unlimited,
@@ -60,7 +60,7 @@ export class TenantContext {
   }
 }
 
-/** Works for the tenant that `--tenant` names. @throws OperatorError where there is none */
+/** Opens the database for the tenant that `--tenant` names. @throws OperatorError for an unknown tenant */
 export async function withTenant<T>(
   args: Arguments,
   work: (context: TenantContext) => Promise<T>,
@@ -72,7 +72,7 @@ export async function withTenant<T>(
   });
 }
 
-/** A member of a body, where there is a value for it. */
+/** A member of a request body; no member for undefined. */
 export function ifPresent(name: string, value: unknown): Record<string, unknown> {
   return value === undefined ? {} : { [name]: value };
 }

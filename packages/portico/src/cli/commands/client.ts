@@ -1,4 +1,4 @@
-// portico client create, list, rotate, remove
+// portico client create, list, rotate, delete
 
 import { oauthClients } from "../../auth/clients/resource.ts";
 import { openIdScopes } from "../../auth/clients/rules.ts";
@@ -10,18 +10,24 @@ import { ifPresent, tenantOption, withTenant } from "../tenant-work.ts";
 
 const clientCreate: Command = {
   name: "client create",
-  summary: "Make an OAuth client and print its id and, this once only, its secret.",
+  summary: "Create an OAuth client and print its id and its secret, which is shown only once.",
   options: {
-    name: { value: "NAME", help: "how people are told who asks", isRequired: true },
+    name: { value: "NAME", help: "shown to people when the client asks for access", isRequired: true },
     type: { value: "TYPE", help: "public or confidential", isRequired: true },
-    "redirect-uri": { value: "URI", help: "where answers go; may stand several times", isRepeated: true },
-    "grant-types": { value: "A,B", help: "authorization_code,refresh_token or client_credentials ..." },
-    scopes: { value: "A,B", help: "the most that it may ask for" },
-    "auth-method": { value: "NAME", help: "client_secret_basic (the default), _post, private_key_jwt" },
-    jwks: { value: "JSON", help: "its public keys, for private_key_jwt" },
-    "jwks-uri": { value: "URL", help: "where its public keys are, instead of --jwks" },
-    "first-party": { help: "one's own application: people are not asked" },
-    "resource-server": { help: "it may introspect every token of the tenant" },
+    "redirect-uri": { value: "URI", help: "a redirect URI; repeat the option for several", isRepeated: true },
+    "grant-types": {
+      value: "A,B",
+      help: "authorization_code, refresh_token, client_credentials, device_code",
+    },
+    scopes: { value: "A,B", help: "scopes that it may request" },
+    "auth-method": {
+      value: "NAME",
+      help: "client_secret_basic (default), client_secret_post or private_key_jwt",
+    },
+    jwks: { value: "JSON", help: "its public keys as a JSON Web Key Set, for private_key_jwt" },
+    "jwks-uri": { value: "URL", help: "URL of its JSON Web Key Set, instead of --jwks" },
+    "first-party": { help: "a trusted application: people are not asked for consent" },
+    "resource-server": { help: "allow it to introspect every token of the tenant" },
     tenant: tenantOption,
   },
   run: (args) =>
@@ -48,7 +54,7 @@ const clientCreate: Command = {
 
 const clientList: Command = {
   name: "client list",
-  summary: "Show the OAuth clients of a tenant, newest first.",
+  summary: "List the OAuth clients of a tenant, newest first.",
   options: { tenant: tenantOption },
   async run(args) {
     const clients = await withTenant(args, (context) => context.newest(oauthClients));
@@ -58,16 +64,16 @@ const clientList: Command = {
     );
     return {
       json: { clients },
-      lines: rows.length > 0 ? rows : ["There is no client yet; see: portico client create --help"],
+      lines: rows.length > 0 ? rows : ["No clients yet. See portico client create --help"],
     };
   },
 };
 
 const clientRotate: Command = {
   name: "client rotate",
-  summary: "Make a new secret for a client and print it, this once only; the old one ends after the overlap.",
+  summary: "Create a new secret for a client and print it once; the old one expires after the overlap.",
   options: {
-    overlap: { value: "SECONDS", help: "how long the old secret stays valid; a day, when left out" },
+    overlap: { value: "SECONDS", help: "how long the old secret stays valid (default: 86400, a day)" },
     tenant: tenantOption,
   },
   positionals: ["ID"],
@@ -82,8 +88,8 @@ const clientRotate: Command = {
 };
 
 const clientDelete: Command = {
-  name: "client remove",
-  summary: "Remove a client; its tokens are refused within a second.",
+  name: "client delete",
+  summary: "Delete a client. Its tokens are refused within a second.",
   options: { tenant: tenantOption },
   positionals: ["ID"],
   run: (args) =>
@@ -92,17 +98,17 @@ const clientDelete: Command = {
       const clients = context.model(oauthClients);
       const [id = ""] = args.positionals;
       await engine.delete(caller, clients, id);
-      return { json: { removed: id }, lines: [`The client ${id} is removed.`] };
+      return { json: { deleted: id }, lines: [`Deleted the client ${id}.`] };
     }),
 };
 
-/** Where nothing is said: what people expect of an application, without the management of keys and clients. */
+/** The scopes of a client created without --scopes: all but those that manage keys and clients. */
 function defaultScopes({ scopes }: Model): readonly string[] {
-  const ofRows = scopes.filter((scope) => !/^(keys|clients):/.test(scope));
-  return [...openIdScopes, ...ofRows];
+  const apiScopes = scopes.filter((scope) => !/^(keys|clients):/.test(scope));
+  return [...openIdScopes, ...apiScopes];
 }
 
-/** `device_code` is short for the URN that OAuth calls it by (RFC 8628). */
+/** Expands `device_code` to the URN of that grant type (RFC 8628, section 3.4). */
 function parseGrantTypes(args: readonly string[] | undefined): readonly string[] | undefined {
   return args?.map((name) =>
     name === "device_code" ? "urn:ietf:params:oauth:grant-type:device_code" : name,
@@ -114,11 +120,11 @@ function parseJwks(text: string | undefined): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new OperatorError('--jwks is no JSON; write {"keys": [...]}');
+    throw new OperatorError('--jwks is not JSON; write {"keys": [...]}');
   }
 }
 
-/** A client or a secret that was made just now: the secret is printed, and never again. */
+/** Prints a new client or secret. The secret is shown only here. */
 function secretOutput({ text, returnedOnce }: WriteResult): CommandOutput {
   const client = { ...JSON.parse(text), ...returnedOnce };
   const { id, clientId, clientSecret, warning } = client;

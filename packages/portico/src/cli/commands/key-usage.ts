@@ -8,9 +8,9 @@ export const keyUsage: Command = {
   name: "key usage",
   summary: "Show how often a key was used.",
   options: {
-    from: { value: "DATE", help: "ISO 8601; 24 hours before --to, when left out" },
-    to: { value: "DATE", help: "ISO 8601; now, when left out" },
-    step: { value: "STEP", help: "minute, hour (the default) or day" },
+    from: { value: "DATE", help: "ISO 8601 (default: 24 hours before --to)" },
+    to: { value: "DATE", help: "ISO 8601 (default: now)" },
+    step: { value: "STEP", help: "minute, hour (default) or day" },
     tenant: tenantOption,
   },
   positionals: ["ID"],
@@ -23,6 +23,6 @@ export const keyUsage: Command = {
       ({ from, count, statusClass, route }) =>
         `${from.slice(0, 16)}Z  ${String(count).padStart(10)}  ${statusClass}  ${route}`,
     );
-    return { json: { usage }, lines: rows.length > 0 ? rows : ["The key was not used in this time."] };
+    return { json: { usage }, lines: rows.length > 0 ? rows : ["The key was not used in this period."] };
   },
 };

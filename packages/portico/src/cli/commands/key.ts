@@ -1,4 +1,4 @@
-// portico key create, list, change, rotate, revoke
+// portico key create, list, update, rotate, revoke, revoke-all
 
 import { keyWarning } from "../../auth/api-keys/resource.ts";
 import { findUser } from "../../auth/tenants/tenant.ts";
@@ -11,20 +11,20 @@ import { ifPresent, tenantOption, withTenant } from "../tenant-work.ts";
 import { keyUsage } from "./key-usage.ts";
 
 const quotaOptions = {
-  "rate-limit": { value: "N", help: "requests in a window, or with its seconds: 1000/60" },
-  "rate-window": { value: "SECONDS", help: "length of the window; 60, when left out" },
+  "rate-limit": { value: "N", help: "requests in a window; with the seconds of the window: 1000/60" },
+  "rate-window": { value: "SECONDS", help: "length of the window (default: 60)" },
 };
 
 const keyCreate: Command = {
   name: "key create",
-  summary: "Make an API key and print it, this once only.",
+  summary: "Create an API key and print it. It is shown only once.",
   options: {
     name: { value: "NAME", help: "a label for its owner", isRequired: true },
-    scopes: { value: "A,B", help: "what it may do: posts:read,posts:write", isRequired: true },
-    type: { value: "TYPE", help: "secret (the default) or publishable" },
+    scopes: { value: "A,B", help: "its scopes: posts:read,posts:write", isRequired: true },
+    type: { value: "TYPE", help: "secret (default) or publishable" },
     tenant: tenantOption,
-    user: { value: "ID", help: "its owner; the tenant's first user, when left out" },
-    "expires-at": { value: "DATE", help: "ISO 8601; one year from now, when left out; two at most" },
+    user: { value: "ID", help: "its owner (default: the tenant's first user)" },
+    "expires-at": { value: "DATE", help: "ISO 8601 (default: in one year; at most two years)" },
     ...quotaOptions,
   },
   run: (args) =>
@@ -45,7 +45,7 @@ const keyCreate: Command = {
 
 const keyList: Command = {
   name: "key list",
-  summary: "Show the keys of a tenant, newest first.",
+  summary: "List the keys of a tenant, newest first.",
   options: { tenant: tenantOption },
   async run(args) {
     const keys = await withTenant(args, (context) => context.newest(context.apiKeys));
@@ -55,17 +55,17 @@ const keyList: Command = {
     );
     return {
       json: { keys },
-      lines: rows.length > 0 ? rows : ["There is no key yet; see: portico key create --help"],
+      lines: rows.length > 0 ? rows : ["No keys yet. See portico key create --help"],
     };
   },
 };
 
 const keyUpdate: Command = {
-  name: "key change",
-  summary: "Change the name, the scopes or the quota of a key.",
+  name: "key update",
+  summary: "Update the name, scopes or quota of a key.",
   options: {
-    name: { value: "NAME", help: "its new label" },
-    scopes: { value: "A,B", help: "what it may do from now on" },
+    name: { value: "NAME", help: "new label" },
+    scopes: { value: "A,B", help: "new scopes; they replace the old ones" },
     tenant: tenantOption,
     ...quotaOptions,
   },
@@ -80,17 +80,17 @@ const keyUpdate: Command = {
         ...ifPresent("rateLimit", parseQuota(args)),
       };
       if (Object.keys(changes).length === 0)
-        throw new OperatorError("nothing is to be changed; give --name, --scopes or --rate-limit");
+        throw new OperatorError("nothing to update; add --name, --scopes or --rate-limit");
       const key = JSON.parse((await engine.update(caller, keys, args.positionals[0]!, changes)).text);
-      return { json: { key }, lines: [`The key ${key.name} (${key.prefix}…) is changed.`] };
+      return { json: { key }, lines: [`Updated the key ${key.name} (${key.prefix}…).`] };
     }),
 };
 
 const keyRotate: Command = {
   name: "key rotate",
-  summary: "Make a replacement for a key and print it, this once only; the old key ends after the overlap.",
+  summary: "Create a replacement for a key and print it once; the old key expires after the overlap.",
   options: {
-    overlap: { value: "SECONDS", help: "how long the old key stays valid; a day, when left out" },
+    overlap: { value: "SECONDS", help: "how long the old key stays valid (default: 86400, a day)" },
     tenant: tenantOption,
   },
   positionals: ["ID"],
@@ -106,7 +106,7 @@ const keyRotate: Command = {
 
 const keyRevoke: Command = {
   name: "key revoke",
-  summary: "Revoke a key; the next request with it is refused.",
+  summary: "Revoke a key. The next request with it is refused.",
   options: { tenant: tenantOption },
   positionals: ["ID"],
   run: (args) =>
@@ -116,15 +116,15 @@ const keyRevoke: Command = {
       const key = await context.get(context.apiKeys, id);
       return {
         json: { key },
-        lines: [`The key ${key.name} (${key.prefix}…) is revoked since ${key.revokedAt}.`],
+        lines: [`Revoked the key ${key.name} (${key.prefix}…) at ${key.revokedAt}.`],
       };
     }),
 };
 
 const keyRevokeAll: Command = {
   name: "key revoke-all",
-  summary: "Revoke every key of a user, or of the tenant.",
-  options: { user: { value: "ID", help: "this user's keys only" }, tenant: tenantOption },
+  summary: "Revoke all keys of a tenant, or with --user those of one user.",
+  options: { user: { value: "ID", help: "only the keys of this user" }, tenant: tenantOption },
   run: (args) =>
     withTenant(args, async (context) => {
       const { engine, caller } = context;
@@ -134,12 +134,16 @@ const keyRevokeAll: Command = {
       const container =
         user === undefined ? ({ by: "tenant", id: caller.tenantId } as const) : { by: owner, id: user };
       await engine.deleteAll(caller, keys, container);
-      const whose = user === undefined ? `the tenant ${caller.tenantId}` : `the user ${user}`;
-      return { json: { above: container.id }, lines: [`Every key of ${whose} is revoked.`] };
+      if (user === undefined)
+        return {
+          json: { tenantId: container.id },
+          lines: [`Revoked all keys of the tenant ${container.id}.`],
+        };
+      return { json: { userId: user }, lines: [`Revoked all keys of the user ${user}.`] };
     }),
 };
 
-/** A key that was made just now: it is printed, and never again. */
+/** Prints a new key, which is shown only here. */
 function keyOutput({ text, returnedOnce }: WriteResult): CommandOutput {
   const key = { ...JSON.parse(text), ...returnedOnce };
   return {
@@ -154,11 +158,11 @@ function parseQuota(args: Arguments): Quota | undefined {
   const whole = args.text("rate-limit");
   if (whole?.includes("/")) {
     if (windowSeconds === undefined) return quota(whole, "--rate-limit");
-    throw new OperatorError("--rate-limit has the seconds of the window already; leave --rate-window out");
+    throw new OperatorError("--rate-limit already sets the seconds of the window; leave out --rate-window");
   }
   const limit = args.number("rate-limit");
   if (limit !== undefined) return { limit, windowSeconds: windowSeconds ?? 60 };
-  if (windowSeconds !== undefined) throw new OperatorError("--rate-window needs --rate-limit beside it");
+  if (windowSeconds !== undefined) throw new OperatorError("--rate-window needs --rate-limit");
   return undefined;
 }
 

@@ -7,8 +7,8 @@ import { tenantOption, withTenant } from "../tenant-work.ts";
 
 const logList: Command = {
   name: "log list",
-  summary: `Show the newest ${maxLimit} requests of a tenant's keys.`,
-  options: { key: { value: "ID", help: "of this key only" }, tenant: tenantOption },
+  summary: `List the newest ${maxLimit} requests made with a tenant's keys.`,
+  options: { key: { value: "ID", help: "only requests with this key" }, tenant: tenantOption },
   async run(args) {
     const requests = await withTenant(args, (context) => {
       const keyId = args.text("key");
@@ -20,7 +20,7 @@ const logList: Command = {
       ({ createdAt, method, route, status, durationMs, keyId }) =>
         `${createdAt}  ${status}  ${`${durationMs} ms`.padStart(12)}  ${keyId}  ${method} ${route}`,
     );
-    return { json: { requests }, lines: rows.length > 0 ? rows : ["There is no request in the log."] };
+    return { json: { requests }, lines: rows.length > 0 ? rows : ["No requests in the log."] };
   },
 };
 

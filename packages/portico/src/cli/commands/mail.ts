@@ -8,10 +8,10 @@ const defaultLimit = 100;
 
 const mailList: Command = {
   name: "mail list",
-  summary: "Show the mails of a tenant, newest first.",
+  summary: "List the emails of a tenant, newest first.",
   options: {
     tenant: tenantOption,
-    limit: { value: "N", help: `how many; ${defaultLimit}, when left out` },
+    limit: { value: "N", help: `how many (default: ${defaultLimit})` },
   },
   async run(args) {
     const limit = args.number("limit") ?? defaultLimit;
@@ -20,13 +20,13 @@ const mailList: Command = {
       ({ id, createdAt, status, to, subject }) =>
         `${id}  ${createdAt}  ${status.padEnd(7)}  ${to}  ${subject}`,
     );
-    return { json: { mails: listed }, lines: rows.length > 0 ? rows : ["There is no mail yet."] };
+    return { json: { mails: listed }, lines: rows.length > 0 ? rows : ["No emails yet."] };
   },
 };
 
 const mailShow: Command = {
   name: "mail show",
-  summary: "Show one mail as text.",
+  summary: "Show an email as text.",
   options: { tenant: tenantOption },
   positionals: ["ID"],
   async run(args) {
@@ -45,7 +45,7 @@ const mailShow: Command = {
 
 const mailResend: Command = {
   name: "mail resend",
-  summary: "Let a mail that has failed, was kept or was sent wait to be sent once more.",
+  summary: "Queue an email to be sent again: one that failed, was kept or was sent.",
   options: { tenant: tenantOption },
   positionals: ["ID"],
   async run(args) {
@@ -57,7 +57,7 @@ const mailResend: Command = {
       await engine.update(caller, context.model(mails), id, changes);
       return context.get(mails, id);
     });
-    return { json: { mail }, lines: [`The mail to ${mail.to} waits to be sent.`] };
+    return { json: { mail }, lines: [`Queued the email to ${mail.to}.`] };
   },
 };
 

@@ -8,11 +8,11 @@ import type { Command } from "../command.ts";
 
 const migrateCommand: Command = {
   name: "migrate",
-  summary: "Bring the database to the schema of the declarations; only additions are made.",
-  options: { "dry-run": { help: "print the statements without running them" } },
+  summary: "Apply the schema changes that the declarations need. No table or column is dropped.",
+  options: { "dry-run": { help: "print the statements without applying them" } },
   async run(args) {
     const assembly = await assemble(args.project);
-    // Nothing is migrated to what `serve` then refuses to serve.
+    // Refuses what `serve` would refuse, before anything is migrated.
     buildApi(assembly.model);
     const isDryRun = args.isSet("dry-run");
     const { tables } = assembly;
@@ -20,8 +20,7 @@ const migrateCommand: Command = {
       statements: await migrate(store, tables, isDryRun),
       undeclared: await undeclaredTables(store, tables),
     }));
-    const summary =
-      statements.length === 0 ? "The database is up to date." : `${statements.length} statements were run.`;
+    const summary = statements.length === 0 ? "The database is up to date." : appliedCount(statements.length);
     return {
       json: { statements, isDryRun, undeclared },
       lines: [
@@ -32,9 +31,13 @@ const migrateCommand: Command = {
   },
 };
 
-/** A comment in SQL too, for those who hand on what a dry run prints. */
+function appliedCount(count: number): string {
+  return `Applied ${count} statement${count === 1 ? "" : "s"}.`;
+}
+
+/** Written as an SQL comment, so that the output of a dry run can be executed. */
 function noteOn(table: string): string {
-  return `-- The table ${table} has rows, but no resource is declared for it. It is kept. If the resource was renamed, set its plural to the old name.`;
+  return `-- The table ${table} has rows, but no resource declares it. It is kept. If the resource was renamed, set its plural to the old name.`;
 }
 
 export const commands: readonly Command[] = [migrateCommand];

@@ -9,7 +9,7 @@ import type { Command } from "../command.ts";
 const schemaCommand: Command = {
   name: "schema",
   summary: "Print the GraphQL schema of the declarations.",
-  options: { out: { value: "FILE", help: "write it there instead" } },
+  options: { out: { value: "FILE", help: "write it to this file instead" } },
   async run(args) {
     const { model } = await assemble(args.project);
     const sdl = printApi(model);
@@ -20,7 +20,7 @@ const schemaCommand: Command = {
     } catch (error) {
       throw new OperatorError(`${file} cannot be written: ${(error as Error).message}`);
     }
-    return { json: { file }, lines: [`The schema is in ${file}.`] };
+    return { json: { file }, lines: [`Wrote the schema to ${file}.`] };
   },
 };
 

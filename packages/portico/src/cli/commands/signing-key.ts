@@ -10,19 +10,19 @@ import type { Command } from "../command.ts";
 const signingKeyRotate: Command = {
   name: "signing-key rotate",
   summary:
-    "Make a new key that signs tokens from a minute on; the old one goes on verifying those it has signed.",
+    "Create a new key for signing tokens, used after a minute. Tokens signed with the old key stay valid.",
   options: {},
   async run(args) {
     const assembly = await assemble(args.project);
     const signingKeyFile = assembly.settings.signingKey;
     if (signingKeyFile !== undefined)
       throw new OperatorError(
-        `the keys are those of PORTICO_SIGNING_KEY; put another one first in ${signingKeyFile}`,
+        `PORTICO_SIGNING_KEY sets the signing keys; add a new first key to ${signingKeyFile} instead`,
       );
     const encryption = new Encryption(secretsFor(assembly.settings));
     const { kid, signsFrom } = await withStore(assembly, (store) => rotateSigningKey(store, encryption));
     const from = new Date(signsFrom * 1000).toISOString();
-    return { json: { kid, signsFrom: from }, lines: [`The key ${kid} signs from ${from} on.`] };
+    return { json: { kid, signsFrom: from }, lines: [`Created the signing key ${kid}, used from ${from}.`] };
   },
 };
 

@@ -6,24 +6,24 @@ import type { Command } from "../command.ts";
 
 const tenantCreate: Command = {
   name: "tenant create",
-  summary: "Make a tenant: an account that owns users, keys and rows.",
-  options: { name: { value: "NAME", help: "how the tenant is called", isRequired: true } },
+  summary: "Create a tenant: an account that owns users, keys and rows.",
+  options: { name: { value: "NAME", help: "name of the tenant", isRequired: true } },
   async run(args) {
     const tenant = await withStore(await assemble(args.project), (store) =>
       createTenant(store, args.required("name")),
     );
-    return { json: { tenant }, lines: [`Tenant ${tenant.name}: ${tenant.id}`] };
+    return { json: { tenant }, lines: [`Created the tenant ${tenant.name}: ${tenant.id}`] };
   },
 };
 
 const tenantList: Command = {
   name: "tenant list",
-  summary: "Show the tenants, oldest first.",
+  summary: "List the tenants, oldest first.",
   options: {},
   async run(args) {
     const tenants = await withStore(await assemble(args.project), listTenants);
     const lines = tenants.map(({ id, createdAt, name }) => `${id}  ${createdAt}  ${name}`);
-    return { json: { tenants }, lines: lines.length > 0 ? lines : ["There is no tenant yet."] };
+    return { json: { tenants }, lines: lines.length > 0 ? lines : ["No tenants yet."] };
   },
 };
 

@@ -7,11 +7,11 @@ import { tenantOption, withTenant } from "../tenant-work.ts";
 
 const userCreate: Command = {
   name: "user create",
-  summary: "Make a user of a tenant.",
+  summary: "Create a user of a tenant.",
   options: {
-    email: { value: "ADDRESS", help: "unique in the tenant", isRequired: true },
-    name: { value: "NAME", help: "how the person is called", isRequired: true },
-    password: { value: "TEXT", help: "8 characters or more", isRequired: true },
+    email: { value: "ADDRESS", help: "email address, unique in the tenant", isRequired: true },
+    name: { value: "NAME", help: "name of the person", isRequired: true },
+    password: { value: "TEXT", help: "at least 8 characters", isRequired: true },
     tenant: tenantOption,
   },
   async run(args) {
@@ -22,7 +22,7 @@ const userCreate: Command = {
         password: args.required("password"),
       }),
     );
-    return { json: { user }, lines: [`User ${user.name} <${user.email}>: ${user.id}`] };
+    return { json: { user }, lines: [`Created the user ${user.name} <${user.email}>: ${user.id}`] };
   },
 };
 
@@ -30,16 +30,16 @@ const standardLimit = 100;
 
 const userList: Command = {
   name: "user list",
-  summary: "Show the users of a tenant, newest first.",
+  summary: "List the users of a tenant, newest first.",
   options: {
     tenant: tenantOption,
-    limit: { value: "N", help: `how many; ${standardLimit}, when left out` },
+    limit: { value: "N", help: `how many (default: ${standardLimit})` },
   },
   async run(args) {
     const limit = args.number("limit") ?? standardLimit;
-    const listed = await withTenant(args, (work) => work.newest(users, limit));
+    const listed = await withTenant(args, (context) => context.newest(users, limit));
     const lines = listed.map(({ id, createdAt, email, name }) => `${id}  ${createdAt}  ${email}  ${name}`);
-    return { json: { users: listed }, lines: lines.length > 0 ? lines : ["There is no user yet."] };
+    return { json: { users: listed }, lines: lines.length > 0 ? lines : ["No users yet."] };
   },
 };
 

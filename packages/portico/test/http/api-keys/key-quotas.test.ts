@@ -111,7 +111,7 @@ onEachDatabase("quotas that keys give", (database) => {
 
   test("commands take a quota as settings do", async () => {
     const change = (id: string, ...words: string[]) =>
-      portico(served.portico.workspace, ["key", "change", id, ...words]);
+      portico(served.portico.workspace, ["key", "update", id, ...words]);
     const { id } = await make(served, "1000/120");
     const quota = async (): Promise<unknown> => (await served.request(`/v1/api-keys/${id}`)).body.rateLimit;
     assert.deepEqual(await quota(), { limit: 1_000, windowSeconds: 120 });

@@ -194,7 +194,7 @@ function theEnd(served: Served): void {
     const socket = await TestSocket.ready(served.portico, key);
     socket.subscribe("1", createdPosts);
     await subscriptionStarted();
-    await served.command("key", "change", id, "--scopes", "users:read");
+    await served.command("key", "update", id, "--scopes", "users:read");
     const [{ errors }] = await stream.results(1);
     assert.equal(errors[0].extensions.code, "insufficient_scope");
     await stream.ended();

@@ -445,7 +445,7 @@ onEachDatabase("oauth attacks", (database) => {
     const ofClient = await obtainTokens(served, other, person, "openid posts:read");
     for (const { access_token: key } of [ofPerson, ofClient])
       assert.equal((await served.request("/posts", { key })).status, 200);
-    await served.command("client", "remove", other.id);
+    await served.command("client", "delete", other.id);
     assert.equal((await served.request(`/users/${gone.id}`, { method: "DELETE" })).status, 204);
     await sleep(1_000);
     for (const { access_token: key } of [ofPerson, ofClient])

@@ -164,7 +164,7 @@ onEachDatabase("oauth clients", (database) => {
     assert.equal(listed.name, "Job");
     const { clientSecret } = await served.command("client", "rotate", listed.id, "--overlap", "0");
     assert.equal((await post(served, "/token", grant, basic({ ...listed, clientSecret }))).status, 200);
-    await served.command("client", "remove", listed.id);
+    await served.command("client", "delete", listed.id);
     assert.equal((await post(served, "/token", grant, basic({ ...listed, clientSecret }))).status, 401);
   });
 
