@@ -9,7 +9,7 @@ import { describe, test } from "node:test";
 import { catalogue } from "../src/errors.ts";
 import { documentationRows } from "../src/runtime/settings/table.ts";
 import { blocksOf, documentPaths, readDocument, runDocuments } from "./support/document.ts";
-import { makeWorkspace, Portico, porticoProcess, projectFolder } from "./support/server.ts";
+import { makeWorkspace, PorticoProcess, porticoProcess, projectFolder } from "./support/server.ts";
 
 const documents = documentPaths().filter((path) => path === "README.md" || path.startsWith("docs/"));
 
@@ -58,7 +58,7 @@ test("every declaration shown compiles", () => {
 test("README shows what the first start prints", async () => {
   const workspace = await makeWorkspace("sqlite");
   try {
-    const server = await Portico.start(workspace);
+    const server = await PorticoProcess.start(workspace);
     await server.stop();
     // Log lines can come before, after and in between.
     const greeting = server.output.replaceAll(/^\{"level".*\n/gm, "").trim();

@@ -8,11 +8,11 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { blocksOf } from "./support/document.ts";
-import { makeWorkspace, Portico, projectFolder, type Workspace } from "./support/server.ts";
+import { makeWorkspace, PorticoProcess, projectFolder, type Workspace } from "./support/server.ts";
 
 let workspace: Workspace;
 let folder: string;
-let server: Portico;
+let server: PorticoProcess;
 
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), "portico-installed-"));
@@ -23,7 +23,7 @@ before(async () => {
   writeFileSync(join(folder, "portico.config.ts"), declaration);
   workspace = await makeWorkspace("sqlite");
   const file = join(folder, "node_modules/portico/bin/portico.js");
-  server = await Portico.start(workspace, { cwd: folder, file });
+  server = await PorticoProcess.start(workspace, { cwd: folder, file });
 });
 
 after(async () => {

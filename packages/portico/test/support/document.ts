@@ -20,7 +20,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { catalogue } from "../../src/errors.ts";
-import { makeWorkspace, Portico, program, projectFolder, type Workspace } from "./server.ts";
+import { makeWorkspace, PorticoProcess, program, projectFolder, type Workspace } from "./server.ts";
 
 export interface Block {
   readonly language: string;
@@ -90,7 +90,7 @@ class Project {
   readonly #workspace: Workspace;
   readonly #folder: string;
   readonly #tokens = new Tokens();
-  #server: Portico | undefined;
+  #server: PorticoProcess | undefined;
   #key: string | undefined;
 
   private constructor(workspace: Workspace, folder: string) {
@@ -175,7 +175,7 @@ class Project {
   async #serve(): Promise<void> {
     if (this.#server) return;
     const known = this.#key ? { key: this.#key } : {};
-    this.#server = await Portico.start(this.#workspace, { cwd: this.#folder, ...known });
+    this.#server = await PorticoProcess.start(this.#workspace, { cwd: this.#folder, ...known });
     this.#key = this.#server.key;
   }
 }

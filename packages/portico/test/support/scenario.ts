@@ -10,15 +10,17 @@ import {
   type Environment,
   makeWorkspace,
   Portico,
+  PorticoProcess,
   portico,
   type RequestOptions,
+  type StartOptions,
   type Workspace,
 } from "./server.ts";
 
 /** The server of a suite: started before its first test, stopped after its last. */
-export class Served {
+export class Served<Server extends Portico = Portico> {
   /** Known once the suite has begun. */
-  portico!: Portico;
+  portico!: Server;
   workspace!: Workspace;
 
   get url(): string {
@@ -42,19 +44,35 @@ export class Served {
   }
 }
 
-export interface ServeOptions {
+export interface ServeOptions<Server extends Portico = Portico> {
   readonly env?: Environment;
   readonly cwd?: string;
   /** What the tests of the suite share. */
-  readonly prepare?: (served: Served) => Promise<void>;
+  readonly prepare?: (served: Served<Server>) => Promise<void>;
 }
 
-/** One server, on an empty database, for all tests of the suite that this is called in. */
-export function serve(database: DatabaseName, { prepare, ...options }: ServeOptions = {}): Served {
-  const served = new Served();
+/** One server inside this process, on an empty database, for all tests of the suite that this is called in. */
+export function serve(database: DatabaseName, options: ServeOptions = {}): Served {
+  return serveWith(Portico.start, database, options);
+}
+
+/** As `serve`, with a server that is a process of its own. */
+export function serveProcess(
+  database: DatabaseName,
+  options: ServeOptions<PorticoProcess> = {},
+): Served<PorticoProcess> {
+  return serveWith(PorticoProcess.start, database, options);
+}
+
+function serveWith<Server extends Portico>(
+  start: (workspace: Workspace, options: StartOptions) => Promise<Server>,
+  database: DatabaseName,
+  { prepare, ...options }: ServeOptions<Server>,
+): Served<Server> {
+  const served = new Served<Server>();
   before(async () => {
     served.workspace = await makeWorkspace(database);
-    served.portico = await Portico.start(served.workspace, options);
+    served.portico = await start(served.workspace, options);
     await prepare?.(served);
   });
   after(async () => {

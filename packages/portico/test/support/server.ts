@@ -1,4 +1,4 @@
-// Starts Portico as a user would, as a process of its own, and speaks to it over HTTP only.
+// Starts servers of Portico, and sends them requests over HTTP only.
 
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -9,6 +9,7 @@ import { join, resolve } from "node:path";
 import { describe } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
+import type { PorticoServer } from "../../src/server.ts";
 
 export const projectFolder = resolve(import.meta.dirname, "../../../..");
 export const program = resolve(projectFolder, "packages/portico/bin/portico.js");
@@ -139,66 +140,31 @@ export interface StartOptions {
   readonly env?: Environment;
   readonly cwd?: string;
   readonly key?: string;
-  /** The program of Portico, where it is not that of this repository. */
-  readonly file?: string;
 }
 
-/** A started server. */
-export class Portico {
+/** A started server: inside this process, unless a test is about the process itself. */
+export abstract class Portico {
   readonly workspace: Workspace;
   readonly url: string;
   /** The key that the first start of a sandbox printed. */
   readonly key: string;
-  readonly #child: ChildProcess;
-  readonly #output: { text: string };
+  readonly #output: Output;
 
-  private constructor(
-    workspace: Workspace,
-    url: string,
-    key: string,
-    child: ChildProcess,
-    output: { text: string },
-  ) {
+  protected constructor(workspace: Workspace, url: string, key: string, output: Output) {
     this.workspace = workspace;
     this.url = url;
     this.key = key;
-    this.#child = child;
     this.#output = output;
   }
 
-  /** Starts a server on an empty database, or again on one that was used before, with the key of then. */
-  static async start(
-    workspace: Workspace,
-    { env = {}, cwd = projectFolder, key, file = program }: StartOptions = {},
-  ): Promise<Portico> {
-    const given = { DATABASE_URL: workspace.databaseUrl, PORT: "0", ...plentiful, ...env };
-    const child = start(["serve"], given, cwd, {}, file);
-    const output = { text: "" };
-    child.stdout?.on("data", (chunk) => (output.text += chunk));
-    child.stderr?.on("data", (chunk) => (output.text += chunk));
-    for (const until = Date.now() + 20_000; Date.now() < until; await sleep(10)) {
-      const url = /"url":"(http:[^"]+)"/.exec(output.text)?.[1];
-      if (url)
-        return new Portico(
-          workspace,
-          url,
-          key ?? /\s{2}(sk_\w+_[\w-]{43})\n/.exec(output.text)?.[1] ?? "",
-          child,
-          output,
-        );
-      if (child.exitCode !== null) break;
-    }
-    child.kill("SIGKILL");
-    throw new Error(`the server did not start:\n${output.text}`);
+  /** Starts a server on an empty database, or again on one that was used before, with its first key. */
+  static start(workspace: Workspace, options: StartOptions = {}): Promise<Portico> {
+    return EmbeddedPortico.start(workspace, options);
   }
 
-  /** Everything that the process printed so far. */
+  /** Everything that the server has logged, and as a process printed. */
   get output(): string {
     return this.#output.text;
-  }
-
-  get pid(): number {
-    return this.#child.pid!;
   }
 
   async request(path: string, { method, headers = {}, body, key }: RequestOptions = {}): Promise<Answer> {
@@ -222,7 +188,93 @@ export class Portico {
     };
   }
 
-  /** Asks the process to end; answers with the exit code. */
+  /** Stops the server in order. @returns the exit code, 0 for a server inside this process */
+  abstract stop(): Promise<number | null>;
+}
+
+interface Output {
+  text: string;
+}
+
+const serverEnvironment = ({ databaseUrl }: Workspace, env: Environment): Environment => ({
+  ...{ DATABASE_URL: databaseUrl, PORT: "0" },
+  ...plentiful,
+  ...env,
+});
+
+/** A server inside this process. */
+class EmbeddedPortico extends Portico {
+  readonly #server: PorticoServer;
+
+  private constructor(workspace: Workspace, server: PorticoServer, key: string, output: Output) {
+    super(workspace, server.url, key, output);
+    this.#server = server;
+  }
+
+  static override async start(
+    workspace: Workspace,
+    { env = {}, cwd = projectFolder, key }: StartOptions,
+  ): Promise<EmbeddedPortico> {
+    // Loaded here only: tests of pure functions need none of it.
+    const [{ createServer }, { loadApp }, { readSettings }] = await Promise.all([
+      import("../../src/server.ts"),
+      import("../../src/runtime/config.ts"),
+      import("../../src/runtime/settings/settings.ts"),
+    ]);
+    const app = await loadApp(cwd);
+    const settings = readSettings(serverEnvironment(workspace, env), app.settings);
+    const output = { text: "" };
+    const write = (lines: string): void => {
+      output.text += lines;
+    };
+    const server = await createServer(app, { ...settings, log: { write } });
+    await server.listen();
+    return new EmbeddedPortico(workspace, server, key ?? server.sandboxKey ?? "", output);
+  }
+
+  async stop(): Promise<number> {
+    await this.#server.close();
+    return 0;
+  }
+}
+
+export interface ProcessOptions extends StartOptions {
+  /** The program of Portico, where it is not that of this repository. */
+  readonly file?: string;
+}
+
+/** A server as a process of its own, as users start it: to be killed, measured, or started in a folder of its own. */
+export class PorticoProcess extends Portico {
+  readonly #child: ChildProcess;
+
+  private constructor(workspace: Workspace, url: string, key: string, child: ChildProcess, output: Output) {
+    super(workspace, url, key, output);
+    this.#child = child;
+  }
+
+  static override async start(
+    workspace: Workspace,
+    { env = {}, cwd = projectFolder, key, file = program }: ProcessOptions = {},
+  ): Promise<PorticoProcess> {
+    const child = start(["serve"], serverEnvironment(workspace, env), cwd, {}, file);
+    const output = { text: "" };
+    child.stdout?.on("data", (chunk) => (output.text += chunk));
+    child.stderr?.on("data", (chunk) => (output.text += chunk));
+    for (const until = Date.now() + 20_000; Date.now() < until; await sleep(10)) {
+      const url = /"url":"(http:[^"]+)"/.exec(output.text)?.[1];
+      const printedKey = /\s{2}(sk_\w+_[\w-]{43})\n/.exec(output.text)?.[1];
+      if (url) return new PorticoProcess(workspace, url, key ?? printedKey ?? "", child, output);
+      if (child.exitCode !== null) break;
+    }
+    child.kill("SIGKILL");
+    throw new Error(`the server did not start:\n${output.text}`);
+  }
+
+  get pid(): number {
+    return this.#child.pid!;
+  }
+
+  /** Asks the process to end. @returns the exit code */
   async stop(signal: "SIGTERM" | "SIGINT" = "SIGTERM"): Promise<number | null> {
     return this.#end(signal);
   }
@@ -232,7 +284,7 @@ export class Portico {
     await this.#end("SIGKILL");
   }
 
-  /** Waits until the process has ended by itself; answers with the exit code. */
+  /** Waits until the process has ended without being asked. @returns the exit code */
   async ended(): Promise<number | null> {
     if (this.#child.exitCode === null && this.#child.signalCode === null) await once(this.#child, "close");
     return this.#child.exitCode;

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { exchange, expectAnswer, parseAnswer, scenarios, serve } from "../../support/scenario.ts";
-import { onEachDatabase, Portico } from "../../support/server.ts";
+import { onEachDatabase, PorticoProcess } from "../../support/server.ts";
 
 const secretLength = 43;
 
@@ -108,7 +108,7 @@ onEachDatabase("authentication", (database) => {
   });
 
   test("a revoked key is refused on the very next request, here and by another process", async () => {
-    const other = await Portico.start(served.workspace, { key: key() });
+    const other = await PorticoProcess.start(served.workspace, { key: key() });
     try {
       for (const revokedWhile of [served.portico, other]) {
         const made = await makeKey();

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { inDays, type MadeKey, makeKey, opens, readKey, setTime } from "../../support/keys.ts";
 import { expectAnswer, serve } from "../../support/scenario.ts";
-import { onEachDatabase, Portico } from "../../support/server.ts";
+import { onEachDatabase, PorticoProcess } from "../../support/server.ts";
 
 onEachDatabase("the state of an API key", (database) => {
   const served = serve(database);
@@ -31,7 +31,7 @@ onEachDatabase("the state of an API key", (database) => {
 
   test("the setting says how many days before", async () => {
     const env = { PORTICO_KEY_EXPIRING_SOON_DAYS: "30" };
-    const other = await Portico.start(served.workspace, { env, key: served.portico.key });
+    const other = await PorticoProcess.start(served.workspace, { env, key: served.portico.key });
     try {
       const { id } = await makeKey(served, { expiresAt: inDays(29) });
       assert.equal((await readKey(served, id)).status, "active");

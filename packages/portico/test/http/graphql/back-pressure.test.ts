@@ -6,20 +6,20 @@ import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TestSocket } from "../../support/graphql/web-socket.ts";
-import { type Served, serve } from "../../support/scenario.ts";
-import { onEachDatabase } from "../../support/server.ts";
+import { type Served, serveProcess } from "../../support/scenario.ts";
+import { onEachDatabase, type PorticoProcess } from "../../support/server.ts";
 
 const mebibyte = 1024 * 1024;
 /** Far less than any of the attacks sends, and more than the server takes for its own work. */
 const slackMib = 64;
 
 onEachDatabase("WebSockets that are not read", (database) => {
-  const served = serve(database);
+  const served = serveProcess(database);
   describe("before connection_init", () => beforeInitialisation(served));
   describe("afterwards", () => afterwards(served));
 });
 
-function beforeInitialisation(served: Served): void {
+function beforeInitialisation(served: Served<PorticoProcess>): void {
   const text = (length: number): string =>
     JSON.stringify({ type: "ping", payload: { x: "x".repeat(length) } });
 
@@ -42,7 +42,7 @@ function beforeInitialisation(served: Served): void {
     });
 }
 
-function afterwards(served: Served): void {
+function afterwards(served: Served<PorticoProcess>): void {
   test("pings of a peer that does not read wait in its own memory, and are answered once it reads", async () => {
     const socket = await TestSocket.ready(served.portico);
     const before = residentMib(served);
@@ -120,7 +120,7 @@ async function settled({ socket }: TestSocket): Promise<void> {
   for (let waiting = -1; waiting !== socket.bufferedAmount; await sleep(500)) waiting = socket.bufferedAmount;
 }
 
-function residentMib({ portico: { pid } }: Served): number {
+function residentMib({ portico: { pid } }: Served<PorticoProcess>): number {
   const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
   return Math.round(Number(kibibytes) / 1024);
 }

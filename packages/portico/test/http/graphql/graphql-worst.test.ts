@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { worstDocuments } from "../../graphql/worst-documents.ts";
-import { runCommand, serve } from "../../support/scenario.ts";
+import { runCommand, serveProcess } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
 
 /** The main thread works 100 ms at a time at most; the rest is for machines that do other things beside. */
@@ -13,7 +13,7 @@ const mostWaitMs = 1_500;
 const mostGrowthMib = 256;
 
 onEachDatabase("the worst that GraphQL may be asked", (database) => {
-  const served = serve(database, { env: { PORTICO_REQUEST_LOG_DAYS: "0" } });
+  const served = serveProcess(database, { env: { PORTICO_REQUEST_LOG_DAYS: "0" } });
   const rows = { postId: "", userId: "" };
   /** May read posts, and not who wrote them. */
   let key: string;

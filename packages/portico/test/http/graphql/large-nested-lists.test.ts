@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { serve } from "../../support/scenario.ts";
+import { serveProcess } from "../../support/scenario.ts";
 import { type Answer, onEachDatabase } from "../../support/server.ts";
 
 const longPosts = 100;
@@ -14,7 +14,7 @@ const mostGrowthMib = 200;
 const atOnce = 3;
 
 onEachDatabase("large nested lists", (database) => {
-  const served = serve(database, {
+  const served = serveProcess(database, {
     // On a busy machine, PostgreSQL may take longer for them than requests may take otherwise.
     env: { PORTICO_SLOW_READ_SECONDS: "60" },
     prepare: async (suite) => {

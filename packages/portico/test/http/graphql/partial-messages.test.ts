@@ -5,14 +5,14 @@ import { describe, type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TestSocket } from "../../support/graphql/web-socket.ts";
 import { Served } from "../../support/scenario.ts";
-import { type Environment, makeWorkspace, Portico } from "../../support/server.ts";
+import { type Environment, makeWorkspace, PorticoProcess } from "../../support/server.ts";
 
 /** A server for one test. No database has a part in this: what a connection costs is the server's own. */
 async function started(context: TestContext, env: Environment = {}): Promise<Served> {
   const served = new Served();
   served.workspace = await makeWorkspace("sqlite");
   context.after(() => served.workspace.remove());
-  served.portico = await Portico.start(served.workspace, { env });
+  served.portico = await PorticoProcess.start(served.workspace, { env });
   context.after(async () => {
     await served.portico.stop();
   });

@@ -6,8 +6,8 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { titlesOf } from "../../support/graphql/subscriptions.ts";
 import { TestSocket } from "../../support/graphql/web-socket.ts";
-import { type Served, serve } from "../../support/scenario.ts";
-import { onEachDatabase } from "../../support/server.ts";
+import { type Served, serveProcess } from "../../support/scenario.ts";
+import { onEachDatabase, type PorticoProcess } from "../../support/server.ts";
 
 const missed = 100;
 /** Posts that a sandbox has from the beginning. */
@@ -21,7 +21,7 @@ const queries = {
 };
 
 onEachDatabase("subscriptions that are resumed", (database) => {
-  const served = serve(database, {
+  const served = serveProcess(database, {
     prepare: async (prepared) => {
       const body = "x".repeat(99_000);
       for (let title = 0; title < missed; title += 1)
@@ -55,7 +55,7 @@ onEachDatabase("subscriptions that are resumed", (database) => {
   }
 });
 
-function residentMib({ portico: { pid } }: Served): number {
+function residentMib({ portico: { pid } }: Served<PorticoProcess>): number {
   const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
   return Math.round(Number(kibibytes) / 1024);
 }

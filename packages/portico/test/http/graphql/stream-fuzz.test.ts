@@ -10,7 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { TestSocket } from "../../support/graphql/web-socket.ts";
 import { OwnPostgres } from "../../support/own-postgres.ts";
 import { RawConnection } from "../../support/raw-connection.ts";
-import { makeWorkspace, onEachDatabase, Portico, type Workspace } from "../../support/server.ts";
+import { makeWorkspace, onEachDatabase, PorticoProcess, type Workspace } from "../../support/server.ts";
 import { graphqlRequest, initialisation, message, oddFrame, Random, textFrames } from "./random-frames.ts";
 
 const seed = Number(process.env.PORTICO_FUZZ_SEED ?? Date.now() % 2 ** 32);
@@ -31,12 +31,12 @@ const headersOfSocket = {
 onEachDatabase("random callers of streams", (database) => {
   let own: OwnPostgres | undefined;
   let workspace: Workspace;
-  let portico: Portico;
+  let portico: PorticoProcess;
   let mayCall = Promise.resolve();
   before(async () => {
     own = database === "postgres" ? await OwnPostgres.start() : undefined;
     workspace = await makeWorkspace(database, own?.url);
-    portico = await Portico.start(workspace);
+    portico = await PorticoProcess.start(workspace);
   });
   after(async () => {
     await portico?.stop();
@@ -224,7 +224,7 @@ async function leave(connection: RawConnection, random: Random): Promise<void> {
 }
 
 /** Errors in the log but, where PostgreSQL goes away, those that tell of that. */
-function faultsOf({ output }: Portico, hasOutages: boolean): string[] {
+function faultsOf({ output }: PorticoProcess, hasOutages: boolean): string[] {
   const errors = output
     .split("\n")
     .filter((line) => /^\{"level":[56]0/.test(line) || line.includes("portico: "));

@@ -6,14 +6,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createdPosts, titlesOf, withStream } from "../../support/graphql/subscriptions.ts";
 import { TestSocket } from "../../support/graphql/web-socket.ts";
 import { RawConnection } from "../../support/raw-connection.ts";
-import { type Served, serve } from "../../support/scenario.ts";
+import { type Served, serveProcess } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
 
 /** A credential may have 100 subscriptions open. */
 const pairs = 150;
 
 onEachDatabase("subscriptions that end while they begin", (database) => {
-  const served = serve(database);
+  const served = serveProcess(database);
 
   test("subscribe and complete in one packet leave nothing open", async () => {
     const socket = await TestSocket.ready(served.portico);

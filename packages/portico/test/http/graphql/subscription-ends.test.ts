@@ -15,7 +15,7 @@ import {
 } from "../../support/graphql/subscriptions.ts";
 import { TestSocket } from "../../support/graphql/web-socket.ts";
 import { type Served, serve } from "../../support/scenario.ts";
-import { onEachDatabase, Portico } from "../../support/server.ts";
+import { onEachDatabase, type Portico, PorticoProcess } from "../../support/server.ts";
 
 onEachDatabase("ends of subscriptions", (database) => {
   const served = serve(database);
@@ -205,7 +205,7 @@ function theEnd(served: Served): void {
   });
 
   test("SIGTERM tells all who are connected, and the process ends at once", async () => {
-    const server = await Portico.start(served.workspace, { key: served.portico.key });
+    const server = await PorticoProcess.start(served.workspace, { key: served.portico.key });
     const stream = await TestStream.open(server, createdPosts);
     const socket = await TestSocket.ready(server);
     socket.subscribe("1", createdPosts);
@@ -227,7 +227,7 @@ function severalProcesses(database: "sqlite" | "postgres"): void {
   const served = serve(database);
   let other: Portico;
   before(async () => {
-    other = await Portico.start(served.workspace, { key: served.portico.key });
+    other = await PorticoProcess.start(served.workspace, { key: served.portico.key });
   });
   after(async () => {
     await other?.stop();

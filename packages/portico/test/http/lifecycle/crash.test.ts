@@ -4,18 +4,18 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type DatabaseReader, openReader } from "../../support/database-reader.ts";
-import { makeWorkspace, onEachDatabase, Portico, type Workspace } from "../../support/server.ts";
+import { makeWorkspace, onEachDatabase, PorticoProcess, type Workspace } from "../../support/server.ts";
 
 const rounds = { sqlite: 20, postgres: 5 };
 const creators = 16;
 
 onEachDatabase("kill -9 during a load of creates", (database) => {
   let workspace: Workspace;
-  let portico: Portico;
+  let portico: PorticoProcess;
   let reader: DatabaseReader;
   before(async () => {
     workspace = await makeWorkspace(database);
-    portico = await Portico.start(workspace);
+    portico = await PorticoProcess.start(workspace);
     reader = openReader(workspace.databaseUrl);
   });
   after(async () => {
@@ -56,7 +56,7 @@ onEachDatabase("kill -9 during a load of creates", (database) => {
       const acknowledged = await createUntilKilled();
       assert.ok(acknowledged.length > 0, "nothing was acknowledged before the kill");
       all.push(...acknowledged);
-      portico = await Portico.start(workspace, { key: portico.key });
+      portico = await PorticoProcess.start(workspace, { key: portico.key });
       const answers = await Promise.all(acknowledged.map((id) => portico.request(`/posts/${id}`)));
       const lost = answers.filter(({ status }) => status !== 200);
       assert.equal(lost.length, 0, `${lost.length} of ${answers.length} acknowledged posts are gone`);

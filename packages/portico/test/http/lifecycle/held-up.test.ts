@@ -4,12 +4,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
-import { expectAnswer, serve } from "../../support/scenario.ts";
+import { expectAnswer, serveProcess } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
 
 onEachDatabase("reads that are held up", (database) => {
   if (database !== "postgres") return;
-  const served = serve(database);
+  const served = serveProcess(database);
 
   test("others are answered, and those end with 503", async () => {
     const { id } = await served.create("/posts", { title: "Locked" });

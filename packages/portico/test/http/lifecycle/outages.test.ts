@@ -17,7 +17,7 @@ import {
 } from "../../support/oauth.ts";
 import { OwnPostgres } from "../../support/own-postgres.ts";
 import { Served } from "../../support/scenario.ts";
-import { type Answer, Portico } from "../../support/server.ts";
+import { type Answer, PorticoProcess } from "../../support/server.ts";
 
 /** Twice the two seconds that a request may wait, as the machine of the tests may be busy. */
 const longestMs = 4_000;
@@ -39,7 +39,7 @@ describe("outages of PostgreSQL", { skip: process.env.PORTICO_TEST_POSTGRES_MISS
     proxy = await FailingProxy.start(own.port);
     const databaseUrl = `postgres://portico:portico@127.0.0.1:${proxy.port}/postgres`;
     served.workspace = { folder: "", databaseUrl, remove: async () => {} };
-    served.portico = await Portico.start(served.workspace);
+    served.portico = await PorticoProcess.start(served.workspace);
     machine = await makeClient(served, "--type", "confidential", "--scopes", "posts:read");
     page = authorizeUrl(served, await makePublicClient(served, "posts:read"), "posts:read").url;
     ({ id } = await served.create("/posts", { title: "Before" }));

@@ -7,14 +7,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import {
   makeWorkspace,
   onEachDatabase,
-  Portico,
+  PorticoProcess,
   projectFolder,
   type Workspace,
 } from "../../support/server.ts";
 
 const cwd = `${projectFolder}/packages/portico/test/fixtures/rejecting`;
 
-function linesOf({ output }: Portico, message: string): { level: number; err: { stack: string } }[] {
+function linesOf({ output }: PorticoProcess, message: string): { level: number; err: { stack: string } }[] {
   const lines = output.split("\n").filter((line) => line.includes(`"msg":"${message}"`));
   return lines.map((line) => JSON.parse(line));
 }
@@ -27,10 +27,10 @@ async function until(isReached: () => boolean): Promise<void> {
 
 onEachDatabase("failures that nobody handles", (database) => {
   let workspace: Workspace;
-  let served: Portico;
+  let served: PorticoProcess;
   before(async () => {
     workspace = await makeWorkspace(database);
-    served = await Portico.start(workspace, { cwd });
+    served = await PorticoProcess.start(workspace, { cwd });
   });
   after(async () => {
     await served?.stop();

@@ -9,11 +9,11 @@ import { titlesOf, withStream } from "../../support/graphql/subscriptions.ts";
 import { linkIn, mailTo } from "../../support/mails.ts";
 import { authorizeUrl, makePerson, makePublicClient } from "../../support/oauth.ts";
 import { refusal } from "../../support/refusal.ts";
-import { serve } from "../../support/scenario.ts";
+import { serveProcess } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
 
 onEachDatabase("queues of a server", (database) => {
-  const served = serve(database);
+  const served = serveProcess(database);
   const write = async (sql: string): Promise<void> => {
     const reader = openReader(served.workspace.databaseUrl);
     try {

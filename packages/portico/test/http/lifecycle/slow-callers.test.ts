@@ -6,7 +6,7 @@ import { describe, type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { RawConnection } from "../../support/raw-connection.ts";
 import { parseAnswer, Served } from "../../support/scenario.ts";
-import { type Environment, makeWorkspace, Portico } from "../../support/server.ts";
+import { type Environment, makeWorkspace, PorticoProcess } from "../../support/server.ts";
 
 // No database has a part in this: what a connection costs is the server's own.
 const database = "sqlite";
@@ -20,7 +20,7 @@ async function started(
   const served = new Served();
   served.workspace = await makeWorkspace(database);
   context.after(() => served.workspace.remove());
-  served.portico = await Portico.start(served.workspace, { env });
+  served.portico = await PorticoProcess.start(served.workspace, { env });
   context.after(async () => {
     await served.portico.stop();
   });

@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
-import { runCommand, type Served, serve } from "../../support/scenario.ts";
+import { runCommand, type Served, serveProcess } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
 import type { SoakTarget } from "./soak-callers.ts";
 
@@ -25,7 +25,7 @@ const promisedMs = 100;
 const busyFactor = 8;
 
 onEachDatabase("a server whose callers misbehave", (database) => {
-  const served = serve(database, {
+  const served = serveProcess(database, {
     env: { PORTICO_BUFFER_MIB: String(bufferMib) },
     prepare: async (suite) => {
       for (let count = 0; count < 100; count += 1)

@@ -6,11 +6,11 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { databaseFile } from "../../../src/store/open.ts";
-import { expectAnswer, type Served, serve } from "../../support/scenario.ts";
-import { type Answer, Portico } from "../../support/server.ts";
+import { expectAnswer, type Served, serveProcess } from "../../support/scenario.ts";
+import { type Answer, PorticoProcess } from "../../support/server.ts";
 
 const fileOf = ({ workspace }: Served): string => databaseFile(workspace.databaseUrl)!;
-const linesOf = ({ output }: Portico, text: string): number =>
+const linesOf = ({ output }: PorticoProcess, text: string): number =>
   output.split("\n").filter((line) => line.includes(text)).length;
 
 function refused(answer: Answer): void {
@@ -19,7 +19,7 @@ function refused(answer: Answer): void {
 }
 
 describe("a file that is not where it was", () => {
-  const served = serve("sqlite");
+  const served = serveProcess("sqlite");
   const away = (): string => `${fileOf(served)}.away`;
 
   test("requests are refused while it is moved or replaced, and served when it is back", async () => {
@@ -83,7 +83,7 @@ describe("a file that is not where it was", () => {
 });
 
 describe("a file that another process has locked", () => {
-  const served = serve("sqlite");
+  const served = serveProcess("sqlite");
 
   test("reads go on, and writes are refused in the end and not done later", async () => {
     const { id } = await served.create("/posts", { title: "Before" });
@@ -108,7 +108,7 @@ describe("a file that another process has locked", () => {
 });
 
 describe("a file with a page that is damaged", () => {
-  const served = serve("sqlite");
+  const served = serveProcess("sqlite");
 
   test("requests that need the page are refused, which is logged once, and others are served", async () => {
     const marker = "damaged-".repeat(60);
@@ -122,7 +122,7 @@ describe("a file with a page that is damaged", () => {
     }
     writeFileSync(fileOf(served), bytes);
     const { key } = served.portico;
-    const again = await Portico.start(served.workspace, { key });
+    const again = await PorticoProcess.start(served.workspace, { key });
     try {
       for (let count = 0; count < 3; count += 1) refused(await again.request("/posts?limit=50"));
       assert.equal((await again.request("/users")).status, 200);

@@ -15,7 +15,7 @@ import {
   type Environment,
   makeWorkspace,
   onEachDatabase,
-  Portico,
+  PorticoProcess,
   porticoProcess,
   portico as run,
   type Workspace,
@@ -64,7 +64,7 @@ onEachDatabase("starting", (database) => {
   });
 
   test("a start that failed has not used up the first key: the next one shows it", async () => {
-    const served = await Portico.start(workspace());
+    const served = await PorticoProcess.start(workspace());
     assert.match(served.key, /^sk_test_/);
     await served.stop();
   });
@@ -72,7 +72,7 @@ onEachDatabase("starting", (database) => {
   test("of two first starts on one database one makes the tenant and the key", async () => {
     const fresh = await makeWorkspace(database);
     try {
-      const servers = await Promise.all([Portico.start(fresh), Portico.start(fresh)]);
+      const servers = await Promise.all([PorticoProcess.start(fresh), PorticoProcess.start(fresh)]);
       // Whoever comes second may have asked for the tenant before it was there.
       await Promise.all(servers.map((server) => server.stop()));
       const keys = servers.map(({ output }) => /sk_test_[\w-]{43}\n/.exec(output)).filter(Boolean);
@@ -100,7 +100,7 @@ onEachDatabase("starting", (database) => {
         /^portico: the database lacks what [^\n]*tenants[^\n]*; run portico migrate\n$/,
       );
       await runCommand(fresh, ["migrate"], { env: live });
-      const served = await Portico.start(fresh, { env: live });
+      const served = await PorticoProcess.start(fresh, { env: live });
       try {
         // In live mode nothing is made: no tenant, no key.
         const { code, stderr } = await run(fresh, ["key", "list"], { env: live });
@@ -127,10 +127,10 @@ onEachDatabase("starting", (database) => {
   test("a second start keeps the rows and shows no key again", async () => {
     const fresh = await makeWorkspace(database);
     try {
-      const first = await Portico.start(fresh);
+      const first = await PorticoProcess.start(fresh);
       const { body } = await first.request("/posts", { body: { title: "Kept" } });
       assert.equal(await first.stop(), 0);
-      const second = await Portico.start(fresh, { key: first.key });
+      const second = await PorticoProcess.start(fresh, { key: first.key });
       assert.equal((await second.request(`/posts/${body.id}`)).status, 200);
       assert.doesNotMatch(second.output, /sk_test_/);
       assert.equal(await second.stop(), 0);
@@ -142,7 +142,7 @@ onEachDatabase("starting", (database) => {
   test("two processes that start at once on an empty database both serve it", async () => {
     const fresh = await makeWorkspace(database);
     try {
-      const both = await Promise.all([Portico.start(fresh), Portico.start(fresh)]);
+      const both = await Promise.all([PorticoProcess.start(fresh), PorticoProcess.start(fresh)]);
       const key = both.map((each) => each.key).find((each) => each !== "")!;
       for (const each of both) assert.equal((await each.request("/posts", { key })).status, 200);
       for (const each of both) assert.equal(await each.stop(), 0);
@@ -155,7 +155,7 @@ onEachDatabase("starting", (database) => {
 
   test("links and Location carry the folder of PUBLIC_URL", async () => {
     const fresh = await makeWorkspace(database);
-    const served = await Portico.start(fresh, { env: { PUBLIC_URL: "https://example.com/api/" } });
+    const served = await PorticoProcess.start(fresh, { env: { PUBLIC_URL: "https://example.com/api/" } });
     try {
       const created = await served.request("/posts", { body: { title: "Below" } });
       assert.equal(created.headers.get("location"), `/api/posts/${created.body.id}`);
@@ -172,7 +172,7 @@ onEachDatabase("stopping", (database) => {
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     test(`${signal} finishes the requests under way, keeps what they wrote, and exits with 0`, async () => {
       const fresh = await makeWorkspace(database);
-      const served = await Portico.start(fresh);
+      const served = await PorticoProcess.start(fresh);
       const { key } = served;
       const created = Array.from({ length: 50 }, (_, number) =>
         served.request("/posts", { body: { title: `Post ${number}` } }).then(
@@ -189,7 +189,7 @@ onEachDatabase("stopping", (database) => {
       assert.ok(acknowledged.length > 0);
       assert.ok(acknowledged.every(({ status }) => status === 201));
 
-      const again = await Portico.start(fresh, { key });
+      const again = await PorticoProcess.start(fresh, { key });
       try {
         for (const { id } of acknowledged) assert.equal((await again.request(`/posts/${id}`)).status, 200);
       } finally {
@@ -201,7 +201,7 @@ onEachDatabase("stopping", (database) => {
 
   test("a second signal ends the process at once", async () => {
     const fresh = await makeWorkspace(database);
-    const served = await Portico.start(fresh);
+    const served = await PorticoProcess.start(fresh);
     const { hostname, port } = new URL(served.url);
     const socket = connect({ host: hostname, port: Number(port) });
     // Half a request keeps the process waiting.
@@ -218,7 +218,7 @@ onEachDatabase("stopping", (database) => {
 
   test("a request whose body is still coming when SIGTERM arrives is finished", async () => {
     const fresh = await makeWorkspace(database);
-    const served = await Portico.start(fresh);
+    const served = await PorticoProcess.start(fresh);
     const { hostname, port } = new URL(served.url);
     const body = JSON.stringify({ title: "Slow but whole" });
     const socket = connect({ host: hostname, port: Number(port) });
@@ -243,7 +243,7 @@ onEachDatabase("stopping", (database) => {
 
   test("nobody is let in after SIGTERM, and idle connections do not hold the process up", async () => {
     const fresh = await makeWorkspace(database);
-    const served = await Portico.start(fresh);
+    const served = await PorticoProcess.start(fresh);
     const { hostname, port } = new URL(served.url);
     const idle = connect({ host: hostname, port: Number(port) });
     await once(idle, "connect");
@@ -259,7 +259,7 @@ onEachDatabase("stopping", (database) => {
 // No database has a part in this, and it takes as long as the caller is given.
 test("a caller who never ends its headers is sent away with 408, and others are served meanwhile", async () => {
   const workspace = await makeWorkspace("sqlite");
-  const served = await Portico.start(workspace);
+  const served = await PorticoProcess.start(workspace);
   try {
     const began = Date.now();
     // The time allowed for headers is 10 s, looked at every 2 s.
@@ -340,7 +340,7 @@ test("a setting that is wrong is named with what it may be", async () => {
 
 test("an error of the database's address does not show its password", async () => {
   const workspace = { databaseUrl: `postgres://user:hidden-word@127.0.0.1:${await freePort()}/x` };
-  const { stderr } = await run(workspace, ["serve"]);
+  const { stderr } = await porticoProcess(workspace, ["serve"]);
   assert.doesNotMatch(stderr, /hidden-word/);
 });
 

@@ -6,8 +6,8 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openStore } from "../../../src/store/open.ts";
 import { TestStream } from "../../support/graphql/event-stream.ts";
-import { type Served, serve } from "../../support/scenario.ts";
-import { type Answer, onEachDatabase, Portico, porticoProcess } from "../../support/server.ts";
+import { type Served, serveProcess } from "../../support/scenario.ts";
+import { type Answer, onEachDatabase, PorticoProcess, porticoProcess } from "../../support/server.ts";
 
 const [before, after] = ["version-1", "version-2"].map((name) =>
   resolve(import.meta.dirname, "../../fixtures", name),
@@ -19,7 +19,7 @@ const live = {
 };
 
 onEachDatabase("two versions side by side", (database) => {
-  const served = serve(database, { cwd: before });
+  const served = serveProcess(database, { cwd: before });
 
   test("the old version is not disturbed while and after the new one migrates", async () => {
     const { id: shopId } = await served.create("/shops", { name: "Corner" });
@@ -32,7 +32,7 @@ onEachDatabase("two versions side by side", (database) => {
 
     const { code, stderr } = await porticoProcess(served.workspace, ["migrate"], { cwd: after });
     assert.equal(code, 0, stderr);
-    const newer = await Portico.start(served.workspace, { cwd: after, key: served.portico.key });
+    const newer = await PorticoProcess.start(served.workspace, { cwd: after, key: served.portico.key });
     try {
       const { body: brand } = await newer.request("/brands", { body: { name: "Acme" } });
       const branded = { name: "New", code: "new-1", size: "huge", brandId: brand.id, stock: 7 };
@@ -66,7 +66,11 @@ onEachDatabase("two versions side by side", (database) => {
   });
 
   test("a process of the old version starts again", async () => {
-    const again = await Portico.start(served.workspace, { cwd: before, env: live, key: served.portico.key });
+    const again = await PorticoProcess.start(served.workspace, {
+      cwd: before,
+      env: live,
+      key: served.portico.key,
+    });
     assert.equal(await again.stop(), 0);
   });
 });
@@ -151,7 +155,7 @@ class Load {
 }
 
 onEachDatabase("a column that is dropped while a process needs it", (database) => {
-  const served = serve(database, { cwd: before });
+  const served = serveProcess(database, { cwd: before });
 
   test("requests for it are refused, others are served", async () => {
     await served.create("/articles", { name: "Pen" });

@@ -5,13 +5,13 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { dropUnused, requestOfBody } from "../../../src/graphql/document/request.ts";
 import { TestSocket } from "../../support/graphql/web-socket.ts";
-import { expectAnswer, serve } from "../../support/scenario.ts";
+import { expectAnswer, serveProcess } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
 
 const large = "x".repeat(900_000);
 
 onEachDatabase("requests that wait", (database) => {
-  const served = serve(database);
+  const served = serveProcess(database);
 
   test("a WebSocket is not read from while more than 1 MiB of its operations is not answered", async () => {
     for (let count = 0; count < 20; count += 1)

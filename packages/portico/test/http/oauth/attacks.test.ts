@@ -25,7 +25,7 @@ import {
   signInAndAllow,
 } from "../../support/oauth.ts";
 import { expectAnswer, makeTenant, serve } from "../../support/scenario.ts";
-import { onEachDatabase, Portico } from "../../support/server.ts";
+import { onEachDatabase, Portico, PorticoProcess } from "../../support/server.ts";
 
 const every = "openid,profile,email,offline_access,posts:read,posts:write";
 const offline = "openid offline_access posts:read";
@@ -124,7 +124,7 @@ onEachDatabase("oauth attacks", (database) => {
 
   test("of fifty who redeem a code at once, at two processes, one has tokens", async () => {
     const { url } = served;
-    const other = await Portico.start(served.workspace, {
+    const other = await PorticoProcess.start(served.workspace, {
       key: served.portico.key,
       env: { AUTH_URL: `${url}/oauth` },
     });

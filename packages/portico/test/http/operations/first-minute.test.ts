@@ -8,7 +8,7 @@ import { after, before, describe, test } from "node:test";
 import {
   makeWorkspace,
   onEachDatabase,
-  Portico,
+  PorticoProcess,
   porticoProcess,
   projectFolder,
   type Workspace,
@@ -16,10 +16,10 @@ import {
 
 onEachDatabase("the first minute", (database) => {
   let workspace: Workspace;
-  let server: Portico;
+  let server: PorticoProcess;
   before(async () => {
     workspace = await makeWorkspace(database);
-    server = await Portico.start(workspace);
+    server = await PorticoProcess.start(workspace);
   });
   after(async () => {
     await server.stop();
@@ -90,7 +90,7 @@ onEachDatabase("a sandbox whose declarations were replaced", (database) => {
             `export default app({ name: "Notes", resources: [resource("note", { fields: { ${field}: text() } })] });\n`,
         );
       await declare("title");
-      const server = await Portico.start(workspace, { cwd: folder });
+      const server = await PorticoProcess.start(workspace, { cwd: folder });
       equal((await server.request("/notes", { body: { title: "One" } })).status, 201);
       await server.stop();
       await declare("subject");

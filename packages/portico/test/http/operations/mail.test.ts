@@ -17,6 +17,7 @@ import {
   makeWorkspace,
   onEachDatabase,
   Portico,
+  PorticoProcess,
   portico,
   type Workspace,
 } from "../../support/server.ts";
@@ -162,7 +163,10 @@ onEachDatabase("mail", (database) => {
 
   test("the owner of a key is told when it is created, rotated and revoked over HTTP, and by whom", async () => {
     const mailServer = await MailServer.start();
-    const server = await Portico.start(workspace, { env: { SMTP_URL: mailServer.url }, key: firstKey });
+    const server = await Portico.start(workspace, {
+      env: { SMTP_URL: mailServer.url },
+      key: firstKey,
+    });
     try {
       const body = { name: "<b>CI</b>", scopes: ["posts:read"] };
       const created = (await server.request("/v1/api-keys", { body })).body;
@@ -230,7 +234,7 @@ onEachDatabase("mail", (database) => {
     });
     try {
       await makeKey("Killed");
-      const server = await Portico.start(workspace, { env: { SMTP_URL: mailServer.url } });
+      const server = await PorticoProcess.start(workspace, { env: { SMTP_URL: mailServer.url } });
       await waitFor(() => mailServer.received.length > 0);
       await server.kill();
       isHeld = false;

@@ -6,13 +6,13 @@ import { readFile, stat } from "node:fs/promises";
 import { connect } from "node:net";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { exchange, expectAnswer, parseAnswer, type Served, serve } from "../../support/scenario.ts";
-import { makeWorkspace, onEachDatabase, Portico } from "../../support/server.ts";
+import { exchange, expectAnswer, parseAnswer, type Served, serveProcess } from "../../support/scenario.ts";
+import { makeWorkspace, onEachDatabase, PorticoProcess } from "../../support/server.ts";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 onEachDatabase("what can be seen from outside", (database) => {
-  const served = serve(database, { env: { PORTICO_TIMING: "1" } });
+  const served = serveProcess(database, { env: { PORTICO_TIMING: "1" } });
   describe("request ids", () => requestIds(served));
   describe("timing", () => timing(served));
   describe("logs", () => logs(served));
@@ -209,7 +209,7 @@ test("the secret of a sandbox is made once, for its owner's eyes only, like its 
   try {
     const secrets: string[] = [];
     for (let start = 0; start < 2; start += 1) {
-      const portico = await Portico.start(workspace);
+      const portico = await PorticoProcess.start(workspace);
       await portico.stop();
       secrets.push(await readFile(file, "utf8"));
       for (const own of [file, file.replace(/\.secret$/, "")])

@@ -1,6 +1,8 @@
 // Names: no resource takes a table or a path of the server's own, and what a renaming leaves behind is told.
 
 import assert from "node:assert/strict";
+import { mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { OperatorError } from "../../../src/errors.ts";
 import { app, resource, text } from "../../../src/index.ts";
@@ -12,12 +14,30 @@ import {
   makeWorkspace,
   onEachDatabase,
   Portico,
+  portico,
   porticoProcess,
   projectFolder,
   type Workspace,
 } from "../../support/server.ts";
 
-const cwd = `${projectFolder}/packages/portico/test/fixtures/named`;
+interface Names {
+  readonly resource?: string;
+  readonly plural?: string;
+  readonly field?: string;
+}
+
+/** Writes a project with one resource of these names. @returns its folder */
+function makeProject({ folder }: Workspace, { resource = "note", plural, field = "title" }: Names): string {
+  const project = mkdtempSync(join(folder, "project-"));
+  symlinkSync(join(projectFolder, "node_modules"), join(project, "node_modules"));
+  const declaration = `{ plural: ${JSON.stringify(plural)}, fields: { ${field}: text({ max: 100, default: "" }) } }`;
+  writeFileSync(
+    join(project, "portico.config.ts"),
+    `import { app, resource, text } from "portico";
+     export default app({ name: "Named", resources: [resource("${resource}", ${declaration})] });`,
+  );
+  return project;
+}
 
 for (const { name: table } of ownTables) {
   test(`no resource takes the table ${table}`, () => {
@@ -52,54 +72,58 @@ onEachDatabase("names", (database) => {
   });
   after(() => workspace?.remove());
 
-  const refusals: readonly (readonly [Record<string, string>, RegExp])[] = [
-    [{ RESOURCE: "passkey" }, /resource passkey: the table passkeys belongs to the server itself/],
-    [{ RESOURCE: "user" }, /resource user: two resources have this name/],
-    [{ RESOURCE: "grant" }, /resource grant: grants is a path of the server's own; set plural/],
-    [{ RESOURCE: "node" }, /GraphQL schema would have two fields named node/],
-    [{ RESOURCE: "search" }, /GraphQL schema would have two fields named search/],
-    [{ RESOURCE: "query" }, /the declarations make no GraphQL schema: .*Query/],
-    [{ RESOURCE: "subscription" }, /the declarations make no GraphQL schema: .*Subscription/],
-    [{ PLURAL: "healthz" }, /healthz is a path/],
-    [{ PLURAL: "graphql" }, /graphql is a path/],
-    [{ PLURAL: "oauth" }, /oauth is a path/],
-    [{ PLURAL: "metrics" }, /metrics is a path/],
-    [{ PLURAL: "v1" }, /v1 is a path/],
-    [{ PLURAL: "accounts", AUTH_URL: "http://127.0.0.1:3000/accounts" }, /accounts is a path/],
-    [{ PLURAL: "token", AUTH_URL: "http://127.0.0.1:3000" }, /token is a path/],
+  const refusals: readonly (readonly [Names, RegExp, authUrl?: string])[] = [
+    [{ resource: "passkey" }, /resource passkey: the table passkeys belongs to the server itself/],
+    [{ resource: "user" }, /resource user: two resources have this name/],
+    [{ resource: "grant" }, /resource grant: grants is a path of the server's own; set plural/],
+    [{ resource: "node" }, /GraphQL schema would have two fields named node/],
+    [{ resource: "search" }, /GraphQL schema would have two fields named search/],
+    [{ resource: "query" }, /the declarations make no GraphQL schema: .*Query/],
+    [{ resource: "subscription" }, /the declarations make no GraphQL schema: .*Subscription/],
+    [{ plural: "healthz" }, /healthz is a path/],
+    [{ plural: "graphql" }, /graphql is a path/],
+    [{ plural: "oauth" }, /oauth is a path/],
+    [{ plural: "metrics" }, /metrics is a path/],
+    [{ plural: "v1" }, /v1 is a path/],
+    [{ plural: "accounts" }, /accounts is a path/, "http://127.0.0.1:3000/accounts"],
+    [{ plural: "token" }, /token is a path/, "http://127.0.0.1:3000"],
   ];
-  for (const [env, line] of refusals) {
-    test(`${Object.values(env).join(" at ")} is refused with one line, before anything is migrated`, async () => {
-      for (const command of ["migrate", "serve"]) {
-        const { code, stderr } = await porticoProcess(workspace, [command], {
-          env: { PORT: "0", ...env },
-          cwd,
-        });
-        assert.equal(code, 1, command);
-        assert.match(stderr, /^portico: [^\n]+\n$/);
-        assert.match(stderr, line);
-      }
+  for (const [index, [names, line, authUrl]] of refusals.entries()) {
+    const described = [...Object.values(names), ...(authUrl === undefined ? [] : [authUrl])].join(" at ");
+    test(`${described} is refused with one line, before anything is migrated`, async () => {
+      const cwd = makeProject(workspace, names);
+      const env = { PORT: "0", ...(authUrl !== undefined && { AUTH_URL: authUrl }) };
+      // The first one as processes too.
+      for (const run of index === 0 ? [portico, porticoProcess] : [portico])
+        for (const command of ["migrate", "serve"]) {
+          const { code, stderr } = await run(workspace, [command], { env, cwd });
+          assert.equal(code, 1, command);
+          assert.match(stderr, /^portico: [^\n]+\n$/);
+          assert.match(stderr, line);
+        }
     });
   }
 
   test("a table with rows whose resource is declared no longer is named by migrate", async () => {
-    const served = await Portico.start(workspace, { cwd });
+    const served = await Portico.start(workspace, { cwd: makeProject(workspace, {}) });
     await served.request("/notes", { body: { title: "kept" } });
     await served.stop();
-    const renamed = { cwd, env: { RESOURCE: "memo" } };
-    const { stdout, code } = await porticoProcess(workspace, ["migrate"], renamed);
+    const renamed = { cwd: makeProject(workspace, { resource: "memo" }) };
+    const { stdout, code } = await portico(workspace, ["migrate"], renamed);
     assert.equal(code, 0);
     assert.match(stdout, /table notes has rows, but no resource .* set its plural to the old name/);
-    const again = JSON.parse((await porticoProcess(workspace, ["migrate", "--json"], renamed)).stdout);
+    const again = JSON.parse((await portico(workspace, ["migrate", "--json"], renamed)).stdout);
     assert.deepEqual(again, { statements: [], isDryRun: false, undeclared: ["notes"] });
     // The table of memos is empty.
-    const back = JSON.parse((await porticoProcess(workspace, ["migrate", "--json"], { cwd })).stdout);
+    const back = JSON.parse(
+      (await portico(workspace, ["migrate", "--json"], { cwd: makeProject(workspace, {}) })).stdout,
+    );
     assert.deepEqual(back.undeclared, []);
   });
 
   test("a field that is renamed is told how, and the values are there afterwards", async () => {
-    const renamed = { cwd, env: { FIELD: "heading" } };
-    const { stderr, code } = await porticoProcess(workspace, ["migrate"], renamed);
+    const renamed = { cwd: makeProject(workspace, { field: "heading" }) };
+    const { stderr, code } = await portico(workspace, ["migrate"], renamed);
     assert.equal(code, 1);
     const [, statement] = /run by hand: (alter table notes rename column title to heading);/.exec(stderr)!;
     assert.doesNotMatch(stderr, /drop column/);
@@ -107,6 +131,6 @@ onEachDatabase("names", (database) => {
     await reader.write(statement!);
     assert.deepEqual(await reader.rows("select heading from notes"), [["kept"]]);
     await reader.close();
-    assert.equal((await porticoProcess(workspace, ["migrate"], renamed)).code, 0);
+    assert.equal((await portico(workspace, ["migrate"], renamed)).code, 0);
   });
 });

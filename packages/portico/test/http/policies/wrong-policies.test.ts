@@ -12,7 +12,7 @@ import { expectAnswer } from "../../support/scenario.ts";
 import {
   makeWorkspace,
   onEachDatabase,
-  Portico,
+  PorticoProcess,
   porticoProcess,
   projectFolder,
   type RequestOptions,
@@ -75,7 +75,7 @@ const failures = {
 
 onEachDatabase("a policy that goes wrong while the server runs", (database) => {
   let workspace: Workspace;
-  let served: Portico;
+  let served: PorticoProcess;
   let answerFile = "";
   let note = "";
   let remark = "";
@@ -88,7 +88,7 @@ onEachDatabase("a policy that goes wrong while the server runs", (database) => {
       workspace.folder,
       `() => eval(readFileSync(${JSON.stringify(answerFile)}, "utf8"))`,
     );
-    served = await Portico.start(workspace, { cwd });
+    served = await PorticoProcess.start(workspace, { cwd });
     const make = async (path: string, body: object): Promise<string> =>
       (await served.request(path, { body })).body.id;
     note = await make("/notes", { title: "hidden words" });

@@ -267,7 +267,7 @@ function hooks(served: Served): void {
       status: 500,
       code: "internal_error",
       message:
-        /^In the hook after\.create of use: Error: on purpose, with sk_test_\[redacted\], at portico\.config\.ts:\d+:\d+\./,
+        /^In the hook after\.create of use: Error: on purpose, with sk_test_\[redacted\], at (?:[\w-]+\/)*portico\.config\.ts:\d+:\d+\./,
     });
     assert.equal(await count(id), 1);
     assert.deepEqual((await served.request(`/tools/${id}/uses`)).body.data, []);

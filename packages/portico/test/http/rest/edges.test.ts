@@ -5,11 +5,11 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { serve } from "../../support/scenario.ts";
+import { serveProcess } from "../../support/scenario.ts";
 import {
   makeWorkspace,
   onEachDatabase,
-  Portico,
+  PorticoProcess,
   porticoProcess,
   projectFolder,
 } from "../../support/server.ts";
@@ -17,7 +17,7 @@ import {
 const cwd = resolve(import.meta.dirname, "../../fixtures/circle");
 
 onEachDatabase("declarations on the edge", (database) => {
-  const served = serve(database, { cwd });
+  const served = serveProcess(database, { cwd });
 
   test("two resources may refer to each other", async () => {
     const knight = await served.create("/knights", { name: "Lancelot" });
@@ -94,7 +94,7 @@ onEachDatabase("declarations on the edge", (database) => {
         /^portico: the seed of portico.config.ts: title must have at most 5 characters\.\n$/,
       );
       write("short");
-      const started = await Portico.start(workspace, { cwd: folder });
+      const started = await PorticoProcess.start(workspace, { cwd: folder });
       assert.equal((await started.request("/notes")).body.data[0].title, "short");
       await started.stop();
     } finally {

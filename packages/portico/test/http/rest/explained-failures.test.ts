@@ -6,20 +6,26 @@ import { resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openReader } from "../../support/database-reader.ts";
-import { expectAnswer, runCommand, serve } from "../../support/scenario.ts";
-import { type Answer, makeWorkspace, onEachDatabase, Portico, type Workspace } from "../../support/server.ts";
+import { expectAnswer, runCommand, serveProcess } from "../../support/scenario.ts";
+import {
+  type Answer,
+  makeWorkspace,
+  onEachDatabase,
+  PorticoProcess,
+  type Workspace,
+} from "../../support/server.ts";
 
 const cwd = resolve(import.meta.dirname, "../../fixtures/faulty");
 const silent = /^Something went wrong on our side\.$/;
 
-async function logged(portico: Portico, pattern: RegExp): Promise<void> {
+async function logged(portico: PorticoProcess, pattern: RegExp): Promise<void> {
   // Lines are written together, a quarter of a second later at most.
   for (let tries = 0; tries < 100 && !pattern.test(portico.output); tries += 1) await sleep(20);
   assert.match(portico.output, pattern);
 }
 
 onEachDatabase("code of declarations that throws, in the sandbox", (database) => {
-  const served = serve(database, { cwd });
+  const served = serveProcess(database, { cwd });
   const create = (name: string): Promise<Answer> => served.request("/machines", { body: { name } });
 
   const told: readonly (readonly [what: string, name: string, message: RegExp])[] = [
@@ -86,7 +92,7 @@ onEachDatabase("code of declarations that throws, in the sandbox", (database) =>
 onEachDatabase("code of declarations that throws, in live mode", (database) => {
   const env = { PORTICO_MODE: "live", PORTICO_SECRET: "s".repeat(32) };
   let workspace: Workspace;
-  let portico: Portico;
+  let portico: PorticoProcess;
   let id: string;
   before(async () => {
     workspace = await makeWorkspace(database);
@@ -95,7 +101,7 @@ onEachDatabase("code of declarations that throws, in live mode", (database) => {
     const scopes = "machines:read,machines:write,ledgers:read";
     const words = ["key", "create", "--name", "K", "--scopes", scopes, "--tenant", tenant.id];
     const { key } = await runCommand(workspace, words, { env, cwd });
-    portico = await Portico.start(workspace, { env, cwd, key });
+    portico = await PorticoProcess.start(workspace, { env, cwd, key });
     id = (await portico.request("/machines", { body: { name: "fine" } })).body.id;
   });
   after(async () => {

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { get, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { test } from "node:test";
-import { runCommand, type Served, serve } from "../../support/scenario.ts";
+import { runCommand, type Served, serveProcess } from "../../support/scenario.ts";
 import { type Answer, onEachDatabase } from "../../support/server.ts";
 
 const mebibyte = 1024 * 1024;
@@ -24,7 +24,7 @@ const cwd = join(import.meta.dirname, "../../fixtures/large");
 
 onEachDatabase("large answers", (database) => {
   const ids: string[] = [];
-  const served = serve(database, {
+  const served = serveProcess(database, {
     cwd,
     prepare: async (suite) => {
       for (let index = 0; index < count; index += 1) {
