@@ -1,8 +1,12 @@
 // Runs the examples of the documentation in order, against a server started for them.
 //
 // A ```sh block is run. If a ```json, ```http or ```text block follows, the output must equal it. A ```ts block that
-// contains `export default app(` replaces the project's portico.config.ts. The line `<!-- new project -->` starts
-// again with an empty database and the configuration of this repository. Other blocks are not run.
+// contains `export default app(` replaces the project's portico.config.ts. Other blocks are not run. Exported variables
+// last for the rest of the document. Three comments, each alone on a line, are instructions:
+//
+//   <!-- new project -->                   an empty SQLite database and the configuration of this repository
+//   <!-- new database: PostgreSQL -->      an empty database for the same project; SQLite where PostgreSQL is missing
+//   <!-- connect device: EMAIL PASSWORD --> this person confirms the code of the latest device authorization
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -20,17 +24,19 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { catalogue } from "../../src/errors.ts";
+import { Browser } from "./browser.ts";
 import { makeWorkspace, PorticoProcess, program, projectFolder, type Workspace } from "./server.ts";
 
 export interface Block {
+  /** Of the code block; `instruction` for a comment that the tests follow. */
   readonly language: string;
   readonly text: string;
   /** Line number in the document, for messages. */
   readonly line: number;
-  readonly isFirstOfProject: boolean;
 }
 
 const shownUrl = "http://127.0.0.1:3000";
+const shownDatabaseUrl = "postgres://portico:secret@127.0.0.1:5432/portico";
 const answerLanguages = ["json", "http", "text"];
 
 /** Reads a file of the repository. @param path relative to the root of the repository */
@@ -45,16 +51,11 @@ export function documentPaths(): string[] {
 }
 
 export function blocksOf(markdown: string): Block[] {
-  let isFirstOfProject = false;
-  return [...markdown.matchAll(/^<!-- new project -->$|^```(\w*)\n(.*?)^```$/gms)].flatMap((match) => {
-    if (match[1] === undefined) {
-      isFirstOfProject = true;
-      return [];
-    }
-    const line = markdown.slice(0, match.index).split("\n").length;
-    const block = { language: match[1], text: match[2]!, line, isFirstOfProject };
-    isFirstOfProject = false;
-    return [block];
+  const pattern = /^<!-- (new project|new database: \w+|connect device: .+) -->$|^```(\w*)\n(.*?)^```$/gms;
+  return [...markdown.matchAll(pattern)].map(({ 1: instruction, 2: language, 3: text, index }) => {
+    const line = markdown.slice(0, index).split("\n").length;
+    if (instruction !== undefined) return { language: "instruction", text: instruction, line };
+    return { language: language!, text: text!, line };
   });
 }
 
@@ -66,10 +67,10 @@ export async function runDocuments(paths: readonly string[]): Promise<number> {
     for (const path of paths) {
       const blocks = blocksOf(readDocument(path));
       for (const [index, block] of blocks.entries()) {
-        if (block.isFirstOfProject) {
+        if (block.language === "instruction" && block.text === "new project") {
           await project.remove();
           project = await Project.create();
-        }
+        } else if (block.language === "instruction") await project.follow(block.text);
         if (block.language === "ts" && block.text.includes("export default app("))
           await project.declare(block.text);
         if (block.language !== "sh") continue;
@@ -85,16 +86,20 @@ export async function runDocuments(paths: readonly string[]): Promise<number> {
   return examples;
 }
 
-/** The project of a reader who follows the documents: a folder, a database, a running server, a key. */
+/** The project of a reader who follows the documents: a folder, databases, a running server, exported variables. */
 class Project {
-  readonly #workspace: Workspace;
+  readonly #workspaces: Workspace[];
   readonly #folder: string;
   readonly #tokens = new Tokens();
   #server: PorticoProcess | undefined;
-  #key: string | undefined;
+  #variables: Readonly<Record<string, string>> = {};
+  /** The settings with which the server was started. */
+  #settings = "";
+  /** The address at which a person confirms the latest device code. */
+  #verificationUrl: string | undefined;
 
   private constructor(workspace: Workspace, folder: string) {
-    this.#workspace = workspace;
+    this.#workspaces = [workspace];
     this.#folder = folder;
   }
 
@@ -112,9 +117,19 @@ class Project {
     writeFileSync(join(this.#folder, "portico.config.ts"), config);
   }
 
+  async follow(instruction: string): Promise<void> {
+    const [verb, ...rest] = instruction.split(": ");
+    if (verb === "connect device")
+      return this.#connectDevice(...(rest[0]!.split(/ (.*)/) as [string, string]));
+    await this.#stop();
+    this.#workspaces.push(await makeWorkspace(process.env.PORTICO_TEST_POSTGRES ? "postgres" : "sqlite"));
+    this.#variables = {};
+  }
+
   /** Runs an example and compares its output. @param source file and line, for messages */
   async run(command: Block, answer: Block | undefined, source: string): Promise<void> {
     const { status, head, body, code } = await this.#shell(command.text);
+    this.#verificationUrl = /"verification_uri_complete":"([^"]+)"/.exec(body)?.[1] ?? this.#verificationUrl;
     if (!answer) {
       assert.ok(code === 0 && (status ?? 200) < 400, `${source}\n${head}\n${body}`);
       return;
@@ -134,7 +149,7 @@ class Project {
 
   async remove(): Promise<void> {
     await this.#stop();
-    await this.#workspace.remove();
+    for (const workspace of this.#workspaces) await workspace.remove();
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
@@ -152,31 +167,55 @@ class Project {
   /** Runs a block, with the ids, cursors and tags of the document replaced by those of earlier responses. */
   async #shell(text: string): Promise<RealAnswer> {
     if (/\bcurl\b/.test(text)) await this.#serve();
-    const keyFile = join(this.#folder, "key");
+    const variablesFile = join(this.#folder, "variables");
     const script = [
       'curl() { command curl --silent --show-error --include "$@"; }',
       `npx() { shift; "${process.execPath}" "${program}" "$@"; }`,
-      this.#tokens.real(text).replaceAll(shownUrl, this.#server?.url ?? shownUrl),
-      `code=$?; printf '%s' "$KEY" > "${keyFile}"; exit $code`,
+      "set -o allexport",
+      this.#tokens
+        .real(text)
+        .replaceAll(shownUrl, this.#server?.url ?? shownUrl)
+        .replaceAll(shownDatabaseUrl, this.#workspaces.at(-1)!.databaseUrl),
+      `code=$?; env --null > "${variablesFile}"; exit $code`,
     ].join("\n");
-    const env = { PATH: process.env.PATH, KEY: this.#key ?? "", DATABASE_URL: this.#workspace.databaseUrl };
     const child = spawn("bash", ["--norc", "-c", script], {
       cwd: this.#folder,
-      env,
+      env: this.#environment(),
       stdio: ["ignore", "pipe", "pipe"],
     });
     let output = "";
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += chunk));
     const [code] = await once(child, "close");
-    this.#key = readFileSync(keyFile, "utf8");
+    const variables = readFileSync(variablesFile, "utf8").split("\0").slice(0, -1);
+    this.#variables = Object.fromEntries(variables.map((each) => each.split(/=(.*)/s) as [string, string]));
     return { code, ...(output.startsWith("HTTP/") ? parseAnswer(output) : { head: "", body: output }) };
   }
 
+  #environment(): Record<string, string> {
+    const { PATH = "" } = process.env;
+    return { PATH, DATABASE_URL: this.#workspaces.at(-1)!.databaseUrl, ...this.#variables };
+  }
+
+  /** Starts the server, and again when the settings have changed since. */
   async #serve(): Promise<void> {
-    if (this.#server) return;
-    const known = this.#key ? { key: this.#key } : {};
-    this.#server = await PorticoProcess.start(this.#workspace, { cwd: this.#folder, ...known });
-    this.#key = this.#server.key;
+    const settings = Object.entries(this.#environment()).filter(([name]) => /^(PORTICO_|SMTP_)/.test(name));
+    if (this.#server && this.#settings === JSON.stringify(settings)) return;
+    await this.#stop();
+    this.#settings = JSON.stringify(settings);
+    const options = { cwd: this.#folder, env: Object.fromEntries(settings) };
+    this.#server = await PorticoProcess.start(this.#workspaces.at(-1)!, options);
+    if (this.#server.key !== "") this.#variables = { ...this.#variables, KEY: this.#server.key };
+  }
+
+  /** Signs a person in and lets them connect the device, as the pages of a browser would. */
+  async #connectDevice(email: string, password: string): Promise<void> {
+    const browser = new Browser();
+    let page = await browser.open(this.#verificationUrl!);
+    page = await browser.submit(page, {});
+    page = await browser.submit(page, { confirm: "yes" });
+    page = await browser.submit(page, { email, password, choice: "sign-in" });
+    page = await browser.submit(page, { choice: "allow" });
+    assert.match(page.text, /Your device is connected/);
   }
 }
 
@@ -207,6 +246,8 @@ const kinds = {
   prefix: /\b[sp]k_(?:test|live)_[\w-]{4}(?=…|")/,
   id: /\b[a-z]+(?:_[a-z]+)*_[0-7][0-9a-hjkmnp-tv-z]{25}\b/,
   cursor: /\beyJ[\w-]{40,}/,
+  secret: /(?<![\w-])[\w-]{43}(?![\w-])/,
+  userCode: /\b[B-Z]{4}-[B-Z]{4}\b/,
   uuid: /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}\b/,
   tag: /"[\w-]{22}"/,
   // Written up to a second after the key was used.
