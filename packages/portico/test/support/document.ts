@@ -5,7 +5,8 @@
 // last for the rest of the document. Three comments, each alone on a line, are instructions:
 //
 //   <!-- new project -->                   an empty SQLite database and the configuration of this repository
-//   <!-- new database: PostgreSQL -->      an empty database for the same project; SQLite where PostgreSQL is missing
+//   <!-- new database: PostgreSQL -->      an empty database for the same project; SQLite if PostgreSQL cannot run
+//   <!-- new database: SQLite -->          the same, on SQLite
 //   <!-- connect device: EMAIL PASSWORD --> this person confirms the code of the latest device authorization
 
 import assert from "node:assert/strict";
@@ -122,7 +123,8 @@ class Project {
     if (verb === "connect device")
       return this.#connectDevice(...(rest[0]!.split(/ (.*)/) as [string, string]));
     await this.#stop();
-    this.#workspaces.push(await makeWorkspace(process.env.PORTICO_TEST_POSTGRES ? "postgres" : "sqlite"));
+    const isPostgres = rest[0] === "PostgreSQL" && process.env.PORTICO_TEST_POSTGRES !== undefined;
+    this.#workspaces.push(await makeWorkspace(isPostgres ? "postgres" : "sqlite"));
     this.#variables = {};
   }
 
@@ -211,7 +213,8 @@ class Project {
   async #connectDevice(email: string, password: string): Promise<void> {
     const browser = new Browser();
     let page = await browser.open(this.#verificationUrl!);
-    page = await browser.submit(page, {});
+    const code = new URL(this.#verificationUrl!).searchParams.get("user_code")!;
+    page = await browser.submit(page, { user_code: code });
     page = await browser.submit(page, { confirm: "yes" });
     page = await browser.submit(page, { email, password, choice: "sign-in" });
     page = await browser.submit(page, { choice: "allow" });
