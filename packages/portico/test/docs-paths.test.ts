@@ -87,3 +87,26 @@ function pathsOf(tree: string): string[] {
       return path;
     });
 }
+
+const architecture = readDocument("ARCHITECTURE.md");
+
+test("ARCHITECTURE.md names files and folders that exist", () => {
+  const named = [...architecture.matchAll(/`([\w.-]+(?:\/[\w.-]+)*(?:\.c?[jt]s|\/))`/g)].map(
+    ([, path]) => path!,
+  );
+  assert.ok(named.length > 50);
+  const exists = (path: string): boolean =>
+    existsSync(join(projectFolder, source, path)) || existsSync(join(projectFolder, path));
+  assert.deepEqual(
+    named.filter((path) => !exists(path)),
+    [],
+  );
+});
+
+test("ARCHITECTURE.md lists the folders in the order of their imports", async () => {
+  const listed = [...architecture.matchAll(/^\| `([a-z]+)\/` \|/gm)].map(([, folder]) => folder);
+  const { default: rules } = await import(join(projectFolder, ".dependency-cruiser.cjs"));
+  const { forbidden }: { forbidden: { name: string }[] } = rules;
+  const layers = forbidden.flatMap(({ name }) => /^one-way-(.+)$/.exec(name)?.[1] ?? []);
+  assert.deepEqual(listed, layers);
+});
