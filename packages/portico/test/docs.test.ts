@@ -89,9 +89,9 @@ test("docs/reference/commands.md describes every command", async () => {
   );
 });
 
-test("docs/reference/rest.md lists every error code with its status", () => {
+test("docs/reference/errors.md lists every error code with its status", () => {
   const rows = Object.entries(catalogue).map(([code, [status]]) => `| ${status} | \`${code}\` |`);
-  assertContains("docs/reference/rest.md", rows);
+  assertContains("docs/reference/errors.md", rows);
 });
 
 test("docs/reference/dependencies.md lists every dependency with its version", () => {
