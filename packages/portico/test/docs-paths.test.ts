@@ -108,5 +108,8 @@ test("ARCHITECTURE.md lists the folders in the order of their imports", async ()
   const { default: rules } = await import(join(projectFolder, ".dependency-cruiser.cjs"));
   const { forbidden }: { forbidden: { name: string }[] } = rules;
   const layers = forbidden.flatMap(({ name }) => /^one-way-(.+)$/.exec(name)?.[1] ?? []);
-  assert.deepEqual(listed, layers);
+  assert.deepEqual(
+    listed,
+    layers.filter((layer) => existsSync(join(projectFolder, source, layer))),
+  );
 });

@@ -54,7 +54,7 @@ export const table = {
     name: "PORTICO_MODE",
     parse: oneOf(["sandbox", "live"]),
     default: "sandbox",
-    description: "`sandbox` or `live`; [the difference](../how-to/operate.md#modes)",
+    description: "`sandbox` or `live`; [the difference](../how-to/deploy.md#modes)",
   }),
   host: setting({
     name: "HOST",
@@ -95,7 +95,7 @@ export const table = {
     parse: origins,
     default: "",
     description:
-      "origins whose pages may [call the API from a browser](rest.md#from-a-browser), as browsers write them, separated by commas: `https://app.example.com`; `*` for every one",
+      "origins whose pages may [call the API from a browser](rest.md#cors), as browsers write them, separated by commas: `https://app.example.com`; `*` for every one",
   }),
   secrets: setting({
     name: "PORTICO_SECRET",
@@ -109,7 +109,7 @@ export const table = {
     name: "PORTICO_GRAPHQL_DEPTH",
     parse: wholeNumber(),
     default: String(standardLimits.depth),
-    description: "[bound](graphql.md#bounds) of a GraphQL operation: nesting of its fields",
+    description: "[bound](graphql.md#limits) of a GraphQL operation: nesting of its fields",
   }),
   graphqlCost: setting({
     name: "PORTICO_GRAPHQL_COST",
@@ -135,7 +135,7 @@ export const table = {
     format: formatQuota,
     default: "1000/60",
     description:
-      "[requests and the seconds of their window](rest.md#quotas), for each key without a quota of its own",
+      "[requests and the seconds of their window](quotas.md), for each key without a quota of its own",
   }),
   failedAuthQuota: setting({
     name: "PORTICO_FAILED_AUTH_QUOTA",
@@ -143,28 +143,27 @@ export const table = {
     format: formatQuota,
     default: "300/60",
     description:
-      "how many credentials and OAuth clients may be refused, and the seconds of their window, for [each address](../how-to/operate.md#quotas)",
+      "how many credentials and OAuth clients may be refused, and the seconds of their window, for [each address](quotas.md#refused-credentials)",
   }),
   trustedProxies: setting({
     name: "PORTICO_TRUSTED_PROXIES",
     parse: networks,
     default: "",
     description:
-      "addresses and networks of the [proxies](../how-to/operate.md#behind-a-proxy) whose `X-Forwarded-For` is trusted: `10.0.0.7,192.168.0.0/16`",
+      "addresses and networks of the [proxies](../how-to/deploy.md#behind-a-proxy) whose `X-Forwarded-For` is trusted: `10.0.0.7,192.168.0.0/16`",
   }),
   maxConnections: setting({
     name: "PORTICO_MAX_CONNECTIONS",
     parse: wholeNumber(),
     default: "10000",
-    description:
-      "[connections](../how-to/operate.md#callers-who-do-not-read-or-do-not-send) that may be open: 1 to 99,999,999",
+    description: "[connections](limits.md#connections) that may be open: 1 to 99,999,999",
   }),
   bufferMib: setting({
     name: "PORTICO_BUFFER_MIB",
     parse: wholeNumber(),
     default: "256",
     description:
-      "memory, in MiB, for [responses that callers have not read yet](../how-to/operate.md#callers-who-do-not-read-or-do-not-send); another quarter of it is for bodies and WebSocket messages that are being received",
+      "memory, in MiB, for [responses that callers have not read yet](limits.md#connections); another quarter of it is for bodies and WebSocket messages that are being received",
   }),
   slowReadSeconds: setting({
     name: "PORTICO_SLOW_READ_SECONDS",
@@ -177,7 +176,7 @@ export const table = {
     parse: days(1),
     default: "7",
     description:
-      "how many days before it expires a key is [`expiring_soon`](../how-to/manage-api-keys.md#states): 1 to 9999",
+      "how many days before it expires a key is [`expiring_soon`](api-keys.md#statuses): 1 to 9999",
   }),
   smtpUrl: setting({
     name: "SMTP_URL",
@@ -207,14 +206,14 @@ export const table = {
     default: "",
     defaultDescription: "none: the server generates its keys and stores them encrypted",
     description:
-      "a file with the [keys that sign tokens](oauth.md#running-it): a P-256 private key as PEM or JSON Web Key, or a set of these, the first of which signs",
+      "a file with the [keys that sign tokens](../how-to/rotate-secrets.md#keys-that-sign-tokens): a P-256 private key as PEM or JSON Web Key, or a set of these, the first of which signs",
   }),
   introspectionUrl: setting({
     name: "PORTICO_INTROSPECTION_URL",
     parse: introspectionUrl,
     default: "",
     description:
-      "the introspection endpoint of [another issuer](oauth.md#tokens-of-another-issuer) whose access tokens are accepted: an http or https URL",
+      "the introspection endpoint of [another issuer](../how-to/connect-an-application.md#accept-tokens-of-another-issuer) whose access tokens are accepted: an http or https URL",
   }),
   introspectionClientId: setting({
     name: "PORTICO_INTROSPECTION_CLIENT_ID",
@@ -241,7 +240,7 @@ export const table = {
     default: "",
     defaultDescription: "the app's name",
     description:
-      "the name shown on the [pages of the authorization server](oauth.md#people): one line of at most 100 characters",
+      "the name shown on the [pages of the authorization server](accounts.md): one line of at most 100 characters",
   }),
   pagesColour: setting({
     name: "PORTICO_PAGES_COLOUR",
@@ -262,7 +261,7 @@ export const table = {
     name: "PORTICO_GRAPHQL_SUBSCRIPTIONS",
     parse: wholeNumber(),
     default: "100",
-    description: "[subscriptions](graphql.md#subscriptions) that a credential may have open in each process",
+    description: "[subscriptions](subscriptions.md) that a credential may have open in each process",
   }),
   logLevel: setting({
     name: "LOG_LEVEL",
@@ -275,28 +274,28 @@ export const table = {
     parse: days(1),
     default: "30",
     description:
-      "how many days events are kept, so that a [subscription](graphql.md#subscriptions) can resume after an interruption: 1 to 9999",
+      "how many days events are kept, so that a [subscription](subscriptions.md) can resume after an interruption: 1 to 9999",
   }),
   usageDays: setting({
     name: "PORTICO_USAGE_DAYS",
     parse: days(1),
     default: "90",
     description:
-      "how many days the [counts of key uses](../how-to/operate.md#uses-of-keys-and-the-request-log) are kept: 1 to 9999",
+      "how many days the [counts of key uses](../how-to/monitor.md#key-usage-and-request-log) are kept: 1 to 9999",
   }),
   requestLogDays: setting({
     name: "PORTICO_REQUEST_LOG_DAYS",
     parse: days(0),
     default: "7",
     description:
-      "how many days rows of the [request log](../how-to/operate.md#uses-of-keys-and-the-request-log) are kept: 0 to 9999; with 0 there is no log",
+      "how many days rows of the [request log](../how-to/monitor.md#key-usage-and-request-log) are kept: 0 to 9999; with 0 there is no log",
   }),
   sendsServerTiming: setting({
     name: "PORTICO_TIMING",
     parse: flag,
     format: (isOn) => (isOn ? "1" : "0"),
     default: "0",
-    description: "`1` sends [`Server-Timing`](../how-to/operate.md#timing)",
+    description: "`1` sends [`Server-Timing`](../how-to/monitor.md#timing)",
   }),
 };
 
