@@ -40,7 +40,7 @@ interface LastPurged extends EventTopic {
 }
 
 /** Events that are older than so many days, but for the newest: it tells what was the last. */
-export function eventExpiry({ dialect }: Store, days: number): RetentionPolicy {
+export function eventRetention({ dialect }: Store, days: number): RetentionPolicy {
   const keep = compile(
     dialect.builder,
     sql`insert into purged_events (tenant_id, resource, sequence) values (${parameter(({ tenantId }: LastPurged) => tenantId)},
@@ -58,7 +58,7 @@ export function eventExpiry({ dialect }: Store, days: number): RetentionPolicy {
       where created_at < ${before} and sequence < (select max(sequence) from events) order by sequence`,
     encode: (time) => new Date(time).toISOString(),
     returning: sql`tenant_id, resource, sequence`,
-    async removed(session, rows) {
+    async onDeleted(session, rows) {
       for (const last of lastOfEach(rows)) await session.query(keep, last);
     },
   };

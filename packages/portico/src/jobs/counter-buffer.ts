@@ -1,17 +1,17 @@
-// Rows that add up in memory until they are written: one entry for each name, however often it is met.
+// A write buffer that adds up entries of the same name, so that each name is one row of a flush.
 
 import type { ColumnRow, WriteRows } from "../store/compile/many-rows.ts";
 import { halvesOf, type WriteBatch, type WriteBuffer } from "./write-behind.ts";
 
-/** Entries kept in memory; beyond that, only those that are there already add up. */
+/** Entries in memory. When it is full, entries of new names are dropped. */
 const maxEntries = 50_000;
-/** Rows of one transaction, and transactions of one flush; what is left goes on adding up until the next. */
+/** Rows of one transaction, and transactions of one flush. Further entries stay for the next flush. */
 const rowsPerBatch = 250;
 const batchesPerFlush = 20;
 
 export interface CounterBufferOptions<Entry> {
-  /** Adds what an entry holds to the one of the same name. */
-  readonly merge: (known: Entry, more: Entry) => void;
+  /** Adds `added` to `total`. */
+  readonly merge: (total: Entry, added: Entry) => void;
   readonly rowOf: (entry: Entry) => ColumnRow;
   readonly write: WriteRows;
 }
@@ -21,7 +21,7 @@ type NamedEntry<Entry> = readonly [name: string, entry: Entry];
 export class CounterBuffer<Entry> implements WriteBuffer {
   readonly #options: CounterBufferOptions<Entry>;
   readonly #entries = new Map<string, Entry>();
-  /** How many entries there was no room for. */
+  /** Number of dropped entries. */
   dropped = 0;
 
   constructor(options: CounterBufferOptions<Entry>) {
@@ -36,27 +36,28 @@ export class CounterBuffer<Entry> implements WriteBuffer {
   }
 
   drain(): readonly WriteBatch[] {
-    const batch: NamedEntry<Entry>[] = [];
+    const drained: NamedEntry<Entry>[] = [];
     for (const named of this.#entries) {
-      if (batch.length === rowsPerBatch * batchesPerFlush) break;
-      batch.push(named);
+      if (drained.length === rowsPerBatch * batchesPerFlush) break;
+      drained.push(named);
     }
-    for (const [name] of batch) this.#entries.delete(name);
-    // Processes that write the same rows in the same order do not wait for each other's end.
-    batch.sort(([one], [other]) => (one < other ? -1 : 1));
-    const starts = Array.from({ length: Math.ceil(batch.length / rowsPerBatch) }, (_, n) => n * rowsPerBatch);
-    return starts.map((start) => this.#batch(batch.slice(start, start + rowsPerBatch)));
+    for (const [name] of drained) this.#entries.delete(name);
+    // Processes that lock the same rows in the same order cannot deadlock.
+    drained.sort(([one], [other]) => (one < other ? -1 : 1));
+    const count = Math.ceil(drained.length / rowsPerBatch);
+    const starts = Array.from({ length: count }, (_, index) => index * rowsPerBatch);
+    return starts.map((start) => this.#batch(drained.slice(start, start + rowsPerBatch)));
   }
 
-  #batch(some: readonly NamedEntry<Entry>[]): WriteBatch {
+  #batch(entries: readonly NamedEntry<Entry>[]): WriteBatch {
     const { write, rowOf } = this.#options;
-    const rows = some.map(([, entry]) => rowOf(entry));
+    const rows = entries.map(([, entry]) => rowOf(entry));
     return {
       write: (session) => write(session, rows),
       restore: () => {
-        for (const [name, entry] of some) this.add(name, entry);
+        for (const [name, entry] of entries) this.add(name, entry);
       },
-      halves: () => halvesOf(some).map((half) => this.#batch(half)),
+      halves: () => halvesOf(entries).map((half) => this.#batch(half)),
     };
   }
 }

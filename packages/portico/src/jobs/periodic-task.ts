@@ -1,42 +1,59 @@
-// Work that a server does again and again beside its requests.
+// Work that a server repeats in the background.
 
+import type { Report } from "../lib/report.ts";
+
+export interface PeriodicTaskOptions {
+  /** For the log: "sending mail" */
+  readonly name: string;
+  /** Time between the end of one run and the start of the next. */
+  readonly intervalMs: number;
+  /** Time between `start` and the first run; 0 by default. */
+  readonly initialDelayMs?: number;
+  /** @param signal aborted by `stop`, so that long work can end early */
+  readonly run: (signal: AbortSignal) => Promise<void>;
+}
+
+/** Runs never overlap. A failed run does not end the task; of consecutive failures only the first one is reported. */
 export class PeriodicTask {
-  readonly #run: () => Promise<void>;
-  readonly #intervalMs: number;
-  readonly #onError: (error: unknown) => void;
+  readonly #options: PeriodicTaskOptions;
+  readonly #report: Report;
+  readonly #stopping = new AbortController();
   #timer: NodeJS.Timeout | undefined;
-  #running: Promise<void>;
+  #running: Promise<void> | undefined;
   #hasFailed = false;
 
-  /**
-   * Works at once, and again so long after it last ended. A failure does not end it; of failures in a row
-   * the first is told.
-   */
-  constructor(run: () => Promise<void>, intervalMs: number, onError: (error: unknown) => void) {
-    this.#run = run;
-    this.#intervalMs = intervalMs;
-    this.#onError = onError;
-    this.#running = this.#runOnce();
+  constructor(options: PeriodicTaskOptions, report: Report) {
+    this.#options = options;
+    this.#report = report;
   }
 
-  /** Waits for the work that is under way; there is no more after it. */
+  start(): void {
+    this.#schedule(this.#options.initialDelayMs ?? 0);
+  }
+
+  /** Waits for the current run. No other run starts. */
   async stop(): Promise<void> {
-    const running = this.#running;
+    this.#stopping.abort();
     clearTimeout(this.#timer);
-    await running;
-    clearTimeout(this.#timer);
+    await this.#running;
+  }
+
+  #schedule(delayMs: number): void {
+    if (this.#stopping.signal.aborted) return;
+    this.#timer = setTimeout(() => {
+      this.#running = this.#runOnce();
+    }, delayMs).unref();
   }
 
   async #runOnce(): Promise<void> {
+    const { name, intervalMs, run } = this.#options;
     try {
-      await this.#run();
+      await run(this.#stopping.signal);
       this.#hasFailed = false;
-    } catch (error) {
-      if (!this.#hasFailed) this.#onError(error);
+    } catch (err) {
+      if (!this.#hasFailed) this.#report(`${name} failed; it is tried again`, { err });
       this.#hasFailed = true;
     }
-    this.#timer = setTimeout(() => {
-      this.#running = this.#runOnce();
-    }, this.#intervalMs);
+    this.#schedule(intervalMs);
   }
 }

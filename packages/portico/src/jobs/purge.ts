@@ -1,5 +1,5 @@
-// Rows that are kept for some days only are removed when their time is over: in pieces, with a pause after each,
-// because SQLite has one writer, for which a caller's write must not wait long.
+// Deletes rows at the end of their retention period, in batches with a pause after each: SQLite has one writer, and a
+// caller's write must not wait long for it.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { type RawBuilder, sql } from "kysely";
@@ -8,147 +8,131 @@ import type { Report } from "../lib/report.ts";
 import type { ColumnValues, Session, Statement } from "../store/database.ts";
 import { compile, parameter } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
+import { PeriodicTask } from "./periodic-task.ts";
 
 const batchSize = 250;
 const pauseMs = 50;
 const initialDelayMs = 2_000;
 const intervalMs = 10 * 60 * 1000;
+/** Rows that the database may refuse to delete before the rest is left for the next run. */
+const maxSkipped = 100;
 
 export const dayMs = 24 * 60 * 60 * 1000;
 
-/** Which rows of a table are over. */
+/** How long the rows of a table are kept. */
 export interface RetentionPolicy {
   readonly table: string;
-  /** How long a row is kept after the moment that `selectExpired` compares. */
   readonly retentionMs: number;
   /**
-   * Places of the rows that are over, found along an index: `` sql`select row_no from t where minute < ...` ``
+   * Selects the expired rows along an index: `` sql`select row_no from t where created_at < ...` ``
    *
-   * @param column the column that `select` must answer with
-   * @param before a slot for the end of their time
+   * @param column the column to select
+   * @param before parameter for the end of the retention period, as `encode` returns it
    */
   selectExpired(column: RawBuilder<unknown>, before: RawBuilder<unknown>): RawBuilder<unknown>;
-  /** A moment as the column of `selectExpired` holds it; given in milliseconds since 1970. */
+  /** Converts a time (milliseconds since 1970) into the form of the column that `selectExpired` compares. */
   encode(time: number): string | number;
-  /** The column that tells rows apart, where it is not the database's own. */
+  /** The column that identifies rows; the row id of the database by default. */
   readonly key?: RawBuilder<unknown>;
-  /** What `removed` is given of each row. */
+  /** The columns of deleted rows that `onDeleted` gets. */
   readonly returning?: RawBuilder<unknown>;
-  /** Is told of the rows that a transaction has removed, in the same transaction. */
-  removed?(session: Session, rows: readonly ColumnValues[]): Promise<void>;
+  /** Called in the transaction that deletes the rows. */
+  onDeleted?(session: Session, rows: readonly ColumnValues[]): Promise<void>;
 }
 
-interface PurgeStep {
-  readonly policy: RetentionPolicy;
-  readonly statement: Statement<Part>;
-}
-
-/** Some of the rows that are over: so many, after so many that the database refuses to remove. */
-interface Part {
+/** A range of the expired rows: `count` rows after the first `skipped`, which the database refuses to delete. */
+interface Batch {
   readonly before: string | number;
   readonly count: number;
   readonly skipped: number;
 }
 
-/** Rows that may be refused before the rest is left for the next time. */
-const maxRefused = 100;
+interface CompiledPolicy {
+  readonly policy: RetentionPolicy;
+  readonly deleteBatch: Statement<Batch>;
+}
 
 export class Purge {
   readonly #store: Store;
-  readonly #steps: readonly PurgeStep[];
+  readonly #policies: readonly CompiledPolicy[];
   readonly #report: Report;
-  #timer: NodeJS.Timeout | undefined;
-  #running: Promise<void> | undefined;
-  #isStopped = false;
 
   constructor(store: Store, policies: readonly RetentionPolicy[], report: Report) {
     this.#store = store;
-    this.#steps = policies.map((expiry) => ({ policy: expiry, statement: purgeStatement(store, expiry) }));
+    this.#policies = policies.map((policy) => ({ policy, deleteBatch: deleteStatement(store, policy) }));
     this.#report = report;
   }
 
-  /** Removes what is over soon after the start, and every ten minutes from then on. */
-  start(): void {
-    this.#schedule(initialDelayMs);
+  /** Purges soon after the start, and every ten minutes from then on. */
+  get task(): PeriodicTask {
+    const run = (signal: AbortSignal): Promise<void> => this.purgeAll(signal);
+    return new PeriodicTask({ name: "deleting old rows", initialDelayMs, intervalMs, run }, this.#report);
   }
 
-  /** Waits for the piece that is under way. */
-  async stop(): Promise<void> {
-    this.#isStopped = true;
-    clearTimeout(this.#timer);
-    await this.#running;
-  }
-
-  #schedule(afterMs: number): void {
-    this.#timer = setTimeout(() => {
-      this.#running = this.#run();
-    }, afterMs).unref();
-  }
-
-  async #run(): Promise<void> {
-    await this.purgeAll();
-    if (!this.#isStopped) this.#schedule(intervalMs);
-  }
-
-  /** Removes what is over now. What fails is reported. */
-  async purgeAll(): Promise<void> {
-    for (const each of this.#steps) {
+  /**
+   * Deletes all expired rows. Failures are reported.
+   *
+   * @param signal ends the purge after the current batch
+   */
+  async purgeAll(signal?: AbortSignal): Promise<void> {
+    for (const each of this.#policies) {
       try {
-        await this.#purge(each);
-      } catch (error) {
-        this.#report(`old rows of ${each.policy.table} cannot be removed; that is tried again`, {
-          err: error,
-        });
+        await this.#purge(each, signal);
+      } catch (err) {
+        this.#report(`old rows of ${each.policy.table} cannot be deleted; it is tried again`, { err });
       }
     }
   }
 
-  async #purge(removal: PurgeStep): Promise<void> {
-    const before = removal.policy.encode(Date.now() - removal.policy.retentionMs);
+  async #purge(compiled: CompiledPolicy, signal: AbortSignal | undefined): Promise<void> {
+    const { policy } = compiled;
+    const before = policy.encode(Date.now() - policy.retentionMs);
     let skipped = 0;
-    // Rows that are still removed one by one: one of some that were refused together is at fault.
+    // After a batch has failed, that many rows are deleted one at a time, to find the row that is the cause.
     let singly = 0;
-    while (!this.#isStopped) {
+    while (!signal?.aborted) {
       const count = singly > 0 ? 1 : batchSize;
-      let removed: number;
+      let deleted: number;
       try {
-        removed = await this.#removePart(removal, { before, count, skipped });
-      } catch (error) {
-        if (isUnavailable(error) || skipped >= maxRefused) throw error;
+        deleted = await this.#deleteBatch(compiled, { before, count, skipped });
+      } catch (err) {
+        if (isUnavailable(err) || skipped >= maxSkipped) throw err;
         if (count > 1) singly = batchSize;
         else {
           skipped += 1;
-          if (skipped === 1) this.#tellRefused(removal, error);
+          if (skipped === 1)
+            this.#report(
+              `an old row of ${policy.table} cannot be deleted; others are, and it is tried again`,
+              {
+                err,
+              },
+            );
         }
         continue;
       }
-      if (removed < count) return;
+      if (deleted < count) return;
       if (singly > 0) singly -= 1;
       else await sleep(pauseMs, undefined, { ref: false });
     }
   }
 
-  #removePart({ policy, statement }: PurgeStep, part: Part): Promise<number> {
+  #deleteBatch({ policy, deleteBatch }: CompiledPolicy, batch: Batch): Promise<number> {
     return this.#store.transaction(async (session) => {
-      const rows = await session.query(statement, part);
-      await policy.removed?.(session, rows);
+      const rows = await session.query(deleteBatch, batch);
+      await policy.onDeleted?.(session, rows);
       return rows.length;
     });
   }
-
-  #tellRefused({ policy: { table } }: PurgeStep, err: unknown): void {
-    this.#report(`an old row of ${table} cannot be removed; the others are, and it is tried again`, { err });
-  }
 }
 
-function purgeStatement({ dialect }: Store, expiry: RetentionPolicy): Statement<Part> {
-  const { table, selectExpired, key = dialect.rowIdColumn, returning = sql`1` } = expiry;
+function deleteStatement({ dialect }: Store, policy: RetentionPolicy): Statement<Batch> {
+  const { table, selectExpired, key = dialect.rowIdColumn, returning = sql`1` } = policy;
   const expired = selectExpired(
     key,
-    parameter(({ before }: Part) => before),
+    parameter(({ before }: Batch) => before),
   );
-  const count = sql`cast(${parameter((part: Part) => part.count)} as integer)`;
-  const skipped = sql`cast(${parameter((part: Part) => part.skipped)} as integer)`;
+  const count = sql`cast(${parameter((batch: Batch) => batch.count)} as integer)`;
+  const skipped = sql`cast(${parameter((batch: Batch) => batch.skipped)} as integer)`;
   return compile(
     dialect.builder,
     sql`delete from ${sql.table(table)} where ${key} in (${expired} limit ${count} offset ${skipped}) returning ${returning}`,

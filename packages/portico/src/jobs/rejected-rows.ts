@@ -1,18 +1,17 @@
-// Rows that the database refuses, while it takes others: they are tried again by themselves, ever less often, and
-// given up in the end.
+// Rows of the write-behind that the database rejects although it accepts others. They are retried one at a time, and
+// dropped after some attempts.
 
 import type { Report } from "../lib/report.ts";
+import { limitedRetries } from "./retry-schedule.ts";
 import type { WriteBatch } from "./write-behind.ts";
 
-const firstWaitMs = 5_000;
-const maxAttempts = 6;
-/** Rows that are kept at once; more are given up at once. */
-const maxCached = 1_000;
-/** Rows that are tried again in one go. */
+/** Rows held in memory; further ones are dropped at once. */
+const maxRows = 1_000;
+/** Rows that one flush retries. */
 const maxRetried = 20;
 
-interface Refused {
-  readonly piece: WriteBatch;
+interface RejectedRow {
+  readonly row: WriteBatch;
   readonly attempts: number;
   readonly retryAt: number;
 }
@@ -20,35 +19,36 @@ interface Refused {
 export class RejectedRows {
   readonly #report: Report;
   readonly #now: () => number;
-  #kept: Refused[] = [];
+  #rows: RejectedRow[] = [];
 
   constructor(report: Report, now: () => number = Date.now) {
     this.#report = report;
     this.#now = now;
   }
 
-  /** Keeps a row that was refused now. @param attempts made before */
-  add(piece: WriteBatch, err: unknown, attempts = 0): void {
-    const isKept = attempts + 1 < maxAttempts && this.#kept.length < maxCached;
-    const waitMs = firstWaitMs * 4 ** attempts;
-    const message = isKept
-      ? "a row that requests left behind is refused by the database and set aside"
-      : "a row that requests left behind is refused by the database and given up";
-    const retryInSeconds = isKept ? waitMs / 1_000 : undefined;
-    this.#report(message, { err, attempts: attempts + 1, retryInSeconds });
-    if (isKept) this.#kept.push({ piece, attempts: attempts + 1, retryAt: this.#now() + waitMs });
+  /** @param attempts including the one that has just failed */
+  add(row: WriteBatch, err: unknown, attempts = 1): void {
+    const delayMs = this.#rows.length < maxRows ? limitedRetries.delayAfter(attempts) : undefined;
+    const retryInSeconds = delayMs === undefined ? undefined : delayMs / 1_000;
+    const action = delayMs === undefined ? "dropped" : "set aside";
+    this.#report(`the database rejects a row of the key usage or the request log; the row is ${action}`, {
+      err,
+      attempts,
+      retryInSeconds,
+    });
+    if (delayMs !== undefined) this.#rows.push({ row, attempts, retryAt: this.#now() + delayMs });
   }
 
-  /** Tries those again whose time has come. */
-  async retry(write: (piece: WriteBatch) => Promise<void>): Promise<void> {
+  /** Writes the rows that are due again. */
+  async retry(write: (row: WriteBatch) => Promise<void>): Promise<void> {
     const now = this.#now();
-    const due = this.#kept.filter(({ retryAt }) => retryAt <= now).slice(0, maxRetried);
-    for (const refused of due) {
-      this.#kept = this.#kept.filter((each) => each !== refused);
+    const due = this.#rows.filter(({ retryAt }) => retryAt <= now).slice(0, maxRetried);
+    for (const rejected of due) {
+      this.#rows = this.#rows.filter((each) => each !== rejected);
       try {
-        await write(refused.piece);
+        await write(rejected.row);
       } catch (error) {
-        this.add(refused.piece, error, refused.attempts);
+        this.add(rejected.row, error, rejected.attempts + 1);
       }
     }
   }

@@ -1,80 +1,81 @@
-// Queues in the database whose entries are worked on one by one, each in a transaction of its own. An entry that fails
-// is set aside and tried again later, ever less often, so that it holds up no other.
+// A queue in the database whose entries are processed one at a time, each in a transaction that also removes it from the
+// queue. An entry that fails is set aside and retried later, so that it does not block the others.
+//
+// For work that is done inside the database. Work that reaches other systems needs leases: `lease-queue.ts`.
 
 import { isUnavailable } from "../errors.ts";
 import { BoundedMap } from "../lib/bounded-map.ts";
 import type { Report } from "../lib/report.ts";
+import { endlessRetries } from "./retry-schedule.ts";
 
-const firstWaitMs = 5_000;
-const maxWaitMs = 60 * 60 * 1_000;
-/** Entries that are remembered as failed; a forgotten one is tried again sooner. */
+/** Failed entries to remember. A forgotten one is retried sooner. */
 const maxSetAside = 10_000;
-/** Failed entries that one run reports by name. */
+/** Failed entries that one run reports individually. */
 const maxReported = 10;
 
-/** The entries of a queue, and what is done with each. */
+/** Where entries come from, and how one is processed. */
 export interface QueueSource<Entry> {
-  /** The entries after the given one, in a fixed order; empty at the end. */
+  /** The entries after the given one, in a fixed order; none at the end. */
   page(after: Entry | undefined): Promise<readonly Entry[]>;
-  /** What an entry is known by. */
   idOf(entry: Entry): string;
-  /** Works on an entry and takes it out of the queue, both in one transaction. */
+  /** Processes an entry and removes it from the queue, in one transaction. */
   process(entry: Entry): Promise<void>;
 }
 
 interface Failure {
-  readonly count: number;
+  readonly attempts: number;
   readonly retryAt: number;
 }
 
 export class TransactionalQueue<Entry> {
-  readonly #queue: QueueSource<Entry>;
-  readonly #what: string;
+  readonly #source: QueueSource<Entry>;
+  readonly #name: string;
   readonly #report: Report;
   readonly #now: () => number;
   readonly #failures = new BoundedMap<string, Failure>(maxSetAside);
 
-  /** @param what the entries are, for the log: "a mail that was asked for" */
-  constructor(queue: QueueSource<Entry>, what: string, report: Report, now: () => number = Date.now) {
-    this.#queue = queue;
-    this.#what = what;
+  /** @param name what processing an entry does, for the log: "writing a requested email" */
+  constructor(source: QueueSource<Entry>, name: string, report: Report, now: () => number = Date.now) {
+    this.#source = source;
+    this.#name = name;
     this.#report = report;
     this.#now = now;
   }
 
-  /** Works through the queue once. @throws where the database does not answer */
+  /** Processes every entry once. @throws Problem `unavailable` if the database does not answer */
   async run(): Promise<void> {
     let failed = 0;
-    for (let page = await this.#queue.page(undefined); page.length > 0; ) {
+    for (let page = await this.#source.page(undefined); page.length > 0; ) {
       for (const entry of page) {
-        if (this.#isSetAside(entry) || (await this.#worksOn(entry, failed < maxReported))) continue;
+        if (this.#isSetAside(entry) || (await this.#process(entry, failed < maxReported))) continue;
         failed += 1;
       }
-      page = await this.#queue.page(page.at(-1));
+      page = await this.#source.page(page.at(-1));
     }
-    if (failed > maxReported) this.#report(`${failed} entries failed: ${this.#what}`, { failed });
+    if (failed > maxReported) this.#report(`${failed} entries failed: ${this.#name}`, { failed });
   }
 
   #isSetAside(entry: Entry): boolean {
-    const failure = this.#failures.get(this.#queue.idOf(entry));
+    const failure = this.#failures.get(this.#source.idOf(entry));
     return failure !== undefined && failure.retryAt > this.#now();
   }
 
-  async #worksOn(entry: Entry, isReported: boolean): Promise<boolean> {
-    const name = this.#queue.idOf(entry);
+  /** @returns whether it succeeded */
+  async #process(entry: Entry, isReported: boolean): Promise<boolean> {
+    const id = this.#source.idOf(entry);
     try {
-      await this.#queue.process(entry);
-      this.#failures.delete(name);
+      await this.#source.process(entry);
+      this.#failures.delete(id);
       return true;
     } catch (err) {
-      // Where the database does not answer, or nothing can be read either, it is not the entry that is at fault.
+      // If the database does not answer, or the next read fails as well, the entry is not the cause.
       if (isUnavailable(err)) throw err;
-      await this.#queue.page(entry);
-      const count = (this.#failures.get(name)?.count ?? 0) + 1;
-      const waitMs = Math.min(firstWaitMs * 4 ** (count - 1), maxWaitMs);
-      this.#failures.set(name, { count, retryAt: this.#now() + waitMs });
-      const facts = { err, entry: name, attempts: count, retryInSeconds: waitMs / 1_000 };
-      if (isReported) this.#report(`${this.#what} failed and is set aside`, facts);
+      await this.#source.page(entry);
+      const attempts = (this.#failures.get(id)?.attempts ?? 0) + 1;
+      const delayMs = endlessRetries.delayAfter(attempts)!;
+      this.#failures.set(id, { attempts, retryAt: this.#now() + delayMs });
+      const facts = { err, entry: id, attempts, retryInSeconds: delayMs / 1_000 };
+      if (isReported) this.#report(`${this.#name} failed and is set aside`, facts);
       return false;
     }
   }

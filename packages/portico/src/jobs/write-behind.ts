@@ -1,47 +1,48 @@
-// What requests leave behind - counts, log rows - is gathered in memory and written together: once a second at most,
-// and in pieces, because SQLite has one writer, for which a caller's write must not wait long.
+// Writes rows that requests produce as a by-product (counters, the request log). They are buffered in memory and written
+// once a second, in batches: SQLite has one writer, and a caller's write must not wait long for it.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { isUnavailable } from "../errors.ts";
 import type { Report } from "../lib/report.ts";
 import type { Session } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
+import { PeriodicTask } from "./periodic-task.ts";
 import { RejectedRows } from "./rejected-rows.ts";
 
-/** So much of what was gathered as one transaction writes. */
+/** Rows that one transaction writes. */
 export interface WriteBatch {
   write(session: Session): Promise<void>;
-  /** It was not written: it is kept for the next time. */
+  /** Returns the rows to their buffer, because they were not written. */
   restore(): void;
-  /** Its two halves; nothing for a single row. */
+  /** The two halves of the batch; none for a single row. */
   halves(): readonly WriteBatch[];
 }
 
-/** The two halves of some rows; nothing for a single one. */
+/** The two halves of a list; none for a single row. */
 export function halvesOf<Row>(rows: readonly Row[]): readonly (readonly Row[])[] {
   const middle = Math.ceil(rows.length / 2);
   return rows.length < 2 ? [] : [rows.slice(0, middle), rows.slice(middle)];
 }
 
-/** Gathers what is to be written, within bounds of its own. */
+/** Collects rows within its own bounds. */
 export interface WriteBuffer {
-  /** Takes out of memory what is written now. */
+  /** Removes the rows to write now from the buffer. */
   drain(): readonly WriteBatch[];
 }
 
 const intervalMs = 1_000;
-/** At the end, a database that is busy is asked so often, with so long a pause. */
+/** How often, and with what delay, `stop` tries to write the rest. */
 const finalAttempts = 3;
 const finalRetryDelayMs = 500;
-/** Rows that are refused one after the other before it is the database that is at fault. */
-const maxRefused = 8;
+/** Rejected rows in a row after which the database, not the rows, counts as the cause. */
+const maxRejected = 8;
 
 export class WriteBehind {
   readonly #store: Store;
   readonly #buffers: readonly WriteBuffer[];
   readonly #report: Report;
-  readonly #refused: RejectedRows;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #rejected: RejectedRows;
+  readonly #task: PeriodicTask;
   #flushing: Promise<boolean> | undefined;
   #isFailing = false;
 
@@ -49,20 +50,22 @@ export class WriteBehind {
     this.#store = store;
     this.#buffers = buffers;
     this.#report = report;
-    this.#refused = new RejectedRows(report);
-  }
-
-  /** Writes once a second from here on. */
-  start(): void {
-    const flush = (): void => {
-      this.flush().catch((error) => this.#reportOnce(error));
+    this.#rejected = new RejectedRows(report);
+    const run = async (): Promise<void> => {
+      await this.flush();
     };
-    this.#timer = setInterval(flush, intervalMs).unref();
+    const name = "writing the key usage and the request log";
+    this.#task = new PeriodicTask({ name, initialDelayMs: intervalMs, intervalMs, run }, report);
   }
 
-  /** Writes everything that is left. What cannot be written is lost, and reported. */
+  /** Writes once a second from now on. */
+  start(): void {
+    this.#task.start();
+  }
+
+  /** Writes the rest. Rows that cannot be written after some attempts are lost. */
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
+    await this.#task.stop();
     await this.#flushing;
     for (let attempt = 1; !(await this.flush()); attempt += 1) {
       if (attempt === finalAttempts) return;
@@ -70,7 +73,7 @@ export class WriteBehind {
     }
   }
 
-  /** Writes what was gathered so far. @returns whether all of it is written */
+  /** Writes what the buffers hold. @returns false if the database accepts no rows; the rows are kept then */
   flush(): Promise<boolean> {
     this.#flushing ??= this.#writeOnce();
     return this.#flushing;
@@ -84,67 +87,65 @@ export class WriteBehind {
     }
   }
 
-  /** Each transaction takes one piece of every gathering; other writes come between them. */
+  /** Each transaction writes one batch of every buffer, so that other writes can run in between. */
   async #writeBatches(): Promise<boolean> {
-    const batches = this.#buffers.map((gathering) => [...gathering.drain()]);
-    while (batches.some((pieces) => pieces.length > 0)) {
-      const together = batches.flatMap((pieces) => pieces[0] ?? []);
+    const queues = this.#buffers.map((buffer) => [...buffer.drain()]);
+    while (queues.some((batches) => batches.length > 0)) {
+      const together = queues.flatMap((batches) => batches.shift() ?? []);
       try {
-        await this.#writeTogether(together);
+        await this.#write(together);
       } catch (error) {
-        const rest = isUnavailable(error) ? together : await this.#writeApart(together);
-        for (const pieces of batches) pieces.shift();
-        if (rest.length > 0) {
-          for (const piece of [...rest, ...batches.flat()]) piece.restore();
-          this.#reportOnce(error);
-          return false;
-        }
-        continue;
+        const unwritten = isUnavailable(error) ? together : await this.#writeApart(together);
+        if (unwritten.length === 0) continue;
+        for (const batch of [...unwritten, ...queues.flat()]) batch.restore();
+        this.#reportOnce(error);
+        return false;
       }
-      for (const pieces of batches) pieces.shift();
     }
-    await this.#refused.retry((piece) => this.#writeTogether([piece]));
+    await this.#rejected.retry((row) => this.#write([row]));
     this.#isFailing = false;
     return true;
   }
 
-  async #writeTogether(pieces: readonly WriteBatch[]): Promise<void> {
+  async #write(batches: readonly WriteBatch[]): Promise<void> {
     await this.#store.transaction(async (session) => {
-      for (const piece of pieces) await piece.write(session);
+      for (const batch of batches) await batch.write(session);
     });
   }
 
   /**
-   * Writes what was refused together in ever smaller parts, down to the rows that are refused. These are set aside where
-   * anything else was written; otherwise nothing says that the rows are at fault. @returns what is to be given back
+   * Writes batches whose common transaction failed, in ever smaller parts down to single rows. Rejected rows are set
+   * aside if any other row was written; otherwise the rows may not be the cause.
+   *
+   * @returns the batches that were neither written nor set aside
    */
-  async #writeApart(pieces: readonly WriteBatch[]): Promise<readonly WriteBatch[]> {
-    const waiting = [...pieces];
-    const refused: { readonly piece: WriteBatch; readonly error: unknown }[] = [];
+  async #writeApart(batches: readonly WriteBatch[]): Promise<readonly WriteBatch[]> {
+    const pending = [...batches];
+    const rejected: { readonly row: WriteBatch; readonly error: unknown }[] = [];
     let isAnyWritten = false;
-    while (waiting.length > 0 && (isAnyWritten || refused.length < maxRefused)) {
-      const piece = waiting.pop()!;
+    while (pending.length > 0 && (isAnyWritten || rejected.length < maxRejected)) {
+      const batch = pending.pop()!;
       try {
-        await this.#writeTogether([piece]);
+        await this.#write([batch]);
         isAnyWritten = true;
       } catch (error) {
-        const halves = piece.halves();
-        if (isUnavailable(error)) return [...waiting, piece, ...refused.map((each) => each.piece)];
-        if (halves.length === 0) refused.push({ piece, error });
-        waiting.push(...halves);
+        const halves = batch.halves();
+        if (isUnavailable(error)) return [...pending, batch, ...rejected.map(({ row }) => row)];
+        if (halves.length === 0) rejected.push({ row: batch, error });
+        pending.push(...halves);
       }
     }
-    if (!isAnyWritten) return [...waiting, ...refused.map(({ piece }) => piece)];
-    for (const { piece, error } of refused) this.#refused.add(piece, error);
+    if (!isAnyWritten) return [...pending, ...rejected.map(({ row }) => row)];
+    for (const { row, error } of rejected) this.#rejected.add(row, error);
     return [];
   }
 
-  /** One line until it works again, not one a second. */
-  #reportOnce(error: unknown): void {
+  /** Reports the first of consecutive failures, instead of one a second. */
+  #reportOnce(err: unknown): void {
     if (this.#isFailing) return;
     this.#isFailing = true;
-    this.#report("uses of keys and the request log cannot be written; they are kept and tried again", {
-      err: error,
+    this.#report("key usage and the request log cannot be written; the rows are kept and written later", {
+      err,
     });
   }
 }

@@ -42,7 +42,7 @@ export const mailIndexes: readonly OwnIndex[] = ["next_attempt_at", "created_at"
 }));
 
 /** Mails that are older than so many days, but for those that still wait. */
-export function mailExpiry(days: number): RetentionPolicy {
+export function mailRetention(days: number): RetentionPolicy {
   return {
     table: "mails",
     retentionMs: days * dayMs,

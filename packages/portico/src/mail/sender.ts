@@ -1,19 +1,22 @@
-// Sends what is due, beside the requests: none waits for a mail server. A mail whose server does not take it is
-// tried again later; one that was under way when a process died is taken by another when its lease has ended.
+// Sends due mails in the background, so that no request waits for a mail server. A mail that the server does not accept
+// is tried again later. If the process dies while it sends a mail, another process takes it over at the end of the lease.
 
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { retryDelayAfter } from "../jobs/retry-schedule.ts";
+import { deliveryRetries } from "../jobs/retry-schedule.ts";
 import type { LeasedMail, Outbox, SendOutcome } from "./outbox.ts";
 import { DeliveryError, maxConcurrentSends, type Transport } from "./transport.ts";
 
-/** What the sender tells whoever runs it; pino's logger is one. */
+/** Where the sender logs each attempt: a logger of pino, for example. */
 export interface SenderLog {
   info(facts: object, message: string): void;
   warn(facts: object, message: string): void;
 }
 
-/** The longest that one mail may take, and for how long it is taken: an outcome must be written before the end. */
+/**
+ * Send timeout and lease duration. The lease is longer, so that the outcome is recorded before another sender can take
+ * the mail.
+ */
 const sendTimeoutMs = 60_000;
 const leaseMs = 120_000;
 const recordRetryDelayMs = 1_000;
@@ -34,7 +37,7 @@ export class MailSender {
     this.#now = now;
   }
 
-  /** Begins to send what is due, as much as may be under way at once. Call it again when it has answered. */
+  /** Starts to send due mails, up to the number that may be sent at once. Call it periodically. */
   async poll(): Promise<void> {
     for (const mail of await this.#lease(maxConcurrentSends - this.#sending.size)) {
       const sending = this.#sendAndContinue(mail).finally(() => this.#sending.delete(sending));
@@ -42,7 +45,7 @@ export class MailSender {
     }
   }
 
-  /** Finishes what is under way; what takes longer is given back, to be sent by the next to look. */
+  /** Waits for the mails that are being sent. After the timeout they are aborted and become due again. */
   async stop(timeoutMs: number): Promise<void> {
     this.#isStopping = true;
     const timeout = setTimeout(() => this.#stopping.abort(), timeoutMs);
@@ -61,12 +64,12 @@ export class MailSender {
     });
   }
 
-  /** Many mails that are due do not wait for the next look; a server that takes none is not asked for each at once. */
+  /** Continues with the next due mail, unless the server did not accept this one: then others may fail as well. */
   async #sendAndContinue(first: LeasedMail): Promise<void> {
     for (let mail: LeasedMail | undefined = first; mail; ) {
       const status = await this.#send(mail);
       if (status === "waiting") return;
-      // Where the database does not answer, the next look tells.
+      // The next poll reports a database that does not answer.
       [mail] = await this.#lease(1).catch(() => []);
     }
   }
@@ -94,19 +97,20 @@ export class MailSender {
   #failure({ attempts }: LeasedMail, error: unknown): SendOutcome {
     const now = this.#now();
     const at = timestampOf(now);
-    // A fault of ours is no secret, but what it says was not made for this place.
+    // Operators read `lastError`; the message of an internal error is not meant for them.
     const lastError = error instanceof DeliveryError ? error.message : "internal error";
     if (this.#stopping.signal.aborted) return { status: "waiting", at, lastError };
-    const delay = error instanceof DeliveryError && error.isPermanent ? undefined : retryDelayAfter(attempts);
+    const delay =
+      error instanceof DeliveryError && error.isPermanent ? undefined : deliveryRetries.delayAfter(attempts);
     if (delay === undefined) return { status: "failed", at, lastError };
     return { status: "waiting", at, nextAttemptAt: timestampOf(now + delay), lastError };
   }
 
-  /** A database that does not answer for a moment must not have the mail sent again. */
+  /** Retries until the lease ends, because without an outcome the mail is sent again. */
   async #recordOutcome(mail: LeasedMail, outcome: SendOutcome): Promise<void> {
     for (;;) {
       try {
-        return await this.#outbox.recordOutcome(mail, outcome);
+        return await this.#outbox.complete(mail, outcome);
       } catch (error) {
         const isLost = this.#isStopping || timestampOf(this.#now()) > mail.lease.until;
         this.#log.warn({ mailId: mail.id, err: error }, "the outcome of a mail could not be written");

@@ -4,19 +4,19 @@
 import { ExpiryNotifier } from "../auth/api-keys/expiry-notices.ts";
 import { oauthRecordRetention } from "../auth/tokens/oauth-records-table.ts";
 import type { AccountMailQueue } from "../auth/users/account-mail-queue.ts";
-import { eventExpiry } from "../events/purged-events.ts";
+import { eventRetention } from "../events/purged-events.ts";
 import type { Logger } from "../http/logging/log.ts";
 import { PeriodicTask } from "../jobs/periodic-task.ts";
 import { dayMs, Purge, type RetentionPolicy } from "../jobs/purge.ts";
 import type { Report } from "../lib/report.ts";
 import { KeyExpiryEmails } from "../mail/key-emails.ts";
-import { mailExpiry } from "../mail/message.ts";
+import { mailRetention } from "../mail/message.ts";
 import { Outbox } from "../mail/outbox.ts";
 import { MailSender } from "../mail/sender.ts";
 import { openTransport } from "../mail/transport.ts";
 import type { Store } from "../store/store.ts";
-import { usageExpiry } from "../usage/key-usage-buffer.ts";
-import { requestLogExpiry } from "../usage/request-log.ts";
+import { keyUsageRetention } from "../usage/key-usage-buffer.ts";
+import { requestLogRetention } from "../usage/request-log.ts";
 import type { Assembly } from "./compose.ts";
 import { emailSettings, senderAddress } from "./notices.ts";
 import type { Settings } from "./settings/settings.ts";
@@ -51,9 +51,8 @@ export async function startBackground(
     report,
   );
   const tasks: PeriodicTask[] = [];
-  const addTask = (name: string, intervalMs: number, work: () => Promise<void>): void => {
-    const logFailure = (err: unknown): void => logger.warn({ err }, `${name} failed; it is tried again`);
-    tasks.push(new PeriodicTask(work, intervalMs, logFailure));
+  const addTask = (name: string, intervalMs: number, run: () => Promise<void>): void => {
+    tasks.push(new PeriodicTask({ name, intervalMs, run }, report));
   };
 
   const { smtpUrl } = settings;
@@ -67,11 +66,10 @@ export async function startBackground(
   }
   addTask("writing mails about accounts", second, () => mails.poll());
   addTask("telling of keys that will soon expire", minute, () => expiryNotifier.poll());
-  const purge = new Purge(store, expiries(settings, store), report);
-  purge.start();
+  tasks.push(new Purge(store, retentionPolicies(settings, store), report).task);
+  for (const task of tasks) task.start();
   return {
     async stop() {
-      await purge.stop();
       await Promise.all(tasks.map((each) => each.stop()));
       await sender?.stop(mailShutdownTimeoutMs);
     },
@@ -79,14 +77,14 @@ export async function startBackground(
 }
 
 /** Everything that is kept for a time only. */
-function expiries(settings: Settings, store: Store): readonly RetentionPolicy[] {
+function retentionPolicies(settings: Settings, store: Store): readonly RetentionPolicy[] {
   const { usageDays, requestLogDays, mailDays, eventDays } = settings;
   // Rows of a time when the request log was kept go, too.
   return [
-    usageExpiry(usageDays),
-    requestLogExpiry(store.dialect, requestLogDays),
-    mailExpiry(mailDays),
+    keyUsageRetention(usageDays),
+    requestLogRetention(store.dialect, requestLogDays),
+    mailRetention(mailDays),
     oauthRecordRetention,
-    eventExpiry(store, eventDays),
+    eventRetention(store, eventDays),
   ];
 }

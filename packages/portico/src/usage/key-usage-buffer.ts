@@ -49,7 +49,7 @@ export const keyUsageTable: Table = {
 const lastUseColumns = [column("tenant_id", "text"), column("id", "text"), column("used_at", "timestamp")];
 
 /** Counts that are older than so many days. */
-export function usageExpiry(days: number): RetentionPolicy {
+export function keyUsageRetention(days: number): RetentionPolicy {
   return {
     table: keyUsageTable.name,
     retentionMs: days * dayMs,

@@ -56,7 +56,7 @@ const rowsPerBatch = 250;
 const reportIntervalMs = 60_000;
 
 /** Rows that are older than so many days. */
-export function requestLogExpiry({ name }: Dialect, days: number): RetentionPolicy {
+export function requestLogRetention({ name }: Dialect, days: number): RetentionPolicy {
   // Rows lie in the order of their tenants; SQLite would begin with all rows if it were not told.
   const joined = sql.raw(name === "sqlite" ? "cross join" : "join");
   return {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Purge } from "../../src/jobs/purge.ts";
-import { mailExpiry } from "../../src/mail/message.ts";
+import { mailRetention } from "../../src/mail/message.ts";
 import { openStore } from "../../src/store/open.ts";
 import { freePort } from "../support/free-port.ts";
 import { MailServer } from "../support/mail-server.ts";
@@ -236,7 +236,7 @@ onEachDatabase("the sender", (database) => {
     const young = await mailing.write("young@example.com");
     await mailing.run(`update mails set status = 'sent' where id = '${young}'`);
     const report = (message: string): never => assert.fail(message);
-    await new Purge(mailing.store, [mailExpiry(1)], report).purgeAll();
+    await new Purge(mailing.store, [mailRetention(1)], report).purgeAll();
     const left = await mailing.run("select id from mails");
     const isLeft = (id: string): boolean => left.some(([each]) => each === id);
     assert.deepEqual([...ids, young].map(isLeft), [true, false, false, false, true]);

@@ -8,7 +8,7 @@ import { users } from "../../src/auth/users/resource.ts";
 import { Purge } from "../../src/jobs/purge.ts";
 import { type QueueSource, TransactionalQueue } from "../../src/jobs/transactional-queue.ts";
 import { KeyExpiryEmails } from "../../src/mail/key-emails.ts";
-import { mailExpiry } from "../../src/mail/message.ts";
+import { mailRetention } from "../../src/mail/message.ts";
 import { apiKeys, MailWorkspace, model } from "../mail/mail-workspace.ts";
 import { MailServer } from "../support/mail-server.ts";
 import { refusal } from "../support/refusal.ts";
@@ -56,10 +56,10 @@ onEachDatabase("queues", (database) => {
         `update mails set status = 'kept', created_at = '2026-01-01T00:00:00.000Z' where id = '${id}'`,
       );
     await refuse("delete", "mails", `old."to" = 'stays@example.com'`);
-    await new Purge(mailing.store, [mailExpiry(1)], report).purgeAll();
+    await new Purge(mailing.store, [mailRetention(1)], report).purgeAll();
     const left = await mailing.run(`select id from mails where status = 'kept' order by id`);
     assert.deepEqual(left.flat(), [ids[0]]);
-    assert.match(reports.join(), /an old row of mails cannot be removed/);
+    assert.match(reports.join(), /an old row of mails cannot be deleted/);
   });
 
   test("a key of whose end nobody can be told holds up no other", async () => {
