@@ -2,16 +2,20 @@
 // whether the token, its grant, its client and its person still stand.
 
 import type { KeyObject } from "node:crypto";
-import { sql } from "kysely";
+import { type Kysely, sql } from "kysely";
 import type { Caller, Quota } from "../../declare/caller.ts";
 import { BoundedMap } from "../../lib/bounded-map.ts";
 import { epochSeconds } from "../../lib/epoch-seconds.ts";
-import type { Statement } from "../../store/database.ts";
-import { compile, parameter } from "../../store/statement.ts";
+import { defineQuery, type ParametersOf, type Query } from "../../store/own-tables/query.ts";
+import type { DatabaseOf } from "../../store/own-tables/table.ts";
+import { parameter } from "../../store/statement.ts";
 import type { Store } from "../../store/store.ts";
+import { oauthClients } from "../clients/resource.ts";
 import { invalidCredential } from "../presented-credential.ts";
+import { users } from "../users/resource.ts";
 import { hashToken } from "./hash-token.ts";
 import type { OAuthRecords } from "./oauth-records.ts";
+import { oauthRecordsTable } from "./oauth-records-table.ts";
 import type { SigningKeyRing } from "./signing-keys.ts";
 
 /** Where callers reach the authorization server and the API: what tokens name as issuer and audience. */
@@ -55,6 +59,63 @@ interface VerifiedToken {
   statusReadAt: number;
 }
 
+interface ClientScopes {
+  /** As JSON text. */
+  readonly scopes: string;
+}
+
+const statusTables = [oauthClients, oauthRecordsTable, users] as const;
+
+/** The client of a token that is not revoked. */
+function unrevokedClient(
+  db: Kysely<DatabaseOf<typeof statusTables>>,
+  { client_id, tenant_id }: ParametersOf<AccessClaims>,
+) {
+  const revocation = parameter(({ jti }: AccessClaims) => hashToken(jti));
+  return db
+    .selectFrom("oauth_clients as c")
+    .select("c.scopes")
+    .where("c.client_id", "=", client_id)
+    .where("c.tenant_id", "=", tenant_id)
+    .where(({ exists, lit, not, selectFrom }) =>
+      not(
+        exists(
+          selectFrom("oauth_records")
+            .select(lit(1).as("one"))
+            .where("model", "=", sql.lit(revokedModel))
+            .where("id", "=", revocation),
+        ),
+      ),
+    );
+}
+
+const selectClientStatus = defineQuery(statusTables, (db, claims: ParametersOf<AccessClaims>) =>
+  unrevokedClient(db, claims),
+);
+
+/** The same for a token of a user, whose grant and account must still exist. */
+const selectUserStatus = defineQuery(statusTables, (db, claims: ParametersOf<AccessClaims>) => {
+  const grant = parameter((token: AccessClaims) => hashToken(token.grant_id ?? ""));
+  return unrevokedClient(db, claims)
+    .where(({ exists, lit, selectFrom }) =>
+      exists(
+        selectFrom("oauth_records")
+          .select(lit(1).as("one"))
+          .where("model", "=", sql.lit("Grant"))
+          .where("id", "=", grant)
+          .where("expires_at", ">", parameter(epochSeconds)),
+      ),
+    )
+    .where(({ exists, lit, selectFrom }) =>
+      exists(
+        selectFrom("users")
+          .select(lit(1).as("one"))
+          .whereRef("users.tenant_id", "=", "c.tenant_id")
+          .where("users.id", "=", claims.sub),
+      ),
+    );
+});
+
 export class AccessTokens {
   readonly #store: Store;
   readonly #records: OAuthRecords;
@@ -62,8 +123,8 @@ export class AccessTokens {
   readonly #urls: Promise<OAuthUrls>;
   readonly #quota: Quota;
   readonly #verified = new BoundedMap<string, VerifiedToken>(maxCachedTokens);
-  readonly #clientStatus: Statement<AccessClaims>;
-  readonly #userStatus: Statement<AccessClaims>;
+  readonly #clientStatus: Query<ClientScopes, AccessClaims>;
+  readonly #userStatus: Query<ClientScopes, AccessClaims>;
 
   /**
    * @param urls known once the server listens
@@ -81,21 +142,8 @@ export class AccessTokens {
     this.#keys = keys;
     this.#urls = urls;
     this.#quota = quota;
-    const { builder } = store.dialect;
-    const ofClient = sql`select c.scopes from oauth_clients as c
-      where c.client_id = ${parameter((claims: AccessClaims) => claims.client_id)}
-        and c.tenant_id = ${parameter((claims: AccessClaims) => claims.tenant_id)}
-        and not exists (select 1 from oauth_records where model = ${sql.lit(revokedModel)}
-          and id = ${parameter((claims: AccessClaims) => hashToken(claims.jti))})`;
-    this.#clientStatus = compile(builder, ofClient);
-    this.#userStatus = compile(
-      builder,
-      sql`${ofClient}
-        and exists (select 1 from oauth_records where model = 'Grant'
-          and id = ${parameter((claims: AccessClaims) => hashToken(claims.grant_id ?? ""))} and expires_at > ${parameter(epochSeconds)})
-        and exists (select 1 from users where tenant_id = c.tenant_id
-          and id = ${parameter((claims: AccessClaims) => claims.sub)})`,
-    );
+    this.#clientStatus = selectClientStatus(store);
+    this.#userStatus = selectUserStatus(store);
   }
 
   /** Who sends a request with this token. @throws Problem `invalid_credential` */
@@ -147,8 +195,7 @@ export class AccessTokens {
 
   async #allowed(claims: AccessClaims): Promise<string | undefined> {
     const statement = claims.sub === claims.client_id ? this.#clientStatus : this.#userStatus;
-    const [row] = await this.#store.database.query(statement, claims);
-    return row?.[0] as string | undefined;
+    return (await statement.first(this.#store.database, claims))?.scopes;
   }
 
   async #verify(token: string): Promise<VerifiedToken | undefined> {

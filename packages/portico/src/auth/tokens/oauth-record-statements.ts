@@ -3,10 +3,11 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Encryption } from "../../lib/encryption.ts";
 import { epochSeconds } from "../../lib/epoch-seconds.ts";
-import type { Statement } from "../../store/database.ts";
-import { compile, parameter } from "../../store/statement.ts";
+import { defineQuery, type ParametersOf } from "../../store/own-tables/query.ts";
+import { parameter } from "../../store/statement.ts";
 import type { Store } from "../../store/store.ts";
 import { hashToken } from "./hash-token.ts";
+import { oauthRecordsTable } from "./oauth-records-table.ts";
 
 /** Rows in one page of ids. */
 const pageSize = 100;
@@ -36,90 +37,170 @@ interface RecordId {
   readonly id: string;
 }
 
+interface GrantKey {
+  readonly model: string;
+  readonly grantId: string;
+}
+
 interface AccountKey {
   readonly model: string;
   readonly accountId: string;
 }
 
-export interface OAuthRecordStatements {
-  readonly upsert: Statement<NewRecord>;
-  readonly insert: Statement<NewRecord>;
-  readonly update: Statement<NewRecord>;
-  readonly find: Statement<RecordKey>;
-  readonly findByUid: Statement<RecordKey>;
-  readonly findByUserCode: Statement<RecordKey>;
-  readonly consume: Statement<RecordKey>;
-  readonly take: Statement<RecordKey>;
-  /** The next ids of a model after `id`. */
-  readonly pageOfIds: Statement<RecordId>;
-  readonly takeById: Statement<RecordId>;
-  readonly delete: Statement<RecordKey>;
-  /** The records of a model that belong to a grant; `value` is the grant's id. */
-  readonly deleteByGrant: Statement<RecordKey>;
-  readonly deleteGrant: Statement<string>;
-  readonly deleteAccount: Statement<string>;
-  readonly listByAccount: Statement<AccountKey>;
-}
+/** The statements of records, compiled for the database of a store. */
+export type OAuthRecordStatements = ReturnType<typeof oauthRecordStatements>;
 
-export function oauthRecordStatements(store: Store, encryption: Encryption): OAuthRecordStatements {
-  const make = <Input>(query: RawBuilder<unknown>): Statement<Input> => compile(store.dialect.builder, query);
-  const hashOfValue = parameter((key: RecordKey) => hashToken(key.value));
-  const model = sql`model = ${parameter((key: Pick<RecordKey, "model">) => key.model)}`;
-  const key = sql`${model} and id = ${hashOfValue}`;
-  const id = parameter((record: RecordId) => record.id);
-  const isUnexpired = sql`expires_at > ${parameter(epochSeconds)}`;
-  const select = sql`select payload, consumed_at from oauth_records where`;
-
-  const values = [
-    parameter((record: NewRecord) => record.model),
-    parameter((record: NewRecord) => hashToken(record.value)),
-    parameter((record: NewRecord) => encryption.encrypt(record.payload)),
-    parameter((record: NewRecord) => record.grantId ?? null),
-    parameter((record: NewRecord) => record.accountId ?? null),
-    parameter((record: NewRecord) => (record.uid === undefined ? null : hashToken(record.uid))),
-    parameter((record: NewRecord) => (record.userCode === undefined ? null : hashToken(record.userCode))),
-    parameter((record: NewRecord) => record.expiresAt),
-  ];
-  const names = ["model", "id", "payload", "grant_id", "account_id", "uid", "user_code", "expires_at"];
-  const insert = sql`insert into oauth_records (${sql.join(names.map((name) => sql.ref(name)))})
-    values (${sql.join(values)})`;
-  const fromExcluded = names.slice(2).map((name) => sql`${sql.ref(name)} = excluded.${sql.ref(name)}`);
-  const [matchesModel, matchesId, ...assignments] = names.map(
-    (name, index) => sql`${sql.ref(name)} = ${values[index]!}`,
-  );
-
+export function oauthRecordStatements(store: Store, encryption: Encryption) {
+  const encrypted = parameter((record: NewRecord) => encryption.encrypt(record.payload));
   return {
-    upsert: make(sql`${insert} on conflict (model, id) do update set ${sql.join(fromExcluded)}`),
-    insert: make(sql`${insert} on conflict (model, id) do nothing returning id`),
-    update: make(
-      sql`update oauth_records set ${sql.join(assignments)} where ${matchesModel!} and ${matchesId!} returning id`,
-    ),
-    find: make(sql`${select} ${key}`),
-    findByUid: make(sql`${select} ${model} and uid = ${hashOfValue}`),
-    findByUserCode: make(sql`${select} ${model} and user_code = ${hashOfValue}`),
-    consume: make(
-      sql`update oauth_records set consumed_at = ${parameter(epochSeconds)} where ${key} and consumed_at is null returning id`,
-    ),
-    take: make(sql`delete from oauth_records where ${key} and ${isUnexpired} returning payload`),
-    pageOfIds: make(
-      sql`select id from oauth_records where ${model} and id > ${id} order by id limit ${sql.lit(pageSize)}`,
-    ),
-    takeById: make(
-      sql`delete from oauth_records where ${model} and id = ${id} and ${isUnexpired} returning payload`,
-    ),
-    delete: make(sql`delete from oauth_records where ${key} returning id`),
-    deleteByGrant: make(
-      sql`delete from oauth_records where ${model} and grant_id = ${parameter((grant: RecordKey) => grant.value)}`,
-    ),
-    deleteGrant: make(
-      sql`delete from oauth_records where grant_id = ${parameter((grantId: string) => grantId)} returning model`,
-    ),
-    deleteAccount: make(
-      sql`delete from oauth_records where account_id = ${parameter((accountId: string) => accountId)}`,
-    ),
-    listByAccount: make(
-      sql`select payload from oauth_records where ${model}
-        and account_id = ${parameter(({ accountId }: AccountKey) => accountId)} and ${isUnexpired}`,
-    ),
+    upsert: defineQuery(tables, (db, record: ParametersOf<NewRecord>) =>
+      db
+        .insertInto("oauth_records")
+        .values(valuesOf(record, encrypted))
+        .onConflict((conflict) =>
+          conflict.columns(["model", "id"]).doUpdateSet(({ ref }) => ({
+            payload: ref("excluded.payload"),
+            grant_id: ref("excluded.grant_id"),
+            account_id: ref("excluded.account_id"),
+            uid: ref("excluded.uid"),
+            user_code: ref("excluded.user_code"),
+            expires_at: ref("excluded.expires_at"),
+          })),
+        ),
+    )(store),
+    insert: defineQuery(tables, (db, record: ParametersOf<NewRecord>) =>
+      db
+        .insertInto("oauth_records")
+        .values(valuesOf(record, encrypted))
+        .onConflict((conflict) => conflict.columns(["model", "id"]).doNothing())
+        .returning("id"),
+    )(store),
+    update: defineQuery(tables, (db, record: ParametersOf<NewRecord>) => {
+      const { model, id, ...changes } = valuesOf(record, encrypted);
+      return db
+        .updateTable("oauth_records")
+        .set(changes)
+        .where("model", "=", model)
+        .where("id", "=", id)
+        .returning("id");
+    })(store),
+    find: find(store),
+    findByUid: findByUid(store),
+    findByUserCode: findByUserCode(store),
+    consume: consume(store),
+    take: take(store),
+    pageOfIds: pageOfIds(store),
+    takeById: takeById(store),
+    delete: deleteRecord(store),
+    deleteByGrant: deleteByGrant(store),
+    deleteGrant: deleteGrant(store),
+    deleteAccount: deleteAccount(store),
+    listByAccount: listByAccount(store),
   };
 }
+
+const tables = [oauthRecordsTable] as const;
+const hashOfValue = parameter(({ value }: RecordKey) => hashToken(value));
+const now = parameter(epochSeconds);
+
+function valuesOf({ model, expiresAt }: ParametersOf<NewRecord>, payload: RawBuilder<string>) {
+  return {
+    model,
+    id: hashOfValue,
+    payload,
+    grant_id: parameter((record: NewRecord) => record.grantId ?? null),
+    account_id: parameter((record: NewRecord) => record.accountId ?? null),
+    uid: parameter(({ uid }: NewRecord) => (uid === undefined ? null : hashToken(uid))),
+    user_code: parameter(({ userCode }: NewRecord) => (userCode === undefined ? null : hashToken(userCode))),
+    expires_at: expiresAt,
+  };
+}
+
+const find = defineQuery(tables, (db, { model }: ParametersOf<RecordKey>) =>
+  db
+    .selectFrom("oauth_records")
+    .select(["payload", "consumed_at"])
+    .where("model", "=", model)
+    .where("id", "=", hashOfValue),
+);
+
+const findByUid = defineQuery(tables, (db, { model }: ParametersOf<RecordKey>) =>
+  db
+    .selectFrom("oauth_records")
+    .select(["payload", "consumed_at"])
+    .where("model", "=", model)
+    .where("uid", "=", hashOfValue),
+);
+
+const findByUserCode = defineQuery(tables, (db, { model }: ParametersOf<RecordKey>) =>
+  db
+    .selectFrom("oauth_records")
+    .select(["payload", "consumed_at"])
+    .where("model", "=", model)
+    .where("user_code", "=", hashOfValue),
+);
+
+const consume = defineQuery(tables, (db, { model }: ParametersOf<RecordKey>) =>
+  db
+    .updateTable("oauth_records")
+    .set({ consumed_at: now })
+    .where("model", "=", model)
+    .where("id", "=", hashOfValue)
+    .where("consumed_at", "is", null)
+    .returning("id"),
+);
+
+const take = defineQuery(tables, (db, { model }: ParametersOf<RecordKey>) =>
+  db
+    .deleteFrom("oauth_records")
+    .where("model", "=", model)
+    .where("id", "=", hashOfValue)
+    .where("expires_at", ">", now)
+    .returning("payload"),
+);
+
+/** The next ids of a model after `id`. */
+const pageOfIds = defineQuery(tables, (db, { model, id }: ParametersOf<RecordId>) =>
+  db
+    .selectFrom("oauth_records")
+    .select("id")
+    .where("model", "=", model)
+    .where("id", ">", id)
+    .orderBy("id")
+    .limit(sql.lit(pageSize)),
+);
+
+const takeById = defineQuery(tables, (db, { model, id }: ParametersOf<RecordId>) =>
+  db
+    .deleteFrom("oauth_records")
+    .where("model", "=", model)
+    .where("id", "=", id)
+    .where("expires_at", ">", now)
+    .returning("payload"),
+);
+
+const deleteRecord = defineQuery(tables, (db, { model }: ParametersOf<RecordKey>) =>
+  db.deleteFrom("oauth_records").where("model", "=", model).where("id", "=", hashOfValue).returning("id"),
+);
+
+/** Deletes the records of a model that belong to a grant. */
+const deleteByGrant = defineQuery(tables, (db, { model, grantId }: ParametersOf<GrantKey>) =>
+  db.deleteFrom("oauth_records").where("model", "=", model).where("grant_id", "=", grantId),
+);
+
+const deleteGrant = defineQuery(tables, (db, { grantId }: ParametersOf<{ grantId: string }>) =>
+  db.deleteFrom("oauth_records").where("grant_id", "=", grantId).returning("model"),
+);
+
+const deleteAccount = defineQuery(tables, (db, { accountId }: ParametersOf<{ accountId: string }>) =>
+  db.deleteFrom("oauth_records").where("account_id", "=", accountId),
+);
+
+const listByAccount = defineQuery(tables, (db, { model, accountId }: ParametersOf<AccountKey>) =>
+  db
+    .selectFrom("oauth_records")
+    .select("payload")
+    .where("model", "=", model)
+    .where("account_id", "=", accountId)
+    .where("expires_at", ">", now),
+);

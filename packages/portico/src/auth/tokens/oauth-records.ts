@@ -2,7 +2,8 @@
 // that authorizes something is stored as its hash only; payloads are encrypted.
 
 import type { Encryption } from "../../lib/encryption.ts";
-import type { ColumnValues, Session, Statement } from "../../store/database.ts";
+import type { Session } from "../../store/database.ts";
+import type { Query } from "../../store/own-tables/query.ts";
 import type { Store } from "../../store/store.ts";
 import {
   type NewRecord,
@@ -61,20 +62,20 @@ export class OAuthRecords {
 
   /** Deletes a single-use record and returns its payload; undefined if it does not exist or has expired. */
   async take(model: string, value: string, session: Session): Promise<string | undefined> {
-    const [row] = await session.query(this.#statements.take, { model, value });
-    return row && this.#encryption.decrypt(row[0] as string);
+    const row = await this.#statements.take.first(session, { model, value });
+    return row && this.#encryption.decrypt(row.payload);
   }
 
   /** The next record ids of a model, in order. @param after the last id of the previous page; `""` for the first */
   async pageOfIds(model: string, after: string): Promise<string[]> {
-    const rows = await this.#store.database.query(this.#statements.pageOfIds, { model, id: after });
-    return rows.map(([id]) => id as string);
+    const rows = await this.#statements.pageOfIds.all(this.#store.database, { model, id: after });
+    return rows.map(({ id }) => id);
   }
 
   /** `take` for a record id that `pageOfIds` returned. */
   async takeById(model: string, id: string, session: Session): Promise<string | undefined> {
-    const [row] = await session.query(this.#statements.takeById, { model, id });
-    return row && this.#encryption.decrypt(row[0] as string);
+    const row = await this.#statements.takeById.first(session, { model, id });
+    return row && this.#encryption.decrypt(row.payload);
   }
 
   /** Of concurrent calls, in any process, one returns true. */
@@ -83,18 +84,18 @@ export class OAuthRecords {
   }
 
   async deleteByGrant(model: string, grantId: string): Promise<void> {
-    await this.#write(this.#statements.deleteByGrant, { model, value: grantId });
+    await this.#write(this.#statements.deleteByGrant, { model, grantId });
   }
 
   /** Deletes a grant with its codes and tokens. @returns false if there is no such grant */
   async deleteGrant(grantId: string, session?: Session): Promise<boolean> {
-    const deleted = await this.#write(this.#statements.deleteGrant, grantId, session);
-    return deleted.some(([model]) => model === "Grant");
+    const deleted = await this.#write(this.#statements.deleteGrant, { grantId }, session);
+    return deleted.some(({ model }) => model === "Grant");
   }
 
   /** Deletes all records of a user: sessions, grants with their codes and tokens, links sent by email. */
   async deleteAccount(accountId: string, session: Session): Promise<void> {
-    await session.query(this.#statements.deleteAccount, accountId);
+    await this.#statements.deleteAccount.run(session, { accountId });
   }
 
   /** The payloads of a user's records of one model. */
@@ -103,27 +104,22 @@ export class OAuthRecords {
     accountId: string,
     session: Session = this.#store.database,
   ): Promise<string[]> {
-    const rows = await session.query(this.#statements.listByAccount, { model, accountId });
-    return rows.flatMap(([payload]) => this.#encryption.decrypt(payload as string) ?? []);
+    const rows = await this.#statements.listByAccount.all(session, { model, accountId });
+    return rows.flatMap(({ payload }) => this.#encryption.decrypt(payload) ?? []);
   }
 
-  #write<Input>(
-    statement: Statement<Input>,
-    input: Input,
-    outer?: Session,
-  ): Promise<readonly ColumnValues[]> {
-    if (outer) return outer.query(statement, input);
-    return this.#store.transaction((session) => session.query(statement, input));
+  #write<Row, Input>(query: Query<Row, Input>, input: Input, outer?: Session): Promise<Row[]> {
+    if (outer) return query.all(outer, input);
+    return this.#store.transaction((session) => query.all(session, input));
   }
 
   async #read(
-    statement: OAuthRecordStatements["find"],
+    query: OAuthRecordStatements["find"],
     model: string,
     value: string,
   ): Promise<StoredRecord | undefined> {
-    const [row] = await this.#store.database.query(statement, { model, value });
-    const payload = row && this.#encryption.decrypt(row[0] as string);
-    if (payload === undefined) return undefined;
-    return { payload, consumedAt: row![1] === null ? undefined : Number(row![1]) };
+    const row = await query.first(this.#store.database, { model, value });
+    const payload = row && this.#encryption.decrypt(row.payload);
+    return payload === undefined ? undefined : { payload, consumedAt: row!.consumed_at ?? undefined };
   }
 }

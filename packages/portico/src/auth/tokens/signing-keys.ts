@@ -2,12 +2,11 @@
 // another.
 
 import { createPublicKey, generateKeyPairSync, hash, type KeyObject, type webcrypto } from "node:crypto";
-import { sql } from "kysely";
 import type { Encryption } from "../../lib/encryption.ts";
 import { epochSeconds } from "../../lib/epoch-seconds.ts";
 import type { Session } from "../../store/database.ts";
-import type { Table } from "../../store/schema/ddl.ts";
-import { compile, parameter } from "../../store/statement.ts";
+import { defineQuery, type ParametersOf } from "../../store/own-tables/query.ts";
+import { ownTable } from "../../store/own-tables/table.ts";
 import type { Store } from "../../store/store.ts";
 
 /** How long a new key is published before it signs: callers keep key sets for a while. */
@@ -15,20 +14,29 @@ const publishLeadSeconds = 60;
 /** How long an old key verifies after it has signed for the last time: the longest life of a token, and some. */
 const verificationSeconds = 15 * 60;
 
-export const signingKeysTable: Table = {
-  name: "signing_keys",
-  columns: ["kid", "sealed", "signs_from"].map((name) => ({
-    name,
-    type: name === "signs_from" ? "integer" : "text",
-    isNullable: false,
-    defaultValue: undefined,
-    from: "signing_keys",
-  })),
-  primaryKey: ["kid"],
-  indexes: [],
-  foreignKeys: [],
-  search: undefined,
-};
+export const signingKeysTable = ownTable(
+  "signing_keys",
+  { kid: "text", sealed: "text", signs_from: "integer" },
+  { primaryKey: ["kid"] },
+);
+
+const selectAll = defineQuery([signingKeysTable], (db) =>
+  db.selectFrom("signing_keys").select(["kid", "sealed", "signs_from"]).orderBy("signs_from").orderBy("kid"),
+);
+
+interface NewKey {
+  readonly kid: string;
+  readonly sealed: string;
+  readonly signsFrom: number;
+}
+
+const insertRow = defineQuery([signingKeysTable], (db, { kid, sealed, signsFrom }: ParametersOf<NewKey>) =>
+  db.insertInto("signing_keys").values({ kid, sealed, signs_from: signsFrom }),
+);
+
+const deleteRow = defineQuery([signingKeysTable], (db, { kid }: ParametersOf<{ kid: string }>) =>
+  db.deleteFrom("signing_keys").where("kid", "=", kid),
+);
 
 type JsonWebKey = webcrypto.JsonWebKey;
 
@@ -105,7 +113,7 @@ async function loadSigningKeys(store: Store, encryption: Encryption): Promise<re
   const stored = await readKeys(store, encryption, store.database);
   if (stored.length > 0) return stored;
   return store.transaction(async (session) => {
-    await lock(store, session);
+    await store.lockTable(session, signingKeysTable.name);
     const concurrent = await readKeys(store, encryption, session);
     if (concurrent.length > 0) return concurrent;
     return [await insertKey(store, session, encryption, epochSeconds())];
@@ -115,28 +123,13 @@ async function loadSigningKeys(store: Store, encryption: Encryption): Promise<re
 /** Makes a key that takes over in a minute, and forgets those that verify nothing any more. */
 export async function rotateSigningKey(store: Store, encryption: Encryption): Promise<StoredKey> {
   return store.transaction(async (session) => {
-    await lock(store, session);
+    await store.lockTable(session, signingKeysTable.name);
     const now = epochSeconds();
     const stored = new Set((await readKeys(store, encryption, session)).map(({ kid }) => kid));
-    const every = await session.query(
-      compile(store.dialect.builder, sql`select kid from signing_keys`),
-      undefined,
-    );
-    for (const [kid] of every) {
-      if (stored.has(kid as string)) continue;
-      const deleteExpired = compile(
-        store.dialect.builder,
-        sql`delete from signing_keys where kid = ${parameter(() => kid)}`,
-      );
-      await session.query(deleteExpired, undefined);
-    }
+    for (const { kid } of await selectAll(store).all(session))
+      if (!stored.has(kid)) await deleteRow(store).run(session, { kid });
     return insertKey(store, session, encryption, stored.size === 0 ? now : now + publishLeadSeconds);
   });
-}
-
-async function lock({ dialect }: Store, session: Session): Promise<void> {
-  const statement = dialect.lockTable(signingKeysTable.name);
-  if (statement) await session.query(compile(dialect.builder, statement), undefined);
 }
 
 async function readKeys(
@@ -144,14 +137,10 @@ async function readKeys(
   encryption: Encryption,
   session: Session,
 ): Promise<readonly StoredKey[]> {
-  const statement = compile(
-    store.dialect.builder,
-    sql`select kid, sealed, signs_from from signing_keys order by signs_from, kid`,
-  );
-  const rows = await session.query(statement, undefined);
-  const keys = rows.flatMap(([, sealed, signsFrom]): StoredKey[] => {
-    const text = encryption.decrypt(sealed as string);
-    return text === undefined ? [] : [{ ...signingKey(JSON.parse(text)), signsFrom: Number(signsFrom) }];
+  const rows = await selectAll(store).all(session);
+  const keys = rows.flatMap(({ sealed, signs_from: signsFrom }): StoredKey[] => {
+    const text = encryption.decrypt(sealed);
+    return text === undefined ? [] : [{ ...signingKey(JSON.parse(text)), signsFrom }];
   });
   return inOrderOfUse(keys, epochSeconds());
 }
@@ -177,14 +166,8 @@ async function insertKey(
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const jwk = privateKey.export({ format: "jwk" });
   const key = signingKey(jwk);
-  const values = [key.kid, encryption.encrypt(JSON.stringify(jwk)), signsFrom].map((value) =>
-    parameter(() => value),
-  );
-  const insert = compile(
-    store.dialect.builder,
-    sql`insert into signing_keys (kid, sealed, signs_from) values (${sql.join(values)})`,
-  );
-  await session.query(insert, undefined);
+  const sealed = encryption.encrypt(JSON.stringify(jwk));
+  await insertRow(store).run(session, { kid: key.kid, sealed, signsFrom });
   return { ...key, signsFrom };
 }
 
