@@ -1,12 +1,12 @@
 // Finds the client behind a `client_id` as the database has it now, whichever tenant it belongs to.
 
 import { timingSafeEqual } from "node:crypto";
-import { sql } from "kysely";
 import { isId } from "../../lib/id.ts";
-import type { Statement } from "../../store/database.ts";
-import { compile, parameter } from "../../store/statement.ts";
+import { defineQuery, type ParametersOf } from "../../store/own-tables/query.ts";
 import type { Store } from "../../store/store.ts";
+import { tenantsTable } from "../tenants/tenant.ts";
 import { hashToken } from "../tokens/hash-token.ts";
+import { clientSecrets, oauthClients } from "./resource.ts";
 
 export interface OAuthClient {
   readonly id: string;
@@ -34,49 +34,51 @@ export interface ClientSecret {
   readonly expiresAt: string | null;
 }
 
+/** One row for each secret of the client, or one row if it has none. */
+const selectClient = defineQuery(
+  [oauthClients, clientSecrets, tenantsTable],
+  (db, { clientId }: ParametersOf<{ clientId: string }>) =>
+    db
+      .selectFrom("oauth_clients as c")
+      .innerJoin("tenants as t", "t.id", "c.tenant_id")
+      .leftJoin("client_secrets as s", (join) =>
+        join.onRef("s.tenant_id", "=", "c.tenant_id").onRef("s.client_id", "=", "c.id"),
+      )
+      .select(["c.id", "c.tenant_id", "t.name as tenant_name", "c.name", "c.auth_method", "c.redirect_uris"])
+      .select(["c.grant_types", "c.scopes", "c.jwks", "c.jwks_uri", "c.requires_consent", "c.may_introspect"])
+      .select(["s.hash", "s.expires_at"])
+      .where("c.client_id", "=", clientId),
+);
+
 export class OAuthClientLookup {
   readonly #store: Store;
-  readonly #client: Statement<string>;
 
   constructor(store: Store) {
     this.#store = store;
-    const { builder } = store.dialect;
-    const clientId = parameter((clientId: string) => clientId);
-    this.#client = compile(
-      builder,
-      sql`select c.id, c.tenant_id, t.name, c.client_id, c.name, c.auth_method, c.redirect_uris, c.grant_types,
-          c.scopes, c.jwks, c.requires_consent, c.may_introspect, c.jwks_uri, s.hash, s.expires_at
-        from oauth_clients as c join tenants as t on t.id = c.tenant_id
-        left join client_secrets as s on s.tenant_id = c.tenant_id and s.client_id = c.id
-        where c.client_id = ${clientId}`,
-    );
   }
 
   async find(clientId: string): Promise<OAuthClient | undefined> {
     if (!isId(clientId)) return undefined;
-    // One row for each secret, or one without.
-    const rows = await this.#store.database.query(this.#client, clientId);
-    const [row] = rows;
-    if (!row) return undefined;
-    // The columns of the statement above.
-    const [id, tenantId, tenantName, , name, authMethod, redirectUris, grantTypes, scopes, jwks] =
-      row as readonly string[];
+    const rows = await selectClient(this.#store).all(this.#store.database, { clientId });
+    const [client] = rows;
+    if (!client) return undefined;
     return {
-      id: id!,
-      tenantId: tenantId!,
-      tenantName: tenantName!,
+      id: client.id,
+      tenantId: client.tenant_id,
+      tenantName: client.tenant_name,
       clientId,
-      name: name!,
-      authMethod: authMethod!,
-      redirectUris: JSON.parse(redirectUris!),
-      grantTypes: JSON.parse(grantTypes!),
-      scopes: JSON.parse(scopes!),
-      jwks: jwks ? (JSON.parse(jwks) ?? undefined) : undefined,
-      requiresConsent: Boolean(row[10]),
-      mayIntrospect: Boolean(row[11]),
-      jwksUri: (row[12] as string | null) ?? undefined,
-      secrets: rows.flatMap(({ 13: hash, 14: expiresAt }) =>
-        typeof hash === "string" ? [{ hash, expiresAt: expiresAt as string | null }] : [],
+      name: client.name,
+      // A hook sets it when the client is created.
+      authMethod: client.auth_method!,
+      redirectUris: JSON.parse(client.redirect_uris),
+      grantTypes: JSON.parse(client.grant_types),
+      scopes: JSON.parse(client.scopes),
+      jwks: client.jwks ? (JSON.parse(client.jwks) ?? undefined) : undefined,
+      requiresConsent: client.requires_consent,
+      mayIntrospect: client.may_introspect,
+      jwksUri: client.jwks_uri ?? undefined,
+      secrets: rows.flatMap(({ hash, expires_at: expiresAt }) =>
+        hash === null ? [] : [{ hash, expiresAt }],
       ),
     };
   }

@@ -1,11 +1,13 @@
 // What is done about changed addresses (user.ts): the old address is told, and the new one is sent a link to confirm it.
 
 import { type RawBuilder, sql } from "kysely";
-import type { Session, Statement } from "../../store/database.ts";
+import type { Session } from "../../store/database.ts";
+import type { Dialect } from "../../store/dialect.ts";
+import { defineQuery, type ParametersOf } from "../../store/own-tables/query.ts";
 import type { OwnIndex } from "../../store/schema/ddl.ts";
-import { compile, parameter } from "../../store/statement.ts";
 import type { Store } from "../../store/store.ts";
 import type { User } from "./lookup.ts";
+import { emailChanges } from "./resource.ts";
 
 /** So long after mails about a user's address no more are written: an address is no means to send mail to others. */
 const pauseMs = 5 * 60 * 1_000;
@@ -36,102 +38,134 @@ export interface EmailChange {
   readonly isNew: boolean;
 }
 
-interface RequestedEmail extends ChangedUser {
+interface UserEmail extends ChangedUser {
   readonly email: string;
 }
 
-interface ConfirmedEmail extends KeptChanges {
-  readonly email: string;
-}
-
-interface KeptChanges extends ChangedUser {
+interface OtherChanges extends ChangedUser {
+  /** The ids of changes as a JSON list. */
   readonly ids: string;
+}
+
+interface ConfirmedEmail extends UserEmail, OtherChanges {}
+
+const tables = [emailChanges] as const;
+
+const usersWithChanges = defineQuery(
+  tables,
+  (db, { after, since }: ParametersOf<{ after: string; since: string }>) =>
+    db
+      .selectFrom("email_changes as c")
+      .distinct()
+      .select(["c.user_id as id", "c.tenant_id as tenantId"])
+      .where("c.mailed_at", "is", null)
+      .where("c.user_id", ">", after)
+      .where(({ exists, lit, not, selectFrom }) =>
+        not(
+          exists(
+            selectFrom("email_changes as m")
+              .select(lit(1).as("one"))
+              .whereRef("m.tenant_id", "=", "c.tenant_id")
+              .whereRef("m.user_id", "=", "c.user_id")
+              .where("m.mailed_at", ">", since),
+          ),
+        ),
+      )
+      .orderBy("c.user_id")
+      .limit(sql.lit(usersPerPage)),
+);
+
+const markMailed = defineQuery(tables, (db, user: ParametersOf<ChangedUser & { now: string }>) =>
+  db
+    .updateTable("email_changes")
+    .set({ mailed_at: user.now })
+    .where("tenant_id", "=", user.tenantId)
+    .where("user_id", "=", user.id)
+    .where("mailed_at", "is", null)
+    .returning("id"),
+);
+
+const changesOfUser = defineQuery(tables, (db, user: ParametersOf<ChangedUser>) =>
+  db
+    .selectFrom("email_changes")
+    .select(["id", "email", "previous_email as previousEmail", "is_pending as isPending", "address"])
+    .where("tenant_id", "=", user.tenantId)
+    .where("user_id", "=", user.id)
+    .orderBy("id"),
+);
+
+const pendingChange = defineQuery(tables, (db, user: ParametersOf<UserEmail>) =>
+  db
+    .selectFrom("email_changes")
+    .select("id")
+    .where("tenant_id", "=", user.tenantId)
+    .where("user_id", "=", user.id)
+    .where("email", "=", user.email)
+    .where("is_pending", "=", sql.lit(true))
+    .limit(1),
+);
+
+const deleteConfirmed = defineQuery(tables, (db, user: ParametersOf<ConfirmedEmail>, dialect) =>
+  db
+    .deleteFrom("email_changes")
+    .where("tenant_id", "=", user.tenantId)
+    .where("user_id", "=", user.id)
+    .where(({ eb, or }) => or([eb("id", "in", idsIn(user.ids, dialect)), eb("email", "=", user.email)])),
+);
+
+const deleteOthers = defineQuery(tables, (db, user: ParametersOf<OtherChanges>, dialect) =>
+  db
+    .deleteFrom("email_changes")
+    .where("tenant_id", "=", user.tenantId)
+    .where("user_id", "=", user.id)
+    .where("id", "not in", idsIn(user.ids, dialect)),
+);
+
+function idsIn(ids: RawBuilder<string>, dialect: Dialect): RawBuilder<string> {
+  return sql<string>`(${dialect.textsOf(ids)})`;
 }
 
 export class EmailChanges {
   readonly #store: Store;
-  readonly #page: Statement<string>;
-  readonly #take: Statement<ChangedUser>;
-  readonly #list: Statement<ChangedUser>;
-  readonly #isPending: Statement<RequestedEmail>;
-  readonly #delete: Statement<ConfirmedEmail>;
-  readonly #deleteOthers: Statement<KeptChanges>;
 
   constructor(store: Store) {
     this.#store = store;
-    const make = <Input>(query: RawBuilder<unknown>): Statement<Input> =>
-      compile(store.dialect.builder, query);
-    const since = parameter(() => new Date(Date.now() - pauseMs).toISOString());
-    const ofUser = sql`tenant_id = ${parameter(({ tenantId }: ChangedUser) => tenantId)}
-      and user_id = ${parameter(({ id }: ChangedUser) => id)}`;
-    this.#page = make(
-      sql`select distinct c.user_id, c.tenant_id from email_changes as c
-        where c.mailed_at is null and c.user_id > ${parameter((after: string) => after)}
-          and not exists (select 1 from email_changes as m
-            where m.tenant_id = c.tenant_id and m.user_id = c.user_id and m.mailed_at > ${since})
-        order by c.user_id limit ${sql.lit(usersPerPage)}`,
-    );
-    this.#take = make(
-      sql`update email_changes set mailed_at = ${parameter(() => new Date().toISOString())}
-        where ${ofUser} and mailed_at is null returning id`,
-    );
-    this.#list = make(
-      sql`select id, email, previous_email, is_pending, address from email_changes where ${ofUser} order by id`,
-    );
-    this.#isPending = make(
-      sql`select 1 from email_changes where ${ofUser} and email = ${parameter(({ email }: RequestedEmail) => email)}
-        and is_pending limit 1`,
-    );
-    const ids = store.dialect.textsOf(parameter((kept: KeptChanges) => kept.ids));
-    this.#delete = make(sql`delete from email_changes where ${ofUser}
-        and (id in (${ids}) or email = ${parameter(({ email }: ConfirmedEmail) => email)})`);
-    this.#deleteOthers = make(sql`delete from email_changes where ${ofUser} and id not in (${ids})`);
   }
 
   /** Users with changes about which nobody was written to yet. */
   async page(after: string): Promise<ChangedUser[]> {
-    const rows = await this.#store.database.query(this.#page, after);
-    return rows.map(([id, tenantId]) => ({ id: id as string, tenantId: tenantId as string }));
+    const since = new Date(Date.now() - pauseMs).toISOString();
+    return usersWithChanges(this.#store).all(this.#store.database, { after, since });
   }
 
   /** All changes of a user, oldest first; those that nobody has taken before are taken. */
   async take(user: ChangedUser, session: Session): Promise<EmailChange[]> {
-    const taken = new Set((await session.query(this.#take, user)).map(([id]) => id));
-    if (taken.size === 0) return [];
-    // The columns of the statement.
-    const rows = (await session.query(this.#list, user)) as [
-      string,
-      string,
-      string,
-      unknown,
-      string | null,
-    ][];
-    return rows.map(([id, email, previousEmail, isPending, address]) => ({
-      ...{ id, email, previousEmail, address },
-      isPending: Boolean(isPending),
-      isNew: taken.has(id),
-    }));
+    const marked = await markMailed(this.#store).all(session, { ...user, now: new Date().toISOString() });
+    if (marked.length === 0) return [];
+    const newIds = new Set(marked.map(({ id }) => id));
+    const changes = await changesOfUser(this.#store).all(session, user);
+    return changes.map((change) => ({ ...change, isNew: newIds.has(change.id) }));
   }
 
   /** Whether a user has asked to have this address. */
   async isPending(user: ChangedUser, email: string): Promise<boolean> {
-    return (await this.#store.database.query(this.#isPending, { ...user, email })).length > 0;
+    return (await pendingChange(this.#store).first(this.#store.database, { ...user, email })) !== undefined;
   }
 
   /** The ids of all changes of a user. */
   async ids(user: ChangedUser): Promise<readonly string[]> {
-    const rows = await this.#store.database.query(this.#list, user);
-    return rows.map(([id]) => id as string);
+    const changes = await changesOfUser(this.#store).all(this.#store.database, user);
+    return changes.map(({ id }) => id);
   }
 
   /** A user's address is confirmed: deletes the changes to it, and those that were made before. */
   async delete(user: ChangedUser, email: string, before: readonly string[], session: Session): Promise<void> {
-    await session.query(this.#delete, { ...user, email, ids: JSON.stringify(before) });
+    await deleteConfirmed(this.#store).run(session, { ...user, email, ids: JSON.stringify(before) });
   }
 
   /** Forgets all changes of a user but these. */
   async deleteOthers(user: ChangedUser, kept: readonly EmailChange[], session: Session): Promise<void> {
     const ids = JSON.stringify(kept.map(({ id }) => id));
-    await session.query(this.#deleteOthers, { ...user, ids });
+    await deleteOthers(this.#store).run(session, { ...user, ids });
   }
 }

@@ -1,11 +1,15 @@
 // The people who sign in: found by address within a tenant, or by id.
 
-import { sql } from "kysely";
+import type { Kysely } from "kysely";
 import { isId } from "../../lib/id.ts";
-import type { Session, Statement } from "../../store/database.ts";
-import { compile, parameter } from "../../store/statement.ts";
+import type { Session } from "../../store/database.ts";
+import { defineQuery, type ParametersOf, type QueryRow } from "../../store/own-tables/query.ts";
+import type { DatabaseOf } from "../../store/own-tables/table.ts";
 import type { Store } from "../../store/store.ts";
-import { verifyPassword } from "./password.ts";
+import { tenantsTable } from "../tenants/tenant.ts";
+import { passwordsTable, verifyPassword } from "./password.ts";
+import { emailChanges, users } from "./resource.ts";
+import { verifiedEmailsTable } from "./verified-email.ts";
 
 export interface User {
   readonly id: string;
@@ -26,37 +30,58 @@ interface TenantEmail {
   readonly email: string;
 }
 
+const tables = [tenantsTable, users, emailChanges, verifiedEmailsTable, passwordsTable] as const;
+
+/**
+ * Users with what is known of their email addresses, and their passwords. The primary key of users begins with the
+ * tenant, and there are few tenants, so a user is found by id through them.
+ */
+function usersWithEmail(db: Kysely<DatabaseOf<typeof tables>>) {
+  return db
+    .selectFrom("tenants as t")
+    .innerJoin("users as u", "u.tenant_id", "t.id")
+    .leftJoin("verified_emails as v", (join) =>
+      join
+        .onRef("v.tenant_id", "=", "u.tenant_id")
+        .onRef("v.user_id", "=", "u.id")
+        .onRef("v.email", "=", "u.email"),
+    )
+    .leftJoin("passwords as p", (join) =>
+      join.onRef("p.tenant_id", "=", "u.tenant_id").onRef("p.user_id", "=", "u.id"),
+    )
+    .select(["u.id", "u.tenant_id", "u.name", "u.email", "p.hash"])
+    .select(({ eb, exists, lit, selectFrom }) => [
+      eb("v.email", "is not", null).as("is_verified"),
+      exists(
+        selectFrom("email_changes as c")
+          .select(lit(1).as("one"))
+          .whereRef("c.tenant_id", "=", "u.tenant_id")
+          .whereRef("c.user_id", "=", "u.id")
+          .whereRef("c.email", "=", "u.email"),
+      ).as("is_unconfirmed"),
+    ]);
+}
+
+const selectById = defineQuery(tables, (db, { id }: ParametersOf<{ id: string }>) =>
+  usersWithEmail(db).where("u.id", "=", id),
+);
+
+const selectByEmail = defineQuery(tables, (db, { tenantId, email }: ParametersOf<TenantEmail>) =>
+  usersWithEmail(db).where("u.tenant_id", "=", tenantId).where("u.email", "=", email),
+);
+
+type UserRow = QueryRow<typeof selectById>;
+
 export class UserLookup {
   readonly #store: Store;
-  readonly #byId: Statement<string>;
-  readonly #byEmail: Statement<TenantEmail>;
 
   constructor(store: Store) {
     this.#store = store;
-    const { builder } = store.dialect;
-    const unconfirmed = sql`exists (select 1 from email_changes as c
-      where c.tenant_id = u.tenant_id and c.user_id = u.id and c.email = u.email)`;
-    const userSql = sql`u.id, u.tenant_id, u.name, u.email, v.email is not null, ${unconfirmed}`;
-    const verified = sql`left join verified_emails as v
-      on v.tenant_id = u.tenant_id and v.user_id = u.id and v.email = u.email`;
-    // The primary key begins with the tenant, and a tenant is one of few.
-    this.#byId = compile(
-      builder,
-      sql`select ${userSql} from tenants as t
-        join users as u on u.tenant_id = t.id and u.id = ${parameter((id: string) => id)} ${verified}`,
-    );
-    this.#byEmail = compile(
-      builder,
-      sql`select ${userSql}, p.hash from users as u ${verified}
-        left join passwords as p on p.tenant_id = u.tenant_id and p.user_id = u.id
-        where u.tenant_id = ${parameter(({ tenantId }: TenantEmail) => tenantId)}
-          and u.email = ${parameter(({ email }: TenantEmail) => email.trim().toLowerCase())}`,
-    );
   }
 
   async find(id: string, session: Session = this.#store.database): Promise<User | undefined> {
     if (!isId(id)) return undefined;
-    const [row] = await session.query(this.#byId, id);
+    const row = await selectById(this.#store).first(session, { id });
     return row && userOf(row);
   }
 
@@ -65,16 +90,20 @@ export class UserLookup {
     email: string,
     session: Session = this.#store.database,
   ): Promise<User | undefined> {
-    const [row] = isAddress(email) ? await session.query(this.#byEmail, { tenantId, email }) : [];
+    const row = await this.#rowOf(tenantId, email, session);
     return row && userOf(row);
   }
 
   /** Who has this address and this password. Unknown addresses take as long as wrong passwords. */
   async authenticate(tenantId: string, email: string, password: string): Promise<User | undefined> {
-    const presented = { tenantId, email };
-    const [row] = isAddress(email) ? await this.#store.database.query(this.#byEmail, presented) : [];
-    const isCorrect = await verifyPassword(password, row?.[6] as string | null | undefined);
+    const row = await this.#rowOf(tenantId, email, this.#store.database);
+    const isCorrect = await verifyPassword(password, row?.hash);
     return row && isCorrect ? userOf(row) : undefined;
+  }
+
+  async #rowOf(tenantId: string, address: string, session: Session): Promise<UserRow | undefined> {
+    if (!isAddress(address)) return undefined;
+    return selectByEmail(this.#store).first(session, { tenantId, email: address.trim().toLowerCase() });
   }
 }
 
@@ -83,10 +112,9 @@ function isAddress(text: string): boolean {
   return text.length <= maxEmailLength && !text.includes("\0") && text.isWellFormed();
 }
 
-function userOf(row: readonly unknown[]): User {
-  const [id, tenantId, name, email, isReached, isUnconfirmed] = row;
-  // The columns of the statements above; SQLite says 0 and 1.
-  const texts = { id, tenantId, name, email } as Pick<User, "id" | "tenantId" | "name" | "email">;
-  const isEmailUnconfirmed = Boolean(isUnconfirmed);
-  return { ...texts, isEmailVerified: Boolean(isReached) && !isEmailUnconfirmed, isEmailUnconfirmed };
+function userOf({ id, tenant_id: tenantId, name, email, is_verified, is_unconfirmed }: UserRow): User {
+  // SQLite returns 0 and 1 for the value of a condition.
+  const isEmailUnconfirmed = Boolean(is_unconfirmed);
+  const isEmailVerified = Boolean(is_verified) && !isEmailUnconfirmed;
+  return { id, tenantId, name, email, isEmailVerified, isEmailUnconfirmed };
 }

@@ -1,49 +1,36 @@
 // Passkeys of people (WebAuthn): public keys with which they sign in. What is kept opens nothing.
 
-import { type RawBuilder, sql } from "kysely";
 import { newId } from "../../lib/id.ts";
 import type { AccountEmails } from "../../mail/account-emails.ts";
-import type { ColumnValues, Session, Statement } from "../../store/database.ts";
-import type { Column, Table } from "../../store/schema/ddl.ts";
-import { compile, parameter } from "../../store/statement.ts";
+import type { Session } from "../../store/database.ts";
+import { defineQuery, type ParametersOf, type QueryDefinition } from "../../store/own-tables/query.ts";
+import { ownTable } from "../../store/own-tables/table.ts";
+import { parameter } from "../../store/statement.ts";
 import type { Store } from "../../store/store.ts";
 import type { User } from "./lookup.ts";
 
 /** The most that one person has. */
 export const maxPasskeys = 20;
 
-const column = (name: string, type: Column["type"] = "text", isNullable = false): Column => ({
-  name,
-  type,
-  isNullable,
-  defaultValue: undefined,
-  from: "passkeys",
-});
-
-const index = (isUnique: boolean, ...names: string[]) => ({
-  name: `portico_passkeys_${names.join("_")}`,
-  columns: names.map((name) => ({ name, isNullable: false })),
-  isUnique,
-});
-
-export const passkeysTable: Table = {
-  name: "passkeys",
-  columns: [
-    column("tenant_id"),
-    column("id"),
-    column("user_id"),
-    column("credential_id"),
-    column("public_key"),
-    column("counter", "integer"),
-    column("name"),
-    column("created_at", "timestamp"),
-    column("last_used_at", "timestamp", true),
-  ],
-  primaryKey: ["tenant_id", "id"],
-  indexes: [index(true, "credential_id"), index(false, "tenant_id", "user_id")],
-  foreignKeys: [{ column: "user_id", table: "users", onDelete: "cascade" }],
-  search: undefined,
-};
+export const passkeysTable = ownTable(
+  "passkeys",
+  {
+    tenant_id: "text",
+    id: "text",
+    user_id: "text",
+    credential_id: "text",
+    public_key: "text",
+    counter: "integer",
+    name: "text",
+    created_at: "timestamp",
+    last_used_at: "timestamp?",
+  },
+  {
+    primaryKey: ["tenant_id", "id"],
+    indexes: [{ columns: ["credential_id"], isUnique: true }, { columns: ["tenant_id", "user_id"] }],
+    foreignKeys: [{ column: "user_id", table: "users", onDelete: "cascade" }],
+  },
+);
 
 /** What an authenticator has made. */
 export interface NewPasskey {
@@ -61,21 +48,96 @@ export interface Passkey extends NewPasskey {
   readonly id: string;
   readonly userId: string;
   readonly createdAt: string;
-  readonly lastUsedAt: string | undefined;
+  readonly lastUsedAt: string | null;
 }
 
 type Owner = Pick<User, "id" | "tenantId">;
-interface NewPasskeyInput extends NewPasskey {
-  readonly owner: Owner;
+
+interface UserKey {
+  readonly tenantId: string;
+  readonly userId: string;
+}
+interface NewRow extends NewPasskey, UserKey {
+  readonly id: string;
+  readonly createdAt: string;
 }
 interface PasskeyUse {
   readonly credentialId: string;
   readonly counter: number;
+  readonly usedAt: string;
 }
-interface PasskeyKey {
-  readonly owner: Owner;
+interface PasskeyKey extends UserKey {
   readonly id: string;
 }
+
+const columns = [
+  "id",
+  "user_id as userId",
+  "credential_id as credentialId",
+  "public_key as publicKey",
+  "counter",
+  "name",
+  "created_at as createdAt",
+  "last_used_at as lastUsedAt",
+] as const;
+
+const listOfUser = defineQuery([passkeysTable], (db, { tenantId, userId }: ParametersOf<UserKey>) =>
+  db
+    .selectFrom("passkeys")
+    .select(columns)
+    .where("tenant_id", "=", tenantId)
+    .where("user_id", "=", userId)
+    .orderBy("id"),
+);
+
+const findByCredential = defineQuery(
+  [passkeysTable],
+  (db, { credentialId }: ParametersOf<{ credentialId: string }>) =>
+    db.selectFrom("passkeys").select(columns).where("credential_id", "=", credentialId),
+);
+
+const insertPasskey = defineQuery([passkeysTable], (db, row: ParametersOf<NewRow>) =>
+  db
+    .insertInto("passkeys")
+    .values({
+      tenant_id: row.tenantId,
+      id: row.id,
+      user_id: row.userId,
+      credential_id: row.credentialId,
+      public_key: row.publicKey,
+      counter: row.counter,
+      name: row.name,
+      created_at: row.createdAt,
+    })
+    .onConflict((conflict) => conflict.column("credential_id").doNothing())
+    .returning("id"),
+);
+
+/** Of two uses with the same count, one is of a copy (WebAuthn, section 6.1.1). Authenticators without a count send 0. */
+const updateCounter = defineQuery([passkeysTable], (db, use: ParametersOf<PasskeyUse>) => {
+  const hasNoCount = parameter(({ counter }: PasskeyUse) => (counter === 0 ? 1 : 0));
+  return db
+    .updateTable("passkeys")
+    .set({ counter: use.counter, last_used_at: use.usedAt })
+    .where("credential_id", "=", use.credentialId)
+    .where(({ eb, or, and }) =>
+      or([eb("counter", "<", use.counter), and([eb("counter", "=", 0), eb(hasNoCount, "=", 1)])]),
+    )
+    .returning("id");
+});
+
+const deletePasskey = defineQuery([passkeysTable], (db, { tenantId, userId, id }: ParametersOf<PasskeyKey>) =>
+  db
+    .deleteFrom("passkeys")
+    .where("tenant_id", "=", tenantId)
+    .where("user_id", "=", userId)
+    .where("id", "=", id)
+    .returning("id"),
+);
+
+const deleteOfUser = defineQuery([passkeysTable], (db, { tenantId, userId }: ParametersOf<UserKey>) =>
+  db.deleteFrom("passkeys").where("tenant_id", "=", tenantId).where("user_id", "=", userId),
+);
 
 /** WebAuthn, section 4: up to 1,023 bytes. */
 const credentialForm = /^[\w-]{1,1364}$/;
@@ -83,70 +145,20 @@ const credentialForm = /^[\w-]{1,1364}$/;
 export class Passkeys {
   readonly #store: Store;
   readonly #emails: Pick<AccountEmails, "passkeyAdded">;
-  readonly #list: Statement<Owner>;
-  readonly #find: Statement<string>;
-  readonly #add: Statement<NewPasskeyInput>;
-  readonly #use: Statement<PasskeyUse>;
-  readonly #delete: Statement<PasskeyKey>;
-  readonly #deleteAll: Statement<Owner>;
 
   constructor(store: Store, emails: Pick<AccountEmails, "passkeyAdded">) {
     this.#store = store;
     this.#emails = emails;
-    const make = <Input>(query: RawBuilder<unknown>): Statement<Input> =>
-      compile(store.dialect.builder, query);
-    const now = (): string => new Date().toISOString();
-    const read = sql`select id, user_id, credential_id, public_key, counter, name, created_at, last_used_at
-      from passkeys`;
-    this.#list = make(
-      sql`${read} where tenant_id = ${parameter(({ tenantId }: Owner) => tenantId)}
-        and user_id = ${parameter(({ id }: Owner) => id)} order by id`,
-    );
-    this.#find = make(
-      sql`${read} where credential_id = ${parameter((credentialId: string) => credentialId)}`,
-    );
-    const values = [
-      parameter(({ owner }: NewPasskeyInput) => owner.tenantId),
-      parameter(() => newId("passkey")),
-      parameter(({ owner }: NewPasskeyInput) => owner.id),
-      parameter(({ credentialId }: NewPasskeyInput) => credentialId),
-      parameter(({ publicKey }: NewPasskeyInput) => publicKey),
-      parameter(({ counter }: NewPasskeyInput) => counter),
-      parameter(({ name }: NewPasskeyInput) => name),
-      parameter(now),
-    ];
-    this.#add = make(
-      sql`insert into passkeys (tenant_id, id, user_id, credential_id, public_key, counter, name, created_at)
-        values (${sql.join(values)}) on conflict (credential_id) do nothing returning id`,
-    );
-    // Of two uses with the same count, one is of a copy (WebAuthn, section 6.1.1); 0 is of one that does not count.
-    const counter = parameter((use: PasskeyUse) => use.counter);
-    this.#use = make(
-      sql`update passkeys set counter = ${counter}, last_used_at = ${parameter(now)}
-        where credential_id = ${parameter(({ credentialId }: PasskeyUse) => credentialId)}
-          and (counter < ${counter} or (counter = 0 and ${parameter((use: PasskeyUse) => (use.counter === 0 ? 1 : 0))} = 1))
-        returning id`,
-    );
-    this.#delete = make(
-      sql`delete from passkeys where tenant_id = ${parameter(({ owner }: PasskeyKey) => owner.tenantId)}
-        and user_id = ${parameter(({ owner }: PasskeyKey) => owner.id)} and id = ${parameter(({ id }: PasskeyKey) => id)}
-        returning id`,
-    );
-    this.#deleteAll = make(
-      sql`delete from passkeys where tenant_id = ${parameter(({ tenantId }: Owner) => tenantId)}
-        and user_id = ${parameter(({ id }: Owner) => id)}`,
-    );
   }
 
   /** Those of a person, the first one first. */
   async list(owner: Owner): Promise<readonly Passkey[]> {
-    return (await this.#store.database.query(this.#list, owner)).map(passkeyOf);
+    return listOfUser(this.#store).all(this.#store.database, keyOf(owner));
   }
 
   async find(credentialId: string): Promise<Passkey | undefined> {
     if (!credentialForm.test(credentialId)) return undefined;
-    const [row] = await this.#store.database.query(this.#find, credentialId);
-    return row && passkeyOf(row);
+    return findByCredential(this.#store).first(this.#store.database, { credentialId });
   }
 
   /**
@@ -157,39 +169,34 @@ export class Passkeys {
   async add(owner: User, passkey: NewPasskey, address: string): Promise<boolean> {
     if ((await this.list(owner)).length >= maxPasskeys) return false;
     return this.#store.transaction(async (session) => {
-      const added = await session.query(this.#add, { ...passkey, owner });
-      if (added.length > 0) await this.#emails.passkeyAdded(session, owner, passkey.name, address);
-      return added.length > 0;
+      const row = { ...passkey, ...keyOf(owner), id: newId("passkey"), createdAt: new Date().toISOString() };
+      const added = await insertPasskey(this.#store).first(session, row);
+      if (added) await this.#emails.passkeyAdded(session, owner, passkey.name, address);
+      return added !== undefined;
     });
   }
 
   /** Keeps that one was used; false where its count says that it is a copy. */
   use(credentialId: string, counter: number): Promise<boolean> {
-    return this.#write(this.#use, { credentialId, counter });
+    return this.#write(updateCounter, { credentialId, counter, usedAt: new Date().toISOString() });
   }
 
   /** False where the person has no such passkey. */
   delete(owner: Owner, id: string): Promise<boolean> {
-    return this.#write(this.#delete, { owner, id });
+    return this.#write(deletePasskey, { ...keyOf(owner), id });
   }
 
   async deleteAll(owner: Owner, session: Session): Promise<void> {
-    await session.query(this.#deleteAll, owner);
+    await deleteOfUser(this.#store).run(session, keyOf(owner));
   }
 
-  async #write<Input>(statement: Statement<Input>, input: Input): Promise<boolean> {
-    return (await this.#store.transaction((session) => session.query(statement, input))).length > 0;
+  /** @returns whether a row was written */
+  async #write<Row, Input>(query: QueryDefinition<Row, Input>, input: Input): Promise<boolean> {
+    const row = await this.#store.transaction((session) => query(this.#store).first(session, input));
+    return row !== undefined;
   }
 }
 
-function passkeyOf(row: ColumnValues): Passkey {
-  // The columns of the statements above.
-  const [id, userId, credentialId, publicKey, counter, name, createdAt, lastUsedAt] =
-    row as readonly string[];
-  return {
-    ...{ id: id!, userId: userId!, credentialId: credentialId!, publicKey: publicKey!, name: name! },
-    counter: Number(counter),
-    createdAt: new Date(createdAt!).toISOString(),
-    lastUsedAt: lastUsedAt ? new Date(lastUsedAt).toISOString() : undefined,
-  };
+function keyOf({ id, tenantId }: Owner): UserKey {
+  return { tenantId, userId: id };
 }

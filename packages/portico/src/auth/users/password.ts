@@ -3,10 +3,9 @@
 
 import { argon2, randomBytes, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
-import { sql } from "kysely";
 import type { Session } from "../../store/database.ts";
-import type { Table } from "../../store/schema/ddl.ts";
-import { compile, parameter } from "../../store/statement.ts";
+import { defineQuery, type ParametersOf } from "../../store/own-tables/query.ts";
+import { ownTable } from "../../store/own-tables/table.ts";
 import type { Store } from "../../store/store.ts";
 
 const memoryKiB = 19_456;
@@ -17,20 +16,38 @@ const tagLength = 32;
 /** Shortest and longest password that is taken (NIST SP 800-63B asks for 8 and at least 64). */
 const passwordLength = { min: 8, max: 256 } as const;
 
-export const passwordsTable: Table = {
-  name: "passwords",
-  columns: ["tenant_id", "user_id", "hash", "updated_at"].map((name) => ({
-    name,
-    type: name === "updated_at" ? "timestamp" : "text",
-    isNullable: false,
-    defaultValue: undefined,
-    from: "passwords",
-  })),
-  primaryKey: ["tenant_id", "user_id"],
-  indexes: [],
-  foreignKeys: [{ column: "user_id", table: "users", onDelete: "cascade" }],
-  search: undefined,
-};
+export const passwordsTable = ownTable(
+  "passwords",
+  { tenant_id: "text", user_id: "text", hash: "text", updated_at: "timestamp" },
+  {
+    primaryKey: ["tenant_id", "user_id"],
+    foreignKeys: [{ column: "user_id", table: "users", onDelete: "cascade" }],
+  },
+);
+
+interface StoredPassword {
+  readonly tenantId: string;
+  readonly userId: string;
+  readonly hash: string;
+  readonly updatedAt: string;
+}
+
+const upsertPassword = defineQuery([passwordsTable], (db, input: ParametersOf<StoredPassword>) =>
+  db
+    .insertInto("passwords")
+    .values({
+      tenant_id: input.tenantId,
+      user_id: input.userId,
+      hash: input.hash,
+      updated_at: input.updatedAt,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(["tenant_id", "user_id"]).doUpdateSet(({ ref }) => ({
+        hash: ref("excluded.hash"),
+        updated_at: ref("excluded.updated_at"),
+      })),
+    ),
+);
 
 /** The hash of a password in PHC form: `$argon2id$v=19$m=19456,t=2,p=1$<salt>$<tag>`. */
 export async function hashPassword(password: string): Promise<string> {
@@ -83,13 +100,6 @@ export async function setPassword(
   user: { readonly tenantId: string; readonly userId: string },
   hash: string,
 ): Promise<void> {
-  const values = [user.tenantId, user.userId, hash, new Date().toISOString()].map((value) =>
-    parameter(() => value),
-  );
-  const insert = compile(
-    store.dialect.builder,
-    sql`insert into passwords (tenant_id, user_id, hash, updated_at) values (${sql.join(values)})
-      on conflict (tenant_id, user_id) do update set hash = excluded.hash, updated_at = excluded.updated_at`,
-  );
-  await session.query(insert, undefined);
+  const { tenantId, userId } = user;
+  await upsertPassword(store).run(session, { tenantId, userId, hash, updatedAt: new Date().toISOString() });
 }

@@ -1,39 +1,49 @@
 // The addresses at which people have been reached: what is kept is the address itself, so that another one is not
 // verified until it has been shown as well.
 
-import { sql } from "kysely";
 import type { Session } from "../../store/database.ts";
-import type { Table } from "../../store/schema/ddl.ts";
-import { compile, parameter } from "../../store/statement.ts";
+import { defineQuery, type ParametersOf } from "../../store/own-tables/query.ts";
+import { ownTable } from "../../store/own-tables/table.ts";
 import type { Store } from "../../store/store.ts";
 
-export const verifiedEmailsTable: Table = {
-  name: "verified_emails",
-  columns: ["tenant_id", "user_id", "email", "verified_at"].map((name) => ({
-    name,
-    type: name === "verified_at" ? "timestamp" : "text",
-    isNullable: false,
-    defaultValue: undefined,
-    from: "verified_emails",
-  })),
-  primaryKey: ["tenant_id", "user_id"],
-  indexes: [],
-  foreignKeys: [{ column: "user_id", table: "users", onDelete: "cascade" }],
-  search: undefined,
-};
+export const verifiedEmailsTable = ownTable(
+  "verified_emails",
+  { tenant_id: "text", user_id: "text", email: "text", verified_at: "timestamp" },
+  {
+    primaryKey: ["tenant_id", "user_id"],
+    foreignKeys: [{ column: "user_id", table: "users", onDelete: "cascade" }],
+  },
+);
+
+interface VerifiedEmail {
+  readonly tenantId: string;
+  readonly userId: string;
+  readonly email: string;
+  readonly verifiedAt: string;
+}
+
+const upsertEmail = defineQuery([verifiedEmailsTable], (db, input: ParametersOf<VerifiedEmail>) =>
+  db
+    .insertInto("verified_emails")
+    .values({
+      tenant_id: input.tenantId,
+      user_id: input.userId,
+      email: input.email,
+      verified_at: input.verifiedAt,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(["tenant_id", "user_id"]).doUpdateSet(({ ref }) => ({
+        email: ref("excluded.email"),
+        verified_at: ref("excluded.verified_at"),
+      })),
+    ),
+);
 
 /** Keeps that a user was reached at an address, in the transaction of `session`. */
 export async function setVerified(
   store: Store,
   session: Session,
-  user: { readonly tenantId: string; readonly userId: string; readonly email: string },
+  user: Omit<VerifiedEmail, "verifiedAt">,
 ): Promise<void> {
-  const { tenantId, userId, email } = user;
-  const values = [tenantId, userId, email, new Date().toISOString()].map((value) => parameter(() => value));
-  const upsert = compile(
-    store.dialect.builder,
-    sql`insert into verified_emails (tenant_id, user_id, email, verified_at) values (${sql.join(values)})
-      on conflict (tenant_id, user_id) do update set email = excluded.email, verified_at = excluded.verified_at`,
-  );
-  await session.query(upsert, undefined);
+  await upsertEmail(store).run(session, { ...user, verifiedAt: new Date().toISOString() });
 }

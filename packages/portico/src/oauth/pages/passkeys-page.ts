@@ -12,7 +12,7 @@ export interface ShownPasskeys {
     readonly id: string;
     readonly name: string;
     readonly createdAt: string;
-    readonly lastUsedAt: string | undefined;
+    readonly lastUsedAt: string | null;
   }[];
   /** What the browser is asked for another one; undefined where there can be none. */
   readonly creation: { readonly challengeToken: string; readonly options: object } | undefined;
@@ -25,7 +25,7 @@ export function passkeysPage(
   { csrf, passkeys, creation, error }: ShownPasskeys,
 ): string {
   const listed = passkeys.map(({ id, name, createdAt, lastUsedAt }) => {
-    const used = lastUsedAt === undefined ? "not used yet" : `last used ${lastUsedAt.slice(0, 10)}`;
+    const used = lastUsedAt === null ? "not used yet" : `last used ${lastUsedAt.slice(0, 10)}`;
     return html`<section>
 <h2>${name}</h2>
 <p>Added ${createdAt.slice(0, 10)}, ${used}.</p>

@@ -48,6 +48,9 @@ export class Query<Row, Input> {
   }
 }
 
+/** The row type of a query. */
+export type QueryRow<Definition> = Definition extends QueryDefinition<infer Row, infer _Input> ? Row : never;
+
 /** Returns a query as it was compiled for the database of a store. */
 export type QueryDefinition<Row, Input> = (store: { readonly dialect: Dialect }) => Query<Row, Input>;
 
