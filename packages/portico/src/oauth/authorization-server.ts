@@ -1,4 +1,4 @@
-// The authorization server while it runs: oidc-provider on the present keys, made anew when they change.
+// The running authorization server: oidc-provider with the current signing keys, built again when they change.
 
 import type Provider from "oidc-provider";
 import type { OAuthClientLookup } from "../auth/clients/lookup.ts";
@@ -29,16 +29,16 @@ export interface AuthorizationServerDependencies {
   readonly sessions: SignInSessions;
   readonly keys: SigningKeyRing;
   readonly bruteForce: BruteForceLimits;
-  /** Newest first; cookies are signed with what derives from them. */
+  /** Newest first. Cookies and forms are signed with keys derived from them. */
   readonly secrets: readonly string[];
   readonly keySets: RemoteKeySets;
-  /** Known once the server listens. */
+  /** Resolved once the server listens. */
   readonly urls: Promise<OAuthUrls>;
   readonly brand: Brand;
   readonly scopes: readonly string[];
 }
 
-/** The library set up on a set of keys. */
+/** oidc-provider with one set of signing keys. */
 export interface RunningProvider {
   readonly provider: Provider;
   readonly handle: Handler;
@@ -57,7 +57,7 @@ export class AuthorizationServer {
     this.#logError = logError;
   }
 
-  /** The one that runs on the present keys. Requests that are under way end on the one they began with. */
+  /** The provider with the current signing keys. Requests in progress keep the one they began with. */
   async running(): Promise<RunningProvider> {
     const keys = await this.dependencies.keys.keys();
     if (!this.#running || nameOf(keys) !== nameOf(this.#keys)) {

@@ -80,7 +80,7 @@ inChromium("appearance", (chromium) => {
   });
 
   walk("a device is connected", async (page, look) => {
-    const code = page.getByLabel("The code that your device shows");
+    const code = page.getByLabel("Code shown on your device");
     const { body } = await post(served, "/device_authorization", { client_id: client.clientId, scope });
     await page.goto(body.verification_uri);
     await look("device code");
@@ -90,7 +90,7 @@ inChromium("appearance", (chromium) => {
     await code.fill(body.user_code);
     await press(page, "Continue");
     await look("device confirmation");
-    await press(page, "It shows this code");
+    await press(page, "The codes match");
     await fillInSignIn(page, person);
     await allow(page);
     await look("device connected");
@@ -105,7 +105,7 @@ inChromium("appearance", (chromium) => {
     await page.goto(`${served.url}/oauth/grants`);
     await look("grants");
     // Whatever else was allowed to it, from other browsers, goes as well.
-    await press(page, "Withdraw the access of Planner");
+    await press(page, "Revoke access of Planner");
     await look("no grants");
     await page.getByRole("link", { name: "Where you are signed in" }).click();
     await look("sessions");
@@ -116,7 +116,7 @@ inChromium("appearance", (chromium) => {
     await look("passkeys", "'self'");
     await page.getByRole("link", { name: "Your email address" }).click();
     await look("email address");
-    await press(page, "Send a mail to confirm it");
+    await press(page, "Send a confirmation email");
     await look("email address, mail sent");
     await page.goto(linkIn(await mailTo(served, person.email, "account.email_link")));
     await look("confirm the email address");

@@ -28,14 +28,14 @@ inChromium("devices", (chromium) => {
     const asked = await openid.initiateDeviceAuthorization(config, { scope });
     await chromium.visit(async (page, seen) => {
       await page.goto(asked.verification_uri);
-      const code = page.getByLabel("The code that your device shows");
+      const code = page.getByLabel("Code shown on your device");
       await code.fill("BBBB-BBBB");
       await page.getByRole("button", { name: "Continue" }).click();
       await page.getByRole("alert").getByText("No device shows this code").waitFor();
       await code.fill(asked.user_code.toLowerCase());
       await page.getByRole("button", { name: "Continue" }).click();
       await page.getByText(asked.user_code, { exact: true }).waitFor();
-      await page.getByRole("button", { name: "It shows this code" }).click();
+      await page.getByRole("button", { name: "The codes match" }).click();
       await fillInSignIn(page, person);
       await allow(page);
       await page.getByRole("heading", { name: "Your device is connected" }).waitFor();

@@ -179,7 +179,7 @@ export async function obtainTokens(
 /** The text of a page without what is made anew for each: two pages are compared by it. */
 export function neutral(text: string): string {
   return text
-    .replaceAll(/name="(csrf|slip)" value="[^"]+"/g, "")
+    .replaceAll(/name="(csrf|challenge_token)" value="[^"]+"/g, "")
     .replaceAll(/interaction\/[\w-]+/g, "")
     .replaceAll(/challenge&quot;:&quot;[\w-]+/g, "");
 }

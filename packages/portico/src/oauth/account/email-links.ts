@@ -46,7 +46,7 @@ export async function requestPasswordLink(context: PageContext, pageRequest: Pag
   if (!form) return showForm(200);
   if (isForged(context, pageRequest, pending)) return showForm(403);
   const email = (form.get("email") ?? "").trim();
-  if (!email.includes("@") || email.length > 254) return showForm(422, "This is no email address.");
+  if (!email.includes("@") || email.length > 254) return showForm(422, "Enter a valid email address.");
   const attempt = { tenantId: client.tenantId, email, address };
   const seconds = await bruteForce.secondsToWaitForMail(attempt, "password");
   if (seconds > 0) {
@@ -86,7 +86,7 @@ export async function confirmEmail(context: PageContext, pageRequest: PageReques
   const { user, email, token } = link;
   const isNew = user.email !== email;
   const showForm = (status: number, error?: string): void =>
-    sendPage(issuer, pageRequest, status, confirmEmailPage(issuer, { email, token, isNew, fault: error }));
+    sendPage(issuer, pageRequest, status, confirmEmailPage(issuer, { email, token, isNew, error }));
   if (!pageRequest.form) return showForm(200);
   // An application asked for the new address, which may be one of its maker's: only the person knows the password.
   const refusal = isNew ? await passwordRefusal(context, pageRequest, user) : undefined;
@@ -95,7 +95,7 @@ export async function confirmEmail(context: PageContext, pageRequest: PageReques
     if (!(await links.verifyEmail(token))) return sendInvalidLink(context, pageRequest);
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== "conflict") throw error;
-    return showForm(409, "Another account has this address.");
+    return showForm(409, "Another account uses this address.");
   }
   sendPage(issuer, pageRequest, 200, emailConfirmedPage(issuer));
 }
@@ -152,5 +152,5 @@ function sendInvalidLink({ issuer }: PageContext, pageRequest: PageRequest): voi
 
 const invalidLink = {
   error: "invalid_link",
-  error_description: "This link was used already, is too old, or is not complete. Ask for another one.",
+  error_description: "This link has expired, was used already, or is incomplete. Request a new one.",
 };

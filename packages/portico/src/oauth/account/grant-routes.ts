@@ -1,5 +1,5 @@
-// `GET /v1/grants`: what applications may do for the person of the credential. `DELETE /v1/grants/{id}`: whoever
-// manages the clients of a tenant withdraws any of it.
+// `GET /v1/grants` lists the access that the caller's user has granted to applications. `DELETE /v1/grants/{id}` revokes
+// a grant of any user of the tenant; it takes the scope to manage clients.
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Caller } from "../../declare/caller.ts";
@@ -14,7 +14,7 @@ import { byPosition, type GrantPosition, grantOwner, grantsOf } from "../interac
 
 export interface GrantRouteOptions {
   readonly server: AuthorizationServer;
-  /** The folder of the public URL. */
+  /** The path of PUBLIC_URL. */
   readonly basePath: string;
   readonly callerOf: (request: FastifyRequest) => Caller;
 }
@@ -32,11 +32,11 @@ export function registerGrantRoutes(
     requireScope(caller, "clients:read");
     const { userId } = caller;
     if (userId === undefined)
-      throw new Problem("forbidden", "The credential is nobody's, and a person gives grants.");
+      throw new Problem("forbidden", "This credential belongs to no user, and only users have grants.");
     const { limit, cursor } = parseGrantsQuery(request.url);
     const after = cursor === undefined ? undefined : cursors.decode(userId, cursor);
-    const every = await grantsOf(records, clients, userId);
-    const rest = after ? every.filter((grant) => byPosition(grant, after) > 0) : every;
+    const grants = await grantsOf(records, clients, userId);
+    const rest = after ? grants.filter((grant) => byPosition(grant, after) > 0) : grants;
     const data = rest.slice(0, limit);
     const hasMore = rest.length > limit;
     const nextCursor = hasMore ? cursors.encode(userId, data.at(-1)!) : null;
@@ -46,7 +46,7 @@ export function registerGrantRoutes(
   routes.delete<{ Params: { id: string } }>(`${path}/:id`, async (request, reply) => {
     const [unknown] = parseQuery(request.url).keys();
     if (unknown !== undefined)
-      throw validationError(unknown.slice(0, 100), "unknown", "The removal of a grant has no parameters.");
+      throw validationError(unknown.slice(0, 100), "unknown", "Deleting a grant takes no parameters.");
     const caller = callerOf(request);
     requireScope(caller, "clients:manage");
     const { id } = request.params;
@@ -57,7 +57,7 @@ export function registerGrantRoutes(
   });
 }
 
-/** @throws Problem `validation_error` for a parameter that is none or comes twice */
+/** @throws Problem `validation_error` for an unknown or duplicate parameter */
 function parseGrantsQuery(url: string): { readonly limit: number; readonly cursor: string | undefined } {
   const query = parseQuery(url);
   const details = [...query].flatMap(([name, values]): Detail[] => {
@@ -66,13 +66,17 @@ function parseGrantsQuery(url: string): { readonly limit: number; readonly curso
     return values.length > 1 ? [{ field, issue: "duplicate" }] : [];
   });
   if (details.length > 0)
-    throw new Problem("validation_error", "Grants have the parameters limit and cursor, each once.", details);
+    throw new Problem(
+      "validation_error",
+      "The parameters are `limit` and `cursor`, each at most once.",
+      details,
+    );
   return { limit: parseLimit(query.get("limit")?.[0]), cursor: query.get("cursor")?.[0] };
 }
 
 const maxCursorLength = 400;
 
-/** Where a page ended, signed for the person whose list it is. */
+/** Cursors hold the position of the last grant of a page, and are signed for the user of the list. */
 class GrantCursors {
   readonly #keys: readonly Hmac[];
 
@@ -91,7 +95,7 @@ class GrantCursors {
     const [signature, payload] = [text.slice(0, signatureLength), text.slice(signatureLength)];
     const isOurs = this.#keys.some((key) => key.verify(userId + payload, signature));
     if (!isOurs) throw new Problem("invalid_cursor");
-    // What is signed by us was made by us.
+    // The signature is valid, so `encode` made the payload.
     const [createdAt, id] = JSON.parse(payload) as [string, string];
     return { createdAt, id };
   }

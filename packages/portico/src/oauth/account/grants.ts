@@ -1,4 +1,4 @@
-// The page on which a person sees what applications may do in their name, and withdraws it.
+// `/grants`: the applications with access to a user's account.
 
 import { grantsOf } from "../interaction/grant.ts";
 import {
@@ -11,7 +11,7 @@ import {
 import { grantsPage } from "../pages/grants-page.ts";
 import { requireSignedIn } from "./signed-in.ts";
 
-/** Shows the applications that a person gave access, and withdraws all of that of the one that a form names. */
+/** Shows the applications with access; a form revokes all access of one of them. */
 export async function showGrants(context: PageContext, pageRequest: PageRequest): Promise<void> {
   const { records, clients, issuer } = context;
   const signedIn = await requireSignedIn(context, pageRequest);

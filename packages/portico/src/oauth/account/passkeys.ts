@@ -1,4 +1,4 @@
-// The page on which a person adds passkeys and removes them.
+// `/passkeys`: a user adds and removes passkeys.
 
 import { maxPasskeys } from "../../auth/users/passkeys.ts";
 import {
@@ -25,14 +25,14 @@ export async function showPasskeys(context: PageContext, pageRequest: PageReques
     if (!(await passkeys.delete(signedIn.user, removed))) return sendRefusedForm(issuer, pageRequest);
     return redirectSeeOther(issuer, pageRequest, "/passkeys");
   }
-  if (!(await isAdded(context, pageRequest, signedIn))) {
+  if (!(await addPasskey(context, pageRequest, signedIn))) {
     const error = "The passkey could not be added. Try again.";
     return showList(context, pageRequest, signedIn, 422, error);
   }
   redirectSeeOther(issuer, pageRequest, "/passkeys");
 }
 
-async function isAdded(
+async function addPasskey(
   { passkeys, challenges, issuer }: PageContext,
   { form, address }: PageRequest,
   { session, user }: SignedInUser,
@@ -40,7 +40,7 @@ async function isAdded(
   const { rpId } = issuer;
   const presented = parsePresented(form?.get("credential") ?? null);
   if (!presented || rpId === undefined) return false;
-  const challenge = await challenges.redeem(session.uid, form?.get("slip") ?? "");
+  const challenge = await challenges.redeem(session.uid, form?.get("challenge_token") ?? "");
   const passkey =
     challenge === undefined ? undefined : await verifyRegistration(issuer, rpId, challenge, presented);
   if (!passkey) return false;
@@ -55,13 +55,13 @@ async function showList(
   status: number,
   error?: string,
 ): Promise<void> {
-  const known = await passkeys.list(user);
+  const existing = await passkeys.list(user);
   const { rpId } = issuer;
-  const isMore = rpId !== undefined && known.length < maxPasskeys;
+  const canAdd = rpId !== undefined && existing.length < maxPasskeys;
   const { challenge, challengeToken } = challenges.make(session.uid);
-  const creation = isMore
-    ? { challengeToken, options: creationOptions(issuer, rpId, challenge, user, known) }
+  const creation = canAdd
+    ? { challengeToken, options: creationOptions(issuer, rpId, challenge, user, existing) }
     : undefined;
-  const page = passkeysPage(issuer, user, { csrf, passkeys: known, creation, error });
+  const page = passkeysPage(issuer, user, { csrf, passkeys: existing, creation, error });
   sendPage(issuer, pageRequest, status, page, { hasScript: creation !== undefined });
 }

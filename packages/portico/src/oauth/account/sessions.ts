@@ -1,4 +1,4 @@
-// The page on which a person sees where they are signed in, and ends that.
+// `/sessions`: where a user is signed in.
 
 import type { SignInSession } from "../../auth/users/sign-in-sessions.ts";
 import { browserName } from "../interaction/browser-name.ts";
@@ -12,7 +12,7 @@ import {
 import { type ShownSession, sessionsPage } from "../pages/sessions-page.ts";
 import { requireSignedIn } from "./signed-in.ts";
 
-/** Shows a person's sessions, and ends the one that a form names, or all but this one. */
+/** Shows the user's sessions; a form ends one of them, or all but the current one. */
 export async function showSessions(context: PageContext, pageRequest: PageRequest): Promise<void> {
   const { sessions, issuer } = context;
   const signedIn = await requireSignedIn(context, pageRequest);
@@ -21,8 +21,8 @@ export async function showSessions(context: PageContext, pageRequest: PageReques
   const listed = await sessions.list(user.id);
   const { form } = pageRequest;
   if (!form) {
-    const listedSession = listed.map((each) => shownSession(each, session.uid));
-    return sendPage(issuer, pageRequest, 200, sessionsPage(issuer, user, csrf, listedSession));
+    const shown = listed.map((each) => shownSession(each, session.uid));
+    return sendPage(issuer, pageRequest, 200, sessionsPage(issuer, user, csrf, shown));
   }
   const others = listed.filter(({ uid }) => uid !== session.uid);
   const named = others.filter(({ uid }) => uid === form.get("session"));
@@ -35,7 +35,7 @@ export async function showSessions(context: PageContext, pageRequest: PageReques
 function shownSession({ uid, loginTs, seen }: SignInSession, current: string): ShownSession {
   return {
     id: uid,
-    isThis: uid === current,
+    isCurrent: uid === current,
     browser: browserName(seen?.browser ?? ""),
     address: seen?.address ?? "",
     signedInAt: loginTs,

@@ -1,4 +1,4 @@
-// The pages on which people look after their account: who is signed in, and whether a form is theirs.
+// The signed-in user of an account page, and the check that a form belongs to their session.
 
 import type { User } from "../../auth/users/lookup.ts";
 import { Hmac } from "../../lib/hmac.ts";
@@ -15,11 +15,11 @@ import { type Session, sessionOf } from "../provider/patches/session-lookup.ts";
 export interface SignedInUser {
   readonly session: Session;
   readonly user: User;
-  /** What the forms of these pages carry. */
+  /** The token in the forms of these pages. */
   readonly csrf: string;
 }
 
-/** Who asks for the page, or sends a form of it; undefined where they have been answered already. */
+/** The signed-in user; undefined if an error page was sent instead. */
 export async function requireSignedIn(
   { provider, users, issuer, csrfKey }: PageContext,
   pageRequest: PageRequest,
@@ -32,12 +32,12 @@ export async function requireSignedIn(
     return undefined;
   }
   const csrfSigner = new Hmac(csrfKey);
-  const csrf = `account ${session.uid}`;
-  if (form && (isCrossSite(pageRequest) || !csrfSigner.verify(csrf, form.get("csrf")))) {
+  const csrfSubject = `account ${session.uid}`;
+  if (form && (isCrossSite(pageRequest) || !csrfSigner.verify(csrfSubject, form.get("csrf")))) {
     sendRefusedForm(issuer, pageRequest);
     return undefined;
   }
-  return { session, user, csrf: csrfSigner.sign(csrf) };
+  return { session, user, csrf: csrfSigner.sign(csrfSubject) };
 }
 
 const signedOut = {

@@ -1,4 +1,4 @@
-// The endpoints of the authorization server, and what Portico does at some of them instead of the library.
+// The endpoints of the authorization server: those of oidc-provider, and Portico's own pages.
 
 import type { Quota } from "../../declare/caller.ts";
 import { choosePassword, confirmEmail, requestPasswordLink, showAccount } from "../account/email-links.ts";
@@ -25,15 +25,15 @@ import { routes } from "../provider/routes.ts";
 export interface Endpoint {
   readonly path: string;
   readonly methods: readonly ("GET" | "POST" | "OPTIONS")[];
-  /** For people: answers are HTML, errors too. */
+  /** Whether responses are HTML, including errors. */
   readonly isPage?: boolean;
-  /** What is done to the parameters before the library reads them: false where they stay as they are. */
+  /** Changes the parameters before oidc-provider reads them. Returns false if nothing changed. */
   readonly prepare?: (parameters: URLSearchParams) => boolean;
-  /** What each address may do here: a request leaves a row behind, or is a guess. */
+  /** Limit for each network address, where a request stores a record or can be used to guess a secret. */
   readonly quota?: Quota;
-  /** Forms that are sent here hold the codes of devices. */
+  /** Whether submitted forms hold user codes of the device flow, which have a limit of their own. */
   readonly limitsUserCodes?: boolean;
-  /** Pages of ours; the library answers the rest. */
+  /** Handles the request; undefined for endpoints of oidc-provider. */
   readonly handle?: PageHandler;
 }
 
@@ -93,7 +93,7 @@ function prepareAuthorization(parameters: URLSearchParams): boolean {
   return promptForOfflineAccess(parameters) || isFormPost;
 }
 
-async function sendScript(_parts: PageContext, pageRequest: PageRequest): Promise<void> {
+async function sendScript(_context: PageContext, pageRequest: PageRequest): Promise<void> {
   sendFile(pageRequest, "text/javascript; charset=utf-8", passkeyScript);
 }
 

@@ -1,4 +1,4 @@
-// Answers that are no success, from outside the library: pages for people, JSON for applications.
+// Error responses that oidc-provider does not send itself: HTML for pages, JSON for clients.
 
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { isUnavailable, LoggedProblem, Problem } from "../../errors.ts";
@@ -27,7 +27,7 @@ export function sendTooManyRequests(
   return reply;
 }
 
-/** What the library throws outside its own handlers: a page that is too old, a fault of ours, or an outage. */
+/** Responds to an exception of a page: an expired interaction, an outage, or a bug. */
 export function sendUnexpectedError(
   error: unknown,
   { request, reply: { raw }, running: { issuer }, isPage }: FailedRequest,
@@ -36,15 +36,15 @@ export function sendUnexpectedError(
     status,
     headers,
     body: page,
-  } = isUnavailable(error) ? outageOf(error, request) : brokenOf(error, request);
+  } = isUnavailable(error) ? outageOf(error, request) : failureOf(error, request);
   if (raw.headersSent) return void raw.end();
-  const isForPeople = isPage || !isUnavailable(error);
-  const type = isForPeople ? "text/html; charset=utf-8" : "application/json; charset=utf-8";
+  const isHtml = isPage || !isUnavailable(error);
+  const type = isHtml ? "text/html; charset=utf-8" : "application/json; charset=utf-8";
   raw.writeHead(status, { ...pageHeaders(issuer), ...headers, "Content-Type": type });
-  raw.end(isForPeople ? errorPage(issuer, page) : JSON.stringify(page));
+  raw.end(isHtml ? errorPage(issuer, page) : JSON.stringify(page));
 }
 
-function brokenOf(error: unknown, { log, id }: FastifyRequest) {
+function failureOf(error: unknown, { log, id }: FastifyRequest) {
   const {
     statusCode = 500,
     error: code,
@@ -69,20 +69,20 @@ interface OAuthErrorResponse {
 
 const serverError = { error: "server_error", error_description: "Something went wrong on our side." };
 
-/** What the server refuses at these paths, in the form that clients of OAuth understand. */
+/** A refusal by the HTTP server at one of these paths, as an OAuth error body. */
 export function describeOAuthError(problem: Problem): object {
   if (isUnavailable(problem)) return outageBody(problem);
   const { message } = problem;
   return { error: "invalid_request", error_description: message };
 }
 
-/** RFC 6749, section 5.2: what clients of OAuth understand. */
+/** Sends an error as JSON (RFC 6749, section 5.2). */
 export function sendOAuthError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   const { status, headers, body } = errorResponse(error, request);
   reply.code(status).headers(headers).send(body);
 }
 
-/** The same for people: the page that an asynchronous handler of errors answers with. */
+/** Sends the status and headers of an error page. @returns the page */
 export function renderErrorPage(
   issuer: Issuer,
   error: FastifyError,

@@ -1,4 +1,4 @@
-// Where the authorization server stands: its issuer is what AUTH_URL says, whatever a request claims.
+// The issuer and its URLs. They come from AUTH_URL only, never from a request.
 
 import { hash } from "node:crypto";
 import { isIP } from "node:net";
@@ -6,16 +6,15 @@ import type { OAuthUrls } from "../../auth/tokens/access-tokens.ts";
 import type { Brand } from "../pages/brand.ts";
 
 export interface Issuer extends OAuthUrls {
-  /** How people are told whose server it is. */
   readonly brand: Brand;
   /** `https://example.com` of the issuer. */
   readonly origin: string;
-  /** `example.com`, with the port where it is told. */
+  /** `example.com`, with the port if AUTH_URL has one. */
   readonly host: string;
   readonly protocol: "http" | "https";
   /** `/oauth`: the path of the issuer as callers see it; empty at the root. */
   readonly path: string;
-  /** The name for which passkeys are made (WebAuthn, section 5.4.2); an address has none. */
+  /** The relying party id of passkeys (WebAuthn, section 5.4.2); undefined if the host is an IP address. */
   readonly rpId: string | undefined;
   /** Every scope of the API. */
   readonly scopes: readonly string[];
@@ -34,20 +33,20 @@ export function issuerOf(
   return { issuer: url, resource, brand, scopes, origin, host, protocol, rpId, path };
 }
 
-/** Where AUTH_URL is as requests arrive: without the folder that a proxy in front takes away. */
+/** The path of AUTH_URL as requests arrive: without the path of PUBLIC_URL, which a proxy removes. */
 export function mountedAt(authUrl: string, publicUrl: string) {
   const issuerPath = pathOf(authUrl);
   const resourcePath = pathOf(publicUrl);
-  const isBelow =
+  const isInside =
     new URL(authUrl).origin === new URL(publicUrl).origin && `${issuerPath}/`.startsWith(`${resourcePath}/`);
-  return { issuerPath, resourcePath, mount: isBelow ? issuerPath.slice(resourcePath.length) : issuerPath };
+  return { issuerPath, resourcePath, mount: isInside ? issuerPath.slice(resourcePath.length) : issuerPath };
 }
 
 function pathOf(url: string): string {
   return new URL(url).pathname.replace(/\/$/, "");
 }
 
-/** A secret for one purpose, from each of the server's own. */
+/** Derives a key for one purpose from each of the server's secrets. */
 export function deriveSecrets(secrets: readonly string[], purpose: string): string[] {
   return secrets.map((secret) => hash("sha256", `portico ${purpose}\0${secret}`, "base64url"));
 }

@@ -1,16 +1,16 @@
-// Every parameter of the authorization server, its type and its bound. Queries and forms are read strictly and checked
-// here, before the library or a page sees them; so nothing arrives there that a database cannot store.
+// Every parameter of the authorization server, with its characters and length. Queries and forms are parsed strictly and
+// checked before oidc-provider or a page reads them, so no value reaches the database that it cannot store.
 
 import { maxUriLength, uriPattern } from "../../auth/clients/redirect-uri.ts";
 import { Problem } from "../../errors.ts";
 
-/** What a value may hold. A value is a text without U+0000 and lone surrogates in any case. */
+/** The allowed values of a parameter. None can contain U+0000 or lone surrogates. */
 interface Parameter {
-  /** Characters. */
+  /** Maximum number of characters. */
   readonly max: number;
-  /** Where it says nothing, every text is taken: it is for people. */
+  /** If undefined, any text is allowed: users enter it. */
   readonly pattern?: RegExp;
-  /** Whether it may come more than once. */
+  /** Whether the parameter can be repeated. */
   readonly isMultiple?: boolean;
 }
 
@@ -20,16 +20,16 @@ const token = { max: 8_000, pattern: visible };
 const uri = { max: maxUriLength, pattern: uriPattern };
 const word = { max: 200, pattern: visible };
 const list = { max: 4_000, pattern: visible };
-const person = { max: 320 };
+const userInput = { max: 320 };
 
-/** A name means the same at each endpoint. */
+/** A name has the same meaning at every endpoint. */
 const declared: Readonly<Record<string, Parameter>> = {
   // Clients (RFC 6749, section 2.3; RFC 7523)
   client_id: word,
   client_secret: { max: 1_000, pattern: visible },
   client_assertion: token,
   client_assertion_type: word,
-  // Requests for authorization (RFC 6749, 7636, 8707, 9101, 9126, 9449; OpenID Connect Core, section 3.1.2.1)
+  // Authorization requests (RFC 6749, 7636, 8707, 9101, 9126, 9449; OpenID Connect Core, section 3.1.2.1)
   response_type: word,
   response_mode: word,
   redirect_uri: uri,
@@ -48,7 +48,7 @@ const declared: Readonly<Record<string, Parameter>> = {
   ui_locales: word,
   claims_locales: word,
   acr_values: word,
-  login_hint: person,
+  login_hint: userInput,
   id_token_hint: token,
   claims: { max: 8_000 },
   registration: { max: 8_000 },
@@ -61,11 +61,11 @@ const declared: Readonly<Record<string, Parameter>> = {
   token,
   token_type_hint: word,
   access_token: token,
-  username: person,
+  username: userInput,
   password: { max: 1_000 },
   // Signing out (OpenID Connect RP-Initiated Logout, section 2)
   post_logout_redirect_uri: uri,
-  logout_hint: person,
+  logout_hint: userInput,
   logout: word,
   // Forms of the pages
   user_code: { max: 100 },
@@ -74,8 +74,8 @@ const declared: Readonly<Record<string, Parameter>> = {
   abort: word,
   csrf: word,
   choice: word,
-  email: person,
-  slip: word,
+  email: userInput,
+  challenge_token: word,
   credential: { max: 16_000 },
   remove_passkeys: word,
   application: word,
@@ -88,12 +88,12 @@ const declared: Readonly<Record<string, Parameter>> = {
 
 const parameters: ReadonlyMap<string, Parameter> = new Map(Object.entries(declared));
 
-/** Parameters that are not declared are passed over, within bounds of their own. */
+/** Undeclared parameters are ignored, within these bounds. */
 const unknown: Parameter = { max: 4_000 };
 const maxNameLength = 200;
 const maxParameters = 100;
 
-/** @throws Problem `malformed_request` for a query or form that is none, or holds what it must not */
+/** @throws Problem `malformed_request` for a query or form that is malformed or has an invalid parameter */
 export function requireParameters(text: string): void {
   if (text === "") return;
   const pairs = text.split("&", maxParameters + 1);
@@ -106,15 +106,16 @@ export function requireParameters(text: string): void {
     if (name.length > maxNameLength) throw malformed("The name of a parameter is too long.");
     const known = parameters.get(name);
     const { max, pattern, isMultiple } = known ?? unknown;
-    if (value.length > max) throw malformed(`The parameter ${shown(name)} is longer than ${max} characters.`);
+    if (value.length > max)
+      throw malformed(`The parameter ${printable(name)} is longer than ${max} characters.`);
     if (pattern && !pattern.test(value))
-      throw malformed(`The parameter ${name} has characters that it cannot have.`);
+      throw malformed(`The parameter ${name} contains characters that are not allowed.`);
     if (known && !isMultiple && seen.has(name)) throw malformed(`Send the parameter ${name} once.`);
     seen.add(name);
   }
 }
 
-/** The text of a form. @throws Problem `malformed_request` for what is no UTF-8 */
+/** @throws Problem `malformed_request` for a body that is not UTF-8 */
 export function formText(body: Buffer): string {
   try {
     return strictUtf8.decode(body);
@@ -125,7 +126,7 @@ export function formText(body: Buffer): string {
 
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Forms are UTF-8 (URL Standard, section 5.1); in another encoding they would be read otherwise than they were checked. */
+/** Forms are UTF-8 (URL Standard, section 5.1). Read in another encoding, a form would differ from what was checked. */
 export function requireUtf8(contentType: string | undefined): void {
   const named = [...(contentType ?? "").matchAll(/;\s*charset\s*=\s*"?([^";\s]*)/gi)];
   const isUtf8 = named.every(([, charset = ""]) => /^utf-?8$/i.test(charset));
@@ -134,19 +135,19 @@ export function requireUtf8(contentType: string | undefined): void {
 
 function decoded(text: string): string {
   const value = text.includes("+") ? text.replaceAll("+", " ") : text;
-  let found: string;
+  let decodedValue: string;
   try {
-    // It refuses percent signs without two digits, and what is no UTF-8: surrogates among it.
-    found = value.includes("%") ? decodeURIComponent(value) : value;
+    // Throws for a percent sign without two digits, and for bytes that are not UTF-8, including surrogates.
+    decodedValue = value.includes("%") ? decodeURIComponent(value) : value;
   } catch {
-    throw malformed("A parameter is not encoded as in a form, in UTF-8.");
+    throw malformed("A parameter is not form-encoded UTF-8.");
   }
-  if (found.includes("\0")) throw malformed("A parameter has the character U+0000.");
-  return found;
+  if (decodedValue.includes("\0")) throw malformed("A parameter contains the character U+0000.");
+  return decodedValue;
 }
 
-/** A name from outside as it can stand in a message. */
-function shown(name: string): string {
+/** A parameter name from a request, in a form that is safe in a message. */
+function printable(name: string): string {
   return /^[\w.-]{1,50}$/.test(name) ? name : "with this name";
 }
 

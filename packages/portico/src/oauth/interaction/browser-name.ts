@@ -1,6 +1,6 @@
-// Which browser it was, in words by which a person knows it again: `Firefox on Linux`.
+// Describes a browser so that its user recognizes it: `Firefox on Linux`.
 
-/** The first that a browser names; most name others beside themselves. */
+/** In this order: most browsers also name others in their User-Agent. */
 const browsers = [
   ["Edg", "Edge"],
   ["OPR", "Opera"],

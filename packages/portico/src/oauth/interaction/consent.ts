@@ -1,20 +1,20 @@
-// A person says what an application may do in their name, and that is kept as a grant.
+// The consent page, and the grant that stores what the user allows.
 
 import { consentPage } from "../pages/consent-page.ts";
 import type { PageContext, PageRequest } from "./page-request.ts";
 import { type PendingAuthorization, sendInteractionPage } from "./pending-authorization.ts";
 
 export async function handleConsent(
-  parts: PageContext,
+  context: PageContext,
   pageRequest: PageRequest,
   pending: PendingAuthorization,
 ): Promise<void> {
-  const { provider } = parts;
+  const { provider } = context;
   const { request, response, form } = pageRequest;
   const isAllowed = form?.get("choice") === "allow" || !pending.client.requiresConsent;
   if (!isAllowed)
-    return sendInteractionPage(parts, pageRequest, pending, 200, await consentPageOf(parts, pending));
-  const result = { consent: { grantId: await saveGrant(parts, pending) } };
+    return sendInteractionPage(context, pageRequest, pending, 200, await consentPageOf(context, pending));
+  const result = { consent: { grantId: await saveGrant(context, pending) } };
   return provider.interactionFinished(request, response, result, { mergeWithLastSubmission: true });
 }
 
@@ -40,7 +40,7 @@ function requestedScopes({ params }: PendingAuthorization["interaction"]): reado
     .filter((scope) => scope !== "");
 }
 
-/** Keeps what a person allows: of OpenID Connect and of the API, which are one list to them. */
+/** Stores the scopes of the page, which are those of OpenID Connect and of the API in one list. @returns the grant's id */
 async function saveGrant(
   { provider }: PageContext,
   { interaction, client }: PendingAuthorization,
@@ -48,12 +48,12 @@ async function saveGrant(
   const { grantId, session, prompt } = interaction;
   const { clientId } = client;
   const existing = grantId === undefined ? undefined : await provider.Grant.find(grantId);
-  const granted = existing ?? new provider.Grant({ accountId: session!.accountId, clientId });
-  granted.addOIDCScope(requestedScopes(interaction).join(" "));
+  const grant = existing ?? new provider.Grant({ accountId: session!.accountId, clientId });
+  grant.addOIDCScope(requestedScopes(interaction).join(" "));
   const missing = (prompt.details["missingResourceScopes"] ?? {}) as Readonly<
     Record<string, readonly string[]>
   >;
   for (const [resource, scopes] of Object.entries(missing))
-    granted.addResourceScope(resource, scopes.join(" "));
-  return granted.save();
+    grant.addResourceScope(resource, scopes.join(" "));
+  return grant.save();
 }

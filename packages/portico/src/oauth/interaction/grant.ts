@@ -1,9 +1,9 @@
-// Grants as they are kept: what people allow applications to do.
+// Grants as oidc-provider stores them: what users allow applications to do.
 
 import type { OAuthClientLookup } from "../../auth/clients/lookup.ts";
 import type { OAuthRecords } from "../../auth/tokens/oauth-records.ts";
 
-/** What is kept of a grant, as far as it is read here. */
+/** The members of a stored grant that are read here. */
 interface StoredGrant {
   readonly jti: string;
   readonly accountId: string;
@@ -13,7 +13,7 @@ interface StoredGrant {
   readonly openid?: { readonly scope?: string };
 }
 
-/** A grant with the application that it was given to. */
+/** A grant with its application. */
 export interface Grant {
   readonly id: string;
   readonly clientId: string;
@@ -23,7 +23,7 @@ export interface Grant {
   readonly expiresAt: string;
 }
 
-/** The grants of a person to applications that are still there, the newest first. */
+/** A user's grants to applications that still exist, newest first. */
 export async function grantsOf(
   records: OAuthRecords,
   clients: OAuthClientLookup,
@@ -33,9 +33,9 @@ export async function grantsOf(
     (payload): StoredGrant => JSON.parse(payload),
   );
   const ids = new Set(stored.map(({ clientId }) => clientId));
-  const clientsFound = await Promise.all([...ids].map((id) => clients.find(id)));
+  const existing = await Promise.all([...ids].map((id) => clients.find(id)));
   const names = new Map(
-    clientsFound.flatMap((client) => (client ? [[client.clientId, client.name] as const] : [])),
+    existing.flatMap((client) => (client ? [[client.clientId, client.name] as const] : [])),
   );
   return stored
     .flatMap(({ jti, clientId, iat, exp, openid }): Grant[] => {
@@ -49,16 +49,16 @@ export async function grantsOf(
     .sort(byPosition);
 }
 
-/** The person who gave a grant; undefined where there is none. */
+/** The id of the user of a grant; undefined if there is no such grant. */
 export async function grantOwner(records: OAuthRecords, id: string): Promise<string | undefined> {
   const record = await records.find("Grant", id);
   return record && (JSON.parse(record.payload) as StoredGrant).accountId;
 }
 
-/** Where a grant stands in the list. */
+/** The position of a grant in the list. */
 export type GrantPosition = Pick<Grant, "createdAt" | "id">;
 
-/** Below zero where the first comes before the second: newest first, then by id. */
+/** Compares for sorting: newest first, then by id. */
 export function byPosition(one: GrantPosition, other: GrantPosition): number {
   if (one.createdAt !== other.createdAt) return one.createdAt > other.createdAt ? -1 : 1;
   return one.id === other.id ? 0 : one.id > other.id ? -1 : 1;

@@ -1,4 +1,4 @@
-// What happens between a request for authorization and its answer: a person signs in and says what they allow.
+// `/interaction/{uid}`: the user of a pending authorization signs in and consents.
 
 import { consentPageOf, handleConsent } from "./consent.ts";
 import type { PageContext, PageRequest } from "./page-request.ts";
@@ -16,7 +16,7 @@ export async function handleInteraction(context: PageContext, pageRequest: PageR
     return sendInteractionPage(context, pageRequest, pending, 403, await consentPageOf(context, pending));
   }
   if (form?.get("choice") === "cancel") {
-    const denied = { error: "access_denied", error_description: "the person has declined" };
+    const denied = { error: "access_denied", error_description: "the user denied the request" };
     return provider.interactionFinished(request, response, denied, { mergeWithLastSubmission: false });
   }
   if (!isSignIn) return handleConsent(context, pageRequest, pending);

@@ -1,4 +1,4 @@
-// A page that is asked for or a form that is sent, and what it takes to answer.
+// A request for a page or of a form, and the responses that page handlers send.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AuthorizationServerDependencies, RunningProvider } from "../authorization-server.ts";
@@ -8,24 +8,25 @@ import { errorPage } from "../pages/plain-pages.ts";
 import type { PasskeyChallenges } from "./passkey-challenge.ts";
 
 export interface PageContext extends AuthorizationServerDependencies, RunningProvider {
-  /** What the tokens of forms are signed with. */
+  /** Signs the tokens that protect forms against forgery. */
   readonly csrfKey: string;
   readonly challenges: PasskeyChallenges;
 }
 
-/** A request and where its answer goes. */
+/** A request for a page, with its response. */
 export interface PageRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** The fields of a form; undefined where the page is only looked at. */
+  /** The fields of a submitted form; undefined for other requests. */
   readonly form: URLSearchParams | undefined;
   readonly query: URLSearchParams;
+  /** The network address of the client. */
   readonly address: string;
 }
 
 export type PageHandler = (context: PageContext, pageRequest: PageRequest) => Promise<void>;
 
-/** Browsers say of a form where it was sent from (Fetch Metadata). */
+/** Whether a page of another site sent the form, according to the browser (Fetch Metadata). */
 export function isCrossSite({ request }: PageRequest): boolean {
   const fetchSite = request.headers["sec-fetch-site"];
   return fetchSite !== undefined && fetchSite !== "same-origin" && fetchSite !== "none";
@@ -36,30 +37,29 @@ export function sendPage(
   { response }: PageRequest,
   status: number,
   page: string,
-  needs: PagePolicy = {},
+  policy: PagePolicy = {},
 ): void {
-  const headers = { ...pageHeaders(issuer, needs), "Content-Type": "text/html; charset=utf-8" };
+  const headers = { ...pageHeaders(issuer, policy), "Content-Type": "text/html; charset=utf-8" };
   response.writeHead(status, headers).end(page);
 }
 
-/** What a form did is seen on the page that comes next; to load that one again sends nothing twice. */
+/** Redirects to a page after a form, so that reloading it does not submit the form again. */
 export function redirectSeeOther(issuer: Issuer, { response }: PageRequest, path: string): void {
   response.writeHead(303, { Location: `${issuer.path}${path}`, "Cache-Control": "no-store" }).end();
 }
 
-/** A file of the pages, whose address changes with what is in it. */
+/** Sends a static file, whose URL changes with its content. */
 export function sendFile({ response }: PageRequest, type: string, content: string | Buffer): void {
   const headers = {
     "Content-Type": type,
     "Cache-Control": "public, max-age=31536000, immutable",
     "X-Content-Type-Options": "nosniff",
-    // A picture that somebody opens by itself can do nothing either.
+    // For an SVG logo that is opened as a document.
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
   };
   response.writeHead(200, headers).end(content);
 }
 
-/** Someone who tries too often is told how long to wait. */
 export function sendTooManyRequests(issuer: Issuer, pageRequest: PageRequest, seconds: number): void {
   pageRequest.response.setHeader("Retry-After", String(seconds));
   const body = { error: "temporarily_unavailable", error_description: tooManyAttemptsMessage(seconds) };
@@ -72,10 +72,10 @@ export function sendRefusedForm(issuer: Issuer, pageRequest: PageRequest): void 
 
 const refusedForm = {
   error: "access_denied",
-  error_description: "The form does not belong to this page, or what it names is gone.",
+  error_description: "This form is not valid any more. Reload the page and try again.",
 };
 
 export function tooManyAttemptsMessage(seconds: number): string {
   const minutes = Math.ceil(seconds / 60);
-  return `Too many tries. Wait ${minutes === 1 ? "a minute" : `${minutes} minutes`}, then try again.`;
+  return `Too many attempts. Try again in ${minutes === 1 ? "a minute" : `${minutes} minutes`}.`;
 }

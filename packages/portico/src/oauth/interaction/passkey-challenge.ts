@@ -1,5 +1,5 @@
-// Challenges for passkeys (WebAuthn, section 13.4.3): made from what a form carries, so that nothing is kept until
-// one is answered; each belongs to one page of one person, serves once and for ten minutes.
+// Challenges for passkeys (WebAuthn, section 13.4.3). A challenge is derived from a token in the form, so nothing is
+// stored until it is used. It belongs to one interaction or session, can be used once, and expires after ten minutes.
 
 import { randomBytes } from "node:crypto";
 import type { OAuthRecords } from "../../auth/tokens/oauth-records.ts";
@@ -10,9 +10,9 @@ const lifetimeSeconds = 600;
 const usedModel = "PasskeyChallenge";
 
 export interface Challenge {
-  /** What the authenticator signs, in base64url. */
+  /** The bytes that the authenticator signs, in base64url. */
   readonly challenge: string;
-  /** What the form brings back, from which the challenge is made again. */
+  /** The value in the form from which the challenge is derived again. */
   readonly challengeToken: string;
 }
 
@@ -25,18 +25,18 @@ export class PasskeyChallenges {
     this.#records = records;
   }
 
-  /** @param subject the request for authorization, or the session, that it serves */
+  /** @param subject the interaction or session that the challenge belongs to */
   make(subject: string): Challenge {
     const challengeToken = `${epochSeconds() + lifetimeSeconds}.${randomBytes(16).toString("base64url")}`;
     return { challenge: this.#challenge(subject, challengeToken), challengeToken };
   }
 
-  /** The challenge that must have been signed; undefined where it was used, or its time is over. */
+  /** The challenge of a token, which cannot be used again; undefined if it was used before or has expired. */
   async redeem(subject: string, challengeToken: string): Promise<string | undefined> {
     const [, end] = /^(\d{10})\.[\w-]{22}$/.exec(challengeToken) ?? [];
     const expiresAt = Number(end);
     const now = epochSeconds();
-    // One that ends later than any made now was made by nobody here.
+    // A later expiry than that of a new token is forged.
     if (end === undefined || expiresAt <= now || expiresAt > now + lifetimeSeconds) return undefined;
     const challenge = this.#challenge(subject, challengeToken);
     const isFirst = await this.#records.add({ model: usedModel, value: challenge, payload: "{}", expiresAt });

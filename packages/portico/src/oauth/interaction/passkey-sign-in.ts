@@ -1,4 +1,4 @@
-// A person shows who they are with a passkey, which names them by itself.
+// Sign-in with a passkey, which identifies the user.
 
 import type { User } from "../../auth/users/lookup.ts";
 import type { Quota } from "../../declare/caller.ts";
@@ -10,7 +10,7 @@ import { parsePresented, verifyAuthentication } from "./webauthn.ts";
 
 const attemptQuota: Quota = { limit: 100, windowSeconds: 600 };
 
-const wrongPasskey = "This passkey did not work here. Try again, or sign in with your password.";
+const wrongPasskey = "You could not be signed in with this passkey. Try again, or use your password.";
 
 export async function signInWithPasskey(
   context: PageContext,
@@ -28,11 +28,11 @@ export async function signInWithPasskey(
   }
   const user = await userOf(context, pageRequest, pending);
   if (!user) return showForm(401, wrongPasskey);
-  // RFC 8176: a key was shown, and the authenticator has seen the person.
+  // RFC 8176: proof of possession of a key, and a test of user presence.
   return finishSignIn(context, pageRequest, pending, { accountId: user.id, amr: ["pop", "user"] });
 }
 
-/** Whose passkey answers the challenge of this page; undefined where that is nobody of the client's tenant. */
+/** The owner of the passkey that signed this page's challenge; undefined unless it is a user of the client's tenant. */
 async function userOf(
   { passkeys, challenges, users, issuer }: PageContext,
   { form }: PageRequest,
@@ -41,7 +41,7 @@ async function userOf(
   const { rpId } = issuer;
   const presented = parsePresented(form?.get("credential") ?? null);
   if (!presented || rpId === undefined) return undefined;
-  const challenge = await challenges.redeem(interaction.jti, form?.get("slip") ?? "");
+  const challenge = await challenges.redeem(interaction.jti, form?.get("challenge_token") ?? "");
   const passkey = challenge === undefined ? undefined : await passkeys.find(presented.id);
   if (challenge === undefined || !passkey) return undefined;
   const counter = await verifyAuthentication(issuer, rpId, challenge, presented, passkey);

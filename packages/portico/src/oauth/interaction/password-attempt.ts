@@ -1,4 +1,4 @@
-// A person shows their password: counted first, delayed where somebody guesses, and only then hashed.
+// Checks a password. The attempt is counted first, delayed during a brute-force attack, and only then hashed.
 
 import type { User } from "../../auth/users/lookup.ts";
 import { type PageContext, type PageRequest, tooManyAttemptsMessage } from "./page-request.ts";
@@ -9,7 +9,7 @@ interface PasswordAttempt {
   readonly password: string;
 }
 
-/** The person, or the seconds after which to try again: none where the password is wrong. */
+/** @returns the user, undefined if the password is wrong; `seconds` to wait if the attempt was not allowed, 0 otherwise */
 export async function attemptPassword(
   { users, bruteForce, mails }: PageContext,
   { address }: PageRequest,
@@ -24,7 +24,7 @@ export async function attemptPassword(
   return { user, seconds: 0 };
 }
 
-/** Tells a person to wait before the next try. @returns what the page says */
+/** Sets Retry-After. @returns the message for the page */
 export function setRetryAfter({ response }: PageRequest, seconds: number): string {
   response.setHeader("Retry-After", String(seconds));
   return tooManyAttemptsMessage(seconds);

@@ -1,4 +1,4 @@
-// A request for authorization that waits for a person, and the pages and forms that belong to it.
+// An authorization request that waits for the user, and its pages and forms.
 
 import type Provider from "oidc-provider";
 import type { OAuthClient } from "../../auth/clients/lookup.ts";
@@ -10,14 +10,14 @@ type Interaction = Awaited<ReturnType<Provider["interactionDetails"]>>;
 export interface PendingAuthorization {
   readonly interaction: Interaction;
   readonly client: OAuthClient;
-  /** What the forms of its pages carry. */
+  /** The token in the forms of its pages. */
   readonly csrf: string;
 }
 
 const unknownClient = {
   statusCode: 400,
   error: "invalid_request",
-  error_description: "The application is not known here any more.",
+  error_description: "This application no longer exists.",
 };
 
 export async function pendingAuthorization(
@@ -26,11 +26,11 @@ export async function pendingAuthorization(
 ): Promise<PendingAuthorization> {
   const interaction = await provider.interactionDetails(request, response);
   const client = await clients.find(String(interaction.params["client_id"]));
-  if (!client) throw Object.assign(new Error("the client of an interaction is gone"), unknownClient);
+  if (!client) throw Object.assign(new Error("the client of an interaction was deleted"), unknownClient);
   return { interaction, client, csrf: new Hmac(csrfKey).sign(interaction.jti) };
 }
 
-/** Whether a form was not made for this request for authorization. */
+/** Whether the form was not rendered for this authorization request. */
 export function isForged(
   { csrfKey }: PageContext,
   pageRequest: PageRequest,
@@ -40,7 +40,7 @@ export function isForged(
   return isCrossSite(pageRequest) || !new Hmac(csrfKey).verify(interaction.jti, presented);
 }
 
-/** Shows a page whose form may lead back to the application, and which may have the script for passkeys. */
+/** Sends a page whose form can redirect to the application, with or without the passkey script. */
 export function sendInteractionPage(
   { issuer }: PageContext,
   pageRequest: PageRequest,

@@ -1,4 +1,4 @@
-// A person shows who they are, with their email address and password.
+// The sign-in page, and sign-in with email address and password.
 
 import { signInPage } from "../pages/sign-in-page.ts";
 import { finishSignIn } from "./finish-sign-in.ts";
@@ -7,7 +7,7 @@ import { attemptPassword, setRetryAfter } from "./password-attempt.ts";
 import { type PendingAuthorization, sendInteractionPage } from "./pending-authorization.ts";
 import { requestOptions } from "./webauthn.ts";
 
-/** What the page is shown with again. */
+/** The values of a form that is shown again. */
 interface FormState {
   readonly email?: string;
   readonly error?: string;

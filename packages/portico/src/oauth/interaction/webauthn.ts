@@ -1,33 +1,32 @@
-// What authenticators answer, checked (WebAuthn, sections 7.1 and 7.2). The library is loaded when the first passkey
-// comes: it takes tens of megabytes.
+// Options for authenticators, and verification of their responses (WebAuthn, sections 7.1 and 7.2). The library takes tens
+// of megabytes, so it is loaded with the first passkey.
 
 import type { NewPasskey, Passkey } from "../../auth/users/passkeys.ts";
 import type { Issuer } from "../endpoints/issuer.ts";
 
-/** ES256, EdDSA, RS256 (RFC 9053): what is asked for, and all that is taken. */
+/** ES256, EdDSA, RS256 (RFC 9053): the algorithms that are offered and accepted. */
 const algorithms = [-7, -8, -257];
 const maxResponseLength = 16_000;
 const timeoutMs = 300_000;
 
-/** What `navigator.credentials.get` is asked; the authenticator knows whose keys it has. */
+/** Options of `navigator.credentials.get`. They name no credentials: the authenticator offers those that it has. */
 export function requestOptions(rpId: string, challenge: string): object {
   return { challenge, rpId, timeout: timeoutMs, userVerification: "required", allowCredentials: [] };
 }
 
-/** Whom a new passkey is for. */
 interface Owner {
   readonly id: string;
   readonly name: string;
   readonly email: string;
 }
 
-/** What `navigator.credentials.create` is asked: a key that names its person by itself, and no attestation. */
+/** Options of `navigator.credentials.create`: a discoverable credential without attestation. */
 export function creationOptions(
   issuer: Issuer,
   rpId: string,
   challenge: string,
   owner: Owner,
-  known: readonly Pick<Passkey, "credentialId">[],
+  existing: readonly Pick<Passkey, "credentialId">[],
 ): object {
   return {
     challenge,
@@ -40,18 +39,18 @@ export function creationOptions(
       userVerification: "required",
     },
     attestation: "none",
-    excludeCredentials: known.map(({ credentialId: id }) => ({ type: "public-key", id })),
+    excludeCredentials: existing.map(({ credentialId: id }) => ({ type: "public-key", id })),
     timeout: timeoutMs,
   };
 }
 
-/** A credential as scripts write it down; what is in it is checked by the library. */
+/** A credential as the script of the page serializes it. The library validates its members. */
 export interface PresentedPasskey {
   readonly id: string;
   readonly response: Readonly<Record<string, unknown>>;
 }
 
-/** What a form brings of an authenticator; undefined for what is none. */
+/** Parses the form field with a credential; undefined if it holds none. */
 export function parsePresented(text: string | null): PresentedPasskey | undefined {
   if (text === null || text.length > maxResponseLength) return undefined;
   try {
@@ -66,7 +65,7 @@ export function parsePresented(text: string | null): PresentedPasskey | undefine
   }
 }
 
-/** The passkey that was made; undefined where the answer is not one to our question. */
+/** The new passkey; undefined if the response does not match the challenge. */
 export async function verifyRegistration(
   issuer: Issuer,
   rpId: string,
@@ -79,7 +78,7 @@ export async function verifyRegistration(
     const attestation = decodeAttestationObject(
       isoBase64URL.toBuffer(String(presented.response["attestationObject"])),
     );
-    // Nobody asked for certificates, and to check some the library would ask hosts that they name.
+    // To verify certificates, which were not requested, the library would send requests to hosts that they name.
     if (attestation.get("fmt") !== "none" && attestation.get("attStmt").get("x5c") !== undefined)
       return undefined;
     const { verified, registrationInfo } = await verifyRegistrationResponse({
@@ -94,12 +93,12 @@ export async function verifyRegistration(
     const { id, publicKey, counter } = registrationInfo.credential;
     return { credentialId: id, publicKey: Buffer.from(publicKey).toString("base64url"), counter };
   } catch {
-    // The library throws for whatever is wrong with what came from outside.
+    // The library throws for every invalid response.
     return undefined;
   }
 }
 
-/** The count of a use of a passkey; undefined where it is not its answer to our question. */
+/** The new signature counter of the passkey; undefined if the response does not match the challenge. */
 export async function verifyAuthentication(
   issuer: Issuer,
   rpId: string,

@@ -1,6 +1,6 @@
-// The colour of a brand, made readable: people who see less read the pages too (WCAG 2.2, success criterion 1.4.3).
+// Adjusts the accent colour of a brand until its contrast suffices (WCAG 2.2, success criterion 1.4.3).
 
-/** An accent on light or on dark paper, and the text that stands on it. */
+/** An accent colour for one background, and the colour of text on it. */
 export interface Accent {
   readonly colour: string;
   readonly onColour: string;
@@ -10,16 +10,16 @@ type Rgb = readonly [red: number, green: number, blue: number];
 
 const black: Rgb = [0, 0, 0];
 const white: Rgb = [255, 255, 255];
-const leastContrast = 4.5;
+const minContrast = 4.5;
 const steps = 50;
 
-/** The nearest colour to a given one that is read on a paper: mixed with black or white, as little as it takes. */
-export function accentOn(paper: string, colour: string): Accent {
-  const background = rgbOf(paper);
+/** Mixes a colour with as little black or white as gives it enough contrast to a background. */
+export function accentOn(backgroundColour: string, colour: string): Accent {
+  const background = rgbOf(backgroundColour);
   const requested = rgbOf(colour);
   const opposite = contrast(background, white) > contrast(background, black) ? white : black;
   const mixes = Array.from({ length: steps + 1 }, (_, step) => mixed(requested, opposite, step / steps));
-  const accent = mixes.find((mix) => contrast(mix, background) >= leastContrast) ?? opposite;
+  const accent = mixes.find((mix) => contrast(mix, background) >= minContrast) ?? opposite;
   const isDark = contrast(accent, white) >= contrast(accent, black);
   return { colour: textOf(accent), onColour: textOf(isDark ? white : black) };
 }

@@ -1,9 +1,9 @@
-// What the pages of a person's account share.
+// The layout of a user's account pages.
 
 import type { Issuer } from "../endpoints/issuer.ts";
 import { type Html, html, page } from "./layout.ts";
 
-/** Who is shown to be signed in. */
+/** The signed-in user in the header of the page. */
 export interface AccountHeader {
   readonly email: string;
 }
@@ -15,7 +15,7 @@ const pages = [
   ["/passkeys", "Passkeys"],
 ] as const;
 
-/** A page of the account, with the way to the others below it. */
+/** A page of the account with links to the other ones. */
 export function accountPage(issuer: Issuer, title: string, { email }: AccountHeader, body: Html): string {
   const links = pages
     .filter(([, name]) => name !== title)
@@ -26,7 +26,7 @@ export function accountPage(issuer: Issuer, title: string, { email }: AccountHea
     html`<h1>${title}</h1>
 <p>You are signed in as ${email}.</p>
 ${body}
-<nav class="quiet" aria-label="Your account">
+<nav class="secondary" aria-label="Your account">
 <ul>
 ${links}<li><a href="${issuer.path}/logout">Sign out</a></li>
 </ul>

@@ -1,10 +1,10 @@
-// Whose pages they are: the name, colour and logo that people see.
+// The name, colour and logo of the operator on the pages.
 
 import { hash } from "node:crypto";
 
 export interface Brand {
   readonly name: string;
-  /** `#0b57d0`; undefined for Portico's own. */
+  /** `#0b57d0`; undefined for the default colour. */
   readonly accent: string | undefined;
   readonly logo: Logo | undefined;
 }
@@ -12,14 +12,14 @@ export interface Brand {
 export interface Logo {
   readonly type: string;
   readonly bytes: Buffer;
-  /** Tells one logo from another in its address. */
+  /** Identifies the content in the logo's URL, so that browsers can cache it for good. */
   readonly version: string;
 }
 
 /** Bytes. */
 export const maxLogoBytes = 256 * 1024;
 
-const imageTypes: readonly (readonly [type: string, isOne: (bytes: Buffer) => boolean])[] = [
+const imageTypes: readonly (readonly [type: string, matches: (bytes: Buffer) => boolean])[] = [
   ["image/png", (bytes) => bytes.subarray(0, 8).toString("latin1") === "\x89PNG\r\n\x1a\n"],
   ["image/jpeg", (bytes) => bytes.subarray(0, 3).toString("latin1") === "\xff\xd8\xff"],
   ["image/webp", (bytes) => /^RIFF.{4}WEBP/s.test(bytes.subarray(0, 12).toString("latin1"))],
@@ -29,7 +29,7 @@ const imageTypes: readonly (readonly [type: string, isOne: (bytes: Buffer) => bo
   ],
 ];
 
-/** A logo, recognised by what is in it and not by its name; undefined for what is none. */
+/** A logo, whose type is recognized from its content; undefined for unsupported types. */
 export function logoOf(bytes: Buffer): Logo | undefined {
   const type = imageTypes.find(([, matches]) => matches(bytes))?.[0];
   if (type === undefined) return undefined;

@@ -1,16 +1,16 @@
-// The page on which a person says what an application may do in their name.
+// The consent page: a user allows or denies the access that an application requests.
 
 import type { Issuer } from "../endpoints/issuer.ts";
 import { type Html, html, page } from "./layout.ts";
 
 export interface Consent {
   readonly clientName: string;
-  /** The account that made the client. */
+  /** The name of the tenant that owns the client. */
   readonly organization: string;
   readonly email: string;
   readonly scopes: readonly string[];
   readonly csrf: string;
-  /** Where the person is sent back to. */
+  /** The host of the redirect URI. */
   readonly redirectHost: string | undefined;
 }
 
@@ -18,11 +18,11 @@ const scopeDescriptions: Readonly<Record<string, string>> = {
   openid: "Know who you are",
   profile: "See your name",
   email: "See your email address",
-  offline_access: "Go on while you are away, until you withdraw it",
+  offline_access: "Keep access when you are offline, until you revoke it",
 };
 
-/** A scope in words: `posts:write` is "Create, change and delete posts". */
-export function scopeInWords(scope: string): string {
+/** Describes a scope for users: `posts:write` is "Create, change and delete posts". */
+export function describeScope(scope: string): string {
   const known = scopeDescriptions[scope];
   if (known !== undefined) return known;
   const [things = scope, action] = scope.split(":");
@@ -37,17 +37,17 @@ export function consentPage(
   issuer: Issuer,
   { clientName, organization, email, scopes, csrf, redirectHost }: Consent,
 ): string {
-  const scopeItems: Html[] = scopes.map((scope) => html`<li>${scopeInWords(scope)}</li>\n`);
+  const scopeItems: Html[] = scopes.map((scope) => html`<li>${describeScope(scope)}</li>\n`);
   const back =
     redirectHost === undefined
       ? undefined
-      : html`<p class="quiet">You will be sent back to ${redirectHost}.</p>`;
+      : html`<p class="secondary">You will be sent back to ${redirectHost}.</p>`;
   const body = html`<h1>${clientName} asks for access</h1>
 <p>Made by ${organization}. You are signed in as ${email}.</p>
-<p>It would be able to:</p>
+<p>This will allow it to:</p>
 <ul>
 ${scopeItems}</ul>
-<p class="quiet">It cannot see your password, and it can do nothing that is not in this list.</p>
+<p class="secondary">It will not see your password, and it can do nothing that is not on this list.</p>
 ${back}
 <form method="post">
 <input type="hidden" name="csrf" value="${csrf}">

@@ -1,8 +1,8 @@
-// The pages on which a person connects a device that has no keyboard to speak of.
+// The pages of the device flow, on which a user connects a device with limited input (RFC 8628).
 
 import type { Issuer } from "../endpoints/issuer.ts";
 import { type Html, html, page } from "./layout.ts";
-import { errorMessage as faultHtml } from "./plain-pages.ts";
+import { alertHtml } from "./plain-pages.ts";
 
 export interface CodeEntry {
   readonly csrf: string;
@@ -12,10 +12,10 @@ export interface CodeEntry {
 
 export function codePage(issuer: Issuer, { csrf, code, error }: CodeEntry): string {
   const body = html`<h1>Connect a device</h1>
-${faultHtml(error)}
+${alertHtml(error)}
 <form method="post" action="${issuer.path}/device">
 ${hidden(csrf)}
-<label>The code that your device shows
+<label>Code shown on your device
 <input class="code" type="text" name="user_code" value="${code}" autocomplete="off" autocapitalize="characters" spellcheck="false" required maxlength="20"></label>
 <button type="submit">Continue</button>
 </form>`;
@@ -30,13 +30,13 @@ export interface CodeConfirmation {
 
 export function confirmPage(issuer: Issuer, { csrf, code, clientName }: CodeConfirmation): string {
   const body = html`<h1>Connect ${clientName}?</h1>
-<p>Your device must show exactly this code:</p>
+<p>Check that your device shows this code:</p>
 <p class="code">${code}</p>
-<p>Go on only if you have the device in front of you and have started this yourself.</p>
+<p>Continue only if you started this yourself and the device is in front of you.</p>
 <form method="post" action="${issuer.path}/device">
 ${hidden(csrf)}
 <input type="hidden" name="user_code" value="${code}">
-<button type="submit" name="confirm" value="yes">It shows this code</button>
+<button type="submit" name="confirm" value="yes">The codes match</button>
 <button class="other" type="submit" name="abort" value="yes">Cancel</button>
 </form>`;
   return page(issuer, "Connect a device", body);
@@ -44,11 +44,11 @@ ${hidden(csrf)}
 
 export function connectedPage(issuer: Issuer, clientName: string): string {
   const body = html`<h1>Your device is connected</h1>
-<p>${clientName} goes on by itself. You can close this page.</p>`;
+<p>${clientName} continues on the device. You can close this page.</p>`;
   return page(issuer, "Connected", body);
 }
 
-/** The library's own token against forged forms. */
+/** The token with which oidc-provider detects forged forms. */
 function hidden(csrf: string): Html {
   return html`<input type="hidden" name="xsrf" value="${csrf}">`;
 }

@@ -1,22 +1,22 @@
-// The pages on which a person shows that mail to their address reaches them.
+// The pages for confirming an email address.
 
 import type { Issuer } from "../endpoints/issuer.ts";
 import { type AccountHeader, accountPage } from "./account-page.ts";
 import { html, page } from "./layout.ts";
-import { errorMessage as faultHtml } from "./plain-pages.ts";
+import { alertHtml } from "./plain-pages.ts";
 
 export interface EmailState extends AccountHeader {
   readonly isEmailVerified: boolean;
 }
 
-/** @param isSent whether a mail has just been asked for */
+/** @param isSent whether a confirmation email was requested a moment ago */
 export function emailPage(issuer: Issuer, user: EmailState, csrf: string, isSent: boolean): string {
   const unconfirmed = html`<p>Your address is not confirmed yet.</p>
 <form method="post" action="${issuer.path}/account">
 <input type="hidden" name="csrf" value="${csrf}">
-<button type="submit">Send a mail to confirm it</button>
+<button type="submit">Send a confirmation email</button>
 </form>`;
-  const sent = html`<p role="status">A mail with a link is on its way to you. The link works for a day.</p>`;
+  const sent = html`<p role="status">We have sent you an email with a link. The link works for 24 hours.</p>`;
   const confirmed = html`<p>Your address is confirmed.</p>`;
   const state = user.isEmailVerified ? confirmed : isSent ? sent : unconfirmed;
   return accountPage(issuer, "Your email address", user, state);
@@ -25,19 +25,19 @@ export function emailPage(issuer: Issuer, user: EmailState, csrf: string, isSent
 export interface Confirmation {
   readonly email: string;
   readonly token: string;
-  /** Whether the person has another address until then, and so shows the password as well. */
+  /** Whether the address replaces another one, which takes the password. */
   readonly isNew: boolean;
-  readonly fault?: string | undefined;
+  readonly error?: string | undefined;
 }
 
-export function confirmEmailPage(issuer: Issuer, { email, token, isNew, fault }: Confirmation): string {
-  const password = html`<p>It replaces the present address of your account.</p>
+export function confirmEmailPage(issuer: Issuer, { email, token, isNew, error }: Confirmation): string {
+  const password = html`<p>It will replace the current address of your account.</p>
 <label>Password
 <input type="password" name="password" autocomplete="current-password" required maxlength="256"></label>
 `;
   const body = html`<h1>Confirm your email address</h1>
-<p>Is ${email} yours?</p>
-${faultHtml(fault)}
+<p>Is ${email} your address?</p>
+${alertHtml(error)}
 <form method="post" action="${issuer.path}/email">
 <input type="hidden" name="token" value="${token}">
 ${isNew ? password : undefined}<button type="submit">Yes, confirm it</button>

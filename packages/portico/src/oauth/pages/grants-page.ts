@@ -1,9 +1,9 @@
-// The page on which a person sees what applications may do in their name, and withdraws it.
+// The page /grants: the applications with access to a user's account, with forms to revoke it.
 
 import type { Issuer } from "../endpoints/issuer.ts";
 import type { Grant } from "../interaction/grant.ts";
 import { type AccountHeader, accountPage } from "./account-page.ts";
-import { scopeInWords } from "./consent-page.ts";
+import { describeScope } from "./consent-page.ts";
 import { html } from "./layout.ts";
 
 export function grantsPage(
@@ -12,17 +12,17 @@ export function grantsPage(
   csrf: string,
   grants: readonly Grant[],
 ): string {
-  // An application is allowed something anew wherever the person signs in to it.
-  const listed = [...Map.groupBy(grants, ({ clientId }) => clientId)].map(([clientId, scopeItems]) => {
-    const { clientName } = scopeItems[0]!;
-    const scopes = new Set(scopeItems.flatMap(({ scopes }) => scopes));
+  // An application has one grant for each browser in which the user allowed it.
+  const listed = [...Map.groupBy(grants, ({ clientId }) => clientId)].map(([clientId, grantsOfClient]) => {
+    const { clientName } = grantsOfClient[0]!;
+    const scopes = new Set(grantsOfClient.flatMap(({ scopes }) => scopes));
     return html`<section>
 <h2>${clientName}</h2>
 <ul>
-${[...scopes].map((scope) => html`<li>${scopeInWords(scope)}</li>\n`)}</ul>
+${[...scopes].map((scope) => html`<li>${describeScope(scope)}</li>\n`)}</ul>
 <form method="post" action="${issuer.path}/grants">
 <input type="hidden" name="csrf" value="${csrf}">
-<button class="other" type="submit" name="application" value="${clientId}">Withdraw the access of ${clientName}</button>
+<button class="other" type="submit" name="application" value="${clientId}">Revoke access of ${clientName}</button>
 </form>
 </section>
 `;

@@ -1,10 +1,10 @@
-// What all pages share: HTML that is escaped by itself, one style sheet, and the headers that keep a page to itself.
+// What all pages share: HTML with automatic escaping, one style sheet, and security headers.
 
 import { hash } from "node:crypto";
 import type { Issuer } from "../endpoints/issuer.ts";
 import { type Accent, accentOn } from "./accent.ts";
 
-/** A text that is HTML already. */
+/** Text that is HTML already and is not escaped. */
 export class Html {
   readonly text: string;
   constructor(text: string) {
@@ -14,7 +14,7 @@ export class Html {
 
 type Part = string | number | Html | undefined | readonly Html[];
 
-/** HTML in which every value is escaped, unless it is HTML itself. `` html`<p>${name}</p>` `` */
+/** HTML in which every value is escaped unless it is `Html`. `` html`<p>${name}</p>` `` */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return new Html(strings.map((text, index) => text + textOf(parts[index])).join(""));
 }
@@ -39,23 +39,23 @@ function escapeHtml(text: string): string {
 }
 
 const backgrounds = { light: "#ffffff", dark: "#1c2128" } as const;
-/** Portico's own, on each paper. */
+/** The default accent colours, for each background. */
 const accents: Readonly<Record<keyof typeof backgrounds, Accent>> = {
   light: { colour: "#0b57d0", onColour: "#ffffff" },
   dark: { colour: "#8ab4f8", onColour: "#0d1117" },
 };
 
 function styleText(accent: string | undefined): string {
-  const on = (paper: keyof typeof backgrounds): string => {
-    const { colour, onColour } = accent === undefined ? accents[paper] : accentOn(backgrounds[paper], accent);
-    return `--paper: ${backgrounds[paper]}; --accent: ${colour}; --on-accent: ${onColour};`;
+  const colours = (theme: keyof typeof backgrounds): string => {
+    const { colour, onColour } = accent === undefined ? accents[theme] : accentOn(backgrounds[theme], accent);
+    return `--background: ${backgrounds[theme]}; --accent: ${colour}; --on-accent: ${onColour};`;
   };
   return `
-:root { color-scheme: light dark; ${on("light")} --ground: #f3f4f6; --ink: #1b1f24; --quiet: #57606a; --line: #8c959f; --wrong: #b3261e; }
-@media (prefers-color-scheme: dark) { :root { ${on("dark")} --ground: #0d1117; --ink: #e6edf3; --quiet: #9ea7b3; --line: #6e7681; --wrong: #ffb4ab; } }
+:root { color-scheme: light dark; ${colours("light")} --page: #f3f4f6; --text: #1b1f24; --secondary: #57606a; --line: #8c959f; --error: #b3261e; }
+@media (prefers-color-scheme: dark) { :root { ${colours("dark")} --page: #0d1117; --text: #e6edf3; --secondary: #9ea7b3; --line: #6e7681; --error: #ffb4ab; } }
 * { box-sizing: border-box; }
-body { margin: 0; padding: 1rem; min-height: 100vh; background: var(--ground); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; display: grid; place-items: center; }
-main { width: 100%; max-width: 26rem; padding: 1.75rem; border-radius: .75rem; background: var(--paper); box-shadow: 0 1px 4px #0004; }
+body { margin: 0; padding: 1rem; min-height: 100vh; background: var(--page); color: var(--text); font: 1rem/1.5 system-ui, sans-serif; display: grid; place-items: center; }
+main { width: 100%; max-width: 26rem; padding: 1.75rem; border-radius: .75rem; background: var(--background); box-shadow: 0 1px 4px #0004; }
 .logo { display: block; max-width: 100%; max-height: 4rem; margin: 0 0 1rem; }
 h1 { margin: 0 0 .75rem; font-size: 1.4rem; line-height: 1.25; overflow-wrap: anywhere; }
 h2 { margin: 1.25rem 0 .25rem; font-size: 1.1rem; overflow-wrap: anywhere; }
@@ -70,11 +70,11 @@ input:not([type=hidden]) { display: block; width: 100%; margin-top: .25rem; padd
 label.choice { font-weight: 400; }
 label.choice input:not([type=hidden]) { display: inline; width: auto; margin: 0 .4rem 0 0; }
 button { width: 100%; margin: 0 0 .6rem; padding: .7rem 1rem; font: inherit; font-weight: 600; border-radius: .4rem; border: 1px solid var(--accent); background: var(--accent); color: var(--on-accent); cursor: pointer; }
-button.other { background: transparent; color: var(--ink); border-color: var(--line); }
+button.other { background: transparent; color: var(--text); border-color: var(--line); }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 [hidden] { display: none; }
-.quiet { color: var(--quiet); font-size: .9rem; }
-.wrong { color: var(--wrong); font-weight: 600; }
+.secondary { color: var(--secondary); font-size: .9rem; }
+.error { color: var(--error); font-weight: 600; }
 .code { font: 600 1.6rem/1.2 ui-monospace, monospace; letter-spacing: .1em; text-align: center; }
 `;
 }
@@ -101,7 +101,7 @@ function logoOf({ path, brand: { name, logo } }: Issuer): Html | undefined {
   return logo && html`<img class="logo" src="${path}${logoPath}?v=${logo.version}" alt="${name}">\n`;
 }
 
-/** A whole page. */
+/** A complete HTML document. */
 export function page(issuer: Issuer, title: string, body: Html): string {
   return html`<!DOCTYPE html>
 <html lang="en">
@@ -120,18 +120,18 @@ ${logoOf(issuer)}${body}
 `.text;
 }
 
-/** What a page needs beside what all have. */
+/** What a page needs in addition to what every page may do. */
 export interface PagePolicy {
   /**
-   * Schemes to which a form may lead on. Chromium holds every redirect after a form against this list, those of the
-   * application too, which may send people on to wherever it lives; and a list cannot name the host `[::1]`.
+   * Schemes that a form may lead to. Chromium applies `form-action` to every redirect after a form, including those of
+   * the application, which may lead anywhere. Hosts cannot be listed, because a policy cannot name `[::1]`.
    */
   readonly formTargets?: readonly string[];
-  /** Whether it has the script for passkeys; pages work without it. */
+  /** Whether the page has the passkey script. It works without. */
   readonly hasScript?: boolean;
 }
 
-/** Headers of pages: nothing from elsewhere, in no frame, forms sent here only. */
+/** Headers of pages: no resources of other origins, no frames, forms to this origin only. */
 export function pageHeaders(
   issuer: Issuer,
   { formTargets = [], hasScript = false }: PagePolicy = {},

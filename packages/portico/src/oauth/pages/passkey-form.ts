@@ -1,4 +1,4 @@
-// The form with which a passkey is made or used: the one thing on the pages that takes a script, and hidden without.
+// The form that creates or uses a passkey. It is the only part of the pages with a script, and hidden without it.
 
 import { hash } from "node:crypto";
 import type { Issuer } from "../endpoints/issuer.ts";
@@ -8,25 +8,25 @@ export interface PasskeyForm {
   readonly kind: "create" | "get";
   readonly csrf: string;
   readonly challengeToken: string;
-  /** What the browser is asked, as JSON, with bytes in base64url. */
+  /** The options for `navigator.credentials`, with bytes in base64url. */
   readonly options: object;
   readonly action: string;
   readonly label: string;
-  /** Other fields. */
-  readonly before?: Html;
+  /** Further fields. */
+  readonly fields?: Html;
 }
 
 export function passkeyForm(
   issuer: Issuer,
-  { kind, csrf, challengeToken, options, action, label, before }: PasskeyForm,
+  { kind, csrf, challengeToken, options, action, label, fields }: PasskeyForm,
 ): Html {
   return html`<form method="post" action="${action}" data-passkey="${kind}" data-options="${JSON.stringify(options)}" hidden>
 <input type="hidden" name="csrf" value="${csrf}">
-<input type="hidden" name="slip" value="${challengeToken}">
+<input type="hidden" name="challenge_token" value="${challengeToken}">
 <input type="hidden" name="choice" value="passkey">
 <input type="hidden" name="credential" value="">
-${before}
-<p class="wrong" role="alert" hidden>That did not work. Try again.</p>
+${fields}
+<p class="error" role="alert" hidden>That did not work. Try again.</p>
 <button class="other" type="submit">${label}</button>
 </form>
 <script src="${issuer.path}${scriptPath}?v=${version}"></script>`;
@@ -34,28 +34,28 @@ ${before}
 
 export const scriptPath = "/passkey.js";
 
-/** Asks the browser, writes its answer into the form, and sends that. */
+/** Calls `navigator.credentials`, writes the result into the form and submits it. */
 export const passkeyScript = `"use strict";
 const bytes = (text) => Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (c) => c.charCodeAt(0));
 const text = (buffer) => btoa(String.fromCharCode(...new Uint8Array(buffer)))
   .replace(/\\+/g, "-").replace(/\\//g, "_").replace(/=+$/, "");
-const listed = (credentials) => (credentials || []).map((each) => ({ ...each, id: bytes(each.id) }));
+const decoded = (credentials) => (credentials || []).map((each) => ({ ...each, id: bytes(each.id) }));
 
-async function ask(kind, options) {
+async function credentialFor(kind, options) {
   const challenge = bytes(options.challenge);
   if (kind === "get") {
-    const publicKey = { ...options, challenge, allowCredentials: listed(options.allowCredentials) };
+    const publicKey = { ...options, challenge, allowCredentials: decoded(options.allowCredentials) };
     return navigator.credentials.get({ publicKey });
   }
   const user = { ...options.user, id: bytes(options.user.id) };
-  const publicKey = { ...options, challenge, user, excludeCredentials: listed(options.excludeCredentials) };
+  const publicKey = { ...options, challenge, user, excludeCredentials: decoded(options.excludeCredentials) };
   return navigator.credentials.create({ publicKey });
 }
 
-function written({ id, rawId, type, response }) {
+function serialized({ id, rawId, type, response }) {
   const members = ["clientDataJSON", "attestationObject", "authenticatorData", "signature", "userHandle"];
-  const kept = members.filter((name) => response[name]).map((name) => [name, text(response[name])]);
-  return { id, rawId: text(rawId), type, clientExtensionResults: {}, response: Object.fromEntries(kept) };
+  const values = members.filter((name) => response[name]).map((name) => [name, text(response[name])]);
+  return { id, rawId: text(rawId), type, clientExtensionResults: {}, response: Object.fromEntries(values) };
 }
 
 for (const form of document.querySelectorAll("form[data-passkey]")) {
@@ -63,18 +63,18 @@ for (const form of document.querySelectorAll("form[data-passkey]")) {
   form.hidden = false;
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    const [wrong, button] = [form.querySelector("[role=alert]"), form.querySelector("button")];
-    wrong.hidden = button.disabled = true;
+    const [error, button] = [form.querySelector("[role=alert]"), form.querySelector("button")];
+    error.hidden = button.disabled = true;
     try {
-      const credential = await ask(form.dataset.passkey, JSON.parse(form.dataset.options));
-      form.elements.credential.value = JSON.stringify(written(credential));
+      const credential = await credentialFor(form.dataset.passkey, JSON.parse(form.dataset.options));
+      form.elements.credential.value = JSON.stringify(serialized(credential));
       form.submit();
     } catch {
-      wrong.hidden = button.disabled = false;
+      error.hidden = button.disabled = false;
     }
   });
 }
 `;
 
-/** Another script has another address, so that browsers may keep each for good. */
+/** Part of the script's URL, so that browsers can cache it for good. */
 const version = hash("sha256", passkeyScript, "base64url").slice(0, 16);

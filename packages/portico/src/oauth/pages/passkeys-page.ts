@@ -1,10 +1,10 @@
-// The page on which a person adds passkeys and removes them.
+// The page /passkeys: a user's passkeys, with forms to add and remove them.
 
 import type { Issuer } from "../endpoints/issuer.ts";
 import { type AccountHeader, accountPage } from "./account-page.ts";
 import { html } from "./layout.ts";
 import { passkeyForm } from "./passkey-form.ts";
-import { errorMessage as faultHtml } from "./plain-pages.ts";
+import { alertHtml } from "./plain-pages.ts";
 
 export interface ShownPasskeys {
   readonly csrf: string;
@@ -14,7 +14,7 @@ export interface ShownPasskeys {
     readonly createdAt: string;
     readonly lastUsedAt: string | null;
   }[];
-  /** What the browser is asked for another one; undefined where there can be none. */
+  /** The options for creating another passkey; undefined if no more can be added. */
   readonly creation: { readonly challengeToken: string; readonly options: object } | undefined;
   readonly error: string | undefined;
 }
@@ -44,11 +44,11 @@ export function passkeysPage(
       csrf,
       action: `${issuer.path}/passkeys`,
       label: "Add a passkey",
-      before: html`<label>Name of the passkey
+      fields: html`<label>Name of the passkey
 <input type="text" name="name" value="My passkey" required maxlength="100"></label>`,
     });
-  const body = html`<p>With a passkey you sign in by your fingerprint, face or PIN, and need no password.</p>
-${faultHtml(error)}
+  const body = html`<p>With a passkey you sign in with your fingerprint, face or PIN instead of a password.</p>
+${alertHtml(error)}
 ${listed}${add}`;
   return accountPage(issuer, "Passkeys", user, body);
 }

@@ -1,25 +1,25 @@
-// Pages that tell something, and the one that asks whether to sign out.
+// Pages without input: errors, sign-out and its confirmation.
 
 import type { Issuer } from "../endpoints/issuer.ts";
 import { Html, html, page } from "./layout.ts";
 
-/** What was wrong with the last try, read out at once; nothing where there was none. */
-export function errorMessage(text: string | undefined): Html | undefined {
-  return text === undefined ? undefined : html`<p class="wrong" role="alert">${text}</p>`;
+/** An error message that screen readers announce; nothing if there is none. */
+export function alertHtml(text: string | undefined): Html | undefined {
+  return text === undefined ? undefined : html`<p class="error" role="alert">${text}</p>`;
 }
 
-/** Why there is nothing to go on to; never a redirect, because where it would lead is not trusted. */
+/** Reports an error of an authorization request whose redirect URI cannot be trusted. */
 export function errorPage(
   issuer: Issuer,
   { error, error_description: description }: Readonly<Record<string, unknown>>,
 ): string {
-  const body = html`<h1>This did not work</h1>
-<p>${String(description ?? "The application that sent you here has asked for something that cannot be done.")}</p>
-<p class="quiet">Go back to the application and try again. If it happens again, tell its makers: <code>${String(error)}</code>.</p>`;
+  const body = html`<h1>Something went wrong</h1>
+<p>${String(description ?? "The application that sent you here made a request that cannot be completed.")}</p>
+<p class="secondary">Go back to the application and try again. If it happens again, report this code to its developers: <code>${String(error)}</code>.</p>`;
   return page(issuer, "Error", body);
 }
 
-/** @param form the library's own form, which its buttons send */
+/** @param form the form of oidc-provider, which the buttons submit */
 export function endSessionPage(issuer: Issuer, form: string): string {
   const body = html`<h1>Sign out of ${issuer.brand.name}?</h1>
 ${new Html(form)}

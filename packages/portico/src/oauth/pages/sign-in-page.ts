@@ -1,19 +1,19 @@
-// The page on which a person shows who they are.
+// The sign-in page.
 
 import type { Issuer } from "../endpoints/issuer.ts";
 import { html, page } from "./layout.ts";
 import { passkeyForm } from "./passkey-form.ts";
-import { errorMessage as faultHtml } from "./plain-pages.ts";
+import { alertHtml } from "./plain-pages.ts";
 
 export interface SignIn {
   readonly clientName: string;
   readonly csrf: string;
   readonly email: string;
-  /** The path of the page is named after it. */
+  /** The uid of the pending authorization, which is in the path of the page. */
   readonly interaction: string;
-  /** What the browser is asked for a passkey; none where there can be none. */
+  /** The options for signing in with a passkey; undefined if passkeys are not available. */
   readonly passkey: { readonly challengeToken: string; readonly options: object } | undefined;
-  /** What was wrong with the last try. */
+  /** Why the last attempt failed. */
   readonly error?: string | undefined;
 }
 
@@ -26,8 +26,8 @@ export function signInPage(
     passkey &&
     passkeyForm(issuer, { ...passkey, kind: "get", csrf, action, label: "Sign in with a passkey" });
   const body = html`<h1>Sign in</h1>
-<p>to go on to <strong>${clientName}</strong></p>
-${faultHtml(error)}
+<p>to continue to <strong>${clientName}</strong></p>
+${alertHtml(error)}
 <form method="post">
 <input type="hidden" name="csrf" value="${csrf}">
 <label>Email address
@@ -41,6 +41,6 @@ ${withPasskey}
 <input type="hidden" name="csrf" value="${csrf}">
 <button class="other" type="submit" name="choice" value="cancel">Cancel</button>
 </form>
-<p class="quiet"><a href="${action}/password">Forgot your password?</a></p>`;
+<p class="secondary"><a href="${action}/password">Forgot your password?</a></p>`;
   return page(issuer, "Sign in", body);
 }

@@ -134,7 +134,7 @@ onEachDatabase("oauth edges", (database) => {
     const shown = await new Browser().open(url, { method: "POST", body });
     assert.equal(shown.status, 413);
     assert.match(shown.headers.get("content-type") ?? "", /^text\/html/);
-    assert.match(shown.text, /<h1>This did not work/);
+    assert.match(shown.text, /<h1>Something went wrong/);
     assert.match(shown.headers.get("content-security-policy") ?? "", /default-src 'none'/);
   });
 

@@ -13,7 +13,7 @@ const paths =
     " ",
   );
 const names =
-  "grant_type code client_id client_secret scope redirect_uri code_verifier refresh_token device_code token token_type_hint response_type response_mode state code_challenge code_challenge_method prompt max_age login_hint id_token_hint request_uri request resource user_code xsrf csrf choice email password token claims client_assertion client_assertion_type grant session end remove slip credential __proto__ constructor".split(
+  "grant_type code client_id client_secret scope redirect_uri code_verifier refresh_token device_code token token_type_hint response_type response_mode state code_challenge code_challenge_method prompt max_age login_hint id_token_hint request_uri request resource user_code xsrf csrf choice email password token claims client_assertion client_assertion_type grant session end remove challenge_token credential __proto__ constructor".split(
     " ",
   );
 const standing = [

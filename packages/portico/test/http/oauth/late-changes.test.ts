@@ -80,7 +80,7 @@ onEachDatabase("oauth and late changes", (database) => {
         await new Browser().open(`${signIn.url}/password`),
       ]) {
         assert.equal(answer.status, 400, answer.text);
-        assert.match(answer.text, /<h1>This did not work/);
+        assert.match(answer.text, /<h1>Something went wrong/);
         assert.equal(answer.location, undefined);
       }
     });

@@ -69,7 +69,7 @@ onEachDatabase("oauth by mail", (database) => {
     assert.equal((await change(link, "short")).status, 422);
     const changed = await change(link, other);
     assert.equal(changed.status, 200);
-    assert.match(changed.text, /Your password is changed/);
+    assert.match(changed.text, /Your password was changed/);
     assert.equal(await canSignIn(person, password), false);
     assert.equal(await canSignIn(person, other), true);
     assert.match((await mailTo(served, person.email, "account.password_changed")).text, /new password/);
@@ -179,7 +179,7 @@ onEachDatabase("oauth by mail", (database) => {
     const account = await browser.open(`${served.url}/oauth/account`);
     assert.match(account.text, /not confirmed yet/);
     const sent = await browser.submit(account, {});
-    assert.match(sent.text, /on its way/);
+    assert.match(sent.text, /We have sent you an email/);
     const link = linkIn(await mailTo(served, person.email, "account.email_link"));
     const asked = await new Browser().open(link);
     assert.ok(asked.text.includes(person.email));

@@ -34,7 +34,7 @@ const forms: typeof paths = [
   ...["/account", "/sessions", "/passkeys", "/grants"],
 ].map((path) => ["POST", path] as const);
 const names =
-  "client_id client_secret client_assertion client_assertion_type response_type response_mode redirect_uri scope state nonce code_challenge code_challenge_method resource request request_uri prompt max_age ui_locales acr_values login_hint id_token_hint claims registration grant_type code code_verifier refresh_token device_code token token_type_hint access_token username password post_logout_redirect_uri logout_hint logout user_code xsrf confirm abort csrf choice email slip credential remove_passkeys application session end remove name sent unknown __proto__".split(
+  "client_id client_secret client_assertion client_assertion_type response_type response_mode redirect_uri scope state nonce code_challenge code_challenge_method resource request request_uri prompt max_age ui_locales acr_values login_hint id_token_hint claims registration grant_type code code_verifier refresh_token device_code token token_type_hint access_token username password post_logout_redirect_uri logout_hint logout user_code xsrf confirm abort csrf choice email challenge_token credential remove_passkeys application session end remove name sent unknown __proto__".split(
     " ",
   );
 const thorough = new Set([

@@ -92,7 +92,7 @@ onEachDatabase("passkeys", (database) => {
       await browser.submit(await browser.open(new URL(path!, served.url).href), { email: person.email });
       const link = linkIn(await mailTo(served, person.email, "account.password_link"));
       const shown = await browser.open(link);
-      assert.match(shown.text, /With these passkeys, too, the account can be opened: Laptop\./);
+      assert.match(shown.text, /These passkeys can also sign in to the account: Laptop\./);
       const changed = await browser.submit(shown, { password: "another battery entirely", ...fields });
       assert.equal(changed.status, 200, changed.text);
       assert.equal((await signIn(authenticator)).status, status);
@@ -165,7 +165,7 @@ onEachDatabase("passkeys", (database) => {
       assert.equal((await signIn(authenticator, { counter: 5 })).status, 200);
       const refused = await signIn(authenticator, wrong);
       assert.equal(refused.status, 401);
-      assert.match(refused.text, /role="alert">This passkey did not work here/);
+      assert.match(refused.text, /role="alert">You could not be signed in with this passkey/);
       assert.equal((await signIn(authenticator, { counter: 6 })).status, 200);
     });
   }
@@ -176,8 +176,11 @@ onEachDatabase("passkeys", (database) => {
     const [here, there] = [await signInPage(one), await signInPage(other)];
     const credential = authenticator.get(optionsOf(here));
     assert.equal((await other.send(there, { credential }, signsIn)).status, 401);
-    const slip = /name="slip" value="([^"]+)"/.exec(here.text)![1]!;
-    assert.equal((await other.send(there, { credential, slip }, signsIn)).status, 401);
+    const challengeToken = /name="challenge_token" value="([^"]+)"/.exec(here.text)![1]!;
+    assert.equal(
+      (await other.send(there, { credential, challenge_token: challengeToken }, signsIn)).status,
+      401,
+    );
     assert.equal((await one.send(here, { credential }, signsIn)).status, 303);
     assert.equal((await one.send(here, { credential }, signsIn)).status, 401);
   });
@@ -199,15 +202,19 @@ onEachDatabase("passkeys", (database) => {
     const browser = new Browser();
     const shown = await signInPage(browser);
     const credential = authenticator.get(optionsOf(shown));
-    const [, nonce] = /name="slip" value="\d+\.([^"]+)"/.exec(shown.text) ?? [];
-    for (const slip of [
+    const [, nonce] = /name="challenge_token" value="\d+\.([^"]+)"/.exec(shown.text) ?? [];
+    for (const challengeToken of [
       "",
       "x",
       `1000000000.${nonce}`,
       `9999999999.${nonce}`,
       `99999999999999999999.${nonce}`,
     ])
-      assert.equal((await browser.send(shown, { credential, slip }, signsIn)).status, 401, slip);
+      assert.equal(
+        (await browser.send(shown, { credential, challenge_token: challengeToken }, signsIn)).status,
+        401,
+        challengeToken,
+      );
   });
 
   for (const [fact, wrong] of [
