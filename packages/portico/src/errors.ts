@@ -56,6 +56,9 @@ export interface FieldError extends Detail {
   readonly text: string;
 }
 
+/** An error in the input of a request; the message of one that does not begin with the field is complete. */
+export type InputError = FieldError | (Detail & { readonly message: string });
+
 /** For what will be over soon. */
 const retryLater = { "Retry-After": "1" };
 

@@ -92,8 +92,8 @@ export interface Hooks<Row, Input, Changes, ServerFields = unknown> {
 }
 
 /** What callers can do with a resource: its collection has the first and the third, a row of it the others. */
-export const operations = ["list", "get", "create", "replace", "update", "delete"] as const;
-export type Operation = (typeof operations)[number];
+export const operationNames = ["list", "get", "create", "replace", "update", "delete"] as const;
+export type OperationName = (typeof operationNames)[number];
 
 export interface Declaration<F extends Fields = Fields, Parent = unknown> {
   readonly fields: F;
@@ -133,7 +133,7 @@ export interface Declaration<F extends Fields = Fields, Parent = unknown> {
   /** `false` records no events of its writes. */
   readonly events?: boolean;
   /** The operations that callers can use; all of them by default. `["list", "get"]` is read-only. */
-  readonly operations?: readonly Operation[];
+  readonly operations?: readonly OperationName[];
   readonly description?: string;
   readonly deprecated?: Deprecation;
 }

@@ -18,7 +18,7 @@ import { ownPolicyConditions, policyConditions } from "./policy.ts";
 /** @throws Problem `insufficient_scope` naming the scope that is missing (RFC 6750, section 3.1) */
 export function requireScope(caller: Caller, scope: string): void {
   if (caller.scopes.has(scope)) return;
-  const message = `This operation needs the scope ${scope}, which the credential lacks.`;
+  const message = `This operation requires the scope \`${scope}\`.`;
   throw new Problem("insufficient_scope", message, [], scopeChallenge([scope]));
 }
 

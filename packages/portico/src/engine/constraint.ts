@@ -8,7 +8,7 @@ import { ConstraintError } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
 import { throwNotFound } from "./find-row.ts";
 import { invalidReferences } from "./references.ts";
-import { InvalidInput } from "./validation/validate.ts";
+import { InvalidInput } from "./validation/invalid-input.ts";
 
 /** A row that was to be written. */
 export interface AttemptedWrite {

@@ -19,8 +19,9 @@ import { throwNotFound } from "./find-row.ts";
 import { Page, RequestedList } from "./page.ts";
 import { policyConditions } from "./policy.ts";
 import { invalidBodyReferences } from "./references.ts";
+import { InvalidInput, validMembers } from "./validation/invalid-input.ts";
 import { patchedValues, replacementValues } from "./validation/row-values.ts";
-import { BodyValidator, InvalidInput, validMembers } from "./validation/validate.ts";
+import { BodyValidator } from "./validation/validate.ts";
 import { areVisible } from "./visible-rows.ts";
 import {
   type Precondition,

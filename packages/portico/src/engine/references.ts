@@ -2,7 +2,7 @@
 // may see: a hidden row is answered for as one that does not exist.
 
 import type { Caller } from "../declare/caller.ts";
-import type { FieldError } from "../errors.ts";
+import type { InputError } from "../errors.ts";
 import { isId } from "../lib/id.ts";
 import type { Attribute, ResourceModel, Shape } from "../model/model.ts";
 import type { RowValues } from "../query/write.ts";
@@ -10,7 +10,8 @@ import type { Session } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
 import { findVisible } from "./find-row.ts";
 import { policyConditions } from "./policy.ts";
-import { InvalidInput } from "./validation/validate.ts";
+import { InvalidInput } from "./validation/invalid-input.ts";
+import { missingReference } from "./validation/messages.ts";
 
 /**
  * Makes sure of the references that a caller sets, where policies apply to what they refer to; the database makes sure
@@ -40,7 +41,7 @@ export async function invalidBodyReferences(
   resource: ResourceModel,
   id: string | undefined,
   values: RowValues,
-): Promise<FieldError[]> {
+): Promise<InputError[]> {
   const invalid = await invalidReferences(store, store.database, caller, resource.references, values);
   if (invalid.length === 0 || id === undefined) return invalid;
   const row = await findVisible(store, store.database, caller, resource, id);
@@ -68,8 +69,8 @@ export async function invalidReferences(
   references: readonly Attribute[],
   values: RowValues,
   isCallerField: (name: string) => boolean = () => true,
-): Promise<FieldError[]> {
-  const errors: FieldError[] = [];
+): Promise<InputError[]> {
+  const errors: InputError[] = [];
   for (const { name, reference } of references) {
     const id = Object.hasOwn(values, name) ? values[name] : undefined;
     if (typeof id !== "string") continue;
@@ -77,8 +78,7 @@ export async function invalidReferences(
     const conditions = isCallerField(name) ? policyConditions(caller, target) : [];
     const ids = isId(id) ? [id] : [];
     const visibleIds = await store.filterIds(caller.tenantId, target, { ids, conditions }, session);
-    if (!visibleIds.has(id))
-      errors.push({ field: name, issue: "reference", text: `refers to no ${target.title}` });
+    if (!visibleIds.has(id)) errors.push(missingReference(name));
   }
   return errors;
 }

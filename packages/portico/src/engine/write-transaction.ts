@@ -322,7 +322,7 @@ export class WriteTransaction {
       currentValue(attribute, row, this.#now),
     ]);
     if (satisfiesAll(conditions, Object.fromEntries(current))) return;
-    throw new Problem("forbidden", `The credential may not write such a ${resource.title}.`);
+    throw new Problem("forbidden", `You are not allowed to write this ${resource.title}.`);
   }
 
   async #record(resource: ResourceModel, action: Event["action"], { id, text }: WriteResult): Promise<void> {

@@ -18,7 +18,7 @@ import { withResourceMetadata } from "../oauth/endpoints/resource-metadata.ts";
 import { type OAuthOptions, registerOAuth } from "../oauth/endpoints/routes.ts";
 import { type RestOptions, registerRest } from "../rest/routes.ts";
 import type { Database } from "../store/database.ts";
-import type { KeyUsage } from "../usage/key-usage.ts";
+import { type KeyUsage, keyUsageReport } from "../usage/key-usage.ts";
 import { answerClientError, sendError } from "./answer-error.ts";
 import { limitBodies } from "./bodies.ts";
 import { Connections, requireAdmitted } from "./connections.ts";
@@ -250,9 +250,13 @@ function registerProtocols(
   handleUpgrades(routes.server, graphqlPath, (...opening) => streams.openSocket(...opening));
   ownPaths.complete();
   registerRest(routes, {
-    ...{ engine, keyUsage: dependencies.keyUsage, basePath, callerOf },
+    ...{ engine, reports: reportsOf(dependencies.keyUsage), basePath, callerOf },
     chargeAnswer: charge,
   });
+}
+
+function reportsOf(keyUsage: KeyUsage): RestOptions["reports"] {
+  return { [keyUsageReport.id]: (...request) => keyUsage.read(...request) };
 }
 
 function callerOf({ caller }: FastifyRequest): Caller {

@@ -15,6 +15,16 @@ export function spaceCase(name: string): string {
   return snakeCase(name).replaceAll("_", " ");
 }
 
+/** `key-rotations` -> `keyRotations` */
+export function camelCase(segment: string): string {
+  return segment.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** `apiKey` -> `ApiKey` */
+export function capitalize(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
 /** `category` -> `categories`, `box` -> `boxes`, `post` -> `posts` */
 export function plural(name: string): string {
   if (/[^aeiou]y$/.test(name)) return `${name.slice(0, -1)}ies`;

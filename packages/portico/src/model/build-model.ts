@@ -2,7 +2,7 @@
 
 import type { App } from "../declare/app.ts";
 import type { FieldShape } from "../declare/field.ts";
-import { operations, type Resource } from "../declare/resource.ts";
+import { operationNames, type Resource } from "../declare/resource.ts";
 import { OperatorError } from "../errors.ts";
 import { kebabCase, plural, snakeCase, spaceCase } from "../lib/case.ts";
 import { withExplainedFailures } from "./explained-failures.ts";
@@ -14,11 +14,14 @@ import {
   type ResourceModel,
   type StatusRuleModel,
 } from "./model.ts";
+import { operationsOf, type Report } from "./operations.ts";
 import { validateDeclaration, validateModel, validateParents } from "./validate-declaration.ts";
 
 export interface ModelOptions {
   /** Whether callers are told what code of the declarations threw, as in the sandbox. */
   readonly explainsFailures?: boolean;
+  /** Reports on rows, beside what the declarations offer. */
+  readonly reports?: readonly Report[];
 }
 
 /**
@@ -28,7 +31,7 @@ export interface ModelOptions {
 export function buildModel(
   app: App,
   ownResources: readonly Resource[],
-  { explainsFailures = false }: ModelOptions = {},
+  { explainsFailures = false, reports = [] }: ModelOptions = {},
 ): Model {
   const own = new Set(ownResources);
   const listed = [...new Set([...ownResources, ...app.resources])];
@@ -55,6 +58,7 @@ export function buildModel(
     version: app.version,
     resources,
     resource: byName,
+    operations: operationsOf(resources, app.version, reports),
     scopes,
     explainsFailures,
   };
@@ -101,7 +105,7 @@ function draftOf({ name, declaration }: Resource, currentVersion: string): Draft
     version: declaration.version ?? currentVersion,
     isExposed: declaration.exposed ?? true,
     recordsEvents: declaration.events ?? true,
-    operations: new Set(declaration.operations ?? operations),
+    operations: new Set(declaration.operations ?? operationNames),
     paging: declaration.paging ?? "cursor",
     policy: declaration.policy,
     inheritsPolicy: declaration.inheritPolicy ?? true,
@@ -175,7 +179,8 @@ function addAttributes({ name, declaration }: Resource, drafts: ReadonlyMap<stri
       const attributes = Object.entries(input).map(([field, shape]) => attributeOf(field, shape, modelOf));
       const attribute = new Map(attributes.map((each) => [each.name, each]));
       const references = attributes.filter(({ reference }) => reference);
-      return [segment, { name: segment, attributes, attribute, references, verb, run }];
+      const schemas = bodySchemas({ attributes });
+      return [segment, { name: segment, attributes, attribute, references, schemas, verb, run }];
     }),
   );
 }

@@ -47,6 +47,33 @@ function bodySchema(
   };
 }
 
+/** The schema of a row in a response. */
+export function rowSchema(resource: Described): JsonSchema {
+  const shown = resource.attributes.filter(({ isInternal }) => !isInternal);
+  return bodySchema(shown, () => true);
+}
+
+/** The schema of a page: `{ "data": [...], "pagination": { "nextCursor", "hasMore", ... } }` */
+export function listSchema(resource: Pick<ResourceModel, "attributes" | "paging">): JsonSchema {
+  const isNumbered = resource.paging === "page";
+  return {
+    type: "object",
+    properties: {
+      data: { type: "array", items: rowSchema(resource) },
+      pagination: {
+        type: "object",
+        properties: {
+          nextCursor: { type: isNumbered ? "null" : ["string", "null"] },
+          hasMore: { type: "boolean" },
+          ...(isNumbered ? { total: { type: "integer" } } : { prevCursor: { type: "string" } }),
+        },
+        required: ["nextCursor", "hasMore", ...(isNumbered ? ["total"] : [])],
+      },
+    },
+    required: ["data", "pagination"],
+  };
+}
+
 /** Of an object that is merged with what is there, only the whole can be held against its schema. */
 export function isMergePatched({ field }: Attribute): boolean {
   if (field.kind !== "json" || !field.options.schema) return false;

@@ -3,8 +3,15 @@
 
 import type { Caller } from "../declare/caller.ts";
 import type { Deprecation, FieldShape } from "../declare/field.ts";
-import type { LooseAction, LooseDeclaration, LooseHooks, Operation, RowFilter } from "../declare/resource.ts";
+import type {
+  LooseAction,
+  LooseDeclaration,
+  LooseHooks,
+  OperationName,
+  RowFilter,
+} from "../declare/resource.ts";
 import type { BodySchemas } from "./json-schema.ts";
+import type { Operation } from "./operations.ts";
 
 /** A field as rows have it: `author: belongsTo(...)` is the attribute `authorId` in the column `author_id`. */
 export interface Attribute {
@@ -70,7 +77,7 @@ export interface ResourceModel extends Shape {
   /** Whether its writes are recorded as events. */
   readonly recordsEvents: boolean;
   /** The operations that protocols offer. */
-  readonly operations: ReadonlySet<Operation>;
+  readonly operations: ReadonlySet<OperationName>;
   readonly paging: "cursor" | "page";
   readonly policy: ((caller: Caller) => RowFilter | undefined) | undefined;
   /** Whether its rows are visible only where their parents are. */
@@ -89,8 +96,9 @@ export interface ResourceModel extends Shape {
   readonly schemas: BodySchemas;
 }
 
-/** What a body says to an action, described like a resource. */
+/** The input of an action, described like a resource. */
 export interface ActionModel extends Shape {
+  readonly schemas: BodySchemas;
   /** Of its GraphQL mutation, where there is one. */
   readonly verb: string | undefined;
   readonly run: LooseAction["run"];
@@ -101,6 +109,8 @@ export interface Model {
   readonly version: string;
   readonly resources: readonly ResourceModel[];
   readonly resource: ReadonlyMap<string, ResourceModel>;
+  /** What callers can do with the exposed resources. */
+  readonly operations: readonly Operation[];
   /** Every scope that a credential can hold. */
   readonly scopes: readonly string[];
   /** Whether callers are told what code of the declarations did wrong, as in the sandbox. */

@@ -9,7 +9,7 @@ import {
   type TextOptions,
 } from "../declare/field.ts";
 import { renameHint } from "../declare/renamed-options.ts";
-import { operations as everyOperation, type Resource } from "../declare/resource.ts";
+import { operationNames, type Resource } from "../declare/resource.ts";
 import { OperatorError } from "../errors.ts";
 import { parseTimestamp } from "../lib/timestamp.ts";
 import type { Attribute, Model, ResourceModel } from "./model.ts";
@@ -87,10 +87,10 @@ function validateOptions(declaration: Resource["declaration"], refuse: (remedy: 
   if (!["cursor", "page"].includes(paging)) refuse("paging is cursor or page");
   if (scopes && !(scopes.read && scopes.write)) refuse("scopes needs both read and write");
   validatePolicyOptions(declaration, refuse);
-  if (operations && !(operations.length > 0 && operations.every((each) => everyOperation.includes(each))))
+  if (operations && !(operations.length > 0 && operations.every((each) => operationNames.includes(each))))
     refuse(
       operations.map((each) => renameHint("operation", each)).find((hint) => hint !== undefined) ??
-        `operations is a list of some of ${everyOperation.join(", ")}`,
+        `operations is a list of some of ${operationNames.join(", ")}`,
     );
   for (const [phase, operationHooks] of Object.entries(hooks ?? {})) {
     const isKnown = ["before", "after"].includes(phase);

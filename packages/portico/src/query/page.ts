@@ -1,5 +1,6 @@
 // A page as the store returns it: JSON text that is sent as it is, and the positions where it begins and ends.
 
+import { defaultLimit, maxLimit } from "../model/operation-parameters.ts";
 import type { Position } from "./read.ts";
 
 /** Rows in the order of their collection. */
@@ -24,9 +25,6 @@ export const rowSeparator = ",\n";
 
 /** Separates the texts of one row, if its selection has several parts. */
 export const partSeparator = "\n";
-
-export const defaultLimit = 20;
-export const maxLimit = 100;
 
 /** Parses the requested number of rows: an invalid limit becomes the default, a larger one `maxLimit`. */
 export function parseLimit(text: string | undefined): number {

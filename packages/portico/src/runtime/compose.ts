@@ -24,6 +24,7 @@ import { mountedAt } from "../oauth/endpoints/issuer.ts";
 import { openStore } from "../store/open.ts";
 import { type Table, tablesOf } from "../store/schema/ddl.ts";
 import type { Store } from "../store/store.ts";
+import { keyUsageReport } from "../usage/key-usage.ts";
 import { keyUsageTable } from "../usage/key-usage-buffer.ts";
 import { requestLogs } from "../usage/request-log.ts";
 import { loadApp, type Project } from "./config.ts";
@@ -77,7 +78,7 @@ export function composeApp(app: App, settings: Settings): Assembly {
 
 function validatedModel(app: App, ownResources: readonly Resource[], explainsFailures: boolean): Model {
   try {
-    return buildModel(app, ownResources, { explainsFailures });
+    return buildModel(app, ownResources, { explainsFailures, reports: [keyUsageReport] });
   } catch (error) {
     if (error instanceof OperatorError) throw error;
     throw new OperatorError(`the declarations of portico.config.ts are faulty: ${(error as Error).message}`);

@@ -5,10 +5,12 @@ import { sql } from "kysely";
 import type { Caller } from "../declare/caller.ts";
 import { requireScope } from "../engine/authorize.ts";
 import { requireParentRow } from "../engine/find-row.ts";
-import { InvalidInput } from "../engine/validation/validate.ts";
+import { InvalidInput } from "../engine/validation/invalid-input.ts";
 import type { FieldError } from "../errors.ts";
 import { parseTimestamp } from "../lib/timestamp.ts";
 import type { Model, ResourceModel } from "../model/model.ts";
+import { queryParameter } from "../model/operation-parameters.ts";
+import type { Report } from "../model/operations.ts";
 import type { Statement } from "../store/database.ts";
 import { compile, parameter } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
@@ -22,6 +24,48 @@ const defaultRangeMinutes = stepMinutes.day;
 /** Steps that one answer covers, and rows that it holds. */
 const maxSteps = 1_500;
 const maxRows = 10_000;
+
+const time = { type: "string", format: "date-time" };
+
+export const keyUsageReport: Report = {
+  id: "getApiKeyUsage",
+  resource: "apiKey",
+  segment: "usage",
+  parameters: [
+    queryParameter("from", time, "The start of the range, by default 24 hours before its end."),
+    queryParameter("to", time, "The end of the range, by default now."),
+    queryParameter(
+      "step",
+      { type: "string", enum: Object.keys(stepMinutes), default: "hour" },
+      "The time that each count covers.",
+    ),
+  ],
+  output: {
+    type: "object",
+    properties: {
+      data: {
+        type: "array",
+        items: {
+          type: "object",
+          properties: {
+            from: time,
+            to: time,
+            route: { type: "string" },
+            statusClass: { type: "string", enum: ["2xx", "3xx", "4xx", "5xx"] },
+            count: { type: "integer" },
+          },
+          required: ["from", "to", "route", "statusClass", "count"],
+        },
+      },
+      pagination: {
+        type: "object",
+        properties: { nextCursor: { type: "null" }, hasMore: { const: false } },
+        required: ["nextCursor", "hasMore"],
+      },
+    },
+    required: ["data", "pagination"],
+  },
+};
 
 /** What is asked for, as a caller writes it. */
 export interface UsageRequest {

@@ -242,7 +242,7 @@ const several: readonly (readonly [fact: string, resources: readonly Resource[],
       ],
     ] as const
   ).map(([fact, schema, cause]) => {
-    const line = `resource pass, field meta: its schema is faulty: ${cause.source}`;
+    const line = `resource pass, field meta: its schema is not valid: ${cause.source}`;
     return [`a schema ${fact}`, [loosely("pass", { fields: { meta: json({ schema }) } })], line] as const;
   }),
   [

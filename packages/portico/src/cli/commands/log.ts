@@ -1,6 +1,6 @@
 // portico log list
 
-import { maxLimit } from "../../query/page.ts";
+import { maxLimit } from "../../model/operation-parameters.ts";
 import { requestLogs } from "../../usage/request-log.ts";
 import type { Command } from "../command.ts";
 import { tenantOption, withTenant } from "../tenant-work.ts";

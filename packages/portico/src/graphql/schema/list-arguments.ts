@@ -1,10 +1,10 @@
 // The arguments of lists and connections become the parts of a `Read`.
 
-import { isStorable } from "../../engine/validation/validate.ts";
+import { isStorable } from "../../engine/validation/storable.ts";
 import { validationError } from "../../errors.ts";
 import type { ResourceModel } from "../../model/model.ts";
 import { defaultSort } from "../../model/model.ts";
-import { defaultLimit, maxLimit } from "../../query/page.ts";
+import { defaultLimit, maxLimit } from "../../model/operation-parameters.ts";
 import type {
   Comparison,
   Container,

@@ -12,7 +12,7 @@ import {
 } from "graphql";
 import { OperatorError } from "../../errors.ts";
 import type { ResourceModel } from "../../model/model.ts";
-import { defaultLimit } from "../../query/page.ts";
+import { defaultLimit } from "../../model/operation-parameters.ts";
 import { type AttributeTypes, deprecationReason } from "./attribute-type.ts";
 import type { EventAction } from "./field-mapping.ts";
 import { actionInput, createInput, filterInput, isOptionalInput, sortEnum, updateInput } from "./inputs.ts";

@@ -230,8 +230,8 @@ onEachDatabase("uses of keys", (database) => {
     const { tenant } = await served.command("tenant", "create", "--name", "Other");
     const calls: readonly (readonly [string[], RegExp])[] = [
       [["--tenant", tenant.id], /There is no .*key with this id/],
-      [["--step", "week"], /step must be one of minute, hour, day/],
-      [["--from", "soon"], /from must be an ISO 8601 date and time/],
+      [["--step", "week"], /`step` must be one of minute, hour, day/],
+      [["--from", "soon"], /`from` must be an ISO 8601 date and time/],
     ];
     for (const [words, line] of calls) {
       const { code, stderr } = await portico(served.workspace, ["key", "usage", key.id, ...words]);

@@ -238,14 +238,17 @@ describe("what commands take", () => {
     await Promise.all([
       refused([...create, "--expires-at", inDays(732)], /two years/),
       refused([...create, "--expires-at", inDays(-1)], /has passed/),
-      refused([...create, "--expires-at", "soon"], /expiresAt must be a valid date-time/),
-      refused([...create, "--expires-at", "1"], /expiresAt must be a valid date-time/),
+      refused([...create, "--expires-at", "soon"], /`expiresAt` must be a valid date-time/),
+      refused([...create, "--expires-at", "1"], /`expiresAt` must be a valid date-time/),
     ]);
   });
 
   test("what is written wrong is told in one line", async () => {
     await Promise.all([
-      refused(words("mail list --limit -1"), /^portico: Option '--limit' argument is ambiguous; see portico mail list --help\n$/),
+      refused(
+        words("mail list --limit -1"),
+        /^portico: Option '--limit' argument is ambiguous; see portico mail list --help\n$/,
+      ),
       refused(words("key rotate K --overlap x"), /it must be a whole number of at least 0/),
       refused(words("mail list --limit 0"), /it must be a whole number of at least 1/),
       refused(words("key revoke a b"), /unexpected argument 'b'/),
@@ -265,7 +268,7 @@ describe("what commands take", () => {
       refused(["key", "create", "--name", "K", "--scopes", ","], /scope/),
       refused(
         words("key create --name K --scopes posts:read --type golden"),
-        /type must be one of secret, publishable/,
+        /`type` must be one of secret, publishable/,
       ),
       refused(words("key create --name K --scopes posts:read --rate-limit 0"), /--rate-limit is '0'/),
       refused(words("key create --name K --scopes posts:read --tenant x"), /there is no tenant x/),

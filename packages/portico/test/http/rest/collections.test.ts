@@ -191,7 +191,7 @@ onEachDatabase("collections", (database) => {
       fact: "an unknown parameter is refused, not ignored",
       path: "/posts?stauts=draft",
       ...fault("stauts", "unknown"),
-      message: /stauts/,
+      message: /^Unknown query parameter `stauts`\.$/,
     },
     {
       fact: "a field without a filter is no parameter",

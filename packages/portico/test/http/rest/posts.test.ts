@@ -157,7 +157,7 @@ onEachDatabase("posts", (database) => {
       status: 422,
       code: "validation_error",
       details: [{ field: "title", issue: "required" }],
-      message: /title is required/,
+      message: /`title` is required/,
     },
     {
       fact: "PUT needs the required fields too",

@@ -1,0 +1,194 @@
+// The handlers of operations: each parses a request, calls the engine and writes the response.
+
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Caller } from "../declare/caller.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { WriteResult } from "../engine/write-transaction.ts";
+import { originForm } from "../lib/origin-form.ts";
+import type { ResourceModel } from "../model/model.ts";
+import type { Operation, OperationKind } from "../model/operations.ts";
+import { tokensOf } from "../query/answer-size.ts";
+import { parseQuery } from "../query/query-string.ts";
+import type { Container } from "../query/read.ts";
+import { entityTag, isUnchanged, requireMatch, writePrecondition } from "./conditional.ts";
+import { deprecationHeaders, namesInQuery } from "./deprecation.ts";
+import { envelope } from "./envelope.ts";
+import { parseList, parseRowSelection } from "./query/list.ts";
+import { type QueryParameters, queryParametersOf, requireParameters } from "./query/parameters.ts";
+
+export interface RestOptions {
+  readonly engine: Engine;
+  /** What operations of the kind `report` return, by the id of the operation. */
+  readonly reports: Readonly<Record<string, ReadReport>>;
+  /** What links begin with if the server is reached under a path: `/api`. */
+  readonly basePath: string;
+  readonly callerOf: (request: FastifyRequest) => Caller;
+  /** Charges the size of a response to the quota of a caller, on top of the one token that every request takes. */
+  readonly chargeAnswer: (caller: Caller, tokens: number, setHeaders: SetHeaders) => Promise<void>;
+}
+
+/** @param parameters the query parameters of the request by name */
+export type ReadReport = (
+  caller: Caller,
+  id: string,
+  parameters: Readonly<Record<string, string>>,
+) => Promise<readonly unknown[]>;
+
+type SetHeaders = (headers: Readonly<Record<string, string>>) => void;
+
+type Params = { readonly id: string; readonly parentId?: string };
+type Request = FastifyRequest<{ Params: Params }>;
+
+/**
+ * The body, or the reply if there is none. It is not always the reply, because Fastify waits for a promise of the reply
+ * by listening to the socket.
+ */
+type Response = Promise<string | FastifyReply>;
+type Handler = (request: Request, reply: FastifyReply) => Response;
+
+const jsonType = "application/json; charset=utf-8";
+
+export class OperationHandlers implements Readonly<Record<OperationKind, Handler>> {
+  readonly #options: RestOptions;
+  readonly #operation: Operation;
+  readonly #resource: ResourceModel;
+  readonly #parameters: QueryParameters;
+  /** The path of the collection that has the rows: `/api/v1/posts` */
+  readonly #path: string;
+  readonly #mayBeDeprecated: boolean;
+
+  /** @param prefix the version in the path: `/v1` */
+  constructor(options: RestOptions, operation: Operation, prefix: string) {
+    const { resource } = operation;
+    this.#options = options;
+    this.#operation = operation;
+    this.#resource = resource;
+    this.#parameters = queryParametersOf(operation);
+    this.#path = `${options.basePath}${prefix}/${resource.segment}`;
+    this.#mayBeDeprecated =
+      resource.deprecated !== undefined || resource.attributes.some((attribute) => attribute.deprecated);
+  }
+
+  readonly list: Handler = async (request, reply) => {
+    const { engine, basePath } = this.#options;
+    const caller = this.#options.callerOf(request);
+    const query = parseQuery(request.url);
+    const list = parseList(this.#resource, this.#parameters, this.#containerOf(request), query);
+    const page = await engine.list(caller, list);
+    const { text, link } = envelope(list.page, page, `${basePath}${originForm(request.url)}`);
+    if (link !== undefined) reply.header("Link", link);
+    if (this.#mayBeDeprecated) this.#setDeprecation(reply, namesInQuery(query));
+    return this.#json(caller, text, reply);
+  };
+
+  readonly get: Handler = async (request, reply) => {
+    const query = requireParameters(this.#parameters, request.url);
+    const selection = parseRowSelection(this.#resource, query);
+    const read = { resource: this.#resource, selection, id: request.params.id, conditions: [] };
+    const caller = this.#options.callerOf(request);
+    const text = await this.#options.engine.get(caller, read);
+    const tag = entityTag(this.#resource, text);
+    requireMatch(request.headers, tag);
+    reply.header("ETag", tag);
+    if (this.#mayBeDeprecated) this.#setDeprecation(reply, namesInQuery(query));
+    if (isUnchanged(request.headers, tag)) return reply.code(304).send();
+    return this.#json(caller, text, reply);
+  };
+
+  readonly create: Handler = async (request, reply) => {
+    requireParameters(this.#parameters, request.url);
+    const { callerOf, engine } = this.#options;
+    const caller = callerOf(request);
+    const row = await engine.create(caller, this.#resource, request.body, request.params.parentId);
+    reply.code(201).header("Location", `${this.#path}/${row.id}`);
+    return this.#row(caller, request, reply, row);
+  };
+
+  readonly replace: Handler = async (request, reply) => {
+    requireParameters(this.#parameters, request.url);
+    const { callerOf, engine } = this.#options;
+    const precondition = writePrecondition(this.#resource, request.headers);
+    const caller = callerOf(request);
+    const row = await engine.replace(caller, this.#resource, request.params.id, request.body, precondition);
+    return this.#row(caller, request, reply, row);
+  };
+
+  readonly update: Handler = async (request, reply) => {
+    requireParameters(this.#parameters, request.url);
+    const { callerOf, engine } = this.#options;
+    const precondition = writePrecondition(this.#resource, request.headers);
+    const caller = callerOf(request);
+    const row = await engine.update(caller, this.#resource, request.params.id, request.body, precondition);
+    return this.#row(caller, request, reply, row);
+  };
+
+  readonly delete: Handler = async (request, reply) => {
+    requireParameters(this.#parameters, request.url);
+    const { callerOf, engine } = this.#options;
+    const precondition = writePrecondition(this.#resource, request.headers);
+    await engine.delete(callerOf(request), this.#resource, request.params.id, precondition);
+    if (this.#mayBeDeprecated) this.#setDeprecation(reply, []);
+    return reply.code(204).send();
+  };
+
+  readonly deleteAll: Handler = async (request, reply) => {
+    requireParameters(this.#parameters, request.url);
+    const { callerOf, engine } = this.#options;
+    // Operations of this kind are those of nested collections.
+    await engine.deleteAll(callerOf(request), this.#resource, this.#containerOf(request)!);
+    if (this.#mayBeDeprecated) this.#setDeprecation(reply, []);
+    return reply.code(204).send();
+  };
+
+  readonly action: Handler = async (request, reply) => {
+    requireParameters(this.#parameters, request.url);
+    const { callerOf, engine } = this.#options;
+    const caller = callerOf(request);
+    // Operations of this kind have an action.
+    const action = this.#operation.action!;
+    const row = await engine.runAction(caller, this.#resource, request.params.id, action, request.body);
+    reply.code(201).header("Location", `${this.#path}/${row.id}`);
+    if (this.#mayBeDeprecated) this.#setDeprecation(reply, []);
+    return this.#json(caller, responseText(row), reply);
+  };
+
+  readonly report: Handler = async (request, reply) => {
+    const query = requireParameters(this.#parameters, request.url);
+    const parameters = Object.fromEntries([...query].map(([name, values]) => [name, values[0]!]));
+    const caller = this.#options.callerOf(request);
+    const read = this.#options.reports[this.#operation.id]!;
+    const data = await read(caller, request.params.id, parameters);
+    const text = JSON.stringify({ data, pagination: { nextCursor: null, hasMore: false } });
+    return this.#json(caller, text, reply);
+  };
+
+  #containerOf({ params }: Request): Container | undefined {
+    const { container } = this.#operation;
+    return container && { by: container, id: params.parentId ?? params.id };
+  }
+
+  #row(caller: Caller, request: Request, reply: FastifyReply, result: WriteResult): string | Promise<string> {
+    if (this.#mayBeDeprecated) this.#setDeprecation(reply, Object.keys(request.body ?? {}));
+    reply.header("ETag", entityTag(this.#resource, result.text));
+    return this.#json(caller, responseText(result), reply);
+  }
+
+  /** The response, once its size is charged. */
+  #json(caller: Caller, text: string, reply: FastifyReply): string | Promise<string> {
+    reply.header("Content-Type", jsonType);
+    const tokens = tokensOf(text);
+    if (tokens === 0) return text;
+    const setHeaders: SetHeaders = (headers) => void reply.headers(headers);
+    return this.#options.chargeAnswer(caller, tokens, setHeaders).then(() => text);
+  }
+
+  #setDeprecation(reply: FastifyReply, named: Iterable<string>): void {
+    reply.headers({ ...deprecationHeaders(this.#resource, named) });
+  }
+}
+
+/** The row, followed by the members that only this response has. */
+function responseText({ text, returnedOnce }: WriteResult): string {
+  const more = JSON.stringify(returnedOnce ?? {});
+  return more === "{}" ? text : `${text.slice(0, -1)},${more.slice(1)}`;
+}

@@ -1,0 +1,105 @@
+// Turns the query of a collection into a list request. An unknown parameter is an error and never ignored, because a
+// misspelt filter must not return all rows.
+
+import { InvalidInput } from "../../engine/validation/invalid-input.ts";
+import type { InputError } from "../../errors.ts";
+import { defaultSort, type ResourceModel } from "../../model/model.ts";
+import { maxPage, pagingParameters } from "../../model/operation-parameters.ts";
+import { parseLimit } from "../../query/page.ts";
+import type { Query } from "../../query/query-string.ts";
+import type { Condition, Container, ListRequest, Selection, Sort } from "../../query/read.ts";
+import { searchWords } from "../../query/search-terms.ts";
+import { wholeRow } from "../../query/selection.ts";
+import { parseFields } from "./fields.ts";
+import { parseFilter } from "./filter.ts";
+import { parameterError, type QueryParameters } from "./parameters.ts";
+
+/** @throws InvalidInput with every error in the query */
+export function parseList(
+  resource: ResourceModel,
+  parameters: QueryParameters,
+  within: Container | undefined,
+  query: Query,
+): ListRequest {
+  const errors: InputError[] = [];
+  const single = new Map<string, string>();
+  const conditions: Condition[] = [];
+  for (const [name, values] of query) {
+    const parameter = parameters.get(name);
+    const error = otherPaging(resource, parameters, name) ?? parameterError(parameter, name, values);
+    if (error) errors.push(error);
+    if (parameter?.filter) conditions.push(parseFilter(parameter.filter, name, values, errors));
+    else single.set(name, values[0]!);
+  }
+  if (single.has("limit") && single.has("perPage"))
+    errors.push({ field: "perPage", issue: "duplicate", text: "must not be combined with limit" });
+  const sort = parseSort(resource, single.get("sort"), errors);
+  const selection = parseSelection(resource, single.get("fields"), errors);
+  const words = searchWords(single.get("q") ?? "");
+  const page = parsePage(resource, single, errors);
+  if (errors.length > 0) throw new InvalidInput(errors);
+  return { resource, within, selection, conditions, words, sort, page };
+}
+
+/** The selection in the query of a single row. @throws InvalidInput */
+export function parseRowSelection(resource: ResourceModel, query: Query): Selection {
+  const errors: InputError[] = [];
+  const selection = parseSelection(resource, query.get("fields")?.[0], errors);
+  if (errors.length > 0) throw new InvalidInput(errors);
+  return selection;
+}
+
+/** The error of a parameter that belongs to the style of paging that the resource does not have. */
+function otherPaging(
+  { paging, segment }: ResourceModel,
+  parameters: QueryParameters,
+  name: string,
+): InputError | undefined {
+  if (!pagingParameters.includes(name) || parameters.has(name)) return undefined;
+  const supported = paging === "page" ? "page and perPage" : "cursor and limit";
+  return { field: name, issue: "unknown", text: `is not supported: ${segment} are paged with ${supported}` };
+}
+
+function parseSort(resource: ResourceModel, text: string | undefined, errors: InputError[]): Sort {
+  const isDescending = text === undefined || text.startsWith("-");
+  const name = text === undefined ? defaultSort : text.replace(/^-/, "");
+  const attribute = resource.sorts.get(name);
+  if (attribute) return { attribute, isDescending };
+  const choices = [...resource.sorts.keys()].join(", ");
+  errors.push({
+    field: "sort",
+    issue: "choice",
+    text: `must be one of ${choices}, with a leading - for descending order`,
+  });
+  return { attribute: resource.sorts.get(defaultSort)!, isDescending };
+}
+
+function parseSelection(resource: ResourceModel, text: string | undefined, errors: InputError[]): Selection {
+  return text === undefined ? wholeRow(resource) : parseFields(resource, text, errors);
+}
+
+function parsePage(
+  { paging }: ResourceModel,
+  single: ReadonlyMap<string, string>,
+  errors: InputError[],
+): ListRequest["page"] {
+  const limit = parseLimit(single.get("limit") ?? single.get("perPage"));
+  if (paging === "page") return { style: "page", limit, number: parsePageNumber(single.get("page"), errors) };
+  const isBackward = parseDirection(single.get("direction"), errors);
+  return { style: "cursor", limit, cursor: single.get("cursor"), isBackward };
+}
+
+function parseDirection(text: string | undefined, errors: InputError[]): boolean {
+  if (text !== undefined && text !== "forward" && text !== "backward")
+    errors.push({ field: "direction", issue: "choice", text: "must be forward or backward" });
+  return text === "backward";
+}
+
+function parsePageNumber(text: string | undefined, errors: InputError[]): number {
+  if (text === undefined) return 1;
+  const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isNaN(number)) errors.push({ field: "page", issue: "type", text: "must be a whole number" });
+  if (number < 1) errors.push({ field: "page", issue: "min", text: "must be at least 1" });
+  if (number > maxPage) errors.push({ field: "page", issue: "max", text: `must be at most ${maxPage}` });
+  return number;
+}
