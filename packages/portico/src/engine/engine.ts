@@ -23,12 +23,9 @@ import { InvalidInput, validMembers } from "./validation/invalid-input.ts";
 import { patchedValues, replacementValues } from "./validation/row-values.ts";
 import { BodyValidator } from "./validation/validate.ts";
 import { areVisible } from "./visible-rows.ts";
-import {
-  type Precondition,
-  type WriteDependencies,
-  type WriteResult,
-  WriteTransaction,
-} from "./write-transaction.ts";
+import type { Precondition, WriteDependencies } from "./write-context.ts";
+import type { WriteResult } from "./write-result.ts";
+import { WriteTransaction } from "./write-transaction.ts";
 
 export class Engine {
   readonly model: Model;

@@ -1,87 +1,64 @@
-// The writes of one transaction on behalf of one caller: the row, the hooks around it, the event beside it.
+// The writes of one transaction on behalf of one caller: the row, its hooks and its event.
 
 import type { Caller } from "../declare/caller.ts";
 import type { HookContext, Rows } from "../declare/resource.ts";
 import { Problem } from "../errors.ts";
-import type { Event, EventRecorder } from "../events/event.ts";
 import { newId } from "../lib/id.ts";
-import { explainedFailure } from "../model/explained-failures.ts";
-import type { ActionModel, Model, ResourceModel, Shape } from "../model/model.ts";
+import type { ActionModel, ResourceModel, Shape } from "../model/model.ts";
 import type { Condition } from "../query/read.ts";
 import { wholeRow } from "../query/selection.ts";
 import type { RowValues } from "../query/write.ts";
 import type { Transaction } from "../store/database.ts";
-import type { Lock } from "../store/dialect.ts";
-import type { Store } from "../store/store.ts";
 import {
   type AttemptedWrite,
   explainDeleteError,
   explainNestedError,
   retryOnCollision,
 } from "./constraint.ts";
-import { dependentsOf, rowIds } from "./dependents.ts";
 import { findLocked, requireParentRow, throwNotFound } from "./find-row.ts";
 import { hookRows } from "./hook-rows.ts";
 import { ownPolicyConditions } from "./policy.ts";
 import { changedReferences, requireVisibleReferences } from "./references.ts";
 import { satisfiesAll } from "./row-conditions.ts";
+import { RowDeletion } from "./row-deletion.ts";
 import {
   currentValue,
-  hookValues,
   insertValues,
   patchedValues,
   splitServerFields,
   withSearchFields,
 } from "./validation/row-values.ts";
-import type { BodyValidator } from "./validation/validate.ts";
-
-/** A row that was written. */
-export interface WriteResult {
-  readonly id: string;
-  /** The row as JSON text. */
-  readonly text: string;
-  /** Members that only the answer of this write shows. */
-  readonly returnedOnce?: Readonly<Record<string, unknown>>;
-}
-
-/** Looks at a row as it stands before it is written, and throws where the caller expected another. */
-export type Precondition = (text: string) => void;
-
-/** What every transaction works with. */
-export interface WriteDependencies {
-  readonly model: Model;
-  readonly store: Store;
-  readonly events: EventRecorder;
-  readonly validator: BodyValidator;
-}
+import {
+  type Precondition,
+  WriteContext,
+  type WriteDependencies,
+  type WriteOptions,
+} from "./write-context.ts";
+import { WriteResult } from "./write-result.ts";
 
 export class WriteTransaction {
   readonly #dependencies: WriteDependencies;
-  readonly #session: Transaction;
-  readonly #caller: Caller;
-  /** The moment of everything that is written together. */
-  readonly #now: string;
-  /** Rows whose removal has begun: those that refer to each other are not removed in turn without end. */
-  readonly #deleting = new Set<string>();
-  /** Whether hooks write: their references may lead to rows that the caller does not see. */
-  readonly #isByHook: boolean;
-  /** The row that was to be written, for the explanation of a broken constraint. */
+  readonly #context: WriteContext;
+  readonly #deletion: RowDeletion;
+  /** The row of the last write, for the explanation of a violated constraint. */
   attempted: AttemptedWrite = { values: {}, callerValues: {} };
 
   constructor(
     dependencies: WriteDependencies,
     session: Transaction,
     caller: Caller,
-    { now = new Date().toISOString(), isByHook = false } = {},
+    options: WriteOptions = {},
   ) {
     this.#dependencies = dependencies;
-    this.#session = session;
-    this.#caller = caller;
-    this.#now = now;
-    this.#isByHook = isByHook;
+    this.#context = new WriteContext(dependencies, session, caller, options);
+    this.#deletion = new RowDeletion(this.#context, () => this.#hookContext({}));
   }
 
-  /** Adds a row from a checked body, and from what only hooks may give. */
+  /**
+   * Adds a row.
+   * @param input a valid body
+   * @param serverFields values that callers cannot set
+   */
   async insert(
     resource: ResourceModel,
     input: RowValues,
@@ -89,26 +66,32 @@ export class WriteTransaction {
     serverFields: RowValues = {},
   ): Promise<WriteResult> {
     const { parent, hooks, idPrefix } = resource;
-    const { tenantId } = this.#caller;
+    const { store, session, caller, now } = this.#context;
     await this.#requireParent(resource, parentId);
     await this.#requireReferences(resource, input);
-    const values = { ...insertValues(resource.attributes, input, this.#caller, this.#now), ...serverFields };
+    const values = { ...insertValues(resource.attributes, input, caller, now), ...serverFields };
     const returnedOnce = {};
-    const context = this.#context(returnedOnce);
-    const hookResult = this.#hookValues(resource, await hooks.before?.create?.(values, context));
+    const hookResult = await hooks.before?.create?.(values, this.#hookContext(returnedOnce));
     const id = newId(idPrefix);
-    const parentValues = parent && { [parent.name]: parentId };
-    const row = { ...values, ...hookResult, ...parentValues, id, createdAt: this.#now, updatedAt: this.#now };
+    const row = {
+      ...values,
+      ...this.#context.hookValues(resource, hookResult),
+      ...(parent && { [parent.name]: parentId }),
+      id,
+      createdAt: now,
+      updatedAt: now,
+    };
     this.#requirePolicy(resource, row);
     this.attempted = { values: row, callerValues: input };
-    const text = await this.#dependencies.store.insert(this.#session, { resource, tenantId, values: row });
-    await this.#record(resource, "created", { id, text });
-    if (!hooks.after?.create) return { id, text, returnedOnce };
-    await hooks.after.create(JSON.parse(text), context);
-    return { id, text: await this.#reread(resource, id, text), returnedOnce };
+    const text = await store.insert(session, { resource, tenantId: caller.tenantId, values: row });
+    await this.#context.record(resource, "created", id, text);
+    const result = WriteResult.ofText(id, text, returnedOnce);
+    if (!hooks.after?.create) return result;
+    await hooks.after.create(result.row, this.#hookContext(returnedOnce));
+    return WriteResult.ofText(id, await this.#context.reread(resource, id, text), returnedOnce);
   }
 
-  /** Changes a row to what `changesTo` makes of it. */
+  /** Updates a row with what `changesTo` returns for it. @throws Problem `not_found` */
   async update(
     resource: ResourceModel,
     id: string,
@@ -116,152 +99,102 @@ export class WriteTransaction {
     precondition?: Precondition,
   ): Promise<WriteResult> {
     const { hooks } = resource;
-    const { tenantId } = this.#caller;
-    const current = await this.#current(resource, id, precondition);
-    const changes = { ...changesTo(current, this.#now) };
+    const { store, session, caller, now } = this.#context;
+    const current = await this.#context.lockedRow(resource, id, precondition);
+    const changes = { ...changesTo(current, now) };
     const references = changedReferences(resource, changes, current);
     await this.#requireReferences(resource, references);
     const returnedOnce = {};
-    const context = this.#context(returnedOnce);
-    const hookResult = await hooks.before?.update?.(changes, { ...context, current });
-    const values = { ...changes, ...this.#hookValues(resource, hookResult), updatedAt: this.#now };
+    const hookResult = await hooks.before?.update?.(changes, { ...this.#hookContext(returnedOnce), current });
+    const values = { ...changes, ...this.#context.hookValues(resource, hookResult), updatedAt: now };
     const row = { ...current, ...values };
     this.#requirePolicy(resource, row);
     this.attempted = { values: row, callerValues: references };
-    const update = { resource, tenantId, id, values: withSearchFields(resource, values, row) };
-    const text = (await this.#dependencies.store.update(this.#session, update)) ?? throwNotFound(resource);
-    await this.#record(resource, "updated", { id, text });
-    if (!hooks.after?.update) return { id, text, returnedOnce };
-    await hooks.after.update(JSON.parse(text), { ...context, previous: current });
-    return { id, text: await this.#reread(resource, id, text), returnedOnce };
+    const changed = withSearchFields(resource, values, row);
+    const update = { resource, tenantId: caller.tenantId, id, values: changed };
+    const text = (await store.update(session, update)) ?? throwNotFound(resource);
+    await this.#context.record(resource, "updated", id, text);
+    const result = WriteResult.ofText(id, text, returnedOnce);
+    if (!hooks.after?.update) return result;
+    const hookContext = { ...this.#hookContext(returnedOnce), previous: current };
+    await hooks.after.update(result.row, hookContext);
+    return WriteResult.ofText(id, await this.#context.reread(resource, id, text), returnedOnce);
   }
 
-  /** The row after its hook, which may have written it once more. */
-  async #reread(resource: ResourceModel, id: string, text: string): Promise<string> {
-    const read = { resource, selection: wholeRow(resource), id, conditions: [] };
-    return (await this.#dependencies.store.get(this.#caller.tenantId, read, this.#session)) ?? text;
-  }
-
-  /** Runs an action on a row. */
+  /** Runs an action on a row. @throws Problem `not_found` */
   async runAction(
     resource: ResourceModel,
     id: string,
     action: ActionModel,
     input: RowValues,
   ): Promise<WriteResult> {
-    const current = await this.#current(resource, id, undefined);
+    const { caller, now } = this.#context;
+    const current = await this.#context.lockedRow(resource, id, undefined);
     await this.#requireReferences(action, input);
-    const completeInput = insertValues(action.attributes, input, this.#caller, this.#now);
+    const completeInput = insertValues(action.attributes, input, caller, now);
     const returnedOnce = {};
-    const result = await action.run(current, completeInput, this.#context(returnedOnce));
-    // A row that a hook made comes with what was revealed of it.
+    const result = await action.run(current, completeInput, this.#hookContext(returnedOnce));
+    // A row that the action created has members that are returned once among its own.
     const { row, others } = Object.groupBy(Object.entries(result), ([name]) =>
       resource.attribute.has(name) ? "row" : "others",
     );
     Object.assign(returnedOnce, Object.fromEntries(others ?? []));
-    return { id: result.id, text: JSON.stringify(Object.fromEntries(row ?? [])), returnedOnce };
+    return WriteResult.ofRow(result.id, Object.fromEntries(row ?? []), returnedOnce);
   }
 
-  /** Removes a row and everything under it, or marks it as removed. */
-  async delete(resource: ResourceModel, id: string, precondition?: Precondition): Promise<void> {
-    await this.#delete(resource, id, await this.#current(resource, id, precondition, "delete"));
+  /** Deletes a row and its dependents, or marks them as deleted. @throws Problem `not_found` */
+  delete(resource: ResourceModel, id: string, precondition?: Precondition): Promise<void> {
+    return this.#deletion.delete(resource, id, precondition);
   }
 
-  async #delete(resource: ResourceModel, id: string, current: Record<string, unknown>): Promise<void> {
-    const { hooks, markOnDelete } = resource;
-    const { tenantId } = this.#caller;
-    this.#deleting.add(id);
-    if (markOnDelete && current[markOnDelete.name] !== null) return;
-    const context = this.#context({});
-    await hooks.before?.delete?.({ ...context, current });
-    await this.#deleteDependents(resource, id);
-    const row = { resource, tenantId, id };
-    const text = markOnDelete
-      ? await this.#dependencies.store.update(this.#session, {
-          ...row,
-          values: { [markOnDelete.name]: this.#now, updatedAt: this.#now },
-        })
-      : await this.#dependencies.store.delete(this.#session, row);
-    await this.#record(resource, "deleted", { id, text: text ?? throwNotFound(resource) });
-    await hooks.after?.delete?.(markOnDelete ? JSON.parse(text!) : current, context);
+  /** Deletes all rows that meet the conditions. */
+  deleteAll(resource: ResourceModel, conditions: readonly Condition[]): Promise<void> {
+    return this.#deletion.deleteAll(resource, conditions);
   }
 
-  /** Removes all rows that meet the conditions. */
-  async deleteAll(resource: ResourceModel, conditions: readonly Condition[]): Promise<void> {
-    const { store } = this.#dependencies;
-    for await (const id of rowIds(store, this.#session, this.#caller.tenantId, resource, conditions)) {
-      await this.#deleteListed(resource, id, conditions);
-    }
-  }
-
-  /** A row that may have gone together with another one meanwhile. */
-  async #deleteListed(resource: ResourceModel, id: string, conditions: readonly Condition[]): Promise<void> {
-    if (this.#deleting.has(id)) return;
-    const read = { resource, selection: wholeRow(resource), id, conditions };
-    const text = await this.#dependencies.store.getLocked(
-      this.#caller.tenantId,
-      read,
-      this.#session,
-      "delete",
-    );
-    if (text !== undefined) await this.#delete(resource, id, JSON.parse(text));
-  }
-
-  /** Rows that go together with the one they refer to. Those that are only marked let go of one that is gone. */
-  async #deleteDependents(resource: ResourceModel, id: string): Promise<void> {
-    const { model, store } = this.#dependencies;
-    const { tenantId } = this.#caller;
-    for (const [dependent, attribute] of dependentsOf(model, resource)) {
-      const condition: Condition = { attribute, operator: "in", values: [id] };
-      for await (const each of rowIds(store, this.#session, tenantId, dependent, [condition])) {
-        // It goes along also where a policy keeps it from the caller, as what stands under a row does.
-        await this.#deleteListed(dependent, each, []);
-        if (!dependent.markOnDelete || resource.markOnDelete) continue;
-        const values = { [attribute.name]: null };
-        await store.update(this.#session, { resource: dependent, tenantId, id: each, values });
-      }
-    }
-  }
-
-  /** The operations that hooks have; each stands under a savepoint of its own. */
+  /** The operations that hooks can use; each runs under its own savepoint. */
   get rows(): Rows {
-    const { model, store, validator } = this.#dependencies;
+    const { model, store, session, caller, validator } = this.#context;
     return hookRows(model, {
       get: (resource, id) => {
         const read = { resource, selection: wholeRow(resource), id, conditions: [] };
-        // A hook decides by what it reads, so that must still hold when it writes.
-        return store.getLocked(this.#caller.tenantId, read, this.#session, "update");
+        // A hook decides by what it reads, so that must not change before it writes.
+        return store.getLocked(caller.tenantId, read, session, "update");
       },
       create: (resource, body, parentId) =>
-        this.#nested(resource, async (part) => {
-          const [input, byServer] = splitServerFields(resource, body);
-          const own = this.#hookValues(resource, byServer);
-          return part.insert(resource, validator.validateWhole(resource, "create", input), parentId, own);
+        this.#nested(resource, async (nested) => {
+          const [input, serverFields] = splitServerFields(resource, body);
+          const values = this.#context.hookValues(resource, serverFields);
+          return nested.insert(
+            resource,
+            validator.validateWhole(resource, "create", input),
+            parentId,
+            values,
+          );
         }),
       update: (resource, id, body) =>
-        this.#nested(resource, async (part) => {
+        this.#nested(resource, async (nested) => {
           const input = validator.validate(resource, "hookResult", body);
           const changes = (current: RowValues): RowValues =>
             validator.validateMerged(resource, patchedValues(resource, input, current));
-          return (await part.update(resource, id, changes)).text;
+          return nested.update(resource, id, changes);
         }),
       delete: (resource, id) =>
-        this.#nested(resource, (part) => part.delete(resource, id), explainDeleteError),
+        this.#nested(resource, (nested) => nested.delete(resource, id), explainDeleteError),
     });
   }
 
-  /** An operation of a hook: where it fails and the hook goes on, nothing of it remains. */
+  /** Runs an operation of a hook. If it fails and the hook continues, nothing of it remains. */
   async #nested<T>(
     resource: ResourceModel,
-    work: (part: WriteTransaction) => Promise<T>,
+    work: (nested: WriteTransaction) => Promise<T>,
     explain = explainNestedError,
   ): Promise<T> {
+    const { session, caller, now } = this.#context;
     try {
       return await retryOnCollision(resource, () =>
-        this.#session.nested((part) =>
-          work(
-            new WriteTransaction(this.#dependencies, part, this.#caller, { now: this.#now, isByHook: true }),
-          ),
+        session.nested((part) =>
+          work(new WriteTransaction(this.#dependencies, part, caller, { now, isByHook: true })),
         ),
       );
     } catch (error) {
@@ -269,66 +202,33 @@ export class WriteTransaction {
     }
   }
 
-  /** @param returnedOnce where members that a hook reveals are put */
-  #context(returnedOnce: Record<string, unknown>): HookContext {
-    const returnOnce: HookContext["returnOnce"] = (members) => void Object.assign(returnedOnce, members);
-    return { caller: this.#caller, now: this.#now, rows: this.rows, returnOnce };
-  }
-
-  /** The row as it stands, locked until the transaction ends. */
-  async #current(
-    resource: ResourceModel,
-    id: string,
-    precondition: Precondition | undefined,
-    lock: Lock = "update",
-  ): Promise<Record<string, unknown>> {
-    const text = await findLocked(this.#dependencies.store, this.#session, this.#caller, resource, id, lock);
-    precondition?.(text);
-    return JSON.parse(text);
+  /** @param returnedOnce receives the members that hooks return once */
+  #hookContext(returnedOnce: Record<string, unknown>): HookContext {
+    return this.#context.hookContext(this.rows, returnedOnce);
   }
 
   async #requireParent({ parent, hooks }: ResourceModel, id = ""): Promise<void> {
     if (!parent) return;
     const { target } = parent.reference!;
-    const { store } = this.#dependencies;
+    const { store, session, caller } = this.#context;
     if (!hooks.before?.create && !hooks.after?.create)
-      return requireParentRow(store, this.#session, this.#caller, target, id);
-    // Hooks may go on to write the parent: what is found here must still hold then.
-    await findLocked(store, this.#session, this.#caller, target, id, "update");
-  }
-
-  /** What a hook gives keeps to the declaration as well; a fault there is one of the code, not of the caller. */
-  #hookValues(resource: ResourceModel, result: RowValues | undefined): RowValues {
-    if (result === undefined) return {};
-    try {
-      return hookValues(resource, this.#dependencies.validator.validate(resource, "hookResult", result));
-    } catch (error) {
-      const fault = new Error(`a hook of ${resource.name} gave faulty values: ${(error as Error).message}`);
-      throw this.#dependencies.model.explainsFailures ? explainedFailure(fault.message, fault) : fault;
-    }
+      return requireParentRow(store, session, caller, target, id);
+    // Hooks may write the parent: what they see of it must not change before.
+    await findLocked(store, session, caller, target, id, "update");
   }
 
   async #requireReferences(shape: Shape, values: RowValues): Promise<void> {
-    if (this.#isByHook) return;
-    const { store } = this.#dependencies;
-    await requireVisibleReferences(store, this.#session, this.#caller, shape, values);
+    const { store, session, caller, isByHook } = this.#context;
+    if (!isByHook) await requireVisibleReferences(store, session, caller, shape, values);
   }
 
-  /** What the row's own policy says of it; the row that it stands under was found visible, and stays the same. */
+  /** Requires that the row meets the policy of its own resource; its parent was checked before and does not change. */
   #requirePolicy(resource: ResourceModel, row: RowValues): void {
-    const conditions = ownPolicyConditions(this.#caller, resource);
-    const current = conditions.map(({ attribute }) => [
-      attribute.name,
-      currentValue(attribute, row, this.#now),
-    ]);
+    const { caller, now } = this.#context;
+    const conditions = ownPolicyConditions(caller, resource);
+    if (conditions.length === 0) return;
+    const current = conditions.map(({ attribute }) => [attribute.name, currentValue(attribute, row, now)]);
     if (satisfiesAll(conditions, Object.fromEntries(current))) return;
     throw new Problem("forbidden", `You are not allowed to write this ${resource.title}.`);
-  }
-
-  async #record(resource: ResourceModel, action: Event["action"], { id, text }: WriteResult): Promise<void> {
-    if (!resource.recordsEvents) return;
-    const { tenantId, credentialId } = this.#caller;
-    const event = { tenantId, resource, action, rowId: id, row: text, credentialId, at: this.#now };
-    await this.#dependencies.events.record(this.#session, event);
   }
 }

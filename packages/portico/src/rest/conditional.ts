@@ -2,7 +2,7 @@
 
 import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import type { Precondition } from "../engine/write-transaction.ts";
+import type { Precondition } from "../engine/write-context.ts";
 import { Problem } from "../errors.ts";
 import type { ResourceModel } from "../model/model.ts";
 import { matchesTag } from "../query/entity-tag.ts";

@@ -3,7 +3,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Caller } from "../declare/caller.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { WriteResult } from "../engine/write-transaction.ts";
+import type { WriteResult } from "../engine/write-result.ts";
 import { originForm } from "../lib/origin-form.ts";
 import type { ResourceModel } from "../model/model.ts";
 import type { Operation, OperationKind } from "../model/operations.ts";

@@ -9,7 +9,7 @@ import { users } from "../../src/auth/users/resource.ts";
 import { app } from "../../src/declare/app.ts";
 import type { Caller } from "../../src/declare/caller.ts";
 import { Engine } from "../../src/engine/engine.ts";
-import type { WriteResult } from "../../src/engine/write-transaction.ts";
+import type { WriteResult } from "../../src/engine/write-result.ts";
 import { Problem } from "../../src/errors.ts";
 import { eventsTable } from "../../src/events/event.ts";
 import type { KeyNotifications } from "../../src/mail/key-emails.ts";

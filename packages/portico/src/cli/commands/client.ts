@@ -2,7 +2,7 @@
 
 import { oauthClients } from "../../auth/clients/resource.ts";
 import { openIdScopes } from "../../auth/clients/rules.ts";
-import type { WriteResult } from "../../engine/write-transaction.ts";
+import type { WriteResult } from "../../engine/write-result.ts";
 import { OperatorError } from "../../errors.ts";
 import type { Model } from "../../model/model.ts";
 import type { Command, CommandOutput } from "../command.ts";

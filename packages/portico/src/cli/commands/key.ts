@@ -3,7 +3,7 @@
 import { keyWarning } from "../../auth/api-keys/resource.ts";
 import { findUser } from "../../auth/tenants/tenant.ts";
 import type { Quota } from "../../declare/caller.ts";
-import type { WriteResult } from "../../engine/write-transaction.ts";
+import type { WriteResult } from "../../engine/write-result.ts";
 import { OperatorError } from "../../errors.ts";
 import { quota } from "../../runtime/settings/parsers.ts";
 import type { Arguments, Command, CommandOutput } from "../command.ts";

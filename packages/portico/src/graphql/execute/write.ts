@@ -2,7 +2,7 @@
 
 import type { Caller } from "../../declare/caller.ts";
 import type { Engine } from "../../engine/engine.ts";
-import type { WriteResult } from "../../engine/write-transaction.ts";
+import type { WriteResult } from "../../engine/write-result.ts";
 import type { ResourceModel } from "../../model/model.ts";
 import type { Selection } from "../../query/read.ts";
 import type { RootFieldMapping } from "../schema/field-mapping.ts";
@@ -34,7 +34,7 @@ export async function write(
   if (mapping.kind === "delete") return deleteRow(engine, caller, resource, id, selection);
   const result = await updateOrAct(engine, caller, mapping, id, input);
   // What an action answers with may be less than the row.
-  const own = kind === "act" ? undefined : ownText(JSON.parse(result.text), selection);
+  const own = kind === "act" ? undefined : ownText(result.row, selection);
   const text =
     own ?? (await engine.getAfterWrite(caller, { resource, selection, id: result.id, conditions: [] }));
   return { text, returnedOnce: result.returnedOnce };

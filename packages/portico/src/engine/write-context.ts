@@ -1,0 +1,105 @@
+// What the writes of one transaction on behalf of one caller share: locked rows, hooks and events.
+
+import type { Caller } from "../declare/caller.ts";
+import type { HookContext, Rows } from "../declare/resource.ts";
+import type { Event, EventRecorder } from "../events/event.ts";
+import { explainedFailure } from "../model/explained-failures.ts";
+import type { Model, ResourceModel } from "../model/model.ts";
+import { wholeRow } from "../query/selection.ts";
+import type { RowValues } from "../query/write.ts";
+import type { Transaction } from "../store/database.ts";
+import type { Lock } from "../store/dialect.ts";
+import type { Store } from "../store/store.ts";
+import { findLocked } from "./find-row.ts";
+import { hookValues } from "./validation/row-values.ts";
+import type { BodyValidator } from "./validation/validate.ts";
+
+/** What all transactions share. */
+export interface WriteDependencies {
+  readonly model: Model;
+  readonly store: Store;
+  readonly events: EventRecorder;
+  readonly validator: BodyValidator;
+}
+
+/** Checks a row before it is written, and throws if the caller expected another. */
+export type Precondition = (text: string) => void;
+
+export interface WriteOptions {
+  /** The timestamp of everything that is written together. */
+  readonly now?: string;
+  /** Whether a hook writes: its references may point to rows that the caller does not see. */
+  readonly isByHook?: boolean;
+}
+
+export class WriteContext {
+  readonly model: Model;
+  readonly store: Store;
+  readonly validator: BodyValidator;
+  readonly session: Transaction;
+  readonly caller: Caller;
+  readonly now: string;
+  readonly isByHook: boolean;
+  readonly #events: EventRecorder;
+
+  constructor(
+    { model, store, events, validator }: WriteDependencies,
+    session: Transaction,
+    caller: Caller,
+    { now = new Date().toISOString(), isByHook = false }: WriteOptions,
+  ) {
+    this.model = model;
+    this.store = store;
+    this.validator = validator;
+    this.session = session;
+    this.caller = caller;
+    this.now = now;
+    this.isByHook = isByHook;
+    this.#events = events;
+  }
+
+  /** The row as JSON text, locked until the transaction ends. @throws Problem `not_found` */
+  async lockedRow(
+    resource: ResourceModel,
+    id: string,
+    precondition: Precondition | undefined,
+    lock: Lock = "update",
+  ): Promise<Record<string, unknown>> {
+    const text = await findLocked(this.store, this.session, this.caller, resource, id, lock);
+    precondition?.(text);
+    return JSON.parse(text);
+  }
+
+  /** The row after its hook, which may have written it again. */
+  async reread(resource: ResourceModel, id: string, text: string): Promise<string> {
+    const read = { resource, selection: wholeRow(resource), id, conditions: [] };
+    return (await this.store.get(this.caller.tenantId, read, this.session)) ?? text;
+  }
+
+  /** @param returnedOnce receives the members that hooks return once */
+  hookContext(rows: Rows, returnedOnce: Record<string, unknown>): HookContext {
+    const returnOnce: HookContext["returnOnce"] = (members) => void Object.assign(returnedOnce, members);
+    return { caller: this.caller, now: this.now, rows, returnOnce };
+  }
+
+  /** The values that a hook returned. They must match the declaration; if not, the error is one of the code. */
+  hookValues(resource: ResourceModel, result: RowValues | undefined): RowValues {
+    if (result === undefined) return {};
+    try {
+      return hookValues(resource, this.validator.validate(resource, "hookResult", result));
+    } catch (error) {
+      const failure = new Error(
+        `a hook of ${resource.name} returned invalid values: ${(error as Error).message}`,
+      );
+      throw this.model.explainsFailures ? explainedFailure(failure.message, failure) : failure;
+    }
+  }
+
+  /** Records the event of a write, if the resource records events. */
+  async record(resource: ResourceModel, action: Event["action"], rowId: string, text: string): Promise<void> {
+    if (!resource.recordsEvents) return;
+    const { tenantId, credentialId } = this.caller;
+    const event = { tenantId, resource, action, rowId, row: text, credentialId, at: this.now };
+    await this.#events.record(this.session, event);
+  }
+}
