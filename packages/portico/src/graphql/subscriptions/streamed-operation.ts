@@ -73,12 +73,15 @@ export class StreamedOperation implements CredentialListener {
   #onSubscriptionEnd(cause: EndCause): void {
     switch (cause.kind) {
       case "failed":
-        return this.fail(cause.error);
+        this.fail(cause.error);
+        break;
       case "forbidden":
-        return this.revoke(cause.problem);
+        this.revoke(cause.problem);
+        break;
       case "tooSlow":
         this.end();
-        return this.#sink.endTooSlow();
+        this.#sink.endTooSlow();
+        break;
     }
   }
 
