@@ -1,4 +1,4 @@
-// What the reference executor answers over the database of a started server.
+// Opens the reference executor on the database of a running server.
 
 import type { Caller } from "../../src/declare/caller.ts";
 import { Engine } from "../../src/engine/engine.ts";
@@ -15,19 +15,19 @@ import { firstTenant } from "../support/keys.ts";
 import type { Answer, Workspace } from "../support/server.ts";
 import { executeByReference } from "./reference-executor.ts";
 
-const secret = "what both the server and the reference sign cursors with";
+const secret = "the server and the reference sign cursors with this";
 
-/** What the server must be started with, so that its cursors are the reference's. */
+/** Settings of the server: both must sign cursors alike. */
 export const referenceSettings = { PORTICO_SECRET: secret };
 
 export interface Reference {
-  answer(query: string, variables?: Readonly<Record<string, unknown>>): Promise<Answer["body"]>;
+  execute(query: string, variables?: Readonly<Record<string, unknown>>): Promise<Answer["body"]>;
   close(): Promise<void>;
 }
 
 /**
- * @param folder where the `portico.config.ts` of the server stands
- * @param userId in whose name it reads, with every scope
+ * @param folder contains the `portico.config.ts` of the server
+ * @param userId the user of the caller, which has all scopes
  */
 export async function openReference(
   workspace: Workspace,
@@ -43,33 +43,32 @@ export async function openReference(
     credentialId: "reference",
     scopes: new Set(model.scopes),
   };
-  const parts = {
+  const executor = new Executor({
     api,
     engine,
     limits: standardLimits,
     takeTokens: async () => {},
     chargeAnswer: async () => {},
-  };
-  const answerer = new Executor(parts);
+  });
 
-  function examine(request: GraphqlRequest) {
+  function prepare(request: GraphqlRequest) {
     try {
-      return answerer.prepare(request, caller, false);
+      return executor.prepare(request, caller, false);
     } catch (error) {
       if (error instanceof Problem) return [failureOf(error)];
       throw error;
     }
   }
 
-  async function answer(query: string, variables: Readonly<Record<string, unknown>> = {}) {
+  async function execute(query: string, variables: Readonly<Record<string, unknown>> = {}) {
     const request = { query, variables, operationName: undefined, extensions: {}, isLong: false };
-    const examined = examine(request);
-    if (areFailures(examined)) return { errors: examined.map(({ formatted }) => formatted) };
-    const { parsed, compiled } = examined;
-    const context = { api, engine, caller, addReturnedOnce: () => {} };
+    const prepared = prepare(request);
+    if (areFailures(prepared)) return { errors: prepared.map(({ formatted }) => formatted) };
+    const { parsed, compiled } = prepared;
+    const context = { api, engine, caller };
     const { data, errors } = await executeByReference(parsed, compiled.operation, variables, context);
     return { data, errors: errors?.map((error) => failureOfField(error, {}).formatted) };
   }
 
-  return { answer, close: () => store.database.close() };
+  return { execute, close: () => store.database.close() };
 }

@@ -1,30 +1,28 @@
-// The reference executor: graphql-js with a resolver that reads every row, list and page for itself. The server has no
-// use for it; its compiled answers are held against those of this one.
+// The reference executor: graphql-js with a resolver that reads each row, list and page separately. It derives the meaning
+// of a field from the names of the schema, not from the server's mappings. Tests compare the server's results with it.
 
 import {
   type ExecutionResult,
   execute,
   GraphQLError,
   type GraphQLFieldResolver,
+  type GraphQLObjectType,
   type GraphQLTypeResolver,
   type OperationDefinitionNode,
 } from "graphql";
+import type { Caller } from "../../src/declare/caller.ts";
+import type { Engine } from "../../src/engine/engine.ts";
 import { orNull } from "../../src/engine/or-null.ts";
 import type { Page } from "../../src/engine/page.ts";
-import type { RunContext } from "../../src/graphql/compile/compile.ts";
-import { pageInfoValue } from "../../src/graphql/compile/connection-text.ts";
-import { resourceOfId } from "../../src/graphql/compile/resource-of-id.ts";
 import type { ParsedDocument } from "../../src/graphql/document/parsed-document.ts";
-import { search } from "../../src/graphql/execute/search.ts";
-import { isWrite, write } from "../../src/graphql/execute/write.ts";
-import { mappingOf } from "../../src/graphql/schema/field-mapping.ts";
 import {
   clampLimit,
   connectionRequest,
   newestFirst,
   parentContainer,
-} from "../../src/graphql/schema/list-arguments.ts";
-import { pascalCase } from "../../src/graphql/schema/naming.ts";
+} from "../../src/graphql/fields/list-arguments.ts";
+import { search } from "../../src/graphql/fields/search.ts";
+import { inverseLists, pascalCase } from "../../src/graphql/schema/naming.ts";
 import type { Api } from "../../src/graphql/schema/schema.ts";
 import { isId } from "../../src/lib/id.ts";
 import type { Attribute, ResourceModel } from "../../src/model/model.ts";
@@ -32,14 +30,15 @@ import { rowSeparator } from "../../src/query/page.ts";
 import type { Condition, Container } from "../../src/query/read.ts";
 import { wholeRow } from "../../src/query/selection.ts";
 
-/** A row on its way through the executor. */
 interface Row {
   readonly resource: ResourceModel;
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-export interface ReferenceContext extends Omit<RunContext, "introspected"> {
+export interface ReferenceContext {
   readonly api: Api;
+  readonly engine: Engine;
+  readonly caller: Caller;
 }
 
 export async function executeByReference(
@@ -62,69 +61,116 @@ export async function executeByReference(
 const typeOfRow: GraphQLTypeResolver<unknown, ReferenceContext> = (value) =>
   pascalCase((value as Row).resource.name);
 
-const resolve: GraphQLFieldResolver<unknown, ReferenceContext> = (source, given, context, info) => {
-  const field = info.parentType.getFields()[info.fieldName]!;
-  const meaning = mappingOf(field);
-  const { engine, caller, api } = context;
-  if (isWrite(meaning)) return written(context, info.path.key, meaning, given);
-  switch (meaning?.kind) {
-    case "value":
-      return (source as Row).values[meaning.attribute.name];
-    case "row":
-      return referred(context, source as Row, meaning.reference);
-    case "list":
-      return rows(
-        context,
-        meaning.resource,
-        [below(meaning.reference, source as Row)],
-        clampLimit(given.first),
-      );
-    case "one":
-      return row(context, meaning.resource, String(given.id));
-    case "first":
-      return rows(
-        context,
-        meaning.resource,
-        [],
-        clampLimit(given.limit),
-        parentContainer(meaning.resource, given),
-      );
-    case "node": {
-      const resource = resourceOfId(api, String(given.id));
-      return resource ? row(context, resource, String(given.id)) : null;
+type Arguments = Readonly<Record<string, unknown>>;
+
+const resolve: GraphQLFieldResolver<unknown, ReferenceContext> = (source, args, context, info) => {
+  const { parentType, fieldName } = info;
+  if (parentType === info.schema.getQueryType()) return queryField(context, fieldName, args);
+  if (parentType === info.schema.getMutationType()) return mutationField(context, fieldName, args);
+  if (context.api.resourceOf.has(parentType)) return rowField(context, source as Row, fieldName, args);
+  return connectionField(source, parentType, fieldName);
+};
+
+function queryField(context: ReferenceContext, name: string, args: Arguments): unknown {
+  const { api, engine, caller } = context;
+  if (name === "node") return nodeById(context, String(args.id));
+  if (name === "search") {
+    const targets = api.searched.map((resource) => ({ resource, selection: wholeRow(resource) }));
+    return search(engine, caller, targets, String(args.q), clampLimit(args.limit)).then((hits) =>
+      hits.map(({ resource, text }) => rowOf(resource, text)),
+    );
+  }
+  for (const resource of api.typeOf.keys()) {
+    if (name === resource.name) return rowById(context, resource, String(args.id));
+    if (name === resource.plural)
+      return newestRows(context, resource, clampLimit(args.limit), [], parentContainer(resource, args));
+    if (name === `${resource.plural}Connection`) return connectionPage(context, resource, args);
+  }
+  throw unknownField(name);
+}
+
+async function mutationField(context: ReferenceContext, name: string, args: Arguments): Promise<Row> {
+  const { api, engine, caller } = context;
+  const id = String(args.id);
+  for (const [resource, { name: typeName }] of api.typeOf) {
+    const selection = wholeRow(resource);
+    const read = async (rowId: string): Promise<Row> =>
+      rowOf(resource, await engine.getAfterWrite(caller, { resource, selection, id: rowId, conditions: [] }));
+    const input = { ...(args.input as Arguments | undefined) };
+    if (name === `create${typeName}`) {
+      const { [resource.parent?.name ?? ""]: parentId, ...body } = input;
+      const parent = parentId === undefined ? undefined : String(parentId);
+      return read((await engine.create(caller, resource, body, parent)).id);
     }
-    case "search": {
-      const all = api.searched.map((resource) => ({ resource, selection: wholeRow(resource) }));
-      return search(engine, caller, all, String(given.q), clampLimit(given.limit)).then((found) =>
-        found.map(({ resource, text }) => rowOf(resource, text)),
-      );
+    if (name === `update${typeName}`) return read((await engine.update(caller, resource, id, input)).id);
+    if (name === `delete${typeName}`) {
+      const before = await read(id);
+      await engine.delete(caller, resource, id);
+      return resource.markOnDelete ? read(id) : before;
     }
-    case "page": {
-      const { resource } = meaning;
-      const list = connectionRequest(resource, given, wholeRow(resource), true);
-      return engine.list(caller, list).then((page): ResourcePage => ({ resource, page }));
-    }
+    for (const action of resource.actions.values())
+      if (name === `${action.verb}${typeName}`)
+        return read((await engine.runAction(caller, resource, id, action, input)).id);
+  }
+  throw unknownField(name);
+}
+
+function rowField(context: ReferenceContext, row: Row, name: string, args: Arguments): unknown {
+  const { resource, values } = row;
+  for (const attribute of resource.attributes) {
+    if (attribute.isInternal) continue;
+    if (name === attribute.name) return values[name];
+    if (name === attribute.reference?.name) return referencedRow(context, row, attribute);
+  }
+  const list = inverseLists(context.engine.model, resource).find((each) => each.name === name);
+  if (!list) throw unknownField(name);
+  const condition: Condition = { attribute: list.reference, operator: "in", values: [String(values.id)] };
+  return newestRows(context, list.resource, clampLimit(args.first), [condition]);
+}
+
+interface ResourcePage {
+  readonly resource: ResourceModel;
+  readonly page: Page;
+}
+
+function connectionField(source: unknown, { name: typeName }: GraphQLObjectType, name: string): unknown {
+  if (typeName.endsWith("Edge")) return (source as Edge)[name as keyof Edge];
+  const { page } = source as ResourcePage;
+  switch (name) {
     case "edges":
-      return edges(source as ResourcePage);
-    case "edgeNode":
-      return (source as Edge).node;
-    case "edgeCursor":
-      return (source as Edge).cursor;
+      return edgesOf(source as ResourcePage);
     case "pageInfo":
       return source;
-    case "pageFact":
-      return pageInfoValue(meaning.fact, (source as ResourcePage).page);
+    case "hasNextPage":
+      return page.hasNext;
+    case "hasPreviousPage":
+      return page.hasPrevious;
+    case "startCursor":
+      return page.startCursor ?? null;
+    case "endCursor":
+      return page.endCursor ?? null;
     default:
-      throw new GraphQLError(`${info.fieldName} cannot be resolved.`);
+      throw unknownField(name);
   }
-};
+}
+
+function unknownField(name: string): GraphQLError {
+  return new GraphQLError(`The reference executor does not know ${name}.`);
+}
 
 function rowOf(resource: ResourceModel, text: string): Row {
   return { resource, values: JSON.parse(text) };
 }
 
-/** A row that is not there, or that a policy hides, is null. */
-async function row(
+async function nodeById(context: ReferenceContext, id: string): Promise<Row | null> {
+  for (const resource of context.api.typeOf.keys())
+    if (resource.operations.has("get") && id.startsWith(`${resource.idPrefix}_`))
+      return rowById(context, resource, id);
+  return null;
+}
+
+/** Null for a row that does not exist, or that a policy hides. */
+async function rowById(
   { engine, caller }: ReferenceContext,
   resource: ResourceModel,
   id: string,
@@ -135,24 +181,20 @@ async function row(
   return text === "null" ? null : rowOf(resource, text);
 }
 
-function referred(
+function referencedRow(
   context: ReferenceContext,
-  source: Row,
+  row: Row,
   { name, reference }: Attribute,
 ): Promise<Row | null> | null {
-  const id = source.values[name];
-  return typeof id === "string" ? row(context, reference!.target, id) : null;
+  const id = row.values[name];
+  return typeof id === "string" ? rowById(context, reference!.target, id) : null;
 }
 
-function below(attribute: Attribute, { values }: Row): Condition {
-  return { attribute, operator: "in", values: [String(values.id)] };
-}
-
-async function rows(
+async function newestRows(
   { engine, caller }: ReferenceContext,
   resource: ResourceModel,
-  conditions: readonly Condition[],
   limit: number,
+  conditions: readonly Condition[],
   within?: Container,
 ): Promise<Row[]> {
   const page = await engine.list(caller, {
@@ -167,9 +209,13 @@ async function rows(
   return (JSON.parse(page.rows) as Row["values"][]).map((values) => ({ resource, values }));
 }
 
-interface ResourcePage {
-  readonly resource: ResourceModel;
-  readonly page: Page;
+async function connectionPage(
+  { engine, caller }: ReferenceContext,
+  resource: ResourceModel,
+  args: Arguments,
+): Promise<ResourcePage> {
+  const list = connectionRequest(resource, args, wholeRow(resource), true);
+  return { resource, page: await engine.list(caller, list) };
 }
 
 interface Edge {
@@ -177,22 +223,8 @@ interface Edge {
   readonly cursor: string;
 }
 
-function edges({ resource, page }: ResourcePage): Edge[] {
+function edgesOf({ resource, page }: ResourcePage): Edge[] {
   if (page.count === 0) return [];
   const texts = page.rows.slice(1, -1).split(rowSeparator);
-  return texts.map((text, index) => ({
-    node: rowOf(resource, text),
-    cursor: page.cursorAt(index),
-  }));
-}
-
-async function written(
-  { engine, caller, addReturnedOnce }: ReferenceContext,
-  name: string | number,
-  meaning: Parameters<typeof write>[2],
-  given: Readonly<Record<string, unknown>>,
-): Promise<Row> {
-  const { text, returnedOnce } = await write(engine, caller, meaning, given, wholeRow(meaning.resource));
-  if (returnedOnce && Object.keys(returnedOnce).length > 0) addReturnedOnce(String(name), returnedOnce);
-  return rowOf(meaning.resource, text);
+  return texts.map((text, index) => ({ node: rowOf(resource, text), cursor: page.cursorAt(index) }));
 }

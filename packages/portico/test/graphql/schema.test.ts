@@ -85,7 +85,7 @@ test("what a declaration says stands in the schema", () => {
   for (const part of [
     '"""A ship."""\ntype Ship implements Node',
     '"""As it stands on the bow."""\n  name: String!',
-    'flag: ShipFlag! @deprecated(reason: "Since 2026-01-01, gone on 2027-01-01.")',
+    'flag: ShipFlag! @deprecated(reason: "Deprecated since 2026-01-01. Will be removed on 2027-01-01.")',
     "enum ShipFlag {\n  red\n  blue\n}",
     "code: String!",
     "crew: Int!",

@@ -1,11 +1,10 @@
-// What an operation asks for: its fields with their arguments read, fragments opened, and `@skip` and `@include`
-// followed (GraphQL, section 6.3.2).
+// Collects the fields of an operation (GraphQL, section 6.3.2): arguments are coerced, fragments are expanded, and `@skip`
+// and `@include` are applied.
 
 import {
   type FieldNode,
   type FragmentDefinitionNode,
   type FragmentSpreadNode,
-  type GraphQLAbstractType,
   type GraphQLField,
   GraphQLIncludeDirective,
   type GraphQLObjectType,
@@ -20,25 +19,25 @@ import {
   type SelectionSetNode,
   type VariableValues,
 } from "graphql";
-import { resourceOfId } from "../compile/resource-of-id.ts";
-import { type FieldMapping, mappingOf } from "../schema/field-mapping.ts";
+import type { Arguments, FieldMapping } from "../fields/field-mapping.ts";
+import { mappingOf } from "../fields/mapping-of.ts";
 import type { Api } from "../schema/schema.ts";
 
-/** A field as it stands in the answer. */
+/** A field of an operation. Nodes with the same response name are merged. */
 export interface CollectedField {
-  /** Its alias, or its name. */
+  /** The alias of the field, or else its name. */
   readonly responseName: string;
+  readonly parentType: GraphQLObjectType;
   readonly definition: GraphQLField<unknown, unknown>;
-  /** Undefined for fields of introspection. */
-  readonly mapping: FieldMapping | undefined;
-  /** Where it stands in the document. */
+  readonly mapping: FieldMapping;
   readonly nodes: readonly FieldNode[];
-  readonly arguments: Readonly<Record<string, unknown>>;
-  /** What is asked for of each type that its value may have. */
-  readonly subselections: readonly Subselection[];
+  readonly arguments: Arguments;
+  /** One for each object type that the value can have; none for scalars. */
+  readonly selectionSets: readonly SelectionSet[];
 }
 
-export interface Subselection {
+/** The fields that are selected of an object type. */
+export interface SelectionSet {
   readonly type: GraphQLObjectType;
   readonly fields: readonly CollectedField[];
 }
@@ -50,67 +49,65 @@ export interface OperationInput {
   readonly variables: VariableValues;
 }
 
-/** The root fields of a validated operation. @throws GraphQLError for an argument that its variable leaves without a value */
-export function selectedFields(input: OperationInput): readonly CollectedField[] {
+/** The root fields of a valid operation. @throws GraphQLError for a required argument whose variable has no value */
+export function collectRootFields(input: OperationInput): readonly CollectedField[] {
   const { api, operation } = input;
   const root = api.schema.getRootType(operation.operation)!;
   return fieldsOf(input, root, [operation.selectionSet]);
 }
 
-/** The fields of one type of object, merged by the name that they have in the answer. */
 function fieldsOf(
   input: OperationInput,
   type: GraphQLObjectType,
-  sets: readonly SelectionSetNode[],
+  nodes: readonly SelectionSetNode[],
 ): CollectedField[] {
   const nodesByName = new Map<string, FieldNode[]>();
   const visitedFragments = new Set<string>();
-  for (const set of sets) collectFields(input, type, set, nodesByName, visitedFragments);
-  return [...nodesByName].map(([name, nodes]) => selectedField(input, type, name, nodes));
+  for (const node of nodes) collectNodes(input, type, node, nodesByName, visitedFragments);
+  return [...nodesByName].map(([responseName, fieldNodes]) =>
+    collectedField(input, type, responseName, fieldNodes),
+  );
 }
 
-function selectedField(
+function collectedField(
   input: OperationInput,
-  parent: GraphQLObjectType,
+  parentType: GraphQLObjectType,
   responseName: string,
   nodes: readonly FieldNode[],
 ): CollectedField {
   const node = nodes[0]!;
   // The document is valid, so the field is defined.
-  const definition = input.api.schema.getField(parent, node.name.value)! as GraphQLField<unknown, unknown>;
+  const definition = input.api.schema.getField(parentType, node.name.value)! as GraphQLField<
+    unknown,
+    unknown
+  >;
+  const mapping = mappingOf(definition);
   const args =
     node.arguments?.length || definition.args.length
       ? getArgumentValues(definition, node, input.variables)
-      : none;
-  const field = { responseName, definition, mapping: mappingOf(definition), nodes, arguments: args };
-  return { ...field, subselections: subselectionsOf(input, field) };
+      : noArguments;
+  const types = possibleTypes(input, definition, mapping, args);
+  const setNodes = types.length > 0 ? nodes.flatMap(({ selectionSet }) => selectionSet ?? []) : [];
+  const selectionSets = types.map((type) => ({ type, fields: fieldsOf(input, type, setNodes) }));
+  return { responseName, parentType, definition, mapping, nodes, arguments: args, selectionSets };
 }
 
-const none = Object.freeze({});
+const noArguments: Arguments = Object.freeze({});
 
-function subselectionsOf(
-  input: OperationInput,
-  selected: Omit<CollectedField, "subselections">,
-): Subselection[] {
-  const type = getNamedType(selected.definition.type);
-  if (!isCompositeType(type)) return [];
-  const sets = selected.nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
-  const types = isAbstractType(type) ? possibleTypes(input, type, selected) : [type];
-  return types.map((each) => ({ type: each, fields: fieldsOf(input, each, sets) }));
-}
-
-/** The id of a node tells of which type it is. */
+/** The object types that the value of a field can have; none for scalars. */
 function possibleTypes(
   { api }: OperationInput,
-  type: GraphQLAbstractType,
-  { mapping, arguments: args }: Omit<CollectedField, "subselections">,
+  definition: GraphQLField<unknown, unknown>,
+  mapping: FieldMapping,
+  args: Arguments,
 ): readonly GraphQLObjectType[] {
-  if (mapping?.kind !== "node") return api.schema.getPossibleTypes(type);
-  const resource = resourceOfId(api, String(args.id));
-  return resource ? [api.typeOf.get(resource)!] : [];
+  const type = getNamedType(definition.type);
+  if (!isCompositeType(type)) return [];
+  if (!isAbstractType(type)) return [type];
+  return mapping.possibleTypes?.(args) ?? api.schema.getPossibleTypes(type);
 }
 
-function collectFields(
+function collectNodes(
   input: OperationInput,
   type: GraphQLObjectType,
   { selections }: SelectionSetNode,
@@ -128,11 +125,11 @@ function collectFields(
     }
     const fragment = fragmentOf(input, selection, visitedFragments);
     if (fragment && fragmentApplies(input, type, fragment.typeCondition?.name.value))
-      collectFields(input, type, fragment.selectionSet, nodesByName, visitedFragments);
+      collectNodes(input, type, fragment.selectionSet, nodesByName, visitedFragments);
   }
 }
 
-/** The fragment, or undefined for one that was opened in the same place before. */
+/** The fragment; undefined if it has been expanded in the same selection set. */
 function fragmentOf(
   { fragments }: OperationInput,
   selection: FragmentSpreadNode | InlineFragmentNode,
@@ -148,11 +145,11 @@ function fragmentOf(
 function fragmentApplies(
   { api }: OperationInput,
   type: GraphQLObjectType,
-  condition: string | undefined,
+  typeCondition: string | undefined,
 ): boolean {
-  if (condition === undefined || condition === type.name) return true;
-  const named = api.schema.getType(condition);
-  return isAbstractType(named) && api.schema.isSubType(named, type);
+  if (typeCondition === undefined || typeCondition === type.name) return true;
+  const conditionType = api.schema.getType(typeCondition);
+  return isAbstractType(conditionType) && api.schema.isSubType(conditionType, type);
 }
 
 function isIncluded(

@@ -1,4 +1,5 @@
-// The bounds of what a caller may ask for. Settings read them, so that they stand apart from all that needs graphql-js.
+// The limits of GraphQL operations, which settings can change. This file imports nothing, so that settings do not load
+// graphql-js.
 
 export interface GraphqlLimits {
   /** Characters of a document. */
@@ -7,23 +8,23 @@ export interface GraphqlLimits {
   readonly tokens: number;
   /** Operations of a document. */
   readonly operations: number;
-  /** Fragments that a document defines. */
+  /** Fragment definitions of a document. */
   readonly fragments: number;
-  /** Characters of a name, an alias among them. */
+  /** Characters of a name or alias. */
   readonly name: number;
-  /** Fields of an operation, with those of fragments counted wherever they are used. */
+  /** Fields of an operation. The fields of a fragment count each time it is spread. */
   readonly fields: number;
-  /** Fields inside one another. */
+  /** Levels of nested fields. */
   readonly depth: number;
-  /** Selections inside one another, fragments among them. */
+  /** Levels of nested selection sets, including those of fragments. */
   readonly nesting: number;
-  /** Pairs of fields that may be the same field of the answer: validation compares each two. */
+  /** Pairs of fields that validation compares because they can have the same response name. */
   readonly comparisons: number;
-  /** Rows that an operation could answer with. */
+  /** Maximum number of rows in the result. */
   readonly cost: number;
-  /** Characters of the texts in them, were each as long as its declaration allows. */
+  /** Characters of the strings in the result, if each has its maximum length. */
   readonly size: number;
-  /** Characters of the names in an answer, with lists counted as full. */
+  /** Characters of the names in the result, with full lists. */
   readonly names: number;
 }
 

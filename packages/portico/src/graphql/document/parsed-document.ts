@@ -1,4 +1,4 @@
-// Documents, parsed and validated once. The cache holds so many of a size that what callers send cannot fill memory.
+// Parses and validates documents, and caches them. The size of the cache is limited by the size of the documents.
 
 import {
   type DocumentNode,
@@ -12,7 +12,7 @@ import {
 import { Problem } from "../../errors.ts";
 import { BoundedMap } from "../../lib/bounded-map.ts";
 import { type Failure, failureOf, failureOfDocument } from "../execute/failure.ts";
-import { requireBoundedDocument } from "./document-limits.ts";
+import { requireDocumentWithinLimits } from "./document-limits.ts";
 import type { GraphqlLimits } from "./graphql-limits.ts";
 import { limitExceeded, requireWithin } from "./operation-limits.ts";
 
@@ -20,26 +20,26 @@ export interface ParsedDocument {
   readonly document: DocumentNode;
   readonly operations: readonly OperationDefinitionNode[];
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
-  /** Tells it apart from all others; undefined where it is not kept. */
+  /** Identifies a cached document; undefined if it is not cached. */
   readonly number: number | undefined;
 }
 
-/** A character of a document is some hundred bytes once it is parsed. */
-const maxCharacters = 256 * 1024;
-/** Longer documents are parsed whenever they come. */
+/** Characters of all cached documents. A character needs about a hundred bytes once it is parsed. */
+const maxCachedCharacters = 256 * 1024;
+/** Characters of a cached document. Longer ones are parsed for each request. */
 const maxCachedLength = 16 * 1024;
-/** Of the faults that validation finds. */
+/** Validation stops after this number of errors. */
 const maxErrors = 10;
 
-/** How graphql-js says that it has stopped. */
+/** The error of graphql-js for too many tokens. */
 const tooManyTokensPattern = /^Syntax Error: Document contains more than \d+ (tokens|comments)/;
 
 export class DocumentParser {
   readonly #schema: GraphQLSchema;
   readonly #limits: GraphqlLimits;
-  readonly #cache = new BoundedMap<string, ParsedDocument>(maxCharacters, (text) => text.length);
-  /** Too long to be kept: the same request asks for it again, whether it is a subscription and then to run it. */
-  #lastLong: { readonly text: string; readonly found: ParsedDocument } | undefined;
+  readonly #cache = new BoundedMap<string, ParsedDocument>(maxCachedCharacters, (text) => text.length);
+  /** The last document that was too long for the cache. A request needs it twice: to choose a transport, and to run. */
+  #lastLong: { readonly text: string; readonly parsed: ParsedDocument } | undefined;
   #count = 0;
 
   constructor(schema: GraphQLSchema, limits: GraphqlLimits) {
@@ -47,14 +47,14 @@ export class DocumentParser {
     this.#limits = limits;
   }
 
-  /** The document, or everything that is wrong with it. */
+  /** The document, or its errors. */
   parse(text: string): ParsedDocument | readonly Failure[] {
-    const cached = this.#lastLong?.text === text ? this.#lastLong.found : this.#cache.get(text);
+    const cached = this.#lastLong?.text === text ? this.#lastLong.parsed : this.#cache.get(text);
     if (cached) return cached;
     const result = this.#parse(text);
     if (!("document" in result)) return result;
     if (text.length > maxCachedLength) {
-      this.#lastLong = { text, found: result };
+      this.#lastLong = { text, parsed: result };
       return result;
     }
     this.#count += 1;
@@ -70,9 +70,9 @@ export class DocumentParser {
         maxLexicalTokens: this.#limits.tokens,
         maxComments: this.#limits.tokens,
       });
-      requireBoundedDocument(document, this.#limits);
-      const errors = validate(this.#schema, document, undefined, { maxErrors: maxErrors });
-      if (errors.length > 0) return errors.map((fault) => failureOfDocument(fault, "validation_error"));
+      requireDocumentWithinLimits(document, this.#limits);
+      const errors = validate(this.#schema, document, undefined, { maxErrors });
+      if (errors.length > 0) return errors.map((error) => failureOfDocument(error, "validation_error"));
       return parsed(document);
     } catch (error) {
       return [this.#failure(error)];
@@ -84,7 +84,7 @@ export class DocumentParser {
     if (error instanceof GraphQLError && tooManyTokensPattern.test(error.message))
       return failureOf(limitExceeded("tokens", this.#limits));
     if (error instanceof GraphQLError) return failureOfDocument(error, "malformed_request");
-    // Deeper than the stack of the parser, which is deeper than any limit.
+    // The parser has exhausted the stack, which is deeper than any limit.
     if (error instanceof RangeError) return failureOf(limitExceeded("depth", this.#limits));
     throw error;
   }

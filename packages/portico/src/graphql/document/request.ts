@@ -6,29 +6,30 @@ import { parseQuery } from "../../query/query-string.ts";
 export interface GraphqlRequest {
   readonly query: string | undefined;
   readonly operationName: string | undefined;
-  /** Those that the operation does not use are dropped once it is known: see `dropUnused`. */
+  /** `dropUnused` removes those that the operation does not declare. */
   variables: Readonly<Record<string, unknown>>;
   extensions: Readonly<Record<string, unknown>>;
-  /** Whether it may take long to find out what it asks for: it waits for a turn of its own. */
+  /** Whether preparing the operation can take long. Such a request first yields to the event loop. */
   readonly isLong: boolean;
 }
 
-/** Characters of a document, and values of variables, that take no more than a few milliseconds. */
+/** Characters of a document, and values of variables, that are prepared within a few milliseconds. */
 const usualCharacters = 4_000;
 const usualValues = 500;
 
-/** Values in variables and extensions: each is looked at before anything runs. */
+/** Values in variables or extensions, which are all validated before the operation runs. */
 const maxValues = 10_000;
-/** Levels of variables and extensions. JSON in rows has 32, below the names of variable and field. */
-const deepest = 64;
-/** No document has an operation with a longer name. */
+/** Levels of nested variables or extensions. JSON fields can have 32, within an input. */
+const maxDepth = 64;
+/** Characters of an operation name. The limit for names in documents is the same. */
 const maxName = 1_000;
 
-/** @throws Problem `malformed_request` for a body that is none */
+/** @throws Problem `malformed_request` */
 export function requestOfBody(body: unknown): GraphqlRequest {
   if (Array.isArray(body))
-    throw new Problem("malformed_request", "Send one operation; batches are not served.");
-  if (!isObject(body)) throw new Problem("malformed_request", "Send a JSON object with the member query.");
+    throw new Problem("malformed_request", "Batches are not supported. Send one operation.");
+  if (!isObject(body))
+    throw new Problem("malformed_request", "The request must be a JSON object with `query`.");
   const query = optionalText("query", body.query);
   const variables = optionalObject("variables", body.variables);
   const values = requireBoundedJson("variables", variables);
@@ -36,20 +37,20 @@ export function requestOfBody(body: unknown): GraphqlRequest {
   requireBoundedJson("extensions", extensions);
   return {
     query,
-    operationName: nameOrNothing("operationName", body.operationName),
+    operationName: optionalName("operationName", body.operationName),
     variables,
     extensions,
     isLong: values > usualValues || (query !== undefined && query.length > usualCharacters),
   };
 }
 
-/** The same from the query of a request target, each parameter once. @throws Problem `malformed_request` */
+/** The same from the query string of a request target. @throws Problem `malformed_request` */
 export function requestOfTarget(target: string): GraphqlRequest {
   const parameters = parseQuery(target);
   const once = (name: string): string | undefined => {
-    const [value, another] = parameters.get(name) ?? [];
-    if (another === undefined) return value;
-    throw new Problem("malformed_request", `The parameter ${name} is given more than once.`);
+    const [value, duplicate] = parameters.get(name) ?? [];
+    if (duplicate === undefined) return value;
+    throw new Problem("malformed_request", `Duplicate query parameter \`${name}\`.`);
   };
   const json = (name: string): unknown => {
     const text = once(name);
@@ -57,7 +58,7 @@ export function requestOfTarget(target: string): GraphqlRequest {
     try {
       return JSON.parse(text);
     } catch {
-      throw new Problem("malformed_request", `The parameter ${name} is not JSON.`);
+      throw new Problem("malformed_request", `The query parameter \`${name}\` is not valid JSON.`);
     }
   };
   return requestOfBody({
@@ -68,14 +69,14 @@ export function requestOfTarget(target: string): GraphqlRequest {
   });
 }
 
-/** Extensions that matter beyond the document. */
+/** Extensions that are read after the document has been parsed. */
 const usedExtensions: ReadonlySet<string> = new Set(["cost", "lastEventId"]);
 
 /**
- * Drops what nothing will use, which may be as large as a body. In place: whoever has the request would hold it
- * otherwise, for as long as the operation waits and runs.
+ * Removes variables and extensions that are not used, to free their memory while the operation waits and runs. Changes
+ * the request in place, because other code holds it as well.
  *
- * @param variables names that the operation declares
+ * @param variables the names that the operation declares
  */
 export function dropUnused(request: GraphqlRequest, variables: ReadonlySet<string>): void {
   request.variables = only(request.variables, variables);
@@ -97,25 +98,25 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 function optionalText(name: string, value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === "string") return value;
-  throw new Problem("malformed_request", `${name} must be text.`);
+  throw new Problem("malformed_request", `\`${name}\` must be a string.`);
 }
 
-function nameOrNothing(name: string, value: unknown): string | undefined {
+function optionalName(name: string, value: unknown): string | undefined {
   const text = optionalText(name, value);
   if (text === undefined || text.length <= maxName) return text;
-  throw new Problem("malformed_request", `${name} has more than ${maxName} characters.`);
+  throw new Problem("malformed_request", `\`${name}\` has more than ${maxName} characters.`);
 }
 
 const emptyObject = Object.freeze({});
 
 function optionalObject(name: string, value: unknown): Readonly<Record<string, unknown>> {
   if (value === undefined || value === null) return emptyObject;
-  if (!isObject(value)) throw new Problem("malformed_request", `${name} must be an object.`);
+  if (!isObject(value)) throw new Problem("malformed_request", `\`${name}\` must be an object.`);
   return value;
 }
 
 /**
- * Counts values. Whatever writes or compares values of a deeper nesting would exhaust the stack.
+ * Counts the values of JSON. Deeply nested values would exhaust the stack of recursive functions.
  *
  * @throws Problem `malformed_request`
  */
@@ -124,13 +125,12 @@ export function requireBoundedJson(name: string, value: unknown): number {
   const visit = (inner: unknown, levels: number): void => {
     count += 1;
     if (count > maxValues)
-      throw new Problem("malformed_request", `${name} has more than ${maxValues} values.`);
+      throw new Problem("malformed_request", `\`${name}\` has more than ${maxValues} values.`);
     if (typeof inner !== "object" || inner === null) return;
-    if (levels === 0)
-      throw new Problem("malformed_request", `${name} is nested more than ${deepest} levels deep.`);
+    if (levels === 0) throw new Problem("malformed_request", `\`${name}\` has more than ${maxDepth} levels.`);
     if (Array.isArray(inner)) for (const item of inner) visit(item, levels - 1);
     else for (const key in inner) visit((inner as Readonly<Record<string, unknown>>)[key], levels - 1);
   };
-  visit(value, deepest);
+  visit(value, maxDepth);
   return count;
 }

@@ -1,10 +1,9 @@
-// From the parameters of a request to the text of its answer. Each stage is one line.
+// From a request to the text of its response. Each stage is one line.
 
 import type { Caller } from "../../declare/caller.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { Problem } from "../../errors.ts";
 import { tokensOf } from "../../query/answer-size.ts";
-import { type CompiledOperation, OperationCompiler } from "../compile/operation-compiler.ts";
 import type { CollectedField } from "../document/collect-fields.ts";
 import type { GraphqlLimits } from "../document/graphql-limits.ts";
 import { requireWithin } from "../document/operation-limits.ts";
@@ -15,16 +14,17 @@ import { missingScopes } from "../document/scopes.ts";
 import type { Api } from "../schema/schema.ts";
 import { type Failure, failureOf } from "./failure.ts";
 import { Introspection } from "./introspection.ts";
-import { type ExecutionOutcome, run } from "./run-operation.ts";
+import { type CompiledOperation, OperationCompiler } from "./operation-compiler.ts";
+import { type ExecutionOutcome, runOperation } from "./run-operation.ts";
 
 export interface GraphqlResponse {
   readonly text: string;
-  /** Whether the operation ran at all; without `data` the status tells why. */
+  /** Whether the operation ran. If not, the response has no `data`, and the HTTP status depends on the errors. */
   readonly hasData: boolean;
   readonly failures: readonly Failure[];
-  /** Whether nothing was answered or done, because the database cannot be used. */
+  /** Whether every field failed because the database is unavailable. */
   readonly isUnavailable: boolean;
-  /** Rows that the operation could have answered with; 0 where it was refused before that was known. */
+  /** Maximum number of rows in the result; 0 if the operation was rejected before this was known. */
   readonly cost: number;
 }
 
@@ -36,21 +36,21 @@ export interface ExecutorDependencies {
   readonly chargeAnswer: ChargeAnswer;
 }
 
-/** Takes tokens of a caller's quota for the size of an answer, though fewer may be left. */
+/** Charges a caller's quota for the size of a response, even if fewer tokens are left. */
 export type ChargeAnswer = (caller: Caller, tokens: number, setHeaders: SetQuotaHeaders) => Promise<void>;
 
-/** Takes tokens of a caller's quota, beside the one that every request takes. @throws Problem `rate_limited` */
+/** Charges the cost of an operation on top of the one token every request takes. @throws Problem `rate_limited` */
 export type TakeTokens = (caller: Caller, tokens: number, setHeaders: SetQuotaHeaders) => Promise<void>;
 
-/** Takes headers that say what is left of a caller's quota. */
+/** Sets the response headers for the remaining quota. */
 export type SetQuotaHeaders = (headers: Readonly<Record<string, string>>) => void;
 
 /** Rows that cost one token. */
 export const rowsPerToken = 100;
 
-/** An operation that nothing is wrong with. */
+/** A valid operation that the caller is allowed to run. */
 export interface PreparedOperation {
-  /** Its document. */
+  /** The document. */
   readonly text: string;
   readonly parsed: ParsedDocument;
   readonly compiled: CompiledOperation;
@@ -70,7 +70,7 @@ export class Executor {
     this.#introspection = new Introspection(dependencies.api.schema);
   }
 
-  /** @param isReadOnly whether the method of the request forbids mutations */
+  /** @param isReadOnly whether the HTTP method forbids mutations */
   async execute(
     request: GraphqlRequest,
     caller: Caller,
@@ -83,7 +83,7 @@ export class Executor {
     return this.run(prepared, request, caller, setQuotaHeaders);
   }
 
-  /** Whether the operation is a subscription, as far as its document can be read. */
+  /** Whether the operation is a subscription. False if the document is invalid. */
   isSubscription(request: GraphqlRequest): boolean {
     const parsed = this.#documents.parse(this.#persisted.textOf(request));
     return (
@@ -91,7 +91,7 @@ export class Executor {
     );
   }
 
-  /** All that comes before an operation runs: what is wrong with it, or what is to run. */
+  /** Everything before an operation runs: parses, validates, compiles, and checks limits and scopes. */
   prepare(
     request: GraphqlRequest,
     caller: Caller,
@@ -124,13 +124,13 @@ export class Executor {
     const tokens = Math.floor(compiled.cost / rowsPerToken);
     if (tokens > 0) await takeTokens(caller, tokens, setQuotaHeaders);
     const introspected = compiled.hasIntrospection
-      ? await this.#introspection.textsOf(compiled.fields.map(({ selected }) => selected))
+      ? await this.#introspection.textsOf(compiled.fields.map(({ field }) => field))
       : nothingIntrospected;
     const returnedOnce: Record<string, unknown> = {};
     const addReturnedOnce = (name: string, members: unknown): void => {
       returnedOnce[name] = members;
     };
-    const outcome = await run(compiled, { engine, caller, addReturnedOnce, introspected });
+    const outcome = await runOperation(compiled, { engine, caller, addReturnedOnce, introspected });
     const tokensOfSize = tokensOf(outcome.data);
     if (tokensOfSize > 0) await chargeAnswer(caller, tokensOfSize, setQuotaHeaders);
     const responseExtensions = {
@@ -141,7 +141,7 @@ export class Executor {
       text: responseText(outcome, responseExtensions),
       hasData: true,
       failures: outcome.failures,
-      isUnavailable: outcome.isEmpty && isOutage(outcome.failures),
+      isUnavailable: outcome.hasOnlyFailures && isOutage(outcome.failures),
       cost: compiled.cost,
     };
   }
@@ -153,7 +153,7 @@ export function areFailures<T extends object>(result: T | readonly Failure[]): r
   return Array.isArray(result);
 }
 
-/** Refused before anything ran: there is no `data`. */
+/** The response to an operation that did not run. It has no `data`. */
 export function failedResponse(failures: readonly Failure[]): GraphqlResponse {
   const errors = failures.map(({ formatted }) => formatted);
   return {
@@ -175,8 +175,8 @@ function responseText(
 ): string {
   const errors =
     failures.length === 0 ? "" : `"errors":${JSON.stringify(failures.map(({ formatted }) => formatted))},`;
-  const more = JSON.stringify(extensions);
-  return `{${errors}"data":${data}${more === "{}" ? "" : `,"extensions":${more}`}}`;
+  const members = JSON.stringify(extensions);
+  return `{${errors}"data":${data}${members === "{}" ? "" : `,"extensions":${members}`}}`;
 }
 
 function selectOperation({ operations }: ParsedDocument, name: string | undefined) {
@@ -185,22 +185,24 @@ function selectOperation({ operations }: ParsedDocument, name: string | undefine
   if (name === undefined)
     throw new Problem(
       "malformed_request",
-      "The document has no operation, or several; name one in operationName.",
+      operations.length === 0
+        ? "The document has no operation."
+        : "The document has several operations. Select one with `operationName`.",
     );
   const named = operations.find((operation) => operation.name?.value === name);
   if (named) return named;
-  throw new Problem("malformed_request", `The document has no operation named ${name.slice(0, 100)}.`);
+  throw new Problem("malformed_request", `Unknown operation named "${name.slice(0, 100)}".`);
 }
 
 function streamRequired(): Problem {
   return new Problem(
     "not_acceptable",
-    "Subscribe over WebSocket (graphql-transport-ws), or with Accept: text/event-stream.",
+    "Subscriptions require a WebSocket (graphql-transport-ws) or `Accept: text/event-stream`.",
   );
 }
 
 function mutationOverGet(): Problem {
-  return new Problem("method_not_allowed", "GET is for queries; send mutations with POST.", [], {
+  return new Problem("method_not_allowed", "GET can run queries only. Send mutations with POST.", [], {
     Allow: "POST",
   });
 }

@@ -1,18 +1,18 @@
-// Errors in the shape of GraphQL (section 7.1.2), with the code and the details of the catalogue in `extensions`.
+// Errors in the format of GraphQL (section 7.1.2), with the code and details of the catalogue in `extensions`.
 
 import { GraphQLError, type GraphQLFormattedError } from "graphql";
 import { type ErrorCode, Problem } from "../../errors.ts";
 
-/** An error as it stands in an answer, and what it means for the status. */
+/** An error of a response, and the problem that determines the HTTP status. */
 export interface Failure {
   readonly problem: Problem;
   readonly formatted: GraphQLFormattedError;
 }
 
-/** Where an error belongs: the place in the document and the path in the answer. */
+/** The location of an error in the document, and its path in the response. */
 type ErrorLocation = Pick<GraphQLFormattedError, "locations" | "path">;
 
-/** Messages of graphql-js repeat what was sent. */
+/** Messages of graphql-js can repeat long values of the request. */
 const maxMessage = 1_000;
 
 export function failureOf(problem: Problem, { locations, path }: ErrorLocation = {}): Failure {
@@ -30,13 +30,13 @@ export function failureOf(problem: Problem, { locations, path }: ErrorLocation =
   return { problem, formatted };
 }
 
-/** What graphql-js found wrong with a document or its variables; `code` says which stage it was. */
+/** An error of graphql-js in a document or its variables. @param code depends on the stage: parsing or validation */
 export function failureOfDocument(error: GraphQLError, code: ErrorCode): Failure {
   const { locations } = error.toJSON();
   return failureOf(new Problem(code, error.message), locations ? { locations } : {});
 }
 
-/** An error of a field that graphql-js ran, or of one that was compiled. Unexpected ones say nothing of themselves. */
+/** An error that a field has thrown. The message of an unexpected error is not revealed. */
 export function failureOfField(error: unknown, location: ErrorLocation): Failure {
   if (error instanceof Problem) return failureOf(error, location);
   if (error instanceof GraphQLError) {

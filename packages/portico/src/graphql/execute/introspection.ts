@@ -1,5 +1,5 @@
-// Introspection: what a caller asks about the schema, written as JSON text. The schema never changes while the server
-// runs, so an answer is kept for whoever asks the same.
+// Introspection: writes the results of `__schema` and `__type` as JSON text. The schema does not change while the server
+// runs, so results are cached.
 
 import {
   type GraphQLOutputType,
@@ -9,143 +9,121 @@ import {
   isListType,
   isNonNullType,
 } from "graphql";
-import { validationError } from "../../errors.ts";
+import { type Problem, validationError } from "../../errors.ts";
 import { BoundedMap } from "../../lib/bounded-map.ts";
 import { TimeSlice } from "../../lib/time-slice.ts";
-import type { CollectedField, Subselection } from "../document/collect-fields.ts";
+import type { CollectedField, SelectionSet } from "../document/collect-fields.ts";
+import { isIntrospection } from "../fields/meta-fields.ts";
 
-/** Characters that one operation may learn of the schema. The usual question of tools has some 10,000 for a resource. */
+/** Characters of introspection in one response. The usual introspection query returns about 10,000 for each resource. */
 const maxCharacters = 8 * 1024 * 1024;
-/** Characters of all answers that are kept, with their questions. */
-const maxCached = 8 * 1024 * 1024;
-
-/** Whether a root field asks about the schema: `__schema` or `__type`. */
-export function isIntrospection({ definition: field }: CollectedField): boolean {
-  return field.name === "__schema" || field.name === "__type";
-}
+/** Characters of all cached results and their keys. */
+const maxCachedCharacters = 8 * 1024 * 1024;
 
 export class Introspection {
   readonly #schema: GraphQLSchema;
-  readonly #kept = new BoundedMap<string, string>(maxCached, (shape, text) => shape.length + text.length);
+  readonly #cache = new BoundedMap<string, string>(
+    maxCachedCharacters,
+    (key, text) => key.length + text.length,
+  );
 
   constructor(schema: GraphQLSchema) {
     this.#schema = schema;
   }
 
   /**
-   * The text of each root field that asks about the schema.
-   * @throws Problem `validation_error` where they come to more than a document may ask for
+   * The results of the fields that query the schema.
+   * @throws Problem `validation_error` if they are too long
    */
   async textsOf(fields: readonly CollectedField[]): Promise<ReadonlyMap<CollectedField, string>> {
     const texts = new Map<CollectedField, string>();
     const slice = new TimeSlice();
-    let left = maxCharacters;
-    for (const selected of fields) {
-      if (!isIntrospection(selected)) continue;
-      const text = await this.#textOf(selected, left, slice);
-      left -= text.length;
-      if (left < 0) throw tooMuch();
-      texts.set(selected, text);
+    let remaining = maxCharacters;
+    for (const field of fields) {
+      if (!isIntrospection(field)) continue;
+      const text = await this.#textOf(field, remaining, slice);
+      remaining -= text.length;
+      if (remaining < 0) throw tooLong();
+      texts.set(field, text);
     }
     return texts;
   }
 
-  async #textOf(
-    { definition: field, arguments: args, subselections }: CollectedField,
-    maxLength: number,
-    slice: TimeSlice,
-  ): Promise<string> {
-    const about = this.#resolve({ definition: field, arguments: args }, undefined);
-    // What callers name and is not there must not fill the memory.
-    if (about === undefined || about === null) return "null";
-    const shape = `${field.name}${argumentsText(args)}${shapeOf(subselections)}`;
-    const known = this.#kept.get(shape);
-    if (known !== undefined) return known;
-    const text = await this.#write(
-      { type: field.type, value: about, inside: subselections },
-      maxLength,
-      slice,
-    );
-    this.#kept.set(shape, text);
+  async #textOf(field: CollectedField, maxLength: number, slice: TimeSlice): Promise<string> {
+    const value = this.#resolve(field, undefined);
+    // Not cached: callers choose the names of types that do not exist.
+    if (value === undefined || value === null) return "null";
+    const key = keyOf(field);
+    const cached = this.#cache.get(key);
+    if (cached !== undefined) return cached;
+    const { definition, selectionSets } = field;
+    const text = await this.#write({ type: definition.type, value, selectionSets }, maxLength, slice);
+    this.#cache.set(key, text);
     return text;
   }
 
-  /** Writes a value without recursion, so that it can pause anywhere. */
-  async #write(value: Value, maxLength: number, slice: TimeSlice): Promise<string> {
+  /** Writes a value without recursion, so that it can yield to the event loop anywhere. */
+  async #write(root: TypedValue, maxLength: number, slice: TimeSlice): Promise<string> {
     const written: string[] = [];
-    const open: (string | Value)[] = [value];
+    const stack: (string | TypedValue)[] = [root];
     let length = 0;
-    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
       const parts = typeof next === "string" ? next : this.#partsOf(next);
       if (typeof parts === "string") {
         written.push(parts);
         length += parts.length;
-        if (length > maxLength) throw tooMuch();
-      } else for (const part of parts.reverse()) open.push(part);
+        if (length > maxLength) throw tooLong();
+      } else for (const part of parts.reverse()) stack.push(part);
       if (typeof next !== "string" && slice.isOver) await slice.yield();
     }
     return written.join("");
   }
 
-  /** The text of a value, or the texts and values that it consists of. */
-  #partsOf({ type, value, inside }: Value): string | (string | Value)[] {
-    if (isNonNullType(type)) return this.#partsOf({ type: type.ofType, value, inside });
+  /** The text of a value, or the texts and values it consists of. */
+  #partsOf({ type, value, selectionSets }: TypedValue): string | (string | TypedValue)[] {
+    if (isNonNullType(type)) return this.#partsOf({ type: type.ofType, value, selectionSets });
     if (value === undefined || value === null) return "null";
     if (isListType(type)) {
-      // The schema answers with a list where its type is one.
+      // The resolvers of graphql-js return lists for list types.
       const items = (value as readonly unknown[]).flatMap((item, index) => {
-        const each = { type: type.ofType, value: item, inside };
-        return index === 0 ? [each] : [",", each];
+        const typed = { type: type.ofType, value: item, selectionSets };
+        return index === 0 ? [typed] : [",", typed];
       });
       return ["[", ...items, "]"];
     }
     if (isLeafType(type)) return JSON.stringify(type.coerceOutputValue(value));
-    // No type of introspection is abstract.
-    const members = inside[0]!.fields.flatMap((selected, index) => {
-      const { responseName, definition } = selected;
-      const member = definition.name === "__typename" ? inside[0]!.type.name : this.#resolve(selected, value);
+    // The types of introspection are not abstract, so there is one selection set.
+    const members = selectionSets[0]!.fields.flatMap((field, index) => {
+      const { responseName, parentType, definition } = field;
+      const member = definition.name === "__typename" ? parentType.name : this.#resolve(field, value);
       return [
         `${index === 0 ? "" : ","}"${responseName}":`,
-        { type: definition.type, value: member, inside: selected.subselections },
+        { type: definition.type, value: member, selectionSets: field.selectionSets },
       ];
     });
     return ["{", ...members, "}"];
   }
 
-  #resolve(
-    { definition: field, arguments: args }: Pick<CollectedField, "definition" | "arguments">,
-    source: unknown,
-  ): unknown {
-    // Resolvers of introspection look at nothing else.
-    return field.resolve!(source, args, undefined, { schema: this.#schema } as GraphQLResolveInfo);
+  #resolve({ definition, arguments: args }: CollectedField, source: unknown): unknown {
+    // The resolvers of introspection use `schema` only.
+    return definition.resolve!(source, args, undefined, { schema: this.#schema } as GraphQLResolveInfo);
   }
 }
 
-interface Value {
+interface TypedValue {
   readonly type: GraphQLOutputType;
   readonly value: unknown;
-  readonly inside: readonly Subselection[];
+  readonly selectionSets: readonly SelectionSet[];
 }
 
-/** What tells two questions apart. */
-function shapeOf(inside: readonly Subselection[]): string {
-  const [of] = inside;
-  if (!of) return "";
-  const fields = of.fields.map((selected) => {
-    return `${selected.responseName}:${selected.definition.name}${argumentsText(selected.arguments)}${shapeOf(selected.subselections)}`;
-  });
-  return `{${fields.join(" ")}}`;
+/** Identifies the result of a field. */
+function keyOf({ definition, arguments: args, selectionSets }: CollectedField): string {
+  const argumentsText = JSON.stringify(args);
+  const inner = selectionSets[0]?.fields.map((field) => `${field.responseName}:${keyOf(field)}`);
+  return `${definition.name}${argumentsText === "{}" ? "" : argumentsText}${inner ? `{${inner.join(" ")}}` : ""}`;
 }
 
-function argumentsText(args: CollectedField["arguments"]): string {
-  const text = JSON.stringify(args);
-  return text === "{}" ? "" : text;
-}
-
-function tooMuch() {
-  return validationError(
-    "__schema",
-    "max",
-    `The operation asks for more than ${maxCharacters} characters of introspection.`,
-  );
+function tooLong(): Problem {
+  const message = `The result of introspection has more than ${maxCharacters} characters.`;
+  return validationError("__schema", "max", message);
 }

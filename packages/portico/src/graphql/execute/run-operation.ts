@@ -1,21 +1,21 @@
-// Runs a prepared operation and writes its answer: texts of the database put beside each other.
+// Runs a compiled operation. The texts of its fields are joined into `data` without being parsed.
 
 import { TimeSlice } from "../../lib/time-slice.ts";
-import type { CompiledField, RunContext } from "../compile/compile.ts";
-import type { CompiledOperation } from "../compile/operation-compiler.ts";
 import { locationsOf } from "../document/location.ts";
+import type { RunContext } from "../fields/field-mapping.ts";
 import { type Failure, failureOfField } from "./failure.ts";
+import type { CompiledField, CompiledOperation } from "./operation-compiler.ts";
 import { ResponseSize } from "./response-size.ts";
 
 export interface ExecutionOutcome {
-  /** JSON text of `data`. */
+  /** `data` as JSON text. */
   readonly data: string;
   readonly failures: readonly Failure[];
-  /** Whether no field of the operation was answered. */
-  readonly isEmpty: boolean;
+  /** Whether every field has failed. */
+  readonly hasOnlyFailures: boolean;
 }
 
-export async function run(
+export async function runOperation(
   { operation, fields }: CompiledOperation,
   context: RunContext,
 ): Promise<ExecutionOutcome> {
@@ -27,12 +27,12 @@ export async function run(
 
 interface FieldOutcome {
   readonly field: CompiledField;
-  /** Undefined where it failed. */
+  /** Undefined if the field has failed. */
   readonly text: string | undefined;
   readonly failure: Failure | undefined;
 }
 
-/** Fields of one operation that are read at once: those of a long one must not stand before the reads of others. */
+/** Fields of one operation that run concurrently, so that a large operation does not occupy the database. */
 const maxConcurrentFields = 10;
 
 async function runConcurrently(
@@ -54,7 +54,7 @@ async function runConcurrently(
   return mergeOutcomes(outcomes);
 }
 
-/** Mutations happen one after another; after one that takes the whole answer with it, none does (section 6.2.2). */
+/** Runs mutations one after another (section 6.2.2). None runs after a failure that makes `data` null. */
 async function runSerially(
   fields: readonly CompiledField[],
   context: RunContext,
@@ -63,37 +63,37 @@ async function runSerially(
   const outcomes: FieldOutcome[] = [];
   const slice = new TimeSlice();
   for (const field of fields) {
-    const each = await runField(field, context, size);
-    outcomes.push(each);
-    if (each.failure && field.isNonNull) break;
+    const outcome = await runField(field, context, size);
+    outcomes.push(outcome);
+    if (outcome.failure && field.isNonNull) break;
     if (slice.isOver) await slice.yield();
   }
   return mergeOutcomes(outcomes);
 }
 
 async function runField(
-  field: CompiledField,
+  compiled: CompiledField,
   context: RunContext,
   size: ResponseSize,
 ): Promise<FieldOutcome> {
   try {
     size.requireRoom();
-    const text = await field.run(context);
+    const text = await compiled.run(context);
     size.add(text);
-    return { field, text, failure: undefined };
+    return { field: compiled, text, failure: undefined };
   } catch (error) {
-    const { responseName: name, nodes } = field.selected;
-    const index = { locations: locationsOf(nodes), path: [name] };
-    return { field, text: undefined, failure: failureOfField(error, index) };
+    const { responseName, nodes } = compiled.field;
+    const location = { locations: locationsOf(nodes), path: [responseName] };
+    return { field: compiled, text: undefined, failure: failureOfField(error, location) };
   }
 }
 
-/** A field that failed is null; where it cannot be, everything is (section 6.4.4). */
+/** A field that failed is null. If it is non-null, `data` is null (section 6.4.4). */
 function mergeOutcomes(outcomes: readonly FieldOutcome[]): ExecutionOutcome {
-  const failures = outcomes.flatMap(({ failure }) => (failure ? [failure] : []));
-  const isEmpty = failures.length === outcomes.length;
+  const failures = outcomes.flatMap(({ failure }) => failure ?? []);
+  const hasOnlyFailures = failures.length === outcomes.length;
   if (outcomes.some(({ field, failure }) => failure && field.isNonNull))
-    return { data: "null", failures, isEmpty };
-  const members = outcomes.map(({ field, text = "null" }) => `"${field.selected.responseName}":${text}`);
-  return { data: `{${members.join(",")}}`, failures, isEmpty };
+    return { data: "null", failures, hasOnlyFailures };
+  const members = outcomes.map(({ field, text = "null" }) => `"${field.field.responseName}":${text}`);
+  return { data: `{${members.join(",")}}`, failures, hasOnlyFailures };
 }

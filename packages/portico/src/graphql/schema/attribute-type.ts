@@ -1,4 +1,4 @@
-// Which GraphQL type an attribute has.
+// The GraphQL type of an attribute.
 
 import {
   GraphQLBoolean,
@@ -16,13 +16,13 @@ import type { Attribute, ResourceModel } from "../../model/model.ts";
 import { isEnumValue, pascalCase } from "./naming.ts";
 import { dateTime, json, safeInt } from "./scalars.ts";
 
-/** The types of attributes; an enumeration is made once for its input and its output. */
 export type AttributeType = GraphQLLeafType | GraphQLList<GraphQLNonNull<GraphQLLeafType>>;
 
+/** Creates the types of attributes. The enum of an attribute is created once, for input and output. */
 export class AttributeTypes {
   readonly #enums = new Map<Attribute, GraphQLEnumType>();
 
-  /** @param resource what an enumeration is named after */
+  /** @param resource prefixes the name of an enum */
   of(resource: Pick<ResourceModel, "name">, attribute: Attribute): AttributeType {
     const { field } = attribute;
     switch (field.kind) {
@@ -56,7 +56,7 @@ export class AttributeTypes {
         return GraphQLID;
       case "choice":
       case "computedStatus":
-        // Words go through as they are: `draft`, not `DRAFT`.
+        // Values keep their spelling: `draft`, not `DRAFT`.
         return field.choices.every(isEnumValue)
           ? this.#enumOf(resource, attribute, field.choices)
           : GraphQLString;
@@ -87,18 +87,18 @@ function fitsInt({ min = -Infinity, max = Infinity }: NumberOptions): boolean {
 }
 
 /**
- * Whether an answer may hold null. An address that could be withheld from some callers one day must be able to go
- * without breaking clients (the specification has `User.email` so).
+ * Whether the type of an output field is nullable. Email addresses are, so that a later version can withhold them from
+ * some callers without breaking clients (the specification declares `User.email` like this).
  */
 export function isNullableOutput({ isNullable, field }: Attribute): boolean {
-  // Null is a JSON value like any other where no schema says otherwise.
+  // Unless a schema excludes it, null is a JSON value.
   if (field.kind === "json") return isNullable || typeof field.options.schema?.type !== "string";
   return isNullable || (field.kind === "text" && field.options.format === "email");
 }
 
-/** `Since 2026-01-01, gone on 2027-01-01.` */
+/** `Deprecated since 2026-01-01. Will be removed on 2027-01-01.` */
 export function deprecationReason(deprecated: Deprecation | undefined): string | null {
   if (!deprecated) return null;
-  const removal = deprecated.sunset === undefined ? "" : `, gone on ${deprecated.sunset}`;
-  return `Since ${deprecated.since}${removal}.`;
+  const removal = deprecated.sunset === undefined ? "" : ` Will be removed on ${deprecated.sunset}.`;
+  return `Deprecated since ${deprecated.since}.${removal}`;
 }

@@ -1,4 +1,4 @@
-// Input types: the bodies that make and change rows, filters and sorts.
+// Input types: the inputs of mutations, filters and sorts.
 
 import {
   GraphQLEnumType,
@@ -13,7 +13,7 @@ import { pascalCase, upperCase } from "./naming.ts";
 
 type InputFields = Record<string, GraphQLInputFieldConfig>;
 
-/** What `createPost` takes; undefined where callers give nothing. */
+/** The input of `createPost`; undefined if the resource has no writable fields. */
 export function createInput(
   types: AttributeTypes,
   resource: ResourceModel,
@@ -26,7 +26,7 @@ export function createInput(
   });
 }
 
-/** What `updatePost` takes; undefined where nothing can be changed. */
+/** The input of `updatePost`; undefined if no field can be updated. */
 export function updateInput(
   types: AttributeTypes,
   resource: ResourceModel,
@@ -34,7 +34,7 @@ export function updateInput(
   const updatable = resource.attributes.filter(({ isReadOnly, isImmutable }) => !isReadOnly && !isImmutable);
   return inputObject(
     `Update${pascalCase(resource.name)}Input`,
-    // A default would reset what a caller leaves out.
+    // A default would reset fields that the caller omits.
     fieldsOf(updatable, (attribute) => {
       const { default: _, ...field } = inputField(types, resource, attribute, false);
       return field;
@@ -42,7 +42,7 @@ export function updateInput(
   );
 }
 
-/** What `rotateApiKey` takes beside the id; undefined where it takes nothing. */
+/** The input of `rotateApiKey`; undefined if the action has none. */
 export function actionInput(
   types: AttributeTypes,
   mutation: string,
@@ -55,26 +55,26 @@ export function actionInput(
   );
 }
 
-/** Whether it can be left out. */
+/** Whether the input of an action can be omitted. */
 export function isOptionalInput({ attributes }: ActionModel): boolean {
   return !attributes.some(isRequired);
 }
 
-/** Equality with any of the values given, and ranges where the declaration allows them. */
+/** The filter of a connection: accepted values for each field, and ranges where they are declared. */
 export function filterInput(
   types: AttributeTypes,
   resource: ResourceModel,
 ): GraphQLInputObjectType | undefined {
   const fields = [...resource.filters.values()].flatMap(({ attribute, hasRange }) => {
     const type = types.of(resource, attribute);
-    const any = [
+    const values = [
       attribute.name,
-      { type: new GraphQLList(new GraphQLNonNull(type)), description: "Any of these." },
+      { type: new GraphQLList(new GraphQLNonNull(type)), description: "Matches any of these values." },
     ] as const;
-    const ends = hasRange
+    const ranges = hasRange
       ? rangeOperators.map((operator) => [rangeName(attribute, operator), { type }] as const)
       : [];
-    return [any, ...ends];
+    return [values, ...ranges];
   });
   return inputObject(`${pascalCase(resource.name)}Filter`, Object.fromEntries(fields));
 }
@@ -106,22 +106,22 @@ function inputObject(name: string, fields: InputFields): GraphQLInputObjectType 
 
 function fieldsOf(
   attributes: readonly Attribute[],
-  make: (attribute: Attribute) => GraphQLInputFieldConfig,
+  fieldOf: (attribute: Attribute) => GraphQLInputFieldConfig,
 ): InputFields {
-  return Object.fromEntries(attributes.map((attribute) => [attribute.name, make(attribute)]));
+  return Object.fromEntries(attributes.map((attribute) => [attribute.name, fieldOf(attribute)]));
 }
 
 function inputField(
   types: AttributeTypes,
   resource: Pick<ResourceModel, "name">,
   attribute: Attribute,
-  isNeeded: boolean,
+  isNonNull: boolean,
 ): GraphQLInputFieldConfig {
   const type = types.of(resource, attribute);
   return {
-    type: isNeeded ? new GraphQLNonNull(type) : type,
+    type: isNonNull ? new GraphQLNonNull(type) : type,
     description: attribute.field.options.description ?? null,
-    deprecationReason: isNeeded ? null : deprecationReason(attribute.deprecated),
+    deprecationReason: isNonNull ? null : deprecationReason(attribute.deprecated),
   };
 }
 

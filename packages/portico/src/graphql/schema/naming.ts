@@ -1,4 +1,4 @@
-// How the names of a model are written in a schema.
+// Names of the schema, derived from those of the model.
 
 import { snakeCase } from "../../lib/case.ts";
 import type { Attribute, Model, ResourceModel } from "../../model/model.ts";
@@ -13,12 +13,12 @@ export function upperCase(name: string): string {
   return snakeCase(name).toUpperCase();
 }
 
-/** Whether a word can be a value of an enumeration (GraphQL, section 2.9.6). */
+/** Whether a word can be a value of an enum (GraphQL, section 2.9.6). */
 export function isEnumValue(word: string): boolean {
   return /^[_A-Za-z]\w*$/.test(word) && !word.startsWith("__") && !["true", "false", "null"].includes(word);
 }
 
-/** How many rows a list without a limit has. */
+/** The number of rows of a list without a limit. */
 export const defaultListLimit = 10;
 
 export interface InverseList {
@@ -28,11 +28,11 @@ export interface InverseList {
 }
 
 /**
- * The lists of rows whose references lead to a row: `User.posts`; each reference has an index for its list. A resource
- * that refers twice is told apart: `lettersAsSender`, `lettersAsReader`.
+ * The lists of rows whose references lead to a row: `User.posts`. Each reference has an index for its list. If a resource
+ * has several references to the target, the names of the references are part of the names: `messagesAsSender`.
  */
 export function inverseLists(model: Model, target: ResourceModel): InverseList[] {
-  const taken = new Set(
+  const usedNames = new Set(
     target.attributes.flatMap(({ name, reference }) => [name, ...(reference ? [reference.name] : [])]),
   );
   return model.resources
@@ -42,12 +42,12 @@ export function inverseLists(model: Model, target: ResourceModel): InverseList[]
         (each) => each.reference!.target === target && !each.isInternal,
       );
       return references.map((reference): InverseList => {
-        const isPlain = references.length === 1 && !taken.has(resource.plural);
+        const isPlain = references.length === 1 && !usedNames.has(resource.plural);
         const name = isPlain
           ? resource.plural
           : `${resource.plural}As${pascalCase(reference.reference!.name)}`;
         return { name, resource, reference };
       });
     })
-    .filter(({ name }) => !taken.has(name));
+    .filter(({ name }) => !usedNames.has(name));
 }

@@ -9,26 +9,23 @@ import {
 } from "graphql";
 import { OperatorError } from "../../errors.ts";
 import type { Model, ResourceModel } from "../../model/model.ts";
+import { connectionType } from "../fields/connection.ts";
+import { pageArgumentsOf } from "../fields/list-arguments.ts";
+import type { ResourceTypes } from "../fields/root-field.ts";
 import { AttributeTypes } from "./attribute-type.ts";
-import {
-  mutationType,
-  pageArgumentsOf,
-  queryType,
-  type ResourceTypes,
-  subscriptionType,
-} from "./root-types.ts";
-import { connectionType, rowType } from "./row-type.ts";
+import { mutationType, queryType, subscriptionType } from "./root-types.ts";
+import { rowType } from "./row-type.ts";
 
-/** A schema, and the resources behind its types. */
+/** A schema, and the resources of its types. */
 export interface Api {
   readonly schema: GraphQLSchema;
   readonly resourceOf: ReadonlyMap<GraphQLNamedType, ResourceModel>;
   readonly typeOf: ReadonlyMap<ResourceModel, GraphQLObjectType>;
-  /** What `search` looks into. */
+  /** The resources that `search` searches. */
   readonly searched: readonly ResourceModel[];
 }
 
-/** @throws OperatorError where two things would have one name */
+/** @throws OperatorError if two types or fields would have the same name */
 export function buildApi(model: Model): Api {
   const resources = model.resources.filter(({ isExposed }) => isExposed);
   const attributeTypes = new AttributeTypes();
@@ -37,14 +34,14 @@ export function buildApi(model: Model): Api {
   const types = resources.map((resource): ResourceTypes => {
     const row = rows.get(resource)!;
     const pageArguments = pageArgumentsOf(resource, attributeTypes);
-    return { resource, row, connection: connectionType(resource, row), pageArguments };
+    return { resource, row, connection: connectionType(row), pageArguments, attributeTypes };
   });
   const searched = resources.filter(
     ({ search, parent, operations }) => search.length > 0 && !parent && operations.has("list"),
   );
   const schema = checkedSchema({
-    query: queryType(types, searched, rows),
-    mutation: mutationType(types, attributeTypes),
+    query: queryType(types, { rows, searched }),
+    mutation: mutationType(types),
     subscription: subscriptionType(types),
     types: [...rows.values()],
   });
@@ -55,12 +52,12 @@ export function buildApi(model: Model): Api {
 function checkedSchema(config: GraphQLSchemaConfig): GraphQLSchema {
   try {
     const schema = new GraphQLSchema(config);
-    const [mistake] = validateSchema(schema);
-    if (!mistake) return schema;
-    throw mistake;
+    const [error] = validateSchema(schema);
+    if (!error) return schema;
+    throw error;
   } catch (error) {
     throw new OperatorError(
-      `the declarations make no GraphQL schema: ${(error as Error).message} Rename a resource or field.`,
+      `the declarations do not make a valid GraphQL schema: ${(error as Error).message} Rename a resource or field.`,
     );
   }
 }

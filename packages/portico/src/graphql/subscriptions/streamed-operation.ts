@@ -11,7 +11,7 @@ import { areFailures, type Executor, type PreparedOperation } from "../execute/e
 import { type Failure, failureOfField } from "../execute/failure.ts";
 import type { CredentialListener } from "./credential-watcher.ts";
 import type { OperationSink } from "./operation-sink.ts";
-import { planSubscription } from "./subscription-plan.ts";
+import { planSubscription } from "./plan-subscription.ts";
 
 export interface StreamDependencies {
   readonly executor: Executor;
@@ -81,7 +81,6 @@ export class StreamedOperation implements CredentialListener {
       case "tooSlow":
         this.end();
         this.#sink.endTooSlow();
-        break;
     }
   }
 

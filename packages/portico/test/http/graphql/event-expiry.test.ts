@@ -73,7 +73,7 @@ onEachDatabase("events that are over", (database) => {
     for (const behind of [lastPost - 1, lastPost - 3, 0]) {
       const stream = await resume(posts, behind);
       const [told] = await stream.results(1);
-      assert.match(told.errors[0].message, new RegExp(`^Events up to ${lastPost} are no longer kept`));
+      assert.match(told.errors[0].message, new RegExp(`^Events up to ${lastPost} have been deleted`));
       assert.equal(told.errors[0].extensions.code, "validation_error");
       await stream.ended();
     }

@@ -47,7 +47,7 @@ function differential(served: Served, cwd: string): void {
         const document = randomDocument(schema, known, tape);
         const { text, variables } = document;
         const compiled = await send(served, text, variables);
-        const expected = await reference.answer(text, variables);
+        const expected = await reference.execute(text, variables);
         const context = `${text}\n${JSON.stringify(variables)}`;
         assertSameErrors(compiled.body, expected, context);
         // Members stand in the order of the document.

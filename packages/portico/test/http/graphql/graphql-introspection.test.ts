@@ -56,6 +56,6 @@ onEachDatabase("the cost of introspection", (database) => {
     const { body } = await requestGraphql(served, schemas(3), { extensions: { cost: true } });
     assert.equal(body.extensions.cost, 300);
     const { body: refused } = await requestGraphql(served, schemas(251));
-    assert.match(refused.errors[0].message, /^The operation has fields: more than 1000|a cost of 25100/);
+    assert.match(refused.errors[0].message, /^The operation has more than 1000 fields|a cost of 25100/);
   });
 });

@@ -132,19 +132,19 @@ onEachDatabase("GraphQL over HTTP", (database) => {
   });
 
   for (const [fact, body, message] of [
-    ["a batch", [{ query }], /batches/],
-    ["no query", { variables: {} }, /query is missing/],
-    ["a query that is no text", { query: 1 }, /query must be text/],
-    ["variables that are a list", { query, variables: [] }, /variables must be an object/],
+    ["a batch", [{ query }], /^Batches are not supported\. Send one operation\.$/],
+    ["no query", { variables: {} }, /^Missing `query`\.$/],
+    ["a query that is no text", { query: 1 }, /^`query` must be a string\.$/],
+    ["variables that are a list", { query, variables: [] }, /^`variables` must be an object\.$/],
     [
       "an operation that is not there",
       { query: "query A { __typename }", operationName: "B" },
-      /no operation named B/,
+      /^Unknown operation named "B"\.$/,
     ],
     [
       "several operations and no name",
       { query: "query A { __typename } query B { __typename }" },
-      /name one/,
+      /^The document has several operations\. Select one with `operationName`\.$/,
     ],
     ["fragments only", { query: "fragment F on Query { __typename }" }, /never used|no operation/],
   ] as const) {
@@ -187,7 +187,7 @@ onEachDatabase("GraphQL over HTTP", (database) => {
       const body = { extensions: { persistedQuery: { version: 1, sha256Hash } } };
       const answer = await served.request(path, { body });
       assert.equal(answer.status, 400);
-      assert.match(answer.body.errors[0].message, /sha256Hash of 64 hexadecimal digits/);
+      assert.match(answer.body.errors[0].message, /`sha256Hash` of 64 hexadecimal digits/);
     }
   });
 

@@ -421,7 +421,7 @@ function scopesAndTenants(served: Served): void {
     assert.deepEqual(Object.keys(answer.body), ["errors"]);
     expectError(answer, {
       code: "insufficient_scope",
-      message: /^createPost\.written needs the scope users:read/,
+      message: /^createPost\.written requires the scope users:read, which the credential does not have\.$/,
       path: ["createPost", "written"],
     });
     assert.deepEqual(answer.body.errors[1].path, ["createPost", "comments"]);

@@ -1,0 +1,143 @@
+// The arguments of lists and connections, and what they mean for a read.
+
+import { type GraphQLFieldConfigArgumentMap, GraphQLInt, GraphQLString } from "graphql";
+import { isStorable } from "../../engine/validation/storable.ts";
+import { validationError } from "../../errors.ts";
+import { defaultSort, type ResourceModel } from "../../model/model.ts";
+import { defaultLimit, maxLimit } from "../../model/operation-parameters.ts";
+import type {
+  Comparison,
+  Container,
+  CursorPage,
+  ListRequest,
+  Selection,
+  Sort,
+  Value,
+} from "../../query/read.ts";
+import type { AttributeTypes } from "../schema/attribute-type.ts";
+import { filterInput, rangeName, rangeOperators, sortEnum } from "../schema/inputs.ts";
+import { defaultListLimit } from "../schema/naming.ts";
+import { requiredId } from "../schema/shared-types.ts";
+import type { Arguments } from "./field-mapping.ts";
+
+/** The coerced arguments of a connection. The value of a sort enumeration is a `Sort`. */
+export interface ConnectionArguments {
+  readonly first?: number | null;
+  readonly last?: number | null;
+  readonly after?: string | null;
+  readonly before?: string | null;
+  readonly filter?: Arguments | null;
+  readonly sort?: Sort | null;
+}
+
+export function pageArgumentsOf(
+  resource: ResourceModel,
+  types: AttributeTypes,
+): GraphQLFieldConfigArgumentMap {
+  const filter = filterInput(types, resource);
+  return {
+    ...parentArgument(resource),
+    first: { type: GraphQLInt, description: `${defaultLimit} by default, ${maxLimit} at most.` },
+    after: { type: GraphQLString },
+    last: { type: GraphQLInt },
+    before: { type: GraphQLString },
+    ...(filter && { filter: { type: filter } }),
+    sort: { type: sortEnum(resource), default: { value: "CREATED_AT_DESC" } },
+  };
+}
+
+/** The argument for the id of the parent row. */
+export function parentArgument({ parent }: ResourceModel): GraphQLFieldConfigArgumentMap {
+  return parent ? { [parent.name]: { type: requiredId } } : {};
+}
+
+/** The number of rows for a limit. A limit below 1 becomes the default, one above the maximum becomes the maximum. */
+export function clampLimit(limit: unknown, fallback: number = defaultListLimit): number {
+  return typeof limit !== "number" || limit < 1 ? fallback : Math.min(limit, maxLimit);
+}
+
+/** The number of rows of a page. */
+export function connectionLimit({ first, last }: ConnectionArguments): number {
+  return clampLimit(first ?? last, defaultLimit);
+}
+
+/** The default sort. */
+export function newestFirst(resource: ResourceModel): Sort {
+  return { attribute: resource.sorts.get(defaultSort)!, isDescending: true };
+}
+
+/** The parent row in the arguments, for a resource that is nested under another. */
+export function parentContainer({ parent }: ResourceModel, args: Arguments): Container | undefined {
+  return parent && { by: parent, id: String(args[parent.name]) };
+}
+
+/** @throws Problem `validation_error` for arguments that exclude each other */
+export function connectionRequest(
+  resource: ResourceModel,
+  args: ConnectionArguments & Arguments,
+  selection: Selection,
+  includesCursors: boolean,
+): ListRequest {
+  const { first, last, after, before, filter, sort } = args;
+  requireExclusive("last", "first", last, first);
+  requireExclusive("before", "first", before, first);
+  requireExclusive("after", "last", after, last);
+  requireExclusive("before", "after", before, after);
+  const isBackward = isPresent(last) || isPresent(before);
+  const page: CursorPage = {
+    style: "cursor",
+    limit: connectionLimit(args),
+    cursor: (isBackward ? before : after) ?? undefined,
+    isBackward,
+    includesCursors,
+  };
+  const within = parentContainer(resource, args);
+  const conditions = filterConditions(resource, filter ?? noFilter);
+  return { resource, within, selection, conditions, words: [], sort: sort ?? newestFirst(resource), page };
+}
+
+/** Whether an argument has a value other than null. */
+export function isPresent(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+function requireExclusive(name: string, other: string, value: unknown, otherValue: unknown): void {
+  if (isPresent(value) && isPresent(otherValue))
+    throw validationError(name, "duplicate", `${name} cannot be combined with ${other}.`);
+}
+
+/** The maximum number of values for one field of a filter. */
+const maxValues = 50;
+
+/** Without a prototype, because a field can be called `constructor`. */
+const noFilter: Arguments = Object.freeze(Object.create(null));
+
+/** @throws Problem `validation_error` */
+export function filterConditions(resource: ResourceModel, filter: Arguments): Comparison[] {
+  const conditions: Comparison[] = [];
+  for (const { attribute, hasRange } of resource.filters.values()) {
+    const { name } = attribute;
+    const accepted = filter[name];
+    if (Array.isArray(accepted)) {
+      // Checked before duplicates are removed: the same long list can be the value of many fields.
+      if (accepted.length > maxValues)
+        throw validationError(`filter.${name}`, "max", `${name} has more than ${maxValues} values.`);
+      const values = [...new Set(accepted as Value[])];
+      for (const value of values) requireStorable(name, value);
+      conditions.push({ attribute, operator: "in", values });
+    }
+    if (!hasRange) continue;
+    for (const operator of rangeOperators) {
+      const bound = filter[rangeName(attribute, operator)];
+      if (!isPresent(bound)) continue;
+      requireStorable(rangeName(attribute, operator), bound as Value);
+      conditions.push({ attribute, operator, values: [bound as Value] });
+    }
+  }
+  return conditions;
+}
+
+function requireStorable(name: string, value: Value): void {
+  if (typeof value === "string" && !isStorable(value))
+    throw validationError(`filter.${name}`, "format", `${name} contains a character that cannot be stored.`);
+}

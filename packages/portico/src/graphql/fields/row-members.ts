@@ -1,0 +1,69 @@
+// The fields of a row: its values, the rows that its references lead to, and the rows that refer to it.
+
+import { type FieldShape, standardMaxItems } from "../../declare/field.ts";
+import type { Attribute, ResourceModel } from "../../model/model.ts";
+import type { Selection } from "../../query/read.ts";
+import { selectMembers } from "../../query/selection.ts";
+import type { CollectedField, SelectionSet } from "../document/collect-fields.ts";
+import { listMapping, objectMapping, type RowFieldMapping, rowMapping } from "./field-mapping.ts";
+import { clampLimit, newestFirst } from "./list-arguments.ts";
+
+/** The selection of a row. */
+export function rowSelection({ fields }: SelectionSet): Selection {
+  // All fields of row types are `RowFieldMapping`s.
+  return selectMembers(fields.map((field) => field.mapping.toMember!(field)));
+}
+
+/** The selection of a field whose value is a row. */
+export function selectionOf({ selectionSets }: CollectedField): Selection {
+  return rowSelection(selectionSets[0]!);
+}
+
+/** A value of the row: `title`. */
+export function valueMapping(attribute: Attribute): RowFieldMapping {
+  return {
+    ...objectMapping,
+    maxLength: maxLengthOf(attribute),
+    toMember: ({ responseName }) => ({ kind: "value", name: responseName, attribute }),
+  };
+}
+
+/** The row that a reference leads to: `author { name }`. */
+export function referenceMapping(reference: Attribute): RowFieldMapping {
+  return {
+    ...rowMapping,
+    scope: () => reference.reference!.target.scopes.read,
+    toMember: (field) => ({
+      ...{ kind: "row", name: field.responseName, reference, conditions: [] },
+      selection: selectionOf(field),
+    }),
+  };
+}
+
+/** The newest rows of a resource whose reference leads to the row: `comments { body }`. */
+export function inverseListMapping(resource: ResourceModel, reference: Attribute): RowFieldMapping {
+  return {
+    ...listMapping(({ first }) => clampLimit(first)),
+    scope: () => resource.scopes.read,
+    toMember: (field) => ({
+      ...{ kind: "list", name: field.responseName, resource, reference, conditions: [] },
+      sort: newestFirst(resource),
+      limit: clampLimit(field.arguments.first),
+      selection: selectionOf(field),
+    }),
+  };
+}
+
+/** Counted for a text or JSON value without a declared maximum. */
+const unboundedLength = 100_000;
+
+function maxLengthOf({ field }: Attribute): number {
+  if (field.kind === "list")
+    return Math.min(unboundedLength, (field.options.max ?? standardMaxItems) * lengthOfField(field.item));
+  return lengthOfField(field);
+}
+
+function lengthOfField(field: FieldShape): number {
+  if (field.kind === "json") return unboundedLength;
+  return field.kind === "text" ? (field.options.max ?? unboundedLength) : 0;
+}

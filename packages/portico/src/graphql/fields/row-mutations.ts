@@ -1,0 +1,141 @@
+// Mutations of rows, through the same operations of the engine as REST: `createPost`, `updatePost`, `deletePost`, and
+// actions such as `rotateApiKey`.
+
+import { GraphQLNonNull } from "graphql";
+import type { Caller } from "../../declare/caller.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { WriteResult } from "../../engine/write-result.ts";
+import type { ResourceModel } from "../../model/model.ts";
+import type { Selection } from "../../query/read.ts";
+import type { CollectedField } from "../document/collect-fields.ts";
+import { actionInput, createInput, isOptionalInput, updateInput } from "../schema/inputs.ts";
+import { requiredId } from "../schema/shared-types.ts";
+import { type Arguments, type RootFieldMapping, rowMapping } from "./field-mapping.ts";
+import { ownText } from "./own-text.ts";
+import type { ResourceFieldKind } from "./root-field.ts";
+import { selectionOf } from "./row-members.ts";
+
+export const createRow: ResourceFieldKind = ({ resource, row, attributeTypes }) => {
+  if (!resource.operations.has("create")) return [];
+  const input = createInput(attributeTypes, resource);
+  return [
+    {
+      name: `create${row.name}`,
+      type: new GraphQLNonNull(row),
+      ...(input && { args: { input: { type: new GraphQLNonNull(input) } } }),
+      mapping: writeMapping(resource, (engine, caller, args) => {
+        const { [resource.parent?.name ?? ""]: parentId, ...body } = inputOf(args);
+        return engine.create(caller, resource, body, parentId === undefined ? undefined : String(parentId));
+      }),
+    },
+  ];
+};
+
+export const updateRow: ResourceFieldKind = ({ resource, row, attributeTypes }) => {
+  const input = updateInput(attributeTypes, resource);
+  if (!input || !resource.operations.has("update")) return [];
+  return [
+    {
+      name: `update${row.name}`,
+      type: new GraphQLNonNull(row),
+      args: { id: { type: requiredId }, input: { type: new GraphQLNonNull(input) } },
+      description: "Updates the fields of the input and leaves the others unchanged.",
+      mapping: writeMapping(resource, (engine, caller, args) =>
+        engine.update(caller, resource, String(args.id), inputOf(args)),
+      ),
+    },
+  ];
+};
+
+export const deleteRow: ResourceFieldKind = ({ resource, row }) => {
+  const { markOnDelete, operations } = resource;
+  if (!operations.has("delete")) return [];
+  return [
+    {
+      name: `delete${row.name}`,
+      type: new GraphQLNonNull(row),
+      args: { id: { type: requiredId } },
+      description: markOnDelete
+        ? `Sets \`${markOnDelete.name}\` and keeps the row.`
+        : "Returns the row as it was before.",
+      mapping: {
+        ...rowMapping,
+        scope: () => resource.scopes.write,
+        compile: (field) => {
+          const selection = selectionOf(field);
+          return ({ engine, caller }) =>
+            deleteAndRead(engine, caller, resource, String(field.arguments.id), selection);
+        },
+      },
+    },
+  ];
+};
+
+/** A deleted row is read before it is deleted. A row that is only marked is read afterwards. */
+async function deleteAndRead(
+  engine: Engine,
+  caller: Caller,
+  resource: ResourceModel,
+  id: string,
+  selection: Selection,
+): Promise<string> {
+  const read = { resource, selection, id, conditions: [] };
+  if (resource.markOnDelete) {
+    await engine.delete(caller, resource, id);
+    return engine.getAfterWrite(caller, read);
+  }
+  const text = await engine.getAfterWrite(caller, read);
+  await engine.delete(caller, resource, id);
+  return text;
+}
+
+export const runAction: ResourceFieldKind = ({ resource, row, attributeTypes }) =>
+  [...resource.actions.values()].flatMap((action) => {
+    if (action.verb === undefined) return [];
+    const name = action.verb + row.name;
+    const inputType = actionInput(attributeTypes, name, action);
+    const input = inputType && {
+      input: { type: isOptionalInput(action) ? inputType : new GraphQLNonNull(inputType) },
+    };
+    const run: Write = (engine, caller, args) =>
+      engine.runAction(caller, resource, String(args.id), action, inputOf(args));
+    return [
+      {
+        name,
+        type: new GraphQLNonNull(row),
+        args: { id: { type: requiredId }, ...input },
+        // The result of an action can contain less than the row.
+        mapping: writeMapping(resource, run, { isWholeRow: false }),
+      },
+    ];
+  });
+
+type Write = (engine: Engine, caller: Caller, args: Arguments) => Promise<WriteResult>;
+
+/** @param isWholeRow whether the result of the write contains all fields of the row */
+function writeMapping(
+  resource: ResourceModel,
+  write: Write,
+  { isWholeRow }: { readonly isWholeRow: boolean } = { isWholeRow: true },
+): RootFieldMapping {
+  return {
+    ...rowMapping,
+    scope: () => resource.scopes.write,
+    compile: (field) => {
+      const selection = selectionOf(field);
+      return async ({ engine, caller, addReturnedOnce }) => {
+        const result = await write(engine, caller, field.arguments);
+        const { id, returnedOnce } = result;
+        const own = isWholeRow ? ownText(result.row, selection) : undefined;
+        const text = own ?? (await engine.getAfterWrite(caller, { resource, selection, id, conditions: [] }));
+        if (Object.keys(returnedOnce).length > 0) addReturnedOnce(field.responseName, returnedOnce);
+        return text;
+      };
+    },
+  };
+}
+
+function inputOf({ input }: Arguments): Record<string, unknown> {
+  // The schema has coerced it: an object, or nothing for an action.
+  return { ...(input as CollectedField["arguments"] | undefined) };
+}

@@ -1,0 +1,39 @@
+// Turns a subscription operation into a plan for the hub.
+
+import { Problem } from "../../errors.ts";
+import { valueKey } from "../../lib/value-key.ts";
+import { bytesOfToken } from "../../query/answer-size.ts";
+import type { SubscriptionPlan } from "../../subscriptions/plan.ts";
+import type { GraphqlRequest } from "../document/request.ts";
+import { missingScopes } from "../document/scopes.ts";
+import { type PreparedOperation, rowsPerToken } from "../execute/executor.ts";
+import { isOwn, ownText } from "../fields/own-text.ts";
+
+export interface GraphqlSubscriptionPlan extends SubscriptionPlan {
+  /** The response name of the field. */
+  readonly fieldName: string;
+}
+
+/** @throws Problem `validation_error` */
+export function planSubscription(
+  { text, compiled }: PreparedOperation,
+  { operationName, variables }: GraphqlRequest,
+): GraphqlSubscriptionPlan {
+  // Validation admits one root field (GraphQL, section 5.2.4.1), which `@skip` can remove.
+  const field = compiled.fields[0]?.field;
+  const events = field?.mapping.selectEvents?.(field);
+  if (!events) throw new Problem("validation_error", "The subscription selects no field.");
+  const { responseName: fieldName } = field!;
+  const isRowSufficient = isOwn(events.selection);
+  return {
+    ...events,
+    key: valueKey([text, operationName, variables]),
+    fieldName,
+    isRowSufficient,
+    readCostBytes: isRowSufficient ? 0 : Math.floor(compiled.cost / rowsPerToken) * bytesOfToken,
+    // Only called if the row is sufficient.
+    rowText: (row) => ownText(row, events.selection)!,
+    render: (sequence, row) => `{"data":{"${fieldName}":${row}},"extensions":{"eventId":"${sequence}"}}`,
+    missingScope: (caller) => missingScopes(caller, compiled.scopes)[0]?.problem,
+  };
+}
