@@ -11,11 +11,11 @@ export function eventType(resource: string, action: string): string {
 const renamedActions: Readonly<Record<string, string>> = { changed: "updated", removed: "deleted" };
 
 /**
- * The type of a stored event under its present name. Stored rows are left alone while an earlier version may still read
- * them; the migration that ends support for it rewrites them.
+ * The current name of a stored type. Stored types are translated when they are read, because processes of an earlier
+ * version may still use the same database; `rewriteEventTypes` replaces them once none does.
  */
 export function currentEventType(stored: string): string {
-  const dot = stored.lastIndexOf(".");
-  const action = stored.slice(dot + 1);
-  return `${snakeCase(stored.slice(0, dot))}.${renamedActions[action] ?? action}`;
+  const [, resource, action] = /^([^.]+)\.([^.]+)$/.exec(stored) ?? [];
+  if (resource === undefined || action === undefined) return stored;
+  return eventType(resource, renamedActions[action] ?? action);
 }

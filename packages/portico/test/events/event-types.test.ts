@@ -16,6 +16,10 @@ test("types that earlier versions stored are read under their present names", ()
     ["post.removed", "post.deleted"],
     ["apiKey.changed", "api_key.updated"],
     ["api_key.deleted", "api_key.deleted"],
+    // Not a type of any version.
+    ["changed", "changed"],
+    ["a.b.changed", "a.b.changed"],
+    ["", ""],
   ] as const)
     assert.equal(currentEventType(stored), current);
 });

@@ -1,38 +1,70 @@
 // portico migrate
 
+import { eventsTable } from "../../events/event.ts";
+import { rewriteEventTypes } from "../../events/rewrite-event-types.ts";
 import { buildApi } from "../../graphql/schema/schema.ts";
 import { assemble, withStore } from "../../runtime/compose.ts";
-import { migrate } from "../../store/schema/migrate.ts";
+import { existingTables, migrate } from "../../store/schema/migrate.ts";
 import { undeclaredTables } from "../../store/schema/undeclared.ts";
+import type { Store } from "../../store/store.ts";
 import type { Command } from "../command.ts";
+
+const progressIntervalMs = 1_000;
 
 const migrateCommand: Command = {
   name: "migrate",
   summary: "Apply the schema changes that the declarations need. No table or column is dropped.",
-  options: { "dry-run": { help: "print the statements without applying them" } },
+  options: {
+    "dry-run": { help: "print the statements without applying them" },
+    contract: { help: "also rewrite rows from earlier versions; no server of one may be running" },
+  },
   async run(args) {
     const assembly = await assemble(args.project);
     // Refuses what `serve` would refuse, before anything is migrated.
     buildApi(assembly.model);
     const isDryRun = args.isSet("dry-run");
+    const isContraction = args.isSet("contract");
     const { tables } = assembly;
-    const { statements, undeclared } = await withStore(assembly, async (store) => ({
+    const { statements, undeclared, rewrittenEvents } = await withStore(assembly, async (store) => ({
       statements: await migrate(store, tables, isDryRun),
       undeclared: await undeclaredTables(store, tables),
+      rewrittenEvents: isContraction ? await contract(store, isDryRun) : undefined,
     }));
     const summary = statements.length === 0 ? "The database is up to date." : appliedCount(statements.length);
     return {
-      json: { statements, isDryRun, undeclared },
+      json: { statements, isDryRun, undeclared, rewrittenEvents },
       lines: [
         ...(isDryRun && statements.length > 0 ? statements.map((statement) => `${statement};`) : [summary]),
+        ...(rewrittenEvents === undefined ? [] : [rewrittenCount(rewrittenEvents, isDryRun)]),
         ...undeclared.map(noteOn),
       ],
     };
   },
 };
 
+/** Replaces what only earlier versions need. @returns how many events were rewritten, or would be */
+async function contract(store: Store, isDryRun: boolean): Promise<number> {
+  // A dry run of the first migration has no tables yet.
+  if (isDryRun && !(await existingTables(store)).has(eventsTable.name)) return 0;
+  let reportedAt = performance.now();
+  const onProgress = (fraction: number, count: number): void => {
+    if (performance.now() - reportedAt < progressIntervalMs) return;
+    reportedAt = performance.now();
+    process.stderr.write(`${Math.floor(fraction * 100)} % of the events checked, ${count} rewritten\n`);
+  };
+  return rewriteEventTypes(store, { isDryRun, onProgress });
+}
+
 function appliedCount(count: number): string {
   return `Applied ${count} statement${count === 1 ? "" : "s"}.`;
+}
+
+/** Written as an SQL comment in a dry run, so that its output can be executed. */
+function rewrittenCount(count: number, isDryRun: boolean): string {
+  const events = `${count} event${count === 1 ? "" : "s"}`;
+  return isDryRun
+    ? `-- ${events} from earlier versions would be rewritten.`
+    : `Rewrote ${events} from earlier versions.`;
 }
 
 /** Written as an SQL comment, so that the output of a dry run can be executed. */
