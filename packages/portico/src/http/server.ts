@@ -18,6 +18,7 @@ import { withResourceMetadata } from "../oauth/endpoints/resource-metadata.ts";
 import { type OAuthOptions, registerOAuth } from "../oauth/endpoints/routes.ts";
 import { type RestOptions, registerRest } from "../rest/routes.ts";
 import type { Database } from "../store/database.ts";
+import { SubscriptionHub } from "../subscriptions/hub.ts";
 import { type KeyUsage, keyUsageReport } from "../usage/key-usage.ts";
 import { answerClientError, sendError } from "./answer-error.ts";
 import { limitBodies } from "./bodies.ts";
@@ -238,14 +239,17 @@ function registerProtocols(
   const logSocket: StreamAccess["logSocket"] = (line, caller) =>
     log.logger.info({ ...line, ...(caller && credentialOf(caller)) }, "web socket closed");
   const onInternalError = (err: unknown): void => log.logger.error({ err }, "operation of a stream failed");
+  const hub = new SubscriptionHub({
+    ...{ engine, events, maxSubscriptions, onInternalError },
+    charge: (...charging) => chargeStream(quotas.ofKeys, ...charging),
+  });
   const streams = registerGraphql(routes, {
-    ...{ engine, limits: graphqlLimits, basePath, callerOf, events, maxSubscriptions },
+    ...{ engine, hub, limits: graphqlLimits, basePath, callerOf },
     ...{ addressOf, authenticate, verify, count, logSocket, onInternalError },
     receive: (refuse) => received.begin(refuse),
     countFile: ({ raw }) => countFile(quotas.ofAddresses, addressOf(raw)),
     takeTokens: (...taking) => takeCost(quotas.ofKeys, ...taking),
     chargeAnswer: charge,
-    chargeStream: (...charging) => chargeStream(quotas.ofKeys, ...charging),
   });
   handleUpgrades(routes.server, graphqlPath, (...opening) => streams.openSocket(...opening));
   ownPaths.complete();

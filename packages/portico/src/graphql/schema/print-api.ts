@@ -1,4 +1,4 @@
-// The schema in GraphQL's schema definition language.
+// The schema in the schema definition language.
 
 import { printSchema } from "graphql";
 import type { Model } from "../../model/model.ts";

@@ -1,5 +1,5 @@
-// The scripts and styles of GraphiQL as static files. Their names carry a digest of their content, so that browsers keep
-// them for good. Each is encoded once, and every reader is sent the same bytes.
+// The scripts and styles of GraphiQL as static files. Their names contain a digest of their content, so browsers can cache
+// them for ever. Each file is encoded once.
 
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -15,13 +15,13 @@ export type GraphiqlFileName =
   | "graphql-worker.js"
   | "json-worker.js";
 
-/** How a file may be encoded on its way (RFC 9110, section 8.4.1), the smallest first. */
+/** Content codings (RFC 9110, section 8.4.1), the smallest first. */
 const codings = ["br", "gzip", "identity"] as const;
 export type ContentCoding = (typeof codings)[number];
 
 export interface GraphiqlFile {
   readonly name: GraphiqlFileName;
-  /** Of what it holds before it is encoded. */
+  /** The digest of the content before it is encoded. */
   readonly digest: string;
   readonly body: Uint8Array;
 }
@@ -32,21 +32,21 @@ interface EncodedFile {
   readonly body: Buffer;
 }
 
-/** All files in one coding: the address of each, and what stands at each address. */
+/** All files in one coding. */
 interface EncodedFiles {
-  readonly addresses: Readonly<Record<GraphiqlFileName, string>>;
+  readonly names: Readonly<Record<GraphiqlFileName, string>>;
   readonly files: ReadonlyMap<string, EncodedFile>;
 }
 
 const encoded = new Map<ContentCoding, Promise<EncodedFiles>>();
 
-/** The files in one coding; they are encoded when somebody first asks for them. */
+/** The files in one coding. They are encoded at the first request. */
 function filesIn(coding: ContentCoding): Promise<EncodedFiles> {
   const cached = encoded.get(coding);
   if (cached) return cached;
   const encodedFiles = encodeFiles(coding);
   encoded.set(coding, encodedFiles);
-  // What failed once, as where there is no memory for a process, is tried again by the next request.
+  // After a failure, for example to start the process, the next request tries again.
   encodedFiles.catch(() => encoded.delete(coding));
   return encodedFiles;
 }
@@ -57,7 +57,7 @@ function encodedBy(child: ChildProcess): Promise<readonly GraphiqlFile[]> {
   return new Promise((resolve, reject) => {
     child.once("message", (files) => resolve(files as GraphiqlFile[]));
     child.once("error", reject);
-    child.once("exit", () => reject(new Error("the process that encodes GraphiQL ended early")));
+    child.once("exit", () => reject(new Error("the process that encodes GraphiQL exited without a result")));
   });
 }
 
@@ -65,7 +65,7 @@ async function encodeFiles(coding: ContentCoding): Promise<EncodedFiles> {
   const encodedFiles = await encodedBy(
     fork(encoder, [coding], { env: {}, execArgv: [], serialization: "advanced" }),
   );
-  const addresses = encodedFiles.map(({ name, digest }) => [name, name.replace(".", `.${digest}.`)]);
+  const names = encodedFiles.map(({ name, digest }) => [name, name.replace(".", `.${digest}.`)]);
   const files = encodedFiles.map(({ name, digest, body }): [string, EncodedFile] => [
     name.replace(".", `.${digest}.`),
     {
@@ -74,49 +74,49 @@ async function encodeFiles(coding: ContentCoding): Promise<EncodedFiles> {
       body: Buffer.from(body),
     },
   ]);
-  // The process answers with a file for each name.
-  return { addresses: Object.fromEntries(addresses) as EncodedFiles["addresses"], files: new Map(files) };
+  // The process sends a file for each name.
+  return { names: Object.fromEntries(names) as EncodedFiles["names"], files: new Map(files) };
 }
 
-/** The smallest that the request accepts; one that accepts none of them gets the file as it is. */
+/** The smallest coding that the request accepts, or else none. */
 function codingFor({ headers }: FastifyRequest): ContentCoding {
   const accepted = new Negotiator({ headers }).encodings([...codings]);
   return codings.find((coding) => accepted.includes(coding)) ?? "identity";
 }
 
-/** Where the files stand that a page needs, `graphiql.6f1c….js` for each name. */
-export async function graphiqlAddresses(request: FastifyRequest): Promise<EncodedFiles["addresses"]> {
-  return (await filesIn(codingFor(request))).addresses;
+/** The file names for a page: `graphiql.6f1c….js` for each name. */
+export async function graphiqlFileNames(request: FastifyRequest): Promise<EncodedFiles["names"]> {
+  return (await filesIn(codingFor(request))).names;
 }
 
 const headers = {
   "Cache-Control": "public, max-age=31536000, immutable",
   Vary: "Accept-Encoding",
   "X-Content-Type-Options": "nosniff",
-  // Workers are held to the policy that they come with, and need nothing from anywhere.
+  // A worker has the policy of its own response, and loads nothing.
   "Content-Security-Policy": "default-src 'none'",
   "Cross-Origin-Resource-Policy": "same-origin",
-  // A part of a file is of no use to a page.
+  // Pages never request part of a file.
   "Accept-Ranges": "none",
 };
 
 /**
- * Serves the files below `path`. They need no credential: a page cannot send one for its scripts.
+ * Serves the files under `path`, without a credential: a page cannot send one for its scripts.
  *
- * @param countFile counts the request for its address; throws where there were too many
+ * @param countFile counts the request against the client's address; throws if there were too many
  */
 export function serveGraphiqlFiles(
   server: FastifyInstance,
   path: string,
   countFile: (request: FastifyRequest) => Promise<void>,
 ): void {
-  // No page of another origin needs them.
+  // Pages of other origins do not need them.
   const config = { isOpenTo: () => true, ignoresAccept: true, hasOwnCors: true };
   server.get<{ Params: { file: string } }>(`${path}/:file`, { config }, async (request, reply) => {
     await countFile(request);
     const coding = codingFor(request);
     const file = (await filesIn(coding)).files.get(request.params.file);
-    if (!file) throw new Problem("not_found", "There is no such file.");
+    if (!file) throw new Problem("not_found", "The file does not exist.");
     return sendFile(request, reply, file, coding);
   });
 }

@@ -1,6 +1,6 @@
-// Encodes the files of GraphiQL once, in a process of its own: Node never lets go of an imported module, and the package
-// is nine megabytes of text. What is sent back is a quarter of that, and all other memory ends with the process. A thread
-// left seventy megabytes behind in the server.
+// Encodes the files of GraphiQL in a separate process. Node never releases an imported module, and the package has nine
+// megabytes; the encoded files have a quarter of that, and the other memory is released with the process. A worker thread
+// left seventy megabytes in the server.
 
 import { hash } from "node:crypto";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
@@ -14,8 +14,8 @@ import {
 import type { ContentCoding, GraphiqlFile, GraphiqlFileName } from "./graphiql-files.ts";
 
 /**
- * Asks for a key, checks it, and opens GraphiQL with it. The key stays in the page. The script reads what it needs from
- * the page, so that it is the same file wherever the server is reached.
+ * Asks for a key, verifies it, and opens GraphiQL with it. The key stays in the page. The script reads its settings from
+ * the page, so the file does not depend on the server's URL.
  */
 const start = `
 (() => {
@@ -58,7 +58,7 @@ const texts: Readonly<Record<GraphiqlFileName, string>> = {
   "json-worker.js": jsonWorker,
 };
 
-/** Levels beyond these take three times as long and save 3 percent. */
+/** Higher levels take three times as long and save 3 percent. */
 const encode: Readonly<Record<ContentCoding, (bytes: Buffer) => Uint8Array>> = {
   br: (bytes) =>
     brotliCompressSync(bytes, {
@@ -68,12 +68,12 @@ const encode: Readonly<Record<ContentCoding, (bytes: Buffer) => Uint8Array>> = {
   identity: (bytes) => bytes,
 };
 
-// graphiql-files.ts gives one of its codings.
+// Set by graphiql-files.ts.
 const coding = process.argv[2] as ContentCoding;
 const files = Object.entries(texts).map(([name, text]): GraphiqlFile => {
   const bytes = Buffer.from(text);
   const digest = hash("sha256", bytes, "hex").slice(0, 16);
-  // The names are those of the table above.
+  // The names are the keys of `texts`.
   return { name: name as GraphiqlFileName, digest, body: encode[coding](bytes) };
 });
 process.send!(files, () => process.disconnect!());

@@ -1,8 +1,8 @@
-// GraphiQL, the page on which a person writes queries. It is served from its package: no other host is asked for
-// anything, and its Content-Security-Policy (W3C, level 3) forbids it.
+// GraphiQL, the query editor. It is served from its package; its Content-Security-Policy (W3C, level 3) forbids requests
+// to other hosts.
 
 import type { FastifyRequest } from "fastify";
-import { graphiqlAddresses } from "./graphiql-files.ts";
+import { graphiqlFileNames } from "./graphiql-files.ts";
 
 const firstQuery = `{
   __typename
@@ -20,7 +20,7 @@ const policy = [
   "default-src 'none'",
   "script-src 'self'",
   "worker-src 'self'",
-  // The editor makes style sheets while it runs.
+  // The editor creates style sheets at run time.
   "style-src 'self' 'unsafe-inline'",
   "img-src 'self' data:",
   "font-src data:",
@@ -35,34 +35,34 @@ export const pageHeaders: Readonly<Record<string, string>> = {
   "Content-Security-Policy": policy.join("; "),
   "X-Content-Type-Options": "nosniff",
   "Referrer-Policy": "no-referrer",
-  // It names files that are kept for good, and another version of the server has others.
+  // The page refers to files of this version of the server.
   "Cache-Control": "no-cache",
   Vary: "Accept",
 };
 
 /**
- * The page as HTML, without a script of its own.
+ * The HTML page, without inline scripts.
  *
- * @param endpoint where it sends queries: `/graphql`
- * @param files where its files are: `/graphql/files`
+ * @param endpoint the path of queries: `/graphql`
+ * @param files the path of its files: `/graphql/files`
  */
 export async function graphiqlPage(
   request: FastifyRequest,
   endpoint: string,
   files: string,
 ): Promise<string> {
-  const addresses = await graphiqlAddresses(request);
+  const names = await graphiqlFileNames(request);
   const start = {
     workers: {
-      editorWorkerService: `${files}/${addresses["editor-worker.js"]}`,
-      graphql: `${files}/${addresses["graphql-worker.js"]}`,
-      json: `${files}/${addresses["json-worker.js"]}`,
+      editorWorkerService: `${files}/${names["editor-worker.js"]}`,
+      graphql: `${files}/${names["graphql-worker.js"]}`,
+      json: `${files}/${names["json-worker.js"]}`,
     },
     options: {
       title: "GraphiQL",
       endpoint,
       defaultQuery: firstQuery,
-      // What stays in a browser would outlive the credential in it.
+      // The headers contain the credential.
       shouldPersistHeaders: false,
     },
   };
@@ -73,10 +73,10 @@ export async function graphiqlPage(
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>GraphiQL</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="${files}/${addresses["graphiql.css"]}">
+<link rel="stylesheet" href="${files}/${names["graphiql.css"]}">
 <style>${formStyle}</style>
 <script id="start" type="application/json">${JSON.stringify(start).replaceAll("<", "\\u003c")}</script>
-<script src="${files}/${addresses["graphiql.js"]}" defer></script>
+<script src="${files}/${names["graphiql.js"]}" defer></script>
 </head>
 <body id="body" class="no-focus-outline">
 <noscript>GraphiQL needs JavaScript.</noscript>
