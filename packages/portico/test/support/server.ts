@@ -29,6 +29,14 @@ export function onEachDatabase(name: string, suite: (database: DatabaseName) => 
   describe(`${name} (PostgreSQL)`, { skip: missing }, () => suite("postgres"));
 }
 
+/**
+ * Declares a suite about a protocol, in which the kind of database has no part: for SQLite, and in CI for PostgreSQL too.
+ */
+export function onOneDatabase(name: string, suite: (database: DatabaseName) => void): void {
+  if (process.env.CI) onEachDatabase(name, suite);
+  else describe(`${name} (SQLite)`, () => suite("sqlite"));
+}
+
 /** An empty database and a folder, both gone after `remove`. */
 export interface Workspace {
   readonly folder: string;

@@ -7,13 +7,13 @@ import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TestSocket } from "../../support/graphql/web-socket.ts";
 import { type Served, serveProcess } from "../../support/scenario.ts";
-import { onEachDatabase, type PorticoProcess } from "../../support/server.ts";
+import { onOneDatabase, type PorticoProcess } from "../../support/server.ts";
 
 const mebibyte = 1024 * 1024;
 /** Far less than any of the attacks sends, and more than the server takes for its own work. */
 const slackMib = 64;
 
-onEachDatabase("WebSockets that are not read", (database) => {
+onOneDatabase("WebSockets that are not read", (database) => {
   const served = serveProcess(database);
   describe("before connection_init", () => beforeInitialisation(served));
   describe("afterwards", () => afterwards(served));

@@ -5,7 +5,7 @@ import { request as httpRequest, type IncomingMessage } from "node:http";
 import { test } from "node:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { serve } from "../../support/scenario.ts";
-import { onEachDatabase } from "../../support/server.ts";
+import { onOneDatabase } from "../../support/server.ts";
 
 interface Received {
   readonly status: number;
@@ -19,7 +19,7 @@ const decoders: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
   identity: (bytes) => bytes,
 };
 
-onEachDatabase("the files of GraphiQL", (database) => {
+onOneDatabase("the files of GraphiQL", (database) => {
   const served = serve(database);
 
   /** Answers as they are sent: fetch would decode them. */

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { dataOf, expectError, requestGraphql } from "../../support/graphql/request.ts";
 import { runCommand, serve } from "../../support/scenario.ts";
-import { onEachDatabase } from "../../support/server.ts";
+import { onOneDatabase } from "../../support/server.ts";
 
 const modern = { accept: "application/graphql-response+json" };
 
@@ -222,7 +222,7 @@ const documents: readonly Bad[] = [
   },
 ];
 
-onEachDatabase("bad input in GraphQL", (database) => {
+onOneDatabase("bad input in GraphQL", (database) => {
   const served = serve(database);
 
   for (const { fact, query, code = "validation_error", variables, ...expected } of documents) {
@@ -321,7 +321,7 @@ onEachDatabase("bad input in GraphQL", (database) => {
   });
 });
 
-onEachDatabase("bounds that are set", (database) => {
+onOneDatabase("bounds that are set", (database) => {
   const served = serve(database, {
     env: {
       PORTICO_GRAPHQL_DEPTH: "2",
@@ -353,7 +353,7 @@ test("a bound that is no number stops the start with one line", async () => {
   );
 });
 
-onEachDatabase("the cost counts against the quota", (database) => {
+onOneDatabase("the cost counts against the quota", (database) => {
   const served = serve(database);
 
   test("each 100 rows take a token, and what is too much is 429 and takes none", async () => {

@@ -8,10 +8,11 @@ import fc from "fast-check";
 import { buildClientSchema, type GraphQLSchema, getIntrospectionQuery } from "graphql";
 import { openReference, type Reference, referenceSettings } from "../../graphql/open-reference.ts";
 import { type Known, randomDocument } from "../../graphql/random-document.ts";
+import { randomRuns } from "../../support/random-runs.ts";
 import { makeTenant, type Served, serve } from "../../support/scenario.ts";
 import { type Answer, onEachDatabase, projectFolder } from "../../support/server.ts";
 
-const documents = Number(process.env.PORTICO_TEST_DOCUMENTS ?? 700);
+const documents = randomRuns(700, 200, "PORTICO_TEST_DOCUMENTS");
 
 /** Requests leave no rows behind that the next one would find. */
 const env = { PORTICO_REQUEST_LOG_DAYS: "0", ...referenceSettings };

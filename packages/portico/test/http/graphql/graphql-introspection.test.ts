@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { buildClientSchema, getIntrospectionQuery, validateSchema } from "graphql";
 import { expectError, requestGraphql } from "../../support/graphql/request.ts";
 import { runCommand, serve } from "../../support/scenario.ts";
-import { onEachDatabase } from "../../support/server.ts";
+import { onOneDatabase } from "../../support/server.ts";
 
 /** What GraphiQL and code generators send. */
 const usualQuestion = getIntrospectionQuery({
@@ -18,7 +18,7 @@ const usualQuestion = getIntrospectionQuery({
 const schemas = (count: number): string =>
   `{ ${Array.from({ length: count }, (_, index) => `a${index}: __schema { types { name kind fields { name } } }`).join(" ")} }`;
 
-onEachDatabase("the cost of introspection", (database) => {
+onOneDatabase("the cost of introspection", (database) => {
   const served = serve(database);
 
   /** Asks with a new key; answers with the tokens that are gone. */

@@ -5,13 +5,13 @@ import { createHash } from "node:crypto";
 import { test } from "node:test";
 import { serverAudits } from "graphql-http";
 import { expectAnswer, scenarios, serve } from "../../support/scenario.ts";
-import { onEachDatabase } from "../../support/server.ts";
+import { onOneDatabase } from "../../support/server.ts";
 
 const path = "/graphql";
 const legacy = "application/json; charset=utf-8";
 const modern = "application/graphql-response+json; charset=utf-8";
 
-onEachDatabase("GraphQL over HTTP", (database) => {
+onOneDatabase("GraphQL over HTTP", (database) => {
   const served = serve(database);
 
   for (const audit of serverAudits({ url: () => served.url + path, fetchFn: withKey })) {

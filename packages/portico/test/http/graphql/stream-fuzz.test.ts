@@ -9,13 +9,14 @@ import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TestSocket } from "../../support/graphql/web-socket.ts";
 import { OwnPostgres } from "../../support/own-postgres.ts";
+import { randomRuns } from "../../support/random-runs.ts";
 import { RawConnection } from "../../support/raw-connection.ts";
 import { makeWorkspace, onEachDatabase, PorticoProcess, type Workspace } from "../../support/server.ts";
 import { graphqlRequest, initialisation, message, oddFrame, Random, textFrames } from "./random-frames.ts";
 
 const seed = Number(process.env.PORTICO_FUZZ_SEED ?? Date.now() % 2 ** 32);
 /** For each database. */
-const messages = Number(process.env.PORTICO_FUZZ_MESSAGES ?? 20_000);
+const messages = randomRuns(20_000, 5_000, "PORTICO_FUZZ_MESSAGES");
 const warmUpMessages = 1_000;
 const callersAtOnce = 25;
 const maxSubscriptions = 100;

@@ -7,12 +7,12 @@ import { createdPosts, titlesOf, withStream } from "../../support/graphql/subscr
 import { TestSocket } from "../../support/graphql/web-socket.ts";
 import { RawConnection } from "../../support/raw-connection.ts";
 import { type Served, serveProcess } from "../../support/scenario.ts";
-import { onEachDatabase } from "../../support/server.ts";
+import { onOneDatabase } from "../../support/server.ts";
 
 /** A credential may have 100 subscriptions open. */
 const pairs = 150;
 
-onEachDatabase("subscriptions that end while they begin", (database) => {
+onOneDatabase("subscriptions that end while they begin", (database) => {
   const served = serveProcess(database);
 
   test("subscribe and complete in one packet leave nothing open", async () => {

@@ -11,11 +11,11 @@ import { WebSocketConnection } from "../../../src/graphql/transports/web-socket-
 import { framesOf, nextPrefix } from "../../../src/graphql/transports/web-socket-frame.ts";
 import { type SocketMessage, TestSocket } from "../../support/graphql/web-socket.ts";
 import { exchange, expectErrorShape, parseAnswer, type Served, serve } from "../../support/scenario.ts";
-import { onEachDatabase } from "../../support/server.ts";
+import { onOneDatabase } from "../../support/server.ts";
 
 const posts = "subscription { postCreated { title } }";
 
-onEachDatabase("WebSocket", (database) => {
+onOneDatabase("WebSocket", (database) => {
   const served = serve(database, { env: { PORTICO_KEY_QUOTA: "100000/60" } });
   describe("opening", () => opening(served));
   describe("messages", () => messages(served));

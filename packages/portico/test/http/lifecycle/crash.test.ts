@@ -4,9 +4,10 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type DatabaseReader, openReader } from "../../support/database-reader.ts";
+import { randomRuns } from "../../support/random-runs.ts";
 import { makeWorkspace, onEachDatabase, PorticoProcess, type Workspace } from "../../support/server.ts";
 
-const rounds = { sqlite: 20, postgres: 5 };
+const rounds = { sqlite: randomRuns(20, 5), postgres: randomRuns(5, 3) };
 const creators = 16;
 
 onEachDatabase("kill -9 during a load of creates", (database) => {

@@ -7,12 +7,13 @@ import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
+import { randomRuns } from "../../support/random-runs.ts";
 import { runCommand, type Served, serveProcess } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
 import type { SoakTarget } from "./soak-callers.ts";
 
 /** For each database. */
-const seconds = Number(process.env.PORTICO_SOAK_SECONDS ?? 12);
+const seconds = randomRuns(12, 6, "PORTICO_SOAK_SECONDS");
 const windowMs = 2_500;
 const callers = 150;
 const bufferMib = 64;

@@ -5,12 +5,12 @@ import { test } from "node:test";
 import { Browser } from "../../support/browser.ts";
 import { openReader } from "../../support/database-reader.ts";
 import { serve } from "../../support/scenario.ts";
-import { onEachDatabase } from "../../support/server.ts";
+import { onOneDatabase } from "../../support/server.ts";
 
 const halfAnHour = 1_800;
 const limit = 300;
 
-onEachDatabase("oauth without a session", (database) => {
+onOneDatabase("oauth without a session", (database) => {
   const served = serve(database);
   const expiries = async (): Promise<number[]> => {
     const reader = openReader(served.workspace.databaseUrl);

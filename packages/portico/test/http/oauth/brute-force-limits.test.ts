@@ -15,12 +15,12 @@ import {
   post,
 } from "../../support/oauth.ts";
 import { serve } from "../../support/scenario.ts";
-import { onEachDatabase } from "../../support/server.ts";
+import { onOneDatabase } from "../../support/server.ts";
 
 const home = "198.51.100.7";
 const warning = "account.password_guessed";
 
-onEachDatabase("guesses", (database) => {
+onOneDatabase("guesses", (database) => {
   let client: OAuthClientMade;
   const served = serve(database, {
     env: { PORTICO_TRUSTED_PROXIES: "127.0.0.1", PORTICO_FAILED_AUTH_QUOTA: "5/60" },

@@ -18,12 +18,12 @@ import {
   signInAndAllow,
 } from "../../support/oauth.ts";
 import { serve } from "../../support/scenario.ts";
-import { onEachDatabase } from "../../support/server.ts";
+import { onOneDatabase } from "../../support/server.ts";
 
 const ofMachine = { grant_type: "client_credentials", scope: "posts:read" };
 const mostGuesses = 20;
 
-onEachDatabase("oauth errors", (database) => {
+onOneDatabase("oauth errors", (database) => {
   let person: Person;
   let machine: OAuthClientMade;
   let client: OAuthClientMade;

@@ -4,10 +4,11 @@ import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
 import { test } from "node:test";
 import { basic, callback, makeClient, type OAuthClientMade } from "../../support/oauth.ts";
+import { randomRuns } from "../../support/random-runs.ts";
 import { serve } from "../../support/scenario.ts";
-import { onEachDatabase } from "../../support/server.ts";
+import { onOneDatabase } from "../../support/server.ts";
 
-const requests = Number(process.env.PORTICO_FUZZ_OAUTH ?? 1_000);
+const requests = randomRuns(1_000, 300, "PORTICO_FUZZ_OAUTH");
 const paths =
   "/authorize /authorize/x /token /introspect /revoke /userinfo /jwks /device_authorization /device /device/x /par /logout /logout/confirm /logout/success /interaction/x /interaction/x/password /password /email /account /sessions /passkeys /passkey.js /grants /.well-known/openid-configuration".split(
     " ",
@@ -34,7 +35,7 @@ function pick<Value>(values: readonly Value[]): Value {
   return values[randomInt(values.length)]!;
 }
 
-onEachDatabase("oauth, fuzzed", (database) => {
+onOneDatabase("oauth, fuzzed", (database) => {
   let client: OAuthClientMade;
   const served = serve(database, {
     prepare: async (made) => {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { authorizeUrl, basic, callback, makeClient, type OAuthClientMade } from "../../support/oauth.ts";
 import { exchange, serve } from "../../support/scenario.ts";
-import { onEachDatabase } from "../../support/server.ts";
+import { onOneDatabase } from "../../support/server.ts";
 
 const paths: readonly (readonly [method: "GET" | "POST", path: string])[] = [
   ...[
@@ -49,7 +49,7 @@ const unstorable = ["a%00b", "%00", "a\u0000b", "%ED%A0%80", "%ff", "%", "%zz", 
 /** Taken or refused. */
 const odd = ["", "%2500", "%F0%9F%98%80", "%EF%BF%BF", "%0d%0aX:%20y", "[]", "a&b=c", "__proto__", "é"];
 
-onEachDatabase("parameters of oauth", (database) => {
+onOneDatabase("parameters of oauth", (database) => {
   let client: OAuthClientMade;
   let asked = 0;
   const served = serve(database, {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { exchange, expectErrorShape, parseAnswer, serve } from "../../support/scenario.ts";
-import { onEachDatabase } from "../../support/server.ts";
+import { onOneDatabase } from "../../support/server.ts";
 
 const malformed = [
   ["a.example", "b.example"],
@@ -31,7 +31,7 @@ const good = [
   "a_b.example",
 ];
 
-onEachDatabase("hosts", (database) => {
+onOneDatabase("hosts", (database) => {
   const served = serve(database);
   const ask = async (path: string, hosts: readonly string[], lines: readonly string[] = []) => {
     const named = hosts.map((host) => `Host: ${host}`);

@@ -10,6 +10,7 @@ import { catalogue } from "../../../src/errors.ts";
 import type { Model, ResourceModel } from "../../../src/model/model.ts";
 import { assemble } from "../../../src/runtime/compose.ts";
 import { headerNames, headerTexts, jsonTexts, queryTexts } from "../../support/odd-values.ts";
+import { randomRuns } from "../../support/random-runs.ts";
 import { serve } from "../../support/scenario.ts";
 import { type DatabaseName, onEachDatabase, projectFolder } from "../../support/server.ts";
 
@@ -28,7 +29,7 @@ interface Received {
 
 const atOnce = 8;
 /** Requests of a test; 0 sends every combination, which takes three minutes for each database. */
-const most = Number(process.env.PORTICO_TEST_VALUES ?? 2_000);
+const most = randomRuns(2_000, 500, "PORTICO_TEST_VALUES");
 
 /** The service, and a project with fields of all other kinds. */
 const projects = {

@@ -5,12 +5,12 @@ import { resolve } from "node:path";
 import { test } from "node:test";
 import type { Detail } from "../../../src/errors.ts";
 import { expectAnswer, serve } from "../../support/scenario.ts";
-import { onEachDatabase } from "../../support/server.ts";
+import { onOneDatabase } from "../../support/server.ts";
 
 const cwd = resolve(import.meta.dirname, "../../fixtures/bounded");
 const long = (length: number): string => `${"a".repeat(length)}!`;
 
-onEachDatabase("patterns and formats", (database) => {
+onOneDatabase("patterns and formats", (database) => {
   const served = serve(database, { cwd });
 
   const refused: readonly (readonly [fact: string, body: object, detail: Detail])[] = [

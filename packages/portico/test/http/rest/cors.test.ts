@@ -15,7 +15,7 @@ import {
   type Answer,
   type Environment,
   makeWorkspace,
-  onEachDatabase,
+  onOneDatabase,
   Portico,
 } from "../../support/server.ts";
 
@@ -39,7 +39,7 @@ function listOf({ headers }: Pick<Answer, "headers">, name: string): string[] {
   return (headers.get(name) ?? "").toLowerCase().split(/\s*,\s*/);
 }
 
-onEachDatabase("cors", (database) => {
+onOneDatabase("cors", (database) => {
   const served = serve(database, { env });
   const from = (origin: string, more: Readonly<Record<string, string>> = {}): Record<string, string> => ({
     origin,

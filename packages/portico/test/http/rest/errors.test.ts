@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { catalogue } from "../../../src/errors.ts";
 import { exchange, expectErrorShape, parseAnswer, serve } from "../../support/scenario.ts";
-import { type Answer, onEachDatabase } from "../../support/server.ts";
+import { type Answer, onOneDatabase } from "../../support/server.ts";
 
-onEachDatabase("errors", (database) => {
+onOneDatabase("errors", (database) => {
   const served = serve(database);
 
   /** One way to each error that a caller can cause. */

@@ -1,5 +1,5 @@
-// 20,000 requests, 10,000 on each database: no answer is a 500, every refusal has the one error shape, and nothing
-// that was refused has changed anything.
+// Random requests, 20,000 in CI, 10,000 on each database: no answer is a 500, every refusal has the one error shape, and
+// nothing that was refused has changed anything.
 
 import assert from "node:assert/strict";
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from "node:http";
@@ -8,11 +8,12 @@ import { after, before, test } from "node:test";
 import fc from "fast-check";
 import { catalogue } from "../../../src/errors.ts";
 import { type DatabaseReader, openReader } from "../../support/database-reader.ts";
+import { randomRuns } from "../../support/random-runs.ts";
 import { makeWorkspace, onEachDatabase, Portico, type Workspace } from "../../support/server.ts";
 import { anyBytes, anyRequest, type FuzzRequest, type Piece, segments } from "./fuzz-request.ts";
 
-const requests = 9_000;
-const rawRequests = 1_000;
+const requests = randomRuns(9_000, 1_500, "PORTICO_FUZZ_REST");
+const rawRequests = Math.ceil(requests / 9);
 
 interface FuzzAnswer {
   readonly status: number;

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { request as httpRequest } from "node:http";
 import { test } from "node:test";
 import { exchange, expectAnswer, expectErrorShape, parseAnswer, serve } from "../../support/scenario.ts";
-import { onEachDatabase } from "../../support/server.ts";
+import { onOneDatabase } from "../../support/server.ts";
 
 const collection = ["GET", "HEAD", "POST", "OPTIONS"];
 const item = ["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"];
@@ -30,7 +30,7 @@ const paths: readonly (readonly [string, readonly string[]])[] = [
 /** fetch takes neither TRACE nor methods of WebDAV, so these go out with `node:http`. */
 const others = ["GET", "POST", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND", "SEARCH", "LINK"];
 
-onEachDatabase("methods", (database) => {
+onOneDatabase("methods", (database) => {
   const served = serve(database);
   const send = (method: string, path: string): Promise<{ status: number; allow: string; text: string }> =>
     new Promise((resolve, reject) => {

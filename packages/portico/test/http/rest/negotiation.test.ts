@@ -3,12 +3,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { exchange, expectAnswer, parseAnswer, scenarios, serve } from "../../support/scenario.ts";
-import { onEachDatabase } from "../../support/server.ts";
+import { onOneDatabase } from "../../support/server.ts";
 
 const json = "application/json; charset=utf-8";
 const mebibyte = 1024 * 1024;
 
-onEachDatabase("negotiation", (database) => {
+onOneDatabase("negotiation", (database) => {
   const served = serve(database);
 
   for (const accept of [

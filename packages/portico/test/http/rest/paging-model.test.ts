@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import fc from "fast-check";
 import { searchWords } from "../../../src/query/search-terms.ts";
+import { randomRuns } from "../../support/random-runs.ts";
 import {
   type Answer,
   makeWorkspace,
@@ -22,6 +23,8 @@ import {
   type Value,
 } from "./collection-model.ts";
 
+/** Random collections for each kind of page; each of them is walked along 20 or 30 times. */
+const collections = randomRuns(25, 8, "PORTICO_TEST_COLLECTIONS");
 const fixture = `${projectFolder}/packages/portico/test/fixtures/library`;
 
 /** What the fixture declares, as far as a caller sees it. */
@@ -320,7 +323,7 @@ onEachDatabase("pages agree with a plain list", (database) => {
         }
       },
     );
-    await fc.assert(property, { numRuns: 25 });
+    await fc.assert(property, { numRuns: collections });
   });
 
   test("a collection below a row, beside that of another row", async () => {
@@ -335,7 +338,7 @@ onEachDatabase("pages agree with a plain list", (database) => {
         for (const walk of walks) await follow(path, copies, rows, walk);
       },
     );
-    await fc.assert(property, { numRuns: 25 });
+    await fc.assert(property, { numRuns: collections });
   });
 
   test("numbered pages", async () => {
@@ -351,7 +354,7 @@ onEachDatabase("pages agree with a plain list", (database) => {
         }
       },
     );
-    await fc.assert(property, { numRuns: 25 });
+    await fc.assert(property, { numRuns: collections });
   });
 
   /** Every numbered page, and the one after the last. */
