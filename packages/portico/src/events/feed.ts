@@ -2,9 +2,11 @@
 // table is looked at while somebody listens: that needs nothing but the table, on both databases.
 
 import { sql } from "kysely";
-import type { ColumnValues, Statement } from "../store/database.ts";
-import { compile, parameter } from "../store/statement.ts";
+import type { Statement } from "../store/database.ts";
+import { defineQuery, type ParametersOf, type QueryRow } from "../store/own-tables/query.ts";
+import { compile } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
+import { eventsTable } from "./event.ts";
 import { currentEventType } from "./event-type.ts";
 import { type EventTopic, PurgedEvents } from "./purged-events.ts";
 import type { EventRange, RecordedEvent } from "./recorded-event.ts";
@@ -25,13 +27,55 @@ const maxBytesOfStretch = 256 * 1024;
 /** Numbers below the newest of which some may still come when the first one listens. */
 const lookBehind = 1_000;
 
+const columns = ["sequence", "tenant_id as tenantId", "resource", "kind", "row_id as rowId", "row"] as const;
+
+type EventRow = QueryRow<typeof selectNew>;
+
+const selectNew = defineQuery([eventsTable], (db, { position }: ParametersOf<{ position: number }>) =>
+  db
+    .selectFrom("events")
+    .select(columns)
+    .where("sequence", ">", position)
+    .orderBy("sequence")
+    .limit(sql.lit(maxBatchSize)),
+);
+
+const selectSequences = defineQuery([eventsTable], (db, { position }: ParametersOf<{ position: number }>) =>
+  db.selectFrom("events").select("sequence").where("sequence", ">", position).orderBy("sequence"),
+);
+
+const selectRange = defineQuery(
+  [eventsTable],
+  (db, range: ParametersOf<EventRange>) => {
+    const next = db
+      .selectFrom("events")
+      .select(["sequence", sql<number>`octet_length(cast("row" as text))`.as("bytes")])
+      .where("tenant_id", "=", range.tenantId)
+      .where("resource", "=", range.resource)
+      .where("sequence", ">", range.after)
+      .where("sequence", "<=", range.until)
+      .orderBy("sequence")
+      .limit(sql.lit(maxRangeSize));
+    const weighed = db
+      .selectFrom(next.as("next"))
+      .select(["sequence", sql<number>`sum(bytes) over (order by sequence) - bytes`.as("bytes_before")]);
+    const fitting = db
+      .selectFrom(weighed.as("weighed"))
+      .select("sequence")
+      .where("bytes_before", "<", sql.lit(maxBytesOfStretch));
+    return db.selectFrom("events").select(columns).where("sequence", "in", fitting).orderBy("sequence");
+  },
+  // Many can ask for much at once: beside all other reads, and tenants take turns.
+  { mayScan: true, tenantOf },
+);
+
+const selectNewest = defineQuery([eventsTable], (db) =>
+  db.selectFrom("events").select(({ fn }) => fn.max("sequence").as("sequence")),
+);
+
 export class EventFeed {
   readonly #store: Store;
   readonly #onError: (error: unknown) => void;
-  readonly #selectNew: Statement<number>;
-  readonly #selectSequences: Statement<number>;
-  readonly #selectRange: Statement<EventRange>;
-  readonly #selectNewest: Statement<undefined>;
   /** The transactions that write events; undefined where there is one writer at a time. */
   readonly #writers: Statement<undefined> | undefined;
   readonly #purged: PurgedEvents;
@@ -46,38 +90,8 @@ export class EventFeed {
     this.#store = store;
     this.#onError = onError;
     this.#purged = new PurgedEvents(store);
-    const { builder, limit } = store.dialect;
-    const columns = sql`sequence, tenant_id, resource, kind, row_id, row`;
-    const limitSql = limit(
-      maxBatchSize,
-      parameter(() => maxBatchSize),
-    );
-    const isNew = sql`sequence > ${parameter((position: number) => position)}`;
-    this.#selectNew = compile(
-      builder,
-      sql`select ${columns} from events where ${isNew} order by sequence limit ${limitSql}`,
-    );
-    this.#selectSequences = compile(
-      builder,
-      sql`select sequence from events where ${isNew} order by sequence`,
-    );
-    this.#selectRange = compile(
-      builder,
-      sql`select ${columns} from events where sequence in (select sequence from
-        (select sequence, sum(bytes) over (order by sequence) - bytes as bytes_before from
-        (select sequence, octet_length(cast(row as text)) as bytes from events
-        where tenant_id = ${parameter(tenantOf)} and resource = ${parameter(({ resource }: EventRange) => resource)}
-        and sequence > ${parameter(({ after }: EventRange) => after)}
-        and sequence <= ${parameter(({ until }: EventRange) => until)} order by sequence limit ${limit(
-          maxRangeSize,
-          parameter(() => maxRangeSize),
-        )}) as next) as weighed where bytes_before < ${sql.lit(maxBytesOfStretch)}) order by sequence`,
-      // Many can ask for much at once: beside all other reads, and tenants take turns.
-      { mayScan: true, tenantOf },
-    );
-    this.#selectNewest = compile(builder, sql`select coalesce(max(sequence), 0) from events`);
     // SQLite has one writer, whose numbers are seen in their order.
-    this.#writers = store.database.isRemote ? compile(builder, writersOfEvents) : undefined;
+    this.#writers = store.database.isRemote ? compile(store.dialect.builder, writersOfEvents) : undefined;
   }
 
   /** Calls `listener` with every event from now on. @returns what ends it */
@@ -97,13 +111,13 @@ export class EventFeed {
 
   /** The numbers after `told` that can be seen already: whoever begins now has no interest in them. */
   async visibleAfter(position: number): Promise<ReadonlySet<number>> {
-    const rows = await this.#store.database.query(this.#selectSequences, position);
-    return new Set(rows.map(([number]) => Number(number)));
+    const rows = await selectSequences(this.#store).all(this.#store.database, { position });
+    return new Set(rows.map(({ sequence }) => sequence));
   }
 
   /** Events that were told before, oldest first; some at most. */
   async readRange(range: EventRange): Promise<readonly RecordedEvent[]> {
-    const rows = await this.#store.database.query(this.#selectRange, range);
+    const rows = await selectRange(this.#store).all(this.#store.database, range);
     return rows.map(eventOf);
   }
 
@@ -118,8 +132,8 @@ export class EventFeed {
   }
 
   async #start(): Promise<SequenceGaps> {
-    const [row] = await this.#store.database.query(this.#selectNewest, undefined);
-    const newest = Number(row![0]);
+    const row = await selectNewest(this.#store).first(this.#store.database);
+    const newest = row?.sequence ?? 0;
     const isUnderWay = (await this.#writing()).length > 0;
     // Somebody else may have begun meanwhile.
     return this.#gaps ?? new SequenceGaps(isUnderWay ? Math.max(0, newest - lookBehind) : newest);
@@ -162,7 +176,7 @@ export class EventFeed {
   async #deliverNew(gaps: SequenceGaps): Promise<number> {
     // Before the events are read: what those who have ended by now wrote is seen then.
     if (gaps.isWaiting && !gaps.update(await this.#writing())) return pauseOfWait(gaps);
-    const rows = await this.#store.database.query(this.#selectNew, gaps.position);
+    const rows = await selectNew(this.#store).all(this.#store.database, { position: gaps.position });
     if (rows.length === 0) return pollIntervalMs;
     const events = rows.map(eventOf);
     const numbers = events.map(({ sequence }) => sequence);
@@ -193,11 +207,6 @@ const writersOfEvents = sql`select virtualtransaction from pg_locks
   where locktype = 'relation' and relation = 'events'::regclass and mode = 'RowExclusiveLock' and granted
     and database = (select oid from pg_database where datname = current_database())`;
 
-/** The columns of the statements above; numbers of PostgreSQL may come as texts. */
-function eventOf([sequence, tenantId, resource, kind, rowId, row]: ColumnValues): RecordedEvent {
-  const texts = { tenantId, resource, kind: currentEventType(String(kind)), rowId, row } as Omit<
-    RecordedEvent,
-    "sequence"
-  >;
-  return { sequence: Number(sequence), ...texts };
+function eventOf({ kind, ...event }: EventRow): RecordedEvent {
+  return { ...event, kind: currentEventType(kind) };
 }

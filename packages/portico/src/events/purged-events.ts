@@ -3,31 +3,19 @@
 
 import { sql } from "kysely";
 import { dayMs, type RetentionPolicy } from "../jobs/purge.ts";
-import type { ColumnValues, Statement } from "../store/database.ts";
-import type { Column, Table } from "../store/schema/ddl.ts";
-import { compile, parameter } from "../store/statement.ts";
+import { defineQuery, type ParametersOf } from "../store/own-tables/query.ts";
+import { ownTable } from "../store/own-tables/table.ts";
 import type { Store } from "../store/store.ts";
 
 /** Rows at the beginning of the table that are looked at: old events come first, give or take a clock that was wrong. */
 const inspectedRows = 1_000;
 
-const column = (name: string, type: Column["type"]): Column => ({
-  name,
-  type,
-  isNullable: false,
-  defaultValue: undefined,
-  from: "purged_events",
-});
-
 /** For each resource of a tenant the last event that was removed. */
-export const purgedEventsTable: Table = {
-  name: "purged_events",
-  columns: [column("tenant_id", "text"), column("resource", "text"), column("sequence", "integer")],
-  primaryKey: ["tenant_id", "resource"],
-  indexes: [],
-  foreignKeys: [],
-  search: undefined,
-};
+export const purgedEventsTable = ownTable(
+  "purged_events",
+  { tenant_id: "text", resource: "text", sequence: "integer" },
+  { primaryKey: ["tenant_id", "resource"] },
+);
 
 /** The events of a resource of a tenant. */
 export interface EventTopic {
@@ -35,19 +23,39 @@ export interface EventTopic {
   readonly resource: string;
 }
 
+/** What is known of a deleted event. */
+interface EventKey {
+  readonly tenant_id: string;
+  readonly resource: string;
+  readonly sequence: number;
+}
+
 interface LastPurged extends EventTopic {
   readonly sequence: number;
 }
 
+const upsertLast = defineQuery([purgedEventsTable], (db, last: ParametersOf<LastPurged>) =>
+  db
+    .insertInto("purged_events")
+    .values({ tenant_id: last.tenantId, resource: last.resource, sequence: last.sequence })
+    .onConflict((conflict) =>
+      conflict
+        .columns(["tenant_id", "resource"])
+        .doUpdateSet(({ ref }) => ({ sequence: ref("excluded.sequence") }))
+        .whereRef("purged_events.sequence", "<", "excluded.sequence"),
+    ),
+);
+
+const selectLast = defineQuery([purgedEventsTable], (db, { tenantId, resource }: ParametersOf<EventTopic>) =>
+  db
+    .selectFrom("purged_events")
+    .select("sequence")
+    .where("tenant_id", "=", tenantId)
+    .where("resource", "=", resource),
+);
+
 /** Events that are older than so many days, but for the newest: it tells what was the last. */
-export function eventRetention({ dialect }: Store, days: number): RetentionPolicy {
-  const keep = compile(
-    dialect.builder,
-    sql`insert into purged_events (tenant_id, resource, sequence) values (${parameter(({ tenantId }: LastPurged) => tenantId)},
-      ${parameter(({ resource }: LastPurged) => resource)}, ${parameter(({ sequence }: LastPurged) => sequence)})
-      on conflict (tenant_id, resource) do update set sequence = excluded.sequence
-      where purged_events.sequence < excluded.sequence`,
-  );
+export function eventRetention(store: Store, days: number): RetentionPolicy {
   return {
     table: "events",
     retentionMs: days * dayMs,
@@ -57,40 +65,32 @@ export function eventRetention({ dialect }: Store, days: number): RetentionPolic
       (select sequence, created_at from events order by sequence limit ${sql.lit(inspectedRows)}) as oldest
       where created_at < ${before} and sequence < (select max(sequence) from events) order by sequence`,
     encode: (time) => new Date(time).toISOString(),
-    returning: sql`tenant_id, resource, sequence`,
-    async onDeleted(session, rows) {
-      for (const last of lastOfEach(rows)) await session.query(keep, last);
+    returning: ["tenant_id", "resource", "sequence"],
+    async onDeleted(session, rows: readonly EventKey[]) {
+      for (const last of lastOfEach(rows)) await upsertLast(store).run(session, last);
     },
   };
 }
 
 /** In an order, so that two processes that remove at the same time do not wait for each other. */
-function lastOfEach(rows: readonly ColumnValues[]): LastPurged[] {
+function lastOfEach(events: readonly EventKey[]): LastPurged[] {
   const last = new Map<string, LastPurged>();
-  for (const [tenantId, resource, sequence] of rows as readonly [string, string, unknown][]) {
+  for (const { tenant_id: tenantId, resource, sequence } of events) {
     const topic = `${tenantId} ${resource}`;
-    const purged = { tenantId, resource, sequence: Number(sequence) };
-    if (purged.sequence > (last.get(topic)?.sequence ?? 0)) last.set(topic, purged);
+    if (sequence > (last.get(topic)?.sequence ?? 0)) last.set(topic, { tenantId, resource, sequence });
   }
   return [...last].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, each]) => each);
 }
 
 export class PurgedEvents {
   readonly #store: Store;
-  readonly #last: Statement<EventTopic>;
 
   constructor(store: Store) {
     this.#store = store;
-    this.#last = compile(
-      store.dialect.builder,
-      sql`select sequence from purged_events where tenant_id = ${parameter(({ tenantId }: EventTopic) => tenantId)}
-        and resource = ${parameter(({ resource }: EventTopic) => resource)}`,
-    );
   }
 
   /** The last event of a topic that was removed; 0 where none was. */
   async last(topic: EventTopic): Promise<number> {
-    const [row] = await this.#store.database.query(this.#last, topic);
-    return Number(row?.[0] ?? 0);
+    return (await selectLast(this.#store).first(this.#store.database, topic))?.sequence ?? 0;
   }
 }

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type RawBuilder, sql } from "kysely";
 import { isUnavailable } from "../errors.ts";
 import type { Report } from "../lib/report.ts";
-import type { ColumnValues, Session, Statement } from "../store/database.ts";
+import type { Session, Statement } from "../store/database.ts";
 import { compile, parameter } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
 import { PeriodicTask } from "./periodic-task.ts";
@@ -35,9 +35,9 @@ export interface RetentionPolicy {
   /** The column that identifies rows; the row id of the database by default. */
   readonly key?: RawBuilder<unknown>;
   /** The columns of deleted rows that `onDeleted` gets. */
-  readonly returning?: RawBuilder<unknown>;
-  /** Called in the transaction that deletes the rows. */
-  onDeleted?(session: Session, rows: readonly ColumnValues[]): Promise<void>;
+  readonly returning?: readonly string[];
+  /** Called in the transaction that deletes the rows, with the `returning` columns of each by name. */
+  onDeleted?(session: Session, rows: readonly object[]): Promise<void>;
 }
 
 /** A range of the expired rows: `count` rows after the first `skipped`, which the database refuses to delete. */
@@ -119,14 +119,18 @@ export class Purge {
   #deleteBatch({ policy, deleteBatch }: CompiledPolicy, batch: Batch): Promise<number> {
     return this.#store.transaction(async (session) => {
       const rows = await session.query(deleteBatch, batch);
-      await policy.onDeleted?.(session, rows);
+      const { onDeleted, returning = [] } = policy;
+      await onDeleted?.(
+        session,
+        rows.map((row) => Object.fromEntries(returning.map((name, index) => [name, row[index]]))),
+      );
       return rows.length;
     });
   }
 }
 
 function deleteStatement({ dialect }: Store, policy: RetentionPolicy): Statement<Batch> {
-  const { table, selectExpired, key = dialect.rowIdColumn, returning = sql`1` } = policy;
+  const { table, selectExpired, key = dialect.rowIdColumn, returning } = policy;
   const expired = selectExpired(
     key,
     parameter(({ before }: Batch) => before),
@@ -135,6 +139,6 @@ function deleteStatement({ dialect }: Store, policy: RetentionPolicy): Statement
   const skipped = sql`cast(${parameter((batch: Batch) => batch.skipped)} as integer)`;
   return compile(
     dialect.builder,
-    sql`delete from ${sql.table(table)} where ${key} in (${expired} limit ${count} offset ${skipped}) returning ${returning}`,
+    sql`delete from ${sql.table(table)} where ${key} in (${expired} limit ${count} offset ${skipped}) returning ${returning ? sql.join(returning.map((name) => sql.ref(name))) : sql`1`}`,
   );
 }

@@ -8,7 +8,7 @@ import { dayMs, type RetentionPolicy } from "../jobs/purge.ts";
 import type { WriteBuffer } from "../jobs/write-behind.ts";
 import type { Report } from "../lib/report.ts";
 import { compileInsertRows, compileManyRows } from "../store/compile/many-rows.ts";
-import type { Column, Table } from "../store/schema/ddl.ts";
+import { ownTable } from "../store/own-tables/table.ts";
 import type { Store } from "../store/store.ts";
 
 /** A request that was answered; without a caller who showed a key it used none. */
@@ -19,34 +19,28 @@ export interface KeyUse {
   readonly status: number;
 }
 
-const column = (name: string, type: Column["type"]): Column => ({
-  name,
-  type,
-  isNullable: false,
-  defaultValue: undefined,
-  from: "key_usage",
-});
-
 /** `minute` counts the minutes since 1970; `status_class` is the first digit of a status. */
-export const keyUsageTable: Table = {
-  name: "key_usage",
-  columns: [
-    column("tenant_id", "text"),
-    column("key_id", "text"),
-    column("minute", "integer"),
-    column("route", "text"),
-    column("status_class", "integer"),
-    column("count", "integer"),
-  ],
-  primaryKey: ["tenant_id", "key_id", "minute", "route", "status_class"],
-  indexes: [
-    { name: "portico_key_usage_minute", columns: [{ name: "minute", isNullable: false }], isUnique: false },
-  ],
-  foreignKeys: [],
-  search: undefined,
-};
+export const keyUsageTable = ownTable(
+  "key_usage",
+  {
+    tenant_id: "text",
+    key_id: "text",
+    minute: "integer",
+    route: "text",
+    status_class: "integer",
+    count: "integer",
+  },
+  {
+    primaryKey: ["tenant_id", "key_id", "minute", "route", "status_class"],
+    indexes: [{ columns: ["minute"] }],
+  },
+);
 
-const lastUseColumns = [column("tenant_id", "text"), column("id", "text"), column("used_at", "timestamp")];
+const lastUseColumns = [
+  { name: "tenant_id", type: "text" },
+  { name: "id", type: "text" },
+  { name: "used_at", type: "timestamp" },
+] as const;
 
 /** Counts that are older than so many days. */
 export function keyUsageRetention(days: number): RetentionPolicy {

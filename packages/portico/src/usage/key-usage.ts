@@ -11,10 +11,9 @@ import { parseTimestamp } from "../lib/timestamp.ts";
 import type { Model, ResourceModel } from "../model/model.ts";
 import { queryParameter } from "../model/operation-parameters.ts";
 import type { Report } from "../model/operations.ts";
-import type { Statement } from "../store/database.ts";
-import { compile, parameter } from "../store/statement.ts";
+import { defineQuery, type ParametersOf } from "../store/own-tables/query.ts";
 import type { Store } from "../store/store.ts";
-import { minuteOf } from "./key-usage-buffer.ts";
+import { keyUsageTable, minuteOf } from "./key-usage-buffer.ts";
 
 /** Minutes of each step. */
 const stepMinutes = { minute: 1, hour: 60, day: 24 * 60 } as const;
@@ -100,13 +99,10 @@ interface UsageRange {
 export class KeyUsage {
   readonly #model: Model;
   readonly #store: Store;
-  readonly #statements: Readonly<Record<Step, Statement<UsageRange>>>;
 
   constructor(model: Model, store: Store) {
     this.#model = model;
     this.#store = store;
-    const statement = (step: Step): Statement<UsageRange> => countsByStep(store, stepMinutes[step]);
-    this.#statements = { minute: statement("minute"), hour: statement("hour"), day: statement("day") };
   }
 
   /** The resource whose rows have a usage. */
@@ -123,33 +119,52 @@ export class KeyUsage {
     const { step, first, end } = parseUsageRequest(request);
     await requireParentRow(this.#store, this.#store.database, caller, this.keys, keyId);
     const range = { tenantId: caller.tenantId, keyId, first, end };
-    const rows = await this.#store.database.query(this.#statements[step], range);
+    const rows = await countQueries[step](this.#store).all(this.#store.database, range);
     if (rows.length > maxRows) throw new InvalidInput([rangeTooLarge(`more than ${maxRows} counts`)]);
-    return rows.map(([number, route, statusClass, count]) => {
-      const from = Number(number) * stepMinutes[step];
+    return rows.map(({ step: number, route, statusClass, count }) => {
+      const from = number * stepMinutes[step];
       return {
         from: timestampOfMinute(from),
         to: timestampOfMinute(from + stepMinutes[step]),
-        route: String(route),
+        route,
         statusClass: `${statusClass}xx`,
-        count: Number(count),
+        count,
       };
     });
   }
 }
 
-function countsByStep({ dialect }: Store, minutes: number): Statement<UsageRange> {
-  const number = sql`minute / ${sql.lit(minutes)}`;
-  return compile(
-    dialect.builder,
-    sql`select ${number}, route, status_class, sum(count) from key_usage
-      where tenant_id = ${parameter(({ tenantId }: UsageRange) => tenantId)} and key_id = ${parameter(({ keyId }: UsageRange) => keyId)}
-        and minute >= ${parameter(({ first }: UsageRange) => first)} and minute < ${parameter(({ end }: UsageRange) => end)}
-      group by ${number}, route, status_class order by ${number}, route, status_class
-      limit ${sql.lit(maxRows + 1)}`,
+function countsByStep(minutes: number) {
+  const number = sql<number>`minute / ${sql.lit(minutes)}`;
+  return defineQuery(
+    [keyUsageTable],
+    (db, range: ParametersOf<UsageRange>) =>
+      db
+        .selectFrom("key_usage")
+        .select(({ fn }) => [
+          number.as("step"),
+          "route",
+          "status_class as statusClass",
+          fn.sum<number>("count").as("count"),
+        ])
+        .where("tenant_id", "=", range.tenantId)
+        .where("key_id", "=", range.keyId)
+        .where("minute", ">=", range.first)
+        .where("minute", "<", range.end)
+        .groupBy([number, "route", "status_class"])
+        .orderBy(number)
+        .orderBy("route")
+        .orderBy("status_class")
+        .limit(sql.lit(maxRows + 1)),
     { mayScan: true, tenantOf: ({ tenantId }) => tenantId },
   );
 }
+
+const countQueries: Readonly<Record<Step, ReturnType<typeof countsByStep>>> = {
+  minute: countsByStep(stepMinutes.minute),
+  hour: countsByStep(stepMinutes.hour),
+  day: countsByStep(stepMinutes.day),
+};
 
 /** Whole minutes: the first one is that of `from`, the last one that of the last moment before `to`. */
 function parseUsageRequest(

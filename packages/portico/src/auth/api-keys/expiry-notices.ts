@@ -8,11 +8,12 @@ import type { KeyExpiryEmails, NotifiedKey } from "../../mail/key-emails.ts";
 import type { Model, ResourceModel } from "../../model/model.ts";
 import { select, wholeRow } from "../../query/selection.ts";
 import { rowJson } from "../../store/compile/row.ts";
-import type { Statement, Transaction } from "../../store/database.ts";
+import type { Transaction } from "../../store/database.ts";
+import { defineQuery, type ParametersOf, type Query } from "../../store/own-tables/query.ts";
 import type { OwnIndex } from "../../store/schema/ddl.ts";
-import { compile, parameter } from "../../store/statement.ts";
 import type { Store } from "../../store/store.ts";
 import { users } from "../users/resource.ts";
+import { apiKeysTable } from "./resource.ts";
 
 const keysOfPage = 1_000;
 
@@ -41,13 +42,25 @@ interface Due {
   readonly id: string;
 }
 
+const selectDue = defineQuery([apiKeysTable], (db, { now, until, after }: ParametersOf<Page>) =>
+  db
+    .selectFrom("api_keys")
+    .select(["tenant_id as tenantId", "id"])
+    .where("expiry_notice_at", "is", null)
+    .where("revoked_at", "is", null)
+    .where("expires_at", ">", now)
+    .where("expires_at", "<=", until)
+    .where("id", ">", after)
+    .orderBy("id")
+    .limit(sql.lit(keysOfPage)),
+);
+
 export class ExpiryNotifier {
   readonly #store: Store;
   readonly #notices: Pick<KeyExpiryEmails, "expiringSoon">;
   readonly #soonMs: number;
   readonly #users: ResourceModel;
-  readonly #page: Statement<Page>;
-  readonly #mark: Statement<Due>;
+  readonly #markTold: Query<{ readonly key: string }, Due & { readonly now: string }>;
   readonly #queue: TransactionalQueue<Due>;
 
   /** @param soonMs how long before its end a key begins to expire soon */
@@ -63,24 +76,21 @@ export class ExpiryNotifier {
     this.#soonMs = soonMs;
     this.#users = model.resource.get(users.name)!;
     const keys = model.resource.get("apiKey")!;
-    const { builder } = store.dialect;
     const selection = select(
       ["id", "name", "prefix", "scopes", "expiresAt", "ownerId"].map((name) => keys.attribute.get(name)!),
       [],
     );
-    this.#page = compile(
-      builder,
-      sql`select tenant_id, id from api_keys where expiry_notice_at is null and revoked_at is null
-        and expires_at > ${parameter(({ now }: Page) => now)} and expires_at <= ${parameter(({ until }: Page) => until)}
-        and id > ${parameter(({ after }: Page) => after)} order by id limit ${sql.lit(keysOfPage)}`,
+    const markTold = defineQuery([apiKeysTable], (db, due: ParametersOf<Due & { now: string }>, dialect) =>
+      db
+        .updateTable("api_keys")
+        .set({ expiry_notice_at: due.now })
+        .where("tenant_id", "=", due.tenantId)
+        .where("id", "=", due.id)
+        .where("expiry_notice_at", "is", null)
+        .where("revoked_at", "is", null)
+        .returning(rowJson(dialect, undefined, selection).as("key")),
     );
-    this.#mark = compile(
-      builder,
-      sql`update api_keys set expiry_notice_at = ${parameter(() => new Date().toISOString())}
-        where tenant_id = ${parameter(({ tenantId }: Due) => tenantId)} and id = ${parameter(({ id }: Due) => id)}
-          and expiry_notice_at is null and revoked_at is null
-        returning ${rowJson(store.dialect, undefined, selection)}`,
-    );
+    this.#markTold = markTold(store);
     const queue = {
       page: (after?: Due) => this.#next(after),
       idOf: ({ id }: Due) => id,
@@ -102,15 +112,14 @@ export class ExpiryNotifier {
     const now = Date.now();
     const [from, until] = [now, now + this.#soonMs].map((moment) => new Date(moment).toISOString());
     const page = { now: from!, until: until!, after: after?.id ?? "" };
-    const rows = await this.#store.database.query(this.#page, page);
-    return rows.map(([tenantId, id]) => ({ tenantId: tenantId as string, id: id as string }));
+    return selectDue(this.#store).all(this.#store.database, page);
   }
 
   async #tell(session: Transaction, due: Due): Promise<void> {
-    const [row] = await session.query(this.#mark, due);
+    const row = await this.#markTold.first(session, { ...due, now: new Date().toISOString() });
     // Another process has told the owner meanwhile.
     if (!row) return;
-    const key: NotifiedKey = JSON.parse(row[0] as string);
+    const key: NotifiedKey = JSON.parse(row.key);
     const owner = await this.#owner(session, due.tenantId, key.ownerId);
     if (owner) await this.#notices.expiringSoon(session, due.tenantId, key, owner);
   }

@@ -7,6 +7,8 @@ import type { Dialect } from "../dialect.ts";
 import type { Column } from "../schema/ddl.ts";
 import { compile, parameter } from "../statement.ts";
 
+type ColumnOfRows = Pick<Column, "name" | "type">;
+
 /** A row by the names of its columns. */
 export type ColumnRow = Readonly<Record<string, string | number | null>>;
 
@@ -20,7 +22,7 @@ export type WriteRows = (session: Session, rows: readonly ColumnRow[]) => Promis
  */
 export function compileManyRows(
   dialect: Dialect,
-  columns: readonly Column[],
+  columns: readonly ColumnOfRows[],
   build: (rows: RawBuilder<unknown>) => RawBuilder<unknown>,
 ): WriteRows {
   if (dialect.name === "postgres") {
@@ -41,7 +43,7 @@ export function compileManyRows(
   };
 }
 
-function fromJson({ columnType }: Dialect, columns: readonly Column[]): RawBuilder<unknown> {
+function fromJson({ columnType }: Dialect, columns: readonly ColumnOfRows[]): RawBuilder<unknown> {
   const text = parameter((rows: readonly ColumnRow[]) => JSON.stringify(rows));
   const types = columns.map(({ name, type }) => sql`${sql.ref(name)} ${sql.raw(columnType[type])}`);
   return sql`(select * from json_to_recordset(${text}::json) as r (${sql.join(types)}))`;
@@ -51,7 +53,7 @@ function fromJson({ columnType }: Dialect, columns: readonly Column[]): RawBuild
 export function compileInsertRows(
   dialect: Dialect,
   table: string,
-  columns: readonly Column[],
+  columns: readonly ColumnOfRows[],
   onConflict: RawBuilder<unknown> = sql``,
 ): WriteRows {
   const names = sql.join(columns.map(({ name }) => sql.ref(name)));
