@@ -97,22 +97,25 @@ export class PostgresDatabase implements Database {
     try {
       if (statement.mayScan) {
         const tenantId = statement.tenantOf?.(input) ?? "";
-        const bytes = bytesOf(statement.bind(input));
-        return await this.#queue.run(tenantId, bytes, () => this.#readSlowly(statement, input));
+        const values = statement.bind(input);
+        return await this.#queue.run(tenantId, bytesOf(values), () =>
+          this.#readSlowly(statement.sql, values),
+        );
       }
+      const values = statement.bind(input);
       const reader = this.#nextReader();
-      if (reader) return await this.#ask(reader.connection, statement, input);
-      return await this.#working.use((connection) => this.#ask(connection, statement, input));
+      if (reader) return await this.#ask(reader.connection, statement.sql, values);
+      return await this.#working.use((connection) => this.#ask(connection, statement.sql, values));
     } catch (error) {
       throw this.#failure(error);
     }
   }
 
-  async #readSlowly<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
-    // It may have waited for its turn.
+  async #readSlowly(text: string, values: readonly unknown[]): Promise<readonly ColumnValues[]> {
+    // The server may have become unavailable while the read waited for its turn.
     this.#availability?.require();
     try {
-      return await this.#slow.use((connection) => this.#ask(connection, statement, input));
+      return await this.#slow.use((connection) => this.#ask(connection, text, values));
     } catch (error) {
       throw codeOf(error) === statementTimeout ? this.#queue.timedOut() : error;
     }
@@ -176,17 +179,12 @@ export class PostgresDatabase implements Database {
     ]);
   }
 
-  /** Runs a statement on a connection; it is prepared there where that is worth it. */
-  #ask<Input>(
-    connection: Connection,
-    statement: Statement<Input>,
-    input: Input,
-  ): Promise<readonly ColumnValues[]> {
+  /** Runs a statement on a connection, as a prepared statement if it is short and one of the first shapes. */
+  #ask(connection: Connection, text: string, values: readonly unknown[]): Promise<readonly ColumnValues[]> {
     const isPrepared =
-      statement.sql.length <= maxPreparedLength &&
-      (this.#prepared.has(statement.sql) || this.#prepared.size < maxPrepared);
-    if (isPrepared) this.#prepared.add(statement.sql);
-    return connection.query(statement.sql, statement.bind(input), isPrepared);
+      text.length <= maxPreparedLength && (this.#prepared.has(text) || this.#prepared.size < maxPrepared);
+    if (isPrepared) this.#prepared.add(text);
+    return connection.query(text, values, isPrepared);
   }
 
   async #askWithin<Input>(
@@ -195,7 +193,7 @@ export class PostgresDatabase implements Database {
     input: Input,
   ): Promise<readonly ColumnValues[]> {
     try {
-      return await this.#ask(connection, statement, input);
+      return await this.#ask(connection, statement.sql, statement.bind(input));
     } catch (error) {
       throw this.#failure(error);
     }
