@@ -1,5 +1,5 @@
-// biome-ignore-all lint/nursery/noFloatingPromises: they are planted.
-// Promises without a handler, each of which `promises.ts` must find, and promises with one. Nothing here runs.
+// biome-ignore-all lint/nursery/noFloatingPromises: they are intentional.
+// Promises without a rejection handler, each of which `promises.ts` must find, and promises with one. Never executed.
 
 import { readFile } from "node:fs/promises";
 
@@ -46,7 +46,7 @@ export class Planted implements Listener {
     setTimeout(work, 1); // unhandled
     [1].forEach(async () => {}); // unhandled
     setTimeout(() => work().catch(() => {}), 1);
-    // handled: whoever calls it does.
+    // handled: by its caller.
     setTimeout(work, 1);
   }
 }

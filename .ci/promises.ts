@@ -1,4 +1,4 @@
-// `npm run check:promises`: every promise that nobody awaits has a handler for its rejection.
+// `npm run check:promises`: every promise that is not awaited has a rejection handler.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -27,17 +27,17 @@ import {
 } from "typescript/unstable/ast/is";
 import { API, type Checker, SignatureKind, type Type } from "typescript/unstable/sync";
 
-/** A promise that nobody awaits and that has no handler: its rejection would stop the process. */
+/** A promise that is not awaited and has no rejection handler. */
 interface Unhandled {
   file: string;
   line: number;
   text: string;
 }
 
-/** What the check must find, so that it cannot fall silent. */
+/** A file of unhandled promises that the check must find. */
 const planted = ".ci/planted-promises.ts";
 
-/** The line before a promise that somebody handles whom types do not tell of; it says who. */
+/** A comment before a promise that is handled in a way that types do not show; it says by what. */
 const exception = /^\s*\/\/ handled: \S/;
 
 const assignments = new Set([
@@ -55,9 +55,9 @@ const shortCircuits = new Set([
 ]);
 
 /**
- * Finds promises without a handler, more strictly than Biome's rule, which does not look into the types
- * of packages: statements (with `void` or without), promises that are kept in a property or variable
- * derived from another one, and functions that return a promise to a caller who expects nothing.
+ * Finds promises without a rejection handler. Stricter than Biome's rule, which ignores the types of packages: checks
+ * statements (with `void` or without), derived promises that are assigned to a property or variable, and functions that
+ * return a promise where a function without a result is expected.
  */
 class PromiseCheck {
   readonly #checker: Checker;
@@ -91,13 +91,14 @@ class PromiseCheck {
     if (isMethodDeclaration(node)) return this.#isMisusedMethod(node);
     if (isCallExpression(node) || isNewExpression(node)) {
       return (node.arguments ?? []).some(
-        (given) => !isArrowFunction(given) && !isFunctionExpression(given) && this.#isMisused(given),
+        (argument) =>
+          !isArrowFunction(argument) && !isFunctionExpression(argument) && this.#isMisused(argument),
       );
     }
     return false;
   }
 
-  /** Whether an expression whose value nobody takes is a promise without a handler. */
+  /** Whether an expression whose value is discarded is a promise without a rejection handler. */
   #floats(expression: Expression): boolean {
     if (isParenthesizedExpression(expression)) return this.#floats(expression.expression);
     if (isConditionalExpression(expression)) {
@@ -112,12 +113,13 @@ class PromiseCheck {
     return !isHandled(expression) && this.#isPromise(this.#checker.getTypeAtLocation(expression));
   }
 
-  /** Whether a function that returns a promise stands where one is expected that returns nothing. */
-  #isMisused(given: Expression): boolean {
-    if (isArrowFunction(given) && !isBlock(given.body) && isHandled(given.body as Expression)) return false;
+  /** Whether a function returns a promise although its context expects a function without a result. */
+  #isMisused(expression: Expression): boolean {
+    if (isArrowFunction(expression) && !isBlock(expression.body) && isHandled(expression.body as Expression))
+      return false;
     return (
-      this.#returnsPromise(this.#checker.getTypeAtLocation(given)) &&
-      this.#returnsNothing(this.#checker.getContextualType(given))
+      this.#returnsPromise(this.#checker.getTypeAtLocation(expression)) &&
+      this.#returnsNothing(this.#checker.getContextualType(expression))
     );
   }
 
@@ -129,7 +131,7 @@ class PromiseCheck {
     });
   }
 
-  /** What a class implements and extends, or what is expected where an object stands. */
+  /** The types that a class implements and extends, or the contextual type of an object. */
   #expectedOf(parent: Node): Type[] {
     const types = isClassDeclaration(parent)
       ? (parent.heritageClauses ?? []).flatMap(({ types }) =>
@@ -188,9 +190,9 @@ function isHandled(expression: Expression): boolean {
   if (isParenthesizedExpression(expression)) return isHandled(expression.expression);
   if (!isCallExpression(expression) || !isPropertyAccessExpression(expression.expression)) return false;
   const { name, expression: receiver } = expression.expression;
-  const given = expression.arguments.length;
-  if (name.text === "catch") return given > 0;
-  if (name.text === "then") return given > 1;
+  const count = expression.arguments.length;
+  if (name.text === "catch") return count > 0;
+  if (name.text === "then") return count > 1;
   return name.text === "finally" && isHandled(receiver);
 }
 
@@ -206,14 +208,18 @@ function firstLine(text: string): string {
 
 const folders = ["packages/portico/src/", "service/", "bench/", "examples/", planted];
 const unhandled = checkProject(folders);
-const found = unhandled.filter(({ file }) => file === planted).map(({ line }) => line);
-assert.deepEqual(found, plantedLines(), `the check finds something else than is planted in ${planted}`);
+const foundLines = unhandled.filter(({ file }) => file === planted).map(({ line }) => line);
+assert.deepEqual(
+  foundLines,
+  plantedLines(),
+  `the check does not find exactly the unhandled promises of ${planted}`,
+);
 for (const { file, line, text } of unhandled.filter(({ file }) => file !== planted)) {
-  console.error(`${file}:${line}: nobody handles the rejection of this promise: ${text}`);
+  console.error(`${file}:${line}: the rejection of this promise is not handled: ${text}`);
   process.exitCode = 1;
 }
 
-/** Everything unhandled in files of the project whose paths begin with one of these. */
+/** The unhandled promises in files of the project whose paths begin with one of these. */
 function checkProject(beginnings: readonly string[]): Unhandled[] {
   const api = new API();
   const snapshot = api.updateSnapshot({ openProjects: ["tsconfig.json"] });
@@ -228,7 +234,7 @@ function checkProject(beginnings: readonly string[]): Unhandled[] {
   return found;
 }
 
-/** The lines that say that they are unhandled. */
+/** The lines marked as unhandled. */
 function plantedLines(): number[] {
   const lines = readFileSync(planted, "utf8").split("\n");
   return lines.flatMap((line, index) => (line.endsWith("// unhandled") ? [index + 1] : []));

@@ -26,7 +26,7 @@ function slugOf(name: string): string {
     .replace(/[^a-z0-9]+/g, "-")
     .slice(0, 100)
     .replace(/^-+|-+$/g, "");
-  // Names in other scripts must not all come to the same slug.
+  // Names in other scripts get different slugs.
   return (
     slug ||
     `project-${[...name].map((character) => character.codePointAt(0)!.toString(36)).join("")}`.slice(0, 100)

@@ -4,7 +4,7 @@ import { deployments } from "./deployments.ts";
 import { posts } from "./posts.ts";
 import { projects } from "./projects.ts";
 
-/** Rows to look at in a new sandbox. */
+/** Sample rows of a new sandbox. */
 export async function seed(rows: Rows): Promise<void> {
   const engine = await rows.create(posts, {
     title: "On the Analytical Engine",

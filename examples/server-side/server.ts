@@ -1,5 +1,5 @@
-// An application with a server: a confidential client (RFC 6749, section 2.1). The browser has a cookie that names a
-// session; tokens never leave this process.
+// A web application with a server: a confidential client (RFC 6749, section 2.1). The browser gets a session cookie; the
+// tokens never leave this process.
 
 import { randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -7,8 +7,7 @@ import * as openid from "openid-client";
 
 const { PORT = "8081", PORTICO_URL = "http://127.0.0.1:3000", CLIENT_ID, CLIENT_SECRET } = process.env;
 const { AUTH_URL = `${PORTICO_URL}/oauth` } = process.env;
-if (!CLIENT_ID || !CLIENT_SECRET)
-  throw new Error("CLIENT_ID or CLIENT_SECRET is missing; README.md says how they are made");
+if (!CLIENT_ID || !CLIENT_SECRET) throw new Error("CLIENT_ID or CLIENT_SECRET is missing; see README.md");
 
 const origin = `http://127.0.0.1:${PORT}`;
 const redirectUri = `${origin}/callback`;
@@ -17,7 +16,7 @@ const scope = "openid profile email posts:read";
 const issuer = new URL(AUTH_URL);
 const authentication = openid.ClientSecretBasic(CLIENT_SECRET);
 const config = await openid.discovery(issuer, CLIENT_ID, undefined, authentication, {
-  // For a Portico on this machine.
+  // Plain HTTP is allowed for a Portico on this machine.
   execute: issuer.protocol === "http:" ? [openid.allowInsecureRequests] : [],
 });
 
@@ -27,17 +26,17 @@ interface Session {
   readonly email: string;
   readonly accessToken: string;
   readonly idToken: string;
-  /** When the access token ends, in milliseconds since 1970. */
+  /** Expiry of the access token, in milliseconds since 1970. */
   readonly expiresAt: number;
 }
 
-/** What the way back from Portico must match. */
-type BegunSignIn = Required<
+/** The values that Portico's answer must match. */
+type PendingSignIn = Required<
   Pick<openid.AuthorizationCodeGrantChecks, "pkceCodeVerifier" | "expectedState" | "expectedNonce">
 >;
 
-/** What is kept for browsers: each has a random name, which its cookie holds, and ends by itself. */
-class Kept<Value> {
+/** Values stored for browsers. A cookie holds the random id of a value, which expires. */
+class CookieStore<Value> {
   readonly #values = new Map<string, Value>();
   readonly #cookie: string;
   readonly #seconds: number;
@@ -47,40 +46,40 @@ class Kept<Value> {
     this.#seconds = seconds;
   }
 
-  /** Keeps a value under a new name. */
+  /** Stores a value under a new id. */
   add(response: ServerResponse, value: Value): void {
-    const name = randomBytes(32).toString("base64url");
-    this.#values.set(name, value);
-    setTimeout(() => this.#values.delete(name), this.#seconds * 1000).unref();
-    this.#tell(response, name, this.#seconds);
+    const id = randomBytes(32).toString("base64url");
+    this.#values.set(id, value);
+    setTimeout(() => this.#values.delete(id), this.#seconds * 1000).unref();
+    this.#setCookie(response, id, this.#seconds);
   }
 
   find(request: IncomingMessage): Value | undefined {
-    return this.#values.get(this.#nameIn(request));
+    return this.#values.get(this.#idIn(request));
   }
 
-  /** Answers with the value a last time. */
+  /** Returns a value and removes it. */
   take(request: IncomingMessage, response: ServerResponse): Value | undefined {
     const value = this.find(request);
-    this.#values.delete(this.#nameIn(request));
-    this.#tell(response, "", 0);
+    this.#values.delete(this.#idIn(request));
+    this.#setCookie(response, "", 0);
     return value;
   }
 
-  #nameIn({ headers: { cookie = "" } }: IncomingMessage): string {
+  #idIn({ headers: { cookie = "" } }: IncomingMessage): string {
     const pairs = cookie.split("; ").map((pair) => pair.split("="));
     return pairs.find(([name]) => name === this.#cookie)?.[1] ?? "";
   }
 
-  /** Lax: other sites can send people here, but no forms. Over https, add `Secure`. */
-  #tell(response: ServerResponse, name: string, seconds: number): void {
+  /** Lax: other sites can link here, but cannot post forms. Over https, add `Secure`. */
+  #setCookie(response: ServerResponse, id: string, seconds: number): void {
     const attributes = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${seconds}`;
-    response.appendHeader("Set-Cookie", `${this.#cookie}=${name}; ${attributes}`);
+    response.appendHeader("Set-Cookie", `${this.#cookie}=${id}; ${attributes}`);
   }
 }
 
-const sessions = new Kept<Session>("example_session", 8 * 3600);
-const begunSignIns = new Kept<BegunSignIn>("example_sign_in", 600);
+const sessions = new CookieStore<Session>("example_session", 8 * 3600);
+const pendingSignIns = new CookieStore<PendingSignIn>("example_sign_in", 600);
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
@@ -91,11 +90,11 @@ const handlers = new Map<string, Handler>([
   ["POST /sign-out", signOut],
 ]);
 
-/** Sends the person to Portico. */
+/** Redirects the person to Portico. */
 async function beginSignIn(_request: IncomingMessage, response: ServerResponse): Promise<void> {
   const pkceCodeVerifier = openid.randomPKCECodeVerifier();
   const [expectedState, expectedNonce] = [openid.randomState(), openid.randomNonce()];
-  begunSignIns.add(response, { pkceCodeVerifier, expectedState, expectedNonce });
+  pendingSignIns.add(response, { pkceCodeVerifier, expectedState, expectedNonce });
   const url = openid.buildAuthorizationUrl(config, {
     ...{ redirect_uri: redirectUri, scope, state: expectedState, nonce: expectedNonce },
     code_challenge: await openid.calculatePKCECodeChallenge(pkceCodeVerifier),
@@ -104,13 +103,13 @@ async function beginSignIn(_request: IncomingMessage, response: ServerResponse):
   redirect(response, url.href);
 }
 
-/** The person is back: the code becomes tokens, and they get a session, under a name that nobody knew before. */
+/** Handles the redirect back: exchanges the code for tokens, and starts a session with a new id. */
 async function finishSignIn(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const begun = begunSignIns.take(request, response);
-  if (!begun) return redirect(response, "/");
+  const pending = pendingSignIns.take(request, response);
+  if (!pending) return redirect(response, "/");
   const answer = new URL(request.url ?? "", origin);
   if (answer.searchParams.get("error") === "access_denied") return redirect(response, "/");
-  const tokens = await openid.authorizationCodeGrant(config, answer, { ...begun, idTokenExpected: true });
+  const tokens = await openid.authorizationCodeGrant(config, answer, { ...pending, idTokenExpected: true });
   const { sub, name, email } = tokens.claims()!;
   sessions.take(request, response);
   sessions.add(response, {
@@ -124,30 +123,30 @@ async function finishSignIn(request: IncomingMessage, response: ServerResponse):
 async function showPosts(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const session = sessions.find(request);
   if (!session) return show(response, `<p><a href="/sign-in">Sign in</a></p>`);
-  // Without offline_access there is no refresh token: as long as the person is signed in at Portico, they are sent
-  // there and come back at once.
+  // Without offline_access there is no refresh token. While the person is signed in at Portico, it redirects them back
+  // here immediately.
   if (session.expiresAt <= Date.now()) return redirect(response, "/sign-in");
   const query = new URLSearchParams({ authorId: session.sub, fields: "title", limit: "100" });
   const answer = await fetch(`${PORTICO_URL}/v1/posts?${query}`, {
     headers: { Authorization: `Bearer ${session.accessToken}` },
   });
   if (answer.status === 401) {
-    // Withdrawn, or the client has been removed.
+    // The access was revoked, or the client was deleted.
     sessions.take(request, response);
     return redirect(response, "/");
   }
-  if (!answer.ok) throw new Error(`the API answered ${answer.status}: ${await answer.text()}`);
+  if (!answer.ok) throw new Error(`the API responded with ${answer.status}: ${await answer.text()}`);
   const { data } = (await answer.json()) as { data: { title: string }[] };
   const items = data.map(({ title }) => `<li>${escaped(title)}</li>`).join("\n");
   show(
     response,
     `<p>Signed in as <strong>${escaped(session.name)}</strong>, ${escaped(session.email)}.</p>
-${items === "" ? "<p>There are no posts of yours yet.</p>" : `<ul>\n${items}\n</ul>`}
+${items === "" ? "<p>You have no posts yet.</p>" : `<ul>\n${items}\n</ul>`}
 <form method="post" action="/sign-out"><button>Sign out</button></form>`,
   );
 }
 
-/** Ends the session here, and then, at Portico and with the person's consent, the one there. */
+/** Ends the session here, then asks the person at Portico whether to end the one there. */
 async function signOut(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const session = sessions.take(request, response);
   if (!session) return redirect(response, "/");
@@ -159,7 +158,7 @@ function redirect(response: ServerResponse, location: string): void {
   response.writeHead(303, { Location: location }).end();
 }
 
-/** No script, no picture, and forms to here and, by the redirect behind them, to Portico. */
+/** No scripts or images. Forms may post here, and be redirected to Portico. */
 const policy = `default-src 'none'; form-action 'self' ${issuer.origin}; base-uri 'none'; frame-ancestors 'none'`;
 
 function show(response: ServerResponse, body: string, status = 200): void {
@@ -176,12 +175,12 @@ function escaped(text: string): string {
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const handle = handlers.get(`${request.method} ${request.url?.split("?")[0]}`);
-  if (!handle) return show(response, `<p>There is nothing here. <a href="/">Back</a></p>`, 404);
+  if (!handle) return show(response, `<p>Page not found. <a href="/">Back</a></p>`, 404);
   try {
     await handle(request, response);
   } catch (error) {
     console.error(error);
-    show(response, `<p>This did not work. <a href="/">Try again</a></p>`, 502);
+    show(response, `<p>Something went wrong. <a href="/">Try again</a></p>`, 502);
   }
 }
 

@@ -1,21 +1,21 @@
-// A page that signs a person in at Portico and shows their posts: a public client (RFC 6749, section 2.1), which proves
-// with PKCE (RFC 7636) that who redeems a code is who asked for it.
+// Signs a person in at Portico and shows their posts: a public client (RFC 6749, section 2.1). PKCE (RFC 7636) proves that
+// the client that redeems a code is the one that requested it.
 
 /** @typedef {{ apiUrl: string, issuer: string, clientId: string }} Settings */
 /** @typedef {{ accessToken: string, refreshToken: string, idToken: string, expiresAt: number }} Tokens */
 
-/** As it is registered: this page, without a query. */
+/** As registered: the URL of this page without a query. */
 const redirectUri = location.origin + location.pathname;
 const scope = "openid profile email offline_access posts:read";
 
 /** @type {Settings} */
 const settings = await readJson(await fetch("settings.json"));
-/** Every endpoint of the authorization server (OpenID Connect Discovery). */
+/** The endpoints of the authorization server (OpenID Connect Discovery). */
 const server = await readJson(await fetch(`${settings.issuer}/.well-known/openid-configuration`));
 
 /**
- * In memory only, so that nothing which comes into the page later finds them in a store, and no two tabs use one refresh
- * token. After a reload the person signs in again, without a password as long as their session at Portico lasts.
+ * In memory only: no injected script finds them in a store, and no two tabs use the same refresh token. After a reload the
+ * person signs in again, without a password while their session at Portico lasts.
  * @type {Tokens | undefined}
  */
 let tokens;
@@ -33,43 +33,43 @@ await attempt(async () => {
   await show();
 });
 
-/** Sends the person to Portico; what the way back must match waits in this tab. */
+/** Redirects the person to Portico. The values that its answer must match stay in this tab. */
 async function signIn() {
   const [verifier, state] = [randomText(), randomText()];
   sessionStorage.setItem("sign-in", JSON.stringify({ verifier, state }));
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(verifier));
-  const asked = {
+  const parameters = {
     ...{ response_type: "code", client_id: settings.clientId, redirect_uri: redirectUri, scope, state },
     code_challenge: base64url(new Uint8Array(digest)),
     code_challenge_method: "S256",
-    // A refresh token is asked for each time (OpenID Connect Core, section 11).
+    // A refresh token requires consent each time (OpenID Connect Core, section 11).
     prompt: "consent",
   };
-  location.assign(`${server.authorization_endpoint}?${new URLSearchParams(asked)}`);
+  location.assign(`${server.authorization_endpoint}?${new URLSearchParams(parameters)}`);
 }
 
-/** The person is back, with a code or with the reason why there is none. */
+/** Handles the redirect back, with a code or with an error. */
 async function finishSignIn() {
   const answer = Object.fromEntries(new URLSearchParams(location.search));
-  // The code stays neither in the address nor in the history.
+  // Removes the code from the address bar and the history.
   history.replaceState(null, "", redirectUri);
-  const begun = JSON.parse(sessionStorage.getItem("sign-in") ?? "{}");
+  const pending = JSON.parse(sessionStorage.getItem("sign-in") ?? "{}");
   sessionStorage.removeItem("sign-in");
-  // A code that somebody else was given would sign the person in as them.
-  if (answer["state"] !== begun.state) throw new Error("This sign-in was not begun in this tab.");
-  // RFC 9207: nor does a code of another server come in.
-  if (answer["iss"] !== server.issuer) throw new Error("The answer is not Portico's.");
-  const { code, error, error_description: why = error } = answer;
-  if (code === undefined) throw new Error(why);
+  // A code issued to somebody else would sign the person in as them.
+  if (answer["state"] !== pending.state) throw new Error("This sign-in was not started in this tab.");
+  // RFC 9207: refuses a code of another server.
+  if (answer["iss"] !== server.issuer) throw new Error("The response is not from Portico.");
+  const { code, error, error_description: reason = error } = answer;
+  if (code === undefined) throw new Error(reason);
   await requestTokens({
     ...{ grant_type: "authorization_code", code, redirect_uri: redirectUri },
-    code_verifier: begun.verifier,
+    code_verifier: pending.verifier,
   });
 }
 
-/** A refresh token serves once, and ends everything if it is used again: whoever needs a new one waits for the same. */
+/** A refresh token is single-use, and using it again ends the grant, so concurrent callers share one request. */
 function refresh() {
-  if (!tokens) throw new Error("Nobody is signed in.");
+  if (!tokens) throw new Error("You are not signed in.");
   refreshing ??= requestTokens({ grant_type: "refresh_token", refresh_token: tokens.refreshToken })
     .catch((error) => {
       tokens = undefined;
@@ -82,22 +82,22 @@ function refresh() {
 }
 
 /**
- * The ID token is kept for signing out only: who the person is, the server is asked with the access token.
+ * The ID token is used for signing out only. The person's name comes from the userinfo endpoint.
  * @param {Record<string, string>} fields
  */
 async function requestTokens(fields) {
   const body = new URLSearchParams({ ...fields, client_id: settings.clientId });
-  const given = await readJson(await fetch(server.token_endpoint, { method: "POST", body }));
+  const response = await readJson(await fetch(server.token_endpoint, { method: "POST", body }));
   tokens = {
-    accessToken: given.access_token,
-    refreshToken: given.refresh_token,
-    idToken: given.id_token ?? tokens?.idToken,
-    expiresAt: Date.now() + given.expires_in * 1000,
+    accessToken: response.access_token,
+    refreshToken: response.refresh_token,
+    idToken: response.id_token ?? tokens?.idToken,
+    expiresAt: Date.now() + response.expires_in * 1000,
   };
 }
 
 /**
- * Reads with the access token, and with a new one where it ends within half a minute.
+ * Reads with the access token. Refreshes it first if it expires within half a minute.
  * @param {string} url
  */
 async function read(url) {
@@ -125,7 +125,7 @@ async function show() {
   element("until").textContent = new Date(tokens.expiresAt).toLocaleTimeString();
 }
 
-/** Ends what this page may do, and then, at Portico and with the person's consent, their session there. */
+/** Revokes the tokens, then asks the person at Portico whether to end their session there. */
 async function signOut() {
   if (!tokens) return;
   const { refreshToken, idToken } = tokens;
@@ -136,7 +136,7 @@ async function signOut() {
 }
 
 /**
- * The answer, or an error in its words: OAuth has `error_description`, the API `error.message`.
+ * The body, or an error with its message: `error_description` of OAuth, `error.message` of the API.
  * @param {Response} response
  */
 async function readJson(response) {
@@ -147,12 +147,12 @@ async function readJson(response) {
 
 /** @param {() => Promise<void>} work */
 async function attempt(work) {
-  const fault = element("fault");
-  fault.textContent = "";
+  const message = element("error");
+  message.textContent = "";
   try {
     await work();
   } catch (error) {
-    fault.textContent = error instanceof Error ? error.message : String(error);
+    message.textContent = error instanceof Error ? error.message : String(error);
     element("signed-out").hidden = tokens !== undefined;
     element("signed-in").hidden = tokens === undefined;
   }
@@ -173,7 +173,7 @@ function onClick(id, work) {
 function element(id) {
   const found = document.getElementById(id);
   if (found) return found;
-  throw new Error(`The page has no ${id}.`);
+  throw new Error(`The page has no element ${id}.`);
 }
 
 function randomText() {

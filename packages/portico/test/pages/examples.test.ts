@@ -33,7 +33,7 @@ function singlePage(chromium: Chromium): void {
     const { served } = app;
     await chromium.visit(async (page, seen) => {
       await app.signIn(page);
-      await page.getByText("There are no posts of yours yet.").waitFor();
+      await page.getByText("You have no posts yet.").waitFor();
       await writePosts(app);
       const first = bearerOf(seen.requests);
       const refreshed = page.waitForResponse((response) => response.url().endsWith("/oauth/token"));
