@@ -57,7 +57,7 @@ function singlePage(chromium: Chromium): void {
   test("an answer to a sign-in that was not begun in the tab is refused", async () => {
     await chromium.visit(async (page, seen) => {
       await page.goto(`${app.url}?code=stolen&state=guessed&iss=${app.served.url}/oauth`);
-      await page.getByRole("alert").getByText("not begun in this tab").waitFor();
+      await page.getByRole("alert").getByText("not started in this tab").waitFor();
       assert.equal(page.url(), app.url);
       assert.ok(!seen.requests.some((request) => request.url().endsWith("/token")));
       await page.getByRole("button", { name: "Sign in" }).waitFor();
