@@ -14,7 +14,7 @@ export interface Event {
   readonly resource: ResourceModel;
   readonly action: "created" | "updated" | "deleted";
   readonly rowId: string;
-  /** The row after the write (before it, where it was removed), as JSON text. */
+  /** The row after the write (for a deletion, before it), as JSON text. */
   readonly row: string;
   readonly credentialId: string;
   readonly at: string;

@@ -1,5 +1,5 @@
-// New events as they are recorded, by any protocol and any process on the database, in the order of their numbers. The
-// table is looked at while somebody listens: that needs nothing but the table, on both databases.
+// Delivers new events in the order of their sequence numbers, whichever process recorded them. The table is polled while
+// there are listeners, which works on both databases and needs nothing else.
 
 import { sql } from "kysely";
 import type { Statement } from "../store/database.ts";
@@ -12,20 +12,20 @@ import { type EventTopic, PurgedEvents } from "./purged-events.ts";
 import type { EventRange, RecordedEvent } from "./recorded-event.ts";
 import { SequenceGaps } from "./sequence-gaps.ts";
 
-/** Takes events in their order. The next ones are not looked for before it is done with these. */
+/** Handles events in their order. The feed polls again when all listeners are done. */
 export type Listener = (events: readonly RecordedEvent[]) => Promise<void>;
 
 const pollIntervalMs = 25;
-/** Sooner where something waits for a transaction to end, and later again for one that takes long. */
-const pendingPollIntervalMs = { least: 5, most: 100 };
+/** Polling interval while a gap is pending. It grows with the wait. */
+const gapPollIntervalMs = { min: 5, max: 100 };
 const retryIntervalMs = 500;
-/** Events read at once; the rest follows at once, too. */
+/** Events that one poll reads. If there are more, the next poll follows immediately. */
 const maxBatchSize = 250;
-/** Events that are read again at once, for one of many who missed some; more than one only up to so many bytes. */
+/** Bounds of `readRange`. A range always has at least one event, whatever its size. */
 const maxRangeSize = 32;
-const maxBytesOfStretch = 256 * 1024;
-/** Numbers below the newest of which some may still come when the first one listens. */
-const lookBehind = 1_000;
+const maxRangeBytes = 256 * 1024;
+/** How far before the newest number the feed starts if transactions are in progress: theirs can be lower. */
+const overlap = 1_000;
 
 const columns = ["sequence", "tenant_id as tenantId", "resource", "kind", "row_id as rowId", "row"] as const;
 
@@ -56,16 +56,16 @@ const selectRange = defineQuery(
       .where("sequence", "<=", range.until)
       .orderBy("sequence")
       .limit(sql.lit(maxRangeSize));
-    const weighed = db
+    const sized = db
       .selectFrom(next.as("next"))
       .select(["sequence", sql<number>`sum(bytes) over (order by sequence) - bytes`.as("bytes_before")]);
     const fitting = db
-      .selectFrom(weighed.as("weighed"))
+      .selectFrom(sized.as("sized"))
       .select("sequence")
-      .where("bytes_before", "<", sql.lit(maxBytesOfStretch));
+      .where("bytes_before", "<", sql.lit(maxRangeBytes));
     return db.selectFrom("events").select(columns).where("sequence", "in", fitting).orderBy("sequence");
   },
-  // Many can ask for much at once: beside all other reads, and tenants take turns.
+  // Many subscribers can read ranges at the same time, so these reads are queued by tenant.
   { mayScan: true, tenantOf },
 );
 
@@ -76,27 +76,27 @@ const selectNewest = defineQuery([eventsTable], (db) =>
 export class EventFeed {
   readonly #store: Store;
   readonly #onError: (error: unknown) => void;
-  /** The transactions that write events; undefined where there is one writer at a time. */
-  readonly #writers: Statement<undefined> | undefined;
+  /** Selects the transactions that write events; undefined on SQLite, which has one writer. */
+  readonly #selectWriters: Statement<undefined> | undefined;
   readonly #purged: PurgedEvents;
   readonly #listeners = new Set<Listener>();
-  /** What was told so far; unknown while nobody listens. */
+  /** The position, and the gaps before the newest number; undefined while there are no listeners. */
   #gaps: SequenceGaps | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isPolling = false;
 
-  /** @param onError is told when the table cannot be read; the feed tries again */
+  /** @param onError called when the table cannot be read; the feed tries again */
   constructor(store: Store, onError: (error: unknown) => void) {
     this.#store = store;
     this.#onError = onError;
     this.#purged = new PurgedEvents(store);
-    // SQLite has one writer, whose numbers are seen in their order.
-    this.#writers = store.database.isRemote ? compile(store.dialect.builder, writersOfEvents) : undefined;
+    // On SQLite, numbers become visible in their order.
+    this.#selectWriters = store.database.isRemote ? compile(store.dialect.builder, selectWriters) : undefined;
   }
 
-  /** Calls `listener` with every event from now on. @returns what ends it */
+  /** Calls `listener` with every event from now on. @returns a function that removes the listener */
   async listen(listener: Listener): Promise<() => void> {
-    this.#gaps ??= await this.#start();
+    this.#gaps ??= await this.#startPosition();
     this.#listeners.add(listener);
     this.#schedulePoll(pollIntervalMs);
     return () => {
@@ -104,44 +104,44 @@ export class EventFeed {
     };
   }
 
-  /** All events up to this number are told, or being told. */
+  /** Events up to this number have been passed to the listeners. */
   get position(): number {
     return this.#gaps?.position ?? 0;
   }
 
-  /** The numbers after `told` that can be seen already: whoever begins now has no interest in them. */
+  /** Numbers after `position` that are visible already. A listener that starts now has to skip them. */
   async visibleAfter(position: number): Promise<ReadonlySet<number>> {
     const rows = await selectSequences(this.#store).all(this.#store.database, { position });
     return new Set(rows.map(({ sequence }) => sequence));
   }
 
-  /** Events that were told before, oldest first; some at most. */
+  /** Reads delivered events again, oldest first, within bounds. */
   async readRange(range: EventRange): Promise<readonly RecordedEvent[]> {
     const rows = await selectRange(this.#store).all(this.#store.database, range);
-    return rows.map(eventOf);
+    return rows.map(recordedEventOf);
   }
 
-  /** Reports an event that cannot be read, and is told to nobody. */
+  /** Reports an event that cannot be parsed, and is skipped. */
   skip({ sequence }: RecordedEvent, cause: unknown): void {
-    this.#onError(new Error(`the event ${sequence} cannot be read and is left out`, { cause }));
+    this.#onError(new Error(`the event ${sequence} cannot be read and is skipped`, { cause }));
   }
 
-  /** The last event of a topic that is kept no longer; 0 where all are. */
+  /** The number of the last purged event of a topic; 0 if none was purged. */
   lastPurged(topic: EventTopic): Promise<number> {
     return this.#purged.last(topic);
   }
 
-  async #start(): Promise<SequenceGaps> {
+  async #startPosition(): Promise<SequenceGaps> {
     const row = await selectNewest(this.#store).first(this.#store.database);
     const newest = row?.sequence ?? 0;
-    const isUnderWay = (await this.#writing()).length > 0;
-    // Somebody else may have begun meanwhile.
-    return this.#gaps ?? new SequenceGaps(isUnderWay ? Math.max(0, newest - lookBehind) : newest);
+    const isAnyActive = (await this.#activeWriters()).length > 0;
+    // Another listener may have started in the meantime.
+    return this.#gaps ?? new SequenceGaps(isAnyActive ? Math.max(0, newest - overlap) : newest);
   }
 
-  async #writing(): Promise<readonly string[]> {
-    if (!this.#writers) return [];
-    const rows = await this.#store.database.query(this.#writers, undefined);
+  async #activeWriters(): Promise<readonly string[]> {
+    if (!this.#selectWriters) return [];
+    const rows = await this.#store.database.query(this.#selectWriters, undefined);
     return rows.map(([writer]) => String(writer));
   }
 
@@ -156,14 +156,14 @@ export class EventFeed {
     this.#timer = undefined;
     const gaps = this.#gaps;
     if (!gaps || this.#listeners.size === 0) {
-      // Whoever listens next begins with what is recorded then.
+      // The next listener starts with the events recorded then.
       this.#gaps = undefined;
       return;
     }
     this.#isPolling = true;
     let delayMs = pollIntervalMs;
     try {
-      delayMs = await this.#deliverNew(gaps);
+      delayMs = await this.#deliver(gaps);
     } catch (error) {
       this.#onError(error);
       delayMs = retryIntervalMs;
@@ -172,23 +172,23 @@ export class EventFeed {
     this.#schedulePoll(delayMs);
   }
 
-  /** @returns how long to wait before the next look */
-  async #deliverNew(gaps: SequenceGaps): Promise<number> {
-    // Before the events are read: what those who have ended by now wrote is seen then.
-    if (gaps.isWaiting && !gaps.update(await this.#writing())) return pauseOfWait(gaps);
+  /** Reads new events and passes them to the listeners. @returns the delay until the next poll */
+  async #deliver(gaps: SequenceGaps): Promise<number> {
+    // Writers first: what a writer that has ended by now wrote is visible to the read that follows.
+    if (gaps.isWaiting && !gaps.update(await this.#activeWriters())) return gapPollDelay(gaps);
     const rows = await selectNew(this.#store).all(this.#store.database, { position: gaps.position });
     if (rows.length === 0) return pollIntervalMs;
-    const events = rows.map(eventOf);
+    const events = rows.map(recordedEventOf);
     const numbers = events.map(({ sequence }) => sequence);
     let count = gaps.advance(numbers);
     if (count < numbers.length && !gaps.isWaiting) {
-      gaps.waitFor(numbers.at(-1)!, await this.#writing());
-      // Of one writer nothing comes late.
-      if (!this.#writers) count += gaps.advance(numbers.slice(count));
+      gaps.waitFor(numbers.at(-1)!, await this.#activeWriters());
+      // With one writer, no lower number can become visible later.
+      if (!this.#selectWriters) count += gaps.advance(numbers.slice(count));
     }
     const delivered = events.slice(0, count);
     if (count > 0) await Promise.all([...this.#listeners].map((listener) => listener(delivered)));
-    if (count < rows.length) return gaps.isWaiting ? pauseOfWait(gaps) : 0;
+    if (count < rows.length) return gaps.isWaiting ? gapPollDelay(gaps) : 0;
     return rows.length === maxBatchSize ? 0 : pollIntervalMs;
   }
 }
@@ -197,16 +197,16 @@ function tenantOf({ tenantId }: EventRange): string {
   return tenantId;
 }
 
-/** A tenth of what was waited already. */
-function pauseOfWait({ waitedMs }: SequenceGaps): number {
-  return Math.min(Math.max(waitedMs / 10, pendingPollIntervalMs.least), pendingPollIntervalMs.most);
+/** A tenth of the time that the gap has been pending. */
+function gapPollDelay({ waitedMs }: SequenceGaps): number {
+  return Math.min(Math.max(waitedMs / 10, gapPollIntervalMs.min), gapPollIntervalMs.max);
 }
 
-/** Whoever inserts into a table locks it so, until the end of the transaction. */
-const writersOfEvents = sql`select virtualtransaction from pg_locks
+/** A transaction that writes to the table holds this lock until its end. */
+const selectWriters = sql`select virtualtransaction from pg_locks
   where locktype = 'relation' and relation = 'events'::regclass and mode = 'RowExclusiveLock' and granted
     and database = (select oid from pg_database where datname = current_database())`;
 
-function eventOf({ kind, ...event }: EventRow): RecordedEvent {
-  return { ...event, kind: currentEventType(kind) };
+function recordedEventOf({ kind, ...event }: EventRow): RecordedEvent {
+  return { ...event, type: currentEventType(kind) };
 }

@@ -1,5 +1,5 @@
-// Events are kept for some days. What is left of those that were removed is how far they went, so that nobody who
-// resumes behind them believes to have missed nothing.
+// The retention of events. The number of the last purged event of each resource is kept, so that a subscriber that
+// resumes before it learns that it has missed events.
 
 import { sql } from "kysely";
 import { dayMs, type RetentionPolicy } from "../jobs/purge.ts";
@@ -7,10 +7,10 @@ import { defineQuery, type ParametersOf } from "../store/own-tables/query.ts";
 import { ownTable } from "../store/own-tables/table.ts";
 import type { Store } from "../store/store.ts";
 
-/** Rows at the beginning of the table that are looked at: old events come first, give or take a clock that was wrong. */
+/** Rows at the start of the table that are inspected: old events come first, apart from clock errors. */
 const inspectedRows = 1_000;
 
-/** For each resource of a tenant the last event that was removed. */
+/** The last purged event of each resource of a tenant. */
 export const purgedEventsTable = ownTable(
   "purged_events",
   { tenant_id: "text", resource: "text", sequence: "integer" },
@@ -54,13 +54,13 @@ const selectLast = defineQuery([purgedEventsTable], (db, { tenantId, resource }:
     .where("resource", "=", resource),
 );
 
-/** Events that are older than so many days, but for the newest: it tells what was the last. */
+/** Deletes events after a number of days, except the newest: it shows the last sequence number. */
 export function eventRetention(store: Store, days: number): RetentionPolicy {
   return {
     table: "events",
     retentionMs: days * dayMs,
     key: sql`sequence`,
-    // There is no index for their time: it would cost each write more than it is worth.
+    // There is no index on `created_at`, because every write would have to maintain it.
     selectExpired: (idColumn, before) => sql`select ${idColumn} from
       (select sequence, created_at from events order by sequence limit ${sql.lit(inspectedRows)}) as oldest
       where created_at < ${before} and sequence < (select max(sequence) from events) order by sequence`,
@@ -72,7 +72,7 @@ export function eventRetention(store: Store, days: number): RetentionPolicy {
   };
 }
 
-/** In an order, so that two processes that remove at the same time do not wait for each other. */
+/** Sorted, so that two processes that purge at the same time cannot deadlock. */
 function lastOfEach(events: readonly EventKey[]): LastPurged[] {
   const last = new Map<string, LastPurged>();
   for (const { tenant_id: tenantId, resource, sequence } of events) {
@@ -89,7 +89,7 @@ export class PurgedEvents {
     this.#store = store;
   }
 
-  /** The last event of a topic that was removed; 0 where none was. */
+  /** The number of the last purged event of a topic; 0 if none was purged. */
   async last(topic: EventTopic): Promise<number> {
     return (await selectLast(this.#store).first(this.#store.database, topic))?.sequence ?? 0;
   }

@@ -1,22 +1,23 @@
-// An event as it was recorded with a write.
+// An event as it was recorded with a write, and ranges of events.
 
 export interface RecordedEvent {
-  /** Its place among all events; to resume is to go on after it. */
+  /** Its position among all events. A subscriber resumes after it. */
   readonly sequence: number;
   readonly tenantId: string;
   /** The name of the resource: `post`. */
   readonly resource: string;
   /** `post.created` */
-  readonly kind: string;
+  readonly type: string;
   readonly rowId: string;
-  /** The row after the write (before it, where it was removed), as JSON text. */
+  /** The row after the write (for a deletion, before it), as JSON text. */
   readonly row: string;
 }
 
-/** Where to read on in the events of a tenant's resource, and where to end. */
+/** A range of the events of a tenant's resource. */
 export interface EventRange {
   readonly tenantId: string;
   readonly resource: string;
+  /** Sequence numbers; the first one is excluded. */
   readonly after: number;
   readonly until: number;
 }

@@ -1,47 +1,48 @@
-// How far events may be told. PostgreSQL gives a number before the commit, so that a lower one may be seen later; or
-// never, where its transaction was given up. What stands behind such a gap waits until every transaction that could
-// fill it has ended: the order is the same for everybody then, and to go on after a number misses nothing.
+// How far events may be delivered. PostgreSQL assigns sequence numbers before the commit, so a lower number can become
+// visible after a higher one, or never if its transaction is rolled back. Events after such a gap wait until every
+// transaction that could fill it has ended. Then the order is the same for all subscribers, and one that resumes after
+// a number misses nothing.
 //
-// Which transactions these are cannot be told from a snapshot: its xmax is one past the highest transaction that has
-// ended, and the holder of a missing number may have a higher id. But whoever takes a number has locked the table
-// before, and keeps the lock until the commit can be seen. So those who hold the lock after a gap was seen are the only
-// ones who can fill it.
+// A snapshot does not show which transactions these are: its xmax is one past the highest transaction that has ended, and
+// the transaction of a missing number can have a higher id. But a transaction locks the table before it draws a number,
+// and holds the lock until its commit is visible. So only the transactions that hold the lock after the gap was seen can
+// fill it.
 
 interface PendingGap {
-  /** Gaps below this number are those that are waited for. */
+  /** The gaps below this number are pending. */
   readonly below: number;
-  /** The transactions that could still fill them. */
+  /** Transactions that can still fill them. */
   readonly writers: ReadonlySet<string>;
   readonly since: number;
 }
 
-/** The server's own transactions end sooner; one of another program that does not holds up no more. */
+/** The server's own transactions end sooner. A longer one of another program is not waited for. */
 const gapTimeoutMs = 5 * 60_000;
 
 export class SequenceGaps {
   readonly #now: () => number;
   #position: number;
-  /** What is missing up to this number never comes. */
+  /** Numbers that are missing up to this one will never become visible. */
   #settledUpTo = 0;
   #pending: PendingGap | undefined;
 
-  /** @param position the highest number that is of no interest */
+  /** @param position the number after which to start */
   constructor(position: number, now: () => number = () => performance.now()) {
     this.#position = position;
     this.#now = now;
   }
 
-  /** All up to this number have been told, or never will be. */
+  /** Every event up to this number can be delivered, or will never exist. */
   get position(): number {
     return this.#position;
   }
 
-  /** Whether `update` needs to know who writes before numbers are read again. */
+  /** Whether `update` has to be called before numbers are read again. */
   get isWaiting(): boolean {
     return this.#pending !== undefined;
   }
 
-  /** Takes the numbers that were found above `position`, in their order. @returns how many of them may be told */
+  /** @param numbers visible numbers after `position`, in their order. @returns how many of them can be delivered */
   advance(numbers: readonly number[]): number {
     let count = 0;
     for (const number of numbers) {
@@ -53,37 +54,38 @@ export class SequenceGaps {
     return count;
   }
 
-  /** How long the wait takes already. */
+  /** How long the gaps have been pending. */
   get waitedMs(): number {
     return this.#pending ? this.#now() - this.#pending.since : 0;
   }
 
   /**
-   * Waits for the gaps below a number.
-   * @param writers the transactions that write events, asked for after that number was read
+   * Starts to wait for the gaps below a number.
+   *
+   * @param writers the transactions that write events, read after the number
    */
   waitFor(below: number, writers: readonly string[]): void {
     this.#pending = { below, writers: new Set(writers), since: this.#now() };
-    this.#endWaitIfOver();
+    this.#settleIfOver();
   }
 
   /**
-   * Takes the transactions that write events now, asked for before numbers are read again.
-   * @returns whether one that is waited for has ended: until then there is nothing new to be told
+   * @param writers the transactions that write events now, read before the numbers are
+   * @returns whether one of the awaited transactions has ended; otherwise no number can have been added
    */
   update(writers: readonly string[]): boolean {
-    const wait = this.#pending;
-    if (!wait) return true;
-    const left = new Set(writers.filter((writer) => wait.writers.has(writer)));
-    this.#pending = { ...wait, writers: left };
-    this.#endWaitIfOver();
-    return this.#pending === undefined || left.size < wait.writers.size;
+    const pending = this.#pending;
+    if (!pending) return true;
+    const left = new Set(writers.filter((writer) => pending.writers.has(writer)));
+    this.#pending = { ...pending, writers: left };
+    this.#settleIfOver();
+    return this.#pending === undefined || left.size < pending.writers.size;
   }
 
-  #endWaitIfOver(): void {
-    const wait = this.#pending;
-    if (!wait || (wait.writers.size > 0 && this.waitedMs <= gapTimeoutMs)) return;
-    this.#settledUpTo = wait.below;
+  #settleIfOver(): void {
+    const pending = this.#pending;
+    if (!pending || (pending.writers.size > 0 && this.waitedMs <= gapTimeoutMs)) return;
+    this.#settledUpTo = pending.below;
     this.#pending = undefined;
   }
 }

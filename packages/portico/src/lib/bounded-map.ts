@@ -1,4 +1,4 @@
-// A map that holds at most so many entries, or so much weight, and lets go of the one that was added first.
+// A map with a maximum number or weight of entries. When it is full, the oldest entries are removed.
 
 export class BoundedMap<Key, Value> {
   readonly #entries = new Map<Key, Value>();
@@ -6,7 +6,7 @@ export class BoundedMap<Key, Value> {
   readonly #weightOf: (key: Key, value: Value) => number;
   #weight = 0;
 
-  /** @param weightOf what an entry counts, where they are of different sizes */
+  /** @param weightOf the weight of an entry; 1 by default */
   constructor(maxWeight: number, weightOf: (key: Key, value: Value) => number = () => 1) {
     this.#maxWeight = maxWeight;
     this.#weightOf = weightOf;
@@ -19,7 +19,7 @@ export class BoundedMap<Key, Value> {
   set(key: Key, value: Value): void {
     this.delete(key);
     const weight = this.#weightOf(key, value);
-    // For one that is too heavy by itself, all others would have to go.
+    // It would displace all other entries and still not fit.
     if (weight > this.#maxWeight) return;
     this.#entries.set(key, value);
     this.#weight += weight;
@@ -28,7 +28,7 @@ export class BoundedMap<Key, Value> {
 
   delete(key: Key): void {
     if (!this.#entries.has(key)) return;
-    // It was just seen to be there.
+    // The entry exists, so its value is of this type.
     this.#weight -= this.#weightOf(key, this.#entries.get(key) as Value);
     this.#entries.delete(key);
   }

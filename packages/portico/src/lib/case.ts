@@ -1,4 +1,4 @@
-// How the names of a declaration are written elsewhere: tables and columns, paths, plurals.
+// Converts names of declarations to the forms used for tables, columns, paths and messages.
 
 /** `apiKey` -> `api_key` */
 export function snakeCase(name: string): string {
@@ -10,7 +10,7 @@ export function kebabCase(name: string): string {
   return snakeCase(name).replaceAll("_", "-");
 }
 
-/** `apiKey` -> `api key`, as messages name it */
+/** `apiKey` -> `api key`, for messages */
 export function spaceCase(name: string): string {
   return snakeCase(name).replaceAll("_", " ");
 }

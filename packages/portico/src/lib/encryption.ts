@@ -1,4 +1,4 @@
-// Seals texts that are worth as much as a password, so that a copy of the database opens nothing.
+// Encrypts secrets such as private keys, so that a copy of the database does not reveal them.
 
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 
@@ -8,12 +8,12 @@ const tagBytes = 16;
 export class Encryption {
   readonly #keys: readonly Buffer[];
 
-  /** @param secrets newest first: the first one seals, all of them open */
+  /** @param secrets newest first: the first one encrypts, all of them decrypt, so that a secret can be replaced */
   constructor(secrets: readonly string[]) {
     this.#keys = secrets.map((secret) => Buffer.from(hkdfSync("sha256", secret, "", "portico seal", 32)));
   }
 
-  /** AES-256-GCM in base64url: nonce, tag, text. */
+  /** Encrypts with AES-256-GCM. @returns nonce, tag and ciphertext in base64url */
   encrypt(text: string): string {
     const nonce = randomBytes(nonceBytes);
     const cipher = createCipheriv("aes-256-gcm", this.#keys[0]!, nonce);
@@ -21,7 +21,7 @@ export class Encryption {
     return Buffer.concat([nonce, cipher.getAuthTag(), encrypted]).toString("base64url");
   }
 
-  /** The text, or undefined where no secret opens it. */
+  /** Returns undefined if the text was not encrypted with any of the secrets, or was altered. */
   decrypt(encrypted: string): string | undefined {
     const bytes = Buffer.from(encrypted, "base64url");
     if (bytes.length < nonceBytes + tagBytes) return undefined;
@@ -32,7 +32,7 @@ export class Encryption {
         const text = decipher.update(bytes.subarray(nonceBytes + tagBytes));
         return Buffer.concat([text, decipher.final()]).toString();
       } catch {
-        // Sealed with another secret.
+        // Encrypted with another secret.
       }
     }
     return undefined;

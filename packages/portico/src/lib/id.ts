@@ -1,5 +1,5 @@
-// Ids: a prefix that names the resource, `_`, and a UUIDv7 (RFC 9562, section 5.7) in 26 characters of
-// Crockford's base32, the TypeID form: `post_01k2v8...`. They sort by the time at which they were made.
+// Ids: a prefix for the resource, `_`, and a UUIDv7 (RFC 9562, section 5.7) in 26 characters of Crockford's base32, as in
+// TypeID: `post_01k2v8...`. They sort by the time of their creation.
 
 import { randomUUIDv7 } from "node:crypto";
 
@@ -8,16 +8,16 @@ const idPattern = /^[a-z][a-z0-9_]*_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
 let last = 0n;
 
-/** A new id, larger than every id this process made before (RFC 9562, section 6.2, method 2). */
+/** Returns an id that is larger than all earlier ones of this process (RFC 9562, section 6.2, method 2). */
 export function newId(prefix: string): string {
-  const drawn = BigInt(`0x${randomUUIDv7().replaceAll("-", "")}`);
-  last = drawn > last ? drawn : last + 1n;
+  const uuid = BigInt(`0x${randomUUIDv7().replaceAll("-", "")}`);
+  last = uuid > last ? uuid : last + 1n;
   let suffix = "";
   for (const digit of last.toString(32).padStart(26, "0")) suffix += crockford[Number.parseInt(digit, 32)];
   return `${prefix}_${suffix}`;
 }
 
-/** Whether a text could be an id at all; anything else needs no look at the database. */
+/** Whether a text has the form of an id. Anything else need not be looked up. */
 export function isId(text: string): boolean {
   return text.length <= 80 && idPattern.test(text);
 }

@@ -1,9 +1,9 @@
-// JSON Merge Patch (RFC 7396, section 2), for the inside of `json` fields.
+// JSON Merge Patch (RFC 7396, section 2) for the values of `json` fields.
 
-/** `target` with `patch` laid over it: null removes a member, objects merge, anything else replaces. */
+/** Applies `patch` to `target`: null removes a member, objects are merged, anything else replaces the value. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
-  // Without a prototype, a member called __proto__ is a member like any other.
+  // On an object without a prototype, __proto__ is an ordinary member.
   const merged: Record<string, unknown> = Object.assign(Object.create(null), isObject(target) ? target : {});
   for (const [name, value] of Object.entries(patch)) {
     if (value === null) delete merged[name];

@@ -1,4 +1,2 @@
-// How the store and what runs beside requests tell of trouble.
-
-/** Tells whoever runs the server what went wrong. */
+/** Reports a problem that no caller can see to the operator of the server, usually as a warning in the log. */
 export type Report = (message: string, details: { readonly [name: string]: unknown }) => void;

@@ -1,15 +1,15 @@
-// Work that a caller can make long gives way to others now and then.
+// Long synchronous work is done in time slices, so that other requests can be served in between.
 
 import { setImmediate } from "node:timers/promises";
 
-/** How long the main thread works on one operation before others have their turn. */
-const maxMs = 5;
+/** How long one operation may occupy the main thread without a break. */
+const sliceMs = 5;
 
 let last: Promise<void> = Promise.resolve();
 
 /**
- * Waits for a turn of the event loop. Each of all who wait has one of its own, so that many long operations together
- * hold up others no longer than one of them.
+ * Waits for the next iteration of the event loop. Every waiter gets an iteration of its own, so that many long operations
+ * delay others no longer than one does.
  */
 export function yieldToEventLoop(): Promise<void> {
   // handled: without a signal, setImmediate does not reject.
@@ -18,15 +18,15 @@ export function yieldToEventLoop(): Promise<void> {
 }
 
 export class TimeSlice {
-  #began = performance.now();
+  #start = performance.now();
 
-  /** Whether it is the turn of others; `rest` gives it to them. */
+  /** Whether the operation should call `yield` now. */
   get isOver(): boolean {
-    return performance.now() - this.#began > maxMs;
+    return performance.now() - this.#start > sliceMs;
   }
 
   async yield(): Promise<void> {
     await yieldToEventLoop();
-    this.#began = performance.now();
+    this.#start = performance.now();
   }
 }

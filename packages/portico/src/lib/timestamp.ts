@@ -1,13 +1,13 @@
-// Moments: dates and times as declarations, bodies and filters may write them, and the one form they are kept in.
+// Timestamps: the forms that declarations, bodies and filters accept, and the one form in which they are stored.
 
-/** A day, or a day and a time with its zone (RFC 3339, section 5.6); `Date.parse` alone takes far more. */
+/** A date, or a date and a time with an offset (RFC 3339, section 5.6). `Date.parse` alone accepts much more. */
 const timestampPattern = /^(\d{4}-\d\d-\d\d)(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:\d\d))?$/;
 
 /**
- * The moment in UTC with milliseconds, or undefined where the text is none or outside the years 1 to 9999.
+ * Converts a timestamp to UTC with milliseconds. Returns undefined for other texts and outside the years 1 to 9999.
  *
  * @example
- * moment("2026-11-21T10:30:00+01:00"); // "2026-11-21T09:30:00.000Z"
+ * parseTimestamp("2026-11-21T10:30:00+01:00"); // "2026-11-21T09:30:00.000Z"
  */
 export function parseTimestamp(text: string): string | undefined {
   const day = timestampPattern.exec(text)?.[1];
@@ -17,7 +17,7 @@ export function parseTimestamp(text: string): string | undefined {
   return /^\d{4}-/.test(iso) && !iso.startsWith("0000") ? iso : undefined;
 }
 
-/** Whether a calendar has this day: `Date.parse` counts the 30th of February as the 2nd of March. */
+/** Whether a date exists: `Date.parse` reads the 30th of February as the 2nd of March. */
 function isCalendarDay(day: string): boolean {
   const time = Date.parse(day);
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(day);

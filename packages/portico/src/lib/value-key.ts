@@ -1,8 +1,8 @@
-// Texts that tell values apart, for maps whose keys are values.
+// Texts that identify values, for maps whose keys are values.
 
 /**
- * A text that two values share only where they are the same. JSON is not enough: it leaves out members that are
- * undefined, and writes what is no JSON as something else - `NaN` as null, a date as text.
+ * Returns the same text for equal values and different texts for different ones. JSON is not enough: it omits members
+ * that are undefined, and represents `NaN` as null and a date as a string.
  *
  * @throws Error for functions, symbols and objects of classes other than Date
  */
@@ -19,7 +19,7 @@ export function valueKey(value: unknown): string {
     );
     return `{${members.join(",")}}`;
   }
-  throw new Error(`${typeof value} cannot be told apart from others`);
+  throw new Error(`${typeof value} has no key`);
 }
 
 function isPlain(value: object): boolean {

@@ -101,7 +101,7 @@ export class EventDispatcher {
     for (const [topic, recorded] of Map.groupBy(events, keyOf)) {
       const groups = [...(this.#groups.get(topic)?.values() ?? [])];
       const kinds = new Set(groups.map(({ plan }) => plan.kind));
-      const selected = recorded.filter(({ kind }) => kinds.has(kind));
+      const selected = recorded.filter(({ type: kind }) => kinds.has(kind));
       const parsed = await parseEvents(selected, this.#events, slice);
       const until = recorded.at(-1)!.sequence;
       for (const group of groups) {

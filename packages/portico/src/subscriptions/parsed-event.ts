@@ -22,7 +22,7 @@ export async function parseEvents(
   const parsed: ParsedEvent[] = [];
   for (const event of events) {
     if (slice.isOver) await slice.yield();
-    const { sequence, kind, rowId, row } = event;
+    const { sequence, type: kind, rowId, row } = event;
     try {
       const values: RowValues | null = JSON.parse(row);
       if (values === null) throw new Error("the row is null");

@@ -125,7 +125,7 @@ export class SubscriptionGroup {
     if (!this.#firstLive) return this.#deliverTo([], until, slice);
     const topic = { tenantId, resource: plan.resource.name };
     const recorded = await this.#events.readRange({ ...topic, after: this.#position, until });
-    const ofKind = recorded.filter(({ kind }) => kind === plan.kind);
+    const ofKind = recorded.filter(({ type: kind }) => kind === plan.kind);
     const parsed = await parseEvents(ofKind, this.#events, slice);
     await this.#deliverTo(parsed, recorded.at(-1)?.sequence ?? until, slice);
   }

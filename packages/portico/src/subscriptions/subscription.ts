@@ -167,7 +167,7 @@ export class Subscription implements GroupMember {
     // Checked after reading: events that were deleted before are missing from what was read.
     if (isResumed) await this.#requireNotPurged(this.#position);
     let unsentBytes = events.reduce((sum, { row }) => sum + Buffer.byteLength(row), 0);
-    const ofKind = events.filter(({ kind }) => kind === plan.kind);
+    const ofKind = events.filter(({ type: kind }) => kind === plan.kind);
     const parsed = await parseEvents(ofKind, source, new TimeSlice());
     for await (const messages of group.messagesOf(parsed, this.#caller)) {
       unsentBytes -= this.#send(messages);

@@ -95,7 +95,7 @@ onEachDatabase("events from earlier versions", (database) => {
     const feed = new EventFeed(store, (error) => assert.fail(String(error)));
     const newest = Number((await run("select max(sequence) from events"))[0]![0]);
     const range = { tenantId: "tenant_1", resource: "post", after: newest - 10, until: newest };
-    const read = async () => (await feed.readRange(range)).map(({ kind }) => kind);
+    const read = async () => (await feed.readRange(range)).map(({ type: kind }) => kind);
     const before = await read();
     assert.ok(before.includes("post.updated"));
     await run(
