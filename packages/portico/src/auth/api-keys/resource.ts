@@ -1,20 +1,11 @@
 // API keys as a resource: the record that is kept of each, how one is made, replaced and revoked.
 
 import type { Caller, Quota } from "../../declare/caller.ts";
-import {
-  belongsTo,
-  choice,
-  computedStatus,
-  id,
-  integer,
-  json,
-  list,
-  text,
-  timestamp,
-} from "../../declare/field.ts";
+import { belongsTo, choice, computedStatus, id, json, list, text, timestamp } from "../../declare/field.ts";
 import type { RecordOf } from "../../declare/record.ts";
 import { type HookContext, type Resource, type Rows, resource } from "../../declare/resource.ts";
 import type { KeyNotifications, NotifiedKey } from "../../mail/key-emails.ts";
+import { rotationInput } from "../rotation.ts";
 import { users } from "../users/resource.ts";
 import { type Environment, type GenerateKey, generateKey, keyHash, prefixLength } from "./format.ts";
 import {
@@ -42,7 +33,6 @@ export interface KeyOptions {
 export const keyWarning = "Store the key now: it is not shown again.";
 
 const secondsOfDay = 86_400;
-const maxOverlapDays = 30;
 
 const quotaSchema = {
   type: "object",
@@ -137,14 +127,7 @@ export function declareApiKeys({
     actions: {
       rotations: {
         verb: "rotate",
-        input: {
-          overlapSeconds: integer({
-            min: 0,
-            max: maxOverlapDays * secondsOfDay,
-            default: secondsOfDay,
-            description: "How long the old key stays valid.",
-          }),
-        },
+        input: rotationInput("key"),
         run: (current, { overlapSeconds }, context) =>
           rotate(apiKeys, notices, current, Number(overlapSeconds), context),
       },

@@ -1,11 +1,12 @@
 // OAuth clients as a resource: the applications that ask for access, how one is made and how its secret is replaced.
 
 import { randomBytes } from "node:crypto";
-import { belongsTo, boolean, choice, id, integer, json, list, text, timestamp } from "../../declare/field.ts";
+import { belongsTo, boolean, choice, id, json, list, text, timestamp } from "../../declare/field.ts";
 import type { RecordOf } from "../../declare/record.ts";
 import { type HookContext, type Resource, resource } from "../../declare/resource.ts";
 import { Problem } from "../../errors.ts";
 import { newId } from "../../lib/id.ts";
+import { rotationInput } from "../rotation.ts";
 import { hashToken } from "../tokens/hash-token.ts";
 import { maxUriLength } from "./redirect-uri.ts";
 import {
@@ -21,8 +22,6 @@ import {
 export const secretWarning = "Store the secret now: it is not shown again.";
 
 const secretBytes = 32;
-const secondsOfDay = 86_400;
-const maxOverlapDays = 30;
 
 /** Public keys only: EC, RSA and Ed25519 (RFC 7517), without members of private keys. */
 const jwksSchema = {
@@ -127,14 +126,7 @@ export const oauthClients: OAuthClients = resource("oauthClient", {
   actions: {
     rotations: {
       verb: "rotate",
-      input: {
-        overlapSeconds: integer({
-          min: 0,
-          max: maxOverlapDays * secondsOfDay,
-          default: secondsOfDay,
-          description: "How long the old secret stays valid.",
-        }),
-      },
+      input: rotationInput("secret"),
       async run(current, { overlapSeconds }, context) {
         requireUndelegated(context.caller);
         if (!hasSecret(current))
