@@ -45,7 +45,7 @@ export function parsePolicyResult(resource: ResourceModel, result: unknown): rea
   if (result === undefined) return [];
   if (!isPlainObject(result)) {
     throw new OperatorError(
-      `resource ${resource.name}: its policy answers with ${describeValue(result)}; return values of fields, { ownerId: caller.userId }, or undefined for all rows`,
+      `resource ${resource.name}: its policy returns ${describeValue(result)}; return field values, { ownerId: caller.userId }, or undefined for all rows`,
     );
   }
   return Object.entries(result).map(([name, value]) => {

@@ -7,7 +7,8 @@ import type { LooseAction, LooseDeclaration } from "../declare/resource.ts";
 import { OperatorError } from "../errors.ts";
 import type { Attribute, Model, ResourceModel } from "./model.ts";
 
-type Refuse = (remedy: string) => never;
+/** Throws with the name of the resource or field. */
+export type Refuse = (remedy: string) => never;
 
 /** A noun, or several with hyphens between them: `rotations`. */
 const segmentPattern = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
@@ -41,7 +42,7 @@ export function validateInputField({ kind, options }: FieldShape, refuse: Refuse
   );
   if (kind === "computedStatus" || forbidden !== undefined)
     refuse(
-      `an action is told what its caller sends; remove ${kind === "computedStatus" ? "the computed status" : forbidden}`,
+      `the input of an action comes from its caller; remove ${kind === "computedStatus" ? "the computed status" : forbidden}`,
     );
 }
 
@@ -50,7 +51,7 @@ export function validateComputedStatus(
   refuse: Refuse,
 ): void {
   if (!Array.isArray(rules) || rules.length === 0)
-    refuse('give at least one rule: { status: "expired", from: "expiresAt" }');
+    refuse('add at least one rule: { status: "expired", from: "expiresAt" }');
   const oldRule = rules.find((each) => "state" in each);
   if (oldRule) refuse(renameHint("rule", "state")!);
   if (choices.some((choice) => typeof choice !== "string" || choice === ""))
@@ -124,5 +125,5 @@ function validateOnDelete({ name, markOnDelete }: ResourceModel, attribute: Attr
   };
   if (onDelete !== "cascade") refuse('onDelete is "cascade", or left out');
   if (markOnDelete && !isNullable)
-    refuse("its rows are kept when what they refer to is removed, so it must be optional");
+    refuse("its rows are kept when the row that they refer to is deleted, so it must be optional");
 }

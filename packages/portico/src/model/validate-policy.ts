@@ -28,7 +28,7 @@ export function validatePolicies({ resources, scopes }: Pick<Model, "resources" 
     const failures = callers.flatMap((caller) => policyErrors(resource, caller));
     if (failures.length < callers.length) continue;
     const [{ message }] = failures as [Error];
-    throw new OperatorError(`${message}; return values of fields, or undefined for all rows`);
+    throw new OperatorError(`${message}; return field values, or undefined for all rows`);
   }
 }
 

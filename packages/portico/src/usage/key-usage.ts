@@ -181,7 +181,7 @@ function parseUsageRequest(
   if (errors.length === 0 && first >= end)
     errors.push({ field: "from", issue: "max", text: "must be earlier than to" });
   const covered = Math.ceil((end - first) / stepMinutes[step]);
-  if (errors.length === 0 && covered > maxSteps) errors.push(rangeTooLarge(`${covered} of them`));
+  if (errors.length === 0 && covered > maxSteps) errors.push(rangeTooLarge(`${covered} steps`));
   if (errors.length > 0) throw new InvalidInput(errors);
   return { step, first, end };
 }
@@ -200,8 +200,8 @@ function parseTime(field: string, text: string, errors: FieldError[]): number {
 }
 
 function rangeTooLarge(actual: string): FieldError {
-  const remedy = `ask for a larger step or a shorter time: ${maxSteps} steps and ${maxRows} counts are the most`;
-  return { field: "step", issue: "max", text: `is too small, there would be ${actual}; ${remedy}` };
+  const limits = `at most ${maxSteps} steps and ${maxRows} counts are returned`;
+  return { field: "step", issue: "max", text: `is too small: the range has ${actual}, and ${limits}` };
 }
 
 function timestampOfMinute(minute: number): string {

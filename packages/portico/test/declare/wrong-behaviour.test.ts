@@ -24,7 +24,7 @@ const onePass: readonly (readonly [fact: string, declaration: object, line: stri
   [
     "a state without rules",
     { fields: { status: computedStatus("open", []) } },
-    ', field status: give at least one rule: { status: "expired", from: "expiresAt" }',
+    ', field status: add at least one rule: { status: "expired", from: "expiresAt" }',
   ],
   [
     "a state that stands there twice",
@@ -39,12 +39,12 @@ const onePass: readonly (readonly [fact: string, declaration: object, line: stri
   [
     "a state from what is no timestamp",
     { fields: { title, status: computedStatus("open", [{ status: "ended", from: "title" }]) } },
-    ", field status: title is no timestamp; name a timestamp field",
+    ", field status: title is not a timestamp; name a timestamp field",
   ],
   [
     "a state from what is no field",
     { fields: { status: computedStatus("open", [{ status: "ended", from: "endsAt" }]) } },
-    ", field status: endsAt is no timestamp; name a timestamp field",
+    ", field status: endsAt is not a timestamp; name a timestamp field",
   ],
   ...[-1, Number.NaN, Infinity, 1e12].map(
     (secondsBefore) =>
@@ -70,12 +70,12 @@ const onePass: readonly (readonly [fact: string, declaration: object, line: stri
   [
     "a field that is fixed and read-only",
     { fields: { title: text({ immutable: true, readOnly: true }) } },
-    ", field title: is given by hooks only, so it cannot be immutable; remove one of the two",
+    ", field title: is set by hooks only, so it cannot be immutable; remove one of the two",
   ],
   [
     "a read-only field whose default is worked out",
     { fields: { title: text({ readOnly: true, default: () => "x" }) } },
-    ", field title: is given by hooks only, so its default is a constant; work the value out in a hook",
+    ", field title: is set by hooks only, so its default must be a constant; compute the value in a hook",
   ],
   [
     "a schema that is none",
@@ -142,7 +142,7 @@ const onePass: readonly (readonly [fact: string, declaration: object, line: stri
   [
     "an action that is told a read-only value",
     { fields: { title }, actions: { renewals: { input: { months: integer({ readOnly: true }) }, run } } },
-    ", field renewals.months: an action is told what its caller sends; remove readOnly",
+    ", field renewals.months: the input of an action comes from its caller; remove readOnly",
   ],
   [
     "an action that is told a state",
@@ -152,7 +152,7 @@ const onePass: readonly (readonly [fact: string, declaration: object, line: stri
         renewals: { input: { at: endsAt, is: computedStatus("open", [{ status: "x", from: "at" }]) }, run },
       },
     },
-    ", field renewals.is: an action is told what its caller sends; remove the computed status",
+    ", field renewals.is: the input of an action comes from its caller; remove the computed status",
   ],
   [
     "an action that is told what is no field",
@@ -167,7 +167,7 @@ const onePass: readonly (readonly [fact: string, declaration: object, line: stri
   [
     "a collection below what is no reference",
     { fields: { title }, nestedUnder: ["title"] },
-    ", nestedUnder: title is no reference; name a belongsTo, or tenant",
+    ", nestedUnder: title is not a reference; name a belongsTo field, or tenant",
   ],
   [
     "a collection below what is no list",
@@ -224,7 +224,7 @@ const several: readonly (readonly [fact: string, resources: readonly Resource[],
         markOnDelete: "goneAt",
       }),
     ],
-    "resource pass, field club: its rows are kept when what they refer to is removed, so it must be optional",
+    "resource pass, field club: its rows are kept when the row that they refer to is deleted, so it must be optional",
   ],
   [
     "rows of which something else is to become",

@@ -37,7 +37,7 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
       [
         "an option that does not exist",
         { sorts: ["title"] },
-        "there is no option sorts; use some of fields, plural, parent, filter, sort, search, scopes, version, paging, policy, inheritPolicy, hooks, validate, markOnDelete, actions, nestedUnder, exposed, operations, events, description, deprecated",
+        "unknown option sorts; use some of fields, plural, parent, filter, sort, search, scopes, version, paging, policy, inheritPolicy, hooks, validate, markOnDelete, actions, nestedUnder, exposed, operations, events, description, deprecated",
       ],
       ["another paging", { paging: "offset" }, "paging is cursor or page"],
       ["one scope of two", { scopes: { read: "a:read" } }, "scopes needs both read and write"],
@@ -84,17 +84,13 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
       [
         "a misspelt option",
         { ...title, options: { mx: 5 } },
-        "there is no option mx; use some of optional, readOnly, internal, immutable, excludeFromETag, description, deprecated, min, max, default, unique, format, pattern",
+        "unknown option mx; use some of optional, readOnly, internal, immutable, excludeFromETag, description, deprecated, min, max, default, unique, format, pattern",
       ],
       ["what is no field", "text", "write it with text(), integer(), choice() or another kind"],
       ["a negative bound", text({ min: -1 }), "min and max count characters"],
       ["a pattern with flags", text({ pattern: /a/i }), "pattern is a regular expression without flags"],
       ["an unknown format", { ...title, options: { format: "url" } }, "format is email or uri"],
-      [
-        "a default beyond its bounds",
-        integer({ max: 5, default: 9 }),
-        "the default lies outside min and max",
-      ],
+      ["a default beyond its bounds", integer({ max: 5, default: 9 }), "the default is outside min and max"],
     ] as const
   ).map(
     ([fact, field, line]) =>
@@ -107,7 +103,7 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
   [
     "a field with the name of a column of the server's own",
     [loosely("post", { fields: { tenantId: title } })],
-    "resource post, field tenantId: this name is the server's own; rename it",
+    "resource post, field tenantId: this name is reserved; rename it",
   ],
   [
     "a name with a capital at its beginning",
@@ -122,7 +118,7 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
   [
     "a field that comes by itself",
     [loosely("post", { fields: { createdAt: timestamp() } })],
-    "resource post, field createdAt: id, createdAt and updatedAt come by themselves; leave it out",
+    "resource post, field createdAt: id, createdAt and updatedAt are added automatically; remove it",
   ],
   ...["sort", "limit", "cursor", "direction", "page", "perPage", "fields", "q"].map(
     (name) =>
@@ -145,27 +141,27 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
   [
     "a choice of nothing",
     [loosely("post", { fields: { status: choice([]) } })],
-    "resource post, field status: give at least one choice",
+    "resource post, field status: add at least one choice",
   ],
   [
     "a choice that stands there twice",
     [loosely("post", { fields: { status: choice(["a", "a"]) } })],
-    "resource post, field status: a choice stands there twice; remove one",
+    "resource post, field status: a choice is listed twice; remove one",
   ],
   [
     "a default that is none of the choices",
     [loosely("post", { fields: { status: choice(["a", "b"], { default: "c" as "a" }) } })],
-    "resource post, field status: the default 'c' is none of the choices; use one of a, b",
+    "resource post, field status: the default 'c' is not one of the choices; use one of a, b",
   ],
   [
     "a default that is no moment",
     [loosely("post", { fields: { at: timestamp({ default: "tomorrow" }) } })],
-    "resource post, field at: the default is no ISO 8601 date and time; write it as 2027-01-31T09:00:00Z, or as now",
+    "resource post, field at: the default is not an ISO 8601 date and time; write it as 2027-01-31T09:00:00Z, or as now",
   ],
   [
     "a default of a moment without its zone",
     [loosely("post", { fields: { at: timestamp({ default: "2027-01-31T09:00:00" }) } })],
-    "resource post, field at: the default is no ISO 8601 date and time; write it as 2027-01-31T09:00:00Z, or as now",
+    "resource post, field at: the default is not an ISO 8601 date and time; write it as 2027-01-31T09:00:00Z, or as now",
   ],
   [
     "a deprecation without a date",
@@ -210,7 +206,7 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
   [
     "two fields of one name",
     [elsewhere, loosely("post", { fields: { author: belongsTo(() => elsewhere), authorId: title } })],
-    "resource post, field authorId: this name stands there twice; rename one",
+    "resource post, field authorId: this name is used twice; rename one",
   ],
   [
     "a field with the name of a reference",
@@ -271,7 +267,7 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
   [
     "a list whose items are optional",
     [loosely("post", { fields: { tags: looseList(text({ optional: true })) } })],
-    "resource post, field tags: its items: there is no option optional; give it to the list",
+    "resource post, field tags: its items: unknown option optional; set it on the list",
   ],
   [
     "a list whose items have their bounds the wrong way round",
@@ -291,7 +287,7 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
   [
     "a search in texts without an end",
     [resource("post", { fields: { body: text() }, search: ["body"] })],
-    "resource post, search: its texts may be Infinity characters long together; set max so that it is 200000 or less",
+    "resource post, search: its texts may have Infinity characters in total; set max so that the total is 200000 or less",
   ],
 ];
 

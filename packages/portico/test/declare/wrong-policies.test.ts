@@ -122,7 +122,7 @@ const wrong: readonly (readonly [fact: string, policy: (caller: Caller) => unkno
       [
         fact,
         policy,
-        `resource note: its policy answers with ${kind}; return values of fields, { ownerId: caller.userId }, or undefined for all rows`,
+        `resource note: its policy returns ${kind}; return field values, { ownerId: caller.userId }, or undefined for all rows`,
       ] as const,
   ),
   [
@@ -130,7 +130,7 @@ const wrong: readonly (readonly [fact: string, policy: (caller: Caller) => unkno
     () => {
       throw new TypeError("no table\nof teams");
     },
-    "resource note: its policy throws: TypeError: no table; return values of fields, or undefined for all rows",
+    "resource note: its policy throws: TypeError: no table; return field values, or undefined for all rows",
   ],
 ];
 

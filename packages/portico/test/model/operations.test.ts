@@ -1,7 +1,8 @@
 // The operations of a model as data, and the routes that REST registers from them.
 
 import assert from "node:assert/strict";
-import { resolve } from "node:path";
+import { globSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { after, before, describe, test } from "node:test";
 import Fastify from "fastify";
 import { app } from "../../src/declare/app.ts";
@@ -175,21 +176,9 @@ describe("the routes of REST are the operations of the model", () => {
     await workspace.remove();
   });
 
-  const fixtures = [
-    "bounded",
-    "club",
-    "large",
-    "library",
-    "named",
-    "tree",
-    "version-1",
-    "version-2",
-    "workshop",
-  ];
-  const projects = [
-    projectFolder,
-    ...fixtures.map((name) => resolve(import.meta.dirname, "../fixtures", name)),
-  ];
+  const fixtures = resolve(import.meta.dirname, "../fixtures");
+  const configs = globSync("*/portico.config.ts", { cwd: fixtures }).sort();
+  const projects = [projectFolder, ...configs.map((file) => resolve(fixtures, dirname(file)))];
   for (const folder of projects)
     test(folder.slice(projectFolder.length) || "the service", async () => {
       const { model } = await assemble({ folder, environment: {} });

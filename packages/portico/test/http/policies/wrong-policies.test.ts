@@ -65,11 +65,11 @@ const failures = {
   },
   "names no field": { code: `({ titel: "a" })`, log: /field titel: its policy names it/ },
   "compares with a value of another kind": { code: `({ title: 5 })`, log: /not text/ },
-  "answers with null": { code: "null", log: /its policy answers with null/ },
-  "answers with a promise": { code: "Promise.resolve(undefined)", log: /its policy answers with a promise/ },
+  "answers with null": { code: "null", log: /its policy returns null/ },
+  "answers with a promise": { code: "Promise.resolve(undefined)", log: /its policy returns a promise/ },
   "answers with a promise that fails": {
     code: `Promise.reject(new Error("later"))`,
-    log: /its policy answers with a promise/,
+    log: /its policy returns a promise/,
   },
 };
 

@@ -1,0 +1,102 @@
+// Checks the options of a field.
+
+import {
+  type FieldShape,
+  itemKinds,
+  optionNames,
+  standardMaxItems,
+  type TextOptions,
+} from "../declare/field.ts";
+import { renameHint } from "../declare/renamed-options.ts";
+import { parseTimestamp } from "../lib/timestamp.ts";
+import { type Refuse, validateComputedStatus, validateJson } from "./validate-behaviour.ts";
+
+/** @param refuse throws with the name of the field */
+export function validateField(shape: FieldShape, refuse: Refuse): void {
+  const { options } = shape;
+  if (optionNames[shape.kind] === undefined)
+    refuse("write it with text(), integer(), choice() or another kind");
+  if (shape.kind === "text") validateText(shape.options, refuse);
+  const known = optionNames[shape.kind];
+  const unknown = Object.keys(options).find((option) => !known.includes(option));
+  if (unknown !== undefined)
+    refuse(renameHint("field", unknown) ?? `unknown option ${unknown}; use some of ${known.join(", ")}`);
+  if (options.optional && "default" in options)
+    refuse("has a default and is optional; remove one of the two");
+  if ("min" in options && "max" in options && options.min! > options.max!) refuse("min is larger than max");
+  if (!isDefaultInBounds(options)) refuse("the default is outside min and max");
+  if (options.immutable && (options.readOnly || options.internal))
+    refuse("is set by hooks only, so it cannot be immutable; remove one of the two");
+  if ((options.readOnly || options.internal) && "default" in options && typeof options.default === "function")
+    refuse("is set by hooks only, so its default must be a constant; compute the value in a hook");
+  if (shape.kind === "choice") validateChoices(shape, refuse);
+  if (shape.kind === "computedStatus") validateComputedStatus(shape, refuse);
+  if (shape.kind === "json") validateJson(shape, refuse);
+  if (shape.kind === "list") validateList(shape, refuse);
+  if (shape.kind === "timestamp" && !isTimestampDefault(shape.options.default ?? "now"))
+    refuse("the default is not an ISO 8601 date and time; write it as 2027-01-31T09:00:00Z, or as now");
+  validateDeprecation(options.deprecated, refuse);
+}
+
+function validateList({ item, options }: Extract<FieldShape, { kind: "list" }>, refuse: Refuse): void {
+  if (!(itemKinds as readonly string[]).includes(item?.kind))
+    refuse(`a list holds one of ${itemKinds.join(", ")}: write list(text())`);
+  validateField(item, (remedy) => refuse(`its items: ${remedy}`));
+  const wrong = Object.keys(item.options).find((option) => !itemOptions.includes(option));
+  if (wrong !== undefined) refuse(`its items: unknown option ${wrong}; set it on the list`);
+  const { min = 0, max = standardMaxItems, default: standard } = options;
+  if (![min, max].every((bound) => Number.isInteger(bound) && bound >= 0)) refuse("min and max count items");
+  if (Array.isArray(standard) && (standard.length < min || standard.length > max))
+    refuse("the default has fewer items than min or more than max");
+}
+
+/** What can be said of each value of a list. */
+const itemOptions = ["min", "max", "format", "pattern"];
+
+/** Whether a constant default keeps to the bounds of its own field. */
+function isDefaultInBounds(options: FieldShape["options"]): boolean {
+  if (!("default" in options) || !("min" in options || "max" in options)) return true;
+  const { default: value, min = -Infinity, max = Infinity } = options;
+  if (typeof value !== "number" && typeof value !== "string") return true;
+  const size = typeof value === "string" ? [...value].length : value;
+  return size >= min && size <= max;
+}
+
+function isTimestampDefault(value: string): boolean {
+  return value === "now" || parseTimestamp(value) !== undefined;
+}
+
+function validateText({ min = 0, max = 0, pattern, format }: TextOptions, refuse: Refuse): void {
+  for (const bound of [min, max])
+    if (!Number.isInteger(bound) || bound < 0) refuse("min and max count characters");
+  if (format !== undefined && format !== "email" && format !== "uri") refuse("format is email or uri");
+  if (pattern === undefined) return;
+  if (!(pattern instanceof RegExp) || pattern.flags !== "")
+    refuse("pattern is a regular expression without flags");
+  try {
+    new RegExp(pattern.source, "u");
+  } catch {
+    refuse("pattern must be valid with the flag u, as JSON Schema reads it");
+  }
+}
+
+function validateChoices(shape: Extract<FieldShape, { kind: "choice" }>, refuse: Refuse): void {
+  if (shape.choices.length === 0) refuse("add at least one choice");
+  if (new Set(shape.choices).size < shape.choices.length) refuse("a choice is listed twice; remove one");
+  const value = shape.options.default;
+  if (value !== undefined && !shape.choices.includes(value)) {
+    refuse(`the default '${value}' is not one of the choices; use one of ${shape.choices.join(", ")}`);
+  }
+}
+
+export function validateDeprecation(
+  deprecated: { since: string; sunset?: string } | undefined,
+  refuse: Refuse,
+): void {
+  if (!deprecated) return;
+  const since = Date.parse(deprecated.since);
+  const sunset = deprecated.sunset === undefined ? since : Date.parse(deprecated.sunset);
+  if (Number.isNaN(since) || Number.isNaN(sunset))
+    refuse("deprecated.since and .sunset are ISO dates, 2027-01-31");
+  if (sunset < since) refuse("deprecated.sunset is earlier than deprecated.since; RFC 8594 forbids that");
+}

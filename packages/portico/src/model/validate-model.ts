@@ -1,0 +1,110 @@
+// Checks what needs all resources of an app: names, paths, indexes and search.
+
+import { isJson } from "../declare/field.ts";
+import { OperatorError } from "../errors.ts";
+import type { Attribute, Model, ResourceModel } from "./model.ts";
+import { validateModelBehaviour } from "./validate-behaviour.ts";
+import { validatePolicies } from "./validate-policy.ts";
+
+/** An index entry of PostgreSQL holds 2,704 bytes; two texts of this many characters and the ids fit. */
+const maxIndexedTextLength = 255;
+/** A text-search vector of PostgreSQL holds 1 MiB. */
+const maxSearchedTextLength = 200_000;
+
+/** Columns that the server has for itself. Its tables are checked in store/schema.ts, its paths in http/own-paths.ts. */
+const reservedColumns = ["tenant_id", "row_no", "search_words"];
+
+function validateReservedNames({ name, attributes }: ResourceModel): void {
+  const taken = attributes.find(({ column }) => reservedColumns.includes(column));
+  if (taken) {
+    throw new OperatorError(`resource ${name}, field ${taken.name}: this name is reserved; rename it`);
+  }
+}
+
+/** Two resources of one name, of which only one is listed, could make a resource its own parent. */
+export function validateParents(resources: Iterable<ResourceModel>): void {
+  for (const { name, parent } of resources) {
+    const visited = new Set([name]);
+    for (let next = parent?.reference?.target; next; next = next.parent?.reference?.target) {
+      if (visited.has(next.name))
+        throw new OperatorError(`resource ${name}: it is its own parent; set parent to another resource`);
+      visited.add(next.name);
+    }
+  }
+}
+
+/** Checks what needs the other resources and the derived names. */
+export function validateModel(model: Model): void {
+  const segments = new Map<string, string>();
+  for (const resource of model.resources) {
+    const path = `${resource.version}/${resource.segment}`;
+    const other = segments.get(path);
+    if (other)
+      throw new OperatorError(`resource ${resource.name}: its path is taken by ${other}; set plural`);
+    segments.set(path, resource.name);
+    validateReservedNames(resource);
+    validateAttributeNames(resource);
+    validateIndexedFields(resource);
+    validateSearch(resource);
+  }
+  validateModelBehaviour(model);
+  validatePolicies(model);
+}
+
+function validateAttributeNames(resource: ResourceModel): void {
+  const columns = new Set<string>();
+  for (const attribute of resource.attributes) {
+    if (columns.has(attribute.column)) {
+      throw new OperatorError(
+        `resource ${resource.name}, field ${attribute.name}: this name is used twice; rename one`,
+      );
+    }
+    columns.add(attribute.column);
+    if (attribute.reference && resource.attribute.has(attribute.reference.name)) {
+      throw new OperatorError(
+        `resource ${resource.name}, field ${attribute.reference.name}: also the name of a reference; rename one`,
+      );
+    }
+  }
+}
+
+function validateIndexedFields(resource: ResourceModel): void {
+  const indexed: Attribute[] = [
+    ...[...resource.filters.values()].map((filter) => filter.attribute),
+    ...resource.sorts.values(),
+    ...resource.attributes.filter((attribute) => attribute.unique),
+  ];
+  const sortedByStatus = [...resource.sorts.values()].find(({ field }) => field.kind === "computedStatus");
+  if (sortedByStatus) {
+    throw new OperatorError(
+      `resource ${resource.name}, field ${sortedByStatus.name}: a computed status changes with time; sort by its timestamp`,
+    );
+  }
+  for (const { name, field } of indexed) {
+    if (isJson(field)) {
+      throw new OperatorError(
+        `resource ${resource.name}, field ${name}: ${field.kind === "list" ? "a list" : "JSON"} cannot be filtered or sorted by; remove it there`,
+      );
+    }
+    if (field.kind !== "text" || (field.options.max ?? Infinity) <= maxIndexedTextLength) continue;
+    throw new OperatorError(
+      `resource ${resource.name}, field ${name}: is filtered, sorted or unique, so it needs max: ${maxIndexedTextLength} or less`,
+    );
+  }
+}
+
+function validateSearch(resource: ResourceModel): void {
+  let total = 0;
+  for (const { name, field } of resource.search) {
+    if (field.kind !== "text") {
+      throw new OperatorError(
+        `resource ${resource.name}, field ${name}: only text can be searched; remove it from search`,
+      );
+    }
+    total += field.options.max ?? Infinity;
+  }
+  if (total <= maxSearchedTextLength) return;
+  throw new OperatorError(
+    `resource ${resource.name}, search: its texts may have ${total} characters in total; set max so that the total is ${maxSearchedTextLength} or less`,
+  );
+}
