@@ -1,12 +1,11 @@
-// What every store of quotas can do: the one in memory (token-bucket.ts), and one that several processes share.
+// The interface of quota stores: the one in memory (token-bucket.ts), and one that several processes share.
 
 import type { Quota } from "../declare/caller.ts";
 
 export interface Quotas {
   /**
-   * Takes tokens from the bucket of `key`: all of `cost`, or none where fewer are left.
-   * A cost below zero gives back.
-   * A store in memory answers at once; one across a network with a promise.
+   * Takes `cost` tokens from the bucket of `key`, or none if fewer are left. A negative cost returns tokens. A store in
+   * memory returns the result, a remote one a promise.
    *
    * @example
    * quotas.take("api_key_01k...", { limit: 1000, windowSeconds: 60 });
@@ -15,19 +14,19 @@ export interface Quotas {
   take(key: string, quota: Quota, cost?: number): QuotaState | Promise<QuotaState>;
 
   /**
-   * Takes tokens for what was done already, though fewer may be left: nothing is allowed then until the debt has been
-   * refilled. The debt is at most what the bucket holds.
+   * Takes tokens for work that is done already, even if fewer are left. Then nothing is allowed until the debt is
+   * refilled. The debt is at most the capacity of the bucket.
    */
   charge(key: string, quota: Quota, cost: number): QuotaState | Promise<QuotaState>;
 }
 
-/** Seconds are whole, rounded up. */
+/** The state of a bucket after a request. Seconds are rounded up to whole ones. */
 export interface QuotaState {
   readonly isAllowed: boolean;
-  /** Whole tokens that are left. */
+  /** Whole tokens left. */
   readonly remaining: number;
-  /** Until the bucket is full again, if nothing more is taken. */
+  /** Time until the bucket is full again, if no more tokens are taken. */
   readonly secondsToFull: number;
-  /** Until there is enough for what was refused; 0 where it was allowed. */
+  /** Time until there are enough tokens for the refused request; 0 if it was allowed. */
   readonly secondsToNext: number;
 }

@@ -1,28 +1,29 @@
 // Quotas in the memory of this process: a bucket of `limit` tokens for each key, which `windowSeconds` refill.
 //
-// Memory is bounded. A bucket that is full again is as good as none and is forgotten, so that about as many are kept
-// as calls come while one token comes back: 6,000 where 30,000 addresses fail in a second and have 300 tokens in 60 s.
-// `maxBuckets` takes windows that are long for their limit: with these it would be 500,000 calls a second. From there
-// on each new key displaces a bucket, of the next sixteen the one that is full soonest. So many addresses that call
-// once displace each other, and not one that has used up its tokens; that one is full before its time only where the
-// fifteen beside it are as empty. Addresses displace no key's bucket: they are counted in a store of their own.
+// Memory is bounded. A full bucket is equivalent to none and is deleted, so there are about as many buckets as requests
+// arrive while one token is refilled: 6,000 if 30,000 addresses a second fail and each has 300 tokens in 60 s. Quotas
+// with a long window for their limit can reach `maxBuckets`. From then on each new key displaces a bucket: of the next
+// sixteen, the one that will be full soonest. So addresses that send one request displace each other, and not one that
+// has used up its tokens, unless the fifteen others are as empty. Addresses are counted in a store of their own, so they
+// displace no bucket of a key.
 
 import type { Quota } from "../declare/caller.ts";
 import type { QuotaState, Quotas } from "./quota.ts";
 
-/** Of some 200 bytes each. */
+/** About 200 bytes each. */
 const maxBuckets = 100_000;
-/** Buckets looked at for each new one: more than one, so that the lap around all of them comes to its end. */
+/** Buckets inspected for each new one. With one, the cursor would never reach the end of a growing map. */
 const evictionProbes = 2;
 const evictionProbesWhenFull = 16;
 
 /**
- * Whole numbers, so that no token is lost or won by rounding: time is in milliseconds, and a token is as many parts as
- * its window has milliseconds, of which `limit` come back in each.
+ * Amounts are in units of which a token has as many as its window has milliseconds, so that exactly `limit` units are
+ * refilled each millisecond. All numbers are whole, and rounding neither loses nor creates tokens.
  */
 interface Bucket {
-  /** Parts that were missing `at` a moment: more than the bucket holds while it is in debt. */
+  /** Units missing at the time `at`: more than the capacity while the bucket is in debt. */
   missing: number;
+  /** Milliseconds. */
   at: number;
   quota: Quota;
 }
@@ -30,23 +31,23 @@ interface Bucket {
 export class TokenBuckets implements Quotas {
   readonly #buckets = new Map<string, Bucket>();
   readonly #now: () => number;
-  /** Goes round all buckets, a little with each new one. */
+  /** Cycles through all buckets, a few for each new one. */
   #evictionCursor = this.#buckets.entries();
 
-  /** @param now a clock in milliseconds that never goes back */
+  /** @param now a monotonic clock in milliseconds */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 
-  /** How many buckets are kept. */
+  /** The number of buckets in memory. */
   get size(): number {
     return this.#buckets.size;
   }
 
   take(key: string, quota: Quota, cost: number = 1): QuotaState {
-    const bucket = this.#at(key, quota);
+    const bucket = this.#current(key, quota);
     const capacity = quota.limit * unitsPerToken(quota);
-    // What is given back can be more than is missing by then.
+    // Returned tokens can exceed what is still missing.
     const requested = Math.max(0, bucket.missing + cost * unitsPerToken(quota));
     const isAllowed = requested <= capacity;
     if (isAllowed) bucket.missing = requested;
@@ -54,14 +55,14 @@ export class TokenBuckets implements Quotas {
   }
 
   charge(key: string, quota: Quota, cost: number): QuotaState {
-    const bucket = this.#at(key, quota);
+    const bucket = this.#current(key, quota);
     const token = unitsPerToken(quota);
     bucket.missing = Math.min(2 * quota.limit * token, bucket.missing + cost * token);
     return quotaState(bucket, 0);
   }
 
-  /** The bucket as it is now. */
-  #at(key: string, quota: Quota): Bucket {
+  /** The bucket of a key, updated to the current time. */
+  #current(key: string, quota: Quota): Bucket {
     const now = Math.floor(this.#now());
     const bucket = this.#buckets.get(key) ?? this.#add(key, quota, now);
     if (bucket.quota !== quota) changeQuota(bucket, quota, now);
@@ -99,7 +100,7 @@ export class TokenBuckets implements Quotas {
   }
 }
 
-/** @param missingUnits parts that were lacking for what was refused */
+/** @param missingUnits units that the refused request was short of; 0 if it was allowed */
 function quotaState({ missing, quota }: Bucket, missingUnits: number): QuotaState {
   const { limit } = quota;
   const token = unitsPerToken(quota);
@@ -111,22 +112,21 @@ function quotaState({ missing, quota }: Bucket, missingUnits: number): QuotaStat
   };
 }
 
-/** Of one token. */
 function unitsPerToken({ windowSeconds }: Quota): number {
   return windowSeconds * 1000;
 }
 
-/** Parts that are missing now. */
+/** Units missing at the time `now`. */
 function missingAt({ missing, at, quota }: Bucket, now: number): number {
   return Math.max(0, missing - (now - at) * quota.limit);
 }
 
-/** A bucket whose quota is another one now is as full, or as deep in debt, as it was, in proportion. */
+/** Changes the quota of a bucket, and keeps its fill level, or debt, in proportion. */
 function changeQuota(bucket: Bucket, quota: Quota, now: number): void {
   const before = bucket.quota.limit * unitsPerToken(bucket.quota);
   const after = quota.limit * unitsPerToken(quota);
   const missing = missingAt(bucket, now);
-  // Rounded up, what is missing of an empty bucket must not become a debt.
+  // An empty bucket must not get into debt by rounding up.
   const maxMissing = missing > before ? 2 * after : after;
   bucket.missing = Math.min(maxMissing, Math.ceil(missing * (after / before)));
   bucket.at = now;

@@ -1,4 +1,5 @@
-// Mail: written in the transaction of the change that it tells of, so that both happen or neither does; sent after.
+// Mails are written in the transaction of the change that they report, so that both happen or neither does. They are
+// sent later.
 
 import { sql } from "kysely";
 import { choice, integer, text, timestamp } from "../declare/field.ts";
@@ -17,14 +18,14 @@ export const mails = resource("mail", {
     subject: text({ max: 255 }),
     text: text(),
     html: text(),
-    /** What it tells of: `api_key.created`. */
+    /** What it reports: `api_key.created` */
     kind: text({ max: 80 }),
-    /** `kept`: there is no mail server, and it is only to be looked at. */
+    /** `kept`: there is no mail server, and the mail can only be displayed. */
     status: choice(["kept", "waiting", "sent", "failed"], { default: "waiting" }),
     attempts: integer({ min: 0, default: 0 }),
-    /** Before this it is not taken: while it is being sent, that is the end of the lease. */
+    /** When the mail is due; while it is being sent, the end of the lease. */
     nextAttemptAt: timestamp({ default: "now" }),
-    /** Who is sending it; a sender whose lease has run out must not write what became of it. */
+    /** Identifies the process that is sending it: see `LeaseQueue`. */
     leaseId: text({ internal: true, optional: true }),
     sentAt: timestamp({ optional: true }),
     lastError: text({ optional: true }),
@@ -33,7 +34,7 @@ export const mails = resource("mail", {
   events: false,
 });
 
-/** Where the mails of all tenants are found that wait to be sent, and those that are old enough to go. */
+/** For due mails and expired mails, of all tenants. */
 export const mailIndexes: readonly OwnIndex[] = ["next_attempt_at", "created_at"].map((time) => ({
   table: "mails",
   name: `portico_mails_status_${time}`,
@@ -41,7 +42,7 @@ export const mailIndexes: readonly OwnIndex[] = ["next_attempt_at", "created_at"
   isUnique: false,
 }));
 
-/** Mails that are older than so many days, but for those that still wait. */
+/** Deletes mails after a number of days, except those that still wait to be sent. */
 export function mailRetention(days: number): RetentionPolicy {
   return {
     table: "mails",
@@ -69,7 +70,7 @@ export interface NewMail extends Email {
   readonly status: InitialStatus;
 }
 
-/** Writes a mail in a transaction of the server's own; hooks write theirs with `rows.create(mails, ...)`. */
+/** Writes a mail in the transaction of `session`. Hooks use `rows.create(mails, ...)` instead. */
 export async function insertMail(
   store: Store,
   session: Session,

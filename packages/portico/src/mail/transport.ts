@@ -1,4 +1,4 @@
-// The way to the mail server: SMTP by nodemailer, over a few connections that are kept.
+// Sends mails by SMTP with nodemailer, over a pool of connections.
 
 import type { LeasedMail } from "./outbox.ts";
 
@@ -7,15 +7,15 @@ export interface Address {
   readonly address: string;
 }
 
-/** Hands a mail to the mail server. @throws DeliveryError where it was not accepted */
 export interface Transport {
+  /** Hands a mail to the mail server. @throws DeliveryError if the server did not accept it */
   send(mail: LeasedMail, signal: AbortSignal): Promise<void>;
   close(): void;
 }
 
 export class DeliveryError extends Error {
   override readonly name = "DeliveryError";
-  /** The server knows no such recipient; it would say so again. */
+  /** Whether another attempt would fail as well: the recipient does not exist. */
   readonly isPermanent: boolean;
 
   constructor(message: string, isPermanent: boolean, cause: unknown) {
@@ -24,15 +24,15 @@ export class DeliveryError extends Error {
   }
 }
 
-/** Mails that are under way at once, each on a connection of its own. */
+/** Mails that are sent at the same time, each on its own connection. */
 export const maxConcurrentSends = 5;
-/** For each step: to look up the host, to connect, to be greeted, to be answered. */
+/** For each step: DNS lookup, connection, greeting, response. */
 const stepTimeoutMs = 15_000;
 const maxErrorLength = 500;
 
 /** @param url `smtp://user:password@host:587`; its query may hold further options of nodemailer */
 export async function openTransport(url: string, from: Address): Promise<Transport> {
-  // Where no mail is sent, it need not be loaded.
+  // Loaded here because servers without a mail server do not need it.
   const { createTransport } = await import("nodemailer");
   const pool = createTransport({
     url,
@@ -55,10 +55,10 @@ export async function openTransport(url: string, from: Address): Promise<Transpo
         subject,
         text,
         html,
-        // The same when it is sent again after a crash, so that a duplicate is known as one.
+        // The same if the mail is sent again after a crash, so that mail programs can recognize the duplicate.
         messageId: `<${id}@${domain}>`,
         date: new Date(createdAt),
-        // RFC 3834, section 5: nobody's holiday notice answers.
+        // Prevents automatic replies (RFC 3834, section 5).
         headers: { "Auto-Submitted": "auto-generated" },
         signal,
       };
@@ -72,7 +72,10 @@ export async function openTransport(url: string, from: Address): Promise<Transpo
   };
 }
 
-/** RFC 5321, section 4.2.1: 5yz is final. Of the sender, the login or the session it may be mended. */
+/**
+ * A reply of 5yz is permanent (RFC 5321, section 4.2.1). Only refused recipients count: the operator can fix a refused
+ * sender or login.
+ */
 function isPermanent(error: unknown): boolean {
   if (!(error instanceof Error && "command" in error && "responseCode" in error)) return false;
   return error.command === "RCPT TO" && Number(error.responseCode) >= 500 && error.responseCode !== 503;
@@ -82,7 +85,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message || String("code" in error && error.code) : String(error);
 }
 
-/** What a server answers may repeat what it was sent; the password stays here, in whichever form it went. */
+/** Replies of a server can repeat what it was sent. Removes the password in every form in which it is sent. */
 function redactor(url: string): (text: string) => string {
   const { username, password } = new URL(url);
   const [user, plain] = [decodeComponent(username), decodeComponent(password)];

@@ -1,5 +1,5 @@
-// When each key was used last, and how often: counts by minute, route and class of status. Requests are counted in
-// memory; `jobs/write-behind.ts` writes.
+// Counts the requests of each key by minute, route and status class, and records its last use. Counters are in memory
+// until `jobs/write-behind.ts` writes them.
 
 import { sql } from "kysely";
 import type { Caller } from "../declare/caller.ts";
@@ -11,15 +11,15 @@ import { compileInsertRows, compileManyRows } from "../store/compile/many-rows.t
 import { ownTable } from "../store/own-tables/table.ts";
 import type { Store } from "../store/store.ts";
 
-/** A request that was answered; without a caller who showed a key it used none. */
+/** A finished request. It counts only if the caller used a key. */
 export interface KeyUse {
   readonly caller: Caller | undefined;
-  /** The pattern of its path, `/posts/:id`. */
+  /** The pattern of the path: `/posts/:id` */
   readonly route: string | undefined;
   readonly status: number;
 }
 
-/** `minute` counts the minutes since 1970; `status_class` is the first digit of a status. */
+/** `minute` is in minutes since 1970; `status_class` is the first digit of the status. */
 export const keyUsageTable = ownTable(
   "key_usage",
   {
@@ -42,7 +42,7 @@ const lastUseColumns = [
   { name: "used_at", type: "timestamp" },
 ] as const;
 
-/** Counts that are older than so many days. */
+/** Deletes counts after a number of days. */
 export function keyUsageRetention(days: number): RetentionPolicy {
   return {
     table: keyUsageTable.name,
@@ -52,7 +52,7 @@ export function keyUsageRetention(days: number): RetentionPolicy {
   };
 }
 
-/** The minute in which a moment lies. */
+/** Converts milliseconds since 1970 to whole minutes. */
 export function minuteOf(at: number): number {
   return Math.floor(at / 60_000);
 }
@@ -72,23 +72,22 @@ interface LastUse {
   at: number;
 }
 
-/** Whether two uses count for the same; those that come in a row are counted at once. */
+/** Whether two uses have the same counter. Consecutive ones are added together. */
 function isSameUse(one: KeyUse, other: KeyUse): boolean {
   return one.caller === other.caller && one.route === other.route && one.status === other.status;
 }
 
-/** Counts the uses of keys. */
 export class KeyUsageBuffer {
   readonly #counters: CounterBuffer<Counter>;
   readonly #lastUses: CounterBuffer<LastUse>;
   readonly #report: Report;
 
-  /** @param report is told of uses that there was no room to count */
+  /** @param report called when uses could not be counted because the buffer was full */
   constructor({ dialect }: Store, report: Report) {
     this.#report = report;
     this.#counters = new CounterBuffer({
-      merge: (known, { count }) => {
-        known.count += count;
+      merge: (total, { count }) => {
+        total.count += count;
       },
       rowOf: ({ tenantId, keyId, minute, route, statusClass, count }) => {
         return { tenant_id: tenantId, key_id: keyId, minute, route, status_class: statusClass, count };
@@ -102,13 +101,13 @@ export class KeyUsageBuffer {
       ),
     });
     this.#lastUses = new CounterBuffer({
-      merge: (known, { at }) => {
-        known.at = Math.max(known.at, at);
+      merge: (last, { at }) => {
+        last.at = Math.max(last.at, at);
       },
       rowOf: ({ tenantId, keyId, at }) => {
         return { tenant_id: tenantId, id: keyId, used_at: new Date(at).toISOString() };
       },
-      // Neither a change that anybody made nor an event: `updatedAt` stays.
+      // A use is not a change of the key, so `updated_at` stays and there is no event.
       write: compileManyRows(
         dialect,
         lastUseColumns,
@@ -119,12 +118,12 @@ export class KeyUsageBuffer {
     });
   }
 
-  /** What `WriteBehind` writes. */
+  /** The buffers for `WriteBehind`. */
   get buffers(): readonly WriteBuffer[] {
     return [this.#lastUses, this.#counters];
   }
 
-  /** @param at when they were answered, in milliseconds since 1970 */
+  /** @param at when the responses were sent, in milliseconds since 1970 */
   add(uses: readonly KeyUse[], at: number): void {
     let start = 0;
     for (let index = 1; index <= uses.length; index += 1) {
@@ -149,8 +148,8 @@ export class KeyUsageBuffer {
     const { dropped } = this.#counters;
     if (dropped === 0) return;
     this.#counters.dropped = 0;
-    this.#report("more different keys and routes were used than there is room to count", {
-      refused: dropped,
+    this.#report("the buffer of key usage is full: uses of further keys and routes are not counted", {
+      dropped,
     });
   }
 }

@@ -1,5 +1,5 @@
-// The request log: each request of a key is a row that the tenant can read, within a bound for each second. Bodies,
-// paths, queries and credentials are not in it. `jobs/write-behind.ts` writes.
+// The request log: a row for each request with a key, which the tenant can read. The rate of rows is bounded. Bodies,
+// paths, queries and credentials are not logged. `jobs/write-behind.ts` writes the rows.
 
 import { sql } from "kysely";
 import type { Caller } from "../declare/caller.ts";
@@ -15,14 +15,14 @@ import type { Dialect } from "../store/dialect.ts";
 import { columnsOf } from "../store/schema/ddl.ts";
 import type { Store } from "../store/store.ts";
 
-/** Its rows come from here alone, so no caller writes them. */
+/** Read-only for callers. */
 export const requestLogs = resource("requestLog", {
   fields: {
     method: text({ max: 20 }),
     route: text({ max: 255, description: "the pattern of the path: /posts/:id" }),
     status: integer(),
     durationMs: number(),
-    // Not a reference: a row stays as it was when it was written.
+    // Not a reference, so that rows outlive the key.
     keyId: id(),
     requestId: text({ max: 128 }),
   },
@@ -32,7 +32,7 @@ export const requestLogs = resource("requestLog", {
   operations: ["list", "get"],
 });
 
-/** A request that was answered; without a caller who showed a key it is not kept. */
+/** A finished request. It is logged only if the caller used a key. */
 export interface LoggedRequest {
   readonly requestId: string;
   readonly method: string;
@@ -44,20 +44,20 @@ export interface LoggedRequest {
 }
 
 /**
- * Rows that may come at once, and in each second where more come for long; the others are only counted. Of a server
- * that is used as usual everything is kept, and one at its limit does not spend its time on its log.
+ * Bounds of the log: rows in a burst, and rows a second after that. Requests beyond them are only counted, so that a
+ * server at its limit does not spend its time on the log.
  */
 const burstSize = 1_000;
 const maxPerSecond = 250;
-/** Rows kept in memory while the database does not take them. */
+/** Rows in memory while the database does not accept them. */
 const maxBuffered = 5_000;
 const rowsPerBatch = 250;
-/** What was left out is told so often. */
+/** How often omitted requests are reported. */
 const reportIntervalMs = 60_000;
 
-/** Rows that are older than so many days. */
+/** Deletes rows after a number of days. */
 export function requestLogRetention({ name }: Dialect, days: number): RetentionPolicy {
-  // Rows lie in the order of their tenants; SQLite would begin with all rows if it were not told.
+  // The index starts with the tenant. A cross join makes SQLite read the tenants first.
   const joined = sql.raw(name === "sqlite" ? "cross join" : "join");
   return {
     table: "request_logs",
@@ -78,9 +78,9 @@ export class RequestLog implements WriteBuffer {
   #dropped = 0;
   #reportedAt = 0;
 
-  /** @param report is told how many requests were left out */
+  /** @param report called with the number of omitted requests */
   constructor({ dialect }: Store, resource: ResourceModel, report: Report) {
-    // Rows that a lost connection leaves in doubt are written once more.
+    // Rows are written again if the connection was lost during the commit.
     this.#insert = compileInsertRows(
       dialect,
       resource.table,
@@ -91,7 +91,7 @@ export class RequestLog implements WriteBuffer {
     this.#report = report;
   }
 
-  /** @param at when they were answered, in milliseconds since 1970 */
+  /** @param at when the responses were sent, in milliseconds since 1970 */
   add(requests: readonly LoggedRequest[], at: number): void {
     const seconds = Math.max(at - this.#allowanceAt, 0) / 1000;
     this.#allowance = Math.min(this.#allowance + seconds * maxPerSecond, burstSize);
@@ -140,8 +140,8 @@ export class RequestLog implements WriteBuffer {
   }
 
   #reportDropped(at: number): void {
-    this.#report(`the request log leaves requests out: it keeps ${maxPerSecond} a second`, {
-      leftOut: this.#dropped,
+    this.#report(`the request log omits requests: it records ${maxPerSecond} a second`, {
+      omitted: this.#dropped,
     });
     this.#dropped = 0;
     this.#reportedAt = at;

@@ -20,12 +20,12 @@ const key = {
   apiName: "Blog",
   keysUrl: "https://api.example.com/v1/api-keys",
 };
-const deed = {
+const keyChange = {
   by: "the API key Admin (sk_test_Wq3a…) of Grace Hopper",
   at: "2026-11-21T09:30:00.000Z",
   address: "192.0.2.7",
 };
-const command = { ...deed, by: "a command on the server", address: undefined };
+const command = { ...keyChange, by: "a command on the server", address: undefined };
 const replacement = { id: "api_key_01m7ykwq5rem7b4vk0v3tv81cm", prefix: "sk_test_IYdk" };
 
 const notices: readonly (readonly [
@@ -36,11 +36,11 @@ const notices: readonly (readonly [
 ])[] = [
   [
     "of a new key: all its facts, who made it, when and from where",
-    keyCreatedEmail({ ...key, ...deed }),
+    keyCreatedEmail({ ...key, ...keyChange }),
     'API key "Deploy" was created',
     [
       "Hello Ada Lovelace,",
-      "An API key of Blog was created",
+      "An API key for Blog was created",
       /^ {2}Name: +Deploy$/m,
       /^ {2}Key: +sk_test_AH-f…$/m,
       /^ {2}Id: +api_key_01m7ykwps4fvprdm0p6dx1sk9c$/m,
@@ -49,14 +49,14 @@ const notices: readonly (readonly [
       /^ {2}Created: +2026-11-21 09:30:00 UTC$/m,
       /^ {2}By: +the API key Admin \(sk_test_Wq3a…\) of Grace Hopper$/m,
       /^ {2}From: +192\.0\.2\.7$/m,
-      "If this was not you",
+      "If this wasn't you",
       `DELETE https://api.example.com/v1/api-keys/${key.id}`,
       `portico key revoke ${key.id}`,
     ],
   ],
   [
     "of a rotated key: both prefixes and the end of the old key",
-    keyRotatedEmail({ ...key, ...deed, replacement }),
+    keyRotatedEmail({ ...key, ...keyChange, replacement }),
     'API key "Deploy" was rotated',
     [
       /^ {2}Old key: +sk_test_AH-f…, works until 2027-11-21 08:34:44 UTC$/m,
@@ -115,7 +115,7 @@ test("the HTML loads nothing and sets no colours", () => {
 });
 
 test("a key without scopes says so", () => {
-  assert.match(keyCreatedEmail({ ...key, ...deed, scopes: [] }).text, /^ {2}Scopes: +none$/m);
+  assert.match(keyCreatedEmail({ ...key, ...keyChange, scopes: [] }).text, /^ {2}Scopes: +none$/m);
 });
 
 /** What somebody may call a key, themselves or an API. */
@@ -142,11 +142,11 @@ for (const name of names) {
       ownerName: name,
       apiName: name,
       scopes: [name],
-      ...deed,
+      ...keyChange,
       by: `the API key ${name}`,
       replacement,
     };
-    const plain = { ...key, ...deed, replacement };
+    const plain = { ...key, ...keyChange, replacement };
     for (const write of [keyCreatedEmail, keyRotatedEmail, keyRevokedEmail, keyExpiringSoonEmail]) {
       const { subject, text, html } = write(facts);
       assert.match(subject, /^[^\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+$/u);

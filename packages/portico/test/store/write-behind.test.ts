@@ -142,7 +142,7 @@ test("memory stays bounded while the database is gone, and what has no room is t
   database.isGone = true;
   for (let n = 0; n < 60_000; n += 1) uses.add(requests(1, `api_key_${n}`), at);
   for (let second = 0; second < 60; second += 1) log.add(requests(1_000), at + second * 1000);
-  assert.ok(reports.some((line) => line.startsWith("more different keys and routes")));
+  assert.ok(reports.some((line) => line.startsWith("the buffer of key usage is full")));
   database.isGone = false;
   while (counted() < 50_000) await writing.flush();
   await writing.flush();
@@ -166,8 +166,8 @@ test("the log keeps a burst of 1,000 requests, and 250 a second where more come 
   // A clock that is set back gives no room.
   assert.equal(await kept(10, at - 60_000), 0);
   assert.deepEqual(reports, [
-    'the request log leaves requests out: it keeps 250 a second {"leftOut":1000}',
-    'the request log leaves requests out: it keeps 250 a second {"leftOut":1500}',
+    'the request log omits requests: it records 250 a second {"omitted":1000}',
+    'the request log omits requests: it records 250 a second {"omitted":1500}',
   ]);
 });
 

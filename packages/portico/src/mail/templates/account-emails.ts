@@ -1,14 +1,15 @@
-// What people are sent about their own account: links that they have asked for, and that their password is another.
+// The emails that users get about their own account: links that they requested, and changes to it.
 
 import { type Email, renderEmail, utc } from "./layout.ts";
 
-/** What every letter about an account says. */
+/** What every email about an account says. */
 export interface AccountFacts {
   readonly apiName: string;
   readonly name: string;
   readonly email: string;
+  /** When the request was made, as a timestamp. */
   readonly at: string;
-  /** The network address of whoever asked. */
+  /** The network address that the request came from. */
   readonly address: string;
 }
 
@@ -21,14 +22,14 @@ export function passwordLinkEmail(facts: LinkFacts): Email {
   return renderEmail({
     subject: `Choose a new password for ${facts.apiName}`,
     greeting: greeting(facts),
-    opening: `Somebody, probably you, wants to choose a new password for your account at ${facts.apiName}.`,
-    facts: rows(facts, "Asked"),
+    opening: `Someone, probably you, requested a link to choose a new password for your account at ${facts.apiName}.`,
+    facts: rows(facts, "Requested"),
     advice: [
       {
-        sentence: `Choose it here; the link works once, for ${durationInWords(facts.minutes)}:`,
+        sentence: `Choose your new password here. The link works once, within ${durationInWords(facts.minutes)}:`,
         link: facts.url,
       },
-      { sentence: "If this was not you, nothing is to be done: your password stays as it is." },
+      { sentence: "If this wasn't you, you can ignore this email. Your password stays the same." },
     ],
   });
 }
@@ -37,19 +38,19 @@ export function confirmationLinkEmail(facts: LinkFacts): Email {
   return renderEmail({
     subject: `Confirm your email address for ${facts.apiName}`,
     greeting: greeting(facts),
-    opening: `Please confirm that mail to this address reaches you, for your account at ${facts.apiName}.`,
-    facts: rows(facts, "Asked"),
+    opening: `Please confirm that this is the email address of your account at ${facts.apiName}.`,
+    facts: rows(facts, "Requested"),
     advice: [
       {
-        sentence: `Confirm it here; the link works once, for ${durationInWords(facts.minutes)}:`,
+        sentence: `Confirm it here. The link works once, within ${durationInWords(facts.minutes)}:`,
         link: facts.url,
       },
-      { sentence: "If you have no such account, nothing is to be done." },
+      { sentence: "If you don't have such an account, you can ignore this email." },
     ],
   });
 }
 
-/** Goes to the address of before. */
+/** To the previous address. */
 export function emailChangedEmail(
   facts: AccountFacts & { readonly newEmail: string; readonly isPending: boolean },
 ): Email {
@@ -61,13 +62,13 @@ export function emailChangedEmail(
     greeting: greeting(facts),
     opening: isPending
       ? `An application that you allowed to change your account at ${apiName} requested a new email address for it. The new address takes effect once it is confirmed.`
-      : `Your account at ${apiName} has a new email address. Mails about your account go there from now on.`,
+      : `Your account at ${apiName} has a new email address. Emails about your account go there from now on.`,
     facts: [["New address", newEmail], ...rows(facts, isPending ? "Requested" : "Changed")],
     advice: [
       {
         sentence: isPending
           ? "If this wasn't you, revoke the application's access. Without your password, nobody can confirm the new address."
-          : `If you didn't expect this, ask those who run ${apiName}.`,
+          : `If you didn't expect this, contact the people who run ${apiName}.`,
       },
     ],
   });
@@ -77,12 +78,12 @@ export function passwordChangedEmail(facts: AccountFacts): Email {
   return renderEmail({
     subject: `Your password for ${facts.apiName} was changed`,
     greeting: greeting(facts),
-    opening: `Your account at ${facts.apiName} has a new password. You were signed out everywhere, and applications have to ask you again.`,
+    opening: `Your account at ${facts.apiName} has a new password. You have been signed out everywhere, and applications need your permission again.`,
     facts: rows(facts, "Changed"),
     advice: [
       {
         sentence:
-          "If this was not you, somebody reads your mail: secure your mailbox first, then choose a new password once more.",
+          "If this wasn't you, someone else can read your email. Secure your mailbox first, then choose a new password.",
       },
     ],
   });
@@ -90,11 +91,11 @@ export function passwordChangedEmail(facts: AccountFacts): Email {
 
 export function passwordGuessingEmail(facts: AccountFacts): Email {
   return renderEmail({
-    subject: `Somebody tries to sign in to your account at ${facts.apiName}`,
+    subject: `Failed attempts to sign in to your account at ${facts.apiName}`,
     greeting: greeting(facts),
-    opening: `Many wrong passwords were sent for your account at ${facts.apiName}. Each try takes longer for now; you can sign in as before.`,
-    facts: rows(facts, "Last try"),
-    advice: [{ sentence: "If you use the password anywhere else, choose a new one." }],
+    opening: `Someone entered many wrong passwords for your account at ${facts.apiName}. Further attempts are slowed down for now. You can still sign in.`,
+    facts: rows(facts, "Last attempt"),
+    advice: [{ sentence: "If you use your password anywhere else, choose a new one." }],
   });
 }
 
@@ -102,12 +103,12 @@ export function passkeyAddedEmail(facts: AccountFacts & { readonly passkey: stri
   return renderEmail({
     subject: `A passkey was added to your account at ${facts.apiName}`,
     greeting: greeting(facts),
-    opening: `Your account at ${facts.apiName} can be signed in to with another passkey.`,
+    opening: `A new passkey can be used to sign in to your account at ${facts.apiName}.`,
     facts: [["Passkey", facts.passkey], ...rows(facts, "Added")],
     advice: [
       {
         sentence:
-          "If this was not you, remove it on the page of your passkeys, end the other sessions of your account, and choose a new password.",
+          "If this wasn't you, remove the passkey on the passkeys page of your account, end all other sessions, and choose a new password.",
       },
     ],
   });

@@ -1,18 +1,18 @@
-// What the owner of an API key is told: that it was made, replaced or revoked, and that it will soon expire. The
-// key itself is not known here, and its hash is none of a letter's business.
+// The emails that owners of API keys get: a key was created, rotated or revoked, or will expire soon. They contain
+// neither the key nor its hash.
 
 import { type Advice, type Email, renderEmail, truncated, utc } from "./layout.ts";
 
-/** What every letter about a key says. */
+/** What every email about a key says. */
 export interface KeyFacts {
   readonly id: string;
   readonly name: string;
-  /** The first characters, by which its owner knows it. */
+  /** The first characters, by which the owner recognizes the key. */
   readonly prefix: string;
   readonly scopes: readonly string[];
   readonly expiresAt: string | null;
   readonly ownerName: string;
-  /** The API that it opens. */
+  /** The name of the API that the key is for. */
   readonly apiName: string;
   /** Where keys are managed: `https://api.example.com/v1/api-keys`. */
   readonly keysUrl: string;
@@ -23,7 +23,7 @@ export interface KeyChange {
   /** `the API key Deploy (sk_test_ab12…) of Ada Lovelace`, or `a command on the server` */
   readonly by: string;
   readonly at: string;
-  /** None for a command. */
+  /** The network address of the request; undefined for a command. */
   readonly address: string | undefined;
 }
 
@@ -33,10 +33,10 @@ export function keyCreatedEmail(facts: KeyFacts & KeyChange): Email {
   return renderEmail({
     subject: `API key ${titleOf(facts)} was created`,
     greeting: greeting(facts),
-    opening: `An API key of ${facts.apiName} was created, and you are its owner.`,
+    opening: `An API key for ${facts.apiName} was created, and you are its owner.`,
     facts: [...keyRows(facts), ["Created", utc(facts.at)], ...changeRows(facts)],
     advice: [
-      { sentence: "The key was shown once, to whoever created it. Nobody can read it again, here or there." },
+      { sentence: "The key was shown once, when it was created. It cannot be displayed again." },
       revokeAdvice(facts),
     ],
   });
@@ -49,7 +49,7 @@ export function keyRotatedEmail(
   return renderEmail({
     subject: `API key ${titleOf(facts)} was rotated`,
     greeting: greeting(facts),
-    opening: `An API key of yours for ${facts.apiName} has a replacement with the same scopes.`,
+    opening: `Your API key for ${facts.apiName} was rotated. The new key has the same scopes.`,
     facts: [
       ["Name", facts.name],
       ["Old key", `${facts.prefix}…, works until ${utc(expiresAt)}`],
@@ -59,7 +59,7 @@ export function keyRotatedEmail(
       ...changeRows(facts),
     ],
     advice: [
-      { sentence: `Put the new key in the place of the old one before ${utc(expiresAt)}.` },
+      { sentence: `Replace the old key with the new one before ${utc(expiresAt)}.` },
       revokeAdvice(facts, [facts.id, replacement.id]),
     ],
   });
@@ -69,11 +69,14 @@ export function keyRevokedEmail(facts: KeyFacts & KeyChange): Email {
   return renderEmail({
     subject: `API key ${titleOf(facts)} was revoked`,
     greeting: greeting(facts),
-    opening: `An API key of yours for ${facts.apiName} was revoked. Every request with it is refused from now on.`,
+    opening: `Your API key for ${facts.apiName} was revoked. Every request with it is refused from now on.`,
     facts: [...keyRows(facts), ["Revoked", utc(facts.at)], ...changeRows(facts)],
     advice: [
-      { sentence: "What still uses the key needs another one:", commands: [`POST ${facts.keysUrl}`] },
-      { sentence: "If this was not you, ask whoever runs the API who can manage your keys." },
+      {
+        sentence: "If an application still uses the key, create a new one:",
+        commands: [`POST ${facts.keysUrl}`],
+      },
+      { sentence: "If this wasn't you, contact the people who run the API." },
     ],
   });
 }
@@ -82,14 +85,14 @@ export function keyExpiringSoonEmail(facts: KeyFacts): Email {
   return renderEmail({
     subject: `API key ${titleOf(facts)} expires on ${utc(facts.expiresAt).slice(0, 10)}`,
     greeting: greeting(facts),
-    opening: `An API key of yours for ${facts.apiName} expires soon. Every request with it is refused after that.`,
+    opening: `Your API key for ${facts.apiName} expires soon. After that, every request with it is refused.`,
     facts: keyRows(facts),
     advice: [
       {
-        sentence: `If the key is still in use, replace it before ${utc(facts.expiresAt)}. Both keys work for a while:`,
+        sentence: `If the key is still in use, rotate it before ${utc(facts.expiresAt)}. Both keys work for a while:`,
         commands: [`POST ${facts.keysUrl}/${facts.id}/rotations`],
       },
-      { sentence: "If it is not, nothing is to be done." },
+      { sentence: "If the key is no longer used, you can ignore this email." },
     ],
   });
 }
@@ -120,7 +123,7 @@ function changeRows({ by, address }: KeyChange): Rows {
 
 function revokeAdvice({ id, keysUrl }: KeyFacts, ids: readonly string[] = [id]): Advice {
   return {
-    sentence: `If this was not you, revoke ${ids.length > 1 ? "both keys" : "the key"} at once, by a request or by a command on the server:`,
+    sentence: `If this wasn't you, revoke ${ids.length > 1 ? "both keys" : "the key"} immediately, with a request or with a command on the server:`,
     commands: ids.flatMap((each) => [`DELETE ${keysUrl}/${each}`, `portico key revoke ${each}`]),
   };
 }

@@ -1,21 +1,21 @@
-// A letter as plain text and as HTML. What stands in it was typed by people: whatever a value holds, it stays
-// one line of text and never becomes markup or a header.
+// Renders an email as plain text and as HTML. Its values come from users, so each value stays one line of text and never
+// becomes markup or a header.
 
-/** What a letter says, before it takes a form. */
+/** The content of an email, independent of its format. */
 export interface EmailContent {
   readonly subject: string;
   readonly greeting: string;
-  /** What happened, in a sentence. */
+  /** What happened, in one or two sentences. */
   readonly opening: string;
   readonly facts: readonly (readonly [label: string, value: string])[];
   readonly advice: readonly Advice[];
 }
 
-/** What to do, and what to write for it. */
+/** What the reader can do. */
 export interface Advice {
   readonly sentence: string;
   readonly commands?: readonly string[];
-  /** An address of ours to go to. */
+  /** A URL of this server. */
   readonly link?: string;
 }
 
@@ -35,15 +35,15 @@ export function renderEmail(content: EmailContent): Email {
   };
 }
 
-/** Control characters, line ends of every kind, and marks that turn the direction of reading. */
+/** Control characters, line breaks of every kind, and characters that change the text direction. */
 const unprintablePattern = /[\p{Cc}\p{Zl}\p{Zp}\s\u202a-\u202e\u2066-\u2069]+/gu;
 
-/** A value as one line. */
+/** Returns the text as one line. */
 export function oneLine(value: string): string {
   return value.toWellFormed().replaceAll(unprintablePattern, " ").trim();
 }
 
-/** One line of so many characters at most. */
+/** Returns the text as one line with at most `maxLength` characters. */
 export function truncated(value: string, maxLength: number): string {
   const characters = [...oneLine(value)];
   return characters.length <= maxLength
@@ -72,7 +72,7 @@ function plainText({ greeting, opening, facts, advice }: EmailContent): string {
   return `${paragraphs.join("\n\n")}\n`;
 }
 
-/** Colours are left to the reader's program, so that it is as readable in the dark; nothing is loaded. */
+/** Sets no colours, so that the email is readable in dark mode, and loads nothing. */
 function html({ subject, greeting, opening, facts, advice }: EmailContent): string {
   const rows = facts.map(
     ([label, value]) =>
@@ -82,9 +82,10 @@ function html({ subject, greeting, opening, facts, advice }: EmailContent): stri
     const lines = commands.map(
       (command) => `<code style="word-break:break-all">${escapeHtml(command)}</code>`,
     );
-    const written = lines.length > 0 ? `\n<p style="padding-left:16px">${lines.join("<br>\n")}</p>` : "";
-    const led = link === undefined ? "" : `\n<p><a href="${escapeHtml(link)}">${escapeHtml(link)}</a></p>`;
-    return `<p>${escapeHtml(sentence)}</p>${written}${led}`;
+    const commandBlock = lines.length > 0 ? `\n<p style="padding-left:16px">${lines.join("<br>\n")}</p>` : "";
+    const linkBlock =
+      link === undefined ? "" : `\n<p><a href="${escapeHtml(link)}">${escapeHtml(link)}</a></p>`;
+    return `<p>${escapeHtml(sentence)}</p>${commandBlock}${linkBlock}`;
   });
   return `<!doctype html>
 <html lang="en">
