@@ -3,7 +3,7 @@
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { Authenticator } from "./auth/authenticator.ts";
-import type { OAuthUrls } from "./auth/tokens/access-tokens.ts";
+import type { OAuthUrls } from "./auth/tokens/oauth-urls.ts";
 import type { App } from "./declare/app.ts";
 import { Engine } from "./engine/engine.ts";
 import { OperatorError } from "./errors.ts";

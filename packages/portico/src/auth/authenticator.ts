@@ -1,5 +1,5 @@
-// From the headers of a request to its caller. The environment is seen before any look-up; then the checks come in
-// the specification's order: prefix, state, hash in constant time. The scope is checked by the engine.
+// Authenticates a request. The environment of a key is checked before the database is read, then prefix, status and hash,
+// the hash in constant time. The engine checks scopes.
 
 import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
@@ -16,12 +16,12 @@ export class Authenticator {
   readonly #environment: Environment;
   readonly #quota: Quota;
   readonly #tokens: Pick<AccessTokens, "caller">;
-  /** Addresses and credentials of the requests that were received together: each is verified once. */
+  /** By address and credential: requests that were received together share one verification. */
   #pending = new Map<string, Promise<Caller>>();
 
   /**
-   * @param quota of keys that have none of their own
-   * @param scopes every scope there is
+   * @param quota of keys without a quota of their own
+   * @param scopes every scope of the API
    */
   constructor(
     store: Store,
@@ -37,9 +37,9 @@ export class Authenticator {
   }
 
   /**
-   * Who sends a request with these headers.
+   * The caller of a request with these headers.
    *
-   * @param address where it comes from, if that is known
+   * @param address the network address of the client, if it is known
    * @throws Problem 400 or 401
    */
   caller(request: Pick<IncomingMessage, "headers" | "rawHeaders">, address?: string): Promise<Caller> {
@@ -53,7 +53,7 @@ export class Authenticator {
     return caller;
   }
 
-  /** Requests that are received from here on look anew: they may come after a revocation. */
+  /** Requests received from now on are verified again: they may come after a revocation. */
   #clearPending(): void {
     this.#pending = new Map();
   }
@@ -61,12 +61,12 @@ export class Authenticator {
   async #verify(presented: string, address: string | undefined): Promise<Caller> {
     const environment = keyPattern.exec(presented)?.[2];
     if (environment === undefined && keyPrefixPattern.test(presented)) throw invalidCredential();
-    // What is no key may be a token.
+    // Not a key: it may be an access token.
     if (environment === undefined) return { ...(await this.#tokens.caller(presented)), address };
     if (environment !== this.#environment) throw wrongEnvironment(this.#environment);
 
     const record = await this.#keys.find(presented.slice(0, prefixLength));
-    // The hash is taken and compared whatever the record says, so that all refusals take the same time.
+    // Hash and compare in any case, so that all refusals take the same time.
     const isSame = timingSafeEqual(Buffer.from(keyHash(presented)), Buffer.from(record.keyHash));
     if (!record.isKnown || record.isRevoked || record.expiresAt <= Date.now()) throw invalidCredential();
     if (!isSame) throw invalidCredential();
@@ -75,7 +75,7 @@ export class Authenticator {
       userId: record.ownerId,
       credentialId: record.id,
       keyId: record.id,
-      // A publishable key tells whose account it is, and opens nothing.
+      // A publishable key identifies a tenant and grants nothing.
       scopes: record.type === "secret" ? record.scopes : noScopes,
       quota: record.quota ?? this.#quota,
       address,

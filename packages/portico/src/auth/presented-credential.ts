@@ -1,9 +1,9 @@
-// The one credential that the headers of a request present.
+// Reads the credential from the headers of a request.
 
 import type { IncomingMessage } from "node:http";
 import { Problem } from "../errors.ts";
 
-/** @throws Problem 400 where there are several, 401 where there is none */
+/** @throws Problem 400 for several credentials, 401 for none */
 export function presentedCredential({
   headers,
   rawHeaders,
@@ -12,7 +12,7 @@ export function presentedCredential({
   if (authorization !== undefined && (apiKey !== undefined || hasDuplicateAuthorization(rawHeaders))) {
     throw new Problem("malformed_request", "Send one credential: either Authorization or X-API-Key, once.");
   }
-  // Sent twice, X-API-Key is a list, which is no key.
+  // A repeated X-API-Key header is joined to a list, which is no valid key.
   if (apiKey !== undefined) return String(apiKey);
   if (authorization === undefined) throw new Problem("authentication_required", undefined, [], challenge());
   // RFC 6750, section 2.1; the name of the scheme is case-insensitive (RFC 9110, section 11.1).
@@ -24,7 +24,7 @@ export function presentedCredential({
 
 const nameLength = "authorization".length;
 
-/** Node keeps the first of several Authorization headers; the list of names and values has them all. */
+/** Node keeps only the first of several Authorization headers in `headers`; `rawHeaders` has them all. */
 export function hasDuplicateAuthorization(rawHeaders: readonly string[]): boolean {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -34,7 +34,7 @@ export function hasDuplicateAuthorization(rawHeaders: readonly string[]): boolea
   return count > 1;
 }
 
-/** What `WWW-Authenticate` says (RFC 6750, section 3). */
+/** The header `WWW-Authenticate` (RFC 6750, section 3). */
 export function challenge(error?: string): Record<string, string> {
   return { "WWW-Authenticate": error ? `Bearer error="${error}"` : "Bearer" };
 }

@@ -2,8 +2,9 @@
 
 import type Provider from "oidc-provider";
 import type { OAuthClientLookup } from "../auth/clients/lookup.ts";
-import type { AccessTokens, OAuthUrls } from "../auth/tokens/access-tokens.ts";
+import type { AccessTokens } from "../auth/tokens/access-tokens.ts";
 import type { OAuthRecords } from "../auth/tokens/oauth-records.ts";
+import type { OAuthUrls } from "../auth/tokens/oauth-urls.ts";
 import type { SigningKey, SigningKeyRing } from "../auth/tokens/signing-keys.ts";
 import type { AccountMailQueue } from "../auth/users/account-mail-queue.ts";
 import type { EmailLinks } from "../auth/users/email-links.ts";

@@ -3,9 +3,10 @@
 import { OAuthClientLookup } from "../auth/clients/lookup.ts";
 import { systemCaller } from "../auth/system-caller.ts";
 import { findTenant } from "../auth/tenants/tenant.ts";
-import { AccessTokens, type OAuthUrls } from "../auth/tokens/access-tokens.ts";
+import { AccessTokens } from "../auth/tokens/access-tokens.ts";
 import { FileSigningKeys } from "../auth/tokens/file-signing-keys.ts";
 import { OAuthRecords } from "../auth/tokens/oauth-records.ts";
+import type { OAuthUrls } from "../auth/tokens/oauth-urls.ts";
 import { SigningKeyRing, StoredSigningKeys } from "../auth/tokens/signing-keys.ts";
 import { IntrospectedTokens, TokenAuthenticator } from "../auth/tokens/token-introspection.ts";
 import { AccountMailQueue } from "../auth/users/account-mail-queue.ts";

@@ -1,9 +1,8 @@
-// An authenticator in software (WebAuthn): makes passkeys with ES256, signs with them, and does wrong where a test
-// tells it to.
+// A software authenticator (WebAuthn) with ES256 passkeys. Tests can make its responses invalid.
 
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 
-/** What a page asks the browser, with bytes in base64url. */
+/** The options that a page passes to the browser, with bytes in base64url. */
 export interface Options {
   readonly challenge: string;
   readonly rpId?: string;
@@ -11,7 +10,7 @@ export interface Options {
   readonly user?: { readonly id: string };
 }
 
-/** What differs from what an authenticator would do. */
+/** Deviations from a valid response. */
 export interface Wrong {
   readonly origin?: string;
   readonly rpId?: string;
@@ -35,7 +34,7 @@ export class Authenticator {
     this.#origin = origin;
   }
 
-  /** What `navigator.credentials.create` answers, as the page writes it down. */
+  /** The result of `navigator.credentials.create`, as the page serializes it. */
   create({ challenge, rp, user }: Options, wrong: Wrong = {}): string {
     this.#userHandle = user!.id;
     const { x, y } = this.#keys.publicKey.export({ format: "jwk" });
@@ -63,7 +62,7 @@ export class Authenticator {
     return this.#answer("webauthn.create", challenge, wrong, { attestationObject });
   }
 
-  /** What `navigator.credentials.get` answers. */
+  /** The result of `navigator.credentials.get`. */
   get({ challenge, rpId }: Options, wrong: Wrong = {}): string {
     const authenticatorData = this.#data(rpId!, 0x01, wrong);
     const client = this.#client("webauthn.get", challenge, wrong);
@@ -106,7 +105,7 @@ export class Authenticator {
   }
 }
 
-/** RFC 8949, as far as it is needed here. */
+/** The subset of CBOR (RFC 8949) that attestations need. */
 function cbor(value: unknown): Buffer {
   if (typeof value === "number") return value < 0 ? head(1, -1 - value) : head(0, value);
   if (typeof value === "string")

@@ -1,4 +1,4 @@
-// A browser as far as pages without scripts need one: cookies, redirects one at a time, forms.
+// A minimal browser for pages without scripts: cookies, redirects, forms.
 
 import assert from "node:assert/strict";
 
@@ -7,7 +7,7 @@ export interface Shown {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Where it leads, where it is a redirect. */
+  /** The target of a redirect. */
   readonly location: string | undefined;
 }
 
@@ -23,8 +23,8 @@ export class Browser {
   readonly #always: Readonly<Record<string, string>>;
 
   /**
-   * @param userAgent what it says of itself
-   * @param always headers of each of its requests
+   * @param userAgent the User-Agent header
+   * @param always further headers of every request
    */
   constructor(userAgent = "node", always: Readonly<Record<string, string>> = {}) {
     this.#userAgent = userAgent;
@@ -50,7 +50,7 @@ export class Browser {
     };
   }
 
-  /** Follows redirects as long as they stay on the server. */
+  /** Follows redirects within the server. */
   async follow(url: string): Promise<Shown> {
     let shown = await this.open(url);
     for (let hops = 0; shown.location?.startsWith(new URL(url).origin); hops += 1) {
@@ -60,13 +60,13 @@ export class Browser {
     return shown;
   }
 
-  /** Sends a form of a page, filled in, and follows where it leads. */
+  /** Submits a form of a page and follows redirects. */
   async submit(page: Shown, fields: Readonly<Record<string, string>>, button?: string): Promise<Shown> {
     const sent = await this.send(page, fields, button);
     return sent.location?.startsWith(new URL(page.url).origin) ? this.follow(sent.location) : sent;
   }
 
-  /** @param button what a button of the form is called; the first form, when left out */
+  /** @param button the name of a button in the form; the first form if undefined */
   async send(page: Shown, fields: Readonly<Record<string, string>>, button = ""): Promise<Shown> {
     const forms = page.text.match(/<form.*?<\/form>/gs) ?? [page.text];
     const form = forms.find((each) => each.includes(button)) ?? "";

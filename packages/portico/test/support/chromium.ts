@@ -1,5 +1,4 @@
-// A real browser for the tests of pages: the Chromium of the machine, driven by playwright-core, which downloads none.
-// It reaches this machine only.
+// A real browser for tests of pages: the installed Chromium, driven by playwright-core. It can reach this machine only.
 
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -8,7 +7,7 @@ import { type Browser, type BrowserContextOptions, chromium, type Page, type Req
 
 const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
-/** The program: `PORTICO_TEST_CHROMIUM`, or what a machine usually calls it. */
+/** The path of Chromium: `PORTICO_TEST_CHROMIUM`, or the first usual name in PATH. */
 function findChromium(): string | undefined {
   const given = process.env.PORTICO_TEST_CHROMIUM;
   if (given) return given;
@@ -25,12 +24,12 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** The browser of a suite: started before its first test, ended after its last. */
+/** The browser of a suite, started before its first test and closed after its last. */
 export class Chromium {
-  /** Known once the suite has begun. */
+  /** Set before the first test. */
   browser!: Browser;
 
-  /** Opens a page with cookies of its own, hands it over, and closes it whatever happens. */
+  /** Runs `work` on a page with its own cookies, and closes the page in any case. */
   async visit<Result>(
     work: (page: Page, seen: Seen) => Promise<Result>,
     options: BrowserContextOptions = {},
@@ -47,8 +46,7 @@ export class Chromium {
 }
 
 /**
- * Declares a suite that a real browser runs. It is skipped, with the reason, on a machine that has none; in CI that is
- * a failure.
+ * Declares a suite that runs in a real browser. Without Chromium it is skipped with a reason, and fails in CI.
  */
 export function inChromium(name: string, suite: (chromium: Chromium) => void): void {
   const executablePath = findChromium();
@@ -71,10 +69,10 @@ export function inChromium(name: string, suite: (chromium: Chromium) => void): v
   });
 }
 
-/** What a page asked for, and what the browser complained of. */
+/** The requests of a page, and the errors that the browser reported. */
 export interface Seen {
   readonly requests: Request[];
-  /** Errors of the console, violations of the Content-Security-Policy among them, and exceptions of scripts. */
+  /** Console errors, including violations of the Content-Security-Policy, and script exceptions. */
   readonly faults: string[];
 }
 
@@ -88,23 +86,23 @@ function watch(page: Page): Seen {
   return seen;
 }
 
-/** The hosts other than `origin` that were asked for something; `data:` and `blob:` are no hosts. */
+/** The hosts other than `origin` that received a request. `data:` and `blob:` URLs have none. */
 export function foreignHosts({ requests }: Seen, origin: string): string[] {
   const urls = requests.map((request) => new URL(request.url()));
   return urls.flatMap((url) => (/^https?:/.test(url.protocol) && url.origin !== origin ? [url.host] : []));
 }
 
-/** A passkey device inside the browser, which says yes by itself. */
+/** A virtual passkey device in the browser, which confirms without user interaction. */
 export interface Authenticator {
-  /** How many passkeys it holds. */
+  /** The number of its passkeys. */
   countCredentials(): Promise<number>;
-  /** From now on the person is, or is not, known to it by fingerprint or PIN. */
+  /** Sets whether user verification (fingerprint or PIN) succeeds. */
   setUserVerified(isVerified: boolean): Promise<void>;
 }
 
 /**
- * Gives a page a passkey device (WebAuthn, DevTools protocol). It keeps its passkeys until the page is closed, so that
- * one made on a page can sign in on another. Passkeys need a host with a name: open `http://localhost:PORT`.
+ * Adds a virtual passkey device to a page (WebAuthn, DevTools protocol). Its passkeys exist until the page is closed.
+ * Passkeys require a host name: open `http://localhost:PORT`.
  *
  *     const device = await withAuthenticator(page);
  *     await page.getByRole("button", { name: "Add a passkey" }).click();

@@ -1,4 +1,4 @@
-// Mails of a served sandbox, which are kept and never sent.
+// Emails of a sandbox, which are stored and never sent.
 
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -13,7 +13,7 @@ export interface StoredMail {
   readonly html: string;
 }
 
-/** The mails of a kind to an address, newest first. */
+/** The emails of a kind to an address, newest first. */
 export async function mailsTo({ workspace }: Served, to: string, kind: string): Promise<StoredMail[]> {
   const reader = openReader(workspace.databaseUrl);
   try {
@@ -26,7 +26,7 @@ export async function mailsTo({ workspace }: Served, to: string, kind: string): 
   }
 }
 
-/** Waits until there are so many of them; answers with the newest. */
+/** Waits until there are `count` such emails. @returns the newest */
 export async function mailTo(served: Served, to: string, kind: string, count = 1): Promise<StoredMail> {
   for (const until = Date.now() + 15_000; Date.now() < until; await sleep(100)) {
     const mails = await mailsTo(served, to, kind);
@@ -35,7 +35,7 @@ export async function mailTo(served: Served, to: string, kind: string, count = 1
   assert.fail(`no mail ${kind} to ${to}`);
 }
 
-/** The address that a mail leads to. */
+/** The URL in an email. */
 export function linkIn({ text, html }: StoredMail): string {
   const link = /^ {2}(http\S+)$/m.exec(text)?.[1];
   assert.ok(link && html.includes(`<a href="${link.replaceAll("&", "&amp;")}">`), text);

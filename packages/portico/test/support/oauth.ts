@@ -1,4 +1,4 @@
-// An application as the authorization server sees it, by hand: what a client library does, and what none would do.
+// Requests of an OAuth application, sent without a client library, so that tests can also send invalid ones.
 
 import assert from "node:assert/strict";
 import { hash, randomBytes } from "node:crypto";
@@ -38,7 +38,7 @@ const clientOptions = {
 } as const;
 
 /**
- * A client, told in the words of `portico client create`. Where the API can make it, it does: that spares a process.
+ * Creates a client from the options of `portico client create`, through the API where possible, which starts no process.
  */
 export async function makeClient(served: Served, ...words: string[]): Promise<OAuthClientMade> {
   if (words.includes("--tenant") || !words.includes("--scopes") || served.portico.key === "")
@@ -75,7 +75,7 @@ export interface Asked {
   readonly url: string;
 }
 
-/** The address that an application sends a person to; `changes` with null leave a parameter out. */
+/** The URL that an application sends a user to. A change to null removes the parameter. */
 export function authorizeUrl(
   served: Served,
   { clientId }: OAuthClientMade,
@@ -98,7 +98,7 @@ export function authorizeUrl(
   return { verifier, state, url: `${served.url}/oauth/authorize?${new URLSearchParams(given)}` };
 }
 
-/** Signs in and allows what is asked; answers with the redirect back to the application. */
+/** Signs in and consents. @returns the redirect to the application */
 export async function signInAndAllow(
   browser: Browser,
   url: string,
@@ -142,7 +142,7 @@ export function basic({ clientId, clientSecret = "" }: OAuthClientMade): Record<
   return { authorization: `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString("base64")}` };
 }
 
-/** A code that a person has just allowed, and the fields with which it is redeemed. */
+/** A new authorization code, in the form fields that redeem it. */
 export async function obtainCode(
   served: Served,
   client: OAuthClientMade,
@@ -163,7 +163,7 @@ export async function obtainCode(
   };
 }
 
-/** The tokens that a public client has for a person. */
+/** The tokens of a public client for a user. */
 export async function obtainTokens(
   served: Served,
   client: OAuthClientMade,
@@ -176,7 +176,7 @@ export async function obtainTokens(
   return answer.body;
 }
 
-/** The text of a page without what is made anew for each: two pages are compared by it. */
+/** The text of a page without the values that differ each time, for comparing two pages. */
 export function neutral(text: string): string {
   return text
     .replaceAll(/name="(csrf|challenge_token)" value="[^"]+"/g, "")

@@ -1,5 +1,5 @@
-// Owners of keys that will soon expire are told, each key once: the mark on the key and the notice are one
-// transaction of their own, so that of several processes one does it, and a key that fails holds up no other.
+// Emails the owner of a key that will expire soon, once for each key. Marking the key and queueing the email are one
+// transaction, so only one of several processes sends it, and a failure affects no other key.
 
 import { sql } from "kysely";
 import { TransactionalQueue } from "../../jobs/transactional-queue.ts";
@@ -17,7 +17,7 @@ import { apiKeysTable } from "./resource.ts";
 
 const keysOfPage = 1_000;
 
-/** Where the keys of all tenants are found whose owners were not told yet. */
+/** Index for finding keys of all tenants whose owners were not notified yet. */
 export const expiryIndexes: readonly OwnIndex[] = [
   {
     table: "api_keys",
@@ -30,7 +30,7 @@ export const expiryIndexes: readonly OwnIndex[] = [
   },
 ];
 
-/** Keys whose owners are to be told, after the one with this id. */
+/** Selects keys to notify about, after the one with this id. */
 interface Page {
   readonly now: string;
   readonly until: string;
@@ -60,10 +60,10 @@ export class ExpiryNotifier {
   readonly #notices: Pick<KeyExpiryEmails, "expiringSoon">;
   readonly #soonMs: number;
   readonly #users: ResourceModel;
-  readonly #markTold: Query<{ readonly key: string }, Due & { readonly now: string }>;
+  readonly #markNotified: Query<{ readonly key: string }, Due & { readonly now: string }>;
   readonly #queue: TransactionalQueue<Due>;
 
-  /** @param soonMs how long before its end a key begins to expire soon */
+  /** @param soonMs how long before its expiry an owner is notified */
   constructor(
     store: Store,
     model: Model,
@@ -80,7 +80,7 @@ export class ExpiryNotifier {
       ["id", "name", "prefix", "scopes", "expiresAt", "ownerId"].map((name) => keys.attribute.get(name)!),
       [],
     );
-    const markTold = defineQuery([apiKeysTable], (db, due: ParametersOf<Due & { now: string }>, dialect) =>
+    const markNotified = defineQuery([apiKeysTable], (db, due: ParametersOf<Due & { now: string }>, dialect) =>
       db
         .updateTable("api_keys")
         .set({ expiry_notice_at: due.now })
@@ -90,34 +90,30 @@ export class ExpiryNotifier {
         .where("revoked_at", "is", null)
         .returning(rowJson(dialect, undefined, selection).as("key")),
     );
-    this.#markTold = markTold(store);
+    this.#markNotified = markNotified(store);
     const queue = {
       page: (after?: Due) => this.#next(after),
       idOf: ({ id }: Due) => id,
-      process: (due: Due) => store.transaction((session) => this.#tell(session, due)),
+      process: (due: Due) => store.transaction((session) => this.#notify(session, due)),
     };
-    this.#queue = new TransactionalQueue(
-      queue,
-      "telling the owner of a key that it will soon expire",
-      report,
-    );
+    this.#queue = new TransactionalQueue(queue, "notifying the owner of a key that expires soon", report);
   }
 
-  /** Tells the owners of all keys that will soon expire and were not told yet. */
+  /** Notifies the owners of all keys that expire soon and were not notified about yet. */
   async poll(): Promise<void> {
     await this.#queue.run();
   }
 
   async #next(after: Due | undefined): Promise<Due[]> {
     const now = Date.now();
-    const [from, until] = [now, now + this.#soonMs].map((moment) => new Date(moment).toISOString());
+    const [from, until] = [now, now + this.#soonMs].map((time) => new Date(time).toISOString());
     const page = { now: from!, until: until!, after: after?.id ?? "" };
     return selectDue(this.#store).all(this.#store.database, page);
   }
 
-  async #tell(session: Transaction, due: Due): Promise<void> {
-    const row = await this.#markTold.first(session, { ...due, now: new Date().toISOString() });
-    // Another process has told the owner meanwhile.
+  async #notify(session: Transaction, due: Due): Promise<void> {
+    const row = await this.#markNotified.first(session, { ...due, now: new Date().toISOString() });
+    // Another process has notified the owner meanwhile.
     if (!row) return;
     const key: NotifiedKey = JSON.parse(row.key);
     const owner = await this.#owner(session, due.tenantId, key.ownerId);

@@ -1,4 +1,4 @@
-// What an API key looks like, and the only form in which it is kept.
+// The format of API keys, and their hash, the only form in which they are stored.
 
 import { hash, randomBytes } from "node:crypto";
 
@@ -7,13 +7,12 @@ export type KeyType = "secret" | "publishable";
 
 /** `sk_test_` and 32 random bytes in base64url (43 characters). */
 export const keyPattern = /^(sk|pk)_(test|live)_[\w-]{43}$/;
-/** What is written like this was meant to be a key, complete or not, and is nobody else's business. */
+/** Text that starts like a key is never sent to another issuer, even if it is no complete key. */
 export const keyPrefixPattern = /^(?:sk|pk)_(?:test|live)_/;
-/** So many characters of a key are stored in the clear and lead to its record. */
+/** Number of leading characters that are stored in plain text and identify the key's record. */
 export const prefixLength = 12;
 const secretBytes = 32;
 
-/** A new key. */
 export type GenerateKey = (type: KeyType, environment: Environment) => string;
 
 export const generateKey: GenerateKey = (type, environment) => {
@@ -21,7 +20,7 @@ export const generateKey: GenerateKey = (type, environment) => {
   return `${kind}_${environment}_${randomBytes(secretBytes).toString("base64url")}`;
 };
 
-/** SHA-256 of a whole key, in hex. */
+/** The SHA-256 hash of the whole key, in hexadecimal. */
 export function keyHash(key: string): string {
   return hash("sha256", key, "hex");
 }

@@ -1,5 +1,5 @@
-// Finds the record behind a key's prefix as the database has it now: a key that was revoked a moment ago, by
-// whichever process, is revoked here too. Nothing is kept.
+// Reads the record of a key from the database for each request. Records are not cached, so a revocation by any process
+// takes effect at once.
 
 import { sql } from "kysely";
 import type { Quota } from "../../declare/caller.ts";
@@ -11,7 +11,7 @@ import { apiKeysTable } from "./resource.ts";
 import { everyScope } from "./rules.ts";
 
 export interface KeyRecord {
-  /** Whether there is a key with this prefix; what is told of one that there is not is made up, and opens nothing. */
+  /** Whether a key with this prefix exists. If not, the other members are those of a dummy. */
   readonly isKnown: boolean;
   readonly id: string;
   readonly tenantId: string;
@@ -20,17 +20,17 @@ export interface KeyRecord {
   readonly keyHash: string;
   readonly type: KeyType;
   readonly scopes: ReadonlySet<string>;
-  /** Its own quota; undefined where the standard one holds. */
+  /** The key's own quota; undefined if the standard one applies. */
   readonly quota: Quota | undefined;
   /** Milliseconds since 1970. */
   readonly expiresAt: number;
   readonly isRevoked: boolean;
 }
 
-/** Different texts of one column kept parsed; keys share few. */
+/** Distinct column values whose parsed form is cached; keys share few of them. */
 const maxCached = 1_000;
 
-/** What the texts of a column mean, each worked out once. */
+/** Parses each distinct text of a column once. */
 class ParseCache<Value> {
   readonly #cache = new BoundedMap<string, Value>(maxCached);
   readonly #parse: (text: string) => Value;
@@ -107,7 +107,7 @@ export class KeyLookup {
   readonly #quotas = new ParseCache((text): Quota => JSON.parse(text));
   #batch: Batch | undefined;
 
-  /** @param scopes every scope there is, which a key with `*` has */
+  /** @param scopes every scope of the API, which a key with `*` has */
   constructor(store: Store, scopes: readonly string[]) {
     this.#store = store;
     const every = new Set([...scopes, everyScope]);
@@ -119,14 +119,14 @@ export class KeyLookup {
     this.#many = selectKeys(store);
   }
 
-  /** The record of the key that begins with these twelve characters. */
+  /** @param prefix the first `prefixLength` characters of the key */
   async find(prefix: string): Promise<KeyRecord> {
     if (this.#store.database.isRemote) return this.#findBatched(prefix);
     // The statement returns one row for any prefix.
     return this.#record((await this.#one.first(this.#store.database, { prefix }))!);
   }
 
-  /** Across a network, the keys of all requests that were received together are one query. */
+  /** Over a network, the keys of all requests that were received together are read by one query. */
   async #findBatched(prefix: string): Promise<KeyRecord> {
     this.#batch ??= this.#startBatch();
     this.#batch.prefixes.push(prefix);

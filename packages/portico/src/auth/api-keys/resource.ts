@@ -1,4 +1,4 @@
-// API keys as a resource: the record that is kept of each, how one is made, replaced and revoked.
+// API keys as a resource: their fields, and how keys are created, rotated and revoked.
 
 import type { Caller, Quota } from "../../declare/caller.ts";
 import { belongsTo, choice, computedStatus, id, json, list, text, timestamp } from "../../declare/field.ts";
@@ -9,22 +9,22 @@ import { rotationInput } from "../rotation.ts";
 import { users } from "../users/resource.ts";
 import { type Environment, type GenerateKey, generateKey, keyHash, prefixLength } from "./format.ts";
 import {
+  assertCanGrantQuota,
   assertCanGrantScopes,
   defaultExpiry,
   isQuotaWithin,
   keyErrors,
   overlapEnd,
   replacementExpiry,
-  requireGivableQuota,
   requireOwnKey,
   requireUsable,
 } from "./rules.ts";
 
 export interface KeyOptions {
   readonly environment: Environment;
-  /** So long before its expiry a key is `expiring_soon`. */
+  /** Days before its expiry from which a key is `expiring_soon`. */
   readonly expiringSoonDays: number;
-  /** The quota of keys that have none of their own. */
+  /** The quota of keys without one of their own. */
   readonly standardQuota: Quota;
   readonly notices: KeyNotifications;
   readonly generate?: GenerateKey;
@@ -59,14 +59,14 @@ const keyFields = (expiringSoonDays: number) => ({
   owner: belongsTo(() => users, { optional: true, immutable: true, onDelete: "cascade" }),
   expiresAt: timestamp({ optional: true, immutable: true }),
   revokedAt: timestamp({ readOnly: true, optional: true }),
-  /** When its owner was told that it expires. */
+  /** When the owner was notified that the key will expire. */
   expiryNoticeAt: timestamp({ internal: true, optional: true }),
   lastUsedAt: timestamp({ readOnly: true, optional: true, excludeFromETag: true }),
   rotatedFromId: id({ readOnly: true, optional: true, description: "The key that this one replaces." }),
   rotatedToId: id({ readOnly: true, optional: true, description: "The key that replaces this one." }),
 });
 
-/** The server's own resource for keys. */
+/** The type of the built-in resource for API keys. */
 export type ApiKeys = Resource<"apiKey", ReturnType<typeof keyFields>, undefined>;
 type KeyRow = RecordOf<ApiKeys>;
 
@@ -92,14 +92,14 @@ export function declareApiKeys({
       before: {
         create(input, { caller, now, returnOnce }) {
           assertCanGrantScopes(scopeList(input), caller);
-          // A replacement has the owner of the old key, or none.
+          // A replacement keeps the owner of the old key, or its lack of one.
           requireOwnKey(isReplacement(input) ? input.ownerId : (input.ownerId ?? undefined), caller);
           const key = generate(input.type ?? "secret", environment);
           returnOnce({ key, warning: keyWarning });
           return {
             prefix: key.slice(0, prefixLength),
             keyHash: keyHash(key),
-            rateLimit: givenQuota(input, standardQuota, caller),
+            rateLimit: quotaOfNewKey(input, standardQuota, caller),
             ownerId: input.ownerId ?? (isReplacement(input) ? null : (caller.userId ?? null)),
             expiresAt: input.expiresAt ?? defaultExpiry(now),
           };
@@ -110,7 +110,7 @@ export function declareApiKeys({
           assertCanGrantScopes(scopeList(changes), caller);
           const rateLimit = asQuota(changes.rateLimit);
           const quota = rateLimit === null ? standardQuota : rateLimit;
-          if (quota) requireGivableQuota(quota, caller, asQuota(current.rateLimit) ?? standardQuota);
+          if (quota) assertCanGrantQuota(quota, caller, asQuota(current.rateLimit) ?? standardQuota);
           return { rateLimit };
         },
         delete({ caller, current }) {
@@ -118,7 +118,7 @@ export function declareApiKeys({
         },
       },
       after: {
-        // Of a replacement its owner hears together with the key that it replaces.
+        // `rotate` sends one notification for a key and its replacement.
         create: async (key, context) =>
           key.rotatedFromId === null ? notices.created(notifiedKey(key), context) : undefined,
         delete: (key, context) => notices.revoked(notifiedKey(key), context),
@@ -136,7 +136,7 @@ export function declareApiKeys({
   return apiKeys;
 }
 
-/** A replacement with the same name, scopes and quota; the old key goes on for the overlap. */
+/** Creates a replacement with the same name, scopes and quota. The old key stays valid for the overlap. */
 async function rotate(
   apiKeys: ApiKeys,
   notices: KeyNotifications,
@@ -155,14 +155,14 @@ async function rotate(
   const old = await rows.update(apiKeys, current.id, {
     expiresAt: overlapEnd(current.expiresAt, overlapSeconds, now),
     rotatedToId: replacement.id,
-    // Its owner is told now when it ends, and not once more before.
+    // The notification about the rotation says when the old key expires, so no other one follows.
     expiryNoticeAt: now,
   });
   await notices.rotated(notifiedKey(old), notifiedKey(replacement), context);
   return replacement;
 }
 
-/** The life of a key that was rotated is cut short; what it was meant to be is seen in its replacement. */
+/** The last in a chain of replacements. Rotation shortens the lifetime of the others. */
 async function lastReplacement(apiKeys: ApiKeys, key: KeyRow, rows: Rows): Promise<KeyRow> {
   let last = key;
   while (last.rotatedToId !== null) {
@@ -173,7 +173,7 @@ async function lastReplacement(apiKeys: ApiKeys, key: KeyRow, rows: Rows): Promi
   return last;
 }
 
-/** What only the server gives is among the values of a new row, too. */
+/** Whether a new key replaces another one. Only the server sets `rotatedFromId`. */
 function isReplacement(input: object): boolean {
   return "rotatedFromId" in input;
 }
@@ -182,16 +182,16 @@ function notifiedKey({ id, name, prefix, scopes, expiresAt, ownerId }: KeyRow): 
   return { id, name, prefix, scopes: scopeList({ scopes }), expiresAt, ownerId };
 }
 
-/** The schema of the field has seen that it is a list of texts. */
+/** The schema of the field has validated that it is a list of texts. */
 function scopeList({ scopes }: { readonly scopes?: unknown }): readonly string[] {
   return (scopes ?? []) as readonly string[];
 }
 
 /**
- * The quota of a key that is made. One that is made with a smaller quota than the standard one has that of its maker,
- * unless another is given; a replacement has that of the key which it replaces.
+ * The quota of a new key: the requested one; otherwise that of the caller if it is smaller than the standard one. A
+ * replacement keeps the quota of the old key.
  */
-function givenQuota(
+function quotaOfNewKey(
   input: { readonly rateLimit?: unknown },
   defaultQuota: Quota,
   caller: Caller,
@@ -199,11 +199,11 @@ function givenQuota(
   const requested = asQuota(input.rateLimit) ?? null;
   if (requested === null && !isReplacement(input) && !isQuotaWithin(defaultQuota, caller.quota))
     return caller.quota ?? null;
-  requireGivableQuota(requested ?? defaultQuota, caller);
+  assertCanGrantQuota(requested ?? defaultQuota, caller);
   return requested;
 }
 
-/** A quota as it is kept, with its window; the schema of the field has seen the rest. */
+/** A quota in its stored form, with the default window. The schema of the field has validated the rest. */
 function asQuota(value: unknown): Quota | null | undefined {
   if (value === undefined || value === null) return value;
   const { limit, windowSeconds = 60 } = value as { limit: number; windowSeconds?: number };

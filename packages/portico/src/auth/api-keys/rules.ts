@@ -1,11 +1,11 @@
-// What may stand in the record of a key, beyond the schemas of its fields.
+// Rules for API keys beyond the schemas of their fields.
 
 import type { Caller, Quota } from "../../declare/caller.ts";
 import type { ValidationContext } from "../../declare/resource.ts";
 import { type FieldError, Problem } from "../../errors.ts";
 import { usersWriteScope } from "../users/resource.ts";
 
-/** The scope of a key that has every scope, those of resources declared later too. */
+/** The scope of a key that grants every scope, including those of resources declared later. */
 export const everyScope = "*";
 
 const defaultYears = 1;
@@ -13,7 +13,7 @@ const maxYears = 2;
 
 type KeyInput = { readonly scopes?: unknown; readonly type?: unknown; readonly expiresAt?: unknown };
 
-/** Faults of a body of whose members the schemas approve. */
+/** Validates a body whose fields match their schemas. */
 export function keyErrors(
   input: KeyInput,
   { operation, now, scopes: known }: ValidationContext,
@@ -32,10 +32,10 @@ function* scopeErrors(
     }
     return;
   }
-  // The schema has seen that it is a list of texts.
+  // The schema has validated that it is a list of texts.
   const unknown = (scopes as string[]).filter((scope) => scope !== everyScope && !known.includes(scope));
   if (unknown.length > 0) {
-    const text = `has ${unknown.join(", ")}, which is none of ${everyScope}, ${known.join(", ")}`;
+    const text = `contains unknown scopes: ${unknown.join(", ")} (known: ${everyScope}, ${known.join(", ")})`;
     yield { field: "scopes", issue: "choice", text };
   }
 }
@@ -43,27 +43,27 @@ function* scopeErrors(
 function* expiryErrors(expiresAt: unknown, now: number): Generator<FieldError> {
   if (typeof expiresAt !== "string") return;
   const at = Date.parse(expiresAt);
-  if (at <= now) yield { field: "expiresAt", issue: "min", text: "has passed" };
+  if (at <= now) yield { field: "expiresAt", issue: "min", text: "is in the past" };
   if (at > yearsAfter(now, maxYears))
-    yield { field: "expiresAt", issue: "max", text: "is more than two years from now" };
+    yield { field: "expiresAt", issue: "max", text: "is more than two years in the future" };
 }
 
-/** When a key expires for which nothing is said. */
+/** The expiry of a key for which none was requested. */
 export function defaultExpiry(now: string): string {
   return new Date(yearsAfter(Date.parse(now), defaultYears)).toISOString();
 }
 
-/** A replacement lives as long as the key did that it replaces. */
+/** The expiry of a replacement, whose lifetime is that of the old key. */
 export function replacementExpiry(
   old: { readonly createdAt: string; readonly expiresAt: string | null },
   now: string,
 ): string {
   const lifetime = Date.parse(old.expiresAt ?? defaultExpiry(old.createdAt)) - Date.parse(old.createdAt);
-  const begin = Date.parse(now);
-  return new Date(Math.min(begin + lifetime, yearsAfter(begin, maxYears))).toISOString();
+  const start = Date.parse(now);
+  return new Date(Math.min(start + lifetime, yearsAfter(start, maxYears))).toISOString();
 }
 
-/** When a key that is replaced expires: after the overlap, and not later than it would have. */
+/** The expiry of a replaced key: the end of the overlap, or its own expiry if that is earlier. */
 export function overlapEnd(expiresAt: string | null, overlapSeconds: number, now: string): string {
   const end = timestampAfter(now, overlapSeconds * 1000);
   return expiresAt !== null && expiresAt < end ? expiresAt : end;
@@ -80,8 +80,8 @@ function timestampAfter(now: string, milliseconds: number): string {
 }
 
 /**
- * A key cannot be granted a scope that the caller lacks, nor by an application of a person what that person may not do
- * to others.
+ * A key cannot be granted a scope that the caller lacks. A token that a user granted cannot create a key with
+ * administrative scopes either.
  *
  * @throws Problem `insufficient_scope`
  */
@@ -91,34 +91,34 @@ export function assertCanGrantScopes(scopes: readonly string[], caller: Caller):
   if (missing === undefined) return;
   throw new Problem(
     "insufficient_scope",
-    `The credential lacks the scope ${missing}, so it cannot give it to a key.`,
+    `The credential lacks the scope ${missing}, so it cannot grant it to a key.`,
     [{ field: "scopes", issue: "choice" }],
   );
 }
 
 /**
- * A credential gives no key a larger quota than it has itself. What a key has already may be kept or lowered.
+ * A key cannot be granted a larger quota than the caller has, but it can keep or lower its current one.
  *
- * @param current the quota that the key has so far
+ * @param current the current quota of an existing key
  * @throws Problem `forbidden`
  */
-export function requireGivableQuota(input: Quota, { quota }: Caller, current?: Quota): void {
+export function assertCanGrantQuota(input: Quota, { quota }: Caller, current?: Quota): void {
   if (isQuotaWithin(input, quota) || (current && isQuotaWithin(input, current))) return;
   const { limit, windowSeconds } = quota!;
   throw new Problem(
     "forbidden",
-    `The credential has a quota of ${limit} requests in ${windowSeconds} seconds, so it cannot give a key more.`,
+    `The credential has a quota of ${limit} requests in ${windowSeconds} seconds, so it cannot grant more to a key.`,
     [{ field: "rateLimit", issue: "max" }],
   );
 }
 
-/** Whether a quota allows no more at once, nor in the long run; without a bound everything is within it. */
+/** Whether a quota allows no larger burst and no higher rate than a bound; without a bound, every quota does. */
 export function isQuotaWithin({ limit, windowSeconds }: Quota, bound: Quota | undefined): boolean {
   if (!bound) return true;
   return limit <= bound.limit && limit * bound.windowSeconds <= bound.limit * windowSeconds;
 }
 
-/** Scopes that reach other people, or make credentials that do. */
+/** Scopes that affect other users, or create credentials that do. */
 const administrativeScopes: ReadonlySet<string> = new Set([
   usersWriteScope,
   "keys:manage",
@@ -127,8 +127,8 @@ const administrativeScopes: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A key acts for itself: with one of these scopes it would do to every person of the tenant what the access token that
- * made it cannot.
+ * A key acts for itself. With one of these scopes it could do to every user of the tenant what the access token that
+ * created it cannot.
  *
  * @throws Problem `insufficient_scope`
  */
@@ -137,30 +137,27 @@ function requireDelegableScopes(scopes: readonly string[], caller: Caller): void
   if (scope === undefined) return;
   throw new Problem(
     "insufficient_scope",
-    `An access token that a person granted cannot give the scope ${scope} to a key.`,
+    `An access token granted by a user cannot grant the scope ${scope} to a key.`,
     [{ field: "scopes", issue: "choice" }],
   );
 }
 
 /**
- * An application of a person manages the keys of that person only. One without an owner would pass policies that ask
- * for a user.
+ * A token that a user granted manages keys of that user only, because a key without an owner would bypass policies that
+ * depend on the user.
  *
- * @param ownerId the key's owner; of a new key undefined for the user of the caller
+ * @param ownerId the owner of the key; undefined for a new key that belongs to the caller's user
  * @throws Problem `forbidden`
  */
 export function requireOwnKey(ownerId: string | null | undefined, caller: Caller): void {
   if (!caller.isDelegated) return;
   const owner = ownerId === undefined ? caller.userId : ownerId;
   if (owner !== undefined && owner === caller.userId) return;
-  throw new Problem(
-    "forbidden",
-    "An access token that a person granted manages the keys of that person only.",
-  );
+  throw new Problem("forbidden", "An access token granted by a user can manage keys of that user only.");
 }
 
 /** @throws Problem `conflict` */
 export function requireUsable({ status }: { readonly status: string }): void {
   if (status !== "revoked" && status !== "expired") return;
-  throw new Problem("conflict", `The key is ${status}. Make a new one with POST /v1/api-keys.`);
+  throw new Problem("conflict", `The key is ${status}. Create a new one with POST /v1/api-keys.`);
 }

@@ -1,4 +1,4 @@
-// Finds the client behind a `client_id` as the database has it now, whichever tenant it belongs to.
+// Reads the client with a `client_id`, of any tenant, from the database. Clients are not cached.
 
 import { timingSafeEqual } from "node:crypto";
 import { isId } from "../../lib/id.ts";
@@ -11,7 +11,7 @@ import { clientSecrets, oauthClients } from "./resource.ts";
 export interface OAuthClient {
   readonly id: string;
   readonly tenantId: string;
-  /** The account that made it, as people are told. */
+  /** The name of the tenant, as the consent page shows it. */
   readonly tenantName: string;
   readonly clientId: string;
   readonly name: string;
@@ -23,14 +23,14 @@ export interface OAuthClient {
   readonly jwksUri: string | undefined;
   readonly requiresConsent: boolean;
   readonly mayIntrospect: boolean;
-  /** The new one, and one that is still being replaced. */
+  /** The current one, and older ones during their overlap. */
   readonly secrets: readonly ClientSecret[];
 }
 
-/** A secret as it is kept. */
+/** A secret in its stored form. */
 export interface ClientSecret {
   readonly hash: string;
-  /** RFC 3339; null for one that does not end. */
+  /** RFC 3339; null for a secret that does not expire. */
   readonly expiresAt: string | null;
 }
 
@@ -85,8 +85,8 @@ export class OAuthClientLookup {
 }
 
 export function isSecretOf(secrets: readonly ClientSecret[], presented: string): boolean {
-  const its = Buffer.from(hashToken(presented));
+  const presentedHash = Buffer.from(hashToken(presented));
   return secrets
     .filter(({ expiresAt }) => expiresAt === null || new Date(expiresAt).getTime() > Date.now())
-    .some(({ hash }) => timingSafeEqual(its, Buffer.from(hash)));
+    .some(({ hash }) => timingSafeEqual(presentedHash, Buffer.from(hash)));
 }

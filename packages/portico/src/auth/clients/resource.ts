@@ -1,4 +1,4 @@
-// OAuth clients as a resource: the applications that ask for access, how one is made and how its secret is replaced.
+// OAuth clients as a resource: the applications that request access, and how their secrets are issued and rotated.
 
 import { randomBytes } from "node:crypto";
 import { belongsTo, boolean, choice, id, json, list, text, timestamp } from "../../declare/field.ts";
@@ -50,13 +50,13 @@ const jwksSchema = {
 };
 
 const clientFields = {
-  name: text({ min: 1, max: 200, description: "How people are told who asks." }),
+  name: text({ min: 1, max: 200, description: "The name on the consent page." }),
   clientId: text({ max: 64, readOnly: true, unique: "all tenants", description: "`client_id` of OAuth." }),
   type: choice(["public", "confidential"], { immutable: true }),
   authMethod: choice(["none", "client_secret_basic", "client_secret_post", "private_key_jwt"], {
     optional: true,
     immutable: true,
-    description: "How it shows who it is at the token endpoint.",
+    description: "How the client authenticates at the token endpoint.",
   }),
   redirectUris: list(text({ min: 1, max: maxUriLength }), { max: 20, uniqueItems: true, default: [] }),
   grantTypes: list(choice(grantTypes), {
@@ -67,24 +67,27 @@ const clientFields = {
   }),
   scopes: list(text({ min: 1, max: 100 }), {
     uniqueItems: true,
-    description: "The most that it may ask for.",
+    description: "The scopes that the client can request.",
   }),
   jwks: json({ optional: true, schema: jwksSchema }),
   jwksUri: text({
     optional: true,
     min: 1,
     max: maxUriLength,
-    description: "Where its public keys are, for private_key_jwt, instead of jwks.",
+    description: "The URL of its public keys for private_key_jwt, instead of jwks.",
   }),
-  requiresConsent: boolean({ default: true, description: "False for applications of one's own." }),
+  requiresConsent: boolean({
+    default: true,
+    description: "False for first-party applications, which skip the consent page.",
+  }),
   mayIntrospect: boolean({
     default: false,
-    description: "True for resource servers, which look at all tokens.",
+    description: "True for resource servers, which can introspect all tokens of the tenant.",
   }),
   secretId: id({ readOnly: true, optional: true }),
 };
 
-/** The server's own resource for clients. */
+/** The type of the built-in resource for OAuth clients. */
 export type OAuthClients = Resource<"oauthClient", typeof clientFields, undefined>;
 type ClientRow = RecordOf<OAuthClients>;
 
@@ -108,7 +111,7 @@ export const oauthClients: OAuthClients = resource("oauthClient", {
       },
       update(changes, { caller, current }) {
         requireUndelegated(caller);
-        // Whoever says where its answers go, or with which key it signs, has what it has.
+        // Whoever changes its redirect URIs or keys can get everything that the client can.
         assertCanGrantClientScopes([...listOf(current.scopes), ...listOf(changes.scopes)], caller);
         requireConsistent(partsOf({ ...current, ...changes }));
         return undefined;
@@ -129,8 +132,7 @@ export const oauthClients: OAuthClients = resource("oauthClient", {
       input: rotationInput("secret"),
       async run(current, { overlapSeconds }, context) {
         requireUndelegated(context.caller);
-        if (!hasSecret(current))
-          throw new Problem("conflict", "The client has no secret that could be replaced.");
+        if (!hasSecret(current)) throw new Problem("conflict", "The client has no secret to rotate.");
         assertCanGrantClientScopes(listOf(current.scopes), context.caller);
         const end = new Date(Date.parse(context.now) + Number(overlapSeconds) * 1000).toISOString();
         await endSecrets(current.secretId, end, context);
@@ -140,7 +142,7 @@ export const oauthClients: OAuthClients = resource("oauthClient", {
   },
 });
 
-/** The hashes of clients' secrets: several while one replaces another. */
+/** The hashes of client secrets. A client has several while one replaces another. */
 export const clientSecrets = resource("clientSecret", {
   exposed: false,
   scopes,
@@ -148,17 +150,17 @@ export const clientSecrets = resource("clientSecret", {
     client: belongsTo((): Resource => oauthClients, { onDelete: "cascade" }),
     hash: text({ internal: true }),
     expiresAt: timestamp({ optional: true }),
-    /** The secret that this one has replaced. */
+    /** The secret that this one replaces. */
     previousId: id({ optional: true }),
   },
 });
 
-/** Lets a secret, and those that it has replaced, end at a moment, or earlier where they would anyway. */
+/** Makes a secret, and those that it replaced, expire at a time or earlier. */
 async function endSecrets(newest: string | null, end: string, { rows, now }: HookContext): Promise<void> {
   let id = newest;
   while (id !== null) {
     const secret = await rows.get(clientSecrets, id);
-    // None ends after the one that has replaced it.
+    // A secret never expires after the one that replaced it.
     if (!secret || (secret.expiresAt !== null && secret.expiresAt <= now)) return;
     if (secret.expiresAt === null || secret.expiresAt > end)
       await rows.update(clientSecrets, id, { expiresAt: end });
@@ -189,7 +191,7 @@ function defaultAuthMethod({ type, jwks, jwksUri }: Readonly<Record<string, unkn
   return jwks || jwksUri ? "private_key_jwt" : "client_secret_basic";
 }
 
-/** Where nothing is said: for people where there is a place to send them back to, for the application itself otherwise. */
+/** With redirect URIs, the grants of a client that signs users in; otherwise those of a device or a service. */
 function defaultGrantTypes({
   type,
   redirectUris,
@@ -199,11 +201,11 @@ function defaultGrantTypes({
 }
 
 function partsOf(row: Readonly<Record<string, unknown>>): ClientParts {
-  // The schemas of the fields have seen what each is.
+  // The schemas of the fields have validated the types.
   return row as unknown as ClientParts;
 }
 
-/** The schema of the field has seen that it is a list of texts. */
+/** The schema of the field has validated that it is a list of texts. */
 function listOf(value: unknown): readonly string[] {
   return (value ?? []) as readonly string[];
 }

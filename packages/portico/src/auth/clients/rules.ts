@@ -1,4 +1,4 @@
-// What may stand in the record of an OAuth client, beyond the schemas of its fields.
+// Rules for OAuth clients beyond the schemas of their fields.
 
 import { createPublicKey, type webcrypto } from "node:crypto";
 import type { Caller } from "../../declare/caller.ts";
@@ -10,7 +10,7 @@ export const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
 export const grantTypes = ["authorization_code", "refresh_token", "client_credentials", deviceGrant] as const;
 export const openIdScopes: readonly string[] = ["openid", "profile", "email", "offline_access"];
 
-/** The members of a client that belong together. */
+/** The members of a client that must be consistent with each other. */
 export interface ClientParts {
   readonly type: "public" | "confidential";
   readonly redirectUris: readonly string[];
@@ -22,7 +22,7 @@ export interface ClientParts {
 
 type ClientInput = Readonly<Record<string, unknown>>;
 
-/** Faults of a body of whose members the schemas approve. */
+/** Validates a body whose fields match their schemas. */
 export function clientErrors(input: ClientInput, { scopes }: ValidationContext): readonly FieldError[] {
   const known = [...scopes, ...openIdScopes];
   const unknown = listOf(input["scopes"]).filter((scope) => !known.includes(scope));
@@ -31,28 +31,32 @@ export function clientErrors(input: ClientInput, { scopes }: ValidationContext):
     return text === undefined ? [] : [{ field: "redirectUris", issue: "format", text }];
   });
   if (typeof input["name"] === "string" && invisibleCharacters.test(input["name"])) {
-    const text = "has characters that people do not see, or that turn the direction of a text";
+    const text = "contains invisible characters, or characters that change the direction of text";
     errors.push({ field: "name", issue: "format", text });
   }
   for (const key of keysOf(input["jwks"])) {
     if (isPublicKey(key)) continue;
-    errors.push({ field: "jwks", issue: "format", text: "has a key that is none; give public keys as JWKs" });
+    errors.push({
+      field: "jwks",
+      issue: "format",
+      text: "contains an invalid key; use public keys in JWK format",
+    });
   }
   const jwksUri = input["jwksUri"];
   const text = typeof jwksUri === "string" ? redirectUriError(jwksUri) : undefined;
   if (text !== undefined) errors.push({ field: "jwksUri", issue: "format", text });
   if (unknown.length > 0) {
-    const text = `has ${unknown.join(", ")}, which is none of ${known.join(", ")}`;
+    const text = `contains unknown scopes: ${unknown.join(", ")} (known: ${known.join(", ")})`;
     errors.push({ field: "scopes", issue: "choice", text });
   }
   return errors;
 }
 
-/** Control characters, and those that change how a text is read (Unicode, annexes 9 and 36). */
+/** Control characters, and those that change how text is displayed (Unicode, annexes 9 and 36). */
 const invisibleCharacters =
   /[\p{Cc}\p{Zl}\p{Zp}\u061C\u200B\u200E\u200F\u202A-\u202E\u2060\u2066-\u2069\uFEFF]/u;
 
-/** The schema of the field has seen that they are objects. */
+/** The schema of the field has validated that they are objects. */
 function keysOf(jwks: unknown): readonly webcrypto.JsonWebKey[] {
   return (jwks as { readonly keys?: readonly webcrypto.JsonWebKey[] } | null | undefined)?.keys ?? [];
 }
@@ -66,12 +70,12 @@ function isPublicKey(key: webcrypto.JsonWebKey): boolean {
   }
 }
 
-/** The schema of the field has seen that it is a list of texts. */
+/** The schema of the field has validated that it is a list of texts. */
 function listOf(value: unknown): readonly string[] {
   return (value ?? []) as readonly string[];
 }
 
-/** @throws Problem `validation_error` for members that do not go together */
+/** @throws Problem `validation_error` for inconsistent members */
 export function requireConsistent({
   type,
   redirectUris,
@@ -85,7 +89,7 @@ export function requireConsistent({
     throw validationError(
       "authMethod",
       "choice",
-      "A public client has the authMethod none, a confidential one another.",
+      "A public client must have the authMethod none, a confidential client any other.",
     );
   }
   if (isPublic && grantTypes.includes("client_credentials")) {
@@ -99,42 +103,41 @@ export function requireConsistent({
     throw validationError(
       "redirectUris",
       "required",
-      "authorization_code needs at least one of redirectUris.",
+      "authorization_code requires at least one of redirectUris.",
     );
   }
   if (grantTypes.length === 1 && grantTypes[0] === "refresh_token") {
     throw validationError(
       "grantTypes",
       "choice",
-      "refresh_token goes together with a grant type that asks a person.",
+      "refresh_token requires authorization_code or the device code grant.",
     );
   }
-  const isGiven = (value: unknown): boolean => value !== null && value !== undefined;
-  if (isGiven(jwks) && isGiven(jwksUri))
-    throw validationError("jwksUri", "choice", "A client has jwks or jwksUri, not both.");
-  if ((authMethod === "private_key_jwt") !== (isGiven(jwks) || isGiven(jwksUri))) {
+  const isSet = (value: unknown): boolean => value !== null && value !== undefined;
+  if (isSet(jwks) && isSet(jwksUri))
+    throw validationError("jwksUri", "choice", "A client can have jwks or jwksUri, not both.");
+  if ((authMethod === "private_key_jwt") !== (isSet(jwks) || isSet(jwksUri))) {
     throw validationError(
       "jwks",
       "required",
-      "private_key_jwt needs jwks or jwksUri, and no other authMethod has them.",
+      "private_key_jwt requires jwks or jwksUri, and no other authMethod allows them.",
     );
   }
 }
 
-/** No client comes to more than the credential that makes or changes it. @throws Problem `insufficient_scope` */
+/** A client cannot be granted a scope that the caller lacks. @throws Problem `insufficient_scope` */
 export function assertCanGrantClientScopes(scopes: readonly string[], caller: Caller): void {
   const missing = scopes.find((scope) => !openIdScopes.includes(scope) && !caller.scopes.has(scope));
   if (missing === undefined) return;
   throw new Problem(
     "insufficient_scope",
-    `The credential lacks the scope ${missing}, so it cannot give it to a client.`,
+    `The credential lacks the scope ${missing}, so it cannot grant it to a client.`,
     [{ field: "scopes", issue: "choice" }],
   );
 }
 
 /**
- * A client acts for itself or asks every person of the tenant, so that an application which acts for one person manages
- * no clients.
+ * A token that a user granted cannot manage clients, because a client acts for itself or for every user of the tenant.
  *
  * @throws Problem `forbidden`
  */
@@ -142,6 +145,6 @@ export function requireUndelegated({ isDelegated }: Caller): void {
   if (!isDelegated) return;
   throw new Problem(
     "forbidden",
-    "An access token that a person granted cannot manage OAuth clients. Use an API key.",
+    "An access token granted by a user cannot manage OAuth clients. Use an API key.",
   );
 }

@@ -1,4 +1,4 @@
-// Tenants: the accounts that own everything else.
+// Tenants: the accounts that own all rows, users, keys and clients.
 
 import { OperatorError } from "../../errors.ts";
 import { isId, newId } from "../../lib/id.ts";
@@ -65,7 +65,7 @@ export async function createTenant(store: Store, name: string): Promise<Tenant> 
   return store.transaction((session) => insertTenant(store, session, name));
 }
 
-/** The same in the transaction of `session`. */
+/** Creates a tenant in the transaction of `session`. */
 export async function insertTenant(store: Store, session: Session, name: string): Promise<Tenant> {
   const tenant = { id: newId("tenant"), name };
   await insertRow(store).run(session, { ...tenant, createdAt: new Date().toISOString() });
@@ -78,15 +78,15 @@ export function listTenants(store: Store): Promise<readonly NewTenant[]> {
 }
 
 /**
- * The tenant with an id, or the first one.
- * @throws OperatorError where there is none
+ * The tenant with an id, or the oldest one.
+ * @throws OperatorError if there is none
  */
 export async function findTenant(store: Store, id?: string): Promise<Tenant> {
   const tenant = await (id === undefined ? selectFirst(store).first(store.database) : findById(store, id));
   if (tenant) return tenant;
   throw new OperatorError(
     id === undefined
-      ? "there is no tenant yet; make one: portico tenant create --name NAME"
+      ? "there is no tenant yet; create one: portico tenant create --name NAME"
       : `there is no tenant ${id}`,
   );
 }
@@ -102,8 +102,8 @@ export async function hasNoTenant(store: Store, session: Session): Promise<boole
 }
 
 /**
- * The id of a tenant's user, or of its first one; null where it has none.
- * @throws OperatorError where the tenant has no user with this id
+ * Checks the id of a tenant's user, or finds its oldest user; null if it has none.
+ * @throws OperatorError if the tenant has no user with this id
  */
 export async function findUser(store: Store, tenantId: string, id?: string): Promise<string | null> {
   if (id === undefined) return (await selectFirstUser(store).first(store.database, { tenantId }))?.id ?? null;

@@ -1,5 +1,5 @@
-// Signing keys that whoever runs the server gives in a file: PEM, a JSON Web Key, or a set of these, of which the first
-// signs and all verify. The file is read again when it changes, so that nothing is restarted for another key.
+// Signing keys from a file: PEM, a JSON Web Key, or a JSON Web Key Set, of which the first key signs and all verify. The
+// file is read again when it changes, so keys can be replaced without a restart.
 
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
@@ -15,7 +15,7 @@ export class FileSigningKeys implements SigningKeySource {
   #keys: readonly SigningKey[];
   #fileVersion: string;
 
-  /** @throws OperatorError for a file that cannot be read or holds no key */
+  /** @throws OperatorError if the file cannot be read or contains no valid key */
   constructor(file: string, report: Report) {
     this.#file = file;
     this.#report = report;
@@ -23,7 +23,7 @@ export class FileSigningKeys implements SigningKeySource {
     this.#keys = readKeysFromFile(file);
   }
 
-  /** A file that is faulty now, half written perhaps, changes nothing. */
+  /** If the file is invalid, perhaps half written, the previous keys stay in use. */
   async load(): Promise<readonly SigningKey[]> {
     try {
       const state = fileVersionOf(this.#file);
@@ -31,7 +31,7 @@ export class FileSigningKeys implements SigningKeySource {
       this.#fileVersion = state;
       this.#keys = readKeysFromFile(this.#file);
     } catch (err) {
-      this.#report("the signing keys cannot be read; those of before go on", { err });
+      this.#report("the signing keys cannot be read; the previous ones stay in use", { err });
     }
     return this.#keys;
   }
@@ -47,8 +47,8 @@ function fileVersionOf(file: string): string {
 }
 
 function readKeysFromFile(file: string): readonly SigningKey[] {
-  const privateKeys = statSync(file);
-  const text = privateKeys.isFile() && privateKeys.size <= maxFileSize ? readFileSync(file, "utf8") : "";
+  const stats = statSync(file);
+  const text = stats.isFile() && stats.size <= maxFileSize ? readFileSync(file, "utf8") : "";
   const keys = text.trimStart().startsWith("{") ? jsonKeys(text) : [privateKey(() => createPrivateKey(text))];
   if (keys.length > 0 && keys.every((key) => key !== undefined)) return keys;
   throw new OperatorError(
@@ -67,7 +67,7 @@ function jsonKeys(text: string): readonly (SigningKey | undefined)[] {
   }
 }
 
-/** Undefined for what is no private key of P-256. What is wrong with it is not told: the message could hold a part of it. */
+/** Undefined for anything but a private key of P-256. The error is dropped, because its message could contain key material. */
 function privateKey(read: () => KeyObject): SigningKey | undefined {
   try {
     const key = read();

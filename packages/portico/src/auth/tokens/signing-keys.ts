@@ -1,5 +1,4 @@
-// The keys that tokens are signed with: ES256, kept sealed, one in use and others beside it while one replaces
-// another.
+// The keys that sign tokens (ES256), stored encrypted. During a rotation there are several, of which one signs.
 
 import { createPublicKey, generateKeyPairSync, hash, type KeyObject, type webcrypto } from "node:crypto";
 import type { Encryption } from "../../lib/encryption.ts";
@@ -9,9 +8,9 @@ import { defineQuery, type ParametersOf } from "../../store/own-tables/query.ts"
 import { ownTable } from "../../store/own-tables/table.ts";
 import type { Store } from "../../store/store.ts";
 
-/** How long a new key is published before it signs: callers keep key sets for a while. */
+/** How long a new key is published before it signs, because clients cache key sets. */
 const publishLeadSeconds = 60;
-/** How long an old key verifies after it has signed for the last time: the longest life of a token, and some. */
+/** How long a key verifies after it last signed: longer than the lifetime of any token. */
 const verificationSeconds = 15 * 60;
 
 export const signingKeysTable = ownTable(
@@ -52,18 +51,18 @@ interface StoredKey extends SigningKey {
   readonly signsFrom: number;
 }
 
-/** How long this process goes by the keys that it has read. */
+/** How long the keys are cached. */
 const cacheTtlMs = 5_000;
-/** A key that is not known may be new; whoever makes up names of keys does not have them read each time. */
+/** An unknown key id may be new, so the keys are read again, but not more often than this. */
 const minReloadIntervalMs = 1_000;
 
-/** Where keys come from: the database, or a file. */
+/** The source of the keys: the database or a file. */
 export interface SigningKeySource {
   /** Every key that verifies, the one that signs first. */
   load(): Promise<readonly SigningKey[]>;
 }
 
-/** Those that the server makes itself. */
+/** Keys that the server generates and stores in the database. */
 export class StoredSigningKeys implements SigningKeySource {
   readonly #store: Store;
   readonly #encryption: Encryption;
@@ -78,7 +77,7 @@ export class StoredSigningKeys implements SigningKeySource {
   }
 }
 
-/** The keys as this process knows them: those of another process are known a few seconds later. */
+/** The cached keys. A key of another process is known a few seconds later. */
 export class SigningKeyRing {
   readonly #source: SigningKeySource;
   #keys: Promise<readonly SigningKey[]> | undefined;
@@ -95,7 +94,7 @@ export class SigningKeyRing {
     this.#readAt = now;
     const before = this.#keys;
     this.#keys = this.#source.load();
-    // What cannot be read now is not held against those who ask later.
+    // After a failure, later callers get the previous keys.
     this.#keys.catch(() => {
       this.#keys = before;
     });
@@ -108,7 +107,7 @@ export class SigningKeyRing {
   }
 }
 
-/** Every key that verifies, the one that signs first. The first key is made where there is none. */
+/** Every key that verifies, the one that signs first. Generates the first key if there is none. */
 async function loadSigningKeys(store: Store, encryption: Encryption): Promise<readonly SigningKey[]> {
   const stored = await readKeys(store, encryption, store.database);
   if (stored.length > 0) return stored;
@@ -120,7 +119,7 @@ async function loadSigningKeys(store: Store, encryption: Encryption): Promise<re
   });
 }
 
-/** Makes a key that takes over in a minute, and forgets those that verify nothing any more. */
+/** Generates a key that signs from a minute later, and deletes keys that no longer verify any token. */
 export async function rotateSigningKey(store: Store, encryption: Encryption): Promise<StoredKey> {
   return store.transaction(async (session) => {
     await store.lockTable(session, signingKeysTable.name);
@@ -145,7 +144,7 @@ async function readKeys(
   return inOrderOfUse(keys, epochSeconds());
 }
 
-/** The key that signs now, those that will, and those that did and whose tokens may still live. */
+/** The key that signs now, then those that will sign, and those whose tokens may still be valid. */
 function inOrderOfUse(keys: readonly StoredKey[], now: number): readonly StoredKey[] {
   const current = keys.findLast(({ signsFrom }) => signsFrom <= now) ?? keys[0];
   if (!current) return [];
@@ -171,7 +170,7 @@ async function insertKey(
   return { ...key, signsFrom };
 }
 
-/** A private key of P-256, named after itself. */
+/** @param jwk a private key of P-256; its id is its thumbprint */
 export function signingKey(jwk: JsonWebKey): SigningKey {
   return { kid: thumbprint(jwk), jwk, publicKey: createPublicKey({ key: jwk, format: "jwk" }) };
 }

@@ -1,5 +1,5 @@
-// Access tokens of another issuer: it is asked about each (RFC 7662), and believed for a few seconds. While it does
-// not answer, nothing is opened.
+// Access tokens of another issuer, verified by its introspection endpoint (RFC 7662). Results are cached for a few seconds.
+// While the endpoint fails, every token is refused with 503.
 
 import type { Caller, Quota } from "../../declare/caller.ts";
 import { LoggedProblem, type Problem } from "../../errors.ts";
@@ -12,7 +12,7 @@ import { invalidCredential } from "../presented-credential.ts";
 import type { AccessTokens } from "./access-tokens.ts";
 import { hashToken } from "./hash-token.ts";
 
-/** Where another issuer is asked, and as whom. */
+/** The introspection endpoint of the other issuer, and Portico's credentials there. */
 export interface Introspection {
   readonly url: string;
   readonly clientId: string;
@@ -23,7 +23,7 @@ const cacheTtlMs = 3_000;
 const timeoutMs = 3_000;
 const maxBytes = 64 * 1024;
 const maxCachedTokens = 10_000;
-/** Questions that are under way at once; whoever makes up tokens must not have us flood the other one. */
+/** Concurrent introspection requests, so that a flood of forged tokens does not become one at the other issuer. */
 const maxConcurrentRequests = 100;
 const maxTokenLength = 8_000;
 /** RFC 6750, section 2.1 */
@@ -40,7 +40,7 @@ interface CachedIntrospection {
   readonly token: Promise<ActiveToken | undefined>;
 }
 
-/** What the answer to a question may say; everything that is not understood is passed over. */
+/** Members of an introspection response; unknown ones are ignored. */
 type IntrospectionResponse = Readonly<Record<string, unknown>>;
 
 export class IntrospectedTokens {
@@ -56,9 +56,9 @@ export class IntrospectedTokens {
   #isFailing = false;
 
   /**
-   * @param tenantId of the rows that these tokens open
-   * @param resource how tokens name this API; known once the server listens
-   * @param quota of each client of the other issuer, and of each person through one
+   * @param tenantId the tenant that these tokens give access to
+   * @param resource the audience of tokens for this API; resolved once the server listens
+   * @param quota of each client of the other issuer, and of each user through a client
    */
   constructor(
     introspection: Introspection,
@@ -74,7 +74,7 @@ export class IntrospectedTokens {
     this.#report = report;
   }
 
-  /** Who sends a request with this token. @throws Problem `invalid_credential`, or `unavailable` where nobody says */
+  /** The caller of a token. @throws Problem `invalid_credential`, or `unavailable` while introspection fails */
   async caller(token: string): Promise<Caller> {
     if (token.length > maxTokenLength || !tokenPattern.test(token)) throw invalidCredential();
     const known = await this.#lookUp(token);
@@ -89,14 +89,14 @@ export class IntrospectedTokens {
     if (cached && now - cached.at < cacheTtlMs) return cached.token;
     const activeToken = this.#introspect(token);
     this.#cache.set(key, { at: now, token: activeToken });
-    // The next one asks again.
+    // After a failure, the next request introspects again.
     activeToken.catch(() => this.#cache.set(key, { at: -cacheTtlMs, token: activeToken }));
     return activeToken;
   }
 
   async #introspect(token: string): Promise<ActiveToken | undefined> {
     if (this.#pending >= maxConcurrentRequests)
-      throw this.#reportFailure(new Error(`${maxConcurrentRequests} questions wait`));
+      throw this.#reportFailure(new Error(`${maxConcurrentRequests} introspection requests are pending`));
     this.#pending += 1;
     try {
       const known = await this.#activeToken(await this.#request(token));
@@ -109,16 +109,16 @@ export class IntrospectedTokens {
     }
   }
 
-  /** Reports it: one line until the issuer answers again, not one for each request. */
+  /** Logs the first of consecutive failures. */
   #reportFailure(err: unknown): Problem {
-    if (!this.#isFailing) this.#report("the issuer of a token does not say whether it is good", { err });
+    if (!this.#isFailing) this.#report("token introspection at the other issuer fails", { err });
     this.#isFailing = true;
     return unavailable();
   }
 
   async #request(token: string): Promise<IntrospectionResponse> {
     const { url, clientId, clientSecret } = this.#introspection;
-    // RFC 6749, section 2.3.1: both are encoded as in a form first.
+    // RFC 6749, section 2.3.1: both are form-encoded first.
     const [name, secret] = [clientId, clientSecret].map((text) =>
       new URLSearchParams({ "": text }).toString().slice(1),
     );
@@ -131,17 +131,17 @@ export class IntrospectedTokens {
       },
       body: new URLSearchParams({ token, token_type_hint: "access_token" }).toString(),
     });
-    if (status !== 200) throw new Error(`the answer has the status ${status}`);
+    if (status !== 200) throw new Error(`the introspection endpoint responded with status ${status}`);
     const introspection: unknown = JSON.parse(body.toString());
     if (typeof introspection !== "object" || introspection === null)
-      throw new Error("the answer is no object");
+      throw new Error("the introspection response is not an object");
     return introspection as IntrospectionResponse;
   }
 
-  /** Undefined for a token that is not good, not one for access, or not meant for this API. */
+  /** Undefined for a token that is inactive, no access token, or for another audience. */
   async #activeToken(introspection: IntrospectionResponse): Promise<ActiveToken | undefined> {
     const { active, token_type: type, scope, aud, exp, nbf } = introspection;
-    // Of a refresh token no type is told (RFC 6749, section 7.1).
+    // Refresh tokens have no token type (RFC 6749, section 7.1).
     if (active !== true || typeof type !== "string" || type.toLowerCase() !== "bearer") return undefined;
     const audiences = aud === undefined ? [] : [aud].flat();
     if (audiences.length > 0 && !audiences.includes(await this.#resource)) return undefined;
@@ -150,10 +150,10 @@ export class IntrospectedTokens {
     const names = [clientId, sub].filter((name) => typeof name === "string");
     const caller: Caller = {
       tenantId: await this.#tenantId(),
-      // Only a subject that is the client itself shows that no person is behind the token (RFC 9068, section 2.2).
+      // Only a token whose subject is its client acts for no user (RFC 9068, section 2.2).
       isDelegated: sub === undefined || sub !== clientId,
       credentialId: ["foreign", ...names].map(encodeName).join("/"),
-      // `*` is a scope of our own keys only.
+      // `*` is a scope of API keys only.
       scopes: new Set(
         typeof scope === "string" ? scope.split(" ").filter((each) => each !== everyScope) : [],
       ),
@@ -163,7 +163,7 @@ export class IntrospectedTokens {
   }
 }
 
-/** Every token that is no key: ours is verified here, all others are asked about where there is somebody to ask. */
+/** Verifies access tokens: Portico's own locally, all others by introspection. */
 export class TokenAuthenticator implements Pick<AccessTokens, "caller"> {
   readonly #own: AccessTokens;
   readonly #introspected: IntrospectedTokens;
@@ -178,11 +178,11 @@ export class TokenAuthenticator implements Pick<AccessTokens, "caller"> {
   }
 }
 
-/** A name from elsewhere as it can stand in a log and in a key. */
+/** Encodes a name of the other issuer so that it is safe in logs and credential ids. */
 function encodeName(name: string): string {
   return encodeURIComponent(name.slice(0, maxNameLength).toWellFormed());
 }
 
 function unavailable(): Problem {
-  return new LoggedProblem("unavailable", "The issuer of the token does not answer. Try again.");
+  return new LoggedProblem("unavailable", "The issuer of the token cannot be reached. Try again.");
 }

@@ -1,5 +1,5 @@
-// Writes the mails about accounts that wait to be written: links that people asked for, warnings of guessed passwords,
-// and what is done about changed addresses. Each is written by itself: one that fails holds up no other.
+// Queues emails about accounts: requested links, warnings of brute-force attacks, and notices of changed addresses. Each is
+// a transaction of its own, so a failure affects no other email.
 
 import { randomBytes } from "node:crypto";
 import { TransactionalQueue } from "../../jobs/transactional-queue.ts";
@@ -13,14 +13,14 @@ import type { ChangedUser, EmailChange, EmailChanges } from "./email-changes.ts"
 import { type EmailLinks, type LinkRequest, linkRequestModel } from "./email-links.ts";
 import type { User, UserLookup } from "./lookup.ts";
 
-/** Apart from links, which an older server that runs beside this one writes as well. */
+/** Stored under a model of its own: during an upgrade, an older process also handles the requests for links. */
 const warningModel = "AskedWarning";
 const warningSeconds = 3_600;
 const nameBytes = 32;
 
-/** Old addresses that are told of changes that come together. */
+/** Previous addresses that are notified of changes that are handled together. */
 const maxNotifiedAddresses = 10;
-/** What a mail says of a change that a command made. */
+/** Named in emails as the origin of a change that a command made. */
 const commandAddress = "a command on the server";
 
 export interface AccountMailQueueDependencies {
@@ -32,7 +32,7 @@ export interface AccountMailQueueDependencies {
   readonly changes: EmailChanges;
 }
 
-/** Whose password is guessed, and from where the last try came. */
+/** The account under attack, and the network address of the latest attempt. */
 export type Warning = Pick<LinkRequest, "tenantId" | "email" | "address">;
 
 export class AccountMailQueue {
@@ -59,19 +59,19 @@ export class AccountMailQueue {
       idOf: ({ id }: ChangedUser) => id,
       process: (user: ChangedUser) => store.transaction((session) => this.#notify(session, user)),
     };
-    this.#requested = new TransactionalQueue(requested, "writing a mail that somebody asked for", report);
-    this.#warnings = new TransactionalQueue(warnings, "writing a warning of guessed passwords", report);
-    this.#changed = new TransactionalQueue(changed, "writing mails about a changed address", report);
+    this.#requested = new TransactionalQueue(requested, "queueing a requested email", report);
+    this.#warnings = new TransactionalQueue(warnings, "queueing a warning of a brute-force attack", report);
+    this.#changed = new TransactionalQueue(changed, "queueing emails about a changed address", report);
   }
 
-  /** Writes all that wait to be written. */
+  /** Handles all pending requests and changes. */
   async poll(): Promise<void> {
     await this.#requested.run();
     await this.#warnings.run();
     await this.#changed.run();
   }
 
-  /** Keeps that somebody guesses a password. Whether there is such a person is looked up later, so that no answer tells. */
+  /** Stores a request for a warning. The account is looked up later, so no response reveals whether it exists. */
   async requestWarning({ tenantId, email, address }: Warning): Promise<void> {
     await this.#dependencies.records.put({
       model: warningModel,
@@ -90,7 +90,6 @@ export class AccountMailQueue {
     if (recipient) await emails.passwordGuessed(session, recipient, address);
   }
 
-  /** Where there is such a person, they are sent what was asked for. */
   async #sendRequested(session: Session, id: string): Promise<void> {
     const { records, users, links } = this.#dependencies;
     const payload = await records.takeById(linkRequestModel, id, session);
@@ -98,25 +97,25 @@ export class AccountMailQueue {
     const requested: LinkRequest = JSON.parse(payload);
     const recipient = await users.findByEmail(requested.tenantId, requested.email, session);
     if (!recipient) return;
-    // An address that is not confirmed is confirmed first.
+    // An unconfirmed address gets a confirmation link instead of a password link.
     const purpose = recipient.isEmailUnconfirmed ? "email" : requested.purpose;
     await links.send(session, recipient, { ...requested, purpose });
   }
 
   async #notify(session: Session, user: ChangedUser): Promise<void> {
     const { users, changes } = this.#dependencies;
-    const known = await changes.take(user, session);
+    const all = await changes.take(user, session);
     const recipient = await users.find(user.id, session);
-    const newChanges = known.filter(({ isNew }) => isNew);
+    const newChanges = all.filter(({ isNew }) => isNew);
     if (!recipient || newChanges.length === 0) return;
     await this.#notifyPrevious(session, recipient, newChanges);
-    const present = known.findLast(({ email }) => email === recipient.email);
-    const pending = known.findLast(({ isPending }) => isPending);
-    const linked = [present, pending].filter((each) => each !== undefined);
+    const current = all.findLast(({ email }) => email === recipient.email);
+    const pending = all.findLast(({ isPending }) => isPending);
+    const linked = [current, pending].filter((each) => each !== undefined);
     for (const { email, address } of new Set(linked.filter(({ isNew }) => isNew)))
       await this.#sendLink(session, { ...recipient, email }, address);
-    // The newest stays in any case: it says when the person was last written to.
-    await changes.deleteOthers(user, [...linked, known.at(-1)!], session);
+    // The newest stays in any case: its time limits how often the user gets emails.
+    await changes.deleteOthers(user, [...linked, all.at(-1)!], session);
   }
 
   async #notifyPrevious(session: Session, recipient: User, changes: readonly EmailChange[]): Promise<void> {

@@ -1,4 +1,4 @@
-// What is done about changed addresses (user.ts): the old address is told, and the new one is sent a link to confirm it.
+// Changes of email addresses (resource.ts). The previous address is notified, the new one gets a confirmation link.
 
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../../store/database.ts";
@@ -9,11 +9,11 @@ import type { Store } from "../../store/store.ts";
 import type { User } from "./lookup.ts";
 import { emailChanges } from "./resource.ts";
 
-/** So long after mails about a user's address no more are written: an address is no means to send mail to others. */
+/** Minimum time between emails about one user's changes, so that accounts cannot be used to send spam. */
 const pauseMs = 5 * 60 * 1_000;
 const usersPerPage = 100;
 
-/** Where the changes of all tenants are found about which nobody was written to yet. */
+/** Index for finding changes of all tenants for which no email was sent yet. */
 export const emailChangeIndexes: readonly OwnIndex[] = [
   {
     table: "email_changes",
@@ -34,7 +34,7 @@ export interface EmailChange {
   readonly previousEmail: string;
   readonly isPending: boolean;
   readonly address: string | null;
-  /** Whether it was taken by the call that answers with it. */
+  /** Whether the current call of `take` took it. */
   readonly isNew: boolean;
 }
 
@@ -132,13 +132,13 @@ export class EmailChanges {
     this.#store = store;
   }
 
-  /** Users with changes about which nobody was written to yet. */
+  /** Users with changes for which no email was sent yet. */
   async page(after: string): Promise<ChangedUser[]> {
     const since = new Date(Date.now() - pauseMs).toISOString();
     return usersWithChanges(this.#store).all(this.#store.database, { after, since });
   }
 
-  /** All changes of a user, oldest first; those that nobody has taken before are taken. */
+  /** All changes of a user, oldest first. Marks new ones as taken. */
   async take(user: ChangedUser, session: Session): Promise<EmailChange[]> {
     const marked = await markMailed(this.#store).all(session, { ...user, now: new Date().toISOString() });
     if (marked.length === 0) return [];
@@ -147,7 +147,7 @@ export class EmailChanges {
     return changes.map((change) => ({ ...change, isNew: newIds.has(change.id) }));
   }
 
-  /** Whether a user has asked to have this address. */
+  /** Whether a change to this address waits for confirmation. */
   async isPending(user: ChangedUser, email: string): Promise<boolean> {
     return (await pendingChange(this.#store).first(this.#store.database, { ...user, email })) !== undefined;
   }
@@ -158,12 +158,12 @@ export class EmailChanges {
     return changes.map(({ id }) => id);
   }
 
-  /** A user's address is confirmed: deletes the changes to it, and those that were made before. */
+  /** Deletes the changes to a confirmed address, and earlier ones. */
   async delete(user: ChangedUser, email: string, before: readonly string[], session: Session): Promise<void> {
     await deleteConfirmed(this.#store).run(session, { ...user, email, ids: JSON.stringify(before) });
   }
 
-  /** Forgets all changes of a user but these. */
+  /** Deletes all changes of a user but these. */
   async deleteOthers(user: ChangedUser, kept: readonly EmailChange[], session: Session): Promise<void> {
     const ids = JSON.stringify(kept.map(({ id }) => id));
     await deleteOthers(this.#store).run(session, { ...user, ids });

@@ -1,13 +1,13 @@
-// Links that people ask for by mail: to choose another password, and to show that mail reaches them. Each works once
-// and for a short time, and is kept as its hash.
+// Links in emails, for resetting a password and for confirming an address. Each works once and for a limited time, and is
+// stored as a hash.
 
 import { randomBytes } from "node:crypto";
 import { epochSeconds } from "../../lib/epoch-seconds.ts";
 import type { AccountEmails, LinkPurpose } from "../../mail/account-emails.ts";
 import type { Session, Transaction } from "../../store/database.ts";
 import type { Store } from "../../store/store.ts";
-import type { OAuthUrls } from "../tokens/access-tokens.ts";
 import type { OAuthRecords } from "../tokens/oauth-records.ts";
+import type { OAuthUrls } from "../tokens/oauth-urls.ts";
 import type { EmailChanges } from "./email-changes.ts";
 import type { User, UserLookup } from "./lookup.ts";
 import type { Passkeys } from "./passkeys.ts";
@@ -15,27 +15,27 @@ import { hashPassword, setPassword } from "./password.ts";
 import type { SignInSessions } from "./sign-in-sessions.ts";
 import { setVerified } from "./verified-email.ts";
 
-/** Gives a user another address, as any write to a user does. */
+/** Changes the address of a user through the engine. */
 export type SetEmail = (session: Transaction, user: User, email: string) => Promise<void>;
 
 const models = { password: "PasswordLink", email: "EmailLink" } as const;
 const minutes = { password: 30, email: 24 * 60 } as const;
 
-/** A link that is asked for. */
+/** A request for a link. */
 export interface LinkRequest {
   readonly purpose: LinkPurpose;
   readonly tenantId: string;
   readonly email: string;
-  /** The network address that asks. */
+  /** The network address of the request. */
   readonly address: string;
 }
 
-/** What a person chooses who cannot sign in with their password. */
+/** The input of the page for resetting a password. */
 export interface NewPassword {
   readonly password: string;
-  /** The network address from which it is chosen. */
+  /** The network address of the request. */
   readonly address: string;
-  /** Whether the passkeys go that open the account beside it. */
+  /** Whether to delete the user's passkeys as well. */
   readonly removesPasskeys: boolean;
 }
 
@@ -55,8 +55,8 @@ export class EmailLinks {
   readonly #setEmail: SetEmail;
 
   /**
-   * @param urls known once the server listens
-   * @param setEmail gives a user another address
+   * @param urls resolved once the server listens
+   * @param setEmail changes the address of a user
    */
   constructor(
     store: Store,
@@ -80,7 +80,7 @@ export class EmailLinks {
     this.#setEmail = setEmail;
   }
 
-  /** Keeps that somebody asks. Whether there is such a person is looked up later, so that no answer tells. */
+  /** Stores a request. The account is looked up later, so no response reveals whether it exists. */
   async request(request: LinkRequest): Promise<void> {
     await this.#records.put({
       model: linkRequestModel,
@@ -90,7 +90,7 @@ export class EmailLinks {
     });
   }
 
-  /** Sends a person a link, to an address that is theirs or that they want to have. */
+  /** Sends a link to the user's address, or to the one that they want to change to. */
   async send(
     session: Session,
     user: User,
@@ -105,7 +105,7 @@ export class EmailLinks {
     await this.#emails.link(session, user, { purpose, url, minutes: minutes[purpose], address });
   }
 
-  /** Whose link this is; undefined where it was used, is too old, or was sent to an address of before. */
+  /** The user of a link; undefined if it was used, has expired, or was sent to a previous address. */
   async find(purpose: LinkPurpose, token: string): Promise<ValidLink | undefined> {
     const record = await this.#records.find(models[purpose], token);
     if (!record) return undefined;
@@ -113,14 +113,14 @@ export class EmailLinks {
     const user = exp > epochSeconds() ? await this.#users.find(accountId) : undefined;
     if (!user) return undefined;
     if (user.email === email) {
-      // Whoever reads mail at an address that is not confirmed may be somebody else.
+      // An unconfirmed address may belong to somebody else.
       return purpose === "password" && user.isEmailUnconfirmed ? undefined : { user, email };
     }
     const isPending = purpose === "email" && (await this.#changes.isPending(user, email));
     return isPending ? { user, email } : undefined;
   }
 
-  /** Gives a person another password, once for each link, and ends all that was opened with the old one. */
+  /** Sets a new password, once for each link, and ends all sessions and grants. @returns false if the link is invalid */
   async resetPassword(token: string, { password, address, removesPasskeys }: NewPassword): Promise<boolean> {
     const record = await this.find("password", token);
     if (!record) return false;
@@ -139,14 +139,15 @@ export class EmailLinks {
   }
 
   /**
-   * Keeps that mail reaches a person, once for each link. An address that they wanted to have is theirs from then on.
+   * Confirms the address that the link was sent to, once for each link, and makes it the user's address if it was pending.
    *
-   * @throws Problem `conflict` where somebody else has it by now
+   * @returns false if the link is invalid
+   * @throws Problem `conflict` if another user has the address meanwhile
    */
   async verifyEmail(token: string): Promise<boolean> {
     const requested = await this.find("email", token);
     if (!requested) return false;
-    // A change that is made from here on is not confirmed by this link, so that it must not be deleted with the others.
+    // The link does not confirm a change that is made from now on, so only these changes are deleted with it.
     const changes = await this.#changes.ids(requested.user);
     const record = await this.find("email", token);
     if (!record) return false;
@@ -162,17 +163,17 @@ export class EmailLinks {
   }
 }
 
-/** A link that works. */
+/** A link that can still be used. */
 export interface ValidLink {
   readonly user: User;
-  /** Where it was sent: the person's address, or the one that they want to have. */
+  /** The recipient of the link: the user's address, or the one that they want to change to. */
   readonly email: string;
 }
 
-/** What is kept of a link. */
+/** The stored payload of a link. */
 interface Link {
   readonly accountId: string;
-  /** Where it was sent. */
+  /** The recipient of the link. */
   readonly email: string;
   readonly exp: number;
 }

@@ -1,4 +1,4 @@
-// The people who sign in: found by address within a tenant, or by id.
+// Finds users by id, or by email address within a tenant, and verifies their passwords.
 
 import type { Kysely } from "kysely";
 import { isId } from "../../lib/id.ts";
@@ -16,13 +16,13 @@ export interface User {
   readonly tenantId: string;
   readonly name: string;
   readonly email: string;
-  /** Whether they have shown that mail to this address reaches them. */
+  /** Whether the user has confirmed this address. */
   readonly isEmailVerified: boolean;
-  /** Whether somebody gave them this address after they were added, and it is not confirmed yet. */
+  /** Whether the address was changed after the user was created, and is not confirmed yet. */
   readonly isEmailUnconfirmed: boolean;
 }
 
-/** With the spaces around it that are passed over. */
+/** Including surrounding spaces, which are ignored. */
 const maxEmailLength = 320;
 
 interface TenantEmail {
@@ -33,7 +33,7 @@ interface TenantEmail {
 const tables = [tenantsTable, users, emailChanges, verifiedEmailsTable, passwordsTable] as const;
 
 /**
- * Users with what is known of their email addresses, and their passwords. The primary key of users begins with the
+ * Users with the status of their email addresses, and their passwords. The primary key of users begins with the
  * tenant, and there are few tenants, so a user is found by id through them.
  */
 function usersWithEmail(db: Kysely<DatabaseOf<typeof tables>>) {
@@ -94,7 +94,7 @@ export class UserLookup {
     return row && userOf(row);
   }
 
-  /** Who has this address and this password. Unknown addresses take as long as wrong passwords. */
+  /** The user with this address and password. Unknown addresses take as long as wrong passwords. */
   async authenticate(tenantId: string, email: string, password: string): Promise<User | undefined> {
     const row = await this.#rowOf(tenantId, email, this.#store.database);
     const isCorrect = await verifyPassword(password, row?.hash);
@@ -107,7 +107,7 @@ export class UserLookup {
   }
 }
 
-/** Whether a text could be the address of somebody; others may hold what a database cannot. */
+/** Whether a text can be an email address; others may contain characters that the database cannot store. */
 function isAddress(text: string): boolean {
   return text.length <= maxEmailLength && !text.includes("\0") && text.isWellFormed();
 }

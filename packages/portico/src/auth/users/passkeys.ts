@@ -1,4 +1,4 @@
-// Passkeys of people (WebAuthn): public keys with which they sign in. What is kept opens nothing.
+// Passkeys of users (WebAuthn). Only public keys are stored.
 
 import { newId } from "../../lib/id.ts";
 import type { AccountEmails } from "../../mail/account-emails.ts";
@@ -9,7 +9,7 @@ import { parameter } from "../../store/statement.ts";
 import type { Store } from "../../store/store.ts";
 import type { User } from "./lookup.ts";
 
-/** The most that one person has. */
+/** Maximum number of passkeys of one user. */
 export const maxPasskeys = 20;
 
 export const passkeysTable = ownTable(
@@ -32,15 +32,15 @@ export const passkeysTable = ownTable(
   },
 );
 
-/** What an authenticator has made. */
+/** A credential that an authenticator created. */
 export interface NewPasskey {
   /** base64url */
   readonly credentialId: string;
   /** The COSE key in base64url. */
   readonly publicKey: string;
-  /** How often it was used, as far as the authenticator counts. */
+  /** The signature counter; 0 if the authenticator has none. */
   readonly counter: number;
-  /** How its owner calls it. */
+  /** A label that the user chose. */
   readonly name: string;
 }
 
@@ -151,7 +151,7 @@ export class Passkeys {
     this.#emails = emails;
   }
 
-  /** Those of a person, the first one first. */
+  /** The passkeys of a user, oldest first. */
   async list(owner: Owner): Promise<readonly Passkey[]> {
     return listOfUser(this.#store).all(this.#store.database, keyOf(owner));
   }
@@ -162,9 +162,10 @@ export class Passkeys {
   }
 
   /**
-   * Keeps one for a person, and tells them; false where it is known already, or they have as many as may be.
+   * Adds a passkey and notifies the user by email.
    *
-   * @param address the network address from which it is added
+   * @param address the network address of the request
+   * @returns false if it exists already, or the user has the maximum number
    */
   async add(owner: User, passkey: NewPasskey, address: string): Promise<boolean> {
     if ((await this.list(owner)).length >= maxPasskeys) return false;
@@ -176,12 +177,12 @@ export class Passkeys {
     });
   }
 
-  /** Keeps that one was used; false where its count says that it is a copy. */
+  /** Stores the new counter and the time of use. @returns false if the counter shows that the passkey was cloned */
   use(credentialId: string, counter: number): Promise<boolean> {
     return this.#write(updateCounter, { credentialId, counter, usedAt: new Date().toISOString() });
   }
 
-  /** False where the person has no such passkey. */
+  /** @returns false if the user has no such passkey */
   delete(owner: Owner, id: string): Promise<boolean> {
     return this.#write(deletePasskey, { ...keyOf(owner), id });
   }

@@ -1,5 +1,5 @@
-// Passwords of users: argon2id with the parameters that OWASP names first (19 MiB, 2 passes, 1 lane), kept
-// beside the users and never part of a user's row.
+// Passwords of users, hashed by argon2id with the parameters that OWASP recommends first (19 MiB, 2 passes, 1 lane). They
+// are stored in a table of their own and never part of a user's row.
 
 import { argon2, randomBytes, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
@@ -13,7 +13,7 @@ const passes = 2;
 const parallelism = 1;
 const tagLength = 32;
 
-/** Shortest and longest password that is taken (NIST SP 800-63B asks for 8 and at least 64). */
+/** Allowed number of characters (NIST SP 800-63B requires a minimum of 8 and a maximum of at least 64). */
 const passwordLength = { min: 8, max: 256 } as const;
 
 export const passwordsTable = ownTable(
@@ -73,27 +73,27 @@ function tagOf(password: string, nonce: Buffer, cost: Cost): Promise<Buffer> {
 }
 
 const phcPattern = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/;
-/** What a password is held against where there is none, so that this takes as long. */
+/** Verified if there is no hash, so that this takes as long. */
 const dummyHash = `$argon2id$v=19$m=${memoryKiB},t=${passes},p=${parallelism}$${"A".repeat(22)}$${"A".repeat(43)}`;
 
-/** Whether a password is the one of a hash; false where there is no hash, after the same time. */
+/** Whether a password matches a hash. Without a hash, returns false after the same time. */
 export async function verifyPassword(password: string, hash: string | null | undefined): Promise<boolean> {
   const [, memory, times, lanes, nonce, tag] = phcPattern.exec(hash ?? dummyHash) ?? [];
   if (nonce === undefined || tag === undefined)
-    throw new Error("a password is kept in a form that is not known");
+    throw new Error("the format of a stored password hash is unknown");
   const cost = { memory: Number(memory), passes: Number(times), parallelism: Number(lanes) };
   const actual = await tagOf(password.slice(0, passwordLength.max), Buffer.from(nonce, "base64"), cost);
   return timingSafeEqual(actual, Buffer.from(tag, "base64")) && typeof hash === "string";
 }
 
-/** What is wrong with a password that somebody chooses; undefined where nothing is. */
+/** Why a new password is refused; undefined for a valid one. */
 export function passwordError(password: string): string | undefined {
   const { min, max } = passwordLength;
   if (password.length >= min && password.length <= max) return undefined;
   return `the password must have ${min} to ${max} characters`;
 }
 
-/** Gives a user a password, their first or another one, in the transaction of `session`. */
+/** Sets the password of a user in the transaction of `session`. */
 export async function setPassword(
   store: Store,
   session: Session,

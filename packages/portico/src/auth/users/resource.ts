@@ -1,14 +1,14 @@
-// Users: the people of a tenant. They own rows and keys, and later sign in.
+// Users as a resource: the people of a tenant, who sign in and own rows and keys.
 
 import type { Caller } from "../../declare/caller.ts";
 import { belongsTo, boolean, text, timestamp } from "../../declare/field.ts";
 import { type Resource, resource } from "../../declare/resource.ts";
 import { Problem } from "../../errors.ts";
 
-/** The scope that changes people. What a person grants to an application cannot hand it on. */
+/** The scope that changes users. A token that a user granted cannot grant it to a key. */
 export const usersWriteScope = "users:write";
 
-/** The server's own resource for people. Refer to it with `belongsTo(() => users)`. */
+/** The built-in resource for users. Refer to it with `belongsTo(() => users)`. */
 export const users = resource("user", {
   fields: {
     name: text({ min: 1, max: 200 }),
@@ -41,9 +41,9 @@ export const users = resource("user", {
 });
 
 /**
- * Changes of addresses that nobody has confirmed. While there is one for the address that a user has, no link to a new
- * password goes there. One that a person asked for through an application is pending: the user has the old address
- * until the new one is confirmed. Mails about them are written soon after (email-changes.ts).
+ * Unconfirmed changes of email addresses. While a user's current address is unconfirmed, no password link is sent to it.
+ * A change that the user makes through an application is pending: the old address stays until the new one is confirmed.
+ * Emails about changes follow soon after (email-changes.ts).
  */
 export const emailChanges = resource("emailChange", {
   exposed: false,
@@ -52,18 +52,18 @@ export const emailChanges = resource("emailChange", {
   fields: {
     user: belongsTo((): Resource => users, { onDelete: "cascade" }),
     email: text({ max: 254 }),
-    /** The address that is told of it. */
+    /** The address that is notified of the change. */
     previousEmail: text({ max: 254 }),
     isPending: boolean({ default: false }),
-    /** The network address that the change came from; none for a command. */
+    /** The network address of the request; null for a command. */
     address: text({ optional: true, max: 64 }),
     mailedAt: timestamp({ internal: true, optional: true }),
   },
 });
 
 /**
- * A person who grants an application `users:write` grants it their own account only. Otherwise any member could take
- * over any other account by giving it an address of their own.
+ * A user who grants `users:write` to an application grants it for their own account only. Otherwise any member could take
+ * over any other account by changing its address to their own.
  *
  * @throws Problem `forbidden`
  */
@@ -71,6 +71,6 @@ function requireSameUser(caller: Caller, userId: string): void {
   if (!caller.isDelegated || caller.userId === userId) return;
   throw new Problem(
     "forbidden",
-    "An access token that a person granted can change or delete that person only. Use an API key.",
+    "An access token granted by a user can change or delete that user only. Use an API key.",
   );
 }

@@ -1,4 +1,4 @@
-// Where people are signed in: the sessions of browsers at the authorization server, as a person sees and ends them.
+// The sessions of browsers in which users are signed in at the authorization server.
 
 import { epochSeconds } from "../../lib/epoch-seconds.ts";
 import type { Session } from "../../store/database.ts";
@@ -12,15 +12,15 @@ export const sessionSeconds = 14 * 86_400;
 export interface LastSeen {
   readonly at: number;
   readonly address: string;
-  /** What the browser says of itself; empty where it says nothing. */
+  /** The User-Agent header; `""` if there was none. */
   readonly browser: string;
 }
 
-/** A session as it is kept: what is read here of what the library writes. */
+/** The members of a session that are read here, as oidc-provider and its adapter store them. */
 export interface SignInSession {
-  /** What is kept under this is opened by the cookie. */
+  /** The secret id in the cookie. */
   readonly jti: string;
-  /** Names the session without opening it. */
+  /** A public id, which gives no access. */
   readonly uid: string;
   readonly accountId: string;
   readonly loginTs: number;
@@ -28,16 +28,16 @@ export interface SignInSession {
   readonly authorizations?: Readonly<Record<string, Authorization>>;
 }
 
-/** What an application was allowed in a session. */
+/** The authorization of an application in a session. */
 interface Authorization {
   readonly grantId?: string;
-  /** For access that goes on while the person is away. */
+  /** Whether the application keeps access after sign-out (`offline_access`). */
   readonly persistsLogout?: boolean;
 }
 
 const sessionModel = "Session";
 const endedModel = "EndedSession";
-/** A request that is under way when a session ends may write it once more. */
+/** A session stays marked as ended for longer than it lives, because a concurrent request may store it again. */
 const graceSeconds = 86_400;
 
 export class SignInSessions {
@@ -49,7 +49,7 @@ export class SignInSessions {
     this.#records = records;
   }
 
-  /** The sessions of a person, the one that was used last first. */
+  /** The sessions of a user, the most recently used first. */
   async list(accountId: string): Promise<readonly SignInSession[]> {
     const sessions = await this.#sessionsOf(accountId);
     const areEnded = await Promise.all(sessions.map(({ uid }) => this.isEnded(uid)));
@@ -62,7 +62,7 @@ export class SignInSessions {
     return (await this.#records.find(endedModel, uid)) !== undefined;
   }
 
-  /** Ends sessions, with what applications were allowed in them for as long as the person is there. */
+  /** Ends sessions, and revokes the grants of their applications except for offline access. */
   async end(sessions: readonly SignInSession[]): Promise<void> {
     await this.#store.transaction(async (session) => {
       await this.#markEnded(sessions, session);
@@ -74,7 +74,7 @@ export class SignInSessions {
     });
   }
 
-  /** Ends everything that a person has opened: sessions, grants and what stands on them, links in mails. */
+  /** Ends all sessions of a user, and revokes grants with their tokens and links sent by email. */
   async endAll(accountId: string, session: Session): Promise<void> {
     await this.#markEnded(await this.#sessionsOf(accountId, session), session);
     await this.#records.deleteAccount(accountId, session);

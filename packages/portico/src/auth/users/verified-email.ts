@@ -1,5 +1,4 @@
-// The addresses at which people have been reached: what is kept is the address itself, so that another one is not
-// verified until it has been shown as well.
+// The email addresses that users have confirmed. The address itself is stored, so a changed one is not confirmed by it.
 
 import type { Session } from "../../store/database.ts";
 import { defineQuery, type ParametersOf } from "../../store/own-tables/query.ts";
@@ -39,7 +38,7 @@ const upsertEmail = defineQuery([verifiedEmailsTable], (db, input: ParametersOf<
     ),
 );
 
-/** Keeps that a user was reached at an address, in the transaction of `session`. */
+/** Stores that a user has confirmed an address, in the transaction of `session`. */
 export async function setVerified(
   store: Store,
   session: Session,

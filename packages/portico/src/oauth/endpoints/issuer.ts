@@ -2,7 +2,7 @@
 
 import { hash } from "node:crypto";
 import { isIP } from "node:net";
-import type { OAuthUrls } from "../../auth/tokens/access-tokens.ts";
+import type { OAuthUrls } from "../../auth/tokens/oauth-urls.ts";
 import type { Brand } from "../pages/brand.ts";
 
 export interface Issuer extends OAuthUrls {

@@ -1,4 +1,4 @@
-// What people and programs leave behind at the authorization server who have not signed in.
+// Requests to the authorization server without a signed-in user.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -22,7 +22,7 @@ onOneDatabase("oauth without a session", (database) => {
     }
   };
 
-  test("whoever signs out without being signed in is told so, and nothing is kept of it", async () => {
+  test("signing out without being signed in shows the signed-out page and stores nothing", async () => {
     const shown = await new Browser().open(`${served.url}/oauth/logout`);
     assert.equal(shown.status, 200);
     assert.match(shown.text, /You are signed out/);
@@ -30,7 +30,7 @@ onOneDatabase("oauth without a session", (database) => {
     assert.deepEqual(await expiries(), []);
   });
 
-  test("what is kept of a look at the page for devices is gone after half an hour", async () => {
+  test("the session of a visit to the device page expires after half an hour", async () => {
     await new Browser().open(`${served.url}/oauth/device`);
     const [at, ...more] = await expiries();
     assert.deepEqual(more, []);
@@ -38,7 +38,7 @@ onOneDatabase("oauth without a session", (database) => {
   });
 
   for (const path of ["/device", "/logout", "/device/x", "/authorize/x"]) {
-    test(`${path} answers ${limit} requests of an address in a minute, then 429`, async () => {
+    test(`${path} accepts ${limit} requests from an address in a minute, then responds with 429`, async () => {
       const answers = await Promise.all(
         Array.from({ length: limit + 50 }, () => new Browser().open(`${served.url}/oauth${path}`)),
       );

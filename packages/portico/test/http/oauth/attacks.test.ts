@@ -1,4 +1,4 @@
-// What attackers try, and what they are answered. One test for each attack.
+// Attacks on the authorization server, one test for each.
 
 import assert from "node:assert/strict";
 import { createHmac, generateKeyPairSync, randomBytes, sign } from "node:crypto";
@@ -111,7 +111,7 @@ onEachDatabase("oauth attacks", (database) => {
     refused(await post(served, "/token", fields), "unsupported_grant_type");
   });
 
-  test("a code that is used again is refused, and ends what came of it", async () => {
+  test("a code that is used again is refused, and its tokens are revoked", async () => {
     const fields = await obtainCode(served, client, person, offline);
     const { body: tokens } = await post(served, "/token", fields);
     assert.equal((await served.request("/posts", { key: tokens.access_token })).status, 200);
@@ -122,7 +122,7 @@ onEachDatabase("oauth attacks", (database) => {
     refused(await post(served, "/token", { ...refresh, client_id: client.clientId }), "invalid_grant");
   });
 
-  test("of fifty who redeem a code at once, at two processes, one has tokens", async () => {
+  test("of fifty concurrent redemptions of a code, at two processes, one succeeds", async () => {
     const { url } = served;
     const other = await PorticoProcess.start(served.workspace, {
       key: served.portico.key,
@@ -141,7 +141,7 @@ onEachDatabase("oauth attacks", (database) => {
     }
   });
 
-  test("an old refresh token is refused, and ends the newest too", async () => {
+  test("an old refresh token is refused, and the newest is revoked too", async () => {
     const { refresh_token: first } = await obtainTokens(served, client, person, offline);
     const refresh = (token: string) =>
       post(served, "/token", {
@@ -157,7 +157,7 @@ onEachDatabase("oauth attacks", (database) => {
     expectAnswer(await served.request("/posts", { key: third.access_token }), invalid);
   });
 
-  test("of ten who use a refresh token at once one has tokens", async () => {
+  test("of ten concurrent uses of a refresh token one succeeds", async () => {
     const { refresh_token: token } = await obtainTokens(served, client, person, offline);
     const fields = { grant_type: "refresh_token", refresh_token: token, client_id: client.clientId };
     const answers = await Promise.all(Array.from({ length: 10 }, () => post(served, "/token", fields)));
@@ -165,7 +165,7 @@ onEachDatabase("oauth attacks", (database) => {
     for (const answer of answers.filter(({ status }) => status !== 200)) refused(answer, "invalid_grant");
   });
 
-  test("a refresh token gives no wider scope, and nothing to another client", async () => {
+  test("a refresh token cannot extend the scope, and works for its own client only", async () => {
     const { refresh_token: token } = await obtainTokens(served, client, person, offline);
     const fields = { grant_type: "refresh_token", refresh_token: token, client_id: client.clientId };
     refused(await post(served, "/token", { ...fields, scope: "openid posts:write" }), "invalid_scope");
@@ -173,7 +173,7 @@ onEachDatabase("oauth attacks", (database) => {
     refused(await post(served, "/token", { ...fields, client_id: clientId }), "invalid_grant");
   });
 
-  test("pages stand in no frame, run no script and load nothing from elsewhere", async () => {
+  test("pages cannot be framed, run no script and load nothing from other origins", async () => {
     const shown = await new Browser().follow(authorizeUrl(served, client, "openid").url);
     const policy = shown.headers.get("content-security-policy") ?? "";
     for (const directive of [
@@ -205,7 +205,7 @@ onEachDatabase("oauth attacks", (database) => {
     assert.equal(sent.status, 303);
   });
 
-  test("what people are told is the same for an unknown address and a wrong password", async () => {
+  test("an unknown address and a wrong password get the same page", async () => {
     const tryWith = async (email: string) => {
       const browser = new Browser();
       const shown = await browser.follow(authorizeUrl(served, client, "openid").url);
@@ -217,7 +217,7 @@ onEachDatabase("oauth attacks", (database) => {
     assert.equal(known[0], 401);
   });
 
-  test("a person of another tenant cannot sign in to a client, nor use a session there", async () => {
+  test("a user of another tenant can neither sign in to a client nor use a session there", async () => {
     const { tenant } = await served.command("tenant", "create", "--name", "Elsewhere");
     const stranger = await makePerson(served, "stranger@example.com", "--tenant", tenant.id);
     const browser = new Browser();
@@ -230,7 +230,7 @@ onEachDatabase("oauth attacks", (database) => {
     assert.match(asked.text, /name="password"/);
   });
 
-  test("a person who declines sends the application away with access_denied", async () => {
+  test("a user who denies access is redirected with access_denied", async () => {
     const browser = new Browser();
     const shown = await browser.follow(authorizeUrl(served, client, "openid").url);
     const signedIn = await browser.submit(shown, { email: person.email, password, choice: "sign-in" });
@@ -239,7 +239,7 @@ onEachDatabase("oauth attacks", (database) => {
     assert.equal(back.searchParams.get("iss"), `${served.url}/oauth`);
   });
 
-  test("what a request claims about its host has no effect", async () => {
+  test("Host and forwarding headers have no effect", async () => {
     const headers: Record<string, string> = {
       host: "evil.example",
       "x-forwarded-host": "evil.example",
@@ -258,7 +258,7 @@ onEachDatabase("oauth attacks", (database) => {
     assert.ok(shown.location?.startsWith(`${served.url}/oauth/`), shown.text);
   });
 
-  test("what is no client of ours is refused at the token endpoint in OAuth's words", async () => {
+  test("an unknown client is refused at the token endpoint with an OAuth error", async () => {
     const fields = { grant_type: "client_credentials", scope: "posts:read" };
     refused(
       await post(served, "/token", fields, basic({ ...machine, clientSecret: "wrong" })),
@@ -286,14 +286,14 @@ onEachDatabase("oauth attacks", (database) => {
     refused(html, "invalid_client", 401);
   });
 
-  test("a body that is too large or of another kind is refused in OAuth's words", async () => {
+  test("a body that is too large or of another media type is refused with an OAuth error", async () => {
     const large = await post(served, "/token", { grant_type: "x".repeat(100_000) });
     assert.deepEqual([large.status, large.body.error], [413, "invalid_request"]);
     const headers = { "content-type": "application/json" };
     refused(await post(served, "/token", { grant_type: "client_credentials" }, headers), "invalid_request");
   });
 
-  test("assertions: again, for others, from the future, for long, unsigned, with the public key as a secret, by an unknown key", async () => {
+  test("client assertions are refused if replayed, for another audience, from the future, too long-lived, unsigned, signed with the public key as a secret, or by an unknown key", async () => {
     const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
     const jwks = { keys: [{ ...publicKey.export({ format: "jwk" }), kid: "one", alg: "ES256" }] };
     const words = ["--type", "confidential", "--scopes", "posts:read", "--auth-method", "private_key_jwt"];
@@ -346,7 +346,7 @@ onEachDatabase("oauth attacks", (database) => {
     refused(await send(assertion({}, { exp: now + 3_700 })), "invalid_client", 401);
   });
 
-  test("ID tokens, refresh tokens and changed access tokens open nothing", async () => {
+  test("ID tokens, refresh tokens and modified access tokens are refused by the API", async () => {
     const tokens = await obtainTokens(served, client, person, offline);
     const [head, body, signature] = tokens.access_token.split(".");
     const claims = JSON.parse(Buffer.from(body, "base64url").toString());
@@ -377,7 +377,7 @@ onEachDatabase("oauth attacks", (database) => {
     });
   });
 
-  test("a tampered token, another client's and a refresh token of others are inactive", async () => {
+  test("modified tokens and those of other clients are introspected as inactive", async () => {
     const words = ["--type", "confidential", "--scopes", "posts:read"];
     const [stranger, resourceServer] = [
       await makeClient(served, ...words),
@@ -413,7 +413,7 @@ onEachDatabase("oauth attacks", (database) => {
     assert.equal((await look(machine, own.access_token)).active, true);
   });
 
-  test("a refresh token that is revoked takes its access tokens with it, within a second", async () => {
+  test("revoking a refresh token revokes its access tokens within a second", async () => {
     const tokens = await obtainTokens(served, client, person, offline);
     assert.equal((await served.request("/posts", { key: tokens.access_token })).status, 200);
     const revoked = await post(served, "/revoke", {
@@ -425,7 +425,7 @@ onEachDatabase("oauth attacks", (database) => {
     expectAnswer(await served.request("/posts", { key: tokens.access_token }), invalid);
   });
 
-  test("an access token that is revoked takes the refresh token of its grant with it", async () => {
+  test("revoking an access token revokes the refresh token of its grant", async () => {
     const tokens = await obtainTokens(served, client, person, offline);
     const shown = { client_id: client.clientId };
     const revoked = await post(served, "/revoke", { token: tokens.access_token, ...shown });
@@ -436,7 +436,7 @@ onEachDatabase("oauth attacks", (database) => {
     expectAnswer(await served.request("/posts", { key: tokens.access_token }), invalid);
   });
 
-  test("tokens end with their client and with their person", async () => {
+  test("tokens are invalid once their client or user is deleted", async () => {
     const [gone, other] = [
       await makePerson(served, "gone@example.com"),
       await makePublicClient(served, every),
@@ -452,7 +452,7 @@ onEachDatabase("oauth attacks", (database) => {
       expectAnswer(await served.request("/posts", { key }), invalid);
   });
 
-  test("an access token sees its tenant's rows only", async () => {
+  test("an access token gives access to its tenant's rows only", async () => {
     const { tenant } = await served.command("tenant", "create", "--name", "Other");
     const theirs = await makeClient(
       served,
@@ -469,7 +469,7 @@ onEachDatabase("oauth attacks", (database) => {
     assert.deepEqual(seen.body.data, []);
   });
 
-  test("tokens and sessions live through a restart", async () => {
+  test("tokens and sessions survive a restart", async () => {
     const tokens = await obtainTokens(served, client, person, offline);
     const { key } = served.portico;
     const port = new URL(served.url).port;
@@ -484,7 +484,7 @@ onEachDatabase("oauth attacks", (database) => {
     assert.equal((await post(served, "/token", fields)).status, 200);
   });
 
-  test("guesses of a password are slowed by account, also with the right one, and others sign in", async () => {
+  test("password attempts are limited by account, with the correct password too, and other users can sign in", async () => {
     const victim = await makePerson(served, "victim@example.com");
     const tryWith = async (email: string, secret: string) => {
       const browser = new Browser();
@@ -501,7 +501,7 @@ onEachDatabase("oauth attacks", (database) => {
       assert.equal((await tryWith(person.email, password)).status, 303);
   });
 
-  test("guesses of a device's code are slowed by address", async () => {
+  test("attempts at user codes are limited by address", async () => {
     const browser = new Browser();
     let shown = await browser.open(`${served.url}/oauth/device`);
     const statuses: number[] = [];
@@ -513,7 +513,7 @@ onEachDatabase("oauth attacks", (database) => {
     assert.deepEqual([statuses[0], statuses.at(-1)], [200, 429]);
   });
 
-  test("a device that does not wait is told to slow down", async () => {
+  test("a device that polls too fast gets slow_down", async () => {
     const words = ["--type", "public", "--grant-types", "device_code", "--scopes", "posts:read"];
     const { clientId } = await makeClient(served, ...words);
     const { body } = await post(served, "/device_authorization", {
@@ -529,7 +529,7 @@ onEachDatabase("oauth attacks", (database) => {
     assert.equal(errors.at(-1), "slow_down");
   });
 
-  test("a person withdraws what an application may do, and its tokens end within a second", async () => {
+  test("a user revokes the access of an application, and its tokens are invalid within a second", async () => {
     const grants = `${served.url}/oauth/grants`;
     assert.equal((await new Browser().open(grants)).status, 401);
     const someone = await makePerson(served, "someone@example.com");
@@ -552,7 +552,7 @@ onEachDatabase("oauth attacks", (database) => {
     expectAnswer(await served.request("/posts", { key: body.access_token }), invalid);
   });
 
-  test("whoever manages clients withdraws a grant of their tenant, and no other", async () => {
+  test("a caller who manages clients can revoke grants of their tenant only", async () => {
     const tokens = await obtainTokens(served, client, person, offline);
     const { grant_id: grant } = JSON.parse(
       Buffer.from(tokens.access_token.split(".")[1], "base64url").toString(),
@@ -570,7 +570,7 @@ onEachDatabase("oauth attacks", (database) => {
     expectAnswer(await served.request("/posts", { key: tokens.access_token }), invalid);
   });
 
-  test("nothing on disk opens anything", async () => {
+  test("no stored value is a usable secret", async () => {
     const tokens = await obtainTokens(served, client, person, offline);
     const fields = await obtainCode(served, client, person, "openid");
     const secrets = [tokens.refresh_token, tokens.access_token, fields["code"], machine.clientSecret!];

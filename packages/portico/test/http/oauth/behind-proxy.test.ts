@@ -1,4 +1,4 @@
-// An authorization server that callers reach at another address than the one it listens on.
+// The authorization server behind a reverse proxy.
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -17,11 +17,11 @@ import { serve } from "../../support/scenario.ts";
 
 const issuer = "https://auth.example.com/sso";
 
-describe("oauth behind a proxy that takes a folder away", () => {
+describe("oauth behind a proxy that removes a path prefix", () => {
   const folder = "https://example.com/api";
   const served = serve("sqlite", { env: { PUBLIC_URL: folder, AUTH_URL: `${folder}/oauth` } });
 
-  test("metadata stand where RFC 8414 and RFC 9728 look for them", async () => {
+  test("metadata are at the paths of RFC 8414 and RFC 9728", async () => {
     const told = (path: string) => served.request(`/.well-known/${path}`, { key: null });
     for (const path of ["/oauth", "/api/oauth"]) {
       const { status, body } = await told(`oauth-authorization-server${path}`);
@@ -37,7 +37,7 @@ describe("oauth behind a proxy that takes a folder away", () => {
 describe("oauth behind a proxy", () => {
   const served = serve("sqlite", { env: { AUTH_URL: issuer } });
 
-  test("everything that it tells of itself is at AUTH_URL, and it answers at the path of AUTH_URL", async () => {
+  test("its URLs begin with AUTH_URL, and it is served at the path of AUTH_URL", async () => {
     for (const path of ["/sso/.well-known/openid-configuration", "/.well-known/openid-configuration/sso"]) {
       const { status, body } = await served.request(path, { key: null });
       assert.deepEqual([status, body.issuer, body.token_endpoint], [200, issuer, `${issuer}/token`]);
@@ -47,7 +47,7 @@ describe("oauth behind a proxy", () => {
     assert.deepEqual(body.authorization_servers, [issuer]);
   });
 
-  test("its tokens open the API, and its cookies are sent over TLS only", async () => {
+  test("its tokens are accepted by the API, and its cookies are secure", async () => {
     const machine = await makeClient(served, "--type", "confidential", "--scopes", "posts:read");
     const body = new URLSearchParams({ grant_type: "client_credentials", scope: "posts:read" });
     const answer = await fetch(`${served.url}/sso/token`, { method: "POST", body, headers: basic(machine) });
@@ -68,11 +68,11 @@ describe("oauth behind a proxy", () => {
   });
 });
 
-describe("oauth behind a proxy that is trusted", () => {
+describe("oauth behind a trusted proxy", () => {
   const served = serve("sqlite", { env: { PORTICO_TRUSTED_PROXIES: "127.0.0.1" } });
   const elsewhere = "198.51.100.7";
 
-  test("who guesses at one address shuts nobody out at another, whatever else they write", async () => {
+  test("an attack from one address does not block another one, whatever headers it sends", async () => {
     const person = await makePerson(served, "grace@example.com");
     const { url } = authorizeUrl(served, await makePublicClient(served, "openid"), "openid");
     const signIn = async (from: string, email: string, typed: string): Promise<number> => {
@@ -80,20 +80,20 @@ describe("oauth behind a proxy that is trusted", () => {
       const shown = await browser.follow(url);
       return (await browser.send(shown, { email, password: typed, choice: "sign-in" })).status;
     };
-    const guesses = await Promise.all(
+    const statuses = await Promise.all(
       Array.from({ length: 101 }, (_, index) =>
         signIn(`${index}.1.1.1, 203.0.113.5`, `nobody${index}@example.com`, "wrong horse"),
       ),
     );
-    assert.ok(guesses.includes(401));
-    // A try comes back every six seconds, which hashing a hundred passwords may take.
+    assert.ok(statuses.includes(401));
+    // The quota refills by one attempt every six seconds, and hashing a hundred passwords can take that long.
     for (let tries = 0; tries < 20; tries += 1)
       if ((await signIn("203.0.113.5", `nobody${tries}@example.com`, "wrong horse")) === 429) break;
     assert.equal(await signIn("203.0.113.5", person.email, password), 429);
     assert.equal(await signIn(elsewhere, person.email, password), 303);
   });
 
-  test("a person sees from where they are signed in", async () => {
+  test("a user sees the address of each session", async () => {
     const person = await makePerson(served, "hopper@example.com");
     const browser = new Browser("node", { "x-forwarded-for": elsewhere });
     const client = await makePublicClient(served, "openid");

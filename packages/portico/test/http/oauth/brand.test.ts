@@ -1,4 +1,4 @@
-// The name, colour and logo of the pages, as whoever runs the server sets them.
+// The name, colour and logo that the operator sets for the pages.
 
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -31,14 +31,14 @@ describe("the brand of the pages", () => {
   });
   const page = () => new Browser().open(`${served.url}/oauth/device`);
 
-  test("its name stands in the title, as text", async () => {
+  test("its name is in the title, escaped", async () => {
     const { text } = await page();
     assert.match(text, /<title>Connect a device – Bücher &amp; &lt;Söhne&gt;<\/title>/);
     const { body } = await served.request("/.well-known/oauth-protected-resource", { key: null });
     assert.equal(body.resource_name, "Bücher & <Söhne>");
   });
 
-  test("its colour is made readable, and the policy allows just that style", async () => {
+  test("its colour is adjusted for contrast, and the policy allows exactly that style", async () => {
     const { text, headers } = await page();
     const [, style = ""] = /<style>(.*?)<\/style>/s.exec(text) ?? [];
     const [light, dark] = style.split("prefers-color-scheme");
@@ -49,7 +49,7 @@ describe("the brand of the pages", () => {
     assert.ok(policy.includes(`style-src 'sha256-${hash}'; img-src 'self';`), policy);
   });
 
-  test("its logo comes from here, under what it is, and can do nothing by itself", async () => {
+  test("its logo is served from the same origin with its media type and a restrictive policy", async () => {
     const { text } = await page();
     const [, source, name] =
       /<img class="logo" src="(\/oauth\/logo\?v=[\w-]+)" alt="([^"]+)">/.exec(text) ?? [];
@@ -65,7 +65,7 @@ describe("the brand of the pages", () => {
 describe("pages without a brand", () => {
   const served = serve("sqlite", { env: { PORTICO_PAGES_LOGO: "" } });
 
-  test("are called as the app is, and load no picture", async () => {
+  test("have the name of the app and no image", async () => {
     const { text, headers } = await new Browser().open(`${served.url}/oauth/device`);
     assert.match(text, /<title>Connect a device – Portico<\/title>/);
     assert.doesNotMatch(text, /<img/);

@@ -1,4 +1,4 @@
-// Guesses slow down those who make them: nobody locks somebody else out.
+// Brute-force limits slow down attackers and lock out nobody else.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -20,7 +20,7 @@ import { onOneDatabase } from "../../support/server.ts";
 const home = "198.51.100.7";
 const warning = "account.password_guessed";
 
-onOneDatabase("guesses", (database) => {
+onOneDatabase("brute-force limits", (database) => {
   let client: OAuthClientMade;
   const served = serve(database, {
     env: { PORTICO_TRUSTED_PROXIES: "127.0.0.1", PORTICO_FAILED_AUTH_QUOTA: "5/60" },
@@ -28,13 +28,13 @@ onOneDatabase("guesses", (database) => {
       client = await makePublicClient(made, "openid");
     },
   });
-  /** The page to sign in, for somebody at an address. */
+  /** The sign-in page, opened from a network address. */
   const openPage = async (from: string): Promise<(email: string, typed: string) => Promise<Shown>> => {
     const browser = new Browser("node", { "x-forwarded-for": from });
     const shown = await browser.follow(authorizeUrl(served, client, "openid").url);
     return (email, typed) => browser.send(shown, { email, password: typed, choice: "sign-in" });
   };
-  const guess = async (from: string, email: string, count: number): Promise<number[]> => {
+  const attempt = async (from: string, email: string, count: number): Promise<number[]> => {
     const signIn = await openPage(from);
     const answers = await Promise.all(Array.from({ length: count }, () => signIn(email, "wrong wrong")));
     return answers.map(({ status }) => status);
@@ -48,34 +48,34 @@ onOneDatabase("guesses", (database) => {
       Array.from({ length: 100 }, (_, index) => signIn(`nobody${index}@example.com`, "wrong wrong")),
     );
     // A token comes back every six seconds.
-    const heard = (await guess(attacker, person.email, 60)).filter((status) => status !== 429);
+    const heard = (await attempt(attacker, person.email, 60)).filter((status) => status !== 429);
     assert.ok(heard.length < 10, `${heard.length} were heard`);
     assert.equal((await (await openPage(home))(person.email, password)).status, 303);
-    // Guesses that were refused are no reason to write.
+    // Refused attempts cause no email.
     assert.deepEqual(await mailsTo(served, person.email, warning), []);
   });
 
-  test("an account that is guessed at from everywhere opens to its person, who is told once", async () => {
+  test("an account under attack from many addresses stays usable, and its user is warned once", async () => {
     const person = await makePerson(served, "target@example.com");
     const attackers = Array.from({ length: 6 }, (_, index) => `203.0.113.${index + 10}`);
-    const statuses = (await Promise.all(attackers.map((from) => guess(from, person.email, 12)))).flat();
-    // Ten from each address are tried, and the rest refused.
+    const statuses = (await Promise.all(attackers.map((from) => attempt(from, person.email, 12)))).flat();
+    // Ten from each address are verified, and the rest refused.
     assert.equal(statuses.filter((status) => status === 401).length, 60);
     assert.equal(statuses.filter((status) => status === 429).length, 12);
     const signIn = await openPage(home);
     const [signedIn] = await Promise.all([
       signIn(person.email, password),
-      guess("203.0.113.99", person.email, 10),
+      attempt("203.0.113.99", person.email, 10),
     ]);
     assert.equal(signedIn.status, 303);
     assert.match((await mailTo(served, person.email, warning)).text, /203\.0\.113\./);
     assert.equal((await mailsTo(served, person.email, warning)).length, 1);
   });
 
-  test("guesses from one address at one account are refused there, with the right password too", async () => {
+  test("attempts from one address for one account are refused, with the correct password too", async () => {
     const person = await makePerson(served, "pair@example.com");
     const other = await makePerson(served, "neighbour@example.com");
-    const statuses = await guess("203.0.113.200", person.email, 11);
+    const statuses = await attempt("203.0.113.200", person.email, 11);
     assert.deepEqual(statuses.sort(), [...Array(10).fill(401), 429]);
     const signIn = await openPage("203.0.113.200");
     const refused = await signIn(person.email, password);
@@ -85,7 +85,7 @@ onOneDatabase("guesses", (database) => {
     assert.equal((await (await openPage(home))(person.email, password)).status, 303);
   });
 
-  test("guesses of a client's secret keep nobody from using it, wherever they come from", async () => {
+  test("attempts at a client's secret do not keep the client from using it", async () => {
     const machine = await makeClient(served, "--type", "confidential", "--scopes", "posts:read");
     const wrong = { ...machine, clientSecret: "wrong" };
     const from = { "x-forwarded-for": "203.0.113.50" };

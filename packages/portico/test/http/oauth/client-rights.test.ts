@@ -1,4 +1,4 @@
-// What a client may have follows its record at once, and nobody comes to more through a client than they have.
+// Changes of a client take effect at once, and nobody gains access through a client that they lack.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -23,7 +23,7 @@ import { onEachDatabase } from "../../support/server.ts";
 
 const path = "/v1/oauth-clients";
 const offline = "openid offline_access posts:read posts:write";
-/** What is known of a client is asked for anew so often. */
+/** How long the status of a client is cached. */
 const soonMs = 1_000;
 
 onEachDatabase("rights of oauth clients", (database) => {
@@ -36,7 +36,7 @@ onEachDatabase("rights of oauth clients", (database) => {
   const machine = (scopes: string) => makeClient(served, "--type", "confidential", "--scopes", scopes);
   const granted = { grant_type: "client_credentials" };
 
-  test("whoever lacks a scope of a client neither rotates its secret nor changes it", async () => {
+  test("a caller who lacks a scope of a client can neither rotate its secret nor change it", async () => {
     const { id } = await machine("posts:write,users:write");
     const { key } = await served.command(
       "key",
@@ -62,7 +62,7 @@ onEachDatabase("rights of oauth clients", (database) => {
     assert.equal(body.errors[0].extensions.code, "insufficient_scope");
   });
 
-  test("without an overlap every older secret ends, whatever it was given before", async () => {
+  test("a rotation without overlap ends every older secret, whatever overlap it had", async () => {
     const first = await machine("posts:read");
     const rotate = (overlapSeconds: number) =>
       served.create(`${path}/${first.id}/rotations`, { overlapSeconds });
@@ -76,7 +76,7 @@ onEachDatabase("rights of oauth clients", (database) => {
     assert.deepEqual(await Promise.all([...secrets, last.clientSecret].map(statusOf)), [401, 401, 401, 200]);
   });
 
-  test("a scope that is taken from a client is gone from its tokens, and is not refreshed", async () => {
+  test("a scope that a client loses is removed from its tokens, and refreshing does not restore it", async () => {
     const client = await makePublicClient(served, offline.replaceAll(" ", ","));
     const tokens = await obtainTokens(served, client, person, offline);
     const write = (key: string) => served.request("/posts", { key, body: { title: "x" } });
@@ -94,7 +94,7 @@ onEachDatabase("rights of oauth clients", (database) => {
     expectAnswer(await write(body.access_token), { status: 403, code: "insufficient_scope" });
   });
 
-  test("a client that asks for no scope has all of its own, and is the subject of its token", async () => {
+  test("a client that requests no scope gets all of its own, and is the subject of its token", async () => {
     const client = await machine("posts:read,users:read");
     const { body } = await post(served, "/token", granted, basic(client));
     assert.deepEqual(body.scope.split(" ").sort(), ["posts:read", "users:read"]);
@@ -102,18 +102,18 @@ onEachDatabase("rights of oauth clients", (database) => {
     assert.deepEqual([seen.body.active, seen.body.sub], [true, client.clientId]);
   });
 
-  test("a token has one text", async () => {
+  test("a token has one valid encoding", async () => {
     const { body } = await post(served, "/token", granted, basic(await machine("posts:read")));
     const token: string = body.access_token;
     assert.equal((await served.request("/posts", { key: token })).status, 200);
-    // The last of 86 characters has four bits that mean nothing.
+    // The last of 86 characters has four unused bits.
     const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     const other = alphabet[alphabet.indexOf(token.at(-1)!) ^ 1];
     for (const altered of [`${token}!!`, `${token}=`, `${token}==`, `${token.slice(0, -1)}${other}`])
       assert.equal((await served.request("/posts", { key: altered })).status, 401, altered.slice(-5));
   });
 
-  test("who goes on while the person is away is asked for it, also with prompt=login", async () => {
+  test("offline access needs consent, with prompt=login too", async () => {
     const client = await makePublicClient(served, offline.replaceAll(" ", ","));
     const { url, verifier } = authorizeUrl(served, client, offline, { prompt: "login" });
     const back = await signInAndAllow(new Browser(), url, person);
@@ -128,7 +128,7 @@ onEachDatabase("rights of oauth clients", (database) => {
     assert.ok(body.scope.includes("offline_access"));
   });
 
-  test("an application of one's own that goes on while the person is away does not ask either", async () => {
+  test("offline access of a first-party application needs no consent", async () => {
     const { clientId } = await makePublicClient(served, offline.replaceAll(" ", ","), "--first-party");
     const { url } = authorizeUrl(served, { id: "", clientId }, offline);
     const browser = new Browser();

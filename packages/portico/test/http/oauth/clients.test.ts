@@ -73,13 +73,13 @@ onEachDatabase("oauth clients", (database) => {
     }
   });
 
-  test("a client that is removed is no client any more", async () => {
+  test("a deleted client cannot authenticate", async () => {
     const made = await served.create(path, machine);
     assert.equal((await served.request(`${path}/${made.id}`, { method: "DELETE" })).status, 204);
     assert.equal((await post(served, "/token", grant, basic(made))).status, 401);
   });
 
-  test("a change is held to the same rules, and what is fixed stays", async () => {
+  test("changes are validated like new clients, and immutable fields stay", async () => {
     const { id } = await served.create(path, page);
     const change = (body: object) => served.request(`${path}/${id}`, { method: "PATCH", body });
     expectAnswer(await change({ redirectUris: [] }), {

@@ -1,4 +1,4 @@
-// Another address for a person: it is confirmed before it opens anything, and the old one is told.
+// Changes of email addresses: the new one is confirmed before it can be used, and the previous one is notified.
 
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
@@ -122,13 +122,13 @@ onEachDatabase("changed addresses", (database) => {
     assert.deepEqual(await mailsTo(served, moved, reset), []);
   });
 
-  test("an address that was given at the creation has links to a new password", async () => {
+  test("an address set at creation gets password links", async () => {
     await served.create("/users", { name: "Created", email: "created@example.com" });
     await forget("created@example.com");
     await mailTo(served, "created@example.com", reset);
   });
 
-  test("an address that somebody else has by then is not confirmed", async () => {
+  test("an address that another user has meanwhile is not confirmed", async () => {
     const person = await makePerson(served, "late@example.com");
     const { access_token: key } = await tokensOf(person);
     expectAnswer(await change(person.id, "wanted@example.com", key), { status: 200 });
@@ -164,7 +164,7 @@ onEachDatabase("changed addresses", (database) => {
     await mailTo(served, second, reset);
   });
 
-  test("an account is no means to send mail to others: changes in a row are one mail", async () => {
+  test("changes in quick succession cause one email, so accounts cannot be used to send spam", async () => {
     const person = await makePerson(served, "many@example.com");
     const { access_token: key } = await tokensOf(person);
     await change(person.id, "many-1@example.com", key);

@@ -1,4 +1,4 @@
-// What clients of OAuth are told where they ask in a wrong way (RFC 6749, section 5.2).
+// Errors of the OAuth endpoints (RFC 6749, section 5.2).
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -47,7 +47,7 @@ onOneDatabase("oauth errors", (database) => {
     ["/jwks", "PUT", "GET, HEAD, OPTIONS"],
     ["/authorize", "DELETE", "GET, HEAD, POST, OPTIONS"],
   ] as const) {
-    test(`${method} ${path} is 405 in OAuth's words, with each method once`, async () => {
+    test(`${method} ${path} is 405 with an OAuth error, and lists each method once`, async () => {
       const answer = await request(path, { method });
       refused(answer, "invalid_request", 405);
       const told = (answer.headers.get("allow") ?? "").split(", ");
@@ -60,7 +60,7 @@ onOneDatabase("oauth errors", (database) => {
     ["/jwks", "GET, HEAD, OPTIONS"],
     ["/.well-known/openid-configuration", "GET, HEAD, OPTIONS"],
   ] as const) {
-    test(`OPTIONS ${path} tells the methods, and a page of another site what it may do`, async () => {
+    test(`OPTIONS ${path} lists the methods, and answers preflight requests`, async () => {
       const asked: Record<string, string>[] = [{}, { origin: "https://app.example.com" }];
       for (const headers of asked) {
         const answer = await request(path, { method: "OPTIONS", headers });
@@ -92,7 +92,7 @@ onOneDatabase("oauth errors", (database) => {
     });
   }
 
-  test("requests for authorization and for signing out can be posted, and see who is signed in", async () => {
+  test("authorization and sign-out requests can be posted, and use the session", async () => {
     const { url } = authorizeUrl(served, client, "openid posts:read");
     const send = (browser: Browser, address: string) => {
       const { origin, pathname, search } = new URL(address);
@@ -116,7 +116,7 @@ onOneDatabase("oauth errors", (database) => {
     assert.equal(long.status, 413);
   });
 
-  test("clients that do not know their secret are counted by address, and others are answered", async () => {
+  test("failed client authentications are limited by address, and other clients are not", async () => {
     const wrong = basic({ ...machine, clientSecret: "wrong" });
     const statuses: number[] = [];
     for (let tries = 0; tries < mostGuesses; tries += 1) {

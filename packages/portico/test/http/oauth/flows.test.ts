@@ -1,4 +1,4 @@
-// The flows of OAuth 2.0 and OpenID Connect, run by client libraries as they are installed.
+// The flows of OAuth 2.0 and OpenID Connect, run by published client libraries.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -36,7 +36,7 @@ onEachDatabase("oauth flows", (database) => {
     return oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, insecure));
   };
 
-  test("a single-page application signs a person in, reads in their name, and goes on without them", async () => {
+  test("a single-page application signs a user in, reads their data, and refreshes its tokens", async () => {
     const scope = "openid profile email offline_access posts:read posts:write";
     const { clientId } = await makePublicClient(served, scope.replaceAll(" ", ","));
     const client: oauth.Client = { client_id: clientId };
@@ -127,7 +127,7 @@ onEachDatabase("oauth flows", (database) => {
     ["client_secret_basic", openid.ClientSecretBasic],
     ["client_secret_post", openid.ClientSecretPost],
   ] as const) {
-    test(`a machine has a token for itself by ${name}`, async () => {
+    test(`a service gets a token for itself by ${name}`, async () => {
       const words = ["--type", "confidential", "--scopes", "posts:read", "--auth-method", name];
       const { clientId, clientSecret } = await makeClient(served, ...words);
       const config = await openid.discovery(
@@ -150,7 +150,7 @@ onEachDatabase("oauth flows", (database) => {
     });
   }
 
-  test("a request with an access token is no use of a key", async () => {
+  test("a request with an access token does not count as use of a key", async () => {
     const client = await makeClient(served, "--type", "confidential", "--scopes", "posts:read");
     const fields = { grant_type: "client_credentials", scope: "posts:read" };
     const { body } = await post(served, "/token", fields, basic(client));
@@ -168,7 +168,7 @@ onEachDatabase("oauth flows", (database) => {
     );
   });
 
-  test("a machine shows who it is by a signed assertion", async () => {
+  test("a service authenticates with a signed assertion", async () => {
     const { publicKey, privateKey } = await crypto.subtle.generateKey(
       { name: "ECDSA", namedCurve: "P-256" },
       true,
@@ -190,7 +190,7 @@ onEachDatabase("oauth flows", (database) => {
     assert.equal((await served.request("/posts", { key: tokens.access_token })).status, 200);
   });
 
-  test("a device without a keyboard is connected by a person on another one", async () => {
+  test("a user connects a device on another one", async () => {
     const scope = "openid offline_access posts:read";
     const words = ["--type", "public", "--grant-types", "device_code,refresh_token"];
     const { clientId } = await makeClient(served, ...words, "--scopes", scope.replaceAll(" ", ","));
@@ -228,7 +228,7 @@ onEachDatabase("oauth flows", (database) => {
     assert.deepEqual([again.status, Object(await again.json()).error], [400, "invalid_grant"]);
   });
 
-  test("an application pushes its request, and sends the person with a reference to it", async () => {
+  test("an application pushes its request and refers to it", async () => {
     const { clientId } = await makePublicClient(served, "openid,posts:read");
     const client: oauth.Client = { client_id: clientId };
     const server = await discovered();
@@ -259,7 +259,7 @@ onEachDatabase("oauth flows", (database) => {
     assert.equal((await served.request("/posts", { key: tokens.access_token })).status, 200);
   });
 
-  test("an application of one's own does not ask, and a person who signs out is signed out", async () => {
+  test("a first-party application needs no consent, and signing out ends the session", async () => {
     const { clientId } = await makePublicClient(served, "openid,posts:read", "--first-party");
     const { url } = authorizeUrl(served, { id: "", clientId }, "openid posts:read");
     const browser = new Browser();
@@ -274,7 +274,7 @@ onEachDatabase("oauth flows", (database) => {
     assert.match((await browser.follow(url)).text, /name="password"/);
   });
 
-  test("a new signing key is announced, and the old one goes on verifying", async () => {
+  test("a new signing key is published first, and the old one still verifies", async () => {
     const words = ["--type", "confidential", "--scopes", "posts:read"];
     const { clientId, clientSecret } = await makeClient(served, ...words);
     const authorization = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString("base64")}`;

@@ -1,4 +1,4 @@
-// Requests that nobody would send, at every path of the authorization server: none is a failure of ours.
+// Random requests to every path of the authorization server: none causes a 500.
 
 import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
@@ -45,7 +45,7 @@ onOneDatabase("oauth, fuzzed", (database) => {
     },
   });
 
-  /** What was sent, where the answer is a failure. */
+  /** The request, if its response is a failure. */
   const failure = async (): Promise<string | undefined> => {
     const values = [...standing, client.clientId, client.clientSecret!, served.url];
     const query = Array.from({ length: randomInt(8) }, () => {

@@ -1,4 +1,4 @@
-// `/v1/grants`: what applications may do for the person of a credential.
+// `/v1/grants`: the access of applications to the account of the caller's user.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -34,7 +34,7 @@ onEachDatabase("grants", (database) => {
   const tokenOf = async (giver: Person): Promise<string> =>
     (await obtainTokens(served, client, giver, scope)).access_token;
 
-  test("a person sees what they allowed, to which application, since when and until when", async () => {
+  test("a user sees each grant with its application, scopes and times", async () => {
     const key = await tokenOf(person);
     const answer = await served.request(path, { key });
     expectAnswer(answer, { status: 200 });
@@ -48,7 +48,7 @@ onEachDatabase("grants", (database) => {
     assert.ok(createdAt < expiresAt && new Date(createdAt).toISOString() === createdAt);
   });
 
-  test("nobody sees the grants of another person, of the same tenant or of another one", async () => {
+  test("a user does not see the grants of other users, of the same tenant or another one", async () => {
     await tokenOf(person);
     const other = await makePerson(served, "other@example.com");
     const seen = (await served.request(path, { key: await tokenOf(other) })).body.data;
@@ -60,7 +60,7 @@ onEachDatabase("grants", (database) => {
     expectAnswer(refused, { status: 404, code: "not_found" });
   });
 
-  test("it takes clients:read and a person", async () => {
+  test("listing requires clients:read and a user", async () => {
     const reader = await obtainTokens(served, client, person, "openid posts:read");
     expectAnswer(await served.request(path, { key: reader.access_token }), {
       status: 403,
@@ -74,7 +74,7 @@ onEachDatabase("grants", (database) => {
     expectAnswer(await served.request(path, { key: null }), { status: 401 });
   });
 
-  test("a grant that is withdrawn is listed no more, and its tokens are refused within a second", async () => {
+  test("a revoked grant is not listed, and its tokens are refused within a second", async () => {
     const [first, second] = [await tokenOf(person), await tokenOf(person)];
     const { grant_id: id } = JSON.parse(Buffer.from(first.split(".")[1]!, "base64url").toString());
     assert.equal((await served.request(`${path}/${id}`, { method: "DELETE", key: second })).status, 204);
@@ -85,7 +85,7 @@ onEachDatabase("grants", (database) => {
     expectAnswer(await served.request(`${path}/${id}`, { method: "DELETE", key: second }), { status: 404 });
   });
 
-  test("they are paged, newest first, by a cursor that serves nobody else", async () => {
+  test("grants are paged, newest first, and a cursor is valid for its user only", async () => {
     const many = await makePerson(served, "many@example.com");
     const key = await tokenOf(many);
     for (let more = 0; more < 4; more += 1)

@@ -1,4 +1,4 @@
-// Access tokens of another issuer, which is asked about each (RFC 7662).
+// Access tokens of another issuer, verified by its introspection endpoint (RFC 7662).
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -13,11 +13,11 @@ import { makeWorkspace, onEachDatabase, porticoProcess } from "../../support/ser
 const [clientId, clientSecret] = ["portico api", "s3cret:&+"];
 const invalid = { status: 401, code: "invalid_credential" } as const;
 
-/** Another issuer: says of each token what a test has it say. */
+/** Another issuer, whose introspection responses are set by the tests. */
 class Issuer {
   readonly says = new Map<string, unknown>();
   readonly asked: string[] = [];
-  /** What it does instead of answering. */
+  /** How it fails, if it does. */
   fails:
     | "with 500"
     | "with 401"
@@ -81,7 +81,7 @@ const inAnHour = (): number => Math.floor(Date.now() / 1000) + 3_600;
 onEachDatabase("tokens of another issuer", (database) => {
   const served = serve(database, { env: settings });
   let count = 0;
-  /** A token of which the issuer says this. */
+  /** A token with this introspection response. */
   const token = (says: object = {}): string => {
     count += 1;
     const made = `opaque-${database}-${count}`;
@@ -94,7 +94,7 @@ onEachDatabase("tokens of another issuer", (database) => {
     issuer.fails = undefined;
   });
 
-  test("only a client that acts for itself changes people", async () => {
+  test("only a client that acts for itself can change users", async () => {
     const [user] = (await served.request("/users")).body.data;
     const rename = (key: string) =>
       served.request(`/users/${user.id}`, { method: "PATCH", key, body: { name: user.name } });
@@ -104,7 +104,7 @@ onEachDatabase("tokens of another issuer", (database) => {
     expectAnswer(await rename(token({ scope, sub: "app" })), { status: 200 });
   });
 
-  test("a token opens what its scopes say, and its issuer is asked once in a few seconds", async () => {
+  test("a token gives the access of its scopes, and is introspected once in a few seconds", async () => {
     const key = token();
     for (let times = 0; times < 5; times += 1) assert.equal((await read(key)).status, 200);
     expectAnswer(await served.request("/posts", { key, body: { title: "x" } }), {
@@ -121,7 +121,7 @@ onEachDatabase("tokens of another issuer", (database) => {
     expectAnswer(await read(key), invalid);
   });
 
-  test("the scope * of another issuer is none: it is for API keys only", async () => {
+  test("the scope * of another issuer is ignored: it is for API keys only", async () => {
     expectAnswer(await read(token({ scope: "*" })), { status: 403, code: "insufficient_scope" });
     const key = token({ scope: "* posts:read keys:manage", sub: "app" });
     assert.equal((await read(key)).status, 200);
@@ -136,17 +136,17 @@ onEachDatabase("tokens of another issuer", (database) => {
   for (const [fact, says] of [
     ["is not active", { active: false }],
     ["is active in words only", { active: "true" }],
-    ["is a refresh token, whose type is not told", { token_type: undefined }],
+    ["is a refresh token, which has no type", { token_type: undefined }],
     ["is of another type", { token_type: "N_A" }],
     ["has expired", { exp: 1 }],
     ["is not valid yet", { nbf: inAnHour() }],
     ["is meant for another API", { aud: "https://other.example.com" }],
     ["is meant for other APIs", { aud: ["https://a.example.com", "https://b.example.com"] }],
   ] as const) {
-    test(`a token that ${fact} opens nothing`, async () => expectAnswer(await read(token(says)), invalid));
+    test(`a token that ${fact} is refused`, async () => expectAnswer(await read(token(says)), invalid));
   }
 
-  test("a token that is meant for this API among others opens it, whatever it is called by", async () => {
+  test("a token with this API among its audiences is accepted, whatever names it has", async () => {
     assert.equal((await read(token({ aud: ["https://a.example.com", served.url] }))).status, 200);
     assert.equal((await read(token({ aud: served.url }))).status, 200);
     const strange = { client_id: '"},{\n\ud800', sub: "é/../x".repeat(500) };
@@ -154,7 +154,7 @@ onEachDatabase("tokens of another issuer", (database) => {
     assert.equal((await read(token({ client_id: 7, sub: null, scope: ["posts:read"] }))).status, 403);
   });
 
-  test("our own tokens, and what was meant to be a key, are nobody else's business", async () => {
+  test("Portico's own tokens, and anything that starts like a key, are not sent to the issuer", async () => {
     const machine = await makeClient(served, "--type", "confidential", "--scopes", "posts:read");
     const fields = { grant_type: "client_credentials", scope: "posts:read" };
     const { body } = await post(served, "/token", fields, basic(machine));
@@ -168,7 +168,7 @@ onEachDatabase("tokens of another issuer", (database) => {
     assert.equal((await read(served.portico.key)).status, 200);
   });
 
-  test("a JSON Web Token of another issuer is asked about as well", async () => {
+  test("a JSON Web Token of another issuer is introspected as well", async () => {
     const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
     const jwt = `${part({ alg: "ES256" })}.${part({ iss: "https://id.example.com", n: database })}.AAAA`;
     expectAnswer(await read(jwt), invalid);
@@ -185,7 +185,7 @@ onEachDatabase("tokens of another issuer", (database) => {
     "with too much",
     "not at all",
   ] as const) {
-    test(`while the issuer answers ${fails}, nothing is opened, and afterwards it is asked again`, async () => {
+    test(`while the issuer answers ${fails}, tokens are refused, and afterwards introspected again`, async () => {
       const key = token();
       issuer.fails = fails;
       const closed = await read(key);
@@ -197,7 +197,7 @@ onEachDatabase("tokens of another issuer", (database) => {
 
   test("while the issuer fails, one warning is logged until it answers again", async () => {
     const { portico } = served;
-    // Lines are written a little after what they tell of; these are of the tests before.
+    // Log lines of earlier tests may be written late.
     await sleep(1_000);
     const before = portico.output.length;
     issuer.fails = "with 500";
@@ -205,7 +205,7 @@ onEachDatabase("tokens of another issuer", (database) => {
     issuer.fails = undefined;
     for (const { status } of answers) assert.equal(status, 503);
     assert.equal((await read(token())).status, 200);
-    const warning = /does not say whether it is good/g;
+    const warning = /token introspection at the other issuer fails/g;
     for (let tries = 0; tries < 50 && !warning.test(portico.output.slice(before)); tries += 1)
       await sleep(50);
     const logged = portico.output.slice(before);
@@ -214,7 +214,7 @@ onEachDatabase("tokens of another issuer", (database) => {
   });
 });
 
-describe("a faulty introspection stops the start", () => {
+describe("an invalid introspection setting stops the start", () => {
   for (const [fact, env, message] of [
     ["no URL", { PORTICO_INTROSPECTION_URL: "id.example.com" }, /PORTICO_INTROSPECTION_URL must be/],
     ["no secret", { PORTICO_INTROSPECTION_CLIENT_SECRET: "" }, /needs PORTICO_INTROSPECTION_CLIENT_ID and/],

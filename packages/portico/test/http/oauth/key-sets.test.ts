@@ -1,4 +1,4 @@
-// Clients that say where their keys are: what is asked there, and what is not.
+// Clients with a jwksUri: when it is requested, and when it is not.
 
 import assert from "node:assert/strict";
 import { generateKeyPairSync, type KeyObject, randomUUID, sign } from "node:crypto";
@@ -16,7 +16,7 @@ const keySet = JSON.stringify({
 });
 const words = ["--type", "confidential", "--scopes", "posts:read", "--auth-method", "private_key_jwt"];
 
-/** A server of key sets that counts what it is asked. */
+/** A server of key sets that counts its requests. */
 class KeySetServer {
   readonly asked: string[] = [];
   connections = 0;
@@ -92,7 +92,7 @@ onEachDatabase("key sets of clients", (database) => {
   const clientAt = (path: string): Promise<OAuthClientMade> =>
     makeClient(served, ...words, "--jwks-uri", keySets.url + path);
 
-  test("a machine shows who it is with a key that stands at its address, which is asked once", async () => {
+  test("a service authenticates with a key of its jwksUri, which is requested once", async () => {
     const path = `/keys/${database}`;
     const machine = await clientAt(path);
     for (let times = 0; times < 5; times += 1) {
@@ -103,7 +103,7 @@ onEachDatabase("key sets of clients", (database) => {
     assert.equal(keySets.countOf(path), 1);
   });
 
-  test("names of keys that are not there do not have it asked again and again", async () => {
+  test("unknown key ids do not cause repeated requests", async () => {
     const path = `/unknown/${database}`;
     const machine = await clientAt(path);
     for (const kid of ["two", "three", "four"])
@@ -114,7 +114,7 @@ onEachDatabase("key sets of clients", (database) => {
   });
 
   for (const path of ["/large", "/moved", "/missing", "/text", "/slow"]) {
-    test(`what ${path} answers is no key set, and is not asked for again at once`, async () => {
+    test(`the response of ${path} is not a key set, and is not requested again at once`, async () => {
       const asked = keySets.countOf(path);
       const machine = await clientAt(path);
       for (let times = 0; times < 3; times += 1)
@@ -123,7 +123,7 @@ onEachDatabase("key sets of clients", (database) => {
     });
   }
 
-  test("an address that cannot be one is refused when the client is made", async () => {
+  test("an invalid jwksUri is refused when the client is created", async () => {
     const body = { name: "x", type: "confidential", scopes: ["posts:read"] };
     for (const [jwksUri, issue] of [
       ["http://example.com/keys", "format"],
@@ -161,7 +161,7 @@ describe("key sets of clients, live", () => {
     await workspace?.remove();
   });
 
-  test("a client with its keys at hand is served", async () => {
+  test("a client with jwks works", async () => {
     const call = ["client", "create", "--name", "Live", ...words, "--jwks", keySet];
     assert.equal((await tokenOf(server, await runCommand(workspace, call, { env }))).status, 200);
   });

@@ -1,4 +1,4 @@
-// What was true when a request for authorization or a token was made, and is not any more.
+// Changes between an authorization request and the use of its tokens.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -24,7 +24,7 @@ import { serve } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
 
 const every = "openid,email,offline_access,posts:read,posts:write";
-/** In which a change shows at the latest. */
+/** The time within which a change takes effect. */
 const noticedMs = 1_000;
 
 onEachDatabase("oauth and late changes", (database) => {
@@ -44,7 +44,7 @@ onEachDatabase("oauth and late changes", (database) => {
   const remove = async (path: string): Promise<void> => {
     assert.equal((await served.request(path, { method: "DELETE" })).status, 204);
   };
-  /** The page on which the person is asked what an application may do. */
+  /** The consent page of a new authorization request. */
   const askedIn = async (browser: Browser, client: OAuthClientMade): Promise<Asked & { shown: Shown }> => {
     const asked = authorizeUrl(served, client, "openid posts:read");
     const shown = await browser.submit(await browser.follow(asked.url), {
@@ -60,13 +60,13 @@ onEachDatabase("oauth and late changes", (database) => {
     });
 
   for (const [fact, happens] of [
-    ["the application is gone", (client) => remove(`/v1/oauth-clients/${client.id}`)],
+    ["the application is deleted", (client) => remove(`/v1/oauth-clients/${client.id}`)],
     [
-      "the redirect URI is gone",
+      "the redirect URI is removed",
       (client) => change(client, { redirectUris: ["https://new.example.com/callback"] }),
     ],
   ] as [string, (client: OAuthClientMade) => Promise<void>][]) {
-    test(`while a person is asked, ${fact}: an error page, and nobody is sent anywhere`, async () => {
+    test(`while the consent page is open, ${fact}: the form gets an error page and no redirect`, async () => {
       const client = await makePublicClient(served, every);
       const browser = new Browser();
       const { shown } = await askedIn(browser, client);
@@ -86,7 +86,7 @@ onEachDatabase("oauth and late changes", (database) => {
     });
   }
 
-  test("what a person allowed once is one code, however often the browser goes on at once", async () => {
+  test("one consent gives one code, however often the browser continues concurrently", async () => {
     const client = await makePublicClient(served, every);
     for (let round = 0; round < 4; round += 1) {
       const browser = new Browser();
@@ -104,7 +104,7 @@ onEachDatabase("oauth and late changes", (database) => {
     }
   });
 
-  test("a form that is sent again after the answer makes no second one", async () => {
+  test("a form that is submitted again gives no second code", async () => {
     const client = await makePublicClient(served, every);
     const browser = new Browser();
     const asked = await askedIn(browser, client);
@@ -118,7 +118,7 @@ onEachDatabase("oauth and late changes", (database) => {
     for (const { status } of answers) assert.ok(status < 500);
   });
 
-  test("an application that is one's own no more asks, though it was allowed without asking", async () => {
+  test("an application that is no longer first-party needs consent, despite its earlier grant", async () => {
     const client = await makePublicClient(served, every, "--first-party");
     const browser = new Browser();
     const { url } = authorizeUrl(served, client, "openid posts:read");
@@ -128,7 +128,7 @@ onEachDatabase("oauth and late changes", (database) => {
     assert.match((await browser.follow(url)).text, /value="allow"/);
   });
 
-  test("scopes that are taken from a client are gone wherever its tokens are looked at", async () => {
+  test("scopes that a client loses are gone from introspection and userinfo", async () => {
     const client = await makePublicClient(served, every);
     const scope = "openid email offline_access posts:read posts:write";
     const { access_token: token } = await obtainTokens(served, client, person, scope);
@@ -140,7 +140,7 @@ onEachDatabase("oauth and late changes", (database) => {
     assert.deepEqual([told.status, told.body], [200, { sub: person.id }]);
   });
 
-  test("of a person who is gone no token is left", async () => {
+  test("tokens of a deleted user are invalid", async () => {
     const gone = await makePerson(served, "gone@example.com");
     const client = await makePublicClient(served, every);
     const tokens = await obtainTokens(served, client, gone, "openid offline_access posts:read");

@@ -1,4 +1,4 @@
-// What people do by mail: choose another password, and show that mail reaches them.
+// Links in emails: resetting a password and confirming an address.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -35,7 +35,7 @@ onEachDatabase("oauth by mail", (database) => {
   });
   const signInPage = async (browser: Browser): Promise<Shown> =>
     browser.follow(authorizeUrl(served, client, scope).url);
-  /** The page on which somebody says that they cannot sign in. */
+  /** The page for requesting a password link. */
   const forgottenPage = async (browser = new Browser()): Promise<[Browser, Shown]> => {
     const { text } = await signInPage(browser);
     const [, path] = /<a href="([^"]+)">Forgot your password\?<\/a>/.exec(text) ?? [];
@@ -63,7 +63,7 @@ onEachDatabase("oauth by mail", (database) => {
     return shown.status === 200;
   };
 
-  test("a person who forgot their password chooses another one, and the old one is none any more", async () => {
+  test("a user resets a forgotten password, and the old one is refused", async () => {
     const person = await makePerson(served, "forgetful@example.com");
     const link = await linkFor(person.email);
     assert.equal((await change(link, "short")).status, 422);
@@ -79,7 +79,7 @@ onEachDatabase("oauth by mail", (database) => {
     assert.equal(claims.email_verified, true);
   });
 
-  test("a link works once: of ten who use it at once, one does", async () => {
+  test("a link works once: of ten concurrent uses one succeeds", async () => {
     const person = await makePerson(served, "once@example.com");
     const link = await linkFor(person.email);
     const answers = await Promise.all(
@@ -91,7 +91,7 @@ onEachDatabase("oauth by mail", (database) => {
     assert.equal((await mailsTo(served, person.email, "account.password_changed")).length, 1);
   });
 
-  test("after a reset nothing goes on: sessions, refresh tokens, access tokens, other links, a sign-in under way", async () => {
+  test("a reset ends everything: sessions, refresh tokens, access tokens, other links, a pending sign-in", async () => {
     const person = await makePerson(served, "thorough@example.com");
     const browser = new Browser();
     await signInAndAllow(browser, authorizeUrl(served, client, scope).url, person);
@@ -121,7 +121,7 @@ onEachDatabase("oauth by mail", (database) => {
     });
   });
 
-  test("unknown addresses, and those of another tenant, are answered as known ones are and sent nothing", async () => {
+  test("unknown addresses, and those of another tenant, get the same response and no email", async () => {
     await makeTenant(served.workspace);
     const person = await makePerson(served, "known@example.com");
     const answers = [];
@@ -134,7 +134,7 @@ onEachDatabase("oauth by mail", (database) => {
       assert.deepEqual(await mailsTo(served, email, resetKind), []);
   });
 
-  test("an account is sent three mails in a quarter of an hour, and no more", async () => {
+  test("an account gets at most three emails in fifteen minutes", async () => {
     const statuses = [];
     for (const email of ["often@example.com", "Often@example.com", " often@example.com", "often@example.com"])
       statuses.push((await ask(email)).status);
@@ -142,7 +142,7 @@ onEachDatabase("oauth by mail", (database) => {
     assert.ok(Number((await ask("often@example.com")).headers.get("retry-after")) > 0);
   });
 
-  test("a link that was sent to an address of before opens nothing", async () => {
+  test("a link that was sent to a previous address is invalid", async () => {
     const person = await makePerson(served, "moving@example.com");
     const link = await linkFor(person.email);
     const moved = { method: "PATCH", body: { email: "moved@example.com" } };
@@ -151,7 +151,7 @@ onEachDatabase("oauth by mail", (database) => {
     assert.equal(await canSignIn({ ...person, email: "moved@example.com" }, password), true);
   });
 
-  test("links that nobody was sent, and forms from elsewhere, are refused", async () => {
+  test("unknown links, and forms of other sites, are refused", async () => {
     const person = await makePerson(served, "forged@example.com");
     const link = await linkFor(person.email);
     for (const token of ["", "x", "A".repeat(43), `${new URL(link).searchParams.get("token")}x`, "\u0000"]) {
@@ -172,7 +172,7 @@ onEachDatabase("oauth by mail", (database) => {
     assert.equal((await new Browser().open(wrongPurpose)).status, 400);
   });
 
-  test("a person confirms their address, and another address is not confirmed with it", async () => {
+  test("a user confirms an address, which does not confirm a later one", async () => {
     const person = await makePerson(served, "confirming@example.com");
     const browser = new Browser();
     await signInAndAllow(browser, authorizeUrl(served, client, scope).url, person);
@@ -197,7 +197,7 @@ onEachDatabase("oauth by mail", (database) => {
     assert.equal(await verified(), false);
   });
 
-  test("a link stands nowhere but in its mail: not in the records, not in the log", async () => {
+  test("the token of a link is in its email only, not in the records or the log", async () => {
     const person = await makePerson(served, "secret@example.com");
     const link = await linkFor(person.email);
     await new Browser().open(link);

@@ -1,4 +1,4 @@
-// What no parameter of the authorization server can hold is refused at each path, for each name, on both databases.
+// Invalid parameters of the authorization server are refused at each path, for each name, on both databases.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -44,9 +44,9 @@ const thorough = new Set([
   "POST /interaction/x",
   "POST /device",
 ]);
-/** Refused whatever the name. */
+/** Values that are invalid for every parameter. */
 const unstorable = ["a%00b", "%00", "a\u0000b", "%ED%A0%80", "%ff", "%", "%zz", "x".repeat(20_000)];
-/** Taken or refused. */
+/** Values that are accepted or refused, depending on the parameter. */
 const odd = ["", "%2500", "%F0%9F%98%80", "%EF%BF%BF", "%0d%0aX:%20y", "[]", "a&b=c", "__proto__", "é"];
 
 onOneDatabase("parameters of oauth", (database) => {
@@ -60,7 +60,7 @@ onOneDatabase("parameters of oauth", (database) => {
     },
   });
   const send = async (method: "GET" | "POST", path: string, text: string): Promise<number> => {
-    // From ever other addresses, so that none is refused for its number of requests.
+    // From changing addresses, so that none reaches its limit.
     asked += 1;
     const headers: Record<string, string> = {
       "x-forwarded-for": `10.${asked >> 16}.${(asked >> 8) & 255}.${asked & 255}`,
@@ -86,7 +86,7 @@ onOneDatabase("parameters of oauth", (database) => {
       );
     return wrong;
   };
-  /** Every name at the paths that do most with it, and some names at every path. */
+  /** Every name at the paths that use it most, and some names at every path. */
   const check = (values: readonly string[], isRight: (status: number) => boolean) =>
     [...paths, ...forms].flatMap(([method, path]) =>
       (thorough.has(`${method} ${path}`) ? names : ["client_id", "email", "unknown"]).flatMap((name) =>
@@ -97,11 +97,11 @@ onOneDatabase("parameters of oauth", (database) => {
       ),
     );
 
-  test("what cannot be stored, and what is too long, is refused as the value of every parameter", async () => {
+  test("values that cannot be stored, and values that are too long, are refused for every parameter", async () => {
     assert.deepEqual(await inTurn(check(unstorable, (status) => status >= 400 && status < 500)), []);
   });
 
-  test("nothing that a parameter holds is a failure of the server", async () => {
+  test("no value of a parameter causes a 500", async () => {
     assert.deepEqual(await inTurn(check(odd, (status) => status < 500)), []);
   });
 
@@ -120,7 +120,7 @@ onOneDatabase("parameters of oauth", (database) => {
     assert.equal(await sendAs(form, Buffer.from([0x61, 0x3d, 0xff])), 400);
   });
 
-  test("headers that name a client, and paths, are no failure of the server either", async () => {
+  test("no Authorization header and no path causes a 500", async () => {
     for (const name of [
       "client_%00",
       "client_%2500",
@@ -166,7 +166,7 @@ onOneDatabase("parameters of oauth", (database) => {
         assert.ok((await send("GET", `${before}${path}`, "")) < 500, `${before}${path}`);
   });
 
-  test("cookies that nobody was given are no failure of the server", async () => {
+  test("no forged cookie causes a 500", async () => {
     const { url } = authorizeUrl(served, client, "openid");
     for (const value of ["%00", "\u00ff", "x".repeat(8_000), "a=b=c", "%ED%A0%80", '"', ""])
       for (const name of ["portico_session", "portico_interaction", "portico_resume"])
@@ -177,7 +177,7 @@ onOneDatabase("parameters of oauth", (database) => {
         }
   });
 
-  test("another spelling of a path is the same path, or none", async () => {
+  test("another spelling of a path is the same path, or not found", async () => {
     const { url } = authorizeUrl(served, client, "openid", { prompt: "login" });
     const query = new URL(url).search;
     for (const path of [

@@ -1,4 +1,4 @@
-// Passkeys: added on a page of the account, shown instead of a password, and worth nothing to anybody else.
+// Passkeys: added on an account page, used instead of a password, valid for their user only.
 
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
@@ -21,7 +21,7 @@ import { onEachDatabase } from "../../support/server.ts";
 
 const [adds, signsIn] = ["Add a passkey", "Sign in with a passkey"];
 
-/** What the form of a page asks the browser. */
+/** The options in the form of a page. */
 function optionsOf({ text }: Shown): Options {
   const [, json] = /data-options="([^"]+)"/.exec(text) ?? [];
   assert.ok(json, text);
@@ -32,7 +32,7 @@ onEachDatabase("passkeys", (database) => {
   let client: OAuthClientMade;
   let grace: Person;
   let hers: Browser;
-  // An address has no passkeys: they are made for a name.
+  // Passkeys require a host name.
   const served = serve(database, {
     env: { HOST: "localhost" },
     prepare: async (made) => {
@@ -70,7 +70,7 @@ onEachDatabase("passkeys", (database) => {
     return browser.submit(shown, { credential: authenticator.get(optionsOf(shown), wrong) }, signsIn);
   };
 
-  test("a person adds a passkey and signs in with it, without telling who they are", async () => {
+  test("a user adds a passkey and signs in with it, without entering an address", async () => {
     const authenticator = await withPasskey();
     const consent = await signIn(authenticator);
     assert.equal(consent.status, 200, consent.text);
@@ -84,7 +84,7 @@ onEachDatabase("passkeys", (database) => {
     ["stay", {}, 200],
     ["go, if they are not theirs", { remove_passkeys: "yes" }, 401],
   ] as const) {
-    test(`who chooses another password is shown their passkeys, which ${fact}`, async () => {
+    test(`the page for a new password lists the passkeys, which ${fact}`, async () => {
       const person = await makePerson(served, `forgetful-${status}@example.com`);
       const authenticator = await withPasskey(await signedIn(person));
       const browser = new Browser();
@@ -99,7 +99,7 @@ onEachDatabase("passkeys", (database) => {
     });
   }
 
-  test("a person is told of each passkey that is added, and no markup comes with its name", async () => {
+  test("a user gets an email for each new passkey, with its name escaped", async () => {
     const person = await makePerson(served, "told@example.com");
     await add(await signedIn(person), new Authenticator(served.url), {}, "<b>Phone</b>");
     const mail = await mailTo(served, person.email, "account.passkey_added");
@@ -108,7 +108,7 @@ onEachDatabase("passkeys", (database) => {
     assert.match(mail.text, /^ {2}From: +(127\.0\.0\.1|::1)$/m);
   });
 
-  test("the page asks for a key that names its person, verifies them, and is not there yet", async () => {
+  test("the page requests a discoverable credential with user verification that does not exist yet", async () => {
     const known = (await hers.open(page())).text.match(/name="remove"/g)?.length ?? 0;
     await withPasskey();
     const asked = JSON.parse(JSON.stringify(optionsOf(await hers.open(page()))));
@@ -132,7 +132,7 @@ onEachDatabase("passkeys", (database) => {
     assert.notEqual(signIn.challenge, optionsOf(await signInPage(new Browser())).challenge);
   });
 
-  test("pages work without scripts: what needs one is hidden, and the script comes from here", async () => {
+  test("pages work without scripts: the passkey form is hidden, and the script is of the same origin", async () => {
     const shown = await signInPage(new Browser());
     assert.match(shown.text, /<form [^>]*data-passkey="get"[^>]* hidden>/);
     assert.match(
@@ -160,7 +160,7 @@ onEachDatabase("passkeys", (database) => {
     ["in the name of another person", { userHandle: Buffer.from("user_x").toString("base64url") }],
     ["that counts backward", { counter: 1 }],
   ] as const satisfies readonly (readonly [string, Wrong])[]) {
-    test(`an answer ${fact} signs nobody in`, async () => {
+    test(`a response ${fact} is refused`, async () => {
       const authenticator = await withPasskey();
       assert.equal((await signIn(authenticator, { counter: 5 })).status, 200);
       const refused = await signIn(authenticator, wrong);
@@ -170,7 +170,7 @@ onEachDatabase("passkeys", (database) => {
     });
   }
 
-  test("an answer serves once, in the page that it was made for", async () => {
+  test("a response is valid once, for the page that requested it", async () => {
     const authenticator = await withPasskey();
     const [one, other] = [new Browser(), new Browser()];
     const [here, there] = [await signInPage(one), await signInPage(other)];
@@ -185,7 +185,7 @@ onEachDatabase("passkeys", (database) => {
     assert.equal((await one.send(here, { credential }, signsIn)).status, 401);
   });
 
-  test("of ten who send an answer at once, one is signed in", async () => {
+  test("of ten concurrent uses of a response one succeeds", async () => {
     const authenticator = await withPasskey();
     const browser = new Browser();
     const shown = await signInPage(browser);
@@ -197,7 +197,7 @@ onEachDatabase("passkeys", (database) => {
     assert.deepEqual(statuses, [303, ...Array(9).fill(401)]);
   });
 
-  test("a challenge whose time is over, or was set by nobody here, is none", async () => {
+  test("an expired or forged challenge is refused", async () => {
     const authenticator = await withPasskey();
     const browser = new Browser();
     const shown = await signInPage(browser);
@@ -245,7 +245,7 @@ onEachDatabase("passkeys", (database) => {
     });
   }
 
-  test("what is no answer at all is refused, and fails nothing", async () => {
+  test("a malformed response is refused without a 500", async () => {
     const browser = new Browser();
     const shown = await signInPage(browser);
     const own = await withPasskey();
@@ -265,7 +265,7 @@ onEachDatabase("passkeys", (database) => {
     assert.equal((await browser.send(shown, { credential: cut }, signsIn)).status, 401);
   });
 
-  test("a passkey that is removed signs nobody in, and nobody removes another person's", async () => {
+  test("a removed passkey is refused, and users can remove only their own", async () => {
     const browser = await signedIn(await makePerson(served, "removes@example.com"));
     const authenticator = await withPasskey(browser);
     const stranger = hers;
@@ -280,7 +280,7 @@ onEachDatabase("passkeys", (database) => {
     assert.equal((await new Browser().open(page())).status, 401);
   });
 
-  test("a passkey is one person's only, and of one tenant", async () => {
+  test("a passkey is valid for one user of one tenant", async () => {
     const authenticator = await withPasskey();
     const second = await signedIn(await makePerson(served, "second@example.com"));
     const taken = await add(second, authenticator);
@@ -292,7 +292,7 @@ onEachDatabase("passkeys", (database) => {
     assert.equal((await signIn(own)).status, 200);
   });
 
-  test("passkeys go with their person", async () => {
+  test("passkeys are deleted with their user", async () => {
     const person = await makePerson(served, "goes@example.com");
     const authenticator = await withPasskey(await signedIn(person));
     assert.equal((await served.request(`/users/${person.id}`, { method: "DELETE" })).status, 204);
@@ -305,7 +305,7 @@ onEachDatabase("passkeys", (database) => {
     }
   });
 
-  test("an application of one's own leads back at once", async () => {
+  test("a first-party application needs no consent after a passkey", async () => {
     const own = await makePublicClient(served, "openid", "--first-party");
     const authenticator = await withPasskey();
     const back = await signIn(authenticator, {}, own);
@@ -313,10 +313,10 @@ onEachDatabase("passkeys", (database) => {
   });
 });
 
-describe("passkeys at an address", () => {
+describe("passkeys at an IP address", () => {
   const served: Served = serve("sqlite");
 
-  test("are not offered, because browsers make them for names only", async () => {
+  test("are not offered, because they require a host name", async () => {
     const client = await makePublicClient(served, "openid");
     const person = await makePerson(served, "grace@example.com");
     const browser = new Browser();

@@ -1,4 +1,4 @@
-// Where a person is signed in: they see it and end it, and what is ended is refused at once.
+// The sessions of a user: listed, ended, and refused once ended.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -38,7 +38,7 @@ onEachDatabase("oauth sessions", (database) => {
   const sectionsOf = ({ text }: Shown): string[] => text.split("<section>").slice(1);
   const sessionOf = (section: string): string => /name="session" value="([^"]+)"/.exec(section)?.[1] ?? "";
 
-  test("a person sees each browser in which they are signed in, and which one this is", async () => {
+  test("a user sees each browser with a session, and which one is the current", async () => {
     const person = await makePerson(served, "sees@example.com");
     const [desk, pocket] = [new Browser(linux), new Browser(phone)];
     await signedIn(person, desk);
@@ -56,14 +56,14 @@ onEachDatabase("oauth sessions", (database) => {
     assert.match(other!, /Signed in <time datetime="20[^"]+">/);
   });
 
-  test("what a browser says of itself is shown as text, however long", async () => {
+  test("a User-Agent is shown escaped and shortened", async () => {
     const person = await makePerson(served, "strange@example.com");
     const browser = await signedIn(person, new Browser(`<script>alert(1)</script>${"x".repeat(5_000)}`));
     const { text } = await browser.open(page());
     assert.ok(text.includes("&lt;script&gt;") && !text.includes("<script>") && text.length < 5_000);
   });
 
-  test("an ended session is refused at once, and the others go on", async () => {
+  test("an ended session is refused at once, and the others stay valid", async () => {
     const person = await makePerson(served, "ends@example.com");
     const [here, there, third] = [await signedIn(person), await signedIn(person), await signedIn(person)];
     const [section] = sectionsOf(await here.open(page())).filter((each) => sessionOf(each) !== "");
@@ -80,7 +80,7 @@ onEachDatabase("oauth sessions", (database) => {
     assert.equal((await here.open(page())).status, 200);
   });
 
-  test("with a session ends what an application may do while the person is there, and no more", async () => {
+  test("ending a session revokes online access of applications, and keeps offline access", async () => {
     const person = await makePerson(served, "keeps@example.com");
     const tokensIn = async (browser: Browser, scope: string) => {
       const { url, verifier } = authorizeUrl(served, client, scope);
@@ -99,7 +99,7 @@ onEachDatabase("oauth sessions", (database) => {
     assert.equal((await served.request("/posts", { key: lasting.access_token })).status, 200);
   });
 
-  test("a code of a session that is ended before it is redeemed is worth nothing", async () => {
+  test("a code of an ended session cannot be redeemed", async () => {
     const person = await makePerson(served, "code@example.com");
     const there = new Browser();
     const { url, verifier } = authorizeUrl(served, client, "openid offline_access");
@@ -110,7 +110,7 @@ onEachDatabase("oauth sessions", (database) => {
     refused(await post(served, "/token", { ...fields, code, code_verifier: verifier }), "invalid_grant");
   });
 
-  test("a session that a request wrote while it was ended stays ended", async () => {
+  test("a session that a concurrent request stores stays ended", async () => {
     const person = await makePerson(served, "races@example.com");
     const [here, there] = [await signedIn(person), await signedIn(person)];
     const reader = openReader(served.workspace.databaseUrl);
@@ -129,7 +129,7 @@ onEachDatabase("oauth sessions", (database) => {
     assert.equal(sectionsOf(await here.open(page())).length, 1);
   });
 
-  test("nobody ends the session of another person, nor with a form of another page", async () => {
+  test("a session can be ended by its user only, with a form of the page", async () => {
     const [one, another] = [
       await makePerson(served, "one@example.com"),
       await makePerson(served, "other@example.com"),

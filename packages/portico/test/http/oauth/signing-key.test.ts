@@ -1,4 +1,4 @@
-// Signing keys that are given in a file.
+// Signing keys from a file.
 
 import assert from "node:assert/strict";
 import { createPublicKey, generateKeyPairSync, hash, type KeyObject, verify } from "node:crypto";
@@ -28,7 +28,7 @@ function fileOf(name: string, text: string): string {
   return join(folder, name);
 }
 
-describe("a given signing key", () => {
+describe("a signing key from a file", () => {
   const [first, second] = [makeKey(), makeKey()];
   const file = fileOf("key.pem", pemOf(first));
   let machine: OAuthClientMade;
@@ -57,7 +57,7 @@ describe("a given signing key", () => {
     assert.doesNotMatch((await served.request("/oauth/jwks", { key: null })).text, /"d"/);
   });
 
-  test("is replaced by another file, without a restart, and the old one goes on verifying", async () => {
+  test("can be replaced without a restart, and the old one still verifies", async () => {
     const before = await token();
     const keys = [second, first].map((key) => key.export({ format: "jwk" }));
     renameSync(fileOf("next.json", JSON.stringify({ keys })), file);
@@ -75,7 +75,7 @@ describe("a given signing key", () => {
   });
 });
 
-describe("a faulty signing key stops the start", () => {
+describe("an invalid signing key stops the start", () => {
   const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
   const p384 = generateKeyPairSync("ec", { namedCurve: "P-384" }).privateKey;
   const publicJwk = createPublicKey(makeKey()).export({ format: "jwk" });
@@ -107,7 +107,7 @@ describe("a faulty signing key stops the start", () => {
     });
   }
 
-  test("one that is not there; and none is rotated that is given", async () => {
+  test("a missing file; and a key from a file cannot be rotated by the command", async () => {
     const workspace = await makeWorkspace("sqlite");
     try {
       const missing = { PORT: "0", PORTICO_SIGNING_KEY: join(folder, "none") };

@@ -237,7 +237,7 @@ describe("what commands take", () => {
     assert.equal((await served.command(...create, "--expires-at", date)).expiresAt, `${date}T00:00:00.000Z`);
     await Promise.all([
       refused([...create, "--expires-at", inDays(732)], /two years/),
-      refused([...create, "--expires-at", inDays(-1)], /has passed/),
+      refused([...create, "--expires-at", inDays(-1)], /is in the past/),
       refused([...create, "--expires-at", "soon"], /`expiresAt` must be a valid date-time/),
       refused([...create, "--expires-at", "1"], /`expiresAt` must be a valid date-time/),
     ]);
@@ -262,7 +262,7 @@ describe("what commands take", () => {
     await Promise.all([
       refused(
         words("key create --name K --scopes posts:fly"),
-        /scopes has posts:fly, which is none of \*, users:read/,
+        /scopes contains unknown scopes: posts:fly \(known: \*, users:read/,
       ),
       refused(["key", "create", "--name", "K", "--scopes", ""], /--scopes is required/),
       refused(["key", "create", "--name", "K", "--scopes", ","], /scope/),

@@ -4,7 +4,7 @@
 // that the library would have stored (RFC 7662, section 2.1; RFC 7009, section 2.1).
 
 import type { AdapterPayload } from "oidc-provider";
-import type { AccessClaims } from "../../../auth/tokens/access-tokens.ts";
+import type { AccessClaims } from "../../../auth/tokens/access-claims.ts";
 
 const marker = "~";
 /** `{"` in base64url: how the header of a JWT begins. */
