@@ -80,15 +80,17 @@ export class ExpiryNotifier {
       ["id", "name", "prefix", "scopes", "expiresAt", "ownerId"].map((name) => keys.attribute.get(name)!),
       [],
     );
-    const markNotified = defineQuery([apiKeysTable], (db, due: ParametersOf<Due & { now: string }>, dialect) =>
-      db
-        .updateTable("api_keys")
-        .set({ expiry_notice_at: due.now })
-        .where("tenant_id", "=", due.tenantId)
-        .where("id", "=", due.id)
-        .where("expiry_notice_at", "is", null)
-        .where("revoked_at", "is", null)
-        .returning(rowJson(dialect, undefined, selection).as("key")),
+    const markNotified = defineQuery(
+      [apiKeysTable],
+      (db, due: ParametersOf<Due & { now: string }>, dialect) =>
+        db
+          .updateTable("api_keys")
+          .set({ expiry_notice_at: due.now })
+          .where("tenant_id", "=", due.tenantId)
+          .where("id", "=", due.id)
+          .where("expiry_notice_at", "is", null)
+          .where("revoked_at", "is", null)
+          .returning(rowJson(dialect, undefined, selection).as("key")),
     );
     this.#markNotified = markNotified(store);
     const queue = {

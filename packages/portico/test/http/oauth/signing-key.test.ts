@@ -118,7 +118,7 @@ describe("an invalid signing key stops the start", () => {
       const env = { PORTICO_SIGNING_KEY: fileOf("good.pem", pemOf(makeKey())) };
       const { code, stderr } = await porticoProcess(workspace, ["signing-key", "rotate"], { env });
       assert.equal(code, 1);
-      assert.match(stderr, /put another one first in \S+good\.pem\n$/);
+      assert.match(stderr, /add a new first key to \S+good\.pem instead\n$/);
     } finally {
       await workspace.remove();
     }
