@@ -6,7 +6,7 @@
 
 import { spawn } from "node:child_process";
 import { globSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 
 const words = process.argv.slice(2);
@@ -22,9 +22,11 @@ if (unknown.length > 0) {
 }
 const files = names.length === 0 ? all : all.filter((file) => names.some((name) => file.includes(name)));
 
+// More than there are processors, as some files wait most of the time.
+const concurrency = availableParallelism() + 2;
 const setup = [
   "--test",
-  "--test-concurrency=2",
+  `--test-concurrency=${concurrency}`,
   "--test-global-setup=packages/portico/test/support/postgres.ts",
 ];
 // Every test file loads the server: compiled modules are kept for the next process, which halves the time it takes.

@@ -26,7 +26,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { catalogue } from "../../src/errors.ts";
 import { Browser } from "./browser.ts";
-import { makeWorkspace, PorticoProcess, program, projectFolder, type Workspace } from "./server.ts";
+import { makeWorkspace, Portico, program, projectFolder, type Workspace } from "./server.ts";
 
 export interface Block {
   /** Of the code block; `instruction` for a comment that the tests follow. */
@@ -90,9 +90,9 @@ export async function runDocuments(paths: readonly string[]): Promise<number> {
 /** The project of a reader who follows the documents: a folder, databases, a running server, exported variables. */
 class Project {
   readonly #workspaces: Workspace[];
-  readonly #folder: string;
+  #folder: string;
   readonly #tokens = new Tokens();
-  #server: PorticoProcess | undefined;
+  #server: Portico | undefined;
   #variables: Readonly<Record<string, string>> = {};
   /** The settings with which the server was started. */
   #settings = "";
@@ -113,9 +113,14 @@ class Project {
     return new Project(await makeWorkspace("sqlite"), folder);
   }
 
+  /** Replaces the declarations, in a folder of their own, as a process loads a file once. */
   async declare(config: string): Promise<void> {
     await this.#stop();
-    writeFileSync(join(this.#folder, "portico.config.ts"), config);
+    const folder = mkdtempSync(join(tmpdir(), "portico-docs-"));
+    cpSync(this.#folder, folder, { recursive: true, verbatimSymlinks: true });
+    rmSync(this.#folder, { recursive: true, force: true });
+    writeFileSync(join(folder, "portico.config.ts"), config);
+    this.#folder = folder;
   }
 
   async follow(instruction: string): Promise<void> {
@@ -205,7 +210,7 @@ class Project {
     await this.#stop();
     this.#settings = JSON.stringify(settings);
     const options = { cwd: this.#folder, env: Object.fromEntries(settings) };
-    this.#server = await PorticoProcess.start(this.#workspaces.at(-1)!, options);
+    this.#server = await Portico.start(this.#workspaces.at(-1)!, options);
     if (this.#server.key !== "") this.#variables = { ...this.#variables, KEY: this.#server.key };
   }
 

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createdPosts, titlesOf } from "../../support/graphql/subscriptions.ts";
 import { TestSocket } from "../../support/graphql/web-socket.ts";
-import { makeTenant, serve, type Tenant } from "../../support/scenario.ts";
+import { makeTenant, serveProcess, type Tenant } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
 
 const heavySubscriptions = 100;
@@ -16,7 +16,7 @@ const inTimeMs = 2_000;
 
 onEachDatabase("subscriptions of several tenants", (database) => {
   let busy: Tenant;
-  const served = serve(database, {
+  const served = serveProcess(database, {
     prepare: async (at) => {
       busy = await makeTenant(at.workspace);
       const body = "x".repeat(2_000);
