@@ -1,9 +1,10 @@
 // The endpoints of the authorization server: those of oidc-provider, and Portico's own pages.
 
 import type { Quota } from "../../declare/caller.ts";
-import { choosePassword, confirmEmail, requestPasswordLink, showAccount } from "../account/email-links.ts";
+import { confirmEmail, showAccount } from "../account/email-address.ts";
 import { showGrants } from "../account/grants.ts";
 import { showPasskeys } from "../account/passkeys.ts";
+import { choosePassword, requestPasswordLink } from "../account/password-reset.ts";
 import { showSessions } from "../account/sessions.ts";
 import { handleInteraction } from "../interaction/interaction.ts";
 import {

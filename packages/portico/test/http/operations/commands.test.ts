@@ -262,7 +262,7 @@ describe("what commands take", () => {
     await Promise.all([
       refused(
         words("key create --name K --scopes posts:fly"),
-        /scopes contains unknown scopes: posts:fly \(known: \*, users:read/,
+        /`scopes` contains unknown scopes: posts:fly \(known: \*, users:read/,
       ),
       refused(["key", "create", "--name", "K", "--scopes", ""], /--scopes is required/),
       refused(["key", "create", "--name", "K", "--scopes", ","], /scope/),

@@ -1,4 +1,4 @@
-// oidc-provider 9.13 registers the response mode `form_post` and cannot be told not to. Its page sends a form with an
+// oidc-provider 9.13 registers the response mode `form_post` and has no setting against it. Its page sends a form with an
 // inline script, which the Content-Security-Policy of Portico's pages forbids. Portico offers `query` and `fragment`:
 // requests for form_post fail as an unsupported mode, and the metadata do not list it (RFC 8414, section 2).
 
