@@ -1,5 +1,5 @@
-// Random documents that are valid for a schema: every field, argument and fragment may stand in them. They are drawn from
-// a tape of numbers, so that a tape that shows a fault can be cut shorter by fast-check.
+// Random valid documents for a schema, with all kinds of fields, arguments and fragments. They are generated from a list of
+// numbers, so that fast-check can shrink a failing case.
 
 import {
   type GraphQLArgument,
@@ -18,7 +18,7 @@ import {
   isObjectType,
 } from "graphql";
 
-/** What arguments are drawn from. */
+/** Values for arguments. */
 export interface Known {
   readonly ids: readonly string[];
   readonly cursors: readonly string[];
@@ -34,7 +34,7 @@ export function randomDocument(schema: GraphQLSchema, known: Known, tape: readon
   return new Writer(schema, known, tape).document();
 }
 
-/** The last use of a key is another one at each request. */
+/** The last use of a key changes with each request. */
 function isSteady({ name }: GraphQLField<unknown, unknown>): boolean {
   return name !== "lastUsedAt";
 }
@@ -109,12 +109,12 @@ class Writer {
     const [type, field] = this.#chance(2)
       ? ["__Schema", "__schema"]
       : ["__Type", `__type(name: "${this.#pick(Object.keys(this.#schema.getTypeMap()))}")`];
-    // Deeper lists within lists are refused.
+    // Deeper nesting exceeds the limits.
     const selection = this.#selection(this.#schema.getType(type) as GraphQLObjectType, deepest - 2);
     return `${this.#alias("i")}: ${field}${this.#directives()} ${selection}`;
   }
 
-  /** A fragment of the type: one that stands there already, or a new one. */
+  /** An existing or new fragment on the type. */
   #spread(type: GraphQLObjectType, depth: number): string {
     const known = this.#fragments.filter((fragment) => fragment.type === type.name);
     if (known.length > 0 && this.#chance(2)) return `...${this.#pick(known).name}${this.#directives()}`;
@@ -125,12 +125,13 @@ class Writer {
     return `...${name}${this.#directives()}`;
   }
 
-  /** Fields with arguments have an alias of their own; others may be merged with those of the same name. */
+  /** Fields with arguments have unique aliases. Others may be merged with fields of the same name. */
   #field(field: GraphQLField<unknown, unknown>, depth: number, isUnique: boolean): string {
     const needsArguments = field.args.some(({ type }) => isNonNullType(type));
-    const given = needsArguments || (field.args.length > 0 && this.#chance(2)) ? this.#arguments(field) : "";
-    const alias = isUnique || given !== "" || this.#chance(4) ? `${this.#alias("a")}: ` : "";
-    const head = `${alias}${field.name}${given}`;
+    const argumentsText =
+      needsArguments || (field.args.length > 0 && this.#chance(2)) ? this.#arguments(field) : "";
+    const alias = isUnique || argumentsText !== "" || this.#chance(4) ? `${this.#alias("a")}: ` : "";
+    const head = `${alias}${field.name}${argumentsText}`;
     const inside = (): string => this.#inside(field, depth);
     const whole = `${head}${this.#directives()} ${inside()}`;
     return this.#chance(9) ? `${whole} ${head} ${inside()}` : whole;
@@ -155,18 +156,18 @@ class Writer {
   }
 
   #arguments({ args }: GraphQLField<unknown, unknown>): string {
-    // Those of the two directions do not go together; now and then they stand together all the same.
+    // Arguments of both directions exclude each other, so they are rarely combined.
     const wrong = this.#chance(12)
       ? []
       : this.#pick([
           ["first", "after"],
           ["last", "before"],
         ]);
-    const given = args.flatMap((argument) => {
+    const argumentsText = args.flatMap((argument) => {
       if (wrong.includes(argument.name) || (!isNonNullType(argument.type) && !this.#chance(2))) return [];
       return [`${argument.name}: ${this.#argument(argument)}`];
     });
-    return given.length === 0 ? "" : `(${given.join(", ")})`;
+    return argumentsText.length === 0 ? "" : `(${argumentsText.join(", ")})`;
   }
 
   #argument({ name, type }: GraphQLArgument): string {
@@ -207,7 +208,7 @@ class Writer {
     }
   }
 
-  /** Mostly one that the argument is for: `postId` tells of which type. */
+  /** Usually an id of the right type, derived from the name of the argument: `postId`. */
   #id(name: string): string {
     const fitting = this.#known.ids.filter((id) => id.startsWith(`${name.replace(/Id$/, "")}_`));
     if (fitting.length > 0 && !this.#chance(6)) return this.#pick(fitting);
@@ -230,7 +231,7 @@ class Writer {
     return JSON.stringify(value);
   }
 
-  /** Some begin with the same characters, and are told apart only by what PostgreSQL would cut from a name. */
+  /** Some differ only in characters that PostgreSQL would truncate. */
   #alias(prefix: string): string {
     return this.#name(this.#chance(5) ? prefix.repeat(63) : prefix);
   }

@@ -1,4 +1,4 @@
-// The schema of the service, held against the file that stands in the repository, and the parts that are promised.
+// The schema of the service matches service/schema.graphql, and contains what the specification requires.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -16,7 +16,7 @@ import { makeWorkspace, portico, projectFolder } from "../support/server.ts";
 
 const file = join(projectFolder, "service/schema.graphql");
 
-test("the schema of the service is service/schema.graphql; portico schema --out writes it anew", async () => {
+test("service/schema.graphql is up to date (update it with portico schema --out)", async () => {
   const workspace = await makeWorkspace("sqlite");
   try {
     const { stdout } = await portico(workspace, ["schema"]);
@@ -26,19 +26,19 @@ test("the schema of the service is service/schema.graphql; portico schema --out 
   }
 });
 
-/** A field as it is written: `posts(limit: Int = 10): [Post!]!` */
+/** A field in the schema definition language: `posts(limit: Int = 10): [Post!]!` */
 function signature(type: string, field: string): string {
   const schema = buildSchema(readFileSync(file, "utf8"));
   const object = schema.getType(type);
   assert.ok(object instanceof GraphQLObjectType);
   const found = object.getFields()[field]!;
-  const given = found.args.map((each) => {
+  const args = found.args.map((each) => {
     const standard = each.default
       ? ` = ${JSON.stringify((each.default.literal as { value: string }).value)}`
       : "";
     return `${each.name}: ${each.type}${standard}`;
   });
-  return `${field}${given.length > 0 ? `(${given.join(", ")})` : ""}: ${found.type}`;
+  return `${field}${args.length > 0 ? `(${args.join(", ")})` : ""}: ${found.type}`;
 }
 
 for (const [type, expected] of [
@@ -59,16 +59,16 @@ for (const [type, expected] of [
   });
 }
 
-/** The schema of one more resource beside users. */
+/** The schema for a resource and users. */
 function sdlOf(...resources: readonly Resource[]): string {
   return printApi(buildModel(app({ name: "Test", resources }), [users]));
 }
 
-test("what a declaration says stands in the schema", () => {
+test("the schema reflects the declaration", () => {
   const ships = resource("ship", {
     description: "A ship.",
     fields: {
-      name: text({ description: "As it stands on the bow." }),
+      name: text({ description: "As painted on the bow." }),
       flag: choice(["red", "blue"], {
         default: "red",
         deprecated: { since: "2026-01-01", sunset: "2027-01-01" },
@@ -84,7 +84,7 @@ test("what a declaration says stands in the schema", () => {
   const sdl = sdlOf(ships);
   for (const part of [
     '"""A ship."""\ntype Ship implements Node',
-    '"""As it stands on the bow."""\n  name: String!',
+    '"""As painted on the bow."""\n  name: String!',
     'flag: ShipFlag! @deprecated(reason: "Deprecated since 2026-01-01. Will be removed on 2027-01-01.")',
     "enum ShipFlag {\n  red\n  blue\n}",
     "code: String!",
@@ -105,7 +105,7 @@ test("a reference to rows that a policy may hide is nullable", () => {
   assert.match(sdl, /secretId: ID!\n {2}secret: Secret\n/);
 });
 
-test("a resource that refers twice to the same is listed by the name of each reference", () => {
+test("a resource with two references to the same target has a list for each", () => {
   const letters = resource("letter", {
     fields: { sender: belongsTo(() => users), reader: belongsTo(() => users) },
   });
@@ -114,12 +114,12 @@ test("a resource that refers twice to the same is listed by the name of each ref
   assert.match(sdl, /lettersAsReader\(first: Int = 10\): \[Letter!\]!/);
 });
 
-test("resources that are not served are not in the schema", () => {
+test("resources with exposed: false are not in the schema", () => {
   const hidden = resource("hidden", { fields: { word: text() }, exposed: false });
   assert.doesNotMatch(sdlOf(hidden), /hidden/i);
 });
 
-test("what a resource does not offer is not in the schema", () => {
+test("operations that a resource excludes are not in the schema", () => {
   const notes = resource("note", {
     fields: { word: text({ max: 10 }) },
     search: ["word"],
@@ -132,7 +132,7 @@ test("what a resource does not offer is not in the schema", () => {
 });
 
 for (const name of ["node", "query", "search"]) {
-  test(`a resource named ${name} is refused with one line`, () => {
+  test(`a resource named ${name} is a one-line error`, () => {
     const taken = resource(name, { fields: { word: text() } });
     assert.throws(() => sdlOf(taken as unknown as Resource), OperatorError);
   });

@@ -1,5 +1,5 @@
-// Writes what gql.tada infers types from, with the functions of its command `gql.tada generate-output`, which itself
-// does not run beside TypeScript 7:
+// Generates the schema types of gql.tada with the functions of its command `gql.tada generate-output`, which does not run
+// with TypeScript 7:
 //
 //     node packages/portico/test/graphql/service-introspection.ts
 
@@ -11,7 +11,7 @@ import { projectFolder } from "../support/server.ts";
 
 export const introspectionFile = join(import.meta.dirname, "service-schema.d.ts");
 
-/** The file as service/schema.graphql has it now. */
+/** The file for the present service/schema.graphql. */
 export function printIntrospection(): string {
   const sdl = readFileSync(join(projectFolder, "service/schema.graphql"), "utf8");
   const introspection = minifyIntrospection(introspectionFromSchema(buildSchema(sdl)));

@@ -1,5 +1,5 @@
-// Peers of WebSockets who send and do not read: what waits for them is bounded, and they are read from again once they
-// read.
+// WebSocket clients that send without reading: what waits for them is bounded, and the server continues to read from them
+// once they read.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -10,13 +10,13 @@ import { type Served, serveProcess } from "../../support/scenario.ts";
 import { onOneDatabase, type PorticoProcess } from "../../support/server.ts";
 
 const mebibyte = 1024 * 1024;
-/** Far less than any of the attacks sends, and more than the server takes for its own work. */
+/** Far less than what each test sends, and more than the server needs itself. */
 const slackMib = 64;
 
-onOneDatabase("WebSockets that are not read", (database) => {
+onOneDatabase("back pressure of WebSockets", (database) => {
   const served = serveProcess(database);
   describe("before connection_init", () => beforeInitialisation(served));
-  describe("afterwards", () => afterwards(served));
+  describe("after connection_init", () => afterInitialisation(served));
 });
 
 function beforeInitialisation(served: Served<PorticoProcess>): void {
@@ -26,12 +26,9 @@ function beforeInitialisation(served: Served<PorticoProcess>): void {
   for (const [what, send] of [
     ["a large message", ({ socket }: TestSocket) => socket.send(text(100_000))],
     ["many messages", (opened: TestSocket) => repeat(1_000, () => opened.send(text(100)))],
+    ["many WebSocket pings", ({ socket }: TestSocket) => repeat(1_000, () => socket.ping("x".repeat(100)))],
     [
-      "many pings of the protocol below",
-      ({ socket }: TestSocket) => repeat(1_000, () => socket.ping("x".repeat(100))),
-    ],
-    [
-      "a message that never ends",
+      "an endless message",
       ({ socket }: TestSocket) => repeat(100, () => socket.send("x".repeat(1_000), { fin: false })),
     ],
   ] as const)
@@ -42,8 +39,8 @@ function beforeInitialisation(served: Served<PorticoProcess>): void {
     });
 }
 
-function afterwards(served: Served<PorticoProcess>): void {
-  test("pings of a peer that does not read wait in its own memory, and are answered once it reads", async () => {
+function afterInitialisation(served: Served<PorticoProcess>): void {
+  test("pings of a client that does not read wait in the client, and are answered once it reads", async () => {
     const socket = await TestSocket.ready(served.portico);
     const before = residentMib(served);
     socket.socket.pause();
@@ -61,7 +58,7 @@ function afterwards(served: Served<PorticoProcess>): void {
     await socket.close();
   });
 
-  test("so do pings of the protocol below", async () => {
+  test("so do WebSocket pings", async () => {
     const socket = await TestSocket.ready(served.portico);
     const before = residentMib(served);
     socket.socket.pause();
@@ -78,13 +75,13 @@ function afterwards(served: Served<PorticoProcess>): void {
     await socket.close();
   });
 
-  test("operations of a peer that does not read wait, and all are answered once it reads", async () => {
+  test("operations of a client that does not read wait, and all have results once it reads", async () => {
     const body = "x".repeat(99_000);
     await Promise.all(repeat(40, () => served.create("/posts", { title: "Long", body })));
     const socket = await TestSocket.ready(served.portico);
     const before = residentMib(served);
     socket.socket.pause();
-    // 400 MB of answers, were all of them made at once.
+    // 400 MB of results, if all were produced at once.
     const count = 100;
     repeat(count, (number) => socket.subscribe(`q${number}`, "{ posts(limit: 40) { id body } }"));
     let most = before;
@@ -97,7 +94,7 @@ function afterwards(served: Served<PorticoProcess>): void {
     await socket.close();
   });
 
-  test("one that leaves while its operations wait leaves nothing behind", async () => {
+  test("a client that disconnects while its operations wait leaves nothing open", async () => {
     const socket = await TestSocket.ready(served.portico);
     socket.socket.pause();
     repeat(60, (number) => socket.subscribe(`q${number}`, "{ posts(limit: 40) { id body } }"));
@@ -115,7 +112,7 @@ function repeat<T>(times: number, work: (number: number) => T): T[] {
   return Array.from({ length: times }, (_, number) => work(number));
 }
 
-/** Waits until the server takes nothing more. */
+/** Waits until the server has stopped reading. */
 async function settled({ socket }: TestSocket): Promise<void> {
   for (let waiting = -1; waiting !== socket.bufferedAmount; await sleep(500)) waiting = socket.bufferedAmount;
 }

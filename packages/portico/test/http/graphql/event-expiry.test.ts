@@ -1,4 +1,4 @@
-// Events are kept for some days. Whoever resumes behind what was removed is told so; whoever missed nothing is not.
+// Retention of events. Resuming before a deleted event is an error; resuming after it is not.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -11,7 +11,7 @@ const env = { PORTICO_EVENT_DAYS: "30" };
 const posts = "subscription { postCreated { title } }";
 const users = "subscription { userCreated { name } }";
 
-onEachDatabase("events that are over", (database) => {
+onEachDatabase("expired events", (database) => {
   let workspace: Workspace;
   let served: Portico;
   let reader: DatabaseReader;
@@ -44,7 +44,7 @@ onEachDatabase("events that are over", (database) => {
     (await numbers(`select count(*) from events where ${condition}`))[0]![0]!;
   const age = (condition: string, days: number): Promise<void> =>
     reader.write(`update events set created_at = '${daysAgo(days)}' where ${condition}`);
-  /** Events of a resource that nobody listens to. */
+  /** Inserts events of another resource. */
   const copies = (many: number, days: number): Promise<void> => {
     const columns = "id, tenant_id, resource, kind, row_id, row, credential_id, created_at";
     const tenant = "(select id from tenants limit 1)";
@@ -57,32 +57,32 @@ onEachDatabase("events that are over", (database) => {
   };
   const resume = (query: string, lastEventId: number): Promise<TestStream> =>
     TestStream.open(served, query, { extensions: { lastEventId: String(lastEventId) } });
-  const assertTold = async (stream: TestStream, title: string): Promise<void> => {
+  const assertReceives = async (stream: TestStream, title: string): Promise<void> => {
     await served.request("/posts", { body: { title } });
-    const [told] = await stream.results(1);
-    assert.equal(told.data?.postCreated.title, title, JSON.stringify(told));
+    const [result] = await stream.results(1);
+    assert.equal(result.data?.postCreated.title, title, JSON.stringify(result));
     stream.close();
   };
 
-  test("are removed after the start, and the others stay", async () => {
+  test("are deleted after the start, and others are kept", async () => {
     assert.equal(await count(`created_at < '${daysAgo(30)}'`), 0);
     assert.equal(await count("resource = 'other'"), 5);
   });
 
-  test("resuming before the last of them is an error that says so", async () => {
+  test("resuming before the last of them is an error", async () => {
     for (const behind of [lastPost - 1, lastPost - 3, 0]) {
       const stream = await resume(posts, behind);
-      const [told] = await stream.results(1);
-      assert.match(told.errors[0].message, new RegExp(`^Events up to ${lastPost} have been deleted`));
-      assert.equal(told.errors[0].extensions.code, "validation_error");
+      const [result] = await stream.results(1);
+      assert.match(result.errors[0].message, new RegExp(`^Events up to ${lastPost} have been deleted`));
+      assert.equal(result.errors[0].extensions.code, "validation_error");
       await stream.ended();
     }
   });
 
-  test("resuming at the last of them misses nothing, though hundreds of others are gone", async () =>
-    assertTold(await resume(posts, lastPost), "At the edge"));
+  test("resuming at the last of them works, even if hundreds of other resources' events are deleted", async () =>
+    assertReceives(await resume(posts, lastPost), "At the edge"));
 
-  test("a resource of which nothing was removed can be resumed from anywhere", async () => {
+  test("a resource without deleted events can be resumed from any event", async () => {
     const stream = await resume(users, 1);
     await sleep(300);
     assert.deepEqual(stream.allResults, []);
@@ -90,16 +90,16 @@ onEachDatabase("events that are over", (database) => {
     stream.close();
   });
 
-  test("the newest event stays, so that the last id of all is known when everything is over", async () => {
+  test("the newest event is kept, so that the last id stays known", async () => {
     const [[newest]] = (await numbers("select max(sequence) from events")) as [[number]];
     await age("true", 31);
     await served.stop();
     served = await Portico.start(workspace, { env, key: served.key });
     for (let n = 0; n < 100 && (await count("true")) > 1; n += 1) await sleep(100);
     assert.deepEqual(await numbers("select sequence from events"), [[newest]]);
-    await assertTold(await resume(posts, newest!), "Later");
+    await assertReceives(await resume(posts, newest!), "Later");
   });
 
-  test("somebody who begins anew is told as ever", async () =>
-    assertTold(await TestStream.open(served, posts), "Anew"));
+  test("a new subscription receives events", async () =>
+    assertReceives(await TestStream.open(served, posts), "Anew"));
 });

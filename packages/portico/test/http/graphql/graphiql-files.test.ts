@@ -1,4 +1,4 @@
-// GraphiQL as static files: a small page, and scripts and styles that are encoded once and kept by browsers.
+// GraphiQL: a small page, and static files that are encoded once and cached by browsers.
 
 import assert from "node:assert/strict";
 import { request as httpRequest, type IncomingMessage } from "node:http";
@@ -19,10 +19,10 @@ const decoders: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
   identity: (bytes) => bytes,
 };
 
-onOneDatabase("the files of GraphiQL", (database) => {
+onOneDatabase("files of GraphiQL", (database) => {
   const served = serve(database);
 
-  /** Answers as they are sent: fetch would decode them. */
+  /** Returns the encoded response. `fetch` would decode it. */
   function get(path: string, headers: Record<string, string> = {}, method = "GET"): Promise<Received> {
     return new Promise((resolve, reject) => {
       const sent = httpRequest(served.url + path, { method, headers }, (response) => {
@@ -42,12 +42,12 @@ onOneDatabase("the files of GraphiQL", (database) => {
     return (await get("/graphql", { accept: "text/html", "accept-encoding": "br" })).body.toString();
   }
 
-  /** What the page names: its style sheet, its script and three workers. */
+  /** The files of the page: a style sheet, a script and three workers. */
   async function addresses(): Promise<string[]> {
     return [...new Set((await page()).match(/\/graphql\/files\/[^"]+/g))];
   }
 
-  test("the page is small, and no script stands in it", async () => {
+  test("the page is small and has no inline script", async () => {
     const { status, headers, body } = await get("/graphql", { accept: "text/html" });
     assert.equal(status, 200);
     assert.ok(body.length < 4_096, `it has ${body.length} bytes`);
@@ -57,7 +57,7 @@ onOneDatabase("the files of GraphiQL", (database) => {
     assert.ok(scripts.every((tag) => / src="\/graphql\/files\/| type="application\/json"/.test(tag)));
   });
 
-  test("every file that it names is kept for good, and is the same in each coding", async () => {
+  test("its files are immutable, and have the same content in every coding", async () => {
     const named = await addresses();
     assert.equal(named.length, 5);
     for (const address of named) {
@@ -79,7 +79,7 @@ onOneDatabase("the files of GraphiQL", (database) => {
     }
   });
 
-  test("a file that a browser has already is 304, and HEAD tells of it without sending it", async () => {
+  test("a cached file is 304, and HEAD returns its headers only", async () => {
     const [address = ""] = await addresses();
     const { headers, body } = await get(address, { "accept-encoding": "gzip" });
     const again = await get(address, { "accept-encoding": "gzip", "if-none-match": headers.etag ?? "" });
@@ -92,7 +92,7 @@ onOneDatabase("the files of GraphiQL", (database) => {
     assert.equal(head.headers["content-length"], String(body.length));
   });
 
-  test("a coding that is not accepted is not sent", async () => {
+  test("a coding that the client does not accept is not used", async () => {
     const [address = ""] = await addresses();
     for (const [accepted, sent] of [
       ["br;q=0, gzip", "gzip"],
@@ -107,7 +107,7 @@ onOneDatabase("the files of GraphiQL", (database) => {
     }
   });
 
-  test("other names below it and other methods are refused in the one error shape", async () => {
+  test("unknown files and other methods are errors in the common format", async () => {
     const [address = ""] = await addresses();
     for (const path of [`${address}x`, "/graphql/files/", "/graphql/files/..%2F..%2Fpackage.json"]) {
       const { status, body } = await get(path);
@@ -117,7 +117,7 @@ onOneDatabase("the files of GraphiQL", (database) => {
     assert.equal((await get(address, {}, "POST")).status, 405);
   });
 
-  test("an address that asks for hundreds of files has to wait, and callers of the API do not", async () => {
+  test("file requests are limited for each address, independently of API requests", async () => {
     let refused: Received | undefined;
     for (let count = 0; count < 400 && !refused; count += 1) {
       const answer = await get("/graphql", { accept: "text/html" });

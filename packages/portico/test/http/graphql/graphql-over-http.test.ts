@@ -1,4 +1,4 @@
-// GraphQL over HTTP: the audits of graphql-http, media types, methods, GraphiQL, persisted documents.
+// GraphQL over HTTP: the audits of graphql-http, media types, methods, GraphiQL, persisted queries.
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -20,7 +20,7 @@ onOneDatabase("GraphQL over HTTP", (database) => {
       assert.equal(result.status, "ok", "reason" in result ? result.reason : "");
     });
   }
-  /** The audits know of no credentials. */
+  /** The audits send no credentials, so they are added here. */
   function withKey(url: string, init: RequestInit = {}): Promise<Response> {
     const headers = { ...(init.headers as object), authorization: `Bearer ${served.portico.key}` };
     return fetch(url, { ...init, headers });
@@ -28,47 +28,47 @@ onOneDatabase("GraphQL over HTTP", (database) => {
 
   const query = "{ __typename }";
   const ok = { status: 200, answer: { data: { __typename: "Query" } } } as const;
-  const asked = (accept: string) => ({ headers: { accept } });
+  const accepting = (accept: string) => ({ headers: { accept } });
   scenarios(served, [
     {
-      fact: "a query is answered as JSON",
+      fact: "the response to a query is JSON",
       path,
       body: { query },
       ...ok,
       answerHeaders: { "content-type": legacy },
     },
     {
-      fact: "a caller that prefers GraphQL's own type gets it",
+      fact: "a caller can prefer the media type of GraphQL",
       path,
       body: { query },
-      ...asked("application/graphql-response+json, application/json;q=0.9"),
+      ...accepting("application/graphql-response+json, application/json;q=0.9"),
       ...ok,
       answerHeaders: { "content-type": modern, vary: "Accept" },
     },
     {
-      fact: "the caller's weights decide between the types",
+      fact: "quality values decide between the media types",
       path,
       body: { query },
-      ...asked("application/graphql-response+json;q=0.1, application/json"),
+      ...accepting("application/graphql-response+json;q=0.1, application/json"),
       ...ok,
       answerHeaders: { "content-type": legacy },
     },
     {
-      fact: "a query may come with GET",
+      fact: "a query can be sent with GET",
       path: `${path}?query=${encodeURIComponent("query($id: ID!) { user(id: $id) { name } }")}&variables=${encodeURIComponent('{"id":"x"}')}`,
       status: 200,
       answer: { data: { user: null } },
     },
     {
-      fact: "a type that is none of both is 406",
+      fact: "another media type is 406",
       path,
       body: { query },
-      ...asked("text/html"),
+      ...accepting("text/html"),
       status: 406,
       code: "not_acceptable",
     },
     {
-      fact: "without a credential it is 401, in the shape of REST",
+      fact: "a request without a credential is 401, with the error format of REST",
       path,
       body: { query },
       key: null,
@@ -76,7 +76,7 @@ onOneDatabase("GraphQL over HTTP", (database) => {
       code: "authentication_required",
     },
     {
-      fact: "with a wrong one it is 401",
+      fact: "a request with an invalid credential is 401",
       path,
       body: { query },
       key: `sk_test_${"x".repeat(43)}`,
@@ -84,35 +84,35 @@ onOneDatabase("GraphQL over HTTP", (database) => {
       code: "invalid_credential",
     },
     {
-      fact: "without a credential GET is 401",
+      fact: "a GET request without a credential is 401",
       path: `${path}?query=${encodeURIComponent(query)}`,
       key: null,
       status: 401,
       code: "authentication_required",
     },
     {
-      fact: "a key in the query is refused",
+      fact: "a key in the query string is rejected",
       path: `${path}?query=x&api_key=x`,
       status: 400,
       code: "credential_in_query",
     },
     { fact: "PUT is 405", path, method: "PUT", body: { query }, status: 405, code: "method_not_allowed" },
     {
-      fact: "a body that is not JSON is 400, in the shape of REST",
+      fact: "a body that is not JSON is 400, with the error format of REST",
       path,
       body: "{",
       status: 400,
       code: "malformed_request",
     },
     {
-      fact: "it is not served below a version",
+      fact: "the path has no version prefix",
       path: "/v1/graphql",
       body: { query },
       status: 404,
       code: "not_found",
     },
     ...["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"].map((type) => ({
-      fact: `what a form can send, '${type}', is 415`,
+      fact: `a media type of forms, '${type}', is 415`,
       path,
       body: JSON.stringify({ query }),
       headers: { "content-type": type },
@@ -121,7 +121,7 @@ onOneDatabase("GraphQL over HTTP", (database) => {
     })),
   ]);
 
-  test("a mutation with GET is 405 and changes nothing", async () => {
+  test("a mutation with GET is 405 and changes no data", async () => {
     const before = await served.request("/posts");
     const mutation = 'mutation { createPost(input: { title: "By GET" }) { id } }';
     const answer = await served.request(`${path}?query=${encodeURIComponent(mutation)}`);
@@ -134,21 +134,25 @@ onOneDatabase("GraphQL over HTTP", (database) => {
   for (const [fact, body, message] of [
     ["a batch", [{ query }], /^Batches are not supported\. Send one operation\.$/],
     ["no query", { variables: {} }, /^Missing `query`\.$/],
-    ["a query that is no text", { query: 1 }, /^`query` must be a string\.$/],
-    ["variables that are a list", { query, variables: [] }, /^`variables` must be an object\.$/],
+    ["a query that is not a string", { query: 1 }, /^`query` must be a string\.$/],
+    ["variables that are an array", { query, variables: [] }, /^`variables` must be an object\.$/],
     [
-      "an operation that is not there",
+      "an unknown operation name",
       { query: "query A { __typename }", operationName: "B" },
       /^Unknown operation named "B"\.$/,
     ],
     [
-      "several operations and no name",
+      "several operations without an operation name",
       { query: "query A { __typename } query B { __typename }" },
       /^The document has several operations\. Select one with `operationName`\.$/,
     ],
-    ["fragments only", { query: "fragment F on Query { __typename }" }, /never used|no operation/],
+    [
+      "a document without operations",
+      { query: "fragment F on Query { __typename }" },
+      /never used|no operation/,
+    ],
   ] as const) {
-    test(`${fact} is a 400 in the shape of GraphQL`, async () => {
+    test(`${fact} is a 400 with the error format of GraphQL`, async () => {
       const answer = await served.request(path, {
         body,
         headers: { accept: "application/graphql-response+json" },
@@ -159,12 +163,12 @@ onOneDatabase("GraphQL over HTTP", (database) => {
     });
   }
 
-  test("a request has its id, as with REST", async () => {
+  test("a request keeps its id, as in REST", async () => {
     const answer = await served.request(path, { body: { query }, headers: { "x-request-id": "order-17" } });
     assert.equal(answer.headers.get("x-request-id"), "order-17");
   });
 
-  test("a document is sent once and named by its digest from then on", async () => {
+  test("a persisted query is sent once, and identified by its digest from then on", async () => {
     const document = "{ __typename posts(limit: 1) { id } }";
     const persistedQuery = {
       version: 1,
@@ -182,7 +186,7 @@ onOneDatabase("GraphQL over HTTP", (database) => {
     assert.match(other.body.errors[0].message, /sha256Hash/);
   });
 
-  test("a digest that is none is refused", async () => {
+  test("an invalid digest is rejected", async () => {
     for (const sha256Hash of ["", "x", "g".repeat(64), "a".repeat(65), { toString: 1 }]) {
       const body = { extensions: { persistedQuery: { version: 1, sha256Hash } } };
       const answer = await served.request(path, { body });
@@ -191,7 +195,7 @@ onOneDatabase("GraphQL over HTTP", (database) => {
     }
   });
 
-  test("a parameter of GET is given once, and is well encoded", async () => {
+  test("a duplicate or badly encoded query parameter is rejected", async () => {
     const named = "query=%7B__typename%7D";
     const wrong = [`${named}&${named}`, "query=%zz", `${named}&variables=%ff`, `${named}&operationName=%`];
     for (const query of wrong) {
@@ -201,7 +205,7 @@ onOneDatabase("GraphQL over HTTP", (database) => {
     }
   });
 
-  test("a browser gets GraphiQL, without a credential and without another host", async () => {
+  test("a browser gets GraphiQL without a credential, and loads nothing from other hosts", async () => {
     const accept = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8";
     const answer = await fetch(served.url + path, { headers: { accept } });
     assert.equal(answer.status, 200);
@@ -214,10 +218,10 @@ onOneDatabase("GraphQL over HTTP", (database) => {
     assert.doesNotMatch(html, /<script>/);
   });
 
-  test("the page is for browsers only: a POST that accepts HTML before JSON is answered as JSON", async () => {
+  test("a POST request that prefers HTML gets JSON", async () => {
     const answer = await served.request(path, {
       body: { query },
-      ...asked("text/html, application/json;q=0.5"),
+      ...accepting("text/html, application/json;q=0.5"),
     });
     expectAnswer(answer, { status: 200, headers: { "content-type": legacy } });
   });

@@ -1,4 +1,4 @@
-// Messages of WebSockets that are not completed: what they cost together is bounded, and each in time.
+// Incomplete WebSocket messages: the memory of all is bounded, and each has a time limit.
 
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
@@ -7,7 +7,7 @@ import { TestSocket } from "../../support/graphql/web-socket.ts";
 import { Served } from "../../support/scenario.ts";
 import { type Environment, makeWorkspace, PorticoProcess } from "../../support/server.ts";
 
-/** A server for one test. No database has a part in this: what a connection costs is the server's own. */
+/** A server for one test. The database does not matter. */
 async function started(context: TestContext, env: Environment = {}): Promise<Served> {
   const served = new Served();
   served.workspace = await makeWorkspace("sqlite");
@@ -19,9 +19,9 @@ async function started(context: TestContext, env: Environment = {}): Promise<Ser
   return served;
 }
 
-/** The first piece of a message. */
+/** Sends the first fragment of a message. */
 const begin = ({ socket }: TestSocket, text: string): void => socket.send(text, { fin: false });
-/** A frame that is not complete, as no client sends by itself. */
+/** Sends an incomplete frame. */
 const beginFrame = ({ socket }: TestSocket, bytes: number): void => {
   const head = Buffer.alloc(14);
   head.set([0x81, 0x80 | 127]);
@@ -30,13 +30,13 @@ const beginFrame = ({ socket }: TestSocket, bytes: number): void => {
   stream.write(Buffer.concat([head, Buffer.alloc(bytes, "x")]));
 };
 
-describe("messages that are not completed", { concurrency: true }, () => {
+describe("incomplete messages", { concurrency: true }, () => {
   for (const [how, send] of [
     ["pieces", (socket: TestSocket) => begin(socket, "x".repeat(900_000))],
     ["parts of a frame", (socket: TestSocket) => beginFrame(socket, 900_000)],
   ] as const)
-    test(`of more ${how} than there is memory for, those go that began first`, async (context) => {
-      // A quarter of it is for what is being received: 16 MiB.
+    test(`of more ${how} than the memory limit allows, the oldest are rejected`, async (context) => {
+      // A quarter of it is for messages and bodies being received: 16 MiB.
       const served = await started(context, { PORTICO_BUFFER_MIB: "64" });
       const sockets: TestSocket[] = [];
       for (let count = 0; count < 60; count += 1) {
@@ -46,7 +46,7 @@ describe("messages that are not completed", { concurrency: true }, () => {
       }
       const first = await sockets[0]!.closed();
       assert.ok([1013, 1006].includes(first.code), `${first.code}`);
-      // The others have been told so before this is answered.
+      // The other connections have been closed before this response.
       await served.create("/posts", { title: "Others are heard", body: "x".repeat(90_000) });
       await sleep(500);
       const open = sockets.filter(({ socket }) => socket.readyState === socket.OPEN);
@@ -57,7 +57,7 @@ describe("messages that are not completed", { concurrency: true }, () => {
       assert.doesNotMatch(served.portico.output, /"level":(50|60)/);
     });
 
-  test("bodies and messages are counted together", async (context) => {
+  test("request bodies and messages share the memory limit", async (context) => {
     const served = await started(context, { PORTICO_BUFFER_MIB: "8" });
     const first = await TestSocket.ready(served.portico);
     begin(first, "x".repeat(900_000));
@@ -72,7 +72,7 @@ describe("messages that are not completed", { concurrency: true }, () => {
     }
   });
 
-  test("one that is not complete after 30 seconds is closed with 4400, whatever else is sent", async (context) => {
+  test("a message that is incomplete after 30 seconds is closed with 4400, whatever else is sent", async (context) => {
     const served = await started(context);
     const stalled = await TestSocket.ready(served.portico);
     begin(stalled, "x");
@@ -96,11 +96,7 @@ describe("messages that are not completed", { concurrency: true }, () => {
     }
     assert.equal((await frame.closed()).code, 4400);
     clearInterval(chatting);
-    assert.equal(
-      slow.socket.readyState,
-      slow.socket.OPEN,
-      "messages that are completed take as long as they take",
-    );
+    assert.equal(slow.socket.readyState, slow.socket.OPEN, "complete messages have no time limit");
     await slow.close();
   });
 });

@@ -1,10 +1,10 @@
-// Random callers of streams, from a seed: WebSocket frames, well-formed and not, with messages of the protocol, well-formed
-// and not, in any order; and requests for server-sent events.
+// Random stream clients, from a seed: valid and invalid WebSocket frames with valid and invalid messages in any order, and
+// requests for server-sent events.
 
 import { randomBytes } from "node:crypto";
 import { jsonTexts } from "../../support/odd-values.ts";
 
-/** A generator of random numbers whose sequence its seed gives (mulberry32). */
+/** A seeded random number generator (mulberry32). */
 export class Random {
   #state: number;
 
@@ -12,7 +12,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** From 0 to 1, without 1. */
+  /** A number in [0, 1). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -46,7 +46,7 @@ const documents: readonly string[] = [
   "{ __typename }",
   "{ posts(limit: 3) { id title author { name } } }",
   "query A { __typename } query B { __typename }",
-  'mutation { createPost(input: { title: "Told" }) { id } }',
+  'mutation { createPost(input: { title: "Random" }) { id } }',
   'mutation { deletePost(id: "post_00000000000000000000000000") { id } }',
   "{ __schema { types { name fields { name } } } }",
   "subscription { postCreated { nothing } }",
@@ -56,16 +56,16 @@ const documents: readonly string[] = [
 ];
 const types = ["connection_init", "subscribe", "complete", "ping", "pong"] as const;
 const ids = ["1", "2", "3", "4", "5"];
-/** Of these, the values that every object has and none should have are the likeliest to be forgotten. */
+/** Names and values that code often forgets to validate, such as members of Object.prototype. */
 const poison = ['{"toString":1,"valueOf":1}', '{"then":1}', '{"__proto__":null}', "null", "[]", "1", '""'];
 
-/** The text of a value that may be anything. */
+/** A random value as JSON text. */
 function anyValue(random: Random): string {
   const value = random.isOnce(2) ? random.of(poison) : random.of(jsonTexts);
   return value.length < 5_000 || random.isOnce(20) ? value : "0";
 }
 
-/** An object as text, of whose members some are replaced, left out or repeated. */
+/** An object as JSON text. Some members are replaced, omitted or repeated. */
 function altered(random: Random, members: Readonly<Record<string, string>>, oneIn: number): string {
   const written = Object.entries(members).flatMap(([name, value]) => {
     if (random.isOnce(oneIn)) return random.isOnce(4) ? [] : [`"${name}":${anyValue(random)}`];
@@ -76,7 +76,7 @@ function altered(random: Random, members: Readonly<Record<string, string>>, oneI
   return `{${written.join()}}`;
 }
 
-/** A GraphQL request as text: what `subscribe` carries, and the body of a request. */
+/** A GraphQL request as JSON text: the payload of `subscribe`, or a request body. */
 export function graphqlRequest(random: Random): string {
   const optional = {
     ...(random.isOnce(4) && { operationName: random.of(["null", '"A"', '"B"']) }),
@@ -90,7 +90,7 @@ export function graphqlRequest(random: Random): string {
   return altered(random, { query: JSON.stringify(random.of(documents)), ...optional }, 12);
 }
 
-/** A message as text; most are such as a client could send. */
+/** A message as JSON text. Most are valid. */
 export function message(random: Random, key: string): string {
   if (random.isOnce(25))
     return random.of([anyValue(random), "{", "", "\u0000", '"\\ud800"', "{}".repeat(50)]);
@@ -104,7 +104,7 @@ export function message(random: Random, key: string): string {
   return altered(random, members, 15);
 }
 
-/** The message with which a caller who means well begins. */
+/** A valid `connection_init`. */
 export function initialisation(key: string): string {
   return JSON.stringify({ type: "connection_init", payload: { authorization: `Bearer ${key}` } });
 }
@@ -115,7 +115,7 @@ interface FrameOptions {
   readonly isLast?: boolean;
   readonly isMasked?: boolean;
   readonly reserved?: number;
-  /** The length that the head tells, where it is not that of the payload. */
+  /** The length in the header, if it differs from that of the payload. */
   readonly length?: bigint;
 }
 
@@ -141,7 +141,7 @@ function bigLength(length: bigint): Buffer {
   return bytes;
 }
 
-/** A text frame, or the same in fragments with other frames between them. */
+/** A text message in one frame, or in fragments with control frames between them. */
 export function textFrames(random: Random, text: string): Buffer {
   const bytes = Buffer.from(text);
   if (!random.isOnce(6)) return frame(opcodes.text, bytes);
@@ -158,7 +158,7 @@ export function textFrames(random: Random, text: string): Buffer {
 
 const closeCodes = [0, 999, 1000, 1001, 1004, 1005, 1006, 1015, 2999, 3000, 4000, 4999, 5000, 65_535];
 
-/** What breaks the protocol of WebSocket, or ends it. */
+/** A frame that violates the WebSocket protocol, or closes the connection. */
 export function oddFrame(random: Random): Buffer {
   const payload = random.bytes(random.below(60));
   const huge = random.of([2n ** 20n, 2n ** 20n + 1n, 2n ** 31n, 2n ** 53n, 2n ** 63n, 2n ** 64n - 1n]);

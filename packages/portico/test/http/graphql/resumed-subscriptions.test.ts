@@ -1,4 +1,4 @@
-// Many subscriptions that are resumed at once: the events that they missed are read as far as there is room for them.
+// Many subscriptions that resume at once read missed events only as fast as the client receives them.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -10,17 +10,17 @@ import { type Served, serveProcess } from "../../support/scenario.ts";
 import { onEachDatabase, type PorticoProcess } from "../../support/server.ts";
 
 const missed = 100;
-/** Posts that a sandbox has from the beginning. */
+/** Posts of a new sandbox. */
 const seeded = 3;
 const subscriptions = 90;
 const slackMib = 250;
 const extensions = { lastEventId: "0" };
 const queries = {
-  "rows as they were written": "subscription { postCreated { title body } }",
-  "rows that are read": "subscription { postCreated { title body author { name } } }",
+  "recorded rows": "subscription { postCreated { title body } }",
+  "related rows": "subscription { postCreated { title body author { name } } }",
 };
 
-onEachDatabase("subscriptions that are resumed", (database) => {
+onEachDatabase("resumed subscriptions", (database) => {
   const served = serveProcess(database, {
     prepare: async (prepared) => {
       const body = "x".repeat(99_000);
@@ -30,7 +30,7 @@ onEachDatabase("subscriptions that are resumed", (database) => {
   });
 
   for (const [what, query] of Object.entries(queries)) {
-    test(`everything that was missed is told in its order, with ${what}`, async () => {
+    test(`missed events are received in order, with ${what}`, async () => {
       const socket = await TestSocket.ready(served.portico);
       socket.subscribe("1", query, { extensions });
       assert.deepEqual(
@@ -40,7 +40,7 @@ onEachDatabase("subscriptions that are resumed", (database) => {
       await socket.close();
     });
 
-    test(`a client that does not read takes little memory, with ${what}`, async () => {
+    test(`a client that does not read needs little memory, with ${what}`, async () => {
       const socket = await TestSocket.ready(served.portico);
       const before = residentMib(served);
       socket.socket.pause();

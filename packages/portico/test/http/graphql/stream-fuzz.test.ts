@@ -1,5 +1,5 @@
-// Random callers of WebSockets and server-sent events, while PostgreSQL is stopped and started: the server lives, logs no
-// error that a caller caused, and has nothing open for those who are gone.
+// Random clients of WebSockets and server-sent events, while PostgreSQL is stopped and started: the server keeps running,
+// logs no error that a client caused, and keeps nothing open for clients that have disconnected.
 //
 // PORTICO_FUZZ_SEED repeats a run, PORTICO_FUZZ_MESSAGES makes it longer.
 
@@ -15,12 +15,12 @@ import { makeWorkspace, onEachDatabase, PorticoProcess, type Workspace } from ".
 import { graphqlRequest, initialisation, message, oddFrame, Random, textFrames } from "./random-frames.ts";
 
 const seed = Number(process.env.PORTICO_FUZZ_SEED ?? Date.now() % 2 ** 32);
-/** For each database. */
+/** Messages for each database. */
 const messages = randomRuns(20_000, 5_000, "PORTICO_FUZZ_MESSAGES");
 const warmUpMessages = 1_000;
 const callersAtOnce = 25;
 const maxSubscriptions = 100;
-/** Garbage, and connections to PostgreSQL that open with the first requests that need them. */
+/** Allows for garbage, and for connections to PostgreSQL that are opened on demand. */
 const slackMib = 100;
 const slackHandles = 24;
 
@@ -29,7 +29,7 @@ const headersOfSocket = {
   ...{ "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Protocol": "graphql-transport-ws" },
 };
 
-onEachDatabase("random callers of streams", (database) => {
+onEachDatabase("random stream clients", (database) => {
   let own: OwnPostgres | undefined;
   let workspace: Workspace;
   let portico: PorticoProcess;
@@ -44,14 +44,14 @@ onEachDatabase("random callers of streams", (database) => {
     await (own ? own.remove() : workspace?.remove());
   });
 
-  /** Sends what it may of `left` messages on one WebSocket, and leaves it in one way or another. */
+  /** Sends some of the `left` messages over one WebSocket, then disconnects in a random way. */
   async function callOverWebSocket(random: Random, budget: Budget): Promise<void> {
     const connection = await RawConnection.open(portico.url, { reads: !random.isOnce(8) });
     connection.request("GET /graphql", headersOfSocket);
     const { socket } = connection;
     if (random.isOnce(10)) socket.write(oddFrame(random));
     if (!random.isOnce(8)) socket.write(textFrames(random, initialisation(portico.key)));
-    if (!random.isOnce(4)) await Promise.race([sleep(200), answered(connection)]);
+    if (!random.isOnce(4)) await Promise.race([sleep(200), initialised(connection)]);
     for (let count = 1 + random.below(20); count > 0 && budget.take(); count -= 1) {
       const sent = random.isOnce(12) ? oddFrame(random) : textFrames(random, message(random, portico.key));
       write(connection, random, sent);
@@ -62,11 +62,11 @@ onEachDatabase("random callers of streams", (database) => {
 
   async function callForEvents(random: Random, budget: Budget): Promise<void> {
     const connection = await RawConnection.open(portico.url, { reads: !random.isOnce(8) });
-    const place = random.isOnce(3) ? random.of(["0", "1", "x", "99999999", "-1", "\u00ff"]) : undefined;
+    const lastEventId = random.isOnce(3) ? random.of(["0", "1", "x", "99999999", "-1", "\u00ff"]) : undefined;
     const headers = {
       Authorization: `Bearer ${portico.key}`,
       Accept: "text/event-stream",
-      ...(place !== undefined && { "Last-Event-ID": place }),
+      ...(lastEventId !== undefined && { "Last-Event-ID": lastEventId }),
     };
     for (let count = 1 + random.below(3); count > 0 && budget.take(); count -= 1) {
       const body = graphqlRequest(random);
@@ -92,10 +92,10 @@ onEachDatabase("random callers of streams", (database) => {
     );
   }
 
-  /** What others write meanwhile, so that there is something to tell. */
+  /** Creates and updates posts meanwhile, so that there are events. */
   async function writeAll(isOver: () => boolean): Promise<void> {
     for (let count = 0; !isOver(); count += 1) {
-      const { status } = await portico.request("/posts", { body: { title: `Told ${count}` } });
+      const { status } = await portico.request("/posts", { body: { title: `Post ${count}` } });
       assert.ok(status === 201 || status === 503, String(status));
       await sleep(40);
     }
@@ -104,7 +104,7 @@ onEachDatabase("random callers of streams", (database) => {
   async function stopAndStart(isOver: () => boolean): Promise<void> {
     const random = new Random(seed);
     while (own && !isOver()) {
-      // All leave, and others come while it stops: whoever is first has to begin to listen anew.
+      // All clients disconnect, and others connect during the outage, so the server has to start listening again.
       const pause = Promise.withResolvers<void>();
       mayCall = pause.promise;
       await sleep(300);
@@ -118,7 +118,7 @@ onEachDatabase("random callers of streams", (database) => {
     }
   }
 
-  test(`live or leave, and leave nothing behind (PORTICO_FUZZ_SEED=${seed})`, {
+  test(`leave nothing open (PORTICO_FUZZ_SEED=${seed})`, {
     timeout: 120_000,
   }, async () => {
     await callAll(seed, warmUpMessages);
@@ -148,7 +148,7 @@ onEachDatabase("random callers of streams", (database) => {
     );
   });
 
-  /** Waits until the server serves, and the connections of those who have left are gone. */
+  /** Waits until the server is ready and has closed the connections of disconnected clients. */
   async function settled(): Promise<void> {
     for (let tries = 0; (await portico.request("/posts?limit=1")).status !== 200; tries += 1) {
       assert.ok(tries < 100, "the server does not serve");
@@ -160,7 +160,7 @@ onEachDatabase("random callers of streams", (database) => {
     );
   }
 
-  /** As many as a credential may have open: none is left of the others. */
+  /** Opens as many subscriptions as a credential may have: this fails if others are still open. */
   async function subscribeAll(): Promise<void> {
     const socket = await TestSocket.ready(portico);
     for (let number = 0; number < maxSubscriptions; number += 1)
@@ -170,9 +170,9 @@ onEachDatabase("random callers of streams", (database) => {
     await Promise.all(
       Array.from({ length: maxSubscriptions }, (_, number) => socket.results(`s${number}`, 1)),
     );
-    const told = socket.messages.filter(({ type }) => type === "next");
+    const results = socket.messages.filter(({ type }) => type === "next");
     assert.equal(
-      new Set(told.map(({ id }) => id)).size,
+      new Set(results.map(({ id }) => id)).size,
       maxSubscriptions,
       JSON.stringify(socket.messages.find(({ type }) => type === "error")),
     );
@@ -180,7 +180,7 @@ onEachDatabase("random callers of streams", (database) => {
   }
 });
 
-/** The messages that are still to be sent. */
+/** The number of messages still to be sent. */
 class Budget {
   #left: number;
 
@@ -199,12 +199,12 @@ class Budget {
   }
 }
 
-/** Whether the connection is a WebSocket by now, and its credential accepted or refused. */
-async function answered(connection: RawConnection): Promise<void> {
+/** Whether the connection has been upgraded, and its credential accepted or rejected. */
+async function initialised(connection: RawConnection): Promise<void> {
   for (let tries = 0; tries < 40 && connection.received.length < 200; tries += 1) await sleep(5);
 }
 
-/** In one piece, or in two. */
+/** Writes the bytes at once, or in two parts. */
 function write({ socket }: RawConnection, random: Random, bytes: Buffer): void {
   if (!socket.writable) return;
   const at = random.isOnce(5) ? random.below(bytes.length) : 0;
@@ -224,7 +224,7 @@ async function leave(connection: RawConnection, random: Random): Promise<void> {
   connection.reset();
 }
 
-/** Errors in the log but, where PostgreSQL goes away, those that tell of that. */
+/** Errors in the log, except those about outages of PostgreSQL. */
 function faultsOf({ output }: PorticoProcess, hasOutages: boolean): string[] {
   const errors = output
     .split("\n")
@@ -240,28 +240,28 @@ function isOfOutage(line: string): boolean {
   );
 }
 
-async function until(isReached: () => boolean, told: () => string): Promise<void> {
+async function until(isReached: () => boolean, describe: () => string): Promise<void> {
   for (let tries = 0; tries < 150; tries += 1) {
     if (isReached()) return;
     await sleep(100);
   }
-  assert.fail(told());
+  assert.fail(describe());
 }
 
-/** Resident memory of a process, on Linux. */
+/** The resident memory of a process, on Linux. */
 function rssMib(pid: number): number {
   const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
   return Math.round(Number(kibibytes) / 1024);
 }
 
-/** Connections to a server that it has not closed, on Linux. */
+/** The number of connections that a server has open, on Linux. */
 function connections(url: string): number {
   const port = Number(new URL(url).port).toString(16).toUpperCase().padStart(4, "0");
   const lines = readFileSync("/proc/net/tcp", "utf8").split("\n");
   return lines.filter((line) => new RegExp(`^ *\\d+: \\w+:${port} \\w+:\\w+ 0[18] `).test(line)).length;
 }
 
-/** Files and sockets that a process has open. */
+/** The number of open files and sockets of a process. */
 function handles(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length;
 }

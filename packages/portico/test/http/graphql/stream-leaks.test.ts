@@ -1,4 +1,4 @@
-// Subscriptions that end while they are being set up, and callers who leave meanwhile: nothing stays open for them.
+// Subscriptions that end while they start, and clients that disconnect meanwhile, leave nothing open.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -12,7 +12,7 @@ import { onOneDatabase } from "../../support/server.ts";
 /** A credential may have 100 subscriptions open. */
 const pairs = 150;
 
-onOneDatabase("subscriptions that end while they begin", (database) => {
+onOneDatabase("subscriptions that end while they start", (database) => {
   const served = serveProcess(database);
 
   test("subscribe and complete in one packet leave nothing open", async () => {
@@ -47,12 +47,12 @@ onOneDatabase("subscriptions that end while they begin", (database) => {
     ["resets the connection", (connection: RawConnection) => connection.reset()],
     ["closes its side", (connection: RawConnection) => void connection.socket.end()],
   ] as const)
-    test(`a caller who asks for events and ${what} leaves nothing open`, async () => {
+    test(`a client that requests an event stream and ${what} leaves nothing open`, async () => {
       for (let number = 0; number < pairs; number += 10) {
         const connections = await Promise.all(
           Array.from({ length: 10 }, () => RawConnection.open(served.url, { stays: true })),
         );
-        // The second one waits behind the first, and has no socket of its own when the caller leaves.
+        // The second request is pipelined, so its response has no socket when the client disconnects.
         for (const connection of connections)
           for (let times = 0; times < 2; times += 1) askForEvents(served, connection);
         await sleep(number % 20);
@@ -63,7 +63,7 @@ onOneDatabase("subscriptions that end while they begin", (database) => {
     });
 });
 
-/** Lets what is sent leave in one packet. */
+/** Sends the messages in one packet. */
 function together({ socket }: TestSocket, send: () => void): void {
   const { _socket: stream } = socket as unknown as { _socket: { cork(): void; uncork(): void } };
   stream.cork();
@@ -80,7 +80,7 @@ function askForEvents({ portico }: Served, connection: RawConnection): void {
   connection.request("POST /graphql", headers, JSON.stringify({ query: createdPosts }));
 }
 
-/** A subscription is opened and told. */
+/** Checks that a new subscription receives events. */
 async function subscribes(served: Served, title: string): Promise<void> {
   await sleep(100);
   await withStream(served.portico, createdPosts, {}, async (stream) => {

@@ -1,5 +1,4 @@
-// Members of messages of every type but their own: each is refused with the code of the protocol, and the server goes
-// on.
+// Messages whose members have wrong types are rejected with the code of the protocol, and the server keeps running.
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -12,11 +11,11 @@ import { exchange, expectErrorShape, parseAnswer, type Served, serve } from "../
 import { makeWorkspace, onEachDatabase, Portico, type Workspace } from "../../support/server.ts";
 
 const poison = { toString: 1, valueOf: 1 };
-/** Too deep for whatever calls itself for each level. */
+/** Exhausts the stack of a function that recurses for each level. */
 const abyss = `${"[".repeat(200_000)}${"]".repeat(200_000)}`;
 const query = "{ __typename }";
 
-onEachDatabase("messages of streams", (database) => {
+onEachDatabase("messages of stream clients", (database) => {
   const served = serve(database);
   describe("handshake", () => handshake(served));
   describe("WebSocket", () => webSocket(served));
@@ -33,7 +32,7 @@ function handshake(served: Served): void {
     ["with a malformed subprotocol", "GET", [key, version, "Sec-WebSocket-Protocol: a,,b"], 400],
     ["by another method", "POST", [key, version], 405],
   ] as const)
-    test(`one ${what} is ${status}`, async () => {
+    test(`a handshake ${what} is ${status}`, async () => {
       const lines = ["Host: x", "Upgrade: websocket", "Connection: Upgrade", ...headers];
       const received = await exchange(
         served.url,
@@ -88,7 +87,7 @@ function webSocket(served: Served): void {
     `{"type":"subscribe","id":"1","payload":{"query":"{ __typename }","extensions":{"deep":${abyss}}}}`,
     { type: "subscribe", id: "1", payload: { query, operationName: "x".repeat(1_001) } },
   ];
-  // Of these, variables and extensions are objects.
+  // These are objects only for `variables` and `extensions`.
   for (const member of ["query", "operationName", "variables", "extensions"])
     for (const value of [poison, 1, true, [poison]])
       if (value !== poison || member === "query" || member === "operationName")
@@ -100,7 +99,7 @@ function webSocket(served: Served): void {
     });
   }
 
-  test("none of it is an error of the server", () => {
+  test("none of them is logged as a server error", () => {
     assert.doesNotMatch(served.portico.output, /"level":(50|60)/);
   });
 }
@@ -113,7 +112,7 @@ function lastEventId(served: Served): void {
     [-1, "format"],
     [1.5, "format"],
   ] as const)
-    test(`${JSON.stringify(value)} is refused`, async () => {
+    test(`${JSON.stringify(value)} is rejected`, async () => {
       const details = [{ field: "lastEventId", issue }];
       const extensions = { lastEventId: value };
       const stream = await TestStream.open(served.portico, createdPosts, { extensions });
@@ -128,7 +127,7 @@ function lastEventId(served: Served): void {
     });
 }
 
-describe("a PostgreSQL that goes away", () => {
+describe("an outage of PostgreSQL", () => {
   let database: OwnPostgres;
   let workspace: Workspace;
   let portico: Portico;
@@ -142,7 +141,7 @@ describe("a PostgreSQL that goes away", () => {
     await database?.remove();
   });
 
-  test("subscribers may come and leave meanwhile, and are told again when it is back", {
+  test("clients can connect and disconnect meanwhile, and receive events again afterwards", {
     timeout: 60_000,
   }, async () => {
     const socket = await TestSocket.ready(portico);
@@ -150,7 +149,7 @@ describe("a PostgreSQL that goes away", () => {
     const leaving = await TestSocket.ready(portico);
     leaving.subscribe("1", createdPosts);
     await subscriptionStarted();
-    // The last one who listens leaves, so that the next one has to begin anew while there is no database.
+    // The last subscriber disconnects, so the next one has to start listening without a database.
     stream.close();
     await leaving.close();
     await sleep(100);
@@ -179,7 +178,7 @@ describe("a PostgreSQL that goes away", () => {
   });
 });
 
-/** Runs it again until it succeeds, for some seconds. */
+/** Retries for some seconds. */
 async function eventually(work: () => Promise<void>): Promise<void> {
   for (const until = Date.now() + 20_000; ; await sleep(200))
     try {

@@ -1,4 +1,4 @@
-// Subscriptions that break off, are cut off or end, and how they go on.
+// Subscriptions that are interrupted or ended, and how they resume.
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -19,14 +19,14 @@ import { onEachDatabase, type Portico, PorticoProcess } from "../../support/serv
 
 onEachDatabase("ends of subscriptions", (database) => {
   const served = serve(database);
-  describe("after a break", () => afterABreak(served));
+  describe("resuming", () => resuming(served));
   describe("slow readers", () => slowReaders(served));
-  describe("the end", () => theEnd(served));
+  describe("ends", () => ends(served));
   describe("several processes", () => severalProcesses(database));
 });
 
-function afterABreak(served: Served): void {
-  test("events of a break are told by Last-Event-ID, without loss and without any twice", async () => {
+function resuming(served: Served): void {
+  test("Last-Event-ID resumes an event stream without gaps or duplicates", async () => {
     const first = await TestStream.open(served.portico, createdPosts);
     await subscriptionStarted();
     await served.create("/posts", { title: "1" });
@@ -48,7 +48,7 @@ function afterABreak(served: Served): void {
     });
   });
 
-  test("and by extensions.lastEventId over WebSocket, with rows that are read", async () => {
+  test("extensions.lastEventId resumes a WebSocket subscription that reads rows", async () => {
     const query = "subscription { postCreated { title author { name } } }";
     const one = await TestSocket.ready(served.portico);
     one.subscribe("a", query);
@@ -71,7 +71,7 @@ function afterABreak(served: Served): void {
     ["-1", "format"],
     ["1e3", "format"],
   ] as const) {
-    test(`Last-Event-ID ${lastEventId} is refused`, async () => {
+    test(`Last-Event-ID ${lastEventId} is rejected`, async () => {
       const stream = await TestStream.open(served.portico, createdPosts, {
         headers: { "last-event-id": lastEventId },
       });
@@ -85,12 +85,12 @@ function afterABreak(served: Served): void {
   }
 }
 
-/** So many posts that the buffers of the system, some megabytes, cannot take them. */
+/** Creates more posts than fit into the buffers of the operating system, which have some megabytes. */
 const flood = 250;
 
 async function pour(served: Served): Promise<void> {
   const body = "x".repeat(99_000);
-  for (let made = 0; made < flood; made += 10)
+  for (let count = 0; count < flood; count += 10)
     await Promise.all(Array.from({ length: 10 }, () => served.create("/posts", { title: "more", body })));
 }
 
@@ -102,7 +102,7 @@ async function logged({ portico }: Served, line: RegExp): Promise<void> {
 function slowReaders(served: Served): void {
   const query = "subscription { postCreated { title body } }";
 
-  test("a WebSocket that is not read is closed, and its client can go on", { timeout: 60_000 }, async () => {
+  test("a WebSocket that is not read is closed, and its client can resume", { timeout: 60_000 }, async () => {
     const socket = await TestSocket.ready(served.portico);
     socket.subscribe("slow", query);
     await subscriptionStarted();
@@ -113,7 +113,7 @@ function slowReaders(served: Served): void {
     await logged(served, /"code":(4413|1006)[^\n]*web socket closed/);
     socket.socket.resume();
     const { code, reason } = await socket.closed();
-    // Where the close frame did not get through in time, the connection was cut off.
+    // If the close frame was not sent in time, the connection was terminated.
     if (code !== 1006) assert.deepEqual({ code, reason }, { code: 4413, reason: "Too slow" });
     const seen = await socket.results("slow", 1);
     const last = seen.at(-1) ?? first;
@@ -125,7 +125,7 @@ function slowReaders(served: Served): void {
     await again.close();
   });
 
-  test("events that are not read end, and their client can go on", { timeout: 60_000 }, async () => {
+  test("an event stream that is not read ends, and its client can resume", { timeout: 60_000 }, async () => {
     const { url, key } = served.portico;
     const headers = {
       authorization: `Bearer ${key}`,
@@ -144,10 +144,10 @@ function slowReaders(served: Served): void {
     let text = "";
     response.on("data", (bytes) => (text += bytes));
     response.resume();
-    // It may be cut off.
+    // The connection may have been terminated.
     await new Promise((resolve) => response.on("close", resolve));
     const ids = [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => id!);
-    // The last event may have been cut off.
+    // The last event may be incomplete.
     const whole = text.split("\n\n").length - 1;
     const last = ids[Math.min(whole, ids.length) - 1]!;
     const missed = flood - (ids.indexOf(last) + 1);
@@ -158,11 +158,11 @@ function slowReaders(served: Served): void {
   });
 }
 
-function theEnd(served: Served): void {
+function ends(served: Served): void {
   const makeKey = (...words: string[]): Promise<{ id: string; key: string }> =>
     served.command("key", "create", "--name", "Short", "--scopes", "posts:read", ...words);
 
-  test("a key that is revoked ends its streams", async () => {
+  test("revoking a key ends its streams", async () => {
     const { id, key } = await makeKey();
     const stream = await TestStream.open(served.portico, createdPosts, { key });
     const socket = await TestSocket.ready(served.portico, key);
@@ -176,7 +176,7 @@ function theEnd(served: Served): void {
     assert.equal((await socket.closed()).code, 4403);
   });
 
-  test("a key that expires ends its streams", async () => {
+  test("expiry of a key ends its streams", async () => {
     const expiresAt = new Date(Date.now() + 2_500).toISOString();
     const { key } = await served.create("/v1/api-keys", { name: "Short", scopes: ["posts:read"], expiresAt });
     const stream = await TestStream.open(served.portico, createdPosts, { key });
@@ -186,7 +186,7 @@ function theEnd(served: Served): void {
     assert.equal((await socket.closed()).code, 4403);
   });
 
-  test("a key that loses a scope ends the streams that need it, and no others", async () => {
+  test("a key that loses a scope ends the streams that require it, and no others", async () => {
     const words = ["--scopes", "posts:read,users:read"];
     const { id, key } = await served.command("key", "create", "--name", "Broad", ...words);
     const stream = await TestStream.open(served.portico, createdPosts, { key });
@@ -204,12 +204,12 @@ function theEnd(served: Served): void {
     other.close();
   });
 
-  test("SIGTERM tells all who are connected, and the process ends at once", async () => {
+  test("SIGTERM notifies all clients, and the process exits at once", async () => {
     const server = await PorticoProcess.start(served.workspace, { key: served.portico.key });
     const stream = await TestStream.open(server, createdPosts);
     const socket = await TestSocket.ready(server);
     socket.subscribe("1", createdPosts);
-    // One that says nothing and one that does not read.
+    // One client that sends nothing, and one that does not read.
     const idle = connect({ port: Number(new URL(server.url).port), host: "127.0.0.1" });
     idle.on("error", () => {});
     await subscriptionStarted();
@@ -233,13 +233,13 @@ function severalProcesses(database: "sqlite" | "postgres"): void {
     await other?.stop();
   });
 
-  test("what another process writes is told", () =>
+  test("events of another process are received", () =>
     withStream(served.portico, createdPosts, {}, async (stream) => {
       for (const title of ["1", "2", "3"]) await other.request("/posts", { body: { title } });
       assert.deepEqual(titlesOf(await stream.results(3)), ["1", "2", "3"]);
     }));
 
-  test("a stream goes on at another process", async () => {
+  test("a stream resumes in another process", async () => {
     const stream = await TestStream.open(served.portico, createdPosts);
     await subscriptionStarted();
     await served.create("/posts", { title: "here" });

@@ -12,7 +12,7 @@ import { onEachDatabase } from "../../support/server.ts";
 const missed = 60;
 const bodyBytes = 20_000;
 const tokens = 12;
-/** Posts that a sandbox has from the beginning. */
+/** Posts of a new sandbox. */
 const seeded = 3;
 const extensions = { lastEventId: "0" };
 const own = "subscription { postCreated { title body } }";
@@ -42,7 +42,7 @@ onEachDatabase("quotas of subscriptions", (database) => {
     return limit - Number(left);
   };
 
-  test("what a resumed subscription is sent is charged", () =>
+  test("the messages of a resumed subscription are charged", () =>
     withKey("1000/86400", async (socket, key) => {
       socket.subscribe("1", own, { extensions });
       assert.deepEqual(titlesOf(await socket.results("1", seeded + missed)).slice(seeded), titles);
@@ -50,7 +50,7 @@ onEachDatabase("quotas of subscriptions", (database) => {
       assert.ok(count >= tokens && count < 2 * tokens, `${count} tokens`);
     }));
 
-  test("events that are only read for a filter are charged as well", () =>
+  test("events that a filter excludes are charged as well", () =>
     withKey("1000/86400", async (socket, key) => {
       const query = "subscription { postCreated(filter: { status: archived }) { title body } }";
       socket.subscribe("1", query, { extensions });
@@ -60,7 +60,7 @@ onEachDatabase("quotas of subscriptions", (database) => {
       assert.ok(count >= tokens, `${count} tokens`);
     }));
 
-  test("rows that are read around an event are charged", () =>
+  test("related rows of an event are charged", () =>
     withKey("1000/86400", async (socket, key) => {
       socket.subscribe("1", "subscription { postCreated { title author { posts(first: 100) { id } } } }");
       await sleep(500);
@@ -71,7 +71,7 @@ onEachDatabase("quotas of subscriptions", (database) => {
       assert.ok(count >= 10, `${count} tokens`);
     }));
 
-  test("where no tokens are left events wait, and all of them come in their order", () =>
+  test("events wait while no tokens are left, and arrive in order", () =>
     withKey("4/2", async (socket) => {
       const began = performance.now();
       socket.subscribe("1", own, { extensions });

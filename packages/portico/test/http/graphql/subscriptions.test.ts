@@ -1,5 +1,4 @@
-// Subscriptions of a started server: what is written through either door, or by another process, is told to all who
-// may see it and to nobody else, once and in order, also after a break.
+// Subscriptions receive the events of REST and GraphQL that their caller may see, once and in order.
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -19,20 +18,20 @@ import { TestSocket } from "../../support/graphql/web-socket.ts";
 import { makeTenant, runCommand, type Served, serve } from "../../support/scenario.ts";
 import { onEachDatabase, projectFolder } from "../../support/server.ts";
 
-/** Longer than a few looks at the events. */
+/** Several polling intervals of the event feed. */
 const aWhileMs = 200;
 
 onEachDatabase("subscriptions", (database) => {
   const served = serve(database, { env: { PORTICO_GRAPHQL_SUBSCRIPTIONS: "5" } });
-  describe("what is told", () => whatIsTold(served));
-  describe("who is told", () => whoIsTold(served));
+  describe("events", () => events(served));
+  describe("access", () => access(served));
   describe("policies", () => policies(database));
 });
 
-function whatIsTold(served: Served): void {
+function events(served: Served): void {
   const key = (): { url: string; key: string } => served.portico;
 
-  test("a post that is created by REST is told", () =>
+  test("a post created through REST is received", () =>
     withStream(key(), createdPosts, {}, async (stream) => {
       const post = await served.create("/posts", { title: "By REST" });
       const [result] = await stream.results(1);
@@ -40,13 +39,13 @@ function whatIsTold(served: Served): void {
       assert.equal(result.extensions.eventId, stream.events[0]!.id);
     }));
 
-  test("a post that is created by GraphQL is told", () =>
+  test("a post created through GraphQL is received", () =>
     withStream(key(), createdPosts, {}, async (stream) => {
       await dataOf(served, 'mutation { createPost(input: { title: "By GraphQL" }) { id } }');
       assert.deepEqual(titlesOf(await stream.results(1)), ["By GraphQL"]);
     }));
 
-  test("what was written before is not told", async () => {
+  test("earlier events are not received", async () => {
     await served.create("/posts", { title: "Before" });
     await withStream(key(), createdPosts, {}, async (stream) => {
       await served.create("/posts", { title: "After" });
@@ -54,7 +53,7 @@ function whatIsTold(served: Served): void {
     });
   });
 
-  test("changes are told of every post, or of one by its id", async () => {
+  test("updates are received of all posts, or of one by its id", async () => {
     const one = await served.create("/posts", { title: "One" });
     const other = await served.create("/posts", { title: "Other" });
     const byId = "subscription Changes($id: ID) { postUpdated(id: $id) { title } }";
@@ -68,7 +67,7 @@ function whatIsTold(served: Served): void {
     );
   });
 
-  test("a removal is told with the row as it was", async () => {
+  test("a deletion is received with the row as it was", async () => {
     const post = await served.create("/posts", { title: "To go" });
     await withStream(
       key(),
@@ -82,7 +81,7 @@ function whatIsTold(served: Served): void {
     );
   });
 
-  test("of a removed row nothing but its own fields can be asked", async () => {
+  test("other rows cannot be selected for a deleted row", async () => {
     const stream = await TestStream.open(key(), "subscription { postDeleted { author { name } } }");
     const [result] = await stream.results(1);
     assert.match(result.errors[0].message, /^Cannot select "postDeleted\.author": the row is deleted/);
@@ -91,7 +90,7 @@ function whatIsTold(served: Served): void {
     assert.equal(stream.events.at(-1)!.event, "complete");
   });
 
-  test("filters hold against the row", () =>
+  test("filters are applied to the row", () =>
     withStream(
       key(),
       "subscription { postCreated(filter: { status: [published, archived] }) { title } }",
@@ -103,7 +102,7 @@ function whatIsTold(served: Served): void {
       },
     ));
 
-  test("ranges hold against the row", async () => {
+  test("ranges are applied to the row", async () => {
     const project = await served.create("/projects", { name: "Ranges" });
     const make = (ref: string): Promise<unknown> =>
       served.create("/deployments", { projectId: project.id, ref });
@@ -119,7 +118,7 @@ function whatIsTold(served: Served): void {
     );
   });
 
-  test("comments are told of one post by its id", async () => {
+  test("comments of one post are received by its id", async () => {
     const [one, other] = [
       await served.create("/posts", { title: "One" }),
       await served.create("/posts", { title: "Other" }),
@@ -132,20 +131,20 @@ function whatIsTold(served: Served): void {
     });
   });
 
-  test("rows around the row are read: nested both ways, with aliases and fragments", () =>
+  test("related rows can be selected, with aliases and fragments", () =>
     withStream(
       key(),
-      `subscription { made: postCreated { ...Shown by: author { name } comments(first: 1) { body } } }
+      `subscription { created: postCreated { ...Shown by: author { name } comments(first: 1) { body } } }
        fragment Shown on Post { title }`,
       {},
       async (stream) => {
         await served.create("/posts", { title: "Nested" });
         const [{ data }] = await stream.results(1);
-        assert.deepEqual(data, { made: { title: "Nested", by: { name: "Ada Lovelace" }, comments: [] } });
+        assert.deepEqual(data, { created: { title: "Nested", by: { name: "Ada Lovelace" }, comments: [] } });
       },
     ));
 
-  test("every change of a row is told once and in order, while many are written at once", async () => {
+  test("every update is received once and in order during concurrent writes", async () => {
     const rows = await Promise.all(
       [1, 2, 3, 4].map((number) => served.create("/posts", { title: `r${number}` })),
     );
@@ -173,7 +172,7 @@ function whatIsTold(served: Served): void {
     });
   });
 
-  test("a real client of graphql-ws is told, and can ask and write over the same socket", async () => {
+  test("the graphql-ws client can subscribe, query and mutate over one connection", async () => {
     const client = createClient({
       url: `${served.url.replace("http", "ws")}/graphql`,
       webSocketImpl: WebSocket,
@@ -185,19 +184,19 @@ function whatIsTold(served: Served): void {
       throw new Error("nothing came");
     };
     try {
-      const told = first(createdPosts);
+      const received = first(createdPosts);
       await subscriptionStarted();
       await sleep(aWhileMs);
-      const made = await first('mutation { createPost(input: { title: "By socket" }) { id title } }');
-      assert.deepEqual((await told).postCreated, made.createPost);
-      const asked = await first("{ posts(limit: 1) { title } }");
-      assert.deepEqual(asked, { posts: [{ title: "By socket" }] });
+      const created = await first('mutation { createPost(input: { title: "By socket" }) { id title } }');
+      assert.deepEqual((await received).postCreated, created.createPost);
+      const queried = await first("{ posts(limit: 1) { title } }");
+      assert.deepEqual(queried, { posts: [{ title: "By socket" }] });
     } finally {
       await client.dispose();
     }
   });
 
-  test("queries are answered as events where nothing else is accepted", async () => {
+  test("the result of a query is an event stream if the client accepts nothing else", async () => {
     const stream = await TestStream.open(key(), "{ posts(limit: 1) { __typename } }");
     const [result] = await stream.results(1);
     assert.deepEqual(result, { data: { posts: [{ __typename: "Post" }] } });
@@ -208,7 +207,7 @@ function whatIsTold(served: Served): void {
     );
   });
 
-  test("a subscription streams by GET as well, a mutation does not", async () => {
+  test("a GET request can subscribe, but not run a mutation", async () => {
     const get = (query: string): Promise<Response> =>
       fetch(`${served.url}/graphql?${new URLSearchParams({ query })}`, {
         headers: { authorization: `Bearer ${served.portico.key}`, accept: "text/event-stream" },
@@ -220,7 +219,7 @@ function whatIsTold(served: Served): void {
     assert.match(text, /method_not_allowed/);
   });
 
-  test("a client that also accepts JSON is streamed subscriptions only", async () => {
+  test("a client that also accepts JSON gets event streams for subscriptions only", async () => {
     const accept = "application/graphql-response+json, application/json, text/event-stream";
     const stream = await TestStream.open(key(), createdPosts, { headers: { accept } });
     stream.close();
@@ -230,7 +229,7 @@ function whatIsTold(served: Served): void {
     assert.match(answer.headers.get("content-type")!, /json/);
   });
 
-  test("a subscription that is asked for as JSON is refused with the way to do it", async () => {
+  test("a subscription requested as JSON is an error that names the transports", async () => {
     expectError(await requestGraphql(served, createdPosts), {
       code: "not_acceptable",
       message: /text\/event-stream/,
@@ -238,7 +237,7 @@ function whatIsTold(served: Served): void {
   });
 }
 
-function whoIsTold(served: Served): void {
+function access(served: Served): void {
   test("another tenant sees nothing", async () => {
     const { key } = await makeTenant(served.workspace);
     await withStream(served.portico, createdPosts, { key }, (theirs) =>
@@ -253,7 +252,7 @@ function whoIsTold(served: Served): void {
     );
   });
 
-  test("a scope that is missing, on the row or inside it, is refused by its path", async () => {
+  test("a missing scope, of the row or a nested row, is an error with its path", async () => {
     const { key } = await served.command("key", "create", "--name", "Posts", "--scopes", "posts:read");
     for (const [query, path] of [
       ["subscription { commentCreated { body } }", ["commentCreated"]],
@@ -268,13 +267,13 @@ function whoIsTold(served: Served): void {
     }
   });
 
-  test("without a credential there is no stream", async () => {
+  test("a request without a credential is 401", async () => {
     const headers = { accept: "text/event-stream, application/json" };
     const answer = await requestGraphql(served, createdPosts, { key: null, headers });
     assert.equal(answer.status, 401);
   });
 
-  test("one subscription more than the limit is refused with the limit, and one that ends makes room", async () => {
+  test("one subscription more than the limit is rejected, until another has ended", async () => {
     const { key } = await served.command("key", "create", "--name", "Many", "--scopes", "posts:read");
     const socket = await TestSocket.ready(served.portico, key);
     for (const id of ["1", "2", "3", "4", "5"]) socket.subscribe(id, createdPosts);
@@ -297,7 +296,7 @@ function policies(database: "sqlite" | "postgres"): void {
   const cwd = join(projectFolder, "packages/portico/test/fixtures/workshop");
   const served = serve(database, { cwd });
 
-  test("a row that a policy hides is told to nobody else", async () => {
+  test("events of a row that a policy hides are not received", async () => {
     const scopes = "diaries:read,diaries:write,users:read";
     const make = async (name: string): Promise<string> => {
       const words = ["--email", `${name}@example.com`, "--name", name, "--password", "correct horse"];

@@ -1,5 +1,5 @@
-// The protocol graphql-transport-ws, message by message: what closes a connection and with which code, and that
-// nothing that clients send brings anything else down.
+// The protocol graphql-transport-ws, message by message: what closes a connection and with which code. No message affects
+// other connections.
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
@@ -35,13 +35,13 @@ function opening(served: Served): void {
 
   test("another subprotocol, or none, is closed with 4406", async () => {
     for (const protocol of ["graphql-ws", null] as const) {
-      // A client that offered others only hangs up for itself.
+      // A client that offered other subprotocols only closes the connection itself.
       const opened = await TestSocket.open(served.portico, { protocol }).catch(() => undefined);
       if (opened) assert.equal((await opened.closed()).code, 4406);
     }
   });
 
-  test("a wrong credential, one of the other environment, or none is closed with 4403", async () => {
+  test("an invalid or missing credential, or one of the other environment, is closed with 4403", async () => {
     for (const authorization of [
       `Bearer sk_test_${"x".repeat(43)}`,
       `Bearer sk_live_${"x".repeat(43)}`,
@@ -52,7 +52,7 @@ function opening(served: Served): void {
       assert.equal(await closedAfter(init(authorization)), 4403, `with ${authorization}`);
   });
 
-  test("the header of the opening request counts where the payload names no credential", async () => {
+  test("without a credential in the payload, the header of the opening request is used", async () => {
     const headers = { authorization: `Bearer ${served.portico.key}` };
     const socket = await TestSocket.open(served.portico, { headers });
     socket.send(init());
@@ -69,7 +69,7 @@ function opening(served: Served): void {
     assert.equal(await closedAfter({ id: "1", type: "subscribe", payload: { query: posts } }), 4401);
   });
 
-  test("who says nothing for ten seconds is closed with 4408", { timeout: 20_000 }, async () => {
+  test("a client that sends nothing for ten seconds is closed with 4408", { timeout: 20_000 }, async () => {
     assert.equal(await closedAfter(), 4408);
   });
 
@@ -88,7 +88,7 @@ function opening(served: Served): void {
     }
   });
 
-  test("a request that would rather speak another protocol is answered all the same", async () => {
+  test("a request that offers another protocol upgrade is answered", async () => {
     const received = await exchange(
       served.url,
       `GET /healthz HTTP/1.1\r\nHost: x\r\nUpgrade: h2c\r\nConnection: Upgrade, close\r\n\r\n`,
@@ -146,7 +146,7 @@ function messages(served: Served): void {
     await socket.close();
   });
 
-  test("whatever is sent, other connections are served", { timeout: 60_000 }, async () => {
+  test("no message affects other connections", { timeout: 60_000 }, async () => {
     const bystander = await TestSocket.ready(served.portico);
     bystander.subscribe("1", posts);
     const part = fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.constantFrom("1", posts, "{ __typename }", null));
@@ -169,8 +169,8 @@ function messages(served: Served): void {
             : await TestSocket.open(served.portico);
           for (const each of sent) socket.send(each);
           await sleep(5);
-          for (const { type: answered } of socket.messages)
-            assert.match(answered, /^(connection_ack|pong|next|error|complete)$/);
+          for (const { type: received } of socket.messages)
+            assert.match(received, /^(connection_ack|pong|next|error|complete)$/);
           await socket.close();
         },
       ),
@@ -184,7 +184,7 @@ function messages(served: Served): void {
 }
 
 function operations(served: Served): void {
-  test("a query is answered with one result and complete", async () => {
+  test("a query has one result, then complete", async () => {
     const socket = await TestSocket.ready(served.portico);
     socket.subscribe("q", "query Q($n: Int) { posts(limit: $n) { __typename } }", { variables: { n: 1 } });
     await socket.message(({ type }) => type === "complete");
@@ -203,7 +203,7 @@ function operations(served: Served): void {
     ["introspection alone", "subscription { __typename }", "validation_error"],
     ["a document without operations", "fragment A on Post { id }", "validation_error"],
   ] as const) {
-    test(`${what} is an error of the operation, and the connection stays`, async () => {
+    test(`${what} is an error of the operation, and the connection stays open`, async () => {
       const socket = await TestSocket.ready(served.portico);
       socket.subscribe("1", query);
       const { payload } = await socket.message(({ id, type }) => id === "1" && type === "error");
@@ -214,7 +214,7 @@ function operations(served: Served): void {
     });
   }
 
-  test("an operation that its client completes is told nothing more", async () => {
+  test("an operation that its client completes sends nothing more", async () => {
     const socket = await TestSocket.ready(served.portico);
     socket.subscribe("1", posts);
     await sleep(50);
@@ -226,7 +226,7 @@ function operations(served: Served): void {
     await socket.close();
   });
 
-  test("operations are counted against the quota of the key", async () => {
+  test("operations count against the quota of the key", async () => {
     const words = ["--name", "Few", "--scopes", "posts:read", "--rate-limit", "2", "--rate-window", "60"];
     const { key } = await served.command("key", "create", ...words);
     const socket = await TestSocket.ready(served.portico, key);
@@ -263,7 +263,7 @@ async function withConnection(
   }
 }
 
-test("a client that answers heartbeats stays, and one that does not is cut off", () =>
+test("a client that answers heartbeats stays connected, and one that does not is disconnected", () =>
   withConnection(async (connection, socket) => {
     await new Promise((resolve) => socket.once("open", resolve));
     for (let beats = 0; beats < 3; beats += 1) {
@@ -279,7 +279,7 @@ test("a client that answers heartbeats stays, and one that does not is cut off",
     await new Promise((resolve) => socket.once("close", resolve));
   }));
 
-test("frames are read as they were meant, whatever their length", () =>
+test("frames of every length are decoded correctly", () =>
   withConnection(async (connection, socket) => {
     const received: string[] = [];
     socket.on("message", (bytes) => received.push(String(bytes)));

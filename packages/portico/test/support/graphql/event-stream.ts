@@ -1,4 +1,4 @@
-// Reads server-sent events of a started server as a client with fetch does.
+// A client of server-sent events, based on fetch.
 
 import assert from "node:assert/strict";
 import type { Portico } from "../server.ts";
@@ -6,7 +6,7 @@ import type { Portico } from "../server.ts";
 export interface StreamEvent {
   readonly id: string | undefined;
   readonly event: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into results freely; what is missing fails them.
+  // biome-ignore lint/suspicious/noExplicitAny: tests access results freely; a missing member fails the test.
   readonly body: any;
 }
 
@@ -22,7 +22,7 @@ const patienceMs = 15_000;
 export class TestStream {
   readonly response: Response;
   readonly events: StreamEvent[] = [];
-  /** Everything that came, comments too. */
+  /** All received text, including comments. */
   text = "";
   isClosed = false;
   readonly #abort: AbortController;
@@ -56,7 +56,7 @@ export class TestStream {
     return new TestStream(response, abort);
   }
 
-  /** The results so far, once there are so many. */
+  /** Waits for a number of results. @returns all results so far */
   // biome-ignore lint/suspicious/noExplicitAny: as above.
   async results(count: number): Promise<any[]> {
     await this.#until(() => this.allResults.length >= count);
@@ -68,7 +68,7 @@ export class TestStream {
     return this.events.filter(({ event }) => event === "next").map(({ body }) => body);
   }
 
-  /** Waits for the server to end it. */
+  /** Waits until the server has ended the stream. */
   async ended(): Promise<void> {
     await this.#until(() => this.isClosed);
   }
@@ -93,7 +93,7 @@ export class TestStream {
       const decoder = new TextDecoder();
       for await (const bytes of this.response.body!) this.#take(decoder.decode(bytes, { stream: true }));
     } catch {
-      // Cut off, by either side.
+      // Either side has closed the connection.
     }
     this.isClosed = true;
     this.#wake();

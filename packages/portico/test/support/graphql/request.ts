@@ -1,4 +1,4 @@
-// Asks a started server in GraphQL.
+// Sends GraphQL requests to a server.
 
 import assert from "node:assert/strict";
 import type { Served } from "../scenario.ts";
@@ -17,7 +17,7 @@ export function requestGraphql(
   return served.request("/graphql", { body: { query, variables, extensions }, ...options });
 }
 
-/** The data of an answer that must have no errors. */
+/** Sends a request that must succeed. @returns its data */
 export async function dataOf(
   served: Pick<Served, "request">,
   query: string,
@@ -36,7 +36,7 @@ export interface ExpectedError {
   readonly details?: readonly object[];
 }
 
-/** The first error of an answer, in the one shape that errors have. */
+/** Asserts the first error of a response. */
 export function expectError({ body, text }: Answer, { code, message, path, details }: ExpectedError): void {
   const [error] = body.errors;
   assert.equal(error.extensions.code, code, text);

@@ -1,4 +1,4 @@
-// What tests of subscriptions share.
+// Helpers for tests of subscriptions.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Portico } from "../server.ts";
@@ -6,7 +6,7 @@ import { TestStream } from "./event-stream.ts";
 
 export const createdPosts = "subscription { postCreated { id title } }";
 
-/** Opens a stream, does something, and closes the stream whatever happens. */
+/** Opens a stream, runs `work`, and closes the stream. */
 export async function withStream(
   server: Pick<Portico, "url" | "key">,
   query: string,
@@ -21,7 +21,7 @@ export async function withStream(
   }
 }
 
-/** Over WebSocket nothing tells a client that its subscription has begun; the head of a stream of events does. */
+/** Waits until a subscription over WebSocket has started. The protocol does not report it. */
 export const subscriptionStarted = (): Promise<void> => sleep(50);
 
 export const titlesOf = (results: readonly { data: Record<string, { title: string }> }[]): string[] =>

@@ -1,4 +1,4 @@
-// A WebSocket to a started server, message by message.
+// A client of the protocol graphql-transport-ws, message by message.
 
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -7,7 +7,7 @@ import type { Portico } from "../server.ts";
 
 const patienceMs = 15_000;
 
-// biome-ignore lint/suspicious/noExplicitAny: tests look into messages freely; what is missing fails them.
+// biome-ignore lint/suspicious/noExplicitAny: tests access messages freely; a missing member fails the test.
 export type SocketMessage = any;
 
 export class TestSocket {
@@ -18,14 +18,14 @@ export class TestSocket {
   private constructor(socket: WebSocket) {
     this.socket = socket;
     socket.on("message", (bytes) => this.messages.push(JSON.parse(String(bytes))));
-    // An error of the connection is told by the code that it is closed with.
+    // Errors are visible in the close code.
     socket.on("error", () => {});
     this.#closed = new Promise((resolve) =>
       socket.on("close", (code, reason) => resolve({ code, reason: String(reason) })),
     );
   }
 
-  /** @param protocol null asks for none */
+  /** @param protocol null requests no subprotocol */
   static async open(
     { url }: Pick<Portico, "url">,
     options: Pick<ClientOptions, "headers"> & { protocol?: string | null } = {},
@@ -37,7 +37,7 @@ export class TestSocket {
     return opened;
   }
 
-  /** One that has shown its credential. */
+  /** Opens a connection and authenticates it. */
   static async ready(server: Pick<Portico, "url" | "key">, key: string = server.key): Promise<TestSocket> {
     const socket = await TestSocket.open(server);
     socket.send({ type: "connection_init", payload: { authorization: `Bearer ${key}` } });
@@ -54,7 +54,7 @@ export class TestSocket {
     this.send({ id, type: "subscribe", payload: { query, ...more } });
   }
 
-  /** The first message like this one, once it is there. */
+  /** Waits for a message. */
   async message(isWanted: (message: SocketMessage) => boolean): Promise<SocketMessage> {
     for (const until = Date.now() + patienceMs; Date.now() < until; await sleep(5)) {
       const found = this.messages.find(isWanted);
@@ -63,7 +63,7 @@ export class TestSocket {
     throw new Error(`no such message among ${JSON.stringify(this.messages)}`);
   }
 
-  /** The results of an operation, once there are so many. */
+  /** Waits for a number of results of an operation. */
   async results(id: string, count: number): Promise<SocketMessage[]> {
     const results = (): SocketMessage[] =>
       this.messages
@@ -74,7 +74,7 @@ export class TestSocket {
     return results();
   }
 
-  /** What the server closed it with. */
+  /** Waits until the server has closed the connection. @returns the code and reason */
   async closed(): Promise<{ code: number; reason: string }> {
     const late = sleep(patienceMs, undefined, { ref: false }).then(() => {
       throw new Error(`still open; received ${JSON.stringify(this.messages)}`);

@@ -1,4 +1,4 @@
-// Clients of GraphQL as applications use them, with types that come from the schema of the service.
+// GraphQL clients as applications use them, with types generated from the service's schema.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -37,12 +37,12 @@ const pageOfPosts = graphql(`
 `);
 const postCreated = graphql(`subscription { postCreated { title } }`);
 
-test("the types of clients are those of the schema", () => {
-  // Where it is not: node packages/portico/test/graphql/service-introspection.ts
+test("the generated types match the schema", () => {
+  // To update them: node packages/portico/test/graphql/service-introspection.ts
   assert.equal(readFileSync(introspectionFile, "utf8"), printIntrospection());
 });
 
-onEachDatabase("clients of GraphQL", (database) => {
+onEachDatabase("GraphQL clients", (database) => {
   const served = serve(database);
   const address = (): string => `${served.url}/graphql`;
   const authorization = (): string => `Bearer ${served.portico.key}`;
@@ -76,14 +76,14 @@ onEachDatabase("clients of GraphQL", (database) => {
     });
   };
 
-  test("urql makes, changes, lists and removes a post", async () => {
+  test("urql creates, updates, lists and deletes a post", async () => {
     const client = urql();
-    const made = await client.mutation(createPost, { input: { title: "By urql" } });
-    assert.equal(made.error, undefined);
-    const { id, status } = made.data!.createPost;
+    const created = await client.mutation(createPost, { input: { title: "By urql" } });
+    assert.equal(created.error, undefined);
+    const { id, status } = created.data!.createPost;
     assert.equal(status, "draft");
     // @ts-expect-error there is no such field in the selection
-    assert.equal(made.data!.createPost.colour, undefined);
+    assert.equal(created.data!.createPost.colour, undefined);
     const changed = await client.mutation(updatePost, { id, input: { status: "published" } });
     assert.equal(changed.data?.updatePost.status, "published");
     const listed = await client.query(postsOfAll, {});
@@ -92,7 +92,7 @@ onEachDatabase("clients of GraphQL", (database) => {
     assert.equal((await client.mutation(deletePost, { id })).data?.deletePost.id, id);
   });
 
-  test("urql walks along pages", async () => {
+  test("urql follows cursors from page to page", async () => {
     const client = urql();
     const titles: string[] = [];
     for (let after: string | null = null; ; ) {
@@ -111,7 +111,7 @@ onEachDatabase("clients of GraphQL", (database) => {
     }
   });
 
-  test("urql is told what is wrong, by its code", async () => {
+  test("urql receives error codes", async () => {
     const { error } = await urql().mutation(createPost, { input: { title: "" } });
     assert.deepEqual(error?.graphQLErrors[0]?.extensions, {
       code: "validation_error",
@@ -119,39 +119,39 @@ onEachDatabase("clients of GraphQL", (database) => {
     });
   });
 
-  test("urql is told of posts over the WebSocket of graphql-ws", async () => {
-    const told: string[] = [];
+  test("urql subscribes over a graphql-ws WebSocket", async () => {
+    const titles: string[] = [];
     const { unsubscribe } = urql()
       .subscription(postCreated, {})
-      .subscribe(({ data }) => void (data && told.push(data.postCreated.title)));
-    await createUntilTold("Told to urql", told);
+      .subscribe(({ data }) => void (data && titles.push(data.postCreated.title)));
+    await createUntilReceived("Sent to urql", titles);
     unsubscribe();
   });
 
-  test("graphql-sse is told of posts, each subscription over a connection of its own", async () => {
+  test("graphql-sse subscribes in distinct connections mode", async () => {
     const client = createSseClient({
       url: address(),
       singleConnection: false,
       headers: () => ({ authorization: authorization() }),
     });
-    const told: string[] = [];
+    const titles: string[] = [];
     const end = client.subscribe<{ postCreated: { title: string } }>(
       { query: "subscription { postCreated { title } }" },
       {
-        next: ({ data }) => void (data && told.push(data.postCreated.title)),
+        next: ({ data }) => void (data && titles.push(data.postCreated.title)),
         error: (error) => assert.fail(String(error)),
         complete: () => {},
       },
     );
-    await createUntilTold("Told to graphql-sse", told);
+    await createUntilReceived("Sent to graphql-sse", titles);
     end();
     client.dispose();
   });
 
-  /** Nothing tells a client that its subscription has begun. */
-  async function createUntilTold(title: string, told: readonly string[]): Promise<void> {
-    for (const until = Date.now() + 10_000; Date.now() < until && !told.includes(title); await sleep(100))
+  /** The protocol does not report that a subscription has started. */
+  async function createUntilReceived(title: string, titles: readonly string[]): Promise<void> {
+    for (const until = Date.now() + 10_000; Date.now() < until && !titles.includes(title); await sleep(100))
       await served.create("/posts", { title });
-    assert.ok(told.includes(title), `told: ${told.join()}`);
+    assert.ok(titles.includes(title), `received: ${titles.join()}`);
   }
 });

@@ -1,4 +1,4 @@
-// What it costs to ask about the schema.
+// The cost of introspection.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,7 +7,7 @@ import { expectError, requestGraphql } from "../../support/graphql/request.ts";
 import { runCommand, serve } from "../../support/scenario.ts";
 import { onOneDatabase } from "../../support/server.ts";
 
-/** What GraphiQL and code generators send. */
+/** The query of GraphiQL and code generators. */
 const usualQuestion = getIntrospectionQuery({
   specifiedByUrl: true,
   directiveIsRepeatable: true,
@@ -21,7 +21,7 @@ const schemas = (count: number): string =>
 onOneDatabase("the cost of introspection", (database) => {
   const served = serve(database);
 
-  /** Asks with a new key; answers with the tokens that are gone. */
+  /** Runs a query with a new key. @returns the tokens it cost */
   async function spend(query: string, tokens: number) {
     const words = ["key", "create", "--name", "Counted", "--scopes", "posts:read"];
     const limits = ["--rate-limit", String(tokens), "--rate-window", "86400"];
@@ -31,14 +31,14 @@ onOneDatabase("the cost of introspection", (database) => {
     return { answer, spent: tokens - left };
   }
 
-  test("the usual question of tools costs a few tokens, and is answered alike each time", async () => {
+  test("the usual introspection query costs a few tokens, and has the same result each time", async () => {
     const { answer, spent } = await spend(usualQuestion, 1_000);
     assert.deepEqual(validateSchema(buildClientSchema(answer.body.data)), []);
     assert.ok(spent >= 2 && spent <= 5, `${spent} tokens`);
     assert.equal((await requestGraphql(served, usualQuestion)).text, answer.text);
   });
 
-  test("each __schema and __type costs a token", async () => {
+  test("each __schema and __type field costs a token", async () => {
     assert.equal((await spend(schemas(1), 100)).spent, 2);
     assert.ok((await spend(schemas(70), 1_000)).spent >= 71);
     const types = '{ a: __type(name: "Post") { name } b: __type(name: "None") { name } }';
@@ -46,13 +46,13 @@ onOneDatabase("the cost of introspection", (database) => {
     assert.equal((await spend("{ __typename }", 100)).spent, 1);
   });
 
-  test("70 of them are 429 where fewer tokens are left", async () => {
+  test("70 of them are 429 if fewer tokens are left", async () => {
     const { answer } = await spend(schemas(70), 50);
     assert.equal(answer.status, 429);
     expectError(answer, { code: "rate_limited" });
   });
 
-  test("the cost tells of them", async () => {
+  test("the cost in the response includes them", async () => {
     const { body } = await requestGraphql(served, schemas(3), { extensions: { cost: true } });
     assert.equal(body.extensions.cost, 300);
     const { body: refused } = await requestGraphql(served, schemas(251));

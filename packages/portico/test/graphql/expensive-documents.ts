@@ -1,12 +1,12 @@
-// Documents that keep to every bound and ask for as much as they can: of the parser, of validation, of the compiler, of the
-// database, of introspection, and of errors.
+// Documents within all limits that are as expensive as possible: for the parser, validation, the compiler, the database,
+// introspection, or error messages.
 
 export interface WorstDocument {
   readonly query: string;
   readonly variables?: object;
 }
 
-/** Rows that the documents ask for. */
+/** The ids of rows that the documents select. */
 export interface WorstRows {
   readonly postId: string;
   readonly userId: string;
@@ -24,7 +24,7 @@ const longName = "k".repeat(990);
 /** Longer than a column's name in PostgreSQL. */
 const alias = "x".repeat(70);
 
-export function worstDocuments({ postId, userId }: WorstRows): Table {
+export function expensiveDocuments({ postId, userId }: WorstRows): Table {
   return {
     ...forValidation,
     ...forRows(postId, userId),
@@ -43,7 +43,7 @@ const forValidation: Table = {
   "fragments within one another": {
     query: `{ ...F0 } ${many(70, (index) => `fragment F${index} on Query { a${index}: __typename ...F${index + 1} }`)} fragment F70 on Query { ${many(140, (index) => `b${index}: __typename`)} }`,
   },
-  "fragments beside one another": {
+  "many fragments in one selection set": {
     query: `{ ${many(220, (index) => `...F${index}`)} } ${many(220, (index) => `fragment F${index} on Query { a${index}: __typename b${index}: __typename }`)}`,
   },
   "fifty operations over fragments with variables": {
@@ -100,7 +100,7 @@ const forIntrospection: Table = {
   "900 names for each field of each type": {
     query: `{ __schema { types { fields { type { fields { ${many(900, (index) => `a${index}: name`)} } } } } } }`,
   },
-  "more of the schema than may be asked for": {
+  "more introspection than the limit allows": {
     query: `{ __schema { types { fields { type { ofType { ofType { ofType { fields { ${many(900, (index) => `${"n".repeat(60)}${index}: description`)} } } } } } } } } }`,
   },
 };

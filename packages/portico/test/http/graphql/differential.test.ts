@@ -1,5 +1,5 @@
-// Compiled answers against those of graphql-js: random documents, each sent to the server and run by the reference
-// executor over the same database. Both must be the same.
+// Differential test: random documents are sent to the server and run by the reference executor (graphql-js) on the same
+// database. The results must be equal.
 
 import assert from "node:assert/strict";
 import { resolve } from "node:path";
@@ -14,15 +14,15 @@ import { type Answer, onEachDatabase, projectFolder } from "../../support/server
 
 const documents = randomRuns(700, 200, "PORTICO_TEST_DOCUMENTS");
 
-/** Requests leave no rows behind that the next one would find. */
+/** Without a request log, requests do not change the data. */
 const env = { PORTICO_REQUEST_LOG_DAYS: "0", ...referenceSettings };
 
-onEachDatabase("compiled and reference answers of the service", (database) => {
+onEachDatabase("compiled and reference results for the service", (database) => {
   const served = serve(database, { env, prepare: fillService });
   differential(served, projectFolder);
 });
 
-onEachDatabase("compiled and reference answers of a declaration of one's own", (database) => {
+onEachDatabase("compiled and reference results for a custom declaration", (database) => {
   const cwd = resolve(import.meta.dirname, "../../fixtures/workshop");
   const served = serve(database, { env, cwd, prepare: fillWorkshop });
   differential(served, cwd);
@@ -41,7 +41,7 @@ function differential(served: Served, cwd: string): void {
   });
   after(() => reference.close());
 
-  test(`${documents} random documents are answered alike by both executors`, async () => {
+  test(`${documents} random documents have the same results in both executors`, async () => {
     let errors = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(), { minLength: 40, maxLength: 160 }), async (tape) => {
@@ -51,7 +51,7 @@ function differential(served: Served, cwd: string): void {
         const expected = await reference.execute(text, variables);
         const context = `${text}\n${JSON.stringify(variables)}`;
         assertSameErrors(compiled.body, expected, context);
-        // Members stand in the order of the document.
+        // As text, because members must be in the order of the document.
         assert.equal(
           JSON.stringify(compiled.body.data ?? null),
           JSON.stringify(expected.data ?? null),
@@ -65,12 +65,12 @@ function differential(served: Served, cwd: string): void {
   });
 }
 
-/** Where nothing is left of the data, graphql-js stops at the first error that it meets; all are told here. */
+/** If `data` is null, graphql-js reports the first error only. The server reports all. */
 function assertSameErrors(compiled: Answer["body"], reference: Answer["body"], context: string): void {
-  const [told, expected] = [textsOf(compiled.errors), textsOf(reference.errors)];
-  if (reference.data) assert.deepEqual(told, expected, context);
-  for (const each of expected) assert.ok(told.includes(each), `${context}\n${told}\n${expected}`);
-  assert.equal(told.length > 0, expected.length > 0, `${context}\n${told}\n${expected}`);
+  const [actual, expected] = [textsOf(compiled.errors), textsOf(reference.errors)];
+  if (reference.data) assert.deepEqual(actual, expected, context);
+  for (const each of expected) assert.ok(actual.includes(each), `${context}\n${actual}\n${expected}`);
+  assert.equal(actual.length > 0, expected.length > 0, `${context}\n${actual}\n${expected}`);
 }
 
 function textsOf(errors: readonly object[] = []): string[] {
@@ -81,7 +81,7 @@ function send(served: Served, query: string, variables: object = {}): Promise<An
   return served.request("/graphql", { body: { query, variables } });
 }
 
-/** Ids and cursors of what is there, of every type. */
+/** Existing ids and cursors of every type. */
 async function learn(served: Served, schema: GraphQLSchema): Promise<Known> {
   const ids: string[] = [];
   const cursors: string[] = [];
@@ -96,7 +96,7 @@ async function learn(served: Served, schema: GraphQLSchema): Promise<Known> {
   return { ids, cursors, words: ["on", "the", "a b", "", "Ada", "ünï"] };
 }
 
-/** Texts that JSON must escape, and others that it must not. */
+/** Strings with and without characters that JSON escapes. */
 const texts = ['On "the" \\ way', "line\nbreak\t\u0001", "ünïcödé 🙂 \u2028", "On the Plain"];
 
 async function fillService(served: Served): Promise<void> {

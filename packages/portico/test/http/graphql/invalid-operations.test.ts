@@ -1,4 +1,4 @@
-// What is too large, too deep, in circles or simply wrong: refused at once, with the code that fits, never with a 500.
+// Invalid and oversized operations are rejected quickly, with the right error code, and never with a 500.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -24,7 +24,7 @@ interface Bad {
 const documents: readonly Bad[] = [
   { fact: "a syntax error", query: "{ posts {", code: "malformed_request", message: /Syntax Error/ },
   { fact: "an empty document", query: "", code: "malformed_request" },
-  { fact: "half of a character", query: '{ user(id: "\\uD800") { id } }', code: "malformed_request" },
+  { fact: "an unpaired surrogate", query: '{ user(id: "\\uD800") { id } }', code: "malformed_request" },
   {
     fact: "an unknown field",
     query: "{ posts { tittle } }",
@@ -37,45 +37,49 @@ const documents: readonly Bad[] = [
     message: /keyHash/,
   },
   {
-    fact: "an argument of another type",
+    fact: "an argument of the wrong type",
     query: '{ posts(limit: "1") { id } }',
     message: /Int cannot represent/,
   },
-  { fact: "a limit beyond what an Int holds", query: "{ posts(limit: 99999999999) { id } }", message: /Int/ },
-  { fact: "a missing argument", query: "{ user { id } }", message: /required/ },
-  { fact: "a row without a selection", query: "{ posts }", message: /must have a selection/ },
   {
-    fact: "an unknown choice",
+    fact: "a limit that is not a 32-bit integer",
+    query: "{ posts(limit: 99999999999) { id } }",
+    message: /Int/,
+  },
+  { fact: "a missing argument", query: "{ user { id } }", message: /required/ },
+  { fact: "an object without a selection set", query: "{ posts }", message: /must have a selection/ },
+  {
+    fact: "an unknown enum value",
     query: "{ postsConnection(filter: { status: gone }) { edges { cursor } } }",
     message: /PostStatus/,
   },
   {
-    fact: "a date that is none",
+    fact: "an invalid date",
     query: '{ deploymentsConnection(filter: { createdAtGte: "soon" }) { edges { cursor } } }',
     message: /ISO 8601/,
   },
-  { fact: "a variable that is missing", query: "query ($id: ID!) { user(id: $id) { id } }", message: /\$id/ },
+  { fact: "a missing variable", query: "query ($id: ID!) { user(id: $id) { id } }", message: /\$id/ },
   {
-    fact: "a variable of another type",
+    fact: "a variable of the wrong type",
     query: "query ($n: Int) { posts(limit: $n) { id } }",
     variables: { n: "1" },
     message: /\$n/,
   },
-  { fact: "a variable that nobody declared", query: "{ posts(limit: $n) { id } }", message: /not defined/ },
+  { fact: "an undeclared variable", query: "{ posts(limit: $n) { id } }", message: /not defined/ },
   {
-    fact: "a null where none may be",
+    fact: "null for a non-null argument",
     query: 'query ($id: ID = "x") { user(id: $id) { id } }',
     variables: { id: null },
     message: /null/,
   },
-  { fact: "a definition of types", query: "type Post { id: ID }", message: /not executable/ },
+  { fact: "a type definition", query: "type Post { id: ID }", message: /not executable/ },
   {
-    fact: "two operations of one name",
+    fact: "two operations with the same name",
     query: "query A { __typename } query A { __typename }",
     message: /only one operation named/,
   },
   {
-    fact: "fragments in circles",
+    fact: "a cycle of fragments",
     query: "{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }",
     message: /^Cannot spread fragment "\w" within itself\.$/,
     details: [{ field: "depth", issue: "max" }],
@@ -87,13 +91,13 @@ const documents: readonly Bad[] = [
     details: [{ field: "depth", issue: "max" }],
   },
   {
-    fact: "a depth of thousands",
+    fact: "a depth of 4,900",
     query: `${"{ a ".repeat(4_900)}${"}".repeat(4_900)}`,
     message: /^The operation has .*more than \d+; the limit is \d+\.$/,
     details: [{ field: "depth", issue: "max" }],
   },
   {
-    fact: "lists within lists",
+    fact: "a list value with a depth of 4,000",
     query: `{ posts(limit: ${"[".repeat(4_000)}1${"]".repeat(4_000)}) { id } }`,
     message: /^The operation has a depth of more than 15; the limit is 15\.$/,
     details: [{ field: "depth", issue: "max" }],
@@ -105,14 +109,14 @@ const documents: readonly Bad[] = [
     details: [{ field: "cost", issue: "max" }],
   },
   {
-    fact: "the same in the answer to an action",
+    fact: "a cost of more than 25,000 in a mutation",
     query:
       'mutation { rotateApiKey(id: "x") { owner { posts(first: 100) { author { posts(first: 100) { author { posts(first: 3) { id } } } } } } } }',
     message: /^The operation has a cost of \d+; the limit is 25000\.$/,
     details: [{ field: "cost", issue: "max" }],
   },
   {
-    fact: "texts of more than 250 million characters",
+    fact: "strings of more than 250 million characters",
     query: "{ posts(limit: 100) { author { posts(first: 30) { body } } } }",
     message: /^The operation has a size of 300000000 characters; the limit is 250000000\.$/,
     details: [{ field: "size", issue: "max" }],
@@ -124,17 +128,17 @@ const documents: readonly Bad[] = [
     details: [{ field: "fields", issue: "max" }],
   },
   {
-    fact: "fragments that double thirty times",
+    fact: "fragments that double the fields thirty times",
     query: `{ ...F0 } ${many(30, (index) => `fragment F${index} on Query { ...F${index + 1} ...F${index + 1} a${index}: __typename }`)} fragment F30 on Query { __typename }`,
     details: [{ field: "fields", issue: "max" }],
   },
   {
-    fact: "one field 400 times",
+    fact: "the same field 400 times",
     query: `{ ${many(400, () => "posts { id }")} }`,
     details: [{ field: "comparisons", issue: "max" }],
   },
   {
-    fact: "400 fragments beside each other",
+    fact: "400 fragments in one selection set",
     query: `{ ${many(400, (index) => `...F${index}`)} } ${many(400, (index) => `fragment F${index} on Query { posts { id } }`)}`,
     details: [{ field: "fragments", issue: "max" }],
   },
@@ -163,19 +167,19 @@ const documents: readonly Bad[] = [
     details: [{ field: "name", issue: "max" }],
   },
   {
-    fact: "101 selections inside one another",
+    fact: "101 nested selection sets",
     query: `{ ${"... { ".repeat(100)} __typename ${"}".repeat(100)} }`,
     message: /^The operation has 101 nested selection sets; the limit is 100\.$/,
     details: [{ field: "nesting", issue: "max" }],
   },
   {
-    fact: "fields that are repeated in fields that are repeated",
+    fact: "repeated fields in repeated fields",
     query: `{ ${many(20, () => `posts { ${many(15, () => "author { id }")} }`)} }`,
     message: /^The operation has more than 30000 pairs of fields to compare; the limit is 30000\.$/,
     details: [{ field: "comparisons", issue: "max" }],
   },
   {
-    fact: "names of more than 8 MiB in its answer",
+    fact: "response names of more than 8 MiB",
     query: `{ posts(limit: 100) { ${many(100, (index) => `${"x".repeat(900)}${index}: id`)} } }`,
     message: /^The operation has \d+ characters of names in its result; the limit is 8388608\.$/,
     details: [{ field: "names", issue: "max" }],
@@ -222,11 +226,11 @@ const documents: readonly Bad[] = [
   },
 ];
 
-onOneDatabase("bad input in GraphQL", (database) => {
+onOneDatabase("invalid GraphQL operations", (database) => {
   const served = serve(database);
 
   for (const { fact, query, code = "validation_error", variables, ...expected } of documents) {
-    test(`${fact} is refused at once`, async () => {
+    test(`${fact} is rejected quickly`, async () => {
       const started = performance.now();
       const answer = await requestGraphql(served, query, {
         headers: modern,
@@ -235,20 +239,20 @@ onOneDatabase("bad input in GraphQL", (database) => {
       const tookMs = performance.now() - started;
       assert.equal(answer.status, 400, answer.text);
       assert.deepEqual(Object.keys(answer.body), ["errors"]);
-      assert.ok(answer.body.errors.length <= 21, "not every fault of a thousand is told");
+      assert.ok(answer.body.errors.length <= 21, "the number of reported errors is limited");
       expectError(answer, { code, ...expected });
-      // On a machine that does other things as well.
+      // Allows for other work on the machine.
       assert.ok(tookMs < 2_000, `it took ${tookMs} ms`);
     });
   }
 
-  test("with plain JSON as the type, the same is told with 200", async () => {
+  test("with the media type application/json, the status is 200", async () => {
     const answer = await requestGraphql(served, "{ posts { tittle } }");
     assert.equal(answer.status, 200);
     expectError(answer, { code: "validation_error" });
   });
 
-  test("what is just within the bounds is answered", async () => {
+  test("operations at the limits succeed", async () => {
     const inner = `${"author { posts(first: 1) { ".repeat(6)}author { id }${" } }".repeat(6)}`;
     const { posts } = await dataOf(served, `{ posts(limit: 1) { ${inner} } }`);
     assert.ok(posts[0].author.posts[0].author.posts[0].author);
@@ -256,13 +260,13 @@ onOneDatabase("bad input in GraphQL", (database) => {
     await dataOf(served, "{ posts(limit: 100) { comments(first: 100) { id author { id } } } }");
   });
 
-  test("variables of almost a mebibyte are read, and what is beyond is 413", async () => {
+  test("variables of almost 1 MiB are accepted, and larger bodies are 413", async () => {
     const padded = (size: number) => ({ variables: { unused: "x".repeat(size) } });
     assert.deepEqual(await dataOf(served, "{ __typename }", padded(1_000_000)), { __typename: "Query" });
     assert.equal((await requestGraphql(served, "{ __typename }", padded(1_100_000))).status, 413);
   });
 
-  test("texts that no column can hold are refused or find nothing", async () => {
+  test("strings that cannot be stored are rejected or match nothing", async () => {
     const query =
       "query ($text: String!, $id: ID!) { search(q: $text) { __typename } user(id: $id) { id } node(id: $id) { id } }";
     for (const text of ["\u0000", "\ud800", "'; drop table posts; --", "\\", "%", '"']) {
@@ -278,7 +282,7 @@ onOneDatabase("bad input in GraphQL", (database) => {
     }
   });
 
-  test("the server answers others at once while bad documents come in", async () => {
+  test("invalid documents do not delay other requests", async () => {
     const bad = Array.from({ length: 20 }, () => requestGraphql(served, documents.at(-4)!.query));
     const started = performance.now();
     assert.equal((await served.request("/healthz")).status, 200);
@@ -286,7 +290,7 @@ onOneDatabase("bad input in GraphQL", (database) => {
     await Promise.all(bad);
   });
 
-  test("any text as a document, and any JSON as a body, is an answer below 500", async () => {
+  test("no document and no JSON body causes a 5xx", async () => {
     const words = [
       "{",
       "}",
@@ -321,7 +325,7 @@ onOneDatabase("bad input in GraphQL", (database) => {
   });
 });
 
-onOneDatabase("bounds that are set", (database) => {
+onOneDatabase("configured limits", (database) => {
   const served = serve(database, {
     env: {
       PORTICO_GRAPHQL_DEPTH: "2",
@@ -336,27 +340,27 @@ onOneDatabase("bounds that are set", (database) => {
     ["{ posts(limit: 1) { id title body status createdAt } }", /more than 5 fields; the limit is 5/],
     [`{ ${many(41, () => "id")} }`, /more than 40 tokens; the limit is 40/],
   ] as const) {
-    test(`${query.slice(0, 60)} is beyond them`, async () => {
+    test(`${query.slice(0, 60)} exceeds them`, async () => {
       const { body } = await requestGraphql(served, query);
       assert.match(body.errors[0].message, message);
     });
   }
-  test("what is within them is answered", async () => {
+  test("an operation within them succeeds", async () => {
     assert.equal((await dataOf(served, "{ posts(limit: 10) { id } }")).posts.length, 3);
   });
 });
 
-test("a bound that is no number stops the start with one line", async () => {
+test("a limit that is not a number stops the start with a one-line error", async () => {
   await assert.rejects(
     runCommand({ databaseUrl: "file:/dev/null/x" }, ["schema"], { env: { PORTICO_GRAPHQL_DEPTH: "deep" } }),
     /PORTICO_GRAPHQL_DEPTH is 'deep'; it must be a whole number/,
   );
 });
 
-onOneDatabase("the cost counts against the quota", (database) => {
+onOneDatabase("cost and quota", (database) => {
   const served = serve(database);
 
-  test("each 100 rows take a token, and what is too much is 429 and takes none", async () => {
+  test("each 100 rows cost a token; an operation that costs too much is 429 and costs none", async () => {
     const words = ["key", "create", "--name", "Small", "--scopes", "posts:read,users:read"];
     const limits = ["--rate-limit", "10", "--rate-window", "86400"];
     const { key } = await runCommand(served.workspace, [...words, ...limits]);
@@ -372,8 +376,9 @@ onOneDatabase("the cost counts against the quota", (database) => {
     assert.match(refused.headers.get("retry-after") ?? "", /^\d+$/);
     expectError(refused, { code: "rate_limited" });
     assert.match(refused.headers.get("ratelimit") ?? "", /^"default";r=6;/);
-    const told = async (query: string) => Number(/r=(\d+)/.exec(String((await remaining(query))[1]))?.[1]);
-    assert.equal(await told("{ posts(limit: 100) { author { id } } }"), 3);
-    assert.equal(await told("{ __typename }"), 2);
+    const tokensAfter = async (query: string) =>
+      Number(/r=(\d+)/.exec(String((await remaining(query))[1]))?.[1]);
+    assert.equal(await tokensAfter("{ posts(limit: 100) { author { id } } }"), 3);
+    assert.equal(await tokensAfter("{ __typename }"), 2);
   });
 });
