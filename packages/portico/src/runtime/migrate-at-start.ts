@@ -1,7 +1,7 @@
 // Brings the database to the schema at start. A sandbox migrates automatically; in live mode the operator decides when.
 
 import { OperatorError } from "../errors.ts";
-import { lacking, migrate } from "../store/schema/migrate.ts";
+import { migrate, pendingChanges } from "../store/schema/migrate.ts";
 import type { Store } from "../store/store.ts";
 import type { Assembly } from "./compose.ts";
 import type { Settings } from "./settings/settings.ts";
@@ -10,7 +10,7 @@ import { standardDatabaseUrl } from "./settings/table.ts";
 /** @throws OperatorError for a schema that cannot be migrated, and in live mode for pending changes */
 export async function migrateAtStart(store: Store, { tables, settings }: Assembly): Promise<void> {
   if (settings.mode === "sandbox") return migrateSandbox(store, tables, settings);
-  const statements = await lacking(store, tables);
+  const statements = await pendingChanges(store, tables);
   if (statements.length === 0) return;
   throw new OperatorError(
     `${statements.length} pending schema changes; preview them with portico migrate --dry-run, then run portico migrate`,

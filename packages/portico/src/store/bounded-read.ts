@@ -1,6 +1,7 @@
-// Reads whose answers are bounded. What is small is read like everything else. What turns out larger is read once more,
-// beside other requests, and bounded: SQLite fails at the length of its main connection, and then returns row after row
-// until they are too many; PostgreSQL leaves out what exceeds the bound, in statements for shapes that can be large.
+// Reads with bounded answers. A read first runs with the bound of quick reads. If its answer is larger, it runs again as
+// a slow read, with the bound of all answers. SQLite enforces the first bound by the length limit of its reading
+// connection, and the second by reading row after row. PostgreSQL cuts both in the statement, for shapes whose answers
+// can be large.
 
 import { AnswerTooLarge, maxAnswerBytes, quickAnswerBytes } from "../query/answer-size.ts";
 import type { Read, ReadOne } from "../query/read.ts";
@@ -18,14 +19,14 @@ import { compileList } from "./compile/list.ts";
 import type { ColumnValues, Session, Statement } from "./database.ts";
 import type { Dialect } from "./dialect.ts";
 
-/** The statements of one shape. */
+/** The statements of one shape of a read. */
 export class BoundedRead<Plan> {
-  /** Returns everything, in transactions: they read rows one by one, and ids. */
+  /** The unbounded statement for reads within a transaction, which read single rows and ids. */
   readonly plain: Statement<ReadInput<Plan>>;
-  /** What is tried first; undefined for what may take long and be large. */
+  /** The statement to try first; undefined for a shape that may be both slow and large. */
   readonly quick: Statement<BoundedInput<Plan>> | undefined;
-  /** What the large one returns, in the columns of the others. */
-  readonly collected: (plan: Plan, rows: readonly ColumnValues[]) => readonly ColumnValues[];
+  /** Converts the rows of `large` into the columns of the other statements. */
+  readonly collect: (plan: Plan, rows: readonly ColumnValues[]) => readonly ColumnValues[];
   readonly #makeBounded: () => Statement<BoundedInput<Plan>>;
   #large: Statement<BoundedInput<Plan>> | undefined;
 
@@ -34,10 +35,10 @@ export class BoundedRead<Plan> {
     plain: Statement<ReadInput<Plan>>,
     declaredBytes: number,
     makeBounded: () => Statement<BoundedInput<Plan>>,
-    collected: BoundedRead<Plan>["collected"] = (_plan, rows) => rows,
+    collect: BoundedRead<Plan>["collect"] = (_plan, rows) => rows,
   ) {
     this.plain = plain;
-    this.collected = collected;
+    this.collect = collect;
     this.#makeBounded = makeBounded;
     if (name === "sqlite") this.quick = { ...plain, failsIfLarge: true };
     else if (declaredBytes <= quickAnswerBytes) this.quick = plain;
@@ -60,7 +61,7 @@ export function boundedList(dialect: Dialect, read: Read): BoundedRead<Read> {
     plain,
     bytes,
     () => compileRows(dialect, read),
-    (asked, rows) => [pageOfRows(asked, rows)],
+    (plan, rows) => [pageOfRows(plan, rows)],
   );
 }
 
@@ -71,7 +72,7 @@ export function boundedGet(dialect: Dialect, read: ReadOne): BoundedRead<ReadOne
   );
 }
 
-/** @param isWhole whether nothing was left out of what was read quickly */
+/** @param isWhole whether the quick statement returned the whole answer */
 export async function readBounded<Plan>(
   statements: BoundedRead<Plan>,
   { tenantId, read }: ReadInput<Plan>,
@@ -88,10 +89,10 @@ export async function readBounded<Plan>(
     }
   }
   const rows = await database.query(statements.large, { tenantId, read, maxBytes: maxAnswerBytes });
-  return statements.collected(read, rows);
+  return statements.collect(read, rows);
 }
 
-/** Of a row by its id: there is none, or its text is there. */
+/** Whether a read by id returned the text of the row, or no row. */
 export function isWholeRow([row]: readonly ColumnValues[]): boolean {
   return row?.[0] !== null;
 }

@@ -1,22 +1,22 @@
-// What the store asks of a database: run statements that were compiled before, alone or in a transaction.
+// The interface of a database: it runs compiled statements, alone or in a transaction.
 
 import { OperatorError, Problem } from "../errors.ts";
 import type { Report } from "../lib/report.ts";
 import type { CountRefused } from "./slow-read-queue.ts";
 
-/** SQL text and, for each of its parameters, how the value is taken from the input of a call. */
+/** SQL text, and a function that reads the values of its parameters from the input of a call. */
 export interface Statement<Input> {
   readonly sql: string;
   readonly bind: (input: Input) => unknown[];
-  /** Whether it may look at many more rows than it answers with, and so must not hold up others. */
+  /** Whether it may read many more rows than it returns. Such a statement runs apart from others, and in turn. */
   readonly mayScan?: boolean;
-  /** The tenant that it reads for: tenants take turns with what may take long. */
+  /** The tenant that it reads for: tenants take turns with statements that may take long. */
   readonly tenantOf?: (input: Input) => string;
-  /** Whether it fails with `AnswerTooLarge` where it returns much: whoever runs it has another that is bounded. */
+  /** Whether it fails with `AnswerTooLarge` if it returns too much. The caller then runs a bounded statement instead. */
   readonly failsIfLarge?: boolean;
   /**
-   * Whether its rows are read one by one, and no more once the texts of their first column would be larger than an answer
-   * may be. The row that would exceed it is the last, with null for its text. Only SQLite does so.
+   * Whether its rows are read one by one until the texts of their first column would exceed the size of an answer. The
+   * row that would exceed it is the last one, with null for its text. SQLite only.
    */
   readonly endsIfLarge?: boolean;
 }
@@ -29,34 +29,34 @@ export interface Session {
   query<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]>;
 }
 
-/** A transaction that is under way. */
+/** An open transaction. */
 export interface Transaction extends Session {
-  /** Runs a part of it under a savepoint: when `work` throws, nothing of the part remains and the rest goes on. */
+  /** Runs `work` under a savepoint: if it throws, its changes are rolled back and the transaction continues. */
   nested<T>(work: (part: Transaction) => Promise<T>): Promise<T>;
 }
 
 export interface Database extends Session {
-  /** Whether a statement crosses a network, so that it pays to share one. */
+  /** Whether a statement crosses a network, so that one statement for several requests is worthwhile. */
   readonly isRemote: boolean;
   /**
-   * Runs `work` in a transaction. What it returns is handed on only after the commit is on disk; when it
-   * throws, nothing that it did remains.
+   * Runs `work` in a transaction. Its result is returned after the commit is on disk; if it throws, the transaction is
+   * rolled back.
    */
   transaction<T>(work: (session: Transaction) => Promise<T>): Promise<T>;
   /**
-   * Finds out from here on when the database cannot be used, and says so once; requests are refused meanwhile.
+   * Starts to watch whether the database can be used. An outage is reported once; requests are refused until it is over.
    *
-   * @param countRefused is told of each slow read that is refused because there are too many, or that takes too long
+   * @param countRefused called for each slow read that is refused because too many are waiting, or that times out
    */
   watch(report: Report, countRefused: CountRefused): void;
-  /** Runs SQL text that is not worth keeping: settings. */
+  /** Runs SQL text that is not prepared, such as settings. */
   run(sql: string): Promise<void>;
-  /** Runs `work`, which may take as long as it needs, apart from requests: migrations. */
+  /** Runs `work` without time limit and apart from requests: a migration. */
   maintain<T>(work: (session: Maintenance) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
-/** What takes as long as it needs. */
+/** A session without time limits. */
 export interface Maintenance extends Session {
   transaction<T>(work: (session: Transaction) => Promise<T>): Promise<T>;
   /** Runs SQL text, outside a transaction. */
@@ -64,29 +64,31 @@ export interface Maintenance extends Session {
 }
 
 export interface StoreOptions {
-  /** How long a read may take that may look at many rows: a search, a numbered page, nested lists. */
+  /** Time limit of reads that may read many rows: searches, numbered pages, nested lists. */
   readonly slowReadMs: number;
 }
 
 export const standardOptions: StoreOptions = { slowReadMs: 10_000 };
 
-/** Longest time that the work of one transaction may take; a hook that waits for ever must not stop all others. */
+/** Time limit of the work of one transaction: a hook that never returns must not block all other writes. */
 const workTimeoutMs = 10_000;
 
 /**
- * Runs the work of one transaction on its session. When the work is over, or takes too long, the session is
- * closed: what a hook forgot to wait for cannot slip into the transaction of somebody else.
+ * Runs the work of one transaction. When it ends or times out, its session refuses further statements: an operation that
+ * a hook did not await cannot run in the transaction of another request.
  */
 export async function workWithin<T>(
   session: Transaction,
   work: (session: Transaction) => Promise<T>,
   limitMs: number = workTimeoutMs,
 ): Promise<T> {
-  let hasTimedOut = false;
+  let hasEnded = false;
   const guard = (unguarded: Transaction): Transaction => ({
     query(statement, input) {
-      if (hasTimedOut)
-        throw new Error("an operation came after its transaction ended; await every operation of a hook");
+      if (hasEnded)
+        throw new Error(
+          "an operation started after its transaction had ended; await every operation of a hook",
+        );
       return unguarded.query(statement, input);
     },
     nested: (part) => unguarded.nested((inner) => part(guard(inner))),
@@ -99,16 +101,16 @@ export async function workWithin<T>(
   try {
     return await Promise.race([work(guard(session)), tooLong]);
   } finally {
-    hasTimedOut = true;
+    hasEnded = true;
     clearTimeout(timer);
   }
 }
 
-/** A constraint that a write broke. */
+/** A write violated a constraint. */
 export class ConstraintError extends Error {
   override readonly name = "ConstraintError";
   readonly kind: "unique" | "reference";
-  /** The columns of the unique index; empty where the database does not say. */
+  /** The columns of the unique index; empty if the database does not name them. */
   readonly columns: readonly string[];
 
   constructor(kind: "unique" | "reference", columns: readonly string[], cause: unknown) {
@@ -118,9 +120,9 @@ export class ConstraintError extends Error {
   }
 }
 
-/** A table or column that the declarations need is not there. */
+/** A table or column that the declarations need does not exist. */
 export class MissingSchema extends OperatorError {
   constructor(cause: Error) {
-    super(`the database lacks what the declarations need (${cause.message}); run portico migrate`, { cause });
+    super(`the database does not match the declarations (${cause.message}); run portico migrate`, { cause });
   }
 }

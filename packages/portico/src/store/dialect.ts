@@ -1,14 +1,14 @@
-// Where SQLite and PostgreSQL differ. Everything else of a statement is the same for both.
+// The differences between the SQL of SQLite and of PostgreSQL. The rest of a statement is the same for both.
 
 import type { Kysely, RawBuilder } from "kysely";
 import type { Attribute, ResourceModel } from "../model/model.ts";
 import type { ColumnType } from "./schema/ddl.ts";
 import type { Tables } from "./statement.ts";
 
-/** A member of a row's JSON. A name that cannot be a column's is a value that is bound to the statement. */
+/** A member of a row's JSON. A name that is too long for a column name is a bound value. */
 export type JsonMember = readonly [name: string | RawBuilder<unknown>, expression: RawBuilder<unknown>];
 
-/** What a row is kept from others for. */
+/** The write that a row is locked for. */
 export type Lock = "update" | "delete";
 
 export interface Dialect {
@@ -16,53 +16,53 @@ export interface Dialect {
   readonly builder: Kysely<Tables>;
   /** How a column type is written in `create table`. */
   readonly columnType: Readonly<Record<ColumnType, string>>;
-  /** JSON of one row from the names and JSON-ready expressions of its members. */
+  /** The JSON text of a row from its members, whose expressions are ready for JSON (`memberJson`). */
   rowJson(members: readonly JsonMember[]): RawBuilder<string>;
-  /** The same as a JSON value, which can be a member of another row. */
+  /** The same as a JSON value, to be nested in the JSON of another row. */
   rowValue(members: readonly JsonMember[]): RawBuilder<unknown>;
   /**
-   * The row that another refers to, as a member of that one's JSON: what stands for it there, and what must be joined
-   * for it under a name.
+   * A referenced row as a member of the JSON of the row that refers to it: the expression, and the join that it needs,
+   * under the name `name`.
    */
   joinReferenced(
     row: RawBuilder<unknown>,
     from: RawBuilder<unknown>,
     name: string,
   ): { readonly value: RawBuilder<unknown>; readonly join: RawBuilder<unknown> | undefined };
-  /** The JSON list of all rows of a query, from the JSON value of each. */
+  /** The JSON array of all rows of a query, from the JSON value of each row. */
   rowsJson(row: RawBuilder<unknown>): RawBuilder<unknown>;
-  /** A text that is the same in every row. */
+  /** A constant text as a member of JSON. */
   constantJson(text: string): RawBuilder<unknown>;
   /** A column as a member of a row's JSON. */
   memberJson(attribute: Attribute, column: RawBuilder<unknown>): RawBuilder<unknown>;
-  /** JSON of a list of values, as text. */
+  /** The JSON text of an array of values. */
   listJson(values: readonly RawBuilder<unknown>[]): RawBuilder<string>;
-  /** A query for the texts of a JSON list. */
+  /** A subquery that returns the texts of a JSON array. */
   textsOf(list: RawBuilder<unknown>): RawBuilder<unknown>;
-  /** The texts of many rows as one, in the given order where the rows do not come in order. */
+  /** Aggregates the texts of all rows into one. `order` is needed unless the rows are in order already. */
   concatenated(
     text: RawBuilder<string>,
     separator: string,
     order: RawBuilder<unknown> | undefined,
   ): RawBuilder<string>;
-  /** `asc` or `desc` with nulls counted as smallest. */
+  /** A term of `order by` in which nulls count as smallest. */
   order(column: RawBuilder<unknown>, isDescending: boolean, isNullable: boolean): RawBuilder<unknown>;
-  /** Where the rows `r` of a search come from. */
+  /** The `from` item of a search; its rows are `r`. */
   searched(resource: ResourceModel): RawBuilder<unknown>;
-  /** Whether a row of `r` has all the words of a search text. */
+  /** The condition that a row `r` matches a search text. */
   matches(resource: ResourceModel, searchText: RawBuilder<unknown>): RawBuilder<boolean>;
-  /** The search text for rows of a tenant with all of these words. */
+  /** The search text that matches the rows of a tenant that contain all words. */
   searchText(tenantId: string, words: readonly string[]): string;
-  /** The row limit: a parameter, or a part of the text where the planner must know it. */
+  /** A row limit: a parameter, or a literal for a planner that must know it. */
   limit(count: number, parameter: RawBuilder<unknown>): RawBuilder<unknown>;
-  /** A value as the driver takes it. */
+  /** Converts a value into the form that the driver binds. */
   encode(attribute: Attribute, value: unknown): unknown;
-  /** Where a row lies: the shortest way to it inside one statement. */
+  /** The physical row id: the cheapest way to identify a row within one statement. */
   readonly rowIdColumn: RawBuilder<unknown>;
-  /** Written behind a query for a row that the transaction goes on to write: nobody else writes it until then. */
+  /** Appended to a query for a row that the transaction will write: locks the row until the transaction ends. */
   readonly locks: Readonly<Record<Lock, RawBuilder<unknown>>>;
-  /** The same for rows that several processes share out: those that another one holds are left to it. */
+  /** Locks rows that several processes compete for, and skips rows that another transaction has locked. */
   readonly skipLocked: RawBuilder<unknown>;
-  /** Keeps all others from writing to a table until the transaction ends; undefined where there is one writer anyway. */
+  /** Locks a table against other writers until the transaction ends; undefined on SQLite, which has one writer. */
   lockTable(table: string): RawBuilder<unknown> | undefined;
 }

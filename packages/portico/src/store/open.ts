@@ -10,12 +10,12 @@ import { Store } from "./store.ts";
 
 /**
  * @param url `file:./data/portico.db` or `postgres://user:password@host/database`
- * @throws OperatorError where the database is missing or cannot be reached
+ * @throws OperatorError if the database cannot be opened or reached
  */
 export async function openStore(url: string, options: StoreOptions = standardOptions): Promise<Store> {
   const file = databaseFile(url);
   if (file !== undefined) return new Store(sqliteDialect, new SqliteDatabase(file, options));
-  // Its driver is of no use to the embedded database.
+  // Loaded only when needed: its driver takes time to load.
   const { openPostgres } = await import("./postgres/open.ts");
   return openPostgres(url, options);
 }

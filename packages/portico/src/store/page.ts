@@ -1,25 +1,23 @@
-// What a compiled list returned becomes a page: the surplus row is cut, and the places where the page begins and ends
-// are found.
+// Turns the columns of a compiled list into a page: removes the surplus row, and finds the positions of the first and the
+// last row.
 
 import { AnswerTooLarge } from "../query/answer-size.ts";
 import { rowSeparator, type StoredPage } from "../query/page.ts";
 import type { Position, Read, Value } from "../query/read.ts";
 import { type ListColumns, needsKeys } from "./compile/list.ts";
 
-/** Whether a bounded list returned all rows of its page. The surplus row, which only tells that there are more, may lack. */
+/** Whether a bounded list returned all rows of its page. The surplus row, which only shows that there are more, may be missing. */
 export function isWholePage(
   { page }: Read,
   [_text, _keys, count, _total, rowCount = count]: ListColumns,
 ): boolean {
-  return Number(count) >= Math.min(Number(rowCount), page.limit);
+  return count >= Math.min(rowCount, page.limit);
 }
 
-/** @throws AnswerTooLarge where the first row is too large, or the page cannot end early */
+/** @throws AnswerTooLarge if the first row is too large, or the page is too large and its style does not allow it to end early */
 export function pageOf(read: Read, columns: ListColumns): StoredPage {
   const { page } = read;
-  const [text, keys, , total] = columns;
-  const count = Number(columns[2]);
-  const rowCount = Number(columns[4] ?? count);
+  const [text, keys, count, total, rowCount = count] = columns;
   const isCut = !isWholePage(read, columns);
   if (isCut && (page.style !== "cursor" || count === 0))
     throw new AnswerTooLarge(count === 0 ? "fields" : "limit");
@@ -27,11 +25,11 @@ export function pageOf(read: Read, columns: ListColumns): StoredPage {
     isCut,
     first: undefined,
     last: undefined,
-    total: total === null ? undefined : Number(total),
+    total: total ?? undefined,
   };
   if (rowCount === 0) return { ...rest, rows: "[]", count: 0, hasMore: false };
   if (page.style !== "cursor") {
-    const hasMore = page.style === "page" && page.number * page.limit < Number(total);
+    const hasMore = page.style === "page" && page.number * page.limit < (total ?? 0);
     return { ...rest, rows: `[${text}]`, count, hasMore };
   }
   const hasSurplus = count > page.limit;
@@ -59,7 +57,7 @@ interface PageEnds {
 /** Only the first and the last row of a page are parsed. */
 function rowEnds({ sort }: Read, rows: string): PageEnds {
   const position = (row: string): Position => {
-    // The text was made by the database from the selection, which shows both.
+    // The database built the text from a selection that contains both.
     const parsed = JSON.parse(row) as Record<string, Value> & { id: string };
     return { value: parsed[sort.attribute.name]!, id: parsed.id };
   };

@@ -1,5 +1,5 @@
-// Statements are built by Kysely once per shape. A `Parameter` stands where a value will be bound: it says how
-// to take that value from the input of a call, so that the same compiled text serves every request.
+// Statements are built by Kysely once for each shape. A `Parameter` in a query reads its value from the input of a call,
+// so the same compiled text serves every request.
 
 import {
   type CompiledQuery,
@@ -23,12 +23,12 @@ class Parameter<Input> {
   }
 }
 
-/** A parameter whose value is taken from a call's input. `` sql`id = ${slot((read: ReadOne) => read.id)}` `` */
+/** A parameter whose value is read from the input of a call. `` sql`id = ${parameter((read: ReadOne) => read.id)}` `` */
 export function parameter<Input, Value = unknown>(read: (input: Input) => Value): RawBuilder<Value> {
   return sql<Value>`${new Parameter(read)}`;
 }
 
-/** Any table and column: names come from the model, which is checked at start. */
+/** Any table and column: their names come from the model, which is validated at start. */
 export type Tables = Record<string, Record<string, unknown>>;
 
 export const sqliteBuilder = new Kysely<Tables>({
@@ -51,7 +51,7 @@ export const postgresBuilder = new Kysely<Tables>({
 
 type StatementOptions<Input> = Pick<Statement<Input>, "mayScan" | "tenantOf">;
 
-/** Compiles a query whose parameters are made by `parameter`, or constants. */
+/** Compiles a query. Its parameters are made by `parameter`; other values are bound as constants. */
 export function compile<Input>(
   builder: Kysely<Tables>,
   query: RawBuilder<unknown>,

@@ -1,4 +1,4 @@
-// The store: plans in, JSON text out. It compiles each shape of a plan once and keeps the statement.
+// The store runs plans and returns JSON text. It compiles each shape of a plan once and caches the statement.
 
 import { BoundedMap } from "../lib/bounded-map.ts";
 import type { Attribute, ResourceModel } from "../model/model.ts";
@@ -16,24 +16,24 @@ import type { Dialect, Lock } from "./dialect.ts";
 import { isWholePage, pageOf } from "./page.ts";
 import { compile } from "./statement.ts";
 
-/** Compiled statements kept for each resource and operation; a usual one is a few kilobytes of text and closures. */
+/** Compiled statements cached for each resource and operation; a typical one is a few kilobytes of text and closures. */
 const maxShapeWeight = 500;
-/** Characters of the shape of such a one; longer shapes count as several. */
+/** Characters of the shape of a typical statement; a longer shape counts as several. */
 const typicalShapeLength = 100;
 
-/** What is compiled, by the resource it is for and the shape of the plan. */
+/** Compiled statements by resource and by the shape of the plan. */
 class Shapes<Compiled> {
-  readonly #kept = new WeakMap<ResourceModel, BoundedMap<string, Compiled>>();
+  readonly #byResource = new WeakMap<ResourceModel, BoundedMap<string, Compiled>>();
 
-  get(resource: ResourceModel, shape: string, make: () => Compiled): Compiled {
-    let ofResource = this.#kept.get(resource);
+  get(resource: ResourceModel, shape: string, compile: () => Compiled): Compiled {
+    let ofResource = this.#byResource.get(resource);
     if (!ofResource) {
       ofResource = new BoundedMap(maxShapeWeight, (text) => Math.ceil(text.length / typicalShapeLength) || 1);
-      this.#kept.set(resource, ofResource);
+      this.#byResource.set(resource, ofResource);
     }
     const known = ofResource.get(shape);
     if (known) return known;
-    const statement = make();
+    const statement = compile();
     ofResource.set(shape, statement);
     return statement;
   }
@@ -56,9 +56,9 @@ export class Store {
   }
 
   /**
-   * A page of a tenant's rows, which ends early where it would be too large.
+   * A page of a tenant's rows. A page that would be too large ends early.
    *
-   * @throws AnswerTooLarge where its first row is too large, or it is a page that cannot end early
+   * @throws AnswerTooLarge if its first row is too large, or a page of its style cannot end early
    */
   async list(tenantId: string, read: Read, session: Session = this.database): Promise<StoredPage> {
     const statements = this.#lists.get(read.resource, listShape(this.dialect, read), () =>
@@ -72,13 +72,13 @@ export class Store {
   }
 
   /**
-   * A row as JSON text, or undefined where the tenant has none with this id that meets the conditions.
+   * A row as JSON text, or undefined if the tenant has no row with this id that meets the conditions.
    *
    * @throws AnswerTooLarge
    */
   async get(tenantId: string, read: ReadOne, session: Session = this.database): Promise<string | undefined> {
     const { resource, selection, conditions } = read;
-    // A key has the sign only inside brackets.
+    // `|` occurs in a key only inside brackets, so this shape is unambiguous.
     const shape = conditions.length === 0 ? selection.key : `${selection.key}|${conditionShape(conditions)}`;
     const statements = this.#gets.get(resource, shape, () => boundedGet(this.dialect, read));
     const [row] = await this.#read(statements, { tenantId, read }, session, isWholeRow);
@@ -86,7 +86,7 @@ export class Store {
     return row?.[0] as string | undefined;
   }
 
-  /** Transactions read rows one by one, and ids: what they read is not bounded. */
+  /** Reads within a transaction are not bounded: they read single rows and ids. */
   #read<Plan>(
     statements: BoundedRead<Plan>,
     input: ReadInput<Plan>,
@@ -97,7 +97,7 @@ export class Store {
     return readBounded(statements, input, session, isWhole);
   }
 
-  /** The same inside a transaction that goes on to write the row: nobody else writes it until then. */
+  /** `get` within a transaction that will write the row: locks it until the transaction ends. */
   async getLocked(
     tenantId: string,
     read: ReadOne,
@@ -111,7 +111,7 @@ export class Store {
     return row?.[0] as string | undefined;
   }
 
-  /** Those of some ids whose rows meet conditions. */
+  /** Filters ids: returns those whose rows meet the conditions. */
   async filterIds(
     tenantId: string,
     resource: ResourceModel,
@@ -134,12 +134,12 @@ export class Store {
     if (lock) await session.query(compile(builder, lock), undefined);
   }
 
-  /** Runs `work` in a transaction; what it answers with is on disk when it comes back. */
+  /** Runs `work` in a transaction. When its result is returned, the transaction is on disk. */
   transaction<T>(work: (session: Transaction) => Promise<T>): Promise<T> {
     return this.database.transaction(work);
   }
 
-  /** Adds a row and answers with its JSON text. */
+  /** Inserts a row and returns its JSON text. */
   async insert(session: Session, insert: Insert): Promise<string> {
     const { resource } = insert;
     const statement = this.#inserts.get(resource, "", () => compileInsert(this.dialect, resource));
@@ -147,7 +147,7 @@ export class Store {
     return row![0] as string;
   }
 
-  /** Changes a row and answers with its JSON text, or undefined where there is none. */
+  /** Updates a row and returns its JSON text, or undefined if it does not exist. */
   async update(session: Session, update: Update): Promise<string | undefined> {
     const changed = changedAttributes(update.resource, update.values);
     const shape = changed.map(({ name }) => name).join();
@@ -158,11 +158,11 @@ export class Store {
     return row?.[0] as string | undefined;
   }
 
-  /** Removes a row and answers with its last JSON text, or undefined where there was none. */
-  async delete(session: Session, removal: Delete): Promise<string | undefined> {
-    const { resource } = removal;
+  /** Deletes a row and returns its last JSON text, or undefined if it did not exist. */
+  async delete(session: Session, deletion: Delete): Promise<string | undefined> {
+    const { resource } = deletion;
     const statement = this.#deletes.get(resource, "", () => compileDelete(this.dialect, resource));
-    const [row] = await session.query(statement, removal);
+    const [row] = await session.query(statement, deletion);
     return row?.[0] as string | undefined;
   }
 }

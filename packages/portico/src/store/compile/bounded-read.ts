@@ -1,6 +1,6 @@
-// The statements of `get.ts` and `list.ts` with a bound on the bytes that they return. A page ends before the row that would
-// exceed it. PostgreSQL weighs rows by the lengths of their columns first, which it knows without reading the values, so
-// that rows far beyond the bound are not made into JSON. SQLite makes row after row, and is stopped.
+// The statements of `get.ts` and `list.ts` with a bound on the bytes that they return. A page ends before the row that
+// would exceed the bound. PostgreSQL first estimates rows by the lengths of their columns, which it knows without reading
+// the values, and builds no JSON for rows beyond the bound. SQLite returns row after row until the reader stops.
 
 import { sql } from "kysely";
 import { isJson } from "../../declare/field.ts";
@@ -23,7 +23,7 @@ export interface BoundedInput<Plan> extends ReadInput<Plan> {
 }
 
 /**
- * A page of rows on PostgreSQL that ends early where it would be too large. Its columns are `ListColumns`, with all five.
+ * A page of rows on PostgreSQL, which ends early if it would be too large. Its columns are all five of `ListColumns`.
  */
 export function compileBoundedList(dialect: Dialect, read: Read): Statement<BoundedInput<Read>> {
   const shown = rowTextsOf(read);
@@ -31,31 +31,31 @@ export function compileBoundedList(dialect: Dialect, read: Read): Statement<Boun
   const texts = shown.map(({ name, of }) => {
     return sql`case when r."row weight" <= ${maxBytes()} then ${of(dialect, read, parts)} end as ${sql.ref(name)}`;
   });
-  const weighed = sql`(select r.*, ${sumSoFar(dialect, read, weightOf(read))} as "row weight"
+  const weighed = sql`(select r.*, ${runningTotal(dialect, read, weightOf(read))} as "row weight"
     from ${pageColumns(dialect, read)} as r) as r`;
   const built = sql`(select ${sql.join([...texts, ...orderColumns(read)])} from ${weighed}${parts.joins}) as r`;
-  // Rows without a text weigh more than is left.
+  // A row without a text is larger than the rest of the bound.
   const bytes = sql`coalesce(octet_length(r."row text"), ${maxBytes()}) + ${sql.lit(rowSeparator.length)}`;
-  const measured = sql`(select r.*, ${sumSoFar(dialect, read, bytes)} as "row bytes" from ${built}) as r`;
-  const kept = sql`filter (where r."row bytes" <= ${maxBytes()})`;
+  const measured = sql`(select r.*, ${runningTotal(dialect, read, bytes)} as "row bytes" from ${built}) as r`;
+  const isWithin = sql`filter (where r."row bytes" <= ${maxBytes()})`;
   const order = orderBy(dialect, "r", read.sort, read.sort.isDescending);
   const [text, keys = sql`null`] = shown.map(({ name }) => {
     const all = dialect.concatenated(sql.ref<string>(`r.${name}`), rowSeparator, order);
-    return sql`${all} ${kept}`;
+    return sql`${all} ${isWithin}`;
   });
   return compile(
     dialect.builder,
-    sql`select ${text}, ${keys}, count(*) ${kept}, ${totalOf(dialect, read)}, count(*) from ${measured}`,
+    sql`select ${text}, ${keys}, count(*) ${isWithin}, ${totalOf(dialect, read)}, count(*) from ${measured}`,
     { tenantOf },
   );
 }
 
-/** The rows of a page in the order in which they are found: text, keys and total of each. Whoever reads them may stop. */
+/** The rows of a page in the order of the index: text, keys and total of each. The reader may stop at any row. */
 export function compileRows(dialect: Dialect, read: Read): Statement<BoundedInput<Read>> {
   const parts = rowParts(dialect, "r", read.selection);
   const [text, keys = sql`null`] = rowTextsOf(read).map(({ of }) => of(dialect, read, parts));
-  // Without a limit of its own, this query and the one inside would become one, which makes the JSON of rows before it
-  // sorts them.
+  // Without its own limit, SQLite would flatten this query and the inner one into one, and build the JSON of rows before
+  // sorting them.
   const statement = compile<BoundedInput<Read>>(
     dialect.builder,
     sql`select ${text}, ${keys}, ${totalOf(dialect, read)} from ${pageColumns(dialect, read)} as r${parts.joins} limit -1`,
@@ -64,19 +64,19 @@ export function compileRows(dialect: Dialect, read: Read): Statement<BoundedInpu
   return { ...statement, endsIfLarge: true };
 }
 
-/** Such rows as the columns of a page. */
+/** The rows of `compileRows` as the columns of a page. */
 export function pageOfRows(read: Read, rows: readonly ColumnValues[]): ListColumns {
-  const kept = rows.filter(([text]) => text !== null);
-  if (isTraversedDescending(read) !== read.sort.isDescending) kept.reverse();
-  const joined = (column: number): string => kept.map((row) => row[column]).join(rowSeparator);
+  const whole = rows.filter(([text]) => text !== null);
+  if (isTraversedDescending(read) !== read.sort.isDescending) whole.reverse();
+  const joined = (column: number): string => whole.map((row) => row[column]).join(rowSeparator);
   const total = read.page.style === "page" ? ((rows[0]?.[2] ?? 0) as number) : null;
-  return [joined(0), needsKeys(read) ? joined(1) : null, kept.length, total, rows.length];
+  return [joined(0), needsKeys(read) ? joined(1) : null, whole.length, total, rows.length];
 }
 
-/** A row on PostgreSQL as JSON text, or null where the text would be too large. */
+/** A row on PostgreSQL as JSON text, or null if the text is too large. */
 export function compileBoundedGet(dialect: Dialect, read: ReadOne): Statement<BoundedInput<ReadOne>> {
   const { json, joins } = rowParts(dialect, "r", read.selection);
-  // Without the limit the JSON would be made twice.
+  // Without the limit, PostgreSQL would build the JSON twice.
   return compile(
     dialect.builder,
     sql`select case when octet_length(r."row text") <= ${maxBytes()} then r."row text" end
@@ -90,17 +90,17 @@ function maxBytes(): Expression {
   return parameter(({ maxBytes }: BoundedInput<unknown>) => maxBytes);
 }
 
-/** The sum of a value over the rows up to this one, in the order in which they are found. */
-function sumSoFar(dialect: Dialect, read: Read, value: Expression): Expression {
+/** The running total of a value, in the order of the index. */
+function runningTotal(dialect: Dialect, read: Read, value: Expression): Expression {
   const order = orderBy(dialect, "r", read.sort, isTraversedDescending(read));
   return sql`sum(${value}) over (order by ${order} rows unbounded preceding)`;
 }
 
-/** The bytes of a row's long values as they are stored: its JSON has as many or more. */
+/** The stored bytes of a row's long values, a lower bound of the size of its JSON. */
 function weightOf({ selection }: Read): Expression {
   const long = shownAttributes(selection).filter(({ field }) => field.kind === "text" || isJson(field));
   const lengths = long.map(({ field, column }) => {
-    // Of a text the length before compression is known; `json` has to be read for it.
+    // The uncompressed length of a text is stored; that of `json` is known only after reading the value.
     const length = sql.raw(isJson(field) ? "pg_column_size" : "octet_length");
     return sql`coalesce(${length}(${sql.ref(`r.${column}`)}), 0)`;
   });

@@ -1,22 +1,22 @@
-// How large an answer can be, by what the fields are declared to hold.
+// The maximum size of an answer, computed from the declared sizes of its fields.
 
 import { type FieldShape, standardMaxItems } from "../../declare/field.ts";
 import type { Attribute } from "../../model/model.ts";
 import type { Member, Read, ReadOne, Selection } from "../../query/read.ts";
 
-/** A body is no longer, so neither is a value without a bound of its own. */
+/** The maximum of a request body, and so of a value whose field declares no maximum. */
 const maxValueBytes = 1024 * 1024;
-/** A character as JSON writes it: `\u0001`. */
+/** The longest form of a character in JSON: `\u0001`. */
 const maxCharacterBytes = 6;
-/** Ids, timestamps, numbers; names of members. */
+/** An id, a timestamp, a number, or the name of a member. */
 const smallBytes = 64;
 
-/** The most bytes of a page's JSON. */
+/** The maximum bytes of a page's JSON. */
 export function declaredListBytes({ selection, page }: Read): number {
   return page.limit * declaredRowBytes(selection);
 }
 
-/** The most bytes of a row's JSON. */
+/** The maximum bytes of a row's JSON. */
 export function declaredGetBytes({ selection }: ReadOne): number {
   return declaredRowBytes(selection);
 }

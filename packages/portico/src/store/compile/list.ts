@@ -22,9 +22,9 @@ import { type RowParts, rowParts } from "./row.ts";
 export type ListColumns = readonly [
   text: string | null,
   keys: string | null,
-  count: number | string,
-  total: number | string | null,
-  found?: number | string,
+  count: number,
+  total: number | null,
+  found?: number,
 ];
 
 /** A page of rows. Its columns are `ListColumns`. */

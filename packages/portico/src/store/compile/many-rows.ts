@@ -1,5 +1,5 @@
-// Writes of many rows, whatever their number. To PostgreSQL they go as one statement, bound to one JSON text; SQLite
-// runs a prepared statement for each row in a quarter of the time that it takes to read the same rows from JSON.
+// Writes any number of rows. PostgreSQL gets one statement, bound to one JSON text. SQLite runs a prepared statement for
+// each row, which takes a quarter of the time that reading the same rows from JSON takes.
 
 import { type RawBuilder, sql } from "kysely";
 import type { Session, Statement } from "../database.ts";
@@ -9,16 +9,16 @@ import { compile, parameter } from "../statement.ts";
 
 type ColumnOfRows = Pick<Column, "name" | "type">;
 
-/** A row by the names of its columns. */
+/** The values of a row by column name. */
 export type ColumnRow = Readonly<Record<string, string | number | null>>;
 
-/** Writes rows in the transaction of a session. */
+/** Writes rows in the transaction of `session`. */
 export type WriteRows = (session: Session, rows: readonly ColumnRow[]) => Promise<void>;
 
 /**
- * A write that takes rows from a subquery.
+ * Compiles a write that takes its rows from a subquery.
  *
- * @param build makes the statement around it: `` (rows) => sql`insert into t (a) select a from ${rows} as n` ``
+ * @param build builds the statement around the subquery: `` (rows) => sql`insert into t (a) select a from ${rows} as n` ``
  */
 export function compileManyRows(
   dialect: Dialect,
@@ -49,7 +49,7 @@ function fromJson({ columnType }: Dialect, columns: readonly ColumnOfRows[]): Ra
   return sql`(select * from json_to_recordset(${text}::json) as r (${sql.join(types)}))`;
 }
 
-/** @param onConflict what to do about rows that are there already: `on conflict ...` */
+/** @param onConflict what to do with rows that exist already: `on conflict ...` */
 export function compileInsertRows(
   dialect: Dialect,
   table: string,
@@ -57,7 +57,7 @@ export function compileInsertRows(
   onConflict: RawBuilder<unknown> = sql``,
 ): WriteRows {
   const names = sql.join(columns.map(({ name }) => sql.ref(name)));
-  // Without the condition SQLite would take `on conflict` for that of a join.
+  // Without `where`, SQLite would parse `on` as the constraint of a join.
   return compileManyRows(
     dialect,
     columns,

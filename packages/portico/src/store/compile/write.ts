@@ -1,4 +1,4 @@
-// Inserts, updates and deletes. Each answers with the row as it now stands (or last stood), as JSON text.
+// Inserts, updates and deletes. Each returns the row after the write (before it, for a delete) as JSON text.
 
 import { sql } from "kysely";
 import type { Attribute, ResourceModel } from "../../model/model.ts";
@@ -30,8 +30,8 @@ export function compileInsert(dialect: Dialect, resource: ResourceModel): Statem
 }
 
 /**
- * Sets the attributes named; where a searched one is among them, the values of all searched ones must be given
- * in `Update.values`.
+ * Sets the given attributes. If one of them is searched, `Update.values` must contain all searched attributes, because
+ * the search words of the row are computed from all of them.
  */
 export function compileUpdate(
   dialect: Dialect,
@@ -68,7 +68,7 @@ function target() {
 
 function valueParameter(dialect: Dialect, attribute: Attribute) {
   const { name } = attribute;
-  // Not what every object inherits, for a field may be called `constructor`.
+  // Own members only: a field may be called `constructor`.
   return parameter(({ values }: Insert | Update) =>
     dialect.encode(attribute, Object.hasOwn(values, name) ? values[name] : undefined),
   );

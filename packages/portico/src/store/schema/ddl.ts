@@ -1,5 +1,5 @@
-// The tables that a model asks for. Every index starts with the tenant; every declared filter has an index for
-// every declared sort, so that a page is a walk along an index however it is filtered.
+// The tables of a model. Every index starts with the tenant. Each declared filter has an index for each declared sort, so
+// a page with one filter is a walk along an index.
 
 import { hash } from "node:crypto";
 import { isJson } from "../../declare/field.ts";
@@ -12,9 +12,9 @@ export interface Column {
   readonly name: string;
   readonly type: ColumnType;
   readonly isNullable: boolean;
-  /** What rows that stand already are given when the column is added: a constant. */
+  /** The constant that existing rows get when the column is added. */
   readonly defaultValue: string | number | boolean | undefined;
-  /** The declaration it comes from, for messages. */
+  /** The declaration of the column, for messages. */
   readonly from: string;
 }
 
@@ -24,7 +24,7 @@ export interface Index {
   readonly isUnique: boolean;
 }
 
-/** An index that the server itself needs on the table of a resource: it leads through the rows of all tenants. */
+/** An index on the table of a resource that the server itself needs, to find rows across all tenants. */
 export interface OwnIndex extends Index {
   readonly table: string;
 }
@@ -41,14 +41,14 @@ export interface Table {
   readonly primaryKey: readonly string[];
   readonly indexes: readonly Index[];
   readonly foreignKeys: readonly ForeignKey[];
-  /** The index over the words of these columns; none where nothing is searched. */
+  /** The search index over the words of these columns; undefined if no field is searched. */
   readonly search: { readonly index: string; readonly columns: readonly string[] } | undefined;
 }
 
-/** The longest name that PostgreSQL keeps whole. */
+/** PostgreSQL truncates longer names. */
 const maxIdentifierLength = 63;
 
-/** The column that holds the words of the searched ones. */
+/** The column that holds the search words of a row. */
 export const searchColumn = "search_words";
 
 /** The table of a search index in SQLite. */
@@ -56,7 +56,7 @@ export function searchTable(table: string): string {
   return `${table}_search`;
 }
 
-/** All tables: the model's, and those that parts of the server own. Parents come before children. */
+/** All tables: those of the model, and the server's own. A referenced table comes before those that refer to it. */
 export function tablesOf(
   model: Model,
   ownTables: readonly Table[],
@@ -72,12 +72,12 @@ export function tablesOf(
       indexes: [...table.indexes, ...ownIndexes.filter((each) => each.table === table.name)],
     };
   });
-  requireFree(model, ownTables);
+  requireUniqueNames(model, ownTables);
   return [...plain!, ...ofResources, ...referencing!];
 }
 
-/** @throws OperatorError for a resource whose table another one, or the server itself, has already */
-function requireFree({ resources }: Model, ownTables: readonly Table[]): void {
+/** @throws OperatorError for a resource whose table name is taken by another resource or by the server itself */
+function requireUniqueNames({ resources }: Model, ownTables: readonly Table[]): void {
   const owners = new Map(ownTables.map(({ name }) => [name, "the server itself"]));
   for (const { name, table, search } of resources) {
     for (const each of search.length > 0 ? [table, searchTable(table)] : [table]) {
@@ -133,7 +133,7 @@ function resourceTable(resource: ResourceModel): Table {
   };
 }
 
-/** Its name tells which columns it covers, so that it is made anew when the declaration names others. */
+/** Its name contains a hash of its columns, so that it is recreated when the declaration changes them. */
 function searchOf({ table, search }: ResourceModel): Table["search"] {
   if (search.length === 0) return undefined;
   const columns = search.map(({ column }) => column);
@@ -154,7 +154,7 @@ function attributeColumn(resource: ResourceModel, { name, column, field, isNulla
   };
 }
 
-/** A state has no column: it is worked out. */
+/** A computed status has no column. */
 export function storedAttributes({ attributes }: ResourceModel): readonly Attribute[] {
   return attributes.filter(({ statusRules }) => !statusRules);
 }
@@ -177,7 +177,7 @@ function defaultValueOf(kind: Attribute["field"]["kind"], value: unknown): Colum
   if (kind === "belongsTo" || typeof value === "function" || value === undefined) return undefined;
   if (isJson({ kind })) return JSON.stringify(value);
   if (kind === "timestamp") return (value === "now" ? new Date() : new Date(String(value))).toISOString();
-  // Of the other kinds a constant default is a text, a number or a boolean.
+  // The constant default of any other kind is a string, a number or a boolean.
   return value as string | number | boolean;
 }
 
@@ -200,13 +200,13 @@ function resourceIndexes(resource: ResourceModel): Index[] {
   for (const attribute of resource.attributes) if (attribute.unique) add([attribute], attribute.unique);
   for (const attribute of resource.references) {
     const isIndexed = [...indexes.values()].some((index) => index.columns[1]?.name === attribute.column);
-    // The rows that refer to another are listed newest first.
+    // Nested lists of referring rows are sorted newest first.
     if (!isIndexed) add([attribute, resource.sorts.get(defaultSort)!, id]);
   }
   return [...indexes.values()];
 }
 
-/** Indexes of the model are known by this beginning; others belong to somebody else. */
+/** The prefix of index names. A migration leaves indexes with other names alone. */
 export const indexPrefix = "portico_";
 
 function indexName(table: string, columns: readonly { name: string }[], isUnique: boolean): string {
@@ -214,7 +214,7 @@ function indexName(table: string, columns: readonly { name: string }[], isUnique
   return identifier(`${indexPrefix}${isUnique ? "unique_" : ""}${table}_${names}`);
 }
 
-/** Names that PostgreSQL would cut are cut here, with a hash that keeps them apart. */
+/** Shortens a name that PostgreSQL would truncate, and keeps it unique by a hash. */
 export function identifier(name: string): string {
   if (name.length <= maxIdentifierLength) return name;
   return `${name.slice(0, maxIdentifierLength - 9)}_${hash("sha256", name, "hex").slice(0, 8)}`;

@@ -1,25 +1,25 @@
-// How tables are looked at, made and altered; one implementation for each database.
+// The interface for reading, creating and altering tables; each database implements it.
 
 import type { RawBuilder } from "kysely";
 import type { Maintenance, Session } from "../database.ts";
 import type { Column, ColumnType, Index, Table } from "./ddl.ts";
 
 export interface ExistingTable {
-  /** The type is the text of the database where it is none that Portico makes. */
+  /** For a type that Portico does not use, `type` is the name of the database. */
   readonly columns: ReadonlyMap<
     string,
     { readonly type: ColumnType | (string & {}); readonly isNullable: boolean; readonly hasDefault: boolean }
   >;
   readonly indexes: ReadonlySet<string>;
-  /** Indexes whose making was broken off; they are of no use. */
+  /** Invalid indexes, whose creation was interrupted. */
   readonly brokenIndexes: ReadonlySet<string>;
-  /** Column -> the table that it refers to. */
+  /** The referenced table, by column. */
   readonly references: ReadonlyMap<string, string>;
-  /** Search indexes, under whatever names the database keeps them. */
+  /** Names of search indexes: on SQLite, of their triggers. */
   readonly searches: ReadonlySet<string>;
 }
 
-/** An existing table while its catalogue is being read. */
+/** An existing table while the catalogue is read. */
 export class TableDescription implements ExistingTable {
   readonly columns = new Map<string, { type: string; isNullable: boolean; hasDefault: boolean }>();
   readonly indexes = new Set<string>();
@@ -28,39 +28,39 @@ export class TableDescription implements ExistingTable {
   readonly searches = new Set<string>();
 }
 
-/** What is to be added in the transaction, and what is checked of it outside. */
+/** Foreign keys: statements that add them in the transaction, and statements that validate them after it. */
 export interface References {
   readonly added: readonly RawBuilder<unknown>[];
   readonly checked: readonly RawBuilder<unknown>[];
 }
 
 export interface TableDialect {
-  /** Run outside the transaction of a migration, before and after it. */
+  /** Statements to run before and after the transaction of a migration, outside it. */
   readonly before: readonly string[];
   readonly after: readonly string[];
-  /** Keeps other processes from migrating until the maintenance ends. */
+  /** Excludes other migrations until the session ends. */
   lock(session: Maintenance): Promise<void>;
-  /** At the beginning of the transaction: waits for no lock so long that requests queue behind it. */
+  /** Limits how long the transaction waits for a lock, because requests queue behind it. */
   limitLockWait(session: Session): Promise<void>;
-  /** Whether a transaction failed only because others use the tables. */
+  /** Whether a transaction failed because other transactions hold locks on the tables. */
   isBlocked(error: unknown): boolean;
   existing(session: Session): Promise<Map<string, ExistingTable>>;
-  /** References that a table lacks; made when all tables are there, because two may refer to each other. */
+  /** The missing foreign keys of a table. They are added after all tables exist, because two tables may refer to each other. */
   addReferences(table: Table, existing: ExistingTable | undefined): References;
-  /** A table with its indexes, but for that of its search. */
+  /** Creates a table and its indexes, except the search index. */
   create(table: Table): RawBuilder<unknown>[];
   addColumns(table: Table, columns: readonly Column[]): RawBuilder<unknown>[];
-  /** The table made anew, with its indexes but for that of its search, where the columns cannot be added to it as it stands. */
+  /** Recreates a table with its indexes, except the search index; undefined if the columns can be added to it instead. */
   rebuild(table: Table, columns: readonly Column[]): RawBuilder<unknown>[] | undefined;
-  /** Whether indexes are made and dropped, and rows changed, outside the transaction, so that nobody waits for them. */
+  /** Whether indexes are created and dropped, and rows updated, outside the transaction, without blocking requests. */
   readonly isConcurrent: boolean;
-  /** An index on a table that is in use. */
+  /** Adds an index to a table that is in use. */
   addIndex(table: Table, index: Index): RawBuilder<unknown>;
   dropIndex(name: string): RawBuilder<unknown>;
-  /** The search index, from the words that stand in the table. */
+  /** Creates the search index from the search words in the table. */
   createSearch(table: Table): RawBuilder<unknown>[];
-  /** Removes what is left of search indexes that the table should not have. */
+  /** Drops search indexes that the table should not have. */
   dropSearch(table: Table, existing: ExistingTable): RawBuilder<unknown>[];
-  /** Written behind a column of an index that may hold null. */
+  /** Follows a nullable column in an index. */
   readonly nullsFirst: RawBuilder<unknown>;
 }

@@ -1,0 +1,143 @@
+// The steps that bring one table from its existing schema to the declared one.
+
+import { type RawBuilder, sql } from "kysely";
+import { OperatorError } from "../../errors.ts";
+import { ConstraintError, type Session } from "../database.ts";
+import type { Dialect } from "../dialect.ts";
+import { backfillSearch } from "../search/backfill.ts";
+import { compile } from "../statement.ts";
+import { indexPrefix, searchColumn, type Table } from "./ddl.ts";
+import { refuseDataLoss, refuseMissingValues, refuseOtherReferences } from "./refusals.ts";
+import type { ExistingTable, TableDialect } from "./tables.ts";
+
+/** A step of a migration: an SQL statement, or work on rows that SQL alone cannot do. */
+export interface Step {
+  readonly text: string;
+  /** Whether it runs after the transaction of the migration, on its own. */
+  readonly isApart: boolean;
+  /** Whether it only removes an index that the declarations do not need. */
+  readonly isRemoval: boolean;
+  run(session: Session, inTransaction: InTransaction): Promise<unknown>;
+}
+
+/** Runs work in a transaction: that of the migration, or one of its own for a step that runs after it. */
+type InTransaction = (work: (session: Session) => Promise<void>) => Promise<void>;
+
+/** The SQL texts of steps. */
+export function textsOf(steps: readonly Step[]): string[] {
+  return steps.map((step) => step.text);
+}
+
+export function sqlStep(
+  dialect: Dialect,
+  query: RawBuilder<unknown>,
+  { isApart = false, isRemoval = false, undo }: StepOptions = {},
+): Step {
+  const { sql: text } = compile(dialect.builder, query);
+  const undoText = undo && compile(dialect.builder, undo).sql;
+  return { text, isApart, isRemoval, run: (session) => runSql(session, text, undoText) };
+}
+
+interface StepOptions {
+  readonly isApart?: boolean;
+  readonly isRemoval?: boolean;
+  /** Removes the remains of the step if it fails. */
+  readonly undo?: RawBuilder<unknown>;
+}
+
+async function runSql(session: Session, text: string, undo: string | undefined): Promise<void> {
+  try {
+    await session.query({ sql: text, bind: () => [] }, undefined);
+  } catch (error) {
+    if (undo !== undefined) await session.query({ sql: undo, bind: () => [] }, undefined);
+    if (!(error instanceof ConstraintError)) throw error;
+    const shared = error.columns.filter((column) => column !== "tenant_id").join(" and ");
+    throw new OperatorError(
+      `several rows have the same ${shared}; change them first. This statement failed: ${text}`,
+    );
+  }
+}
+
+/** @throws OperatorError for a change that could lose data */
+export async function tableSteps(
+  session: Session,
+  dialect: Dialect,
+  tables: TableDialect,
+  table: Table,
+  existing: ExistingTable | undefined,
+  isServing: boolean,
+): Promise<Step[]> {
+  const steps = (queries: readonly RawBuilder<unknown>[], options?: StepOptions): Step[] =>
+    queries.map((query) => sqlStep(dialect, query, options));
+  const apart = { isApart: tables.isConcurrent };
+  if (!existing)
+    return [...steps(tables.create(table)), ...steps(table.search ? tables.createSearch(table) : [], apart)];
+  refuseDataLoss(table, existing, isServing);
+  refuseOtherReferences(table, existing);
+  const added = table.columns.filter((column) => !existing.columns.has(column.name));
+  await refuseMissingValues(session, table, added);
+  const rebuilt = tables.rebuild(table, added);
+  const isSearchUnchanged =
+    !rebuilt && (hasSearchOf(table, existing) || (isServing && existing.searches.size > 0));
+  const dropped = isSearchUnchanged ? [] : tables.dropSearch(table, existing);
+  return [
+    ...steps(dropped, { ...apart, isRemoval: true }),
+    ...(rebuilt
+      ? steps(rebuilt)
+      : [
+          ...steps([...tables.addColumns(table, added), ...dropNotNullSteps(table, existing)]),
+          ...indexSteps(dialect, tables, table, existing),
+        ]),
+    ...(isSearchUnchanged || !table.search
+      ? []
+      : [
+          backfillSearchStep(dialect, table, table.search.columns, apart.isApart),
+          ...steps(tables.createSearch(table), apart),
+        ]),
+  ];
+}
+
+function hasSearchOf({ search }: Table, { searches }: ExistingTable): boolean {
+  return search ? searches.has(search.index) : searches.size === 0;
+}
+
+/** Makes columns optional that need no value any more. The column of search words is one of them once nothing is searched. */
+function dropNotNullSteps(table: Table, existing: ExistingTable): RawBuilder<unknown>[] {
+  const optional = table.columns.filter(({ isNullable }) => isNullable).map(({ name }) => name);
+  const isFilled = table.search || existing.columns.get(searchColumn)?.hasDefault;
+  return [...optional, ...(isFilled ? [] : [searchColumn])]
+    .filter((name) => existing.columns.get(name)?.isNullable === false)
+    .map((name) => sql`alter table ${sql.table(table.name)} alter column ${sql.ref(name)} drop not null`);
+}
+
+function backfillSearchStep(
+  dialect: Dialect,
+  table: Table,
+  columns: readonly string[],
+  isApart: boolean,
+): Step {
+  return {
+    text: `-- recompute the search words of ${table.name} from ${columns.join(", ")}`,
+    isApart,
+    isRemoval: false,
+    run: (_session, inTransaction) => backfillSearch(dialect, inTransaction, table, columns),
+  };
+}
+
+function indexSteps(dialect: Dialect, tables: TableDialect, table: Table, existing: ExistingTable): Step[] {
+  const isApart = tables.isConcurrent;
+  const declared = new Set(table.indexes.map((index) => index.name));
+  const stale = [...existing.indexes].filter((name) => !declared.has(name));
+  const missing = table.indexes.filter((index) => !existing.indexes.has(index.name));
+  return [
+    ...[...stale, ...existing.brokenIndexes]
+      .filter((name) => name.startsWith(indexPrefix))
+      .map((name) => sqlStep(dialect, tables.dropIndex(name), { isApart, isRemoval: true })),
+    ...missing.map((index) =>
+      sqlStep(dialect, tables.addIndex(table, index), {
+        isApart,
+        ...(isApart && { undo: tables.dropIndex(index.name) }),
+      }),
+    ),
+  ];
+}
