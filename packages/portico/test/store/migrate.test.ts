@@ -237,12 +237,12 @@ onEachDatabase("migrations", (database) => {
     [
       "a required field without a default",
       changed({ body: text() }),
-      /resource note, field body: .*give it a default or make it optional/,
+      /resource note, field body: .*declare a default or make the field optional/,
     ],
     [
       "a required reference",
       changed({ owner: belongsTo(() => owner) }),
-      /resource note, field owner.*: .*give it a default or make it optional/,
+      /resource note, field owner.*: .*declare a default or make the field optional/,
     ],
   ];
   for (const [fact, declaration, line] of losses) {
@@ -266,7 +266,7 @@ onEachDatabase("migrations", (database) => {
       await changing.migrate({ ...first, fields: { title: text({ max: 100, optional: true }) } });
       let byHand = "";
       await assert.rejects(changing.migrate(first), (error) => {
-        byHand = /run by hand: (.*)$/.exec((error as Error).message)?.[1] ?? "";
+        byHand = /then run: (.*)$/.exec((error as Error).message)?.[1] ?? "";
         return error instanceof OperatorError;
       });
       await changing.store.database.run(byHand);

@@ -1,14 +1,14 @@
-// Tables of resources that are declared no longer. Nothing drops them: what they hold may still be wanted.
+// Tables of resources that are no longer declared. No migration drops them, because their rows may still be needed.
 
 import type { Store } from "../store.ts";
 import type { Table } from "./ddl.ts";
 import { existingTables } from "./migrate.ts";
 import type { ExistingTable } from "./tables.ts";
 
-/** Columns that every table of a resource has. */
+/** The columns that the table of every resource has. */
 const resourceColumns = ["tenant_id", "id", "created_at", "updated_at"];
 
-/** The names of tables of former resources that have rows. */
+/** The names of such tables that contain rows. */
 export async function undeclaredTables(store: Store, tables: readonly Table[]): Promise<string[]> {
   const declared = new Set(tables.map(({ name }) => name));
   const undeclared: string[] = [];

@@ -1,4 +1,4 @@
-// Makes the search words of a table anew, when a declaration begins to search or searches other fields.
+// Recomputes the search words of a table, after the searched fields of its resource have changed.
 
 import { sql } from "kysely";
 import type { ColumnValues, Session } from "../database.ts";
@@ -7,7 +7,7 @@ import { searchColumn, type Table } from "../schema/ddl.ts";
 import { compile, parameter } from "../statement.ts";
 import { searchText } from "./index-terms.ts";
 
-/** Rows read at a time, so that memory stays small however many there are. */
+/** Rows in memory at once. */
 const batchSize = 500;
 
 interface RowKey {
@@ -19,10 +19,10 @@ interface Words extends RowKey {
   readonly words: string;
 }
 
-/** @param apart runs each batch in a transaction of its own, where there are others to wait for the rows */
+/** @param inTransaction runs the work of one batch in a transaction; on PostgreSQL each batch has its own */
 export async function backfillSearch(
   dialect: Dialect,
-  apart: (work: (session: Session) => Promise<void>) => Promise<void>,
+  inTransaction: (work: (session: Session) => Promise<void>) => Promise<void>,
   table: Table,
   columns: readonly string[],
 ): Promise<void> {
@@ -40,7 +40,7 @@ export async function backfillSearch(
   let last: RowKey | undefined = { tenantId: "", id: "" };
   while (last) {
     const from: RowKey = last;
-    await apart(async (session) => {
+    await inTransaction(async (session) => {
       const rows: readonly ColumnValues[] = await session.query(read, from);
       last = undefined;
       for (const [tenantId, id, ...values] of rows) {

@@ -1,19 +1,19 @@
-// Words as the search index keeps them: each begins with a mark of its tenant, so that the search of one tenant
-// does not walk through the words of all.
+// Words as the search index stores them. Each is prefixed with a tag of its tenant, so that a search reads the words of
+// one tenant only.
 
 import { searchWords } from "../../query/search-terms.ts";
 
-/** The last characters of an id are random: two tenants rarely share them, and `tenant_id` keeps those apart. */
+/** The last characters of an id are random, so two tenants rarely share a tag. A condition on `tenant_id` excludes the rows of the other. */
 const tagLength = 4;
 
 export function taggedWord(tenantId: string, word: string): string {
   return tenantId.slice(-tagLength) + word;
 }
 
-/** PostgreSQL finds no words beyond 1 MiB of a row; both databases leave out what comes after this. */
+/** PostgreSQL limits the words of a row to 1 MiB. On both databases, words after this many bytes are not indexed. */
 const maxBytes = 900_000;
 
-/** The words of the searched values of a row, as `search_words` holds them. */
+/** The words of the searched values of a row, as the column `search_words` stores them. */
 export function searchText(tenantId: string, values: readonly unknown[]): string {
   const words: string[] = [];
   let bytes = 0;
