@@ -28,7 +28,7 @@ export interface LeaseQueueOptions<Outcome> {
   readonly isPending: RawBuilder<unknown>;
   /** SQL expression for the job as JSON text. It has to include `id` and `attempts`. */
   readonly job: RawBuilder<unknown>;
-  /** The columns that an outcome sets, beside those of the queue. */
+  /** The columns that an outcome sets, in addition to those of the queue. */
   readonly outcomeColumns: Readonly<Record<string, (outcome: Outcome) => unknown>>;
   /** One job, for the log: "a mail" */
   readonly jobName: string;

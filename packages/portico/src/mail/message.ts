@@ -53,7 +53,7 @@ export function mailRetention(days: number): RetentionPolicy {
   };
 }
 
-/** The status of a new mail: `waiting` to be sent, or `kept` where there is no mail server. */
+/** The status of a new mail: `waiting` to be sent, or `kept` if there is no mail server. */
 export type InitialStatus = "kept" | "waiting";
 
 /** What all emails share. */

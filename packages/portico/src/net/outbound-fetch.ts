@@ -52,7 +52,7 @@ export class OutboundFetch {
   /**
    * Sends a request and reads the whole response. Redirects are not followed: their status is returned.
    *
-   * @throws Error where the address is not allowed, no connection can be made, the response is too large, or the
+   * @throws Error if the address is not allowed, no connection can be made, the response is too large, or the
    * timeout is over
    */
   async fetch(url: URL, request: OutboundRequest = {}): Promise<OutboundResponse> {

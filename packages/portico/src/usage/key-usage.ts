@@ -1,5 +1,5 @@
-// How often a key was used: its counts by minute, added up to the steps that are asked for. What was counted in the
-// last second may still be on its way to the database.
+// Reads how often a key was used: its counts by minute, summed up to larger steps. Requests of the last second may not be
+// in the database yet.
 
 import { sql } from "kysely";
 import type { Caller } from "../declare/caller.ts";
@@ -20,7 +20,7 @@ const stepMinutes = { minute: 1, hour: 60, day: 24 * 60 } as const;
 type Step = keyof typeof stepMinutes;
 
 const defaultRangeMinutes = stepMinutes.day;
-/** Steps that one answer covers, and rows that it holds. */
+/** Maximum number of steps and of counts in a response. */
 const maxSteps = 1_500;
 const maxRows = 10_000;
 
@@ -66,22 +66,22 @@ export const keyUsageReport: Report = {
   },
 };
 
-/** What is asked for, as a caller writes it. */
+/** The parameters as the caller sent them. */
 export interface UsageRequest {
-  /** ISO 8601; 24 hours before `to`, when left out. */
+  /** ISO 8601; 24 hours before `to` by default. */
   readonly from?: string | undefined;
-  /** ISO 8601; now, when left out. */
+  /** ISO 8601; the current time by default. */
   readonly to?: string | undefined;
-  /** `minute`, `hour` or `day`; `hour`, when left out. */
+  /** `minute`, `hour` or `day`; `hour` by default. */
   readonly step?: string | undefined;
 }
 
-/** The requests of one step, route and class of status. */
+/** The number of requests of one step, route and status class. */
 export interface UsageCount {
-  /** The step begins here and ends before `to`. */
+  /** The start of the step; its end, `to`, is excluded. */
   readonly from: string;
   readonly to: string;
-  /** The pattern of the path, `/posts/:id`. */
+  /** The pattern of the path: `/posts/:id` */
   readonly route: string;
   /** `2xx` to `5xx` */
   readonly statusClass: string;
@@ -91,7 +91,7 @@ export interface UsageCount {
 interface UsageRange {
   readonly tenantId: string;
   readonly keyId: string;
-  /** Minutes since 1970; the second lies outside. */
+  /** Minutes since 1970; `end` is excluded. */
   readonly first: number;
   readonly end: number;
 }
@@ -105,14 +105,15 @@ export class KeyUsage {
     this.#store = store;
   }
 
-  /** The resource whose rows have a usage. */
+  /** The resource of API keys. */
   get keys(): ResourceModel {
     return this.#model.resource.get("apiKey")!;
   }
 
   /**
-   * The counts of a key, oldest first; steps without a request are left out.
-   * @throws Problem `insufficient_scope`, `not_found`, or `validation_error` for what is asked wrongly
+   * Reads the counts of a key, oldest first. Steps without requests are omitted.
+   *
+   * @throws Problem `insufficient_scope`, `not_found`, or `validation_error` for invalid parameters
    */
   async read(caller: Caller, keyId: string, request: UsageRequest): Promise<UsageCount[]> {
     requireScope(caller, this.keys.scopes.read);
@@ -166,7 +167,7 @@ const countQueries: Readonly<Record<Step, ReturnType<typeof countsByStep>>> = {
   day: countsByStep(stepMinutes.day),
 };
 
-/** Whole minutes: the first one is that of `from`, the last one that of the last moment before `to`. */
+/** Rounds the range to whole minutes: from the minute of `from` to the last minute that starts before `to`. */
 function parseUsageRequest(
   request: UsageRequest,
 ): { readonly step: Step } & Pick<UsageRange, "first" | "end"> {
