@@ -1,4 +1,4 @@
-// Who may do what: the scope of an operation, and reads held to the policies of all resources in them.
+// Authorization: the scope of an operation, and the policies of all resources that a read selects.
 
 import type { Caller } from "../declare/caller.ts";
 import { Problem } from "../errors.ts";
@@ -15,14 +15,14 @@ import type {
 import { selectMembers } from "../query/selection.ts";
 import { ownPolicyConditions, policyConditions } from "./policy.ts";
 
-/** @throws Problem `insufficient_scope` naming the scope that is missing (RFC 6750, section 3.1) */
+/** @throws Problem `insufficient_scope` with the name of the missing scope (RFC 6750, section 3.1) */
 export function requireScope(caller: Caller, scope: string): void {
   if (caller.scopes.has(scope)) return;
   const message = `This operation requires the scope \`${scope}\`.`;
   throw new Problem("insufficient_scope", message, [], scopeChallenge([scope]));
 }
 
-/** The header that names the scopes which a request lacks; none where it could be any. */
+/** The header that names the missing scopes. Without scopes, it names none: any of several would do. */
 export function scopeChallenge(scopes: readonly string[]): Readonly<Record<string, string>> {
   const scope = scopes.length === 0 ? "" : `, scope="${scopes.join(" ")}"`;
   return { "WWW-Authenticate": `Bearer error="insufficient_scope"${scope}` };
@@ -30,7 +30,10 @@ export function scopeChallenge(scopes: readonly string[]): Readonly<Record<strin
 
 const none: readonly Condition[] = Object.freeze([]);
 
-/** What a caller reads, held to the policy of the resource, and the rows inside to the scopes and policies of theirs. */
+/**
+ * Adds the policies to a read: that of the resource, and those of the nested rows.
+ * @throws Problem `insufficient_scope` for nested rows that the caller may not read
+ */
 export function withPolicies<Plan extends Read | ReadOne>(caller: Caller, read: Plan): Plan {
   const selection = selectionWithPolicies(caller, read.resource, read.selection);
   const policy = policyConditions(caller, read.resource);
@@ -38,10 +41,10 @@ export function withPolicies<Plan extends Read | ReadOne>(caller: Caller, read: 
   return { ...read, selection, conditions: [...read.conditions, ...policy] };
 }
 
-/** @param outer the resource whose row it is selected of, which is held to the policies itself */
+/** @param outer the resource that the selection belongs to; its own policy is a condition of the read */
 function selectionWithPolicies(caller: Caller, outer: ResourceModel, selection: Selection): Selection {
   if (!selection.isNested) return selection;
-  // Most selections need nothing added, and a selection that was made before has its key.
+  // Most selections stay as they are, and keep the key that they have.
   let isChanged = false;
   const members = selection.members.map((member): Member => {
     if (member.kind === "value" || member.kind === "constant") return member;
@@ -66,7 +69,7 @@ function memberTarget(member: SelectedRow | SelectedList): ResourceModel {
   return member.kind === "row" ? member.reference.reference!.target : member.resource;
 }
 
-/** A row and the one that it stands under are visible together: what holds for the outer one is not asked again inside. */
+/** A row and its parent are visible together: conditions that the outer row meets are not repeated for the inner row. */
 function memberConditions(
   caller: Caller,
   outer: ResourceModel,

@@ -1,4 +1,4 @@
-// A constraint of the database that a write broke, told in the words of the API.
+// Turns the violation of a database constraint into an error of the API.
 
 import type { Caller } from "../declare/caller.ts";
 import { type Detail, Problem } from "../errors.ts";
@@ -10,16 +10,16 @@ import { throwNotFound } from "./find-row.ts";
 import { invalidReferences } from "./references.ts";
 import { InvalidInput } from "./validation/invalid-input.ts";
 
-/** A row that was to be written. */
+/** The row of a failed write. */
 export interface AttemptedWrite {
   readonly values: RowValues;
-  /** The references in it that the caller set, and not a hook, a default or an earlier write. */
+  /** The references that the caller set, not a hook, a default or an earlier write. */
   readonly callerValues: RowValues;
 }
 
 /**
- * What to answer for an error of an insert or update. Which references led nowhere is looked up afterwards, so
- * that writes that succeed pay nothing for it.
+ * The error to return for an error of an insert or update. References that do not exist are looked up only after a
+ * write has failed, so that successful writes cost nothing more.
  */
 export async function explainWriteError(
   error: unknown,
@@ -37,13 +37,13 @@ export async function explainWriteError(
   const { parent } = resource;
   if (parent && invalid.some(({ field }) => field === parent.name)) throwNotFound(parent.reference!.target);
   if (invalid.length > 0) return new InvalidInput(invalid);
-  return new Problem("conflict", "What the request refers to was removed meanwhile. Try again.");
+  return new Problem("conflict", "A row that the request refers to has just been deleted. Try again.");
 }
 
-/** With a million keys, one draw in seventeen has a prefix that is taken. */
+/** With a million keys, one in seventeen generated prefixes exists already. */
 const maxAttempts = 50;
 
-/** Runs `work`, and again where a value that it drew, and no caller gave, was taken: another may be free. */
+/** Runs `work`, and runs it again if a value that the server generated exists already. */
 export async function retryOnCollision<T>(resource: ResourceModel, work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -63,23 +63,23 @@ function isServerGenerated(error: unknown, { attributes }: ResourceModel): boole
 function duplicateError(resource: ResourceModel, columns: readonly string[]): Problem {
   const names = resource.attributes.filter(({ column }) => columns.includes(column)).map(({ name }) => name);
   const details = names.map((field): Detail => ({ field, issue: "duplicate" }));
-  // A newer version may have made unique what this process does not know.
+  // A newer version may have added a constraint that this process does not know.
   const shared = names.length > 0 ? names.join(" and ") : "values";
-  return new Problem("conflict", `There is a ${resource.title} with the same ${shared} already.`, details);
+  return new Problem("conflict", `Another ${resource.title} already has the same ${shared}.`, details);
 }
 
-/** What to answer for an error of a delete. */
+/** The error to return for an error of a delete. */
 export function explainDeleteError(error: unknown, resource: ResourceModel): unknown {
   if (!(error instanceof ConstraintError)) return error;
   return new Problem(
     "conflict",
-    `The ${resource.title} is still referred to. Remove what refers to it first.`,
+    `The ${resource.title} is still referred to. Delete the rows that refer to it first.`,
   );
 }
 
-/** What to answer for an error of a write inside another one's transaction, where nothing can be looked up. */
+/** The error to return for an error of a write in the transaction of another write, where nothing can be looked up. */
 export function explainNestedError(error: unknown, resource: ResourceModel): unknown {
   if (!(error instanceof ConstraintError)) return error;
   if (error.kind === "unique") return duplicateError(resource, error.columns);
-  return new Problem("conflict", `The ${resource.title} refers to something that is not there.`);
+  return new Problem("conflict", `The ${resource.title} refers to a row that does not exist.`);
 }

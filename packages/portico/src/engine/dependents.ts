@@ -1,4 +1,4 @@
-// Many rows at once: those that go together with another, and those that a condition names.
+// Which rows a deletion affects: the dependents of a row, and the rows that meet conditions.
 
 import type { Attribute, Model, ResourceModel } from "../model/model.ts";
 import { defaultSort } from "../model/model.ts";
@@ -9,7 +9,7 @@ import type { Store } from "../store/store.ts";
 
 const batchSize = 100;
 
-/** The references by which rows of other resources go together with a row of this one. */
+/** The references to a resource with `onDelete: "cascade"`, with the resources that have them. */
 export function dependentsOf(model: Model, resource: ResourceModel): [ResourceModel, Attribute][] {
   return model.resources.flatMap((each) =>
     each.references
@@ -21,7 +21,7 @@ export function dependentsOf(model: Model, resource: ResourceModel): [ResourceMo
   );
 }
 
-/** The ids of all rows that meet the conditions, oldest first; they may be removed on the way. */
+/** The ids of all rows that meet the conditions, oldest first. The rows may be deleted during the iteration. */
 export async function* rowIds(
   store: Store,
   session: Session,

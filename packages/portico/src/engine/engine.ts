@@ -1,5 +1,4 @@
-// The operations - list, get, create, update (or replace), delete - and everything around them. Every protocol calls
-// them, so that authorization, validation, hooks and events are in one place.
+// The operations on rows, with authorization, validation, hooks and events. Every protocol calls them.
 
 import { randomUUID } from "node:crypto";
 import type { Caller } from "../declare/caller.ts";
@@ -66,7 +65,7 @@ export class Engine {
     return this.#get(caller, read, read.resource.scopes.read);
   }
 
-  /** The same of a row that the caller writes: to see what one writes needs no scope to read. */
+  /** The row after a write of the same caller, who needs no scope to read it. */
   getAfterWrite(caller: Caller, read: ReadOne): Promise<string> {
     return this.#get(caller, read, undefined);
   }
@@ -78,7 +77,7 @@ export class Engine {
     return text ?? throwNotFound(read.resource);
   }
 
-  /** For each row of some events whether a caller may see it. */
+  /** Whether the caller may see each of the rows, which come from events. */
   areVisible(
     caller: Caller,
     resource: ResourceModel,
@@ -87,7 +86,10 @@ export class Engine {
     return areVisible(this.#store, caller, resource, rows);
   }
 
-  /** Adds a row, below `parentId` where its resource stands under another. */
+  /**
+   * Adds a row.
+   * @param parentId for a resource with a parent
+   */
   async create(
     caller: Caller,
     resource: ResourceModel,
@@ -101,7 +103,7 @@ export class Engine {
     return this.#write(caller, resource, (writing) => writing.insert(resource, input, parentId));
   }
 
-  /** Puts a whole new body in the place of a row's; what it leaves out is reset. */
+  /** Replaces the fields of a row. Fields that the body omits get their defaults. */
   async replace(
     caller: Caller,
     resource: ResourceModel,
@@ -118,7 +120,7 @@ export class Engine {
     );
   }
 
-  /** Changes the fields that the body names. */
+  /** Updates the fields that the body names. */
   async update(
     caller: Caller,
     resource: ResourceModel,
@@ -140,7 +142,7 @@ export class Engine {
     );
   }
 
-  /** Removes a row and everything under it. */
+  /** Deletes a row and its dependents, or marks them as deleted. */
   async delete(
     caller: Caller,
     resource: ResourceModel,
@@ -151,7 +153,7 @@ export class Engine {
     await this.#delete(caller, resource, (writing) => writing.delete(resource, id, precondition));
   }
 
-  /** Removes all rows of a collection that stands under another row, or under the tenant. */
+  /** Deletes all rows of a nested collection. */
   async deleteAll(caller: Caller, resource: ResourceModel, container: Container): Promise<void> {
     requireScope(caller, resource.scopes.write);
     await requireContainer(this.#store, caller, container);
@@ -159,7 +161,7 @@ export class Engine {
     await this.#delete(caller, resource, (writing) => writing.deleteAll(resource, conditions));
   }
 
-  /** Runs an action on a row; what it answers with is a row as well. */
+  /** Runs an action on a row. The result is a row, too. */
   async runAction(
     caller: Caller,
     resource: ResourceModel,
@@ -172,20 +174,21 @@ export class Engine {
     return this.#write(caller, resource, (writing) => writing.runAction(resource, id, action, input));
   }
 
-  /** Several operations in one transaction: all of them happen, or none. Scopes are not asked for. */
+  /** Runs several operations in one transaction, without checking scopes. */
   async inTransaction<T>(caller: Caller, work: (rows: Rows, session: Transaction) => Promise<T>): Promise<T> {
     return this.#store.transaction((session) => work(this.rowsIn(session, caller), session));
   }
 
-  /** The operations of a transaction that is under way, on behalf of a caller. Scopes are not asked for. */
+  /** The operations on rows within a transaction, on behalf of a caller, without checking scopes. */
   rowsIn(session: Transaction, caller: Caller): Rows {
     return new WriteTransaction(this.#dependencies, session, caller).rows;
   }
 
   /**
-   * Of a body with faults, references that lead nowhere are told too; of others they are found as the row is written.
-   *
-   * @param id of the row that is changed
+   * Validates a body. If it has errors, references that do not exist are reported with them; otherwise the write
+   * detects them.
+   * @param id the row that is updated
+   * @throws InvalidInput
    */
   async #validated<T>(
     caller: Caller,

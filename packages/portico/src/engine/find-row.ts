@@ -1,4 +1,4 @@
-// Rows that must be there for an operation to go on.
+// Finds rows that an operation requires.
 
 import type { Caller } from "../declare/caller.ts";
 import { Problem } from "../errors.ts";
@@ -16,8 +16,8 @@ export function throwNotFound(resource: ResourceModel): never {
 }
 
 /**
- * The row as a caller may see it, locked until the transaction ends, as JSON text.
- * @throws Problem `not_found`
+ * The row as JSON text, locked until the transaction ends.
+ * @throws Problem `not_found`, also for a row that the caller may not see
  */
 export async function findLocked(
   store: Store,
@@ -32,7 +32,7 @@ export async function findLocked(
   return (await store.getLocked(caller.tenantId, read, session, lock)) ?? throwNotFound(resource);
 }
 
-/** The row as a caller may see it, as JSON text, or undefined where there is none. */
+/** The row as JSON text; undefined if it does not exist or the caller may not see it. */
 export async function findVisible(
   store: Store,
   session: Session,
@@ -44,7 +44,7 @@ export async function findVisible(
   return store.get(caller.tenantId, readOf(caller, resource, id), session);
 }
 
-/** Makes sure that a caller may see the row under which others stand. @throws Problem `not_found` */
+/** Requires that the caller may see a parent. @throws Problem `not_found` */
 export async function requireParentRow(
   store: Store,
   session: Session,
@@ -55,7 +55,7 @@ export async function requireParentRow(
   if ((await findVisible(store, session, caller, parent, id)) === undefined) throwNotFound(parent);
 }
 
-/** A whole row, where a caller may see it. */
+/** Reads a whole row, with the policies for the caller. */
 function readOf(caller: Caller, resource: ResourceModel, id: string): ReadOne {
   return { resource, selection: wholeRow(resource), id, conditions: policyConditions(caller, resource) };
 }

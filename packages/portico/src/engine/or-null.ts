@@ -1,8 +1,8 @@
-// Rows that may be missing.
+// Reads of rows that may not exist.
 
 import { Problem } from "../errors.ts";
 
-/** A row that is not there is null, and no error. */
+/** `null` as JSON text for a row that is not found. */
 export async function orNull(text: Promise<string>): Promise<string> {
   try {
     return await text;

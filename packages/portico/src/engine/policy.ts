@@ -1,5 +1,5 @@
-// Policies: which rows of a resource a caller may see and write. They become conditions of every statement. A row that
-// stands under another is visible only where that one is, all the way up, unless its declaration says otherwise.
+// Policies define which rows of a resource a caller may see and write. They become conditions of every statement. A row
+// is visible only if its parent is, up to the root, unless its resource does not inherit policies.
 
 import type { Caller } from "../declare/caller.ts";
 import { valueKey } from "../lib/value-key.ts";
@@ -9,7 +9,7 @@ import type { Comparison, Condition, ReferenceCondition } from "../query/read.ts
 
 const none: readonly never[] = Object.freeze([]);
 
-/** What the policies of a resource and of those above it add to every read and write of a caller. */
+/** The conditions that the policies of a resource and its parents add to every read and write of a caller. */
 export function policyConditions(caller: Caller, resource: ResourceModel): readonly Condition[] {
   if (!resource.isRestricted) return none;
   const own = ownPolicyConditions(caller, resource);
@@ -17,7 +17,7 @@ export function policyConditions(caller: Caller, resource: ResourceModel): reado
   return inherited ? [...own, inherited] : own;
 }
 
-/** What the policy of the resource itself adds. */
+/** The conditions that the own policy of a resource adds. */
 export function ownPolicyConditions(caller: Caller, resource: ResourceModel): readonly Comparison[] {
   if (!resource.policy) return none;
   return allowedValues(resource, caller).map(({ attribute, values }) => ({
@@ -27,7 +27,7 @@ export function ownPolicyConditions(caller: Caller, resource: ResourceModel): re
   }));
 }
 
-/** The row that a row stands under is visible itself; undefined where that needs no look. */
+/** The condition that the parent of a row is visible; undefined if every parent is. */
 export function inheritedPolicyCondition(
   caller: Caller,
   { parent, inheritsPolicy }: ResourceModel,
@@ -37,12 +37,12 @@ export function inheritedPolicyCondition(
   return conditions.length === 0 ? undefined : { attribute: parent, operator: "is", conditions };
 }
 
-/** Tells callers apart by what the policies of a model leave to them: those with one key see the same rows. */
+/** Identifies what the policies of a model allow a caller: callers with the same key see the same rows. */
 export function policyKey({ resources }: Model, caller: Caller): string {
   const restricting = resources.filter(({ policy }) => policy);
   return valueKey(
     restricting.map((resource) =>
-      // Not the answer of the policy itself, of which two can mean the same.
+      // Not the result of the policy itself, because different results can mean the same.
       allowedValues(resource, caller).map(({ attribute, values }) => [attribute.name, values]),
     ),
   );

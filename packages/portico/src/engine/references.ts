@@ -1,5 +1,5 @@
-// References that a write sets. They lead to rows that are there, and where a caller sets them, to rows that the caller
-// may see: a hidden row is answered for as one that does not exist.
+// References that a write sets. They must point to rows that exist and, if a caller sets them, that the caller may see:
+// the response for a hidden row is the same as for a row that does not exist.
 
 import type { Caller } from "../declare/caller.ts";
 import type { InputError } from "../errors.ts";
@@ -14,11 +14,9 @@ import { InvalidInput } from "./validation/invalid-input.ts";
 import { missingReference } from "./validation/messages.ts";
 
 /**
- * Makes sure of the references that a caller sets, where policies apply to what they refer to; the database makes sure
- * of all others as the row is written. This comes before any hook: nothing may tell a hidden row from one that is not
- * there.
- *
- * @throws FaultyInput with a fault for each reference that leads nowhere, those among them that have no policy
+ * Checks the references that a caller sets to rows with policies; the database checks all others when the row is
+ * written. Call it before any hook, so that nothing distinguishes a hidden row from one that does not exist.
+ * @throws InvalidInput with an error for each reference, with or without a policy, to a row that does not exist
  */
 export async function requireVisibleReferences(
   store: Store,
@@ -34,7 +32,10 @@ export async function requireVisibleReferences(
   throw new InvalidInput(await invalidReferences(store, session, caller, references, values));
 }
 
-/** What is wrong with the references of a body that is not written, for its other faults. @param id of the row it changes */
+/**
+ * The errors of the references in a body that has other errors.
+ * @param id the row that the body updates
+ */
 export async function invalidBodyReferences(
   store: Store,
   caller: Caller,
@@ -49,7 +50,7 @@ export async function invalidBodyReferences(
   return invalid.filter(({ field }) => Object.hasOwn(changed, field));
 }
 
-/** The references among values that differ from those of a row: only these are set. */
+/** The references that differ from those of the row. */
 export function changedReferences({ references }: Shape, values: RowValues, current: RowValues): RowValues {
   const changed = references.filter(
     ({ name }) => Object.hasOwn(values, name) && values[name] !== current[name],
@@ -58,9 +59,8 @@ export function changedReferences({ references }: Shape, values: RowValues, curr
 }
 
 /**
- * What is wrong with those values that refer to nothing.
- *
- * @param isCallerField tells the references that lead only to what the caller may see: all, when left out
+ * An error for each reference to a row that does not exist.
+ * @param isCallerField whether a reference may only point to rows that the caller sees; by default all
  */
 export async function invalidReferences(
   store: Store,

@@ -1,9 +1,9 @@
-// Conditions, held against a row in memory as the database would hold them against the same row.
+// Evaluates conditions on a row in memory, with the same result as in the database.
 
 import type { Comparison, Value } from "../query/read.ts";
 import type { RowValues } from "../query/write.ts";
 
-/** Whether a row meets all of the conditions. What a row does not have meets none: not even that it is null. */
+/** Whether a row meets all conditions. A value that the row does not have meets none, not even `null`. */
 export function satisfiesAll(conditions: readonly Comparison[], row: RowValues): boolean {
   return conditions.every((condition) => satisfies(condition, row));
 }
@@ -28,7 +28,7 @@ function satisfies({ attribute, operator, values }: Comparison, row: RowValues):
   }
 }
 
-/** Text is compared byte by byte, on both databases; nothing is comparable with null. */
+/** Compares text byte by byte, as both databases do; undefined for null, which has no order. */
 function compare(one: Value, other: Value): number | undefined {
   if (one === null || other === null) return undefined;
   if (typeof one === "string" && typeof other === "string")

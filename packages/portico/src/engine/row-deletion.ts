@@ -11,7 +11,7 @@ import type { Precondition, WriteContext } from "./write-context.ts";
 export class RowDeletion {
   readonly #context: WriteContext;
   readonly #hookContext: () => HookContext;
-  /** Rows whose deletion has begun: rows that refer to each other are not deleted again and again. */
+  /** Rows whose deletion has begun. Rows that refer to each other are deleted once. */
   readonly #deleting = new Set<string>();
 
   constructor(context: WriteContext, hookContext: () => HookContext) {
@@ -63,7 +63,7 @@ export class RowDeletion {
     for (const [dependent, attribute] of dependentsOf(model, resource)) {
       const condition: Condition = { attribute, operator: "in", values: [id] };
       for await (const each of rowIds(store, session, tenantId, dependent, [condition])) {
-        // A policy that hides it from the caller does not keep it, as with the rows of a parent.
+        // Dependents are deleted even if a policy hides them from the caller.
         await this.#deleteListed(dependent, each, []);
         if (!dependent.markOnDelete || resource.markOnDelete) continue;
         const values = { [attribute.name]: null };

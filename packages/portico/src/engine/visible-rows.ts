@@ -1,5 +1,5 @@
-// Which rows of events a caller may see. What a row was then decides for its own fields; for the rows above it, what
-// they are now: a row whose parent is gone, or hidden meanwhile, is hidden with it.
+// Which rows of events a caller may see. The row of the event decides about its own fields, and the present rows decide
+// about its parents: a row whose parent has been deleted or hidden since is hidden with it.
 
 import type { Caller } from "../declare/caller.ts";
 import type { ResourceModel } from "../model/model.ts";
@@ -9,7 +9,7 @@ import type { Store } from "../store/store.ts";
 import { policyConditions } from "./policy.ts";
 import { satisfiesAll } from "./row-conditions.ts";
 
-/** For each of the rows whether it is visible. However many there are, the rows above them are asked for at once. */
+/** Whether each of the rows is visible. One statement for each resource reads the parents of all rows. */
 export async function areVisible(
   store: Store,
   caller: Caller,
@@ -30,7 +30,7 @@ export async function areVisible(
   return visible;
 }
 
-/** The ids of rows that these rows refer to, as far as they are there and meet the condition. */
+/** The ids of the referenced rows that exist and meet the condition. */
 function referredIds(
   store: Store,
   tenantId: string,

@@ -30,7 +30,7 @@ export function addAttributes({ name, declaration }: Resource, drafts: ReadonlyM
       `resource ${name}, ${field}: refers to ${target?.name ?? "nothing"}, which the app does not list; add it to resources`,
     );
   };
-  const serverAttributes = (
+  const serverAttributeOf = (
     attributeName: string,
     field: FieldShape,
     reference?: Attribute["reference"],
@@ -46,17 +46,17 @@ export function addAttributes({ name, declaration }: Resource, drafts: ReadonlyM
   if (declaration.parent) {
     const target = modelOf(declaration.parent, "parent");
     const field: FieldShape = { kind: "belongsTo", options: {}, target: () => declaration.parent! };
-    model.parent = serverAttributes(`${target.name}Id`, field, { name: target.name, target });
+    model.parent = serverAttributeOf(`${target.name}Id`, field, { name: target.name, target });
   }
   const declared = Object.entries(declaration.fields).map(([fieldName, field]) =>
     attributeOf(fieldName, field, modelOf),
   );
   model.attributes = [
-    serverAttributes("id", { kind: "id", options: {} }),
+    serverAttributeOf("id", { kind: "id", options: {} }),
     ...(model.parent ? [model.parent] : []),
     ...declared,
-    serverAttributes("createdAt", { kind: "timestamp", options: {} }),
-    serverAttributes("updatedAt", { kind: "timestamp", options: {} }),
+    serverAttributeOf("createdAt", { kind: "timestamp", options: {} }),
+    serverAttributeOf("updatedAt", { kind: "timestamp", options: {} }),
   ].map((each, _, all) => Object.freeze(withStatusRules(name, each, all)));
   model.parent = model.attributes.find((each) => each.name === model.parent?.name);
   model.attribute = new Map(model.attributes.map((each) => [each.name, each]));
@@ -102,7 +102,7 @@ function attributeOf(
   };
 }
 
-/** A state knows the attributes that it is worked out from. */
+/** Resolves the names in the rules of a computed status to attributes. */
 function withStatusRules(resource: string, attribute: Attribute, all: readonly Attribute[]): Attribute {
   if (attribute.field.kind !== "computedStatus") return attribute;
   const rules = attribute.field.rules.map(({ status, from, secondsBefore = 0 }): StatusRuleModel => {

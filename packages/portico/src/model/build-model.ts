@@ -1,4 +1,4 @@
-// From declarations to the model.
+// Builds the model from declarations.
 
 import type { App } from "../declare/app.ts";
 import { operationNames, type Resource } from "../declare/resource.ts";
@@ -12,15 +12,15 @@ import { validateDeclaration } from "./validate-declaration.ts";
 import { validateModel, validateParents } from "./validate-model.ts";
 
 export interface ModelOptions {
-  /** Whether callers are told what code of the declarations threw, as in the sandbox. */
+  /** Whether responses explain errors of code in the declarations, as in the sandbox. */
   readonly explainsFailures?: boolean;
-  /** Reports on rows, beside what the declarations offer. */
+  /** Reports on rows, which declarations cannot define. */
   readonly reports?: readonly Report[];
 }
 
 /**
- * Checks the declarations of an app together with the server's own and freezes them into the model.
- * @throws OperatorError with one line that names resource, field and remedy.
+ * Validates the declarations of an app and of the server, and returns the frozen model.
+ * @throws OperatorError with one line: resource, field and remedy
  */
 export function buildModel(
   app: App,
@@ -46,7 +46,8 @@ export function buildModel(
   for (const each of byName.values()) each.isRestricted = isRestricted(each);
 
   const resources = [...byName.values()].map((each) => Object.freeze(each));
-  const scopes = [...new Set(declared.filter(hasScopes).flatMap(({ name }) => scopesOf(byName.get(name)!)))];
+  const scoped = declared.filter(hasScopes).map(({ name }) => byName.get(name)!.scopes);
+  const scopes = [...new Set(scoped.flatMap(({ read, write }) => [read, write]))];
   const model = {
     name: app.name,
     version: app.version,
@@ -65,13 +66,9 @@ function isRestricted({ policy, parent, inheritsPolicy }: ResourceModel): boolea
   return inheritsPolicy && parent !== undefined && isRestricted(parent.reference!.target);
 }
 
-/** A resource that is not exposed has scopes only where it declares them. */
+/** A resource that is not exposed has scopes only if it declares them. */
 function hasScopes({ declaration }: Resource): boolean {
   return declaration.exposed !== false || declaration.scopes !== undefined;
-}
-
-function scopesOf({ scopes }: ResourceModel): string[] {
-  return [scopes.read, scopes.write];
 }
 
 function draftOf({ name, declaration }: Resource, currentVersion: string): Draft {

@@ -1,5 +1,5 @@
-// In the sandbox, whoever writes declarations is told in the answer what their code threw, and where. Errors of the
-// server itself pass unchanged: they could tell of SQL and of what is kept.
+// In the sandbox, responses say what the code of declarations threw, and where. Errors of the server itself are not
+// changed, because their messages could contain SQL and stored values.
 
 import { dirname, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,8 +10,8 @@ import { redactCredentials } from "../lib/redact-credentials.ts";
 const maxMessageLength = 500;
 
 /**
- * The resource with functions that throw `internal_error` with what they threw before, and where. Policies keep theirs:
- * what goes wrong in one is told to nobody (policy.ts).
+ * The resource with functions whose errors become `internal_error` with an explanation. Policies are not wrapped, because
+ * no response explains their errors (policy.ts).
  */
 export function withExplainedFailures(resource: Resource): Resource {
   const { name, declaration } = resource;
@@ -21,7 +21,7 @@ export function withExplainedFailures(resource: Resource): Resource {
   const changed: LooseDeclaration = {
     ...declaration,
     fields: mapValues(fields, (field, fieldName) => {
-      // Each kind of field has options of its own; those of all keep their type here.
+      // Each kind of field has its own options; their types do not change here.
       const options = field.options as { readonly default?: unknown };
       if (typeof options.default !== "function") return field;
       const derive = explain(`the default of the field ${fieldName}`, options.default as AnyFunction);
@@ -40,7 +40,7 @@ export function withExplainedFailures(resource: Resource): Resource {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: functions of declarations differ in their parameters, which pass through.
-type AnyFunction = (...given: any[]) => unknown;
+type AnyFunction = (...args: any[]) => unknown;
 
 function mapValues<T>(
   object: Readonly<Record<string, T>>,
@@ -60,7 +60,7 @@ function explainHooks(hooks: LooseHooks, explain: <F extends AnyFunction>(what: 
       ]),
     ),
   ]);
-  // The same moments and operations, with functions of the same parameters.
+  // The phases, operations and parameters are the same.
   return Object.fromEntries(changed) as LooseHooks;
 }
 
@@ -73,7 +73,7 @@ function explainErrors<F extends AnyFunction>(what: string, code: F): F {
       throwExplained(what, error);
     }
   };
-  // It takes and answers with the same.
+  // It has the same parameters and result.
   return run as F;
 }
 
@@ -86,22 +86,28 @@ function throwExplained(what: string, error: unknown): never {
   throw explainedFailure(`In ${what}: ${message}${suffix}`, error);
 }
 
-/** What callers of a sandbox are told of a fault in declarations; the log has the error itself. */
+/** The response of a sandbox to an error in declarations; the log has the error itself. */
 export function explainedFailure(message: string, cause: unknown): Problem {
-  return new Problem("internal_error", `${message}. Only the sandbox tells this.`, [], {}, cause);
+  return new Problem(
+    "internal_error",
+    `${message}. This explanation appears only in the sandbox.`,
+    [],
+    {},
+    cause,
+  );
 }
 
-/** Where the server's own sources are, also where it was installed as a package. */
+/** The folder of the sources of the server, also if it is installed as a package. */
 const ownFolder = dirname(import.meta.dirname) + sep;
 const packages = `${sep}node_modules${sep}`;
 
-/** Whether what threw, or what called the package that did, is code of the project. */
+/** Whether code of the project threw the error, or called the package that threw it. */
 function isFromDeclarations(error: Error): boolean {
   const first = framesOf(error).find(({ file }) => file.startsWith(ownFolder) || !file.includes(packages));
   return first !== undefined && !first.file.startsWith(ownFolder);
 }
 
-/** `service/posts.ts:12:5`, as seen from the folder that the server was started in. */
+/** `service/posts.ts:12:5`, relative to the working directory. */
 function sourceLocation(error: Error): string | undefined {
   const frame = framesOf(error).find(({ file }) => !file.includes(packages));
   return frame && `${relative(process.cwd(), frame.file)}:${frame.line}:${frame.column}`;
@@ -113,11 +119,11 @@ interface Frame {
   readonly column: string;
 }
 
-/** So many frames a stack has at its end; before them stands the message, which callers may have had a part in. */
+/** The number of frames at the end of a stack. The message before them may contain input of callers. */
 const maxFrames = 10;
 const maxLineLength = 1_000;
 
-/** The frames of a stack that stand in files: Node's own do not. */
+/** The frames of a stack that are in files, which those of Node itself are not. */
 function framesOf({ stack = "" }: Error): Frame[] {
   const lines = stack.split("\n").slice(1).slice(-maxFrames);
   return lines.flatMap((line) => {

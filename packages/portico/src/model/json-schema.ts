@@ -1,25 +1,25 @@
-// JSON Schema (draft 2020-12 vocabulary that Ajv's default dialect shares) of the bodies that create,
-// replace and change a row. The same schemas validate requests and, later, stand in the OpenAPI document.
+// JSON Schemas of request and response bodies, in the vocabulary that draft 2020-12 shares with the default dialect of
+// Ajv. They validate requests and describe operations.
 
 import { type FieldShape, type JsonSchema, standardMaxItems } from "../declare/field.ts";
 import type { Attribute, ResourceModel } from "./model.ts";
 
 export type { JsonSchema } from "../declare/field.ts";
 
-/** Characters of a text that has a pattern or a format and names no `max`: what looks at it must not cost too much. */
+/** The maximum length of a text with a pattern or a format and without `max`; it bounds the cost of the test. */
 export const defaultMaxLength = 2_000;
 
 export interface BodySchemas {
   readonly create: JsonSchema;
   readonly replace: JsonSchema;
   readonly update: JsonSchema;
-  /** What hooks may give: the fields that callers may not, too. */
+  /** The values that hooks can set, including fields that callers cannot set. */
   readonly hookResult: JsonSchema;
 }
 
 type Described = Pick<ResourceModel, "attributes">;
 
-/** The schemas of all three bodies. Create and replace ask for every field without a default; change for none. */
+/** The schemas of all bodies. `create` and `replace` require every field without a default, the others none. */
 export function bodySchemas(resource: Described): BodySchemas {
   const writable = resource.attributes.filter((attribute) => !attribute.isReadOnly);
   const updatable = writable.filter((attribute) => !attribute.isImmutable);
@@ -74,7 +74,7 @@ export function listSchema(resource: Pick<ResourceModel, "attributes" | "paging"
   };
 }
 
-/** Of an object that is merged with what is there, only the whole can be held against its schema. */
+/** Whether a change of the field is merged with its value, so that only the merged object can be validated. */
 export function isMergePatched({ field }: Attribute): boolean {
   if (field.kind !== "json" || !field.options.schema) return false;
   const { type = "object" } = field.options.schema;
@@ -86,7 +86,7 @@ function patchSchema(attribute: Attribute): JsonSchema {
   return isMergePatched(attribute) ? mergePatchSchema(whole) : whole;
 }
 
-/** What can be said of a merge patch before it is merged: its members keep to their schemas, or null removes them. */
+/** The schema of a merge patch before it is merged: members match their schemas, or are null to be removed. */
 function mergePatchSchema({
   type,
   properties,
@@ -108,7 +108,7 @@ function memberSchema(schema: JsonSchema): JsonSchema {
   return isPlain ? { ...schema, type: [type, "null"] } : {};
 }
 
-/** The schema of one attribute's value. */
+/** The schema of the value of an attribute. */
 export function attributeSchema({ field, isNullable }: Attribute): JsonSchema {
   const schema: { [keyword: string]: unknown } = {
     ...valueSchema(field),

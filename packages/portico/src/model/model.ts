@@ -1,5 +1,5 @@
-// The model: all declarations together, checked, with every name worked out, frozen at start. Everything
-// after it (schemas, tables, statements, routes) derives from the model and never looks at a declaration.
+// The model: all declarations, validated and frozen at start, with all derived names. Everything else (schemas, tables,
+// statements, routes) derives from the model and never reads a declaration.
 
 import type { Caller } from "../declare/caller.ts";
 import type { Deprecation, FieldShape } from "../declare/field.ts";
@@ -19,34 +19,34 @@ export interface Attribute {
   readonly column: string;
   readonly field: FieldShape;
   readonly isNullable: boolean;
-  /** Callers may not give it: the server, a hook or the path does. */
+  /** Whether callers cannot set it: the server, a hook or the path does. */
   readonly isReadOnly: boolean;
-  /** Callers may give it when the row is made, and not later. */
+  /** Whether callers can set it only when the row is created. */
   readonly isImmutable: boolean;
-  /** Given by the server itself: id, parent, states, createdAt and updatedAt. */
+  /** Whether the server sets it: id, parent, computed statuses, createdAt and updatedAt. */
   readonly isServerManaged: boolean;
-  /** What a state is worked out from; it has no column then. */
+  /** The rules of a computed status, which has no column. */
   readonly statusRules: readonly StatusRuleModel[] | undefined;
-  /** Never part of an answer. */
+  /** Whether it is never part of a response. */
   readonly isInternal: boolean;
   readonly unique: "in tenant" | "all tenants" | undefined;
   readonly deprecated: Deprecation | undefined;
-  /** The resource it refers to, and the name under which that row can be selected: `author`. */
+  /** The resource that it refers to, and the name by which that row can be selected: `author`. */
   readonly reference: { readonly name: string; readonly target: ResourceModel } | undefined;
 }
 
-/** A state, and the moment at which it begins: that of an attribute, less some seconds. */
+/** A status and the time at which it begins: some seconds before the timestamp of an attribute. */
 export interface StatusRuleModel {
   readonly status: string;
   readonly from: Attribute;
   readonly secondsBefore: number;
 }
 
-/** What bodies are held against. */
+/** The attributes that a body can have. */
 export interface Shape {
   readonly name: string;
   readonly attributes: readonly Attribute[];
-  /** Those of the attributes that refer to other rows. */
+  /** The attributes that refer to other rows. */
   readonly references: readonly Attribute[];
   readonly attribute: ReadonlyMap<string, Attribute>;
 }
@@ -62,17 +62,17 @@ export interface ResourceModel extends Shape {
   readonly description: string | undefined;
   /** In the order in which rows show them: id, parent, fields, createdAt, updatedAt. */
   readonly attributes: readonly Attribute[];
-  /** Names of what entity tags pass over. */
+  /** Names of the attributes that do not affect the entity tag. */
   readonly excludedFromETag: readonly string[];
-  /** The attribute that holds the parent's id, for a resource that stands under another. */
+  /** The attribute with the id of the parent, for a resource with a parent. */
   readonly parent: Attribute | undefined;
-  /** Attribute name -> whether ranges are allowed beside equality. */
+  /** The filters by attribute name; `hasRange` allows ranges as well as equality. */
   readonly filters: ReadonlyMap<string, { readonly attribute: Attribute; readonly hasRange: boolean }>;
   readonly sorts: ReadonlyMap<string, Attribute>;
   readonly search: readonly Attribute[];
   readonly scopes: { readonly read: string; readonly write: string };
   readonly version: string;
-  /** Whether protocols expose it; the others are read and written by the server only. */
+  /** Whether protocols serve it. Only the server reads and writes the others. */
   readonly isExposed: boolean;
   /** Whether its writes are recorded as events. */
   readonly recordsEvents: boolean;
@@ -86,11 +86,11 @@ export interface ResourceModel extends Shape {
   readonly isRestricted: boolean;
   readonly hooks: LooseHooks;
   readonly validate: LooseDeclaration["validate"];
-  /** The attribute whose moment DELETE sets, where the row stays. */
+  /** The timestamp that DELETE sets instead of deleting the row. */
   readonly markOnDelete: Attribute | undefined;
-  /** Last part of the path -> what POST does there. */
+  /** The actions by the last segment of their paths. */
   readonly actions: ReadonlyMap<string, ActionModel>;
-  /** What its collection also stands under: rows that it refers to, or the tenant. */
+  /** Where the collection is also nested: under referenced rows, or the tenant. */
   readonly nestedUnder: readonly (Attribute | "tenant")[];
   readonly deprecated: Deprecation | undefined;
   readonly schemas: BodySchemas;
@@ -99,7 +99,7 @@ export interface ResourceModel extends Shape {
 /** The input of an action, described like a resource. */
 export interface ActionModel extends Shape {
   readonly schemas: BodySchemas;
-  /** Of its GraphQL mutation, where there is one. */
+  /** The verb of its GraphQL mutation, if it has one. */
   readonly verb: string | undefined;
   readonly run: LooseAction["run"];
 }
@@ -113,9 +113,9 @@ export interface Model {
   readonly operations: readonly Operation[];
   /** Every scope that a credential can hold. */
   readonly scopes: readonly string[];
-  /** Whether callers are told what code of the declarations did wrong, as in the sandbox. */
+  /** Whether responses explain errors of code in the declarations, as in the sandbox. */
   readonly explainsFailures: boolean;
 }
 
-/** The sort of a list that names none: newest first. */
+/** The default sort of a list, newest first. */
 export const defaultSort = "createdAt";

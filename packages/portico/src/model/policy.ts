@@ -1,5 +1,5 @@
-// What the policy of a resource answers for a caller. A policy is a function, so each of its answers is checked: one
-// that is no filter must never be taken for "all rows".
+// The result of a policy for a caller. A policy is a function, so each of its results is checked: a result that is not a
+// filter must never be treated as "all rows".
 
 import type { Caller } from "../declare/caller.ts";
 import { isJson } from "../declare/field.ts";
@@ -8,33 +8,33 @@ import { OperatorError } from "../errors.ts";
 import { parseTimestamp } from "../lib/timestamp.ts";
 import type { Attribute, ResourceModel } from "./model.ts";
 
-/** An attribute of visible rows has one of these values; where there are none, no row is visible. */
+/** The values that an attribute of visible rows may have; without values, no row is visible. */
 export interface AllowedValues {
   readonly attribute: Attribute;
   readonly values: readonly AllowedValue[];
 }
 
-/** Timestamps are ISO texts in UTC; null stands for no value. */
+/** Timestamps are ISO texts in UTC; null means no value. */
 type AllowedValue = Exclude<FilterValue, undefined>;
 
-/** More values than this are no filter but a list of rows, which belongs into the database. */
+/** More values would be a list of rows, which belongs in the database. */
 const maxValues = 1_000;
 
 /**
- * What the policy of the resource itself leaves to a caller; nothing is excluded by an empty list.
- * @throws Error where the policy throws, and OperatorError where its answer is no filter of the resource
+ * The values that the own policy of a resource allows a caller; an empty list allows all rows.
+ * @throws Error if the policy throws, and OperatorError if its result is not a filter of the resource
  */
 export function allowedValues(resource: ResourceModel, caller: Caller): readonly AllowedValues[] {
   return parsePolicyResult(resource, callPolicy(resource, caller));
 }
 
-/** @throws Error where the policy throws, even a `Problem`: a policy answers with a filter, never with an error */
+/** @throws Error if the policy throws, even a `Problem`, because the result of a policy is a filter and no error */
 export function callPolicy({ name, policy }: ResourceModel, caller: Caller): unknown {
   try {
-    const answer: unknown = policy?.(caller);
-    // It is refused whatever comes of it; a rejection that nobody takes would end the process.
-    if (answer instanceof Promise) answer.catch(() => {});
-    return answer;
+    const result: unknown = policy?.(caller);
+    // A promise is refused, but its rejection must be handled, or it would end the process.
+    if (result instanceof Promise) result.catch(() => {});
+    return result;
   } catch (cause) {
     throw new Error(`resource ${name}: its policy throws: ${firstLineOf(cause)}`, { cause });
   }
@@ -52,7 +52,7 @@ export function parsePolicyResult(resource: ResourceModel, result: unknown): rea
     const attribute = comparableAttribute(resource, name);
     const values = Array.isArray(value) ? value : [value];
     if (values.length > maxValues) refuse(resource, name, `has more than ${maxValues} values; use fewer`);
-    // Undefined matches nothing: a caller without a user sees no rows of a user.
+    // Undefined matches nothing: a caller without a user sees no rows of users.
     const present = values.filter((each) => each !== undefined);
     return { attribute, values: [...new Set(present.map((each) => parseValue(resource, attribute, each)))] };
   });
@@ -89,9 +89,9 @@ function parseValue(resource: ResourceModel, attribute: Attribute, value: unknow
 }
 
 interface Comparable {
-  /** What a value must be, in words. */
+  /** The expected value, for messages. */
   readonly expected: string;
-  /** The value as rows hold it; undefined for what no row can hold. */
+  /** The value as rows have it; undefined for a value that no row can have. */
   readonly parse: (value: unknown) => Exclude<AllowedValue, null> | undefined;
 }
 
@@ -126,7 +126,7 @@ function validNumber(value: unknown, isValid: (value: number) => boolean): numbe
   return typeof value === "number" && isValid(value) ? value : undefined;
 }
 
-/** Neither a list nor what a class or an async function makes: a promise has no members, and would exclude nothing. */
+/** Whether a value is an object of no class. A promise, for example, has no members and would exclude no row. */
 function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== "object" || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
@@ -144,7 +144,7 @@ function refuse({ name }: ResourceModel, field: string, remedy: string): never {
   throw new OperatorError(`resource ${name}, field ${field}: its policy ${remedy}`);
 }
 
-/** The first line of what was thrown. */
+/** The first line of a thrown value. */
 function firstLineOf(thrown: unknown): string {
   const [line = ""] = (thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown)).split(
     "\n",

@@ -1,5 +1,4 @@
-// What can be wrong with what a declaration does beyond holding fields: states, marks, actions, and collections
-// below references.
+// Validates what a declaration has besides fields: computed statuses, deletion, actions and nested collections.
 
 import type { FieldShape } from "../declare/field.ts";
 import { renameHint } from "../declare/renamed-options.ts";
@@ -10,12 +9,12 @@ import type { Attribute, Model, ResourceModel } from "./model.ts";
 /** Throws with the name of the resource or field. */
 export type Refuse = (remedy: string) => never;
 
-/** A noun, or several with hyphens between them: `rotations`. */
+/** One or more words with hyphens between them: `rotations` */
 const segmentPattern = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
-/** A hundred years; a state that begins earlier has no moment to be worked out from. */
+/** A hundred years. The start of a status before that could not be computed. */
 const maxSecondsBefore = 100 * 366 * 86_400;
 
-/** Checks the shapes of what is declared; the names in it are checked with the model. */
+/** Checks the types of options. The names in them are checked with the model. */
 export function validateBehaviour(
   { validate, markOnDelete, actions, nestedUnder }: LooseDeclaration,
   refuse: Refuse,
@@ -35,7 +34,7 @@ function validateAction(segment: string, action: LooseAction, refuse: Refuse): v
     refuse(`the action ${segment} needs input, which may be {}, and run`);
 }
 
-/** A field of an action's input is said by the caller and kept nowhere. */
+/** Checks a field in the input of an action, which comes from the caller and is not stored. */
 export function validateInputField({ kind, options }: FieldShape, refuse: Refuse): void {
   const forbidden = ["readOnly", "internal", "immutable", "unique", "onDelete"].find(
     (option) => option in options,
@@ -71,7 +70,7 @@ export function validateJson({ options }: Extract<FieldShape, { kind: "json" }>,
   if (optional && schema.type === undefined) refuse("is optional, so its schema needs a type");
 }
 
-/** Checks what needs the other resources and the derived names. */
+/** Checks what depends on other resources and on derived names. */
 export function validateModelBehaviour(model: Model): void {
   const paths = new Map<string, string>();
   for (const resource of model.resources) {
@@ -89,7 +88,7 @@ export function validateModelBehaviour(model: Model): void {
   }
 }
 
-/** What stands below single rows because of this resource: itself, and its actions. */
+/** The paths under rows that this resource adds, as container and last segment: nested collections and actions. */
 function nestedPaths({
   isExposed,
   segment,

@@ -7,14 +7,14 @@ import { validateBehaviour, validateInputField } from "./validate-behaviour.ts";
 import { validateDeprecation, validateField } from "./validate-field.ts";
 import { validatePolicyOptions } from "./validate-policy.ts";
 
-/** Query parameters that have a meaning of their own, so that no field may be called so. */
+/** Query parameters that no field may be named after. */
 const reservedParameters = ["sort", "limit", "cursor", "direction", "page", "perPage", "fields", "q"];
 const serverManagedFields = ["id", "createdAt", "updatedAt"];
 
 const namePattern = /^[a-z][a-zA-Z0-9]{0,40}$/;
 const scopePattern = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
-/** Checks what can be seen from the declaration alone. */
+/** @throws OperatorError with one line: resource, field and remedy */
 export function validateDeclaration({ name, declaration }: Resource): void {
   const refuse = (field: string, remedy: string): never => {
     throw new OperatorError(`resource ${name}${field && `, field ${field}`}: ${remedy}`);
@@ -51,7 +51,7 @@ const declarationOptions = [
   "fields plural parent filter sort search scopes version paging policy inheritPolicy hooks validate markOnDelete actions nestedUnder exposed operations events description deprecated",
 ].flatMap((names) => names.split(" "));
 
-/** What the compiler would refuse, for those who do not compile before they start. */
+/** Checks what the compiler checks as well, for projects that are not compiled. */
 function validateOptions(declaration: Resource["declaration"], refuse: (remedy: string) => never): void {
   const unknown = Object.keys(declaration).find((option) => !declarationOptions.includes(option));
   if (unknown !== undefined)

@@ -50,10 +50,10 @@ function validateList({ item, options }: Extract<FieldShape, { kind: "list" }>, 
     refuse("the default has fewer items than min or more than max");
 }
 
-/** What can be said of each value of a list. */
+/** The options that the items of a list can have. */
 const itemOptions = ["min", "max", "format", "pattern"];
 
-/** Whether a constant default keeps to the bounds of its own field. */
+/** Whether a constant default is within the bounds of its field. */
 function isDefaultInBounds(options: FieldShape["options"]): boolean {
   if (!("default" in options) || !("min" in options || "max" in options)) return true;
   const { default: value, min = -Infinity, max = Infinity } = options;

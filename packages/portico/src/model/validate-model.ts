@@ -11,7 +11,7 @@ const maxIndexedTextLength = 255;
 /** A text-search vector of PostgreSQL holds 1 MiB. */
 const maxSearchedTextLength = 200_000;
 
-/** Columns that the server has for itself. Its tables are checked in store/schema.ts, its paths in http/own-paths.ts. */
+/** Columns of the server. store/schema checks the names of tables, and http/own-paths.ts those of paths. */
 const reservedColumns = ["tenant_id", "row_no", "search_words"];
 
 function validateReservedNames({ name, attributes }: ResourceModel): void {
@@ -21,7 +21,7 @@ function validateReservedNames({ name, attributes }: ResourceModel): void {
   }
 }
 
-/** Two resources of one name, of which only one is listed, could make a resource its own parent. */
+/** A resource can be its own ancestor if two resources have the same name and only one of them is listed. */
 export function validateParents(resources: Iterable<ResourceModel>): void {
   for (const { name, parent } of resources) {
     const visited = new Set([name]);
@@ -33,7 +33,7 @@ export function validateParents(resources: Iterable<ResourceModel>): void {
   }
 }
 
-/** Checks what needs the other resources and the derived names. */
+/** @throws OperatorError with one line: resource, field and remedy */
 export function validateModel(model: Model): void {
   const segments = new Map<string, string>();
   for (const resource of model.resources) {

@@ -1,5 +1,5 @@
-// What can be wrong with policies. They are functions, so most of it shows only when they are called: each is called at
-// start for callers of every kind.
+// Validates policies. They are functions, so most errors show only when they are called: each policy is called at start
+// for callers of every kind.
 
 import type { Caller } from "../declare/caller.ts";
 import type { LooseDeclaration } from "../declare/resource.ts";
@@ -7,7 +7,7 @@ import { OperatorError } from "../errors.ts";
 import type { Model, ResourceModel } from "./model.ts";
 import { callPolicy, parsePolicyResult } from "./policy.ts";
 
-/** Checks what can be seen without a call. */
+/** Checks the options without calling the policy. */
 export function validatePolicyOptions(
   { policy, inheritPolicy, parent }: LooseDeclaration,
   refuse: (remedy: string) => never,
@@ -19,8 +19,8 @@ export function validatePolicyOptions(
 }
 
 /**
- * @throws OperatorError for a policy whose answer to one of the callers is no filter, or that throws for all of them:
- * one that throws for some may look ids up that the samples do not have
+ * @throws OperatorError for a policy whose result for a caller is not a filter, or that throws for all callers. A policy
+ * that throws for some may look up ids that the sample callers do not have.
  */
 export function validatePolicies({ resources, scopes }: Pick<Model, "resources" | "scopes">): void {
   const callers = sampleCallers(new Set(scopes));
@@ -32,15 +32,15 @@ export function validatePolicies({ resources, scopes }: Pick<Model, "resources" 
   }
 }
 
-/** What the policy throws for a caller. @throws OperatorError for an answer that is no filter */
+/** The error that the policy throws for a caller, if any. @throws OperatorError for a result that is not a filter */
 function policyErrors(resource: ResourceModel, caller: Caller): Error[] {
-  let answer: unknown;
+  let result: unknown;
   try {
-    answer = callPolicy(resource, caller);
+    result = callPolicy(resource, caller);
   } catch (error) {
     return [error as Error];
   }
-  parsePolicyResult(resource, answer);
+  parsePolicyResult(resource, result);
   return [];
 }
 

@@ -1,5 +1,5 @@
-// Cursors: the sort values of a row, bound by HMAC-SHA-256 to the tenant, collection, sort, filter and search
-// they were made for. A token says where, not in which direction: it serves both.
+// Cursors: the sort values of a row, bound by HMAC-SHA-256 to the tenant, collection, sort, filter and search that they
+// were created for. A token names a position and no direction, so it can be used in both.
 
 import { hkdfSync } from "node:crypto";
 import { Problem } from "../errors.ts";
@@ -10,7 +10,7 @@ import { isId } from "../lib/id.ts";
 import type { Attribute } from "../model/model.ts";
 import type { Condition, Position, Sort, Value } from "./read.ts";
 
-/** What a cursor belongs to. A token of one list is refused on another. */
+/** The list that a cursor belongs to. A token of one list is refused on another. */
 export interface ListIdentity {
   readonly tenantId: string;
   /** The collection as a path: `posts`, `posts/post_01k.../comments`. */
@@ -24,11 +24,11 @@ export interface ListIdentity {
 const macLength = 22;
 const maxTokenLength = 4096;
 /**
- * Tokens whose place is remembered, and places whose token is: whoever was given a token mostly comes back with it, and
- * the first page of a list is asked for again and again.
+ * Cached tokens by position, and positions by token: most callers send a token back soon, and the first page of a list
+ * is requested often.
  */
 const maxCachedCursors = 500;
-/** Characters of a usual one, with its list; longer ones count as several. */
+/** Characters of a typical token with its list; longer ones count as several. */
 const typicalCursorLength = 600;
 
 function weightOf(...texts: readonly string[]): number {
@@ -89,7 +89,7 @@ export class CursorCodec {
   }
 }
 
-/** What a token tells: `{"createdAt":"...","id":"..."`, to which the signature is added. */
+/** The start of a token, before the signature: `{"createdAt":"...","id":"..."` */
 function payloadText({ attribute }: Sort, { value, id }: Position): string {
   const sortMember = attribute.name === "id" ? "" : `"${attribute.name}":${JSON.stringify(value)},`;
   return `{${sortMember}"id":"${id}"`;
@@ -100,7 +100,7 @@ function signedToken(key: Hmac, list: string, payload: string): string {
   return Buffer.from(`${payload},"_mac":"${mac}"}`).toString("base64url");
 }
 
-/** The text that a list's cursors are bound to. The order of conditions, and of values within one, is no difference. */
+/** The text that the cursors of a list are bound to. It does not depend on the order of conditions and their values. */
 export function listKey({ tenantId, collection, sort, conditions, words }: ListIdentity): string {
   const filter = conditionKeys(conditions);
   return JSON.stringify([tenantId, collection, sort.attribute.name, sort.isDescending, filter, words]);

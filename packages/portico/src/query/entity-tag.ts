@@ -1,6 +1,6 @@
 // Comparison of entity tags (RFC 9110, section 8.8.3.2).
 
-/** Whether a list of tags, or `*`, has this one; weak tags count only in the weak comparison. */
+/** Whether a list of tags, or `*`, contains a tag. Weak tags match only in the weak comparison. */
 export function matchesTag(list: string, tag: string, isWeak: boolean): boolean {
   if (list.trim() === "*") return true;
   return list.split(",").some((each) => {

@@ -1,11 +1,11 @@
-// Query strings, taken apart strictly: what is not well-formed is an error of the caller, never guessed at.
+// Parses query strings strictly: a string that is not well-formed is an error.
 
 import { Problem } from "../errors.ts";
 
-/** Parameters in one request; a filter with many values is one for each. */
+/** Parameters in one request; each value of a filter counts as one. */
 const maxParameters = 100;
 
-/** Every parameter with its values, in the order in which they stand. */
+/** Parameters with their values, in the order of the query string. */
 export type Query = ReadonlyMap<string, readonly string[]>;
 
 const empty: Query = new Map();
@@ -31,12 +31,12 @@ export function parseQuery(target: string): Query {
   return query;
 }
 
-/** Percent-decoding as forms write it (WHATWG URL, section 5.1): `+` is a space. */
+/** Decodes percent-encoding as in forms (WHATWG URL, section 5.1): `+` is a space. */
 function decodeComponent(text: string): string {
   if (!text.includes("%") && !text.includes("+")) return text;
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
   } catch {
-    throw new Problem("malformed_request", "The query has broken percent-encoding.");
+    throw new Problem("malformed_request", "The query has invalid percent-encoding.");
   }
 }

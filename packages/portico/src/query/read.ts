@@ -1,25 +1,25 @@
-// What a request asks for, free of any protocol. REST query strings and GraphQL selections become the same
-// `Read`; the store compiles it once per shape. Plans hold values, never SQL.
+// Reads, independent of any protocol. REST query strings and GraphQL selections become the same `ListRequest`; the store
+// compiles each shape of a `Read` once. Reads contain values and no SQL.
 
 import type { Attribute, ResourceModel } from "../model/model.ts";
 
-/** A value as columns hold it; timestamps are ISO texts. */
+/** A value of a column; timestamps are ISO texts. */
 export type Value = string | number | boolean | null;
 
-/** What an answer shows of a row, member by member, in the order in which they stand. */
+/** The members of a row in a response, in their order. */
 export interface Selection {
   readonly members: readonly Member[];
-  /** Tells two selections of one resource apart: the compiled statement is kept under it. */
+  /** Identifies the selection among those of its resource; compiled statements are cached by it. */
   readonly key: string;
-  /** The most rows that one row is answered with, itself included. */
+  /** The maximum number of rows in one row, including itself. */
   readonly rows: number;
-  /** Whether there are other rows inside. */
+  /** Whether it selects other rows. */
   readonly isNested: boolean;
 }
 
 export type Member = SelectedValue | SelectedConstant | SelectedRow | SelectedList | ShownPart;
 
-/** A value of the row, under its own name or another. */
+/** A value of the row, under its own or another name. */
 export interface SelectedValue {
   readonly kind: "value";
   readonly name: string;
@@ -33,17 +33,17 @@ export interface SelectedConstant {
   readonly text: string;
 }
 
-/** The row that a reference leads to: `author { name }`. */
+/** The row that a reference points to: `author { name }`. */
 export interface SelectedRow {
   readonly kind: "row";
   readonly name: string;
   readonly reference: Attribute;
   readonly selection: Selection;
-  /** What the row must meet to be shown; it is null otherwise. */
+  /** If the row does not meet them, the member is null. */
   readonly conditions: readonly Condition[];
 }
 
-/** The first rows of those whose reference leads to this row: `comments { body }`. */
+/** The first rows that refer to this row: `comments { body }`. */
 export interface SelectedList {
   readonly kind: "list";
   readonly name: string;
@@ -57,8 +57,8 @@ export interface SelectedList {
 }
 
 /**
- * One of several texts that are made of the same row. A selection has either parts or other members; the texts of its
- * parts stand beside each other with `partSeparator` between them.
+ * One of several texts of the same row. A selection has either parts or other members; `partSeparator` separates the
+ * texts of its parts.
  */
 export interface ShownPart {
   readonly kind: "part";
@@ -67,12 +67,12 @@ export interface ShownPart {
 
 export type Operator = "in" | "gte" | "gt" | "lte" | "lt";
 
-/** What a row must meet. */
+/** A condition on a row. */
 export type Condition = Comparison | ReferenceCondition;
 
 /**
- * A comparison of one attribute: `in` holds for any of its values, where null stands for no value, and for nothing
- * where there are none; the others have exactly one value.
+ * A comparison of one attribute. `in` is true for any of the values, of which null means no value; without values it is
+ * never true. The other operators have one value.
  */
 export interface Comparison {
   readonly attribute: Attribute;
@@ -80,7 +80,7 @@ export interface Comparison {
   readonly values: readonly Value[];
 }
 
-/** The row that a reference leads to meets all of these conditions; where it leads to no row, this does not hold. */
+/** The row that a reference points to exists and meets all of the conditions. */
 export interface ReferenceCondition {
   readonly attribute: Attribute;
   readonly operator: "is";
@@ -91,13 +91,13 @@ export function isComparison(condition: Condition): condition is Comparison {
   return condition.operator !== "is";
 }
 
-/** The `id` always comes last and in the same direction, so that the order is total. */
+/** The `id` is always the last sort value, in the same direction, so that the order is total. */
 export interface Sort {
   readonly attribute: Attribute;
   readonly isDescending: boolean;
 }
 
-/** A place between two rows of a sorted collection. */
+/** The position of a row in a sorted collection. */
 export interface Position {
   readonly value: Value;
   readonly id: string;
@@ -169,7 +169,7 @@ export interface ReadOne {
   readonly conditions: readonly Condition[];
 }
 
-/** What tells two lists of conditions apart but for their values. */
+/** Identifies conditions apart from their values. */
 export function conditionShape(conditions: readonly Condition[]): string {
   let shape = "";
   for (const condition of conditions) {
@@ -182,7 +182,7 @@ export function conditionShape(conditions: readonly Condition[]): string {
   return shape;
 }
 
-/** Null is a part of the statement, and not bound to it. */
+/** Null is part of the statement and not a bound value. */
 function valuesShape(values: readonly Value[]): number | string {
   return values.includes(null) ? values.map((value) => (value === null ? "-" : "?")).join("") : values.length;
 }

@@ -1,5 +1,5 @@
-// How text is cut into words for search, the same for both databases: letters and digits of any script,
-// in lower case and without accents.
+// Splits text into words for search, the same for both databases: letters and digits of any script, in lower case and
+// without accents.
 
 const maxWordLength = 64;
 

@@ -1,16 +1,16 @@
-// Selections: which attributes of a row, and which rows around it, an answer shows.
+// Builds selections of attributes and related rows.
 
 import type { Attribute, ResourceModel } from "../model/model.ts";
 import { conditionShape, type Member, type Selection } from "./read.ts";
 
 const wholeRows = new WeakMap<ResourceModel, Selection>();
 
-/** Everything that a row shows when nothing is selected. */
+/** The selection of all attributes that are not internal. */
 export function wholeRow(resource: ResourceModel): Selection {
   const known = wholeRows.get(resource);
   if (known) return known;
   const shown = resource.attributes.filter((attribute) => !attribute.isInternal);
-  // Statements are looked up by the key, so the key of most requests is short.
+  // Statements are cached by the key, so most requests have a short one.
   const selection: Selection = Object.freeze({
     members: shown.map(selectedValue),
     key: "*",
@@ -21,19 +21,19 @@ export function wholeRow(resource: ResourceModel): Selection {
   return selection;
 }
 
-/** A selection of these attributes, and then of other members. */
+/** A selection of attributes, followed by other members. */
 export function select(attributes: readonly Attribute[], others: readonly Member[] = []): Selection {
   return selectMembers([...attributes.map(selectedValue), ...others]);
 }
 
-/** Several texts made of the same row; one selection by itself where there are no others. */
+/** A selection with several texts of one row; a single selection is returned as it is. */
 export function selectParts(selections: readonly Selection[]): Selection {
   const [only] = selections;
   if (only && selections.length === 1) return only;
   return selectMembers(selections.map((selection) => ({ kind: "part", selection })));
 }
 
-/** A selection of these members, in this order. */
+/** A selection of members, in their order. */
 export function selectMembers(members: readonly Member[]): Selection {
   const isNested = members.some(
     (member) =>
@@ -49,12 +49,12 @@ function selectedValue(attribute: Attribute): Member {
 }
 
 /**
- * PostgreSQL cuts the names of columns after so many characters. Longer names of members are values that are bound to a
- * statement, so that one statement serves all of them.
+ * PostgreSQL truncates the names of columns to this length. Longer names of members are bound values, so that all of them
+ * share a statement.
  */
 export const maxName = 63;
 
-/** Names are of letters, digits and underscores, so that no two selections of different shapes have one key. */
+/** Names consist of letters, digits and underscores, so different selections have different keys. */
 function keyOf(member: Member): string {
   if (member.kind === "part") return `/{${member.selection.key}}`;
   const name = member.name.length > maxName ? "?" : member.name;

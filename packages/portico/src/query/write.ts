@@ -1,8 +1,8 @@
-// What a write puts into the store: rows with every value worked out.
+// Writes to the store: rows with all their values.
 
 import type { ResourceModel } from "../model/model.ts";
 
-/** A row's values by attribute name, as JSON has them; `json` attributes hold any JSON value. */
+/** The values of a row by attribute, as in JSON; `json` attributes have any JSON value. */
 export type RowValues = Readonly<Record<string, unknown>>;
 
 export interface Insert {
@@ -15,7 +15,7 @@ export interface Update {
   readonly resource: ResourceModel;
   readonly tenantId: string;
   readonly id: string;
-  /** Only what changes. */
+  /** The values that change. */
   readonly values: RowValues;
 }
 

@@ -7,7 +7,7 @@ import { Problem } from "../errors.ts";
 import type { ResourceModel } from "../model/model.ts";
 import { matchesTag } from "../query/entity-tag.ts";
 
-/** The entity tag of a row: equal for equal bytes only, but for what is written beside all changes. */
+/** The entity tag of a row, equal for equal bytes only, except those of fields with `excludeFromETag`. */
 export function entityTag({ excludedFromETag }: ResourceModel, text: string): string {
   const content = excludedFromETag.length === 0 ? text : withoutMembers(excludedFromETag, text);
   return `"${hash("sha256", content, "base64url").slice(0, 22)}"`;
@@ -18,20 +18,20 @@ function withoutMembers(names: readonly string[], text: string): string {
   return JSON.stringify(members.filter(([name]) => !names.includes(name)));
 }
 
-/** Whether the caller has this representation already, so that 304 says enough (section 13.1.2). */
+/** Whether the caller already has this representation, so that the response is 304 (section 13.1.2). */
 export function isUnchanged(headers: IncomingHttpHeaders, tag: string): boolean {
   const ifNoneMatch = headers["if-none-match"];
   return ifNoneMatch !== undefined && matchesTag(ifNoneMatch, tag, true);
 }
 
-/** @throws Problem `precondition_failed` where the caller asks for another representation (section 13.1.1) */
+/** @throws Problem `precondition_failed` if the caller requires another representation (section 13.1.1) */
 export function requireMatch(headers: IncomingHttpHeaders, tag: string): void {
   const ifMatch = headers["if-match"];
   if (ifMatch === undefined || matchesTag(ifMatch, tag, false)) return;
   throw new Problem("precondition_failed", undefined, [], { ETag: tag });
 }
 
-/** What `If-Match` and `If-None-Match` ask of the row before it is written; undefined where they ask nothing. */
+/** The precondition of `If-Match` and `If-None-Match`; undefined without these headers. */
 export function writePrecondition(
   resource: ResourceModel,
   headers: IncomingHttpHeaders,

@@ -8,7 +8,7 @@ type DeprecationHeaders = Readonly<Partial<Record<"Deprecation" | "Sunset", stri
 const none: DeprecationHeaders = Object.freeze({});
 
 /**
- * The headers for a request of a resource that names these fields; the earliest dates count.
+ * The headers of a response for a request that names these fields. They have the earliest dates.
  * @param named names of fields in the body, filters, sort or selection
  */
 export function deprecationHeaders(resource: ResourceModel, named: Iterable<string>): DeprecationHeaders {
@@ -25,7 +25,7 @@ export function deprecationHeaders(resource: ResourceModel, named: Iterable<stri
   };
 }
 
-/** What `author.name` meets on its way: the reference, and the field behind it. */
+/** The deprecations on the path `author.name`: those of the reference and of the field. */
 function deprecationsOnPath(resource: ResourceModel, [name = "", ...rest]: readonly string[]): Deprecation[] {
   const attribute =
     rest.length === 0
@@ -36,7 +36,7 @@ function deprecationsOnPath(resource: ResourceModel, [name = "", ...rest]: reado
   return rest.length === 0 ? own : [...own, ...deprecationsOnPath(attribute.reference!.target, rest)];
 }
 
-/** Names of fields that a query speaks of. */
+/** The names of fields in a query. */
 export function namesInQuery(query: ReadonlyMap<string, readonly string[]>): string[] {
   return [...query].flatMap(([name, values]) => [
     name.replace(/\[\w+\]$/, ""),

@@ -1,11 +1,11 @@
-// Keywords of JSON Schema whose cost grows faster than the value, bounded: Ajv runs each of them whatever others found.
-// Patterns and formats run on texts within their `maxLength` only, and `uniqueItems` compares each item once.
+// Bounds keywords of JSON Schema whose cost grows faster than the value, because Ajv evaluates each of them even after
+// others failed. Patterns and formats are tested on texts within `maxLength` only, and `uniqueItems` compares each item once.
 
 import type { Ajv, AnySchemaObject, Format } from "ajv";
 import type { DataValidateFunction } from "ajv/dist/types/index.js";
 import { defaultMaxLength } from "../../model/json-schema.ts";
 
-/** Puts bounded keywords in the place of Ajv's. Call it once the formats are known. */
+/** Replaces keywords of Ajv by bounded ones. Call it after the formats have been added. */
 export function boundKeywords(ajv: Ajv): void {
   for (const keyword of ["pattern", "format", "uniqueItems"]) ajv.removeKeyword(keyword);
   ajv.addKeyword({
@@ -25,7 +25,7 @@ export function boundKeywords(ajv: Ajv): void {
     type: "string",
     schemaType: "string",
     compile: (name: string, parent, { opts }) =>
-      // As when Ajv looks at a schema itself.
+      // Ajv itself validates schemas without formats.
       opts.validateFormats === false
         ? () => true
         : boundedTextValidator(parent, formatTest(name, ajv.formats[name]), {
@@ -45,7 +45,7 @@ export function boundKeywords(ajv: Ajv): void {
   });
 }
 
-/** What Ajv makes an error of, beside the place. */
+/** What an error of Ajv has besides its path. */
 interface KeywordError {
   readonly keyword: string;
   readonly params: Readonly<Record<string, unknown>>;
@@ -58,23 +58,23 @@ function boundedTextValidator(
 ): DataValidateFunction {
   const bound: number = maxLength ?? defaultMaxLength;
   const validate: DataValidateFunction = (text: string) => {
-    // Too long a text is told by `maxLength`, where there is one.
+    // The keyword `maxLength` reports a text that is too long.
     const isWithin = hasAtMostCharacters(text, bound);
     if (isWithin ? isMet(text) : maxLength !== undefined) return true;
-    // Ajv writes the place into it.
+    // Ajv writes the path into the object.
     validate.errors = [isWithin ? { ...error } : { keyword: "maxLength", params: { limit: bound } }];
     return false;
   };
   return validate;
 }
 
-/** Whether a text has at most so many characters, of which each takes one or two places. */
+/** Whether a text has at most so many characters, each of which takes one or two UTF-16 units. */
 function hasAtMostCharacters(text: string, bound: number): boolean {
   if (text.length <= bound) return true;
   return text.length <= 2 * bound && [...text].length <= bound;
 }
 
-/** @throws Error for a format that is not known, or not one of texts */
+/** @throws Error for a format that is unknown or does not apply to text */
 function formatTest(name: string, format: Format | undefined): (text: string) => boolean {
   if (format instanceof RegExp) return (text) => format.test(text);
   if (typeof format === "function") return format as (text: string) => boolean;
@@ -86,7 +86,7 @@ function formatTest(name: string, format: Format | undefined): (text: string) =>
   throw new Error(`unknown format "${name}"`);
 }
 
-/** Equal for equal values of JSON, in whatever order their members stand. */
+/** Text that is equal for equal values of JSON; the order of members does not matter. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_name, inner) =>
     typeof inner === "object" && inner !== null && !Array.isArray(inner)

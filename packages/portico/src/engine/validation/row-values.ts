@@ -1,4 +1,4 @@
-// From a checked body to the values of a row: defaults, moments in UTC, merged JSON.
+// Turns a valid body into the values of a row: defaults, timestamps in UTC, merged JSON.
 
 import type { Caller } from "../../declare/caller.ts";
 import { validationError } from "../../errors.ts";
@@ -9,7 +9,7 @@ import type { RowValues } from "../../query/write.ts";
 
 type Values = Record<string, unknown>;
 
-/** The body with the defaults that are worked out from it: they are validated together. */
+/** The body with the defaults that are derived from it, to be validated together; undefined if there are none. */
 export function withDerivedDefaults(
   { attributes }: Shape,
   body: RowValues,
@@ -29,7 +29,7 @@ export function withDerivedDefaults(
   return filled;
 }
 
-/** What the body itself has: a field may be called `constructor`, which every object inherits. */
+/** The own member of a body: a field may be named `constructor`, which every object inherits. */
 function valueIn(body: RowValues, { name }: Attribute): unknown {
   return Object.hasOwn(body, name) ? body[name] : undefined;
 }
@@ -38,7 +38,7 @@ function constantDefault({ field }: Attribute): unknown {
   return "default" in field.options ? field.options.default : undefined;
 }
 
-/** Every value of what a body describes as a whole, but for what the server gives. */
+/** All values of a row that a whole body describes, except those that the server sets. */
 export function insertValues(
   attributes: readonly Attribute[],
   body: RowValues,
@@ -55,7 +55,7 @@ export function insertValues(
   return values;
 }
 
-/** The values that a whole new body (PUT) puts in the place of a row's; what callers may not give stays. */
+/** The values that a whole body (PUT) replaces. Fields that callers cannot set keep their values. */
 export function replacementValues(
   resource: ResourceModel,
   body: RowValues,
@@ -81,7 +81,7 @@ function defaultValue(attribute: Attribute, caller: Caller, now: string): unknow
   return normalizeValue(attribute, value ?? null);
 }
 
-/** The values that a partial body (PATCH) changes. Members of `json` fields are merged (RFC 7396). */
+/** The values that a partial body (PATCH) updates. Members of `json` fields are merged (RFC 7396). */
 export function patchedValues(resource: ResourceModel, body: RowValues, current: RowValues): Values {
   const values: Values = {};
   for (const [name, value] of Object.entries(body)) {
@@ -92,7 +92,7 @@ export function patchedValues(resource: ResourceModel, body: RowValues, current:
   return values;
 }
 
-/** What a caller might give, and what only the server and its hooks may. */
+/** Separates the fields that callers can set from those that only the server and hooks can set. */
 export function splitServerFields(
   resource: ResourceModel,
   body: unknown,
@@ -107,7 +107,7 @@ export function splitServerFields(
   ];
 }
 
-/** Values as they will stand in the row. */
+/** The values of a hook as the row stores them. */
 export function hookValues(resource: ResourceModel, values: RowValues): Values {
   const present = Object.entries(values).filter(([, value]) => value !== undefined);
   return Object.fromEntries(
@@ -128,11 +128,11 @@ function throwInvalidTimestamp(name: string): never {
   );
 }
 
-/** The value that an attribute will have in a row that is written; what nobody gives is null. */
+/** The value of an attribute in a row that is about to be written; null if it has no value. */
 export function currentValue(attribute: Attribute, row: RowValues, now: string): unknown {
   const { name, statusRules: rules, field } = attribute;
   if (!rules || field.kind !== "computedStatus") return valueIn(row, attribute) ?? null;
-  // A row that was read lacks internal timestamps, and has the state that the database worked out from them.
+  // A row from the database has no internal timestamps, but the status that the database computed from them.
   const isStoredStatus = rules.some(({ from }) => from.isInternal && !Object.hasOwn(row, from.name));
   if (isStoredStatus && Object.hasOwn(row, name)) return row[name];
   const started = rules.find(({ from, secondsBefore }) => {
@@ -143,7 +143,7 @@ export function currentValue(attribute: Attribute, row: RowValues, now: string):
   return started?.status ?? field.choices.at(-1);
 }
 
-/** Where a searched field changes, the update needs all of them to make the search words anew. */
+/** Adds all searched fields to an update of one of them, because the search index is built from all. */
 export function withSearchFields(resource: ResourceModel, changes: RowValues, row: RowValues): RowValues {
   if (!resource.search.some(({ name }) => name in changes)) return changes;
   const searched = Object.fromEntries(resource.search.map(({ name }) => [name, row[name]]));

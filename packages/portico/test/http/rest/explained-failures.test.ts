@@ -32,7 +32,7 @@ onEachDatabase("code of declarations that throws, in the sandbox", (database) =>
     [
       "a hook",
       "sync",
-      /^In the hook before\.create of machine: TypeError: with sk_test_\[redacted\], and second line, at portico\.config\.ts:\d+:\d+\. Only the sandbox tells this\.$/,
+      /^In the hook before\.create of machine: TypeError: with sk_test_\[redacted\], and second line, at portico\.config\.ts:\d+:\d+\. This explanation appears only in the sandbox\.$/,
     ],
     ["a hook that throws no error", "text", /^In the hook before\.create of machine: a text alone\. Only/],
     [
