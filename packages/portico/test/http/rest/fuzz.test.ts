@@ -10,7 +10,9 @@ import { catalogue } from "../../../src/errors.ts";
 import { type DatabaseReader, openReader } from "../../support/database-reader.ts";
 import { randomRuns } from "../../support/random-runs.ts";
 import { makeWorkspace, onEachDatabase, Portico, type Workspace } from "../../support/server.ts";
-import { anyBytes, anyRequest, type FuzzRequest, type Piece, segments } from "./fuzz-request.ts";
+import { anyBytes } from "./random-request/bytes.ts";
+import { type Piece, segments } from "./random-request/piece.ts";
+import { anyRequest, type FuzzRequest } from "./random-request/request.ts";
 
 const requests = randomRuns(9_000, 1_500, "PORTICO_FUZZ_REST");
 const rawRequests = Math.ceil(requests / 9);
