@@ -27,6 +27,7 @@ import { join } from "node:path";
 import { catalogue } from "../../src/errors.ts";
 import { Browser } from "./browser.ts";
 import { makeWorkspace, Portico, program, projectFolder, type Workspace } from "./server.ts";
+import { VaryingValues } from "./varying-values.ts";
 
 export interface Block {
   /** Of the code block; `instruction` for a comment that the tests follow. */
@@ -91,7 +92,7 @@ export async function runDocuments(paths: readonly string[]): Promise<number> {
 class Project {
   readonly #workspaces: Workspace[];
   #folder: string;
-  readonly #tokens = new Tokens();
+  readonly #values = new VaryingValues();
   #server: Portico | undefined;
   #variables: Readonly<Record<string, string>> = {};
   /** The settings with which the server was started. */
@@ -167,7 +168,7 @@ class Project {
 
   #same(shown: string, real: string, source: string): void {
     const url = this.#server?.url ?? shownUrl;
-    const [left, right] = this.#tokens.neutral(shown, real.replaceAll(url, shownUrl));
+    const [left, right] = this.#values.neutral(shown, real.replaceAll(url, shownUrl));
     assert.equal(right, left, source);
   }
 
@@ -179,7 +180,7 @@ class Project {
       'curl() { command curl --silent --show-error --include "$@"; }',
       `npx() { shift; "${process.execPath}" "${program}" "$@"; }`,
       "set -o allexport",
-      this.#tokens
+      this.#values
         .real(text)
         .replaceAll(shownUrl, this.#server?.url ?? shownUrl)
         .replaceAll(shownDatabaseUrl, this.#workspaces.at(-1)!.databaseUrl),
@@ -246,56 +247,4 @@ function statusOf({ status, body }: HttpAnswer, command: string): number {
   const code: keyof typeof catalogue | undefined = JSON.parse(body).error?.code;
   if (code) return catalogue[code][0];
   return / -d /.test(command) && !/ -X |\/graphql /.test(command) ? 201 : 200;
-}
-
-/** Values that differ from run to run, by kind. */
-const kinds = {
-  key: /\b[sp]k_(?:test|live)_[\w-]{43}/,
-  prefix: /\b[sp]k_(?:test|live)_[\w-]{4}(?=…|")/,
-  id: /\b[a-z]+(?:_[a-z]+)*_[0-7][0-9a-hjkmnp-tv-z]{25}\b/,
-  cursor: /\beyJ[\w-]{40,}/,
-  secret: /(?<![\w-])[\w-]{43}(?![\w-])/,
-  userCode: /\b[B-Z]{4}-[B-Z]{4}\b/,
-  uuid: /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}\b/,
-  tag: /"[\w-]{22}"/,
-  // Written up to a second after the key was used.
-  use: /(?<="lastUsedAt": )(?:null|"[^"]*")/,
-  timestamp: /\b\d{4}-\d\d-\d\dT[\d:.]+Z/,
-  date: /\b20\d\d-\d\d-\d\d\b/,
-  duration: /\bdur=[\d.]+/,
-  seconds: /(?<=^retry-after: |;t=)\d+/,
-};
-const anyToken = new RegExp(
-  Object.entries(kinds)
-    .map(([kind, pattern]) => `(?<${kind}>${pattern.source})`)
-    .join("|"),
-  "g",
-);
-/** Kinds of which any value equals any other. */
-const interchangeable = new Set(["use", "timestamp", "date", "duration", "seconds"]);
-
-/** Maps the ids, cursors and tags of the document to those of the responses. */
-class Tokens {
-  readonly #shown: string[] = [];
-  readonly #real: string[] = [];
-
-  /** Both texts with every token replaced by its kind and the order of its first occurrence. */
-  neutral(shown: string, real: string): [string, string] {
-    return [numbered(shown, this.#shown), numbered(real, this.#real)];
-  }
-
-  real(text: string): string {
-    return text.replace(anyToken, (token) => this.#real[this.#shown.indexOf(token)] ?? token);
-  }
-}
-
-function numbered(text: string, known: string[]): string {
-  return text.replace(anyToken, (token, ...rest) => {
-    const groups = rest.at(-1) as Record<string, string | undefined>;
-    const kind = Object.keys(groups).find((name) => groups[name] !== undefined)!;
-    if (interchangeable.has(kind)) return `<${kind}>`;
-    if (!known.includes(token)) known.push(token);
-    const prefix = kind === "id" ? `${token.slice(0, -27)} ` : "";
-    return `<${prefix}${kind} ${known.indexOf(token) + 1}>`;
-  });
 }
