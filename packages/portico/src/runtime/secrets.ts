@@ -5,7 +5,7 @@ import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { OperatorError } from "../errors.ts";
 import { databaseFile } from "../store/open.ts";
-import { makeFolder } from "../store/sqlite/folder.ts";
+import { createFolder } from "../store/sqlite/folder.ts";
 import type { Settings } from "./settings/settings.ts";
 
 /** The secrets to derive others from: those of the settings, or the sandbox's own. */
@@ -21,7 +21,7 @@ function secretFile(databaseUrl: string): string {
 
 function sandboxSecret(file: string): string {
   try {
-    makeFolder(dirname(file));
+    createFolder(dirname(file));
     // Of two processes that start at once, one makes the file and both read it.
     writeFileSync(file, randomBytes(32).toString("base64url"), { mode: 0o600, flag: "wx" });
   } catch (error) {

@@ -26,7 +26,7 @@ test("a probe that hangs does not keep the return of the server from being notic
       }
     },
     connections: () => [],
-    maxQuietMs: 10_000,
+    maxSilentMs: 10_000,
     disconnect: () => {},
     report: () => {},
   });

@@ -10,7 +10,7 @@ import type { Statement, StoreOptions } from "../../src/store/database.ts";
 import { openStore } from "../../src/store/open.ts";
 import { SlowReadQueue } from "../../src/store/slow-read-queue.ts";
 import { maxValueBytes, SqliteConnection } from "../../src/store/sqlite/connection.ts";
-import { ReadWorker } from "../../src/store/sqlite/read-workers.ts";
+import { ReadWorkers } from "../../src/store/sqlite/read-workers.ts";
 import type { Store } from "../../src/store/store.ts";
 import { makeWorkspace, onEachDatabase, type Workspace } from "../support/server.ts";
 
@@ -159,7 +159,7 @@ test("errors of SQLite keep their kind on the way from a thread", async () => {
   );
   writer.native.exec("pragma wal_checkpoint(truncate)");
   writer.native.close();
-  const reader = new ReadWorker(file, 10_000, () => {});
+  const reader = new ReadWorkers(file, 10_000, () => {});
   const ask = (sql: string) => reader.query("a", { sql, values: [], maxBytes: maxValueBytes });
   try {
     const many = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 700)";

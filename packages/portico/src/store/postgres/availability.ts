@@ -1,32 +1,32 @@
-// Whether the server can be reached. Once it cannot, requests are refused at once instead of waiting for it one by one;
-// a probe looks several times a second whether it is back.
+// Watches whether the PostgreSQL server can be reached. During an outage requests are refused at once instead of each
+// waiting for its own time-out, and a probe checks several times a second whether the outage is over.
 
 import { setImmediate as nextRound, setTimeout as sleep } from "node:timers/promises";
 import { LoggedProblem } from "../../errors.ts";
 import type { Report } from "../../lib/report.ts";
 import type { Connection } from "./connection.ts";
 
-/** How often connections are looked at, and how long one may answer nothing before the server is probed. */
-const watchEveryMs = 200;
-const quietMs = 300;
-/** A server that answered a probe is not asked again so soon, however slow the statements are. */
-const probeEveryMs = 500;
-/** A probe that takes longer than this has failed. With the times above, a request waits for less than 2 s. */
-const probeLimitMs = 1_100;
+/** How often connections are checked, and how long one may be silent before the server is probed. */
+const checkIntervalMs = 200;
+const maxSilenceMs = 300;
+/** Minimum pause after a successful probe, however slow the statements are. */
+const probeIntervalMs = 500;
+/** Time limit of a probe. With the two times above, a request waits for less than 2 s before the outage is detected. */
+const probeTimeoutMs = 1_100;
 /**
- * During an outage, probes begin so long after one another, also while those before hang: a connection that was begun
- * before the server came back may never be answered. With the limit above, five are under way at most.
+ * The interval at which probes start during an outage, even while earlier probes hang: a connection that was started before
+ * the server returned may never be answered. With the time limit above, at most five probes run at once.
  */
-const betweenProbesMs = 250;
+const outageProbeIntervalMs = 250;
 
 export interface AvailabilityOptions {
-  /** Asks the server something over a connection of its own. */
+  /** Queries the server over a new connection. */
   readonly probe: (signal: AbortSignal) => Promise<void>;
   /** All open connections. */
   readonly connections: () => Iterable<Connection>;
-  /** A connection that answers nothing for longer than any statement may take has lost its server. */
-  readonly maxQuietMs: number;
-  /** Closes all connections and refuses what waits for one. */
+  /** A connection that is silent for longer than any statement may take is considered lost. */
+  readonly maxSilentMs: number;
+  /** Closes all connections, and rejects all statements that wait for one. */
   readonly disconnect: (refusal: Error) => void;
   readonly report: Report;
 }
@@ -41,7 +41,7 @@ export class Availability {
 
   constructor(options: AvailabilityOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => this.#watch(), watchEveryMs).unref();
+    this.#timer = setInterval(() => this.#watch(), checkIntervalMs).unref();
   }
 
   close(): void {
@@ -54,23 +54,23 @@ export class Availability {
     if (this.#isOut) throw outage();
   }
 
-  /** Finds out whether a connection that was lost, or could not be made, means that the server is gone. */
+  /** Checks, after a connection was lost or could not be opened, whether the server can still be reached. */
   suspect(cause: Error): void {
-    this.#examine(cause).catch((err: unknown) => this.#fail(err));
+    this.#probeServer(cause).catch((err: unknown) => this.#fail(err));
   }
 
   #watch(): void {
-    const { connections, maxQuietMs } = this.#options;
-    for (const connection of connections()) if (connection.quietMs > maxQuietMs) connection.destroy();
-    if (performance.now() - this.#reachedAt < probeEveryMs) return;
+    const { connections, maxSilentMs } = this.#options;
+    for (const connection of connections()) if (connection.silentMs > maxSilentMs) connection.destroy();
+    if (performance.now() - this.#reachedAt < probeIntervalMs) return;
     for (const connection of connections())
-      if (connection.quietMs > quietMs) {
+      if (connection.silentMs > maxSilenceMs) {
         this.suspect(new Error("PostgreSQL does not answer"));
         return;
       }
   }
 
-  async #examine(cause: Error): Promise<void> {
+  async #probeServer(cause: Error): Promise<void> {
     if (this.#isProbing || this.#isClosed) return;
     this.#isProbing = true;
     const { report, disconnect } = this.#options;
@@ -89,7 +89,7 @@ export class Availability {
     }
   }
 
-  /** Comes back once a probe was answered, or the database was closed. */
+  /** Resolves when a probe succeeds or the database is closed. */
   #untilReached(): Promise<void> {
     return new Promise((resolve) => {
       const end = (): void => {
@@ -98,9 +98,9 @@ export class Availability {
       };
       const timer = setInterval(() => {
         if (this.#isClosed) end();
-        // handled: `#isReached` answers with false where a probe fails.
+        // handled: `#isReached` resolves with false if a probe fails.
         else void this.#isReached().then((isReached) => isReached && end());
-      }, betweenProbesMs).unref();
+      }, outageProbeIntervalMs).unref();
     });
   }
 
@@ -108,33 +108,33 @@ export class Availability {
     this.#options.report("PostgreSQL cannot be watched", { err });
   }
 
-  /** A server that is slow to take new connections may serve the others all the while. */
+  /** A server that is slow to accept new connections may still serve the existing ones. */
   #hasAnsweredSince(startedAt: number): boolean {
     return [...this.#options.connections()].some(({ answeredAt }) => answeredAt > startedAt);
   }
 
   async #isReached(): Promise<boolean> {
-    const ended = new AbortController();
-    const inTime = this.#options.probe(ended.signal).then(
+    const finished = new AbortController();
+    const success = this.#options.probe(finished.signal).then(
       () => true,
       () => false,
     );
-    const tooLate = sleep(probeLimitMs, undefined, { ref: false, signal: ended.signal })
-      // Where this process was busy, the answer may have come meanwhile.
+    const timeout = sleep(probeTimeoutMs, undefined, { ref: false, signal: finished.signal })
+      // If this process was busy, the answer may be waiting to be read.
       .then(() => nextRound())
       .then(() => nextRound())
       .then(
         () => false,
         () => false,
       );
-    const isReached = await Promise.race([inTime, tooLate]);
-    ended.abort();
+    const isReached = await Promise.race([success, timeout]);
+    finished.abort();
     if (isReached) this.#reachedAt = performance.now();
     return isReached;
   }
 }
 
-/** The outage is logged once, by whoever found it. */
+/** Refuses a request during an outage. The outage itself is logged once. */
 function outage(cause?: Error): LoggedProblem {
   return new LoggedProblem("unavailable", "The database cannot be reached. Try again.", [], {}, cause);
 }

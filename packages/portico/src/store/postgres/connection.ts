@@ -1,23 +1,23 @@
-// One connection to PostgreSQL, for one life: it connects once and is never connected again. Left to itself, the
-// driver reconnects under statements that are still queued, and runs them outside the transaction they belong to.
+// A connection to PostgreSQL that connects once and never reconnects. By default the driver reconnects while statements are
+// queued, and runs them outside the transaction that they belong to.
 
 import { connect, type Socket } from "node:net";
 import postgres from "postgres";
 import type { ColumnValues } from "../database.ts";
 
-/** Seconds until a connection must be ready for its first statement. */
+/** Time limit, in seconds, for opening a connection. */
 const connectTimeoutSeconds = 5;
-/** A statement that takes longer than this is ended by the server. */
+/** The server cancels a statement that takes longer. */
 export const statementTimeoutMs = 15_000;
 /**
- * A transaction whose process says nothing for so long is given up by the server, as that of a machine that is gone:
- * until it ends, no later event is told. The work of a transaction is bounded to less.
+ * The server ends a transaction whose process is silent for longer, for example because its machine is gone: until it ends,
+ * no later event is delivered. The time limit of a transaction's work is shorter.
  */
 const idleInTransactionMs = 20_000;
 
 type Settings = Readonly<Record<string, string | number>>;
 
-/** What the driver has parsed from the URL. */
+/** The hosts, as the driver parses them from the URL. */
 interface Address {
   readonly host: readonly string[];
   readonly port: readonly number[];
@@ -30,21 +30,21 @@ export class Connection {
   readonly #openedAt = performance.now();
   #socket: Socket | undefined;
   #loss: Error | undefined;
-  /** When it answered last, or was asked first. */
-  #movedAt = performance.now();
+  /** When it last answered, or the first pending statement was sent. */
+  #activeAt = performance.now();
   #answeredAt = Number.NEGATIVE_INFINITY;
 
-  /** @param settings run-time parameters of the server, for this connection */
+  /** @param settings server parameters for this connection */
   constructor(url: string, settings: Settings = {}) {
     this.#sql = postgres(url, {
       max: 1,
       connect_timeout: connectTimeoutSeconds,
-      // The owner of the connection decides when it is old.
+      // The pool decides when a connection is renewed.
       max_lifetime: null,
       backoff: () => 0,
       onnotice: () => {},
       onclose: () => this.#lose(closed()),
-      // Missing from the types of the driver: given a socket, it writes as soon as that is connected.
+      // Missing from the types of the driver: a function that returns the socket to use.
       ...{ socket: (address: Address) => this.#connect(address) },
       connection: {
         application_name: "portico",
@@ -53,10 +53,10 @@ export class Connection {
         idle_in_transaction_session_timeout: idleInTransactionMs,
         ...settings,
       },
-      // The driver would ask for them on each connection, in a promise that nobody handles.
+      // Otherwise the driver queries them on each connection, in a promise whose rejection it does not handle.
       fetch_types: false,
       types: {
-        // JSON comes and goes as text: it is written and read by others.
+        // JSON is passed through as text: the protocols parse and write it.
         json: { to: 114, from: [114], serialize: (text: string) => text, parse: (text: string) => text },
         texts: { to: 1009, from: [], serialize: arrayOfTexts, parse: (text: string) => text },
         // bigint, and numeric as the sum of bigints: no value is larger than a JavaScript integer.
@@ -78,9 +78,9 @@ export class Connection {
     return performance.now() - this.#openedAt;
   }
 
-  /** How long statements have waited without an answer to any of them; 0 where none waits. */
-  get quietMs(): number {
-    return this.isIdle ? 0 : performance.now() - this.#movedAt;
+  /** How long the connection has been silent while statements are pending; 0 if none is pending. */
+  get silentMs(): number {
+    return this.isIdle ? 0 : performance.now() - this.#activeAt;
   }
 
   /** When the server last answered, on the clock of `performance.now()`. */
@@ -88,38 +88,38 @@ export class Connection {
     return this.#answeredAt;
   }
 
-  /** Runs a statement. Those that are given before it has answered are pipelined. */
+  /** Runs a statement. Statements that are sent before its answer are pipelined. */
   query(text: string, values: readonly unknown[], isPrepared: boolean): Promise<readonly ColumnValues[]> {
-    // The slots of a statement bind to values that the driver knows how to write.
+    // The parameters of a statement are bound to values of types that the driver can serialize.
     const parameters = values as postgres.ParameterOrJSON<never>[];
-    return this.#answerTo(() => this.#sql.unsafe(text, parameters, { prepare: isPrepared }).values());
+    return this.#track(() => this.#sql.unsafe(text, parameters, { prepare: isPrepared }).values());
   }
 
-  /** Runs text of any number of statements without parameters. */
+  /** Runs a text of one or more statements without parameters. */
   async run(text: string): Promise<void> {
-    await this.#answerTo(() => this.#sql.unsafe(text).simple());
+    await this.#track(() => this.#sql.unsafe(text).simple());
   }
 
-  /** Finishes what is under way, then closes. */
+  /** Waits for pending statements, then closes. */
   async close(timeoutSeconds: number): Promise<void> {
     await this.#sql.end({ timeout: timeoutSeconds });
     this.destroy();
   }
 
-  /** Closes at once. What waits for an answer fails. */
+  /** Closes at once. Pending statements are rejected. */
   destroy(error: Error = closed()): void {
     this.#lose(error);
   }
 
-  /** Every statement fails as soon as the connection is lost, whatever the driver does with it. */
-  #answerTo<T>(ask: () => PromiseLike<T>): Promise<T> {
+  /** Rejects a pending statement as soon as the connection is lost, whatever the driver does. */
+  #track<T>(send: () => PromiseLike<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.#loss) return reject(this.#loss);
-      if (this.#rejections.size === 0) this.#movedAt = performance.now();
+      if (this.#rejections.size === 0) this.#activeAt = performance.now();
       this.#rejections.add(reject);
-      ask().then(
+      send().then(
         (answer) => {
-          this.#movedAt = this.#answeredAt = performance.now();
+          this.#activeAt = this.#answeredAt = performance.now();
           this.#rejections.delete(reject);
           resolve(answer);
         },
@@ -127,19 +127,19 @@ export class Connection {
           this.#rejections.delete(reject);
           reject(error);
           if (endsConnection(error)) this.#lose(error);
-          else this.#movedAt = this.#answeredAt = performance.now();
+          else this.#activeAt = this.#answeredAt = performance.now();
         },
       );
     });
   }
 
-  /** @throws when the driver tries to connect again */
+  /** @throws if the driver tries to reconnect */
   #connect({ host, port, path }: Address): Socket {
     if (this.#socket || this.#loss) throw this.#loss ?? closed();
-    const at = Math.floor(Math.random() * host.length);
-    const socket = path ? connect(path) : connect({ host: host[at]!, port: port[at]! });
-    // The driver names the server by it when it checks a certificate.
-    Object.assign(socket, { host: host[at], port: port[at] });
+    const index = Math.floor(Math.random() * host.length);
+    const socket = path ? connect(path) : connect({ host: host[index]!, port: port[index]! });
+    // The driver reads the host name from the socket when it checks a certificate.
+    Object.assign(socket, { host: host[index], port: port[index] });
     socket.on("error", (error) => this.#lose(error));
     socket.on("close", () => this.#lose(closed()));
     this.#socket = socket;
@@ -152,7 +152,7 @@ export class Connection {
     for (const reject of this.#rejections) reject(error);
     this.#rejections.clear();
     this.#socket?.destroy();
-    // Rejects what the driver still queues; it has no connection to send it on.
+    // Makes the driver reject the statements that it still queues.
     this.#sql.end({ timeout: 0 }).catch(() => {});
   }
 }
@@ -161,7 +161,7 @@ function closed(): Error {
   return Object.assign(new Error("the connection to PostgreSQL was closed"), { code: "CONNECTION_CLOSED" });
 }
 
-/** Whether nothing more can be asked: the connection is gone, or the server said that it ends it. */
+/** Whether an error ends the connection: it was lost, or the server is closing it. */
 export function endsConnection(error: unknown): error is Error {
   if (!(error instanceof Error) || !("code" in error)) return false;
   if (error instanceof postgres.PostgresError) return /^(FATAL|PANIC)$/.test(error.severity);

@@ -1,4 +1,5 @@
-// PostgreSQL: reads are prepared and pipelined over a few connections, transactions have others to themselves.
+// PostgreSQL: reads are pipelined over a few shared connections; each transaction and each slow read has a connection of
+// its own.
 
 import { availableParallelism } from "node:os";
 import { Problem } from "../../errors.ts";
@@ -17,35 +18,35 @@ import { Connection, endsConnection, statementTimeoutMs } from "./connection.ts"
 import { codeOf, isConcurrencyConflict, tooManyConnections, translateError } from "./failures.ts";
 import { Pool } from "./pool.ts";
 import { Reader } from "./reader.ts";
-import { type Ask, transact } from "./transaction.ts";
+import { type QueryInTransaction, transact } from "./transaction.ts";
 
 /**
- * Connections for reads along an index, which are pipelined: the fewer there are, the more statements share a
- * packet, and more than there are cores do not make them faster. Transactions, which hold a connection for several round
- * trips, and reads that may take long have others, so that nobody waits behind them; see `reader.ts`.
+ * The sizes of the connection pools. Quick reads are pipelined: with fewer connections more statements share a packet, and
+ * more connections than cores make them no faster. Transactions, which hold a connection for several round trips, and
+ * slow reads have their own pools, so that quick reads do not wait behind them (`reader.ts`).
  */
-const poolSizes = { reading: Math.min(Math.max(availableParallelism() - 1, 1), 4), working: 8, slow: 4 };
-/** Reads of one tenant that may take long, at once. */
-const slowOfTenant = 3;
+const poolSizes = { reads: Math.min(Math.max(availableParallelism() - 1, 1), 4), transactions: 8, slow: 4 };
+/** Concurrent slow reads of one tenant. */
+const slowReadsPerTenant = 3;
 /**
- * Shapes that are prepared on the server, which keeps each for the life of a connection. Callers can make
- * shapes without end (`fields`, filters); later ones are planned on each use instead.
+ * The maximum number of prepared statements: the server keeps each for the life of a connection, and callers can create
+ * any number of shapes (`fields`, filters). Further shapes are planned at each use.
  */
 const maxPrepared = 400;
-/** Characters of a statement that is worth it. */
+/** Longer statements are not prepared. */
 const maxPreparedLength = 8_000;
-/** A read waits so long for a lock, behind a change of its table. */
+/** How long a read waits for a lock, while its table is being changed. */
 const lockTimeoutMs = 2_000;
-/** So much later than the server the time-out of a slow read is over here, where the server does not answer. */
+/** How much longer than the time-out of the server this process waits for a slow read, in case the server does not answer. */
 const networkMs = 1_000;
-/** SQLSTATE of a statement that was ended because it took too long. */
+/** SQLSTATE of a statement that the server canceled because of its time-out (`query_canceled`). */
 const statementTimeout = "57014";
-/** After its time-out, a statement has been ended by a server that is there. */
+/** How long after its time-out a reachable server has certainly canceled a statement. */
 const graceMs = 5_000;
-/** How long statements that are under way may take when the database is closed. */
-const lastSeconds = 5;
+/** How long pending statements may take when the database is closed. */
+const closeTimeoutSeconds = 5;
 
-/** A transaction that lost against others that ran at the same time is run again so many times. */
+/** How often a transaction is run in all, if it conflicts with concurrent transactions. */
 const maxAttempts = 4;
 
 export class PostgresDatabase implements Database {
@@ -53,7 +54,7 @@ export class PostgresDatabase implements Database {
   readonly #url: string;
   readonly #slowReadMs: number;
   readonly #readers: readonly Reader[];
-  readonly #working: Pool;
+  readonly #transactions: Pool;
   readonly #slow: Pool;
   readonly #queue: SlowReadQueue;
   readonly #prepared = new Set<string>();
@@ -65,13 +66,13 @@ export class PostgresDatabase implements Database {
     this.#url = url;
     this.#slowReadMs = slowReadMs;
     const openReader = (): Connection => new Connection(url, { lock_timeout: lockTimeoutMs });
-    this.#readers = Array.from({ length: poolSizes.reading }, () => new Reader(openReader));
-    this.#working = new Pool(() => new Connection(url), poolSizes.working);
+    this.#readers = Array.from({ length: poolSizes.reads }, () => new Reader(openReader));
+    this.#transactions = new Pool(() => new Connection(url), poolSizes.transactions);
     const slow = { lock_timeout: lockTimeoutMs, statement_timeout: slowReadMs };
     this.#slow = new Pool(() => new Connection(url, slow), poolSizes.slow);
     this.#queue = new SlowReadQueue({
       slots: poolSizes.slow,
-      slotsPerTenant: slowOfTenant,
+      slotsPerTenant: slowReadsPerTenant,
       timeoutMs: slowReadMs + networkMs,
       countRefused: (what) => this.#countRefused(what),
     });
@@ -82,10 +83,10 @@ export class PostgresDatabase implements Database {
     this.#availability = new Availability({
       probe: (signal) => this.#probe(signal),
       connections: () => this.#connections(),
-      maxQuietMs: Math.max(statementTimeoutMs, this.#slowReadMs) + graceMs,
+      maxSilentMs: Math.max(statementTimeoutMs, this.#slowReadMs) + graceMs,
       disconnect: (refusal) => {
         for (const reader of this.#readers) reader.destroy(refusal);
-        this.#working.destroy(refusal);
+        this.#transactions.destroy(refusal);
         this.#slow.destroy(refusal);
       },
       report,
@@ -104,8 +105,8 @@ export class PostgresDatabase implements Database {
       }
       const values = statement.bind(input);
       const reader = this.#nextReader();
-      if (reader) return await this.#ask(reader.connection, statement.sql, values);
-      return await this.#working.use((connection) => this.#ask(connection, statement.sql, values));
+      if (reader) return await this.#run(reader.connection, statement.sql, values);
+      return await this.#transactions.use((connection) => this.#run(connection, statement.sql, values));
     } catch (error) {
       throw this.#failure(error);
     }
@@ -115,13 +116,13 @@ export class PostgresDatabase implements Database {
     // The server may have become unavailable while the read waited for its turn.
     this.#availability?.require();
     try {
-      return await this.#slow.use((connection) => this.#ask(connection, text, values));
+      return await this.#slow.use((connection) => this.#run(connection, text, values));
     } catch (error) {
       throw codeOf(error) === statementTimeout ? this.#queue.timedOut() : error;
     }
   }
 
-  /** The readers in turn, but for those that are held up. */
+  /** The next reader in turn that is not stalled. */
   #nextReader(): Reader | undefined {
     for (const _ of this.#readers) {
       this.#turn = (this.#turn + 1) % this.#readers.length;
@@ -135,8 +136,8 @@ export class PostgresDatabase implements Database {
     for (let attempt = 1; ; attempt += 1) {
       this.#availability?.require();
       try {
-        return await this.#working.use((connection) =>
-          transact(connection, (statement, input) => this.#askWithin(connection, statement, input), work),
+        return await this.#transactions.use((connection) =>
+          transact(connection, (statement, input) => this.#runIn(connection, statement, input), work),
         );
       } catch (error) {
         if (attempt === maxAttempts || !isConcurrencyConflict(error)) throw this.#failure(error);
@@ -147,25 +148,25 @@ export class PostgresDatabase implements Database {
   async run(text: string): Promise<void> {
     this.#availability?.require();
     try {
-      await this.#working.use((connection) => connection.run(text));
+      await this.#transactions.use((connection) => connection.run(text));
     } catch (error) {
       throw this.#failure(error);
     }
   }
 
-  /** On a connection without time-outs. */
+  /** Runs `work` on a connection without time-outs. */
   async maintain<T>(work: (session: Maintenance) => Promise<T>): Promise<T> {
     const settings = { statement_timeout: 0, idle_in_transaction_session_timeout: 0 };
     const connection = new Connection(this.#url, settings);
-    const ask: Ask = (statement, input) => this.#askWithin(connection, statement, input);
+    const query: QueryInTransaction = (statement, input) => this.#runIn(connection, statement, input);
     try {
       return await work({
-        query: ask,
-        transaction: (part) => transact(connection, ask, part, Number.POSITIVE_INFINITY),
+        query,
+        transaction: (part) => transact(connection, query, part, Number.POSITIVE_INFINITY),
         run: (text) => connection.run(text),
       });
     } finally {
-      await connection.close(lastSeconds);
+      await connection.close(closeTimeoutSeconds);
     }
   }
 
@@ -173,27 +174,27 @@ export class PostgresDatabase implements Database {
     this.#availability?.close();
     const readers = this.#readers.flatMap((reader) => reader.connections);
     await Promise.all([
-      ...readers.map((connection) => connection.close(lastSeconds)),
-      this.#working.close(lastSeconds),
-      this.#slow.close(lastSeconds),
+      ...readers.map((connection) => connection.close(closeTimeoutSeconds)),
+      this.#transactions.close(closeTimeoutSeconds),
+      this.#slow.close(closeTimeoutSeconds),
     ]);
   }
 
   /** Runs a statement on a connection, as a prepared statement if it is short and one of the first shapes. */
-  #ask(connection: Connection, text: string, values: readonly unknown[]): Promise<readonly ColumnValues[]> {
+  #run(connection: Connection, text: string, values: readonly unknown[]): Promise<readonly ColumnValues[]> {
     const isPrepared =
       text.length <= maxPreparedLength && (this.#prepared.has(text) || this.#prepared.size < maxPrepared);
     if (isPrepared) this.#prepared.add(text);
     return connection.query(text, values, isPrepared);
   }
 
-  async #askWithin<Input>(
+  async #runIn<Input>(
     connection: Connection,
     statement: Statement<Input>,
     input: Input,
   ): Promise<readonly ColumnValues[]> {
     try {
-      return await this.#ask(connection, statement.sql, statement.bind(input));
+      return await this.#run(connection, statement.sql, statement.bind(input));
     } catch (error) {
       throw this.#failure(error);
     }
@@ -201,7 +202,7 @@ export class PostgresDatabase implements Database {
 
   *#connections(): Iterable<Connection> {
     for (const reader of this.#readers) yield* reader.connections;
-    yield* this.#working.connections;
+    yield* this.#transactions.connections;
     yield* this.#slow.connections;
   }
 
@@ -211,7 +212,7 @@ export class PostgresDatabase implements Database {
     return translateError(error, this.#availability !== undefined);
   }
 
-  /** @throws where the server cannot be reached; one that only has no connection left can */
+  /** @throws if the server cannot be reached. A server without free connections can be reached. */
   async #probe(signal: AbortSignal): Promise<void> {
     const connection = new Connection(this.#url);
     signal.addEventListener("abort", () => connection.destroy());

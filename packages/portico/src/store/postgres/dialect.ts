@@ -1,4 +1,4 @@
-// PostgreSQL's side of a statement.
+// The SQL dialect of PostgreSQL.
 
 import { type RawBuilder, sql } from "kysely";
 import { isJson } from "../../declare/field.ts";
@@ -10,20 +10,20 @@ export const postgresDialect: Dialect = {
   name: "postgres",
   builder: postgresBuilder,
   columnType: {
-    // Both databases compare text byte by byte, so that both sort alike.
+    // Both databases compare text byte by byte, and so sort alike.
     text: 'text collate "C"',
     integer: "bigint",
     number: "double precision",
     boolean: "boolean",
     timestamp: "timestamptz(3)",
-    // Not jsonb, which would reorder the keys that a caller sent.
+    // Not jsonb, which does not preserve the order of keys.
     json: "json",
     sequence: "bigint generated always as identity",
   },
   rowJson: (members) => rowOfColumns(members, sql<string>`row_to_json(q)::text`, sql`text`),
   rowValue: (members) => rowOfColumns(members, sql`row_to_json(q)`, sql`json`),
-  // Joined so, a row that many refer to is read and written once a statement (the plan has a Memoize node); `offset 0`
-  // keeps the planner from taking the query apart. Twice as fast where one author wrote all posts of a page.
+  // With a lateral join, a row that many rows refer to is read and serialized once a statement (the plan has a Memoize
+  // node). `offset 0` prevents the planner from flattening the subquery. Twice as fast for a page of posts by one author.
   joinReferenced: (row, from, name) => ({
     value: sql.ref(`${name}.j`),
     join: sql` left join lateral (select ${row} as j ${from} offset 0) as ${sql.ref(name)} on true`,
@@ -48,7 +48,7 @@ export const postgresDialect: Dialect = {
   matches: (_resource, searchText) =>
     sql`array_to_tsvector(string_to_array(r.search_words, ' ')) @@ ${searchText}::tsquery`,
   searchText: (tenantId, words) => words.map((word) => `'${taggedWord(tenantId, word)}':*`).join(" & "),
-  // A generic plan for an unknown limit expects a tenth of the table and prefers to sort it.
+  // For an unknown limit, a generic plan expects a tenth of the rows and prefers a sort to an index.
   limit: (count) => sql.lit(count),
   encode: ({ field }, value) => {
     if (value === undefined) return null;
@@ -56,17 +56,17 @@ export const postgresDialect: Dialect = {
     return value;
   },
   rowIdColumn: sql`ctid`,
-  // Rows that refer to one may be added while it is changed, and not while it is removed. Were the first lock as
-  // strong as the second, two transactions that each did so and then read it would wait for each other.
+  // A row may be referenced by new rows while it is updated, but not while it is deleted. If an update took the stronger
+  // lock, two transactions that each insert a referring row and then lock the row would deadlock.
   locks: { update: sql` for no key update`, delete: sql` for update` },
   lockTable: (table) => sql`lock table ${sql.table(table)} in share row exclusive mode`,
   skipLocked: sql` for update skip locked`,
 };
 
-/** PostgreSQL has 1,664 columns in a query. */
+/** PostgreSQL limits a query to 1,664 columns. */
 const maxColumns = 1_600;
 
-/** A row of named columns is turned into JSON a third faster than json_build_object does it, without spaces. */
+/** `row_to_json` of named columns is a third faster than `json_build_object`, and writes no spaces. */
 function rowOfColumns<T>(
   members: readonly JsonMember[],
   build: RawBuilder<T>,
@@ -78,7 +78,7 @@ function rowOfColumns<T>(
   return sql`(select ${build} from (select ${sql.join(columns)}) q)`;
 }
 
-/** The same for names that no column can have. */
+/** The same for names that are too long for a column, and for more members than columns are allowed. */
 function rowOfTexts<T>(members: readonly JsonMember[], type: RawBuilder<unknown>): RawBuilder<T> {
   const texts = members.map(([name, expression]) => {
     const label = typeof name === "string" ? sql.lit(name) : name;
@@ -87,7 +87,7 @@ function rowOfTexts<T>(members: readonly JsonMember[], type: RawBuilder<unknown>
   return sql<T>`concat('{', ${joined(texts)}, '}')::${type}`;
 }
 
-/** A function of PostgreSQL takes 100 arguments; the separator is one of them. */
+/** PostgreSQL limits a function to 100 arguments; the separator is one of them. */
 const maxTexts = 99;
 
 function joined(texts: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {

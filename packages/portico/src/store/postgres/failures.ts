@@ -1,21 +1,21 @@
-// SQLSTATE codes (PostgreSQL, appendix A) and connection faults as errors of the store.
+// Translates SQLSTATE codes (PostgreSQL documentation, appendix A) and connection faults into errors of the store.
 
 import { LoggedProblem, Problem } from "../../errors.ts";
 import { ConstraintError, MissingSchema } from "../database.ts";
 import { endsConnection } from "./connection.ts";
 
-/** Of a server that is there, and has no connection left. */
+/** SQLSTATE of a reachable server that has no free connection. */
 export const tooManyConnections = "53300";
 
 /**
- * @param isWatched whether requests are served: lost connections are logged by whoever watches them, and tables and
- * columns were there at the start
+ * @param isWatched whether requests are being served. `Availability` then logs outages, and the schema was valid at the
+ * start
  */
 export function translateError(error: unknown, isWatched: boolean): unknown {
   const code = codeOf(error);
   if (!(error instanceof Error) || code === undefined) return error;
   if (code === "23503" || code === "23001") return new ConstraintError("reference", [], error);
-  // A value that is missing: requests are checked for those that this process knows.
+  // A missing table, column or value: a newer version, or somebody by hand, has changed the schema.
   if (code === "42P01" || code === "42703" || code === "23502")
     return isWatched ? new Problem("unavailable", undefined, [], {}, error) : new MissingSchema(error);
   if (code === "23505") return new ConstraintError("unique", columnsOf(error), error);
@@ -23,7 +23,7 @@ export function translateError(error: unknown, isWatched: boolean): unknown {
   return isUnavailable(code) ? new Problem("unavailable", undefined, [], {}, error) : error;
 }
 
-/** The connection was lost while the server committed: nobody here can know whether it did. */
+/** The connection was lost during the commit, so its outcome is unknown. */
 export function unknownOutcome(cause: unknown): Problem {
   const message =
     "The connection to the database was lost while the write was committed. It may or may not have been applied.";
@@ -31,8 +31,8 @@ export function unknownOutcome(cause: unknown): Problem {
 }
 
 /**
- * Deadlocks, serialisation failures, and plans that a migration has made invalid: nothing remains of the transaction,
- * and the next try may succeed.
+ * Deadlocks, serialisation failures, and prepared plans that a migration has invalidated. The transaction was rolled back,
+ * and the next attempt may succeed.
  */
 export function isConcurrencyConflict(error: unknown): boolean {
   const cause = error instanceof Problem ? error.cause : error;
@@ -51,7 +51,7 @@ function columnsOf(error: Error): string[] {
   return /^Key \(([^)]*)\)=/.exec(detail)?.[1]?.split(", ") ?? [];
 }
 
-/** Lost or refused connections, deadlocks, locks that do not come, exhausted resources, time-outs, shutdown. */
+/** Lost or refused connections, deadlocks, lock time-outs, exhausted resources, statement time-outs, shutdown. */
 function isUnavailable(code: string): boolean {
   return /^(08|40|53|55|57|58|CONNECT|CONNECTION|E[A-Z]+$)/.test(code);
 }

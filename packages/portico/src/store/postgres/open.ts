@@ -7,19 +7,19 @@ import { Store } from "../store.ts";
 import { PostgresDatabase } from "./database.ts";
 import { postgresDialect } from "./dialect.ts";
 
-/** A host that does not answer is given up. */
+/** How long the start waits for the server. */
 const connectTimeoutMs = 10_000;
 
-/** @throws OperatorError where the server cannot be reached */
+/** @throws OperatorError if the server cannot be reached */
 export async function openPostgres(url: string, options: StoreOptions): Promise<Store> {
   if (!URL.canParse(url))
-    throw new OperatorError("DATABASE_URL is no URL; write postgres://USER:PASSWORD@HOST/NAME");
+    throw new OperatorError("DATABASE_URL is not a URL; write postgres://USER:PASSWORD@HOST/NAME");
   const database = new PostgresDatabase(url, options);
   await check(database, url);
   return new Store(postgresDialect, database);
 }
 
-/** Checks that the database answers, so that the start can fail with one line. */
+/** Checks that the server answers, so that the start fails with a one-line error. */
 async function check(database: PostgresDatabase, url: string): Promise<void> {
   try {
     await Promise.race([
@@ -27,7 +27,7 @@ async function check(database: PostgresDatabase, url: string): Promise<void> {
       sleep(connectTimeoutMs, undefined, { ref: false }).then(throwUnreachable),
     ]);
   } catch (error) {
-    // The start fails with the first error; closing what never opened has nothing to add.
+    // The start fails with the first error; an error of closing adds nothing.
     database.close().catch(() => {});
     const cause = error instanceof Problem ? error.cause : error;
     throw new OperatorError(`the database ${withoutPassword(url)} cannot be reached: ${messageOf(cause)}`);

@@ -1,9 +1,9 @@
-// Connections that each serve one transaction, or one long read, at a time.
+// A pool of connections, each of which runs one transaction or one slow read at a time.
 
 import type { Connection } from "./connection.ts";
 
-/** Connections are renewed, so that those to a server behind a balancer move on, and their memory is freed. */
-export const maxLifeMs = 30 * 60 * 1000;
+/** Maximum age of a connection. Renewal rebalances connections behind a load balancer and frees memory of the server. */
+export const maxAgeMs = 30 * 60 * 1000;
 
 interface PendingRequest {
   readonly resolve: (connection: Connection) => void;
@@ -26,9 +26,9 @@ export class Pool {
     return this.#all;
   }
 
-  /** Runs `work` on a connection that nobody else uses meanwhile. */
+  /** Runs `work` on a connection that is not shared meanwhile. */
   async use<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
-    const connection = await this.#take();
+    const connection = await this.#acquire();
     try {
       return await work(connection);
     } finally {
@@ -36,7 +36,7 @@ export class Pool {
     }
   }
 
-  /** Closes all connections at once; whatever uses one or waits for one fails. */
+  /** Closes all connections at once, and rejects all work that uses one or waits for one. */
   destroy(error: Error): void {
     for (const connection of this.#all) connection.destroy(error);
     this.#all.clear();
@@ -50,9 +50,9 @@ export class Pool {
     await Promise.all([...this.#all].map((connection) => connection.close(timeoutSeconds)));
   }
 
-  #take(): Connection | Promise<Connection> {
+  #acquire(): Connection | Promise<Connection> {
     for (let idle = this.#idle.pop(); idle; idle = this.#idle.pop()) {
-      if (!idle.isLost && idle.ageMs < maxLifeMs) return idle;
+      if (!idle.isLost && idle.ageMs < maxAgeMs) return idle;
       this.#discard(idle);
     }
     if (this.#all.size < this.#max) return this.#add();
@@ -72,7 +72,7 @@ export class Pool {
       if (!connection.isLost) this.#idle.push(connection);
       return;
     }
-    // Those that a destroyed pool has lost are replaced by others, of which there may be as many as allowed already.
+    // `destroy` has forgotten this connection, and the pool may be full of new ones already.
     if (connection.isLost && this.#all.size >= this.#max) return;
     this.#pending.shift();
     next.resolve(connection.isLost ? this.#add() : connection);

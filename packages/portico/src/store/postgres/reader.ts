@@ -1,13 +1,13 @@
-// One connection for reads along an index. They are pipelined on it, so one that waits for a lock, behind a change of
-// its table, makes all after it wait as well: from then on others do not join them.
+// A connection for quick reads. Reads are pipelined, so one that waits for a lock, while its table is changed, delays all
+// reads behind it. The reader then counts as stalled, and further reads use other connections.
 
 import type { Connection } from "./connection.ts";
-import { maxLifeMs } from "./pool.ts";
+import { maxAgeMs } from "./pool.ts";
 
-/** How long a connection may answer nothing before it counts as held up. */
+/** How long a connection may be silent before it counts as stalled. */
 const stallTimeoutMs = 100;
-/** How long an old connection may take for what is under way on it. */
-const lastSeconds = 20;
+/** How long the pending statements of an old connection may take. */
+const closeTimeoutSeconds = 20;
 
 export class Reader {
   readonly #open: () => Connection;
@@ -18,19 +18,19 @@ export class Reader {
   }
 
   get isStalled(): boolean {
-    return this.#connection !== undefined && this.#connection.quietMs > stallTimeoutMs;
+    return this.#connection !== undefined && this.#connection.silentMs > stallTimeoutMs;
   }
 
-  /** The connection to read on. */
+  /** The connection to read on. An old or lost one is replaced. */
   get connection(): Connection {
-    const known = this.#connection;
-    if (known && !known.isLost && known.ageMs < maxLifeMs) return known;
-    if (known && !known.isLost) known.close(lastSeconds).catch(() => {});
+    const current = this.#connection;
+    if (current && !current.isLost && current.ageMs < maxAgeMs) return current;
+    if (current && !current.isLost) current.close(closeTimeoutSeconds).catch(() => {});
     this.#connection = this.#open();
     return this.#connection;
   }
 
-  /** That which is open; none before the first read. */
+  /** The open connection; none before the first read. */
   get connections(): readonly Connection[] {
     return this.#connection ? [this.#connection] : [];
   }

@@ -18,11 +18,11 @@ import { TableDescription, type TableDialect } from "../schema/tables.ts";
 import { postgresDialect } from "./dialect.ts";
 import { codeOf } from "./failures.ts";
 
-/** How long a change of a table waits for those who use it: requests for that table wait behind it. */
+/** How long a change of a table waits for a lock: requests for the table queue behind it. */
 const maxLockMs = 500;
-/** Between looks at whether another process has done with its migration. */
-const betweenLocksMs = 100;
-/** Any number: the key of the advisory lock under which migrations run. */
+/** How often to retry the lock while another process migrates. */
+const lockRetryMs = 100;
+/** The key of the advisory lock of migrations: an arbitrary number. */
 const migrationLock = 7_016_400;
 
 const typeNames: Readonly<Record<string, ColumnType>> = {
@@ -34,7 +34,7 @@ const typeNames: Readonly<Record<string, ColumnType>> = {
   json: "json",
 };
 
-/** How `schema.ts` names search indexes. */
+/** The names of search indexes (`schema/ddl.ts`). */
 const searchName = new RegExp(`^${indexPrefix}.*_search_[0-9a-f]{8}$`);
 
 export const postgresTables: TableDialect = {
@@ -45,9 +45,10 @@ export const postgresTables: TableDialect = {
   isConcurrent: true,
 
   async lock(session) {
-    // A statement that waits for the lock would hold a snapshot, which the indexes of its holder wait for.
+    // Not `pg_advisory_lock`: a statement that waits for the lock holds a snapshot, and `create index concurrently` of the
+    // process that holds the lock waits for all older snapshots.
     while ((await rows(session, `select pg_try_advisory_lock(${migrationLock})::text`))[0]![0] !== "true")
-      await sleep(betweenLocksMs);
+      await sleep(lockRetryMs);
   },
 
   async limitLockWait(session) {
@@ -121,7 +122,7 @@ export const postgresTables: TableDialect = {
     const constraint = ({ column }: ForeignKey): RawBuilder<unknown> =>
       sql.ref(identifier(`${indexPrefix}${table.name}_${column}_fkey`));
     return {
-      // To look at all rows, it would keep others from writing.
+      // Validated separately: checking all rows in this statement would block writers.
       added: lacking.map(
         (foreignKey) =>
           sql`alter table ${name} add constraint ${constraint(foreignKey)} ${foreignKeyDefinition(foreignKey)} not valid`,

@@ -1,28 +1,31 @@
-// One transaction on a connection that nobody else uses. Not with the driver's own `begin`: after the connection is
-// lost, that goes on with the work, whose statements may then run on the next connection, outside any transaction.
+// A transaction on a connection of its own. It does not use `begin` of the driver, which continues the work after the
+// connection is lost: its statements may then run on the next connection, outside any transaction.
 
 import { type ColumnValues, type Statement, type Transaction, workWithin } from "../database.ts";
 import type { Connection } from "./connection.ts";
 import { codeOf, unknownOutcome } from "./failures.ts";
 
 /** Runs a statement on the connection of the transaction. */
-export type Ask = <Input>(statement: Statement<Input>, input: Input) => Promise<readonly ColumnValues[]>;
+export type QueryInTransaction = <Input>(
+  statement: Statement<Input>,
+  input: Input,
+) => Promise<readonly ColumnValues[]>;
 
-/** @throws Problem that says so where the connection was lost before the server confirmed the commit */
+/** @throws Problem if the connection is lost before the server confirms the commit, so that the outcome is unknown */
 export async function transact<T>(
   connection: Connection,
-  ask: Ask,
+  query: QueryInTransaction,
   work: (session: Transaction) => Promise<T>,
   limitMs?: number,
 ): Promise<T> {
   await connection.run("begin");
-  const part = new Part(connection, ask);
+  const part = new Part(connection, query);
   let result: T;
   try {
     result = await workWithin(part, work, limitMs);
-    part.requireWhole();
+    part.assertNoFailure();
   } catch (error) {
-    // Where this fails, the connection is lost, and the server rolls back by itself.
+    // If the rollback fails, the connection is closed and the server rolls back.
     await connection.run("rollback").catch(() => connection.destroy());
     throw part.causeOf(error);
   }
@@ -34,24 +37,24 @@ export async function transact<T>(
   return result;
 }
 
-/** The transaction, or what of it stands under a savepoint. A statement that failed in it fails all of it. */
+/** The transaction, or a part of it under a savepoint. A failed statement fails the whole part. */
 class Part implements Transaction {
   readonly #connection: Connection;
-  readonly #ask: Ask;
+  readonly #query: QueryInTransaction;
   readonly #depth: number;
   readonly #savepoint: string;
   #failure: { readonly error: unknown } | undefined;
 
-  constructor(connection: Connection, ask: Ask, depth = 0) {
+  constructor(connection: Connection, query: QueryInTransaction, depth = 0) {
     this.#connection = connection;
-    this.#ask = ask;
+    this.#query = query;
     this.#depth = depth;
     this.#savepoint = `part_${depth}`;
   }
 
   async query<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
     try {
-      return await this.#ask(statement, input);
+      return await this.#query(statement, input);
     } catch (error) {
       this.#failure ??= { error };
       throw error;
@@ -59,11 +62,11 @@ class Part implements Transaction {
   }
 
   async nested<T>(work: (part: Transaction) => Promise<T>): Promise<T> {
-    const inner = new Part(this.#connection, this.#ask, this.#depth + 1);
+    const inner = new Part(this.#connection, this.#query, this.#depth + 1);
     await this.#run(`savepoint ${this.#savepoint}`);
     try {
       const result = await work(inner);
-      inner.requireWhole();
+      inner.assertNoFailure();
       return result;
     } catch (error) {
       await this.#run(`rollback to ${this.#savepoint}`);
@@ -71,12 +74,12 @@ class Part implements Transaction {
     }
   }
 
-  /** @throws the error of a statement that failed, though nobody passed it on */
-  requireWhole(): void {
+  /** @throws the error of a failed statement, even if the work has caught it */
+  assertNoFailure(): void {
     if (this.#failure) throw this.#failure.error;
   }
 
-  /** After a statement has failed, all that follow do so for that reason alone (`in_failed_sql_transaction`). */
+  /** The cause of a failure. After a failed statement, each later one fails with `in_failed_sql_transaction`. */
   causeOf(error: unknown): unknown {
     return this.#failure && codeOf(error) === "25P02" ? this.#failure.error : error;
   }

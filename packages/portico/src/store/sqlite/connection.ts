@@ -1,4 +1,4 @@
-// One connection to a SQLite file: settings, prepared statements, errors in the words of the store.
+// A connection to a SQLite file: its settings, its prepared statements, and the translation of its errors.
 
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { Problem } from "../../errors.ts";
@@ -13,28 +13,28 @@ import {
   type Statement,
 } from "../database.ts";
 
-/** Prepared statements kept for each connection; a usual one is a few kilobytes. */
+/** Prepared statements cached for each connection; a typical one is a few kilobytes. */
 const maxPreparedWeight = 500;
-/** Characters of such a one; longer statements count as several. */
+/** Characters of a typical statement; a longer one counts as several. */
 const typicalStatementLength = 1_000;
 
-/** Pages that each connection keeps; the operating system's cache is behind it, a system call away. */
+/** The page cache of each connection. Other pages are in the cache of the operating system, one system call away. */
 const cacheKiB = 2 * 1024;
 
-/** What one value may have, a page as text among them, where the connection has no other bound. */
+/** The default maximum length of a value. A page as text is one value. */
 export const maxValueBytes = 64 * 1024 * 1024;
 
-/** How long another process may hold a database that is opened for the first time. */
+/** How long to wait for another process that holds a lock while the database is opened. */
 const openTimeoutMs = 5_000;
 
-/** A connection whose statements are prepared once. */
+/** A connection that prepares each statement once. */
 export class SqliteConnection implements Session {
   readonly native: DatabaseSync;
   readonly #prepared = new BoundedMap<string, StatementSync>(maxPreparedWeight, (text) =>
     Math.ceil(text.length / typicalStatementLength),
   );
 
-  /** @param maxBytes the length of a value, stored or returned, beyond which a statement fails with `AnswerTooLarge` */
+  /** @param maxBytes maximum length of a stored or returned value; a statement beyond it fails with `AnswerTooLarge` */
   constructor(file: string, busyTimeoutMs: number, maxBytes = maxValueBytes) {
     this.native = new DatabaseSync(file, { timeout: openTimeoutMs });
     this.native.limits.length = maxBytes;
@@ -47,14 +47,14 @@ export class SqliteConnection implements Session {
     return this.read(statement, input);
   }
 
-  /** The same at once. */
+  /** Runs a statement synchronously. */
   read<Input>(statement: Statement<Input>, input: Input): readonly ColumnValues[] {
     return this.all(statement.sql, statement.bind(input) as SQLInputValue[]);
   }
 
   /**
-   * All rows. Never `.get()` or `.run()` for statements that answer with rows: they leave the statement open,
-   * and an open statement keeps the write-ahead log from being cut.
+   * All rows. `.get()` and `.run()` must not be used for statements that return rows: they leave the statement open with
+   * unread rows, and an open statement holds a snapshot that no checkpoint of the write-ahead log can pass.
    */
   all(text: string, values: readonly SQLInputValue[] = []): readonly ColumnValues[] {
     try {
@@ -64,33 +64,33 @@ export class SqliteConnection implements Session {
     }
   }
 
-  /** The same with errors as SQLite has them. */
+  /** All rows, with untranslated errors. */
   rows(text: string, values: readonly SQLInputValue[]): readonly ColumnValues[] {
     // With setReturnArrays every row is an array.
     return this.#prepare(text).all(...values) as unknown as ColumnValues[];
   }
 
   /**
-   * The first rows of a statement, read one by one until the texts of their first column would have more bytes than
-   * this. The row that would exceed it stands at the end, with null for its text.
+   * The first rows of a statement, read one by one until the texts of their first column would exceed `maxBytes`. The row
+   * that would exceed it is the last one, with null for its text.
    */
   firstRows(text: string, values: readonly SQLInputValue[], maxBytes: number): readonly ColumnValues[] {
-    const found: ColumnValues[] = [];
+    const complete: ColumnValues[] = [];
     // With setReturnArrays every row is an array.
     const rows = this.#prepare(text).iterate(...values) as unknown as Iterator<ColumnValues>;
     let bytes = 0;
     try {
       for (let row = rows.next(); !row.done; row = rows.next()) {
         bytes += Buffer.byteLength(row.value[0] as string) + rowSeparator.length;
-        if (bytes > maxBytes) return [...found, withoutText(row.value)];
-        found.push(row.value);
+        if (bytes > maxBytes) return [...complete, withoutText(row.value)];
+        complete.push(row.value);
       }
-      return found;
+      return complete;
     } catch (error) {
       if (!isSqliteError(error) || (error.errcode & 0xff) !== tooBig) throw error;
-      return [...found, withoutText(found.at(-1) ?? [])];
+      return [...complete, withoutText(complete.at(-1) ?? [])];
     } finally {
-      // Also after an error: the statement would fail with it once more when it is used again.
+      // Also after an error: otherwise the statement would fail with it again at its next use.
       rows.return?.();
     }
   }
@@ -112,7 +112,7 @@ function withoutText([_text, ...rest]: ColumnValues): ColumnValues {
 const constraintUnique = 2067;
 const constraintPrimaryKey = 1555;
 const constraintForeignKey = 787;
-/** `on delete restrict` works as a trigger. */
+/** SQLite implements `on delete restrict` as a trigger. */
 const constraintTrigger = 1811;
 
 /** Extended result codes of SQLite (sqlite.org/rescode.html) as errors of the store. */
@@ -138,12 +138,12 @@ export function translateError(error: unknown): unknown {
 const tooBig = 18;
 
 /**
- * busy, locked, out of memory, read-only, interrupted, input/output, corrupt, full, cannot open, not a database: nothing
- * that a caller could change.
+ * Result codes that are no fault of the caller: busy, locked, out of memory, read-only, interrupted, input/output,
+ * corrupt, full, cannot open, not a database.
  */
 const unavailableCodes = new Set([5, 6, 7, 8, 9, 10, 11, 13, 14, 26]);
 
-/** Whether another process holds the lock (SQLITE_BUSY, SQLITE_LOCKED). */
+/** Whether a statement failed because another connection holds a lock (SQLITE_BUSY, SQLITE_LOCKED). */
 export function isBusy(error: unknown): boolean {
   const cause = error instanceof Problem ? error.cause : error;
   return isSqliteError(cause) && busyCodes.has(cause.errcode & 0xff);

@@ -1,21 +1,21 @@
-// The file that the path of the database names. It may be moved, removed or replaced while it is open: what is then
-// written to the open one is lost for whoever opens the path next.
+// Checks whether the path of the database still names the open file. If the file was moved, removed or replaced, writes
+// to the open file are lost to every process that opens the path later.
 
 import { statSync } from "node:fs";
 
 export class DatabaseFile {
   readonly path: string;
   readonly #opened: string | undefined;
-  /** That of the write-ahead log, which is there from the first write on. */
+  /** The identity of the write-ahead log, which exists from the first write on. */
   #openedLog: string | undefined;
 
-  /** Call it when the file is there and just before, or after, it is opened. */
+  /** Call it when the file exists, immediately before or after it is opened. */
   constructor(path: string) {
     this.path = path;
     this.#opened = identityOf(path);
   }
 
-  /** Whether the path names the file that is open, and its log. */
+  /** Whether the path still names the open file and its write-ahead log. */
   isInPlace(): boolean {
     if (identityOf(this.path) !== this.#opened) return false;
     const log = identityOf(`${this.path}-wal`);
@@ -25,6 +25,6 @@ export class DatabaseFile {
 }
 
 function identityOf(path: string): string | undefined {
-  const found = statSync(path, { throwIfNoEntry: false });
-  return found && `${found.dev} ${found.ino}`;
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats && `${stats.dev} ${stats.ino}`;
 }

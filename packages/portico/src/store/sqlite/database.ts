@@ -1,5 +1,5 @@
-// SQLite: one connection reads, one writes. Reads answer at once, but for those that may take long, which a
-// thread answers, and those that return much; writes wait for the end of the tick and are committed together by `group-commit.ts`.
+// SQLite: one connection reads, one writes. Reads return synchronously, except slow and large ones, which run in worker
+// threads. Writes are queued until the end of the tick and committed together (`group-commit.ts`).
 
 import { closeSync, openSync } from "node:fs";
 import { dirname } from "node:path";
@@ -18,26 +18,26 @@ import type { CountRefused } from "../slow-read-queue.ts";
 import { maxValueBytes, SqliteConnection } from "./connection.ts";
 import { DatabaseFile } from "./database-file.ts";
 import { Faults } from "./faults.ts";
-import { makeFolder } from "./folder.ts";
+import { createFolder } from "./folder.ts";
 import { GroupCommitWriter } from "./group-commit.ts";
 import { ReadTransaction } from "./read-transaction.ts";
-import { ReadWorker } from "./read-workers.ts";
+import { ReadWorkers } from "./read-workers.ts";
 
 export class SqliteDatabase implements Database {
   readonly isRemote = false;
   readonly #reader: SqliteConnection;
   readonly #readTransaction: ReadTransaction;
   readonly #writer: GroupCommitWriter;
-  readonly #readWorker: ReadWorker;
+  readonly #readWorkers: ReadWorkers;
   readonly #file: DatabaseFile;
   #faults: Faults | undefined;
   #countRefused: CountRefused = () => {};
 
-  /** @param file path of the database; it and its folder are made where they are missing */
+  /** @param file path of the database; it and its folder are created if they do not exist */
   constructor(file: string, { slowReadMs }: StoreOptions) {
     try {
-      makeFolder(dirname(file));
-      // People's addresses and hashes are for the owner's eyes; SQLite gives the files beside it the same rights.
+      createFolder(dirname(file));
+      // Only the owner may read email addresses and hashes. SQLite gives the log and its index the same permissions.
       closeSync(openSync(file, "a", 0o600));
       this.#file = new DatabaseFile(file);
       this.#writer = new GroupCommitWriter(new SqliteConnection(file, 0), this.#file, () =>
@@ -48,7 +48,7 @@ export class SqliteDatabase implements Database {
     } catch (error) {
       throw new OperatorError(`the database file ${file} cannot be opened: ${messageOf(error)}`);
     }
-    this.#readWorker = new ReadWorker(file, slowReadMs, (what) => this.#countRefused(what));
+    this.#readWorkers = new ReadWorkers(file, slowReadMs, (what) => this.#countRefused(what));
   }
 
   async query<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
@@ -67,7 +67,7 @@ export class SqliteDatabase implements Database {
   #readSlowly<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
     const { sql, bind, tenantOf, failsIfLarge, endsIfLarge: isCut = false } = statement;
     const maxBytes = failsIfLarge || isCut ? maxAnswerBytes : maxValueBytes;
-    return this.#readWorker.query(tenantOf?.(input) ?? "", { sql, values: bind(input), maxBytes, isCut });
+    return this.#readWorkers.query(tenantOf?.(input) ?? "", { sql, values: bind(input), maxBytes, isCut });
   }
 
   async transaction<T>(work: (session: Transaction) => Promise<T>): Promise<T> {
@@ -89,13 +89,13 @@ export class SqliteDatabase implements Database {
 
   async run(text: string): Promise<void> {
     await this.#writer.runExclusive((connection) => connection.native.exec(text));
-    // As after a commit: what is read from here on sees it.
+    // As after a commit: later reads must see the change.
     this.#readTransaction.closeUntilNextTick();
   }
 
   maintain<T>(work: (session: Maintenance) => Promise<T>): Promise<T> {
     return work({
-      query: (...asked) => this.query(...asked),
+      query: (...args) => this.query(...args),
       transaction: (part) => this.#writer.write(part, Number.POSITIVE_INFINITY),
       run: (text) => this.run(text),
     });
@@ -103,7 +103,7 @@ export class SqliteDatabase implements Database {
 
   async close(): Promise<void> {
     this.#faults?.close();
-    await this.#readWorker.close();
+    await this.#readWorkers.close();
     await this.#writer.close();
     this.#readTransaction.close();
     this.#reader.native.close();

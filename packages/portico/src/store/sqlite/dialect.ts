@@ -1,4 +1,4 @@
-// SQLite's side of a statement.
+// The SQL dialect of SQLite.
 
 import { type RawBuilder, sql } from "kysely";
 import { isJson } from "../../declare/field.ts";
@@ -10,7 +10,7 @@ import { sqliteBuilder } from "../statement.ts";
 export const sqliteDialect: Dialect = {
   name: "sqlite",
   builder: sqliteBuilder,
-  // SQLite goes by the last part of these names; the whole of them tells a migration what a column holds.
+  // SQLite derives the affinity from these names; the full name tells a migration the type of a column.
   columnType: {
     text: "text",
     integer: "integer",
@@ -22,7 +22,7 @@ export const sqliteDialect: Dialect = {
   },
   rowJson: jsonObject,
   rowValue: jsonObject,
-  // The text of json_object stays marked as JSON on its way through a scalar subquery.
+  // The result of json_object keeps its JSON subtype through a scalar subquery.
   joinReferenced: (row, from) => ({ value: sql`(select ${row} ${from})`, join: undefined }),
   rowsJson: (row) => sql`json_group_array(${row})`,
   constantJson: (text) => sql.lit(text),
@@ -36,9 +36,9 @@ export const sqliteDialect: Dialect = {
     order
       ? sql`group_concat(${text}, ${sql.lit(separator)} order by ${order})`
       : sql`group_concat(${text}, ${sql.lit(separator)})`,
-  // SQLite counts null as smallest by itself.
+  // SQLite sorts nulls as the smallest values.
   order: (column, isDescending) => sql`${column} ${sql.raw(isDescending ? "desc" : "asc")}`,
-  // The cross join makes SQLite begin with the words; it would rather walk all rows in order and look for each.
+  // The cross join makes SQLite start with the search index; it would otherwise walk all rows and look up each in the index.
   searched: (resource) =>
     sql`${sql.table(searchTable(resource.table))} cross join ${sql.table(resource.table)} as r`,
   matches: (resource, searchText) => {
@@ -46,7 +46,8 @@ export const sqliteDialect: Dialect = {
     return sql`${index} match ${searchText} and r.row_no = ${index}.rowid`;
   },
   searchText: (tenantId, words) => words.map((word) => `"${taggedWord(tenantId, word)}"*`).join(" AND "),
-  // SQLite looks at the value of a bare limit while it plans, and so plans anew on every call: twice the time of a page.
+  // SQLite reads the value of a bare limit parameter when it plans, and so prepares the statement again on every call, which
+  // doubles the time of a page.
   limit: (_count, parameter) => sql`cast(${parameter} as integer)`,
   encode: ({ field }, value) => {
     if (value === undefined) return null;
@@ -59,7 +60,7 @@ export const sqliteDialect: Dialect = {
   skipLocked: sql``,
 };
 
-/** A function of SQLite takes 1,000 arguments. */
+/** SQLite limits a function to 1,000 arguments. */
 const maxArguments = 1_000;
 
 function jsonObject(members: readonly JsonMember[]): RawBuilder<string> {
@@ -75,7 +76,7 @@ function jsonObject(members: readonly JsonMember[]): RawBuilder<string> {
   return sql`json('{' || ${sql.join(joined, sql` || ',' || `)} || '}')`;
 }
 
-/** With the separator, an argument less than a function takes. */
+/** The separator is one argument more. */
 const chunkSize = maxArguments - 1;
 
 function labelOf(name: JsonMember[0]): RawBuilder<unknown> {

@@ -1,19 +1,19 @@
-// Faults of the database's file: a disk that is full, a file that is gone, read-only or damaged. Each is logged once
-// a minute, and requests that meet it are refused.
+// Faults of the database file: a full disk, or a missing, read-only or damaged file. Each is logged at most once a minute;
+// requests that encounter it are refused.
 
 import { LoggedProblem, Problem } from "../../errors.ts";
 import type { Report } from "../../lib/report.ts";
 import { MissingSchema } from "../database.ts";
 import type { DatabaseFile } from "./database-file.ts";
 
-/** How often it is looked whether the file is in its place; writes look by themselves. */
-const watchEveryMs = 250;
+/** How often to check that the path still names the open file. Writes check it themselves. */
+const checkIntervalMs = 250;
 
-/** A disk that is almost full takes some writes and refuses others. */
-const betweenReportsMs = 60_000;
+/** An almost full disk accepts some writes and refuses others; without this pause, its fault would be logged again and again. */
+const reportIntervalMs = 60_000;
 
-/** Primary result codes (sqlite.org/rescode.html) and what to say of them. */
-const told: ReadonlyMap<number, string> = new Map([
+/** Log messages by primary result code (sqlite.org/rescode.html). */
+const messages: ReadonlyMap<number, string> = new Map([
   [8, "the database cannot be written: it is read-only"],
   [10, "the database cannot be read or written: the disk fails"],
   [11, "the database is damaged: stop the server and restore a backup"],
@@ -23,64 +23,64 @@ const told: ReadonlyMap<number, string> = new Map([
 ]);
 const notNull = 1299;
 
-const fileIsAway =
-  "the database file was moved, removed or replaced while it was open; requests are refused until it is back. To use the file that is there now, start the server again";
+const fileMoved =
+  "the database file was moved, removed or replaced while it was open; requests are refused until it is restored. To use the file that is there now, restart the server";
 
 export class Faults {
   readonly #file: DatabaseFile;
   readonly #report: Report;
   readonly #timer: NodeJS.Timeout;
-  /** Result code -> when it was logged last. */
+  /** When each result code was last logged. */
   readonly #reportedAt = new Map<number, number>();
-  #isAway = false;
+  #isMissing = false;
 
   constructor(file: DatabaseFile, report: Report) {
     this.#file = file;
     this.#report = report;
-    this.#timer = setInterval(() => this.#look(), watchEveryMs).unref();
+    this.#timer = setInterval(() => this.#check(), checkIntervalMs).unref();
   }
 
   close(): void {
     clearInterval(this.#timer);
   }
 
-  /** @throws Problem `unavailable` while the file is not in its place */
+  /** @throws Problem `unavailable` while the path does not name the open file */
   requireFile(): void {
-    if (this.#isAway) throw new LoggedProblem("unavailable");
+    if (this.#isMissing) throw new LoggedProblem("unavailable");
   }
 
-  /** The error of a request: one that was logged already where it comes from the file. */
+  /** The error for a request. A fault of the file becomes a problem that is not logged again. */
   problemOf(error: unknown): unknown {
     if (error instanceof MovedFile) {
-      this.#look();
+      this.#check();
       return new LoggedProblem("unavailable", error.message);
     }
-    // The schema was right at the start: a newer version, or somebody by hand, has changed it.
+    // The schema was valid at the start: a newer version has changed it since, or somebody has done so by hand.
     if (error instanceof MissingSchema) return new Problem("unavailable", undefined, [], {}, error);
     const cause = error instanceof Problem ? error.cause : error;
     const errcode = cause instanceof Error && "errcode" in cause ? Number(cause.errcode) : 0;
     if (errcode === notNull) return new Problem("unavailable", undefined, [], {}, error);
     const code = errcode & 0xff;
-    const message = told.get(code);
+    const message = messages.get(code);
     if (message === undefined) return error;
     const now = performance.now();
-    if (now - (this.#reportedAt.get(code) ?? Number.NEGATIVE_INFINITY) >= betweenReportsMs) {
+    if (now - (this.#reportedAt.get(code) ?? Number.NEGATIVE_INFINITY) >= reportIntervalMs) {
       this.#reportedAt.set(code, now);
       this.#report(message, { file: this.#file.path, err: cause });
     }
     return new LoggedProblem("unavailable", undefined, [], {}, cause);
   }
 
-  #look(): void {
-    const isAway = !this.#file.isInPlace();
-    if (isAway === this.#isAway) return;
-    this.#isAway = isAway;
+  #check(): void {
+    const isMissing = !this.#file.isInPlace();
+    if (isMissing === this.#isMissing) return;
+    this.#isMissing = isMissing;
     const file = this.#file.path;
-    this.#report(isAway ? fileIsAway : "the database file is back", { file });
+    this.#report(isMissing ? fileMoved : "the database file is restored", { file });
   }
 }
 
-/** The open file is not that of the path. */
+/** The path no longer names the open file. */
 export class MovedFile extends Error {
   override readonly name = "MovedFile";
 

@@ -1,17 +1,17 @@
-// Makes a folder and those above it. Not with `recursive`: where a folder cannot be made, as below /proc, Node
-// then tries for ever.
+// Creates a folder and its parents. The option `recursive` of `mkdir` is not used: Node loops forever where a folder cannot
+// be created, as in /proc.
 
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** @throws the error of the first folder that cannot be made */
-export function makeFolder(path: string): void {
+/** @throws the error of the first folder that cannot be created */
+export function createFolder(path: string): void {
   if (existsSync(path)) return;
-  makeFolder(dirname(path));
+  createFolder(dirname(path));
   try {
     mkdirSync(path);
   } catch (error) {
-    // Another process may have made it meanwhile.
+    // Another process may have created it meanwhile.
     if (!existsSync(path)) throw error;
   }
 }

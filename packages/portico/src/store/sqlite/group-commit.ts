@@ -1,5 +1,5 @@
-// The one writer of SQLite. All writes that are waiting when it starts share one transaction and one flush to
-// disk; each stands under a savepoint of its own, so that one that fails takes no other with it.
+// The writer of SQLite (group commit). All writes that are queued when a group starts share one transaction and one flush
+// to disk. Each write has its own savepoint, so that a write that fails does not undo the others.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Transaction, workWithin } from "../database.ts";
@@ -7,16 +7,16 @@ import { isBusy, type SqliteConnection } from "./connection.ts";
 import type { DatabaseFile } from "./database-file.ts";
 import { MovedFile } from "./faults.ts";
 
-/** Writes of one group; more wait for the next, so that no answer is held up for long. */
+/** Writes in one group. Further writes wait for the next group, so that the commit of a group is not delayed for long. */
 const maxGroupSize = 256;
-/** How long to wait for another process that holds the write lock. */
+/** Time limit for acquiring the write lock while another process holds it. */
 const busyTimeoutMs = 5_000;
 const retryDelayMs = 5;
 
 interface Job {
   readonly work: (session: Transaction) => Promise<unknown>;
   readonly limitMs: number | undefined;
-  readonly since: number;
+  readonly queuedAt: number;
   readonly resolve: (value: unknown) => void;
   readonly reject: (reason: unknown) => void;
 }
@@ -35,25 +35,25 @@ export class GroupCommitWriter {
   }
 
   /**
-   * Runs `work` in the next group and answers after its commit.
+   * Runs `work` in the next group and returns its result after the commit.
    *
-   * @param limitMs how long it may take; that of all requests where it is left out
+   * @param limitMs time limit of `work`; by default that of requests
    */
   write<T>(work: (session: Transaction) => Promise<T>, limitMs?: number): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      // The value that `work` answers with is the one that is resolved.
-      this.#queue.push({ work, limitMs, since: Date.now(), resolve: resolve as Job["resolve"], reject });
+      // `resolve` is called with the result of `work`.
+      this.#queue.push({ work, limitMs, queuedAt: Date.now(), resolve: resolve as Job["resolve"], reject });
       this.#running ??= this.#runAll();
     });
   }
 
-  /** Runs `work` between two groups, outside a transaction. */
+  /** Runs `work` between two groups and outside a transaction. */
   async runExclusive(work: (connection: SqliteConnection) => void): Promise<void> {
     while (this.#running) await this.#running;
     work(this.#connection);
   }
 
-  /** Finishes what is waiting, moves the write-ahead log into the database and closes it. */
+  /** Runs the queued writes, copies the write-ahead log into the database (a checkpoint) and closes the connection. */
   async close(): Promise<void> {
     await this.runExclusive(({ native }) => {
       native.exec("pragma wal_checkpoint(truncate)");
@@ -63,7 +63,7 @@ export class GroupCommitWriter {
 
   async #runAll(): Promise<void> {
     while (this.#queue.length > 0) {
-      // The rest of this tick may bring more writes for the group.
+      // More writes for the group may be queued in the rest of this tick.
       await new Promise(setImmediate);
       await this.#runGroup(this.#queue.splice(0, maxGroupSize));
     }
@@ -74,13 +74,13 @@ export class GroupCommitWriter {
     const done: { job: Job; value: unknown }[] = [];
     try {
       if (!this.#file.isInPlace()) throw new MovedFile(false);
-      await this.#begin(group[0]!.since + busyTimeoutMs);
+      await this.#begin(group[0]!.queuedAt + busyTimeoutMs);
       for (const job of group) {
         const outcome = await this.#runJob(job);
         if (outcome) done.push({ job, value: outcome.value });
       }
       this.#connection.all("commit");
-      // What is acknowledged is in the file that the next start opens.
+      // A write is acknowledged only if it is in the file that the next start will open.
       if (!this.#file.isInPlace()) throw new MovedFile(true);
     } catch (error) {
       this.#rollBack();
@@ -92,7 +92,7 @@ export class GroupCommitWriter {
     for (const { job, value } of done) job.resolve(value);
   }
 
-  /** A fault of the file may have rolled back already, or keep it from being done. */
+  /** A fault of the file may have rolled the transaction back already, or may make the rollback fail. */
   #rollBack(): void {
     try {
       if (this.#connection.native.isTransaction) this.#connection.all("rollback");
@@ -101,7 +101,7 @@ export class GroupCommitWriter {
     }
   }
 
-  /** @throws when the failure has undone the whole transaction, as a full disk does */
+  /** @throws if the failure has rolled back the whole transaction, as a full disk does */
   async #runJob(job: Job): Promise<{ value: unknown } | undefined> {
     this.#connection.all("savepoint write");
     try {
@@ -117,14 +117,14 @@ export class GroupCommitWriter {
     }
   }
 
-  async #begin(until: number): Promise<void> {
+  async #begin(deadline: number): Promise<void> {
     this.#rollBack();
     for (; ; await sleep(retryDelayMs)) {
       try {
         this.#connection.all("begin immediate");
         return;
       } catch (error) {
-        if (!isBusy(error) || Date.now() > until) throw error;
+        if (!isBusy(error) || Date.now() > deadline) throw error;
       }
     }
   }

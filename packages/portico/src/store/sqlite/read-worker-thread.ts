@@ -1,4 +1,4 @@
-// The thread behind `read-worker.ts`: answers one question after another.
+// The thread of `read-worker.ts`. It runs one statement at a time.
 
 import type { SQLInputValue } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
@@ -8,9 +8,9 @@ import type { ReadFailure, ReadReply, ReadRequest } from "./read-worker.ts";
 const busyTimeoutMs = 1_000;
 const connection = new SqliteConnection(workerData as string, busyTimeoutMs);
 
-parentPort!.on("message", (question: ReadRequest) => {
-  connection.native.limits.length = question.maxBytes;
-  parentPort!.postMessage(reply(question));
+parentPort!.on("message", (request: ReadRequest) => {
+  connection.native.limits.length = request.maxBytes;
+  parentPort!.postMessage(reply(request));
 });
 
 function reply({ sql, values, maxBytes, isCut }: ReadRequest): ReadReply {

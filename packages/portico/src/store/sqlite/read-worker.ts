@@ -1,29 +1,29 @@
-// A thread that reads, as the main thread sees it: it is asked one statement at a time.
+// A reading thread, seen from the main thread. It runs one statement at a time.
 
 import { Worker } from "node:worker_threads";
 import { Problem } from "../../errors.ts";
 import type { ColumnValues } from "../database.ts";
 import { translateError } from "./connection.ts";
 
-/** What goes to the thread, and what comes back. */
+/** The message to the thread; `ReadReply` is the message back. */
 export interface ReadRequest {
   readonly sql: string;
   readonly values: readonly unknown[];
-  /** The length of a value, a page as text among them, beyond which it fails with `AnswerTooLarge`. */
+  /** The maximum length of a value. A page as text is one value; a longer one fails with `AnswerTooLarge`. */
   readonly maxBytes: number;
-  /** Whether rows are read one by one, until their texts together would be longer than that. */
+  /** Whether to read row by row, until the texts of the rows together would exceed `maxBytes`. */
   readonly isCut?: boolean;
 }
 export type ReadReply = { readonly rows: readonly ColumnValues[] } | { readonly failure: ReadFailure };
 
-/** An error, in the parts that tell its kind. An `Error` itself would lose its codes on the way. */
+/** The parts of an error that identify its kind. An `Error` would lose its codes when it is cloned. */
 export interface ReadFailure {
   readonly message: string;
   readonly code: string | undefined;
   readonly errcode: number | undefined;
 }
 
-/** Enough for an answer of the largest size; with more, V8 would leave as much more garbage before it collects it. */
+/** Enough for the largest answer. With a higher limit, V8 would keep more garbage before it collects it. */
 const resourceLimits = { maxOldGenerationSizeMb: 160, maxYoungGenerationSizeMb: 4 };
 
 interface PendingReply {
@@ -31,9 +31,9 @@ interface PendingReply {
   readonly reject: (error: unknown) => void;
 }
 
-export class ReadThread {
+export class ReadWorker {
   readonly #worker: Worker;
-  #waiting: PendingReply | undefined;
+  #pending: PendingReply | undefined;
   #hasEnded = false;
 
   constructor(file: string) {
@@ -43,8 +43,8 @@ export class ReadThread {
     });
     this.#worker.unref();
     this.#worker.on("message", (reply: ReadReply) => {
-      const pending = this.#waiting;
-      this.#waiting = undefined;
+      const pending = this.#pending;
+      this.#pending = undefined;
       if ("rows" in reply) pending?.resolve(reply.rows);
       else pending?.reject(translateError(errorOf(reply.failure)));
     });
@@ -52,16 +52,16 @@ export class ReadThread {
     this.#worker.on("exit", () => this.#end(new Error("the reading thread ended")));
   }
 
-  /** Whether it can be asked nothing more. */
+  /** Whether the thread has ended and can run no further statement. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
 
-  /** All rows of a statement. Ask again only when it has answered. */
-  query(question: ReadRequest): Promise<readonly ColumnValues[]> {
+  /** All rows of a statement. Call it again only after the previous call has settled. */
+  query(request: ReadRequest): Promise<readonly ColumnValues[]> {
     return new Promise((resolve, reject) => {
-      this.#waiting = { resolve, reject };
-      this.#worker.postMessage(question);
+      this.#pending = { resolve, reject };
+      this.#worker.postMessage(request);
     });
   }
 
@@ -69,11 +69,11 @@ export class ReadThread {
     await this.#worker.terminate();
   }
 
-  /** It ran out of memory, or ended in another way that no statement should end it. */
+  /** Called when the thread runs out of memory or ends for another unexpected reason. */
   #end(error: unknown): void {
     this.#hasEnded = true;
-    this.#waiting?.reject(new Problem("unavailable", undefined, [], {}, error));
-    this.#waiting = undefined;
+    this.#pending?.reject(new Problem("unavailable", undefined, [], {}, error));
+    this.#pending = undefined;
   }
 }
 

@@ -1,19 +1,19 @@
-// Reads that may take long, or return much, run in threads of their own, with connections of their own: SQLite answers while the
-// caller waits, and the requests of everybody else must not wait with it.
+// Runs slow and large reads in worker threads with their own connections. SQLite is synchronous: on the main thread, such
+// a read would block all other requests.
 
 import type { ColumnValues } from "../database.ts";
 import { bytesOf, type CountRefused, SlowReadQueue } from "../slow-read-queue.ts";
-import { type ReadRequest, ReadThread } from "./read-worker.ts";
+import { type ReadRequest, ReadWorker } from "./read-worker.ts";
 
-/** A tenant has two, and the third is started only where another one needs it. */
+/** One tenant can use two threads; the third is started when another tenant needs it. */
 const threads = 3;
 const threadsOfTenant = 2;
 
-export class ReadWorker {
+export class ReadWorkers {
   readonly #file: string;
   readonly #queue: SlowReadQueue;
-  readonly #all = new Set<ReadThread>();
-  #idle: ReadThread[] = [];
+  readonly #all = new Set<ReadWorker>();
+  #idle: ReadWorker[] = [];
 
   constructor(file: string, timeoutMs: number, countRefused: CountRefused) {
     this.#file = file;
@@ -25,26 +25,26 @@ export class ReadWorker {
     });
   }
 
-  /** All rows of a statement, which reads for a tenant. Threads start when they are needed first. */
-  query(tenantId: string, question: ReadRequest): Promise<readonly ColumnValues[]> {
-    return this.#queue.run(tenantId, bytesOf(question.values), async () => {
-      const thread = this.#idle.pop() ?? this.#start();
+  /** All rows of a statement that reads for a tenant. Threads are started when they are first needed. */
+  query(tenantId: string, request: ReadRequest): Promise<readonly ColumnValues[]> {
+    return this.#queue.run(tenantId, bytesOf(request.values), async () => {
+      const worker = this.#idle.pop() ?? this.#start();
       try {
-        return await thread.query(question);
+        return await worker.query(request);
       } finally {
-        if (thread.hasEnded) this.#all.delete(thread);
-        else this.#idle.push(thread);
+        if (worker.hasEnded) this.#all.delete(worker);
+        else this.#idle.push(worker);
       }
     });
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#all].map((thread) => thread.close()));
+    await Promise.all([...this.#all].map((worker) => worker.close()));
   }
 
-  #start(): ReadThread {
-    const thread = new ReadThread(this.#file);
-    this.#all.add(thread);
-    return thread;
+  #start(): ReadWorker {
+    const worker = new ReadWorker(this.#file);
+    this.#all.add(worker);
+    return worker;
   }
 }

@@ -1,5 +1,5 @@
-// Tables in SQLite. Each has a row number of its own beside its id: rows are kept in that order, and the search
-// index refers to it.
+// Tables in SQLite. Each has an integer primary key besides its id: rows are stored in its order, and the search index
+// refers to it.
 
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
@@ -17,14 +17,14 @@ const typeNames = new Map<string, string>([
 ]);
 
 export const sqliteTables: TableDialect = {
-  // A table that is made anew must not take the rows that refer to it along when the old one is dropped.
+  // When a table is recreated, dropping the old one must not delete the rows that refer to it.
   before: ["pragma foreign_keys = off"],
   after: ["pragma foreign_keys = on"],
   nullsFirst: sql``,
 
   isConcurrent: false,
 
-  // The transaction holds the only write lock; others wait for it at their own writes only.
+  // The transaction holds the only write lock; it blocks other writers and no readers.
   async lock() {},
   async limitLockWait() {},
 
@@ -73,7 +73,7 @@ export const sqliteTables: TableDialect = {
     return columns.flatMap((column) => addColumn(table, column));
   },
 
-  // They stand in the statement that makes the table; what they lead to need not be there yet.
+  // Foreign keys are part of `create table`; the referenced table need not exist yet.
   addReferences: () => ({ added: [], checked: [] }),
 
   addIndex: (table, index) => createIndex(sqliteTables, table, index),
@@ -85,8 +85,8 @@ export const sqliteTables: TableDialect = {
   },
 
   /**
-   * FTS5 without a copy of the text. The words were cut by `query/search-terms.ts`, so only the space separates them: to
-   * the `ascii` tokenizer every character of another script is a letter.
+   * A contentless FTS5 table: it stores no copy of the text. `query/search-terms.ts` has split the words, so only the space
+   * separates them: the `ascii` tokenizer treats every non-ASCII character as part of a word.
    */
   createSearch(table) {
     const index = sql.table(searchTable(table.name));
@@ -116,7 +116,7 @@ function definition(column: Column): RawBuilder<unknown> {
   return columnDefinition(sqliteDialect.columnType[column.type], column);
 }
 
-/** @param added columns that processes of the version before do not fill */
+/** @param added columns that processes of the previous version do not fill */
 function createTable(table: Table, name: string, added: readonly Column[] = []): RawBuilder<unknown> {
   const ownNumber = table.columns.find((column) => column.type === "sequence");
   const lines = [
@@ -140,7 +140,7 @@ function addColumn(table: Table, column: Column): RawBuilder<unknown>[] {
   const add = sql`alter table ${sql.table(table.name)} add column `;
   if (column.isNullable || column.defaultValue !== undefined)
     return [sql`${add}${definition(column)}${defaultOf(column, encodeFill)}`];
-  // The table is empty; SQLite adds no such column all the same.
+  // The table is empty, but SQLite still refuses to add a `not null` column without a default.
   return [
     sql`${add}${definition({ ...column, isNullable: true })}`,
     sql`alter table ${sql.table(table.name)} alter column ${sql.ref(column.name)} set not null`,
@@ -151,7 +151,7 @@ function encodeFill(fill: NonNullable<Column["defaultValue"]>): string | number 
   return typeof fill === "boolean" ? Number(fill) : fill;
 }
 
-/** SQLite cannot add a reference to a table, so the table is made anew and its rows are copied. */
+/** SQLite cannot add a foreign key to a table, so the table is recreated and its rows are copied. */
 function rebuild(table: Table, added: readonly Column[]): RawBuilder<unknown>[] {
   const next = `${table.name}_next`;
   const copied = [

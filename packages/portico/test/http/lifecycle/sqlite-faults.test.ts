@@ -42,7 +42,7 @@ describe("a file that is not where it was", () => {
     );
     await sleep(400);
     assert.equal(linesOf(served.portico, "was moved, removed or replaced"), 1);
-    assert.equal(linesOf(served.portico, "the database file is back"), 1);
+    assert.equal(linesOf(served.portico, "the database file is restored"), 1);
   });
 
   test("what is acknowledged while it is being replaced is in the file", async () => {
