@@ -26,7 +26,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { catalogue } from "../../src/errors.ts";
 import { Browser } from "./browser.ts";
-import { makeWorkspace, Portico, program, projectFolder, type Workspace } from "./server.ts";
+import { CommandBridge } from "./command-bridge.ts";
+import { makeWorkspace, Portico, projectFolder, type Workspace } from "./server.ts";
 import { VaryingValues } from "./varying-values.ts";
 
 export interface Block {
@@ -92,6 +93,7 @@ export async function runDocuments(paths: readonly string[]): Promise<number> {
 class Project {
   readonly #workspaces: Workspace[];
   #folder: string;
+  readonly #commands: CommandBridge;
   readonly #values = new VaryingValues();
   #server: Portico | undefined;
   #variables: Readonly<Record<string, string>> = {};
@@ -100,9 +102,10 @@ class Project {
   /** The address at which a person confirms the latest device code. */
   #verificationUrl: string | undefined;
 
-  private constructor(workspace: Workspace, folder: string) {
+  private constructor(workspace: Workspace, folder: string, commands: CommandBridge) {
     this.#workspaces = [workspace];
     this.#folder = folder;
+    this.#commands = commands;
   }
 
   static async create(): Promise<Project> {
@@ -111,7 +114,7 @@ class Project {
     symlinkSync(join(projectFolder, "packages/portico"), join(folder, "node_modules/portico"));
     for (const name of ["service", "portico.config.ts", "package.json"])
       cpSync(join(projectFolder, name), join(folder, name), { recursive: true });
-    return new Project(await makeWorkspace("sqlite"), folder);
+    return new Project(await makeWorkspace("sqlite"), folder, await CommandBridge.start());
   }
 
   /** Replaces the declarations, in a folder of their own, as a process loads a file once. */
@@ -157,6 +160,7 @@ class Project {
 
   async remove(): Promise<void> {
     await this.#stop();
+    await this.#commands.stop();
     for (const workspace of this.#workspaces) await workspace.remove();
     rmSync(this.#folder, { recursive: true, force: true });
   }
@@ -178,7 +182,7 @@ class Project {
     const variablesFile = join(this.#folder, "variables");
     const script = [
       'curl() { command curl --silent --show-error --include "$@"; }',
-      `npx() { shift; "${process.execPath}" "${program}" "$@"; }`,
+      this.#commands.shellFunction,
       "set -o allexport",
       this.#values
         .real(text)
