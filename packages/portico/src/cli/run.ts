@@ -50,7 +50,7 @@ export async function run(words: readonly string[], project: Project): Promise<s
   if (args.isSet("help")) return helpOf(command);
   for (const [name, { isRequired }] of Object.entries(command.options)) if (isRequired) args.required(name);
   const output = await command.run(args);
-  return output && textOf(output, args.isSet("json"));
+  return output && outputText(output, args.isSet("json"));
 }
 
 function isHelpFlag(word: string): boolean {
@@ -62,12 +62,12 @@ async function everyCommand(): Promise<readonly Command[]> {
   return loaded.flatMap(({ commands }) => commands);
 }
 
-function textOf({ json, lines }: CommandOutput, isJson: boolean): string {
+function outputText({ json, lines }: CommandOutput, isJson: boolean): string {
   return isJson ? JSON.stringify(json) : lines.join("\n");
 }
 
 /** One line for an error that the operator can fix; any other is a bug, and its stack helps to find it. */
-export function messageOf(error: unknown): string {
+export function operatorMessage(error: unknown): string {
   if (error instanceof OperatorError || error instanceof Problem) return error.message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -11,7 +11,7 @@ import { currentEventType } from "./event-type.ts";
 const batchSize = 2_000;
 const pauseMs = 10;
 
-interface Range {
+interface SequenceRange {
   /** Sequence numbers; the first one is excluded. */
   readonly after: number;
   readonly until: number;
@@ -22,7 +22,7 @@ const selectNewest = defineQuery([eventsTable], (db) =>
 );
 
 /** The end of the next batch. */
-const selectBatchEnd = defineQuery([eventsTable], (db, { after, until }: ParametersOf<Range>) =>
+const selectBatchEnd = defineQuery([eventsTable], (db, { after, until }: ParametersOf<SequenceRange>) =>
   db
     .selectFrom(
       db
@@ -37,7 +37,7 @@ const selectBatchEnd = defineQuery([eventsTable], (db, { after, until }: Paramet
     .select(sql<number | null>`max(sequence)`.as("end")),
 );
 
-const countTypes = defineQuery([eventsTable], (db, { after, until }: ParametersOf<Range>) =>
+const countTypes = defineQuery([eventsTable], (db, { after, until }: ParametersOf<SequenceRange>) =>
   db
     .selectFrom("events")
     .select(["kind", sql<number>`count(*)`.as("count")])
@@ -48,7 +48,10 @@ const countTypes = defineQuery([eventsTable], (db, { after, until }: ParametersO
 
 const updateType = defineQuery(
   [eventsTable],
-  (db, { after, until, stored, current }: ParametersOf<Range & { stored: string; current: string }>) =>
+  (
+    db,
+    { after, until, stored, current }: ParametersOf<SequenceRange & { stored: string; current: string }>,
+  ) =>
     db
       .updateTable("events")
       .set({ kind: current })
@@ -88,7 +91,7 @@ export async function rewriteEventTypes(
   return rewritten;
 }
 
-function rewriteBatch(store: Store, range: Range, isDryRun: boolean): Promise<number> {
+function rewriteBatch(store: Store, range: SequenceRange, isDryRun: boolean): Promise<number> {
   return store.transaction(async (session) => {
     let rewritten = 0;
     for (const { kind: stored, count } of await countTypes(store).all(session, range)) {

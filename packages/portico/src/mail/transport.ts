@@ -1,5 +1,6 @@
 // Sends mails by SMTP with nodemailer, over a pool of connections.
 
+import { errorMessage } from "../lib/error-message.ts";
 import type { LeasedMail } from "./outbox.ts";
 
 export interface Address {
@@ -65,7 +66,7 @@ export async function openTransport(url: string, from: Address): Promise<Transpo
       try {
         await pool.sendMail(message);
       } catch (error) {
-        throw new DeliveryError(redact(messageOf(error)), isPermanent(error), error);
+        throw new DeliveryError(redact(errorMessage(error)), isPermanent(error), error);
       }
     },
     close: () => pool.close(),
@@ -79,10 +80,6 @@ export async function openTransport(url: string, from: Address): Promise<Transpo
 function isPermanent(error: unknown): boolean {
   if (!(error instanceof Error && "command" in error && "responseCode" in error)) return false;
   return error.command === "RCPT TO" && Number(error.responseCode) >= 500 && error.responseCode !== 503;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message || String("code" in error && error.code) : String(error);
 }
 
 /** Replies of a server can repeat what it was sent. Removes the password in every form in which it is sent. */

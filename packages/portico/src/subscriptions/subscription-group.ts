@@ -85,7 +85,7 @@ export class SubscriptionGroup {
       const texts = await Promise.all(batch.map(({ rowId }) => this.#read(rowId, caller)));
       // A row that has been deleted since then has a later event.
       const messages = batch.flatMap(({ sequence }, index) =>
-        texts[index] === "null" ? [] : [messageOf(this.plan, sequence, texts[index]!)],
+        texts[index] === "null" ? [] : [renderMessage(this.plan, sequence, texts[index]!)],
       );
       if (messages.length > 0) yield messages;
     }
@@ -160,7 +160,7 @@ function* recordedMessages(
   let messages: Message[] = [];
   let characters = 0;
   for (const { sequence, row } of events) {
-    const message = messageOf(plan, sequence, plan.rowText(row));
+    const message = renderMessage(plan, sequence, plan.rowText(row));
     messages.push(message);
     characters += message.text.length;
     if (characters < maxBatchCharacters) continue;
@@ -171,7 +171,7 @@ function* recordedMessages(
   if (messages.length > 0) yield messages;
 }
 
-function messageOf(plan: SubscriptionPlan, sequence: number, row: string): Message {
+function renderMessage(plan: SubscriptionPlan, sequence: number, row: string): Message {
   const text = plan.render(sequence, row);
   return { sequence, text, bytes: Buffer.byteLength(text) };
 }

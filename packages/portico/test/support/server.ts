@@ -115,12 +115,12 @@ export async function portico(
   { env = {}, cwd = projectFolder }: CommandOptions = {},
 ): Promise<CommandResult> {
   // Loaded here only: tests of pure functions need none of it.
-  const { messageOf, run } = await import("../../src/cli/run.ts");
+  const { operatorMessage, run } = await import("../../src/cli/run.ts");
   try {
     const output = await run(words, { folder: cwd, environment: { DATABASE_URL: databaseUrl, ...env } });
     return { code: 0, stdout: `${output}\n`, stderr: "" };
   } catch (error) {
-    return { code: 1, stdout: "", stderr: `portico: ${messageOf(error)}\n` };
+    return { code: 1, stdout: "", stderr: `portico: ${operatorMessage(error)}\n` };
   }
 }
 

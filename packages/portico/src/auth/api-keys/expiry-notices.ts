@@ -31,7 +31,7 @@ export const expiryIndexes: readonly OwnIndex[] = [
 ];
 
 /** Selects keys to notify about, after the one with this id. */
-interface Page {
+interface DueKeysQuery {
   readonly now: string;
   readonly until: string;
   readonly after: string;
@@ -42,7 +42,7 @@ interface Due {
   readonly id: string;
 }
 
-const selectDue = defineQuery([apiKeysTable], (db, { now, until, after }: ParametersOf<Page>) =>
+const selectDue = defineQuery([apiKeysTable], (db, { now, until, after }: ParametersOf<DueKeysQuery>) =>
   db
     .selectFrom("api_keys")
     .select(["tenant_id as tenantId", "id"])

@@ -21,7 +21,7 @@ export function accentOn(backgroundColour: string, colour: string): Accent {
   const mixes = Array.from({ length: steps + 1 }, (_, step) => mixed(requested, opposite, step / steps));
   const accent = mixes.find((mix) => contrast(mix, background) >= minContrast) ?? opposite;
   const isDark = contrast(accent, white) >= contrast(accent, black);
-  return { colour: textOf(accent), onColour: textOf(isDark ? white : black) };
+  return { colour: hexColor(accent), onColour: hexColor(isDark ? white : black) };
 }
 
 /** @param colour `#0b57d0` */
@@ -30,7 +30,7 @@ function rgbOf(colour: string): Rgb {
   return [part(1), part(3), part(5)];
 }
 
-function textOf(rgb: Rgb): string {
+function hexColor(rgb: Rgb): string {
   return `#${rgb.map((part) => part.toString(16).padStart(2, "0")).join("")}`;
 }
 

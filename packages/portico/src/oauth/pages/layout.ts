@@ -16,10 +16,10 @@ type Part = string | number | Html | undefined | readonly Html[];
 
 /** HTML in which every value is escaped unless it is `Html`. `` html`<p>${name}</p>` `` */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
-  return new Html(strings.map((text, index) => text + textOf(parts[index])).join(""));
+  return new Html(strings.map((text, index) => text + renderPart(parts[index])).join(""));
 }
 
-function textOf(part: Part): string {
+function renderPart(part: Part): string {
   if (part === undefined) return "";
   if (part instanceof Html) return part.text;
   if (typeof part === "object") return part.map(({ text }) => text).join("");

@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { OperatorError, Problem } from "../../errors.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 import type { StoreOptions } from "../database.ts";
 import { Store } from "../store.ts";
 import { PostgresDatabase } from "./database.ts";
@@ -30,7 +31,7 @@ async function check(database: PostgresDatabase, url: string): Promise<void> {
     // The start fails with the first error; an error of closing adds nothing.
     database.close().catch(() => {});
     const cause = error instanceof Problem ? error.cause : error;
-    throw new OperatorError(`the database ${withoutPassword(url)} cannot be reached: ${messageOf(cause)}`);
+    throw new OperatorError(`the database ${withoutPassword(url)} cannot be reached: ${errorMessage(cause)}`);
   }
 }
 
@@ -41,9 +42,4 @@ function throwUnreachable(): never {
 function withoutPassword(url: string): string {
   const { protocol, host, pathname } = new URL(url);
   return `${protocol}//${host}${pathname}`;
-}
-
-function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.message || ("code" in error ? String(error.code) : error.name);
 }

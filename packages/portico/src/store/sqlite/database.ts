@@ -4,6 +4,7 @@
 import { closeSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { OperatorError } from "../../errors.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 import type { Report } from "../../lib/report.ts";
 import { AnswerTooLarge, maxAnswerBytes, quickAnswerBytes } from "../../query/answer-size.ts";
 import type {
@@ -46,7 +47,7 @@ export class SqliteDatabase implements Database {
       this.#reader = new SqliteConnection(file, 1_000, quickAnswerBytes);
       this.#readTransaction = new ReadTransaction(this.#reader);
     } catch (error) {
-      throw new OperatorError(`the database file ${file} cannot be opened: ${messageOf(error)}`);
+      throw new OperatorError(`the database file ${file} cannot be opened: ${errorMessage(error)}`);
     }
     this.#readWorkers = new ReadWorkers(file, slowReadMs, (what) => this.#countRefused(what));
   }
@@ -108,8 +109,4 @@ export class SqliteDatabase implements Database {
     this.#readTransaction.close();
     this.#reader.native.close();
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
