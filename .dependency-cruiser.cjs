@@ -18,6 +18,7 @@ const order = [
   "engine",
   "usage",
   "subscriptions",
+  "api",
   "rest",
   "graphql",
   "oauth",

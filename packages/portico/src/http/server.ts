@@ -1,6 +1,7 @@
 // The HTTP server around the protocols: request ids, logs, sizes, media types, identity, errors, time-outs.
 
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
+import type { ChargeAnswer } from "../api/route-options.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { Caller, Quota } from "../declare/caller.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -235,7 +236,7 @@ function registerProtocols(
   const basePath = new URL(publicUrl).pathname.replace(/\/$/, "");
   registerGrantRoutes(routes, { server: oauth.server, basePath, callerOf });
   const count = (caller: Caller): Promise<void> => countOperation(quotas.ofKeys, caller);
-  const charge: RestOptions["chargeAnswer"] = (...charging) => chargeAnswer(quotas.ofKeys, ...charging);
+  const charge: ChargeAnswer = (...charging) => chargeAnswer(quotas.ofKeys, ...charging);
   const logSocket: StreamAccess["logSocket"] = (line, caller) =>
     log.logger.info({ ...line, ...(caller && credentialOf(caller)) }, "web socket closed");
   const onInternalError = (err: unknown): void => log.logger.error({ err }, "operation of a stream failed");

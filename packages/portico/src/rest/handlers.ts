@@ -1,8 +1,8 @@
 // The handlers of operations: each parses a request, calls the engine and writes the response.
 
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { ResourceRouteOptions, SetQuotaHeaders } from "../api/route-options.ts";
 import type { Caller } from "../declare/caller.ts";
-import type { Engine } from "../engine/engine.ts";
 import type { WriteResult } from "../engine/write-result.ts";
 import { originForm } from "../lib/origin-form.ts";
 import type { ResourceModel } from "../model/model.ts";
@@ -16,15 +16,9 @@ import { envelope } from "./envelope.ts";
 import { parseList, parseRowSelection } from "./query/list.ts";
 import { type QueryParameters, queryParametersOf, requireParameters } from "./query/parameters.ts";
 
-export interface RestOptions {
-  readonly engine: Engine;
+export interface RestOptions extends ResourceRouteOptions {
   /** What operations of the kind `report` return, by the id of the operation. */
   readonly reports: Readonly<Record<string, ReadReport>>;
-  /** What links begin with if the server is reached under a path: `/api`. */
-  readonly basePath: string;
-  readonly callerOf: (request: FastifyRequest) => Caller;
-  /** Charges the size of a response to the quota of a caller, on top of the one token that every request takes. */
-  readonly chargeAnswer: (caller: Caller, tokens: number, setHeaders: SetHeaders) => Promise<void>;
 }
 
 /** @param parameters the query parameters of the request by name */
@@ -33,8 +27,6 @@ export type ReadReport = (
   id: string,
   parameters: Readonly<Record<string, string>>,
 ) => Promise<readonly unknown[]>;
-
-type SetHeaders = (headers: Readonly<Record<string, string>>) => void;
 
 type Params = { readonly id: string; readonly parentId?: string };
 type Request = FastifyRequest<{ Params: Params }>;
@@ -178,7 +170,7 @@ export class OperationHandlers implements Readonly<Record<OperationKind, Handler
     reply.header("Content-Type", jsonType);
     const tokens = tokensOf(text);
     if (tokens === 0) return text;
-    const setHeaders: SetHeaders = (headers) => void reply.headers(headers);
+    const setHeaders: SetQuotaHeaders = (headers) => void reply.headers(headers);
     return this.#options.chargeAnswer(caller, tokens, setHeaders).then(() => text);
   }
 

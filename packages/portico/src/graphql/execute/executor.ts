@@ -1,5 +1,6 @@
 // From a request to the text of its response. Each stage is one line.
 
+import type { ChargeAnswer, SetQuotaHeaders, TakeTokens } from "../../api/route-options.ts";
 import type { Caller } from "../../declare/caller.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { Problem } from "../../errors.ts";
@@ -35,15 +36,6 @@ export interface ExecutorDependencies {
   readonly takeTokens: TakeTokens;
   readonly chargeAnswer: ChargeAnswer;
 }
-
-/** Charges a caller's quota for the size of a response, even if fewer tokens are left. */
-export type ChargeAnswer = (caller: Caller, tokens: number, setHeaders: SetQuotaHeaders) => Promise<void>;
-
-/** Charges the cost of an operation on top of the one token every request takes. @throws Problem `rate_limited` */
-export type TakeTokens = (caller: Caller, tokens: number, setHeaders: SetQuotaHeaders) => Promise<void>;
-
-/** Sets the response headers for the remaining quota. */
-export type SetQuotaHeaders = (headers: Readonly<Record<string, string>>) => void;
 
 /** Rows that cost one token. */
 export const rowsPerToken = 100;

@@ -2,37 +2,25 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import Negotiator from "negotiator";
+import type { ResourceRouteOptions, SetQuotaHeaders, TakeTokens } from "../../api/route-options.ts";
 import type { Caller } from "../../declare/caller.ts";
-import type { Engine } from "../../engine/engine.ts";
 import { LoggedProblem, Problem } from "../../errors.ts";
 import { yieldToEventLoop } from "../../lib/time-slice.ts";
 import type { SubscriptionHub } from "../../subscriptions/hub.ts";
 import type { GraphqlLimits } from "../document/graphql-limits.ts";
 import { type GraphqlRequest, requestOfBody, requestOfTarget } from "../document/request.ts";
 import { requireAnyScope } from "../document/scopes.ts";
-import {
-  type ChargeAnswer,
-  Executor,
-  failedResponse,
-  type GraphqlResponse,
-  type SetQuotaHeaders,
-  type TakeTokens,
-} from "../execute/executor.ts";
+import { Executor, failedResponse, type GraphqlResponse } from "../execute/executor.ts";
 import { failureOf } from "../execute/failure.ts";
 import { buildApi } from "../schema/schema.ts";
 import { graphiqlPage, pageHeaders } from "./graphiql.ts";
 import { serveGraphiqlFiles } from "./graphiql-files.ts";
 import { type StreamAccess, Streams } from "./streams.ts";
 
-export interface GraphqlOptions extends StreamAccess {
-  readonly engine: Engine;
+export interface GraphqlOptions extends StreamAccess, ResourceRouteOptions {
   readonly hub: SubscriptionHub;
   readonly limits: GraphqlLimits;
-  /** The path prefix of the public URL: `/api`. */
-  readonly basePath: string;
-  readonly callerOf: (request: FastifyRequest) => Caller;
   readonly takeTokens: TakeTokens;
-  readonly chargeAnswer: ChargeAnswer;
   /** Counts a request for GraphiQL, which needs no credential, against the client's address. @throws Problem `rate_limited` */
   readonly countFile: (request: FastifyRequest) => Promise<void>;
   /** Reports unexpected errors of streamed operations. */

@@ -1,8 +1,8 @@
 // `GET /v1/grants` lists the access that the caller's user has granted to applications. `DELETE /v1/grants/{id}` revokes
 // a grant of any user of the tenant; it takes the scope to manage clients.
 
-import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Caller } from "../../declare/caller.ts";
+import type { FastifyInstance } from "fastify";
+import type { RouteOptions } from "../../api/route-options.ts";
 import { requireScope } from "../../engine/authorize.ts";
 import { type Detail, Problem, validationError } from "../../errors.ts";
 import { Hmac } from "../../lib/hmac.ts";
@@ -12,11 +12,8 @@ import type { AuthorizationServer } from "../authorization-server.ts";
 import { deriveSecrets } from "../endpoints/issuer.ts";
 import { byPosition, type GrantPosition, grantOwner, grantsOf } from "../interaction/grant.ts";
 
-export interface GrantRouteOptions {
+export interface GrantRouteOptions extends RouteOptions {
   readonly server: AuthorizationServer;
-  /** The path of PUBLIC_URL. */
-  readonly basePath: string;
-  readonly callerOf: (request: FastifyRequest) => Caller;
 }
 
 const path = "/v1/grants";
