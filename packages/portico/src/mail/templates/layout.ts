@@ -1,6 +1,8 @@
 // Renders an email as plain text and as HTML. Its values come from users, so each value stays one line of text and never
 // becomes markup or a header.
 
+import { escapeHtml } from "../../lib/escape-html.ts";
+
 /** The content of an email, independent of its format. */
 export interface EmailContent {
   readonly subject: string;
@@ -76,16 +78,16 @@ function plainText({ greeting, opening, facts, advice }: EmailContent): string {
 function html({ subject, greeting, opening, facts, advice }: EmailContent): string {
   const rows = facts.map(
     ([label, value]) =>
-      `<tr><th align="left" valign="top" style="padding:2px 16px 2px 0;font-weight:normal;opacity:.7">${escapeHtml(label)}</th><td style="padding:2px 0;word-break:break-word">${escapeHtml(value)}</td></tr>`,
+      `<tr><th align="left" valign="top" style="padding:2px 16px 2px 0;font-weight:normal;opacity:.7">${escapeLine(label)}</th><td style="padding:2px 0;word-break:break-word">${escapeLine(value)}</td></tr>`,
   );
   const steps = advice.map(({ sentence, commands = [], link }) => {
     const lines = commands.map(
-      (command) => `<code style="word-break:break-all">${escapeHtml(command)}</code>`,
+      (command) => `<code style="word-break:break-all">${escapeLine(command)}</code>`,
     );
     const commandBlock = lines.length > 0 ? `\n<p style="padding-left:16px">${lines.join("<br>\n")}</p>` : "";
     const linkBlock =
-      link === undefined ? "" : `\n<p><a href="${escapeHtml(link)}">${escapeHtml(link)}</a></p>`;
-    return `<p>${escapeHtml(sentence)}</p>${commandBlock}${linkBlock}`;
+      link === undefined ? "" : `\n<p><a href="${escapeLine(link)}">${escapeLine(link)}</a></p>`;
+    return `<p>${escapeLine(sentence)}</p>${commandBlock}${linkBlock}`;
   });
   return `<!doctype html>
 <html lang="en">
@@ -94,11 +96,11 @@ function html({ subject, greeting, opening, facts, advice }: EmailContent): stri
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="supported-color-schemes" content="light dark">
-<title>${escapeHtml(subject)}</title>
+<title>${escapeLine(subject)}</title>
 </head>
 <body style="font:16px/1.5 system-ui,-apple-system,'Segoe UI',sans-serif;max-width:600px;margin:0 auto;padding:24px">
-<p>${escapeHtml(greeting)}</p>
-<p>${escapeHtml(opening)}</p>
+<p>${escapeLine(greeting)}</p>
+<p>${escapeLine(opening)}</p>
 <table role="presentation" cellspacing="0" cellpadding="0" style="border-collapse:collapse">
 ${rows.join("\n")}
 </table>
@@ -108,14 +110,6 @@ ${steps.join("\n")}
 `;
 }
 
-const entities: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
-function escapeHtml(value: string): string {
-  return oneLine(value).replaceAll(/[&<>"']/g, (character) => entities[character]!);
+function escapeLine(value: string): string {
+  return escapeHtml(oneLine(value));
 }

@@ -1,6 +1,7 @@
 // What all pages share: HTML with automatic escaping, one style sheet, and security headers.
 
 import { hash } from "node:crypto";
+import { escapeHtml } from "../../lib/escape-html.ts";
 import type { Issuer } from "../endpoints/issuer.ts";
 import { type Accent, accentOn } from "./accent.ts";
 
@@ -24,18 +25,6 @@ function renderPart(part: Part): string {
   if (part instanceof Html) return part.text;
   if (typeof part === "object") return part.map(({ text }) => text).join("");
   return escapeHtml(String(part));
-}
-
-const entities: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => entities[character]!);
 }
 
 const backgrounds = { light: "#ffffff", dark: "#1c2128" } as const;
