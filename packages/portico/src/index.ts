@@ -45,7 +45,7 @@ export type { ServerOptions } from "./server.ts";
  * database is migrated. Neither the environment nor `portico.config.ts` is read, and nothing of the process is changed,
  * so that several servers can run beside each other.
  *
- * @param options the settings of docs/settings.md, each with its default
+ * @param options the settings of docs/reference/settings.md, each with its default
  * @throws Error for invalid settings or declarations, and for a database that cannot be opened
  * @example
  * const server = await createServer(app, { databaseUrl: "file:./test.db", port: 0 });
