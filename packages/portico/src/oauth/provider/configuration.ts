@@ -79,7 +79,14 @@ export function configuration({ library, storage, issuer, keys, secrets, keySets
         enabled: true,
         allowedPolicy: async (_context, client, token) => mayIntrospect(client, token),
       },
-      revocation: { enabled: true },
+      revocation: {
+        enabled: true,
+        allowedPolicy: async (_context, client, token) => {
+          if (token.clientId === client.clientId) return true;
+          if (client.clientAuthMethod === "none") return false;
+          throw new errors.InvalidRequest("client is not authorized to revoke the presented token");
+        },
+      },
       deviceFlow: deviceFlow(issuer, storage.bruteForce),
       rpInitiatedLogout: {
         enabled: true,

@@ -1,7 +1,7 @@
 // Signing keys from a file.
 
 import assert from "node:assert/strict";
-import { createPublicKey, generateKeyPairSync, hash, type KeyObject, verify } from "node:crypto";
+import { createPublicKey, generateKeyPairSync, hash, type KeyObject, sign, verify } from "node:crypto";
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { basic, makeClient, type OAuthClientMade, post } from "../../support/oauth.ts";
 import { serve } from "../../support/scenario.ts";
-import { makeWorkspace, porticoProcess } from "../../support/server.ts";
+import { makeWorkspace, onEachDatabase, porticoProcess } from "../../support/server.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "portico-signing-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -71,6 +71,39 @@ describe("a signing key from a file", () => {
       assert.ok(Date.now() < until, "nobody is told of the faulty file");
       assert.equal(kidOf(await token()), thumbprint(second));
       await sleep(200);
+    }
+  });
+});
+
+onEachDatabase("tokens that the operator signs for others with the same key", (database) => {
+  const key = makeKey();
+  const served = serve(database, {
+    env: { PORTICO_SIGNING_KEY: fileOf(`shared-${database}.pem`, pemOf(key)) },
+  });
+
+  test("are refused unless all their claims are those of an access token", async () => {
+    const machine = await makeClient(served, "--type", "confidential", "--scopes", "posts:read");
+    const fields = { grant_type: "client_credentials", scope: "posts:read" };
+    const { body } = await post(served, "/token", fields, basic(machine));
+    const [header, payload] = body.access_token.split(".", 2);
+    const claims = JSON.parse(Buffer.from(payload, "base64url").toString());
+    const signed = (changes: object): string => {
+      const encoded = Buffer.from(JSON.stringify({ ...claims, ...changes })).toString("base64url");
+      const text = `${header}.${encoded}`;
+      const signature = sign("sha256", Buffer.from(text), { key, dsaEncoding: "ieee-p1363" });
+      return `${text}.${signature.toString("base64url")}`;
+    };
+    assert.equal((await served.request("/posts", { key: signed({}) })).status, 200);
+    for (const name of ["iss", "aud", "sub", "client_id", "tenant_id", "jti", "iat", "exp"]) {
+      for (const value of ["\0", "x", "", 1, null, {}]) {
+        // Any text is a token id, and any past time a time of issue.
+        if ((name === "jti" && typeof value === "string") || (name === "iat" && value === 1)) continue;
+        const token = signed({ [name]: value });
+        const { status } = await served.request("/posts", { key: token });
+        assert.equal(status, 401, `${name}: ${JSON.stringify(value)}`);
+        const { body } = await post(served, "/introspect", { token }, basic(machine));
+        assert.deepEqual(body, { active: false }, `${name}: ${JSON.stringify(value)}`);
+      }
     }
   });
 });
