@@ -19,7 +19,7 @@ const many = (count: number, part: (index: number) => string): string =>
 const list = <T>(length: number, item: (index: number) => T): T[] =>
   Array.from({ length }, (_, index) => item(index));
 
-const longest = 130_000;
+const maxLength = 130_000;
 const longName = "k".repeat(990);
 /** Longer than a column's name in PostgreSQL. */
 const alias = "x".repeat(70);
@@ -35,8 +35,8 @@ export function expensiveDocuments({ postId, userId }: WorstRows): Table {
 }
 
 const forValidation: Table = {
-  "a long comment": { query: `# ${"c".repeat(longest)}\n{ __typename }` },
-  "lines without anything": { query: `${"\n".repeat(longest)}{ __typename }` },
+  "a long comment": { query: `# ${"c".repeat(maxLength)}\n{ __typename }` },
+  "lines without anything": { query: `${"\n".repeat(maxLength)}{ __typename }` },
   "fragments in a chain": {
     query: `{ ...F0 } ${many(95, (index) => `fragment F${index} on Query { ...F${index + 1} }`)} fragment F95 on Query { ${many(100, (index) => `a${index}: __typename`)} }`,
   },
@@ -117,7 +117,7 @@ function forErrors(postId: string): Table {
     "fields in conflict": {
       query: `{ ${many(45, (index) => `posts { ${many(18, (inner) => `a${inner}: ${["id", "title", "body", "status"][(index + inner) % 4]}`)} }`)} }`,
     },
-    "a long literal of a wrong type": { query: `{ posts(limit: "${"9".repeat(longest - 100)}") { id } }` },
+    "a long literal of a wrong type": { query: `{ posts(limit: "${"9".repeat(maxLength - 100)}") { id } }` },
     "a missing scope in many places below long names": {
       query: `{ post(id: "${postId}") { ${longName}: author { ${many(300, (index) => `a${index}: posts { author { id } }`)} } } }`,
     },

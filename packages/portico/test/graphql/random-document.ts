@@ -30,37 +30,41 @@ export interface RandomDocument {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-export function randomDocument(schema: GraphQLSchema, known: Known, tape: readonly number[]): RandomDocument {
-  return new Writer(schema, known, tape).document();
+export function randomDocument(
+  schema: GraphQLSchema,
+  known: Known,
+  numbers: readonly number[],
+): RandomDocument {
+  return new Writer(schema, known, numbers).document();
 }
 
 /** The last use of a key changes with each request. */
-function isSteady({ name }: GraphQLField<unknown, unknown>): boolean {
+function isStable({ name }: GraphQLField<unknown, unknown>): boolean {
   return name !== "lastUsedAt";
 }
 
-const mostRoots = 3;
-const deepest = 5;
+const maxRootFields = 3;
+const maxDepth = 5;
 
 class Writer {
   readonly #schema: GraphQLSchema;
   readonly #known: Known;
-  readonly #tape: readonly number[];
+  readonly #numbers: readonly number[];
   #index = 0;
   #names = 0;
   readonly #fragments: { readonly name: string; readonly type: string; readonly text: string }[] = [];
   readonly #variables = new Map<string, { readonly type: string; readonly value: unknown }>();
 
-  constructor(schema: GraphQLSchema, known: Known, tape: readonly number[]) {
+  constructor(schema: GraphQLSchema, known: Known, numbers: readonly number[]) {
     this.#schema = schema;
     this.#known = known;
-    this.#tape = tape;
+    this.#numbers = numbers;
   }
 
   document(): RandomDocument {
     const root = this.#schema.getQueryType()!;
     const fields = Object.values(root.getFields());
-    const roots = Array.from({ length: 1 + this.#below(mostRoots) }, () =>
+    const roots = Array.from({ length: 1 + this.#below(maxRootFields) }, () =>
       this.#field(this.#pick(fields), 0, true),
     );
     if (this.#chance(4)) roots.push(`__typename${this.#directives()}`);
@@ -77,11 +81,11 @@ class Writer {
     return { text: `${head} { ${roots.join(" ")} }${tail}`, variables };
   }
 
-  #below(most: number): number {
-    const drawn = this.#tape[this.#index % Math.max(1, this.#tape.length)] ?? 0;
+  #below(limit: number): number {
+    const number = this.#numbers[this.#index % Math.max(1, this.#numbers.length)] ?? 0;
     this.#index += 1;
-    // The further the tape is read again, the smaller what is drawn.
-    return this.#index > this.#tape.length * 3 ? 0 : drawn % most;
+    // Zero after three passes, so that the document ends.
+    return this.#index > this.#numbers.length * 3 ? 0 : number % limit;
   }
 
   #chance(of: number): boolean {
@@ -94,8 +98,8 @@ class Writer {
 
   #selection(type: GraphQLObjectType, depth: number, isUnique = false): string {
     const fields = Object.values(type.getFields())
-      .filter(isSteady)
-      .filter((field) => depth < deepest || !isCompositeType(getNamedType(field.type)));
+      .filter(isStable)
+      .filter((field) => depth < maxDepth || !isCompositeType(getNamedType(field.type)));
     const parts = Array.from({ length: 1 + this.#below(5) }, () => {
       if (this.#chance(8)) return `${isUnique ? `${this.#alias("t")}: ` : ""}__typename${this.#directives()}`;
       if (!isUnique && this.#chance(7)) return this.#spread(type, depth);
@@ -110,7 +114,7 @@ class Writer {
       ? ["__Schema", "__schema"]
       : ["__Type", `__type(name: "${this.#pick(Object.keys(this.#schema.getTypeMap()))}")`];
     // Deeper nesting exceeds the limits.
-    const selection = this.#selection(this.#schema.getType(type) as GraphQLObjectType, deepest - 2);
+    const selection = this.#selection(this.#schema.getType(type) as GraphQLObjectType, maxDepth - 2);
     return `${this.#alias("i")}: ${field}${this.#directives()} ${selection}`;
   }
 

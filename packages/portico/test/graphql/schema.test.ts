@@ -31,14 +31,14 @@ function signature(type: string, field: string): string {
   const schema = buildSchema(readFileSync(file, "utf8"));
   const object = schema.getType(type);
   assert.ok(object instanceof GraphQLObjectType);
-  const found = object.getFields()[field]!;
-  const args = found.args.map((each) => {
+  const definition = object.getFields()[field]!;
+  const args = definition.args.map((each) => {
     const standard = each.default
       ? ` = ${JSON.stringify((each.default.literal as { value: string }).value)}`
       : "";
     return `${each.name}: ${each.type}${standard}`;
   });
-  return `${field}${args.length > 0 ? `(${args.join(", ")})` : ""}: ${found.type}`;
+  return `${field}${args.length > 0 ? `(${args.join(", ")})` : ""}: ${definition.type}`;
 }
 
 for (const [type, expected] of [
@@ -133,7 +133,7 @@ test("operations that a resource excludes are not in the schema", () => {
 
 for (const name of ["node", "query", "search"]) {
   test(`a resource named ${name} is a one-line error`, () => {
-    const taken = resource(name, { fields: { word: text() } });
-    assert.throws(() => sdlOf(taken as unknown as Resource), OperatorError);
+    const reserved = resource(name, { fields: { word: text() } });
+    assert.throws(() => sdlOf(reserved as unknown as Resource), OperatorError);
   });
 }

@@ -19,7 +19,7 @@ export function planSubscription(
   { text, compiled }: PreparedOperation,
   { operationName, variables }: GraphqlRequest,
 ): GraphqlSubscriptionPlan {
-  // Validation admits one root field (GraphQL, section 5.2.4.1), which `@skip` can remove.
+  // A valid subscription has one root field (GraphQL, section 5.2.4.1).
   const field = compiled.fields[0]?.field;
   const events = field?.mapping.selectEvents?.(field);
   if (!events) throw new Problem("validation_error", "The subscription selects no field.");

@@ -22,8 +22,8 @@ const start = `
   const { workers, options } = JSON.parse(document.getElementById("start").textContent);
   self.MonacoEnvironment = { globalAPI: false, getWorkerUrl: (_module, label) => workers[label] };
   const form = document.getElementById("key-form");
-  const refusal = document.getElementById("refusal");
-  const refusalOf = async (authorization) => {
+  const keyError = document.getElementById("key-error");
+  const errorFor = async (authorization) => {
     try {
       const response = await fetch(options.endpoint, {
         method: "POST",
@@ -39,8 +39,8 @@ const start = `
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const authorization = "Bearer " + document.getElementById("key").value.trim();
-    refusal.textContent = (await refusalOf(authorization)) ?? "";
-    if (refusal.textContent !== "") return;
+    keyError.textContent = (await errorFor(authorization)) ?? "";
+    if (keyError.textContent !== "") return;
     form.remove();
     const headers = JSON.stringify({ Authorization: authorization });
     YogaGraphiQL.renderYogaGraphiQL(document.getElementById("root"), { ...options, headers });

@@ -12,8 +12,8 @@ const firstQuery = `{
 const formStyle = `
 #key-form { max-width: 24rem; margin: 20vh auto 0; padding: 0 1rem; font: 1rem/1.5 system-ui, sans-serif; }
 #key-form input, #key-form button { display: block; box-sizing: border-box; width: 100%; margin: .25rem 0 .75rem; padding: .6rem; font: inherit; }
-#refusal { min-height: 1.5em; color: #b3261e; }
-@media (prefers-color-scheme: dark) { body { background: #0d1117; color: #e6edf3; } #refusal { color: #ffb4ab; } }
+#key-error { min-height: 1.5em; color: #b3261e; }
+@media (prefers-color-scheme: dark) { body { background: #0d1117; color: #e6edf3; } #key-error { color: #ffb4ab; } }
 `;
 
 const policy = [
@@ -85,7 +85,7 @@ export async function graphiqlPage(
 <label for="key">API key or access token</label>
 <input id="key" type="password" autocomplete="off" spellcheck="false" required>
 <button>Open</button>
-<p id="refusal" role="alert"></p>
+<p id="key-error" role="alert"></p>
 </form>
 <div id="root"></div>
 </body>

@@ -84,10 +84,10 @@ function afterInitialisation(served: Served<PorticoProcess>): void {
     // 400 MB of results, if all were produced at once.
     const count = 100;
     repeat(count, (number) => socket.subscribe(`q${number}`, "{ posts(limit: 40) { id body } }"));
-    let most = before;
+    let peak = before;
     for (const until = Date.now() + 2_000; Date.now() < until; await sleep(20))
-      most = Math.max(most, residentMib(served));
-    assert.ok(most < before + 5 * slackMib, `${before} MiB before, ${most} MiB at most`);
+      peak = Math.max(peak, residentMib(served));
+    assert.ok(peak < before + 5 * slackMib, `${before} MiB before, ${peak} MiB at the peak`);
     socket.socket.resume();
     await socket.message(() => socket.messages.filter(({ type }) => type === "complete").length === count);
     assert.ok(socket.messages.filter(({ type }) => type === "next").every(({ payload }) => payload.data));

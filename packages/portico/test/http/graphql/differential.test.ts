@@ -44,8 +44,8 @@ function differential(served: Served, cwd: string): void {
   test(`${documents} random documents have the same results in both executors`, async () => {
     let errors = 0;
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.nat(), { minLength: 40, maxLength: 160 }), async (tape) => {
-        const document = randomDocument(schema, known, tape);
+      fc.asyncProperty(fc.array(fc.nat(), { minLength: 40, maxLength: 160 }), async (numbers) => {
+        const document = randomDocument(schema, known, numbers);
         const { text, variables } = document;
         const compiled = await send(served, text, variables);
         const expected = await reference.execute(text, variables);

@@ -174,14 +174,15 @@ onOneDatabase("GraphQL over HTTP", (database) => {
       version: 1,
       sha256Hash: createHash("sha256").update(document).digest("hex"),
     };
-    const ask = (more: object) => served.request(path, { body: { ...more, extensions: { persistedQuery } } });
-    const unknown = await ask({});
+    const send = (more: object) =>
+      served.request(path, { body: { ...more, extensions: { persistedQuery } } });
+    const unknown = await send({});
     assert.equal(unknown.body.errors[0].message, "PersistedQueryNotFound");
     assert.equal(unknown.body.errors[0].extensions.code, "not_found");
-    const first = await ask({ query: document });
+    const first = await send({ query: document });
     assert.equal(first.body.data.__typename, "Query");
-    assert.equal((await ask({})).text, first.text);
-    const other = await ask({ query: "{ __typename }" });
+    assert.equal((await send({})).text, first.text);
+    const other = await send({ query: "{ __typename }" });
     assert.equal(other.status, 400);
     assert.match(other.body.errors[0].message, /sha256Hash/);
   });

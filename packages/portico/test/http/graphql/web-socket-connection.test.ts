@@ -37,7 +37,7 @@ async function withConnection(
 test("a client that answers heartbeats stays connected, and one that does not is disconnected", () =>
   withConnection(async (connection, socket) => {
     await new Promise((resolve) => socket.once("open", resolve));
-    for (let beats = 0; beats < 3; beats += 1) {
+    for (let heartbeats = 0; heartbeats < 3; heartbeats += 1) {
       connection.heartbeat();
       await sleep(100);
     }

@@ -17,7 +17,7 @@ export interface StreamOptions {
   readonly headers?: Record<string, string>;
 }
 
-const patienceMs = 15_000;
+const timeoutMs = 15_000;
 
 export class TestStream {
   readonly response: Response;
@@ -78,9 +78,9 @@ export class TestStream {
   }
 
   async #until(isReached: () => boolean): Promise<void> {
-    const late = Date.now() + patienceMs;
+    const deadline = Date.now() + timeoutMs;
     while (!isReached()) {
-      if (Date.now() > late) throw new Error(`nothing more came; so far: ${this.text}`);
+      if (Date.now() > deadline) throw new Error(`nothing more came; so far: ${this.text}`);
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
         setTimeout(resolve, 100);

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type ClientOptions, WebSocket } from "ws";
 import type { Portico } from "../server.ts";
 
-const patienceMs = 15_000;
+const timeoutMs = 15_000;
 
 // biome-ignore lint/suspicious/noExplicitAny: tests access messages freely; a missing member fails the test.
 export type SocketMessage = any;
@@ -56,9 +56,9 @@ export class TestSocket {
 
   /** Waits for a message. */
   async message(isWanted: (message: SocketMessage) => boolean): Promise<SocketMessage> {
-    for (const until = Date.now() + patienceMs; Date.now() < until; await sleep(5)) {
-      const found = this.messages.find(isWanted);
-      if (found) return found;
+    for (const until = Date.now() + timeoutMs; Date.now() < until; await sleep(5)) {
+      const message = this.messages.find(isWanted);
+      if (message) return message;
     }
     throw new Error(`no such message among ${JSON.stringify(this.messages)}`);
   }
@@ -69,17 +69,17 @@ export class TestSocket {
       this.messages
         .filter((message) => message.id === id && message.type === "next")
         .map(({ payload }) => payload);
-    for (const until = Date.now() + patienceMs; Date.now() < until; await sleep(5))
+    for (const until = Date.now() + timeoutMs; Date.now() < until; await sleep(5))
       if (results().length >= count) break;
     return results();
   }
 
   /** Waits until the server has closed the connection. @returns the code and reason */
   async closed(): Promise<{ code: number; reason: string }> {
-    const late = sleep(patienceMs, undefined, { ref: false }).then(() => {
+    const timeout = sleep(timeoutMs, undefined, { ref: false }).then(() => {
       throw new Error(`still open; received ${JSON.stringify(this.messages)}`);
     });
-    return Promise.race([this.#closed, late]);
+    return Promise.race([this.#closed, timeout]);
   }
 
   async close(): Promise<void> {
