@@ -11,16 +11,15 @@ export {
   boolean,
   choice,
   computedStatus,
-  type Deprecation,
   id,
   integer,
   json,
   list,
   number,
-  type StatusRule,
   text,
   timestamp,
 } from "./declare/field.ts";
+export type { Deprecation, StatusRule } from "./declare/field-options.ts";
 export type { ChangesOf, InputOf, RecordOf } from "./declare/record.ts";
 export {
   type Action,

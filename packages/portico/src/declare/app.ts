@@ -1,18 +1,18 @@
-// What a project serves: its resources, and how it is called.
+// The description of an API: its name and its resources.
 
 import { OperatorError } from "../errors.ts";
 import { renameHint } from "./renamed-options.ts";
 import type { Resource, Rows } from "./resource.ts";
 
 export interface App {
-  /** Shown to people, for example on pages and in documents. */
+  /** The name that pages and documents show. */
   readonly name: string;
-  /** The version that unversioned paths stand for. */
+  /** The version that unversioned paths serve. */
   readonly version: string;
   readonly resources: readonly Resource[];
-  /** Fills an empty sandbox with rows to look at; runs once, on behalf of the first user. */
+  /** Creates sample rows in an empty sandbox. It runs once, on behalf of the first user. */
   readonly seed: ((rows: Rows) => Promise<void>) | undefined;
-  /** Defaults for settings that the environment does not give: `{ PORT: "8080" }`. */
+  /** Default values of settings, for those that the environment does not set: `{ PORT: "8080" }`. */
   readonly settings: Readonly<Record<string, string>>;
 }
 

@@ -1,26 +1,26 @@
-// Who a request comes from, once its credential has been checked.
+// The caller of a request, after its credential was verified.
 
 export interface Caller {
   readonly tenantId: string;
-  /** The user in whose name the request comes; none for an application on its own. */
+  /** The user that the caller acts for; undefined for an application that acts for itself. */
   readonly userId?: string | undefined;
-  /** What identifies the caller in quotas, events and logs: an API key's id, or a client's with its user's. */
+  /** Identifies the caller in quotas, events and logs: the id of an API key, or of a client and its user. */
   readonly credentialId: string;
   /**
-   * Whether a person granted this access to an application, as with an access token. It changes no other person, and
-   * hands on nothing that could; API keys and applications that act for themselves are not held to this.
+   * Whether a user granted this access to an application, by an access token. Such a caller can change no other user, and
+   * cannot create credentials that could. API keys and applications that act for themselves have no such restriction.
    */
   readonly isDelegated?: boolean | undefined;
-  /** The API key that was shown; none where it was an access token. Uses of keys are counted and logged. */
+  /** The API key of the request; undefined for an access token. Requests of keys are counted and logged. */
   readonly keyId?: string | undefined;
   readonly scopes: ReadonlySet<string>;
-  /** What the credential may use; undefined where nothing is counted, as for the server itself. */
+  /** The quota of the credential; undefined for unlimited callers, such as the server itself. */
   readonly quota?: Quota | undefined;
-  /** The network address that the request came from; none for a command. */
+  /** The network address that the request came from; undefined for a command. */
   readonly address?: string | undefined;
 }
 
-/** So many requests in a window of so many seconds. */
+/** A limit of requests for each time window. */
 export interface Quota {
   readonly limit: number;
   readonly windowSeconds: number;

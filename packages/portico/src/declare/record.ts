@@ -1,14 +1,14 @@
-// The types that follow from a declaration: what a row looks like, what a caller gives to make or change one.
+// The types that follow from a declaration: those of its rows and of the inputs of its operations.
 
 import type { Field, FieldShape, Presence } from "./field.ts";
 import type { Resource } from "./resource.ts";
 
 export type Fields = Readonly<Record<string, FieldShape>>;
 
-/** `author: belongsTo(...)` is called `authorId` in a row. */
+/** The key of a field in a row: `author: belongsTo(...)` is `authorId`. */
 export type RowKey<Name, F> = F extends { kind: "belongsTo" } ? `${Name & string}Id` : Name & string;
 
-type PresenceIn<F> = F extends Field<unknown, infer Given> ? Given : Presence;
+type PresenceIn<F> = F extends Field<unknown, infer Declared> ? Declared : Presence;
 export type ValueIn<F> = F extends Field<infer Value, Presence> ? Value : never;
 
 type Row<F extends Fields> = {
@@ -16,7 +16,7 @@ type Row<F extends Fields> = {
     F[Name]
   >;
 };
-/** The id of the row that a row stands under: `{ postId: string }`. */
+/** The id of the parent of a row: `{ postId: string }`. */
 export type ParentOf<R> = R extends { readonly parent?: infer Parent }
   ? Parent extends { readonly name: infer Name extends string }
     ? { [Key in `${Name}Id`]: string }
@@ -34,16 +34,16 @@ type FieldsWithPresence<F extends Fields, P extends Presence> = {
   [Name in keyof F as PresenceIn<F[Name]> extends P ? RowKey<Name, F[Name]> : never]: ValueIn<F[Name]>;
 };
 
-/** What a caller gives to create a row: fields with a default, or optional ones, may be left out. */
+/** The input to create a row. Fields that are optional or have a default may be left out. */
 export type InputOf<R extends Resource> = Flatten<
   FieldsWithPresence<R["fields"], "required"> &
     Partial<FieldsWithPresence<R["fields"], "defaulted" | "optional">>
 >;
 
-/** What hooks give, and callers only read. */
+/** The fields that only hooks set. */
 export type ServerFieldsOf<R extends Resource> = Partial<
   FieldsWithPresence<R["fields"], "readOnly" | "internal">
 >;
 
-/** What a caller gives to change a row. */
+/** The input to update a row. */
 export type ChangesOf<R extends Resource> = Partial<InputOf<R>>;

@@ -1,4 +1,4 @@
-// Names that declarations used before the first release. Each is an error that says what to write instead.
+// Option names from before the first release. Each is an error that names its replacement.
 
 const renamed = {
   app: { sample: "seed" },
@@ -17,7 +17,7 @@ const renamed = {
 } satisfies Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 /**
- * What to write instead of a name that is no longer used; undefined for any other name.
+ * The hint for a renamed option; undefined for any other name.
  *
  * @example
  * renameHint("resource", "under"); // "under was renamed; write parent"

@@ -1,27 +1,28 @@
-// What a user writes: one object for each resource, from which everything else is derived.
+// The declaration of a resource: one object, from which everything else is derived.
 
 import type { FieldError } from "../errors.ts";
 import type { Caller } from "./caller.ts";
-import type { Deprecation, FieldShape } from "./field.ts";
+import type { FieldShape } from "./field.ts";
+import type { Deprecation } from "./field-options.ts";
 import type { ChangesOf, Fields, InputOf, ParentOf, RecordOf, ServerFieldsOf } from "./record.ts";
 
-/** What a field is compared with: null means that it is null, `undefined` matches nothing. */
+/** A value to compare a field with. Null matches null; `undefined` matches nothing. */
 export type FilterValue = string | number | boolean | null | undefined;
 
-/** Equality on each named field; several values mean any of them. Becomes part of the SQL. */
+/** Conditions of equality, one for each named field. A list matches any of its values. They become part of the SQL. */
 export type RowFilter = Readonly<Record<string, FilterValue | readonly FilterValue[]>>;
 
-/** A filter that also takes `createdAt[gte|gt|lte|lt]=`. */
+/** A filter that also accepts `createdAt[gte|gt|lte|lt]=`. */
 export interface Range {
   readonly range: string;
 }
 
-/** Declares `field[gte|gt|lte|lt]=` beside `field=`. `filter: ["status", range("createdAt")]` */
+/** Declares the filters `field[gte|gt|lte|lt]=` in addition to `field=`. `filter: ["status", range("createdAt")]` */
 export function range<const Name extends string>(name: Name): { readonly range: Name } {
   return { range: name };
 }
 
-/** The operations a hook may use; they run in the same transaction and see the caller's tenant only. */
+/** The operations that a hook can use. They run in the same transaction and are limited to the tenant of the caller. */
 export interface Rows {
   get<R extends Resource>(resource: R, id: string): Promise<RecordOf<R> | undefined>;
   create<R extends Resource>(
@@ -38,29 +39,29 @@ export interface Rows {
 
 export interface HookContext {
   readonly caller: Caller;
-  /** The moment of this write, as it will stand in `createdAt` or `updatedAt`. */
+  /** The time of this write, which becomes `createdAt` or `updatedAt`. */
   readonly now: string;
   readonly rows: Rows;
-  /** Adds members to the answer of this write, which are kept nowhere: a new key, shown this once. */
+  /** Adds members to the response of this write that are not stored, such as a new key, which is shown only once. */
   readonly returnOnce: (members: Readonly<Record<string, unknown>>) => void;
 }
 
 /** The second argument of `validate`. */
 export interface ValidationContext {
-  /** `create` and `replace` describe a whole row, `update` the changed fields. */
+  /** The input of `create` and `replace` is a whole row, that of `update` the changed fields. */
   readonly operation: "create" | "replace" | "update";
   readonly now: string;
-  /** Every scope that a credential can hold. */
+  /** All scopes that a credential can have. */
   readonly scopes: readonly string[];
 }
 
-/** What POST does at `/posts/{id}/SEGMENT`: a noun, such as `rotations`. */
+/** An action on a row, called by POST to `/posts/{id}/SEGMENT`. The segment is a noun, such as `rotations`. */
 export interface Action<Row, F extends Fields = Fields> {
-  /** What its body may say. */
+  /** The fields of its request body. */
   readonly input: F;
-  /** The verb of its GraphQL mutation: `rotate` makes `rotateApiKey`. Without one there is none. */
+  /** The verb of its GraphQL mutation: `rotate` makes `rotateApiKey`. Without a verb there is no mutation. */
   readonly verb?: string;
-  /** Runs in a transaction, with the row locked; the row that it answers with is that of 201. */
+  /** Runs in a transaction, with the row locked. The row that it returns is the body of the 201 response. */
   run(
     current: Row,
     input: Readonly<Record<string, unknown>>,
@@ -71,9 +72,9 @@ export interface Action<Row, F extends Fields = Fields> {
 type Awaitable<T> = T | Promise<T>;
 
 /**
- * What happens around a write, inside its transaction: a hook that throws undoes it. `before` hooks may
- * return other values to be written. PUT counts as a change. While a hook waits, SQLite's writer waits
- * with it, so a hook must not wait for anything but `context.rows`.
+ * Hooks that run before and after a write, in its transaction: a hook that throws rolls it back. A `before` hook can return
+ * other values to write. PUT runs the `update` hooks. While a hook waits, SQLite's only writer waits, so a hook must await
+ * nothing but `context.rows`.
  */
 export interface Hooks<Row, Input, Changes, ServerFields = unknown> {
   readonly before?: {
@@ -91,13 +92,13 @@ export interface Hooks<Row, Input, Changes, ServerFields = unknown> {
   };
 }
 
-/** What callers can do with a resource: its collection has the first and the third, a row of it the others. */
+/** The operations on a resource: `list` and `create` on its collection, the others on a row. */
 export const operationNames = ["list", "get", "create", "replace", "update", "delete"] as const;
 export type OperationName = (typeof operationNames)[number];
 
 export interface Declaration<F extends Fields = Fields, Parent = unknown> {
   readonly fields: F;
-  /** The plural in camelCase, where adding an `s` is wrong: `people`. */
+  /** The plural in camelCase, if the default is wrong: `people`. */
   readonly plural?: string;
   /** The parent resource: `/posts/{id}/comments`. Rows are deleted with their parent. */
   readonly parent?: Parent;
@@ -105,34 +106,34 @@ export interface Declaration<F extends Fields = Fields, Parent = unknown> {
   readonly filter?: readonly (RowName<F, Parent> | { readonly range: RowName<F, Parent> })[];
   /** Fields that callers may sort by; `createdAt` when left out. */
   readonly sort?: readonly RowName<F, Parent>[];
-  /** Text fields that `q` looks into. */
+  /** Text fields that `q` searches. */
   readonly search?: readonly (keyof F & string)[];
   /** Scopes, by default `<plural>:read` and `<plural>:write`. */
   readonly scopes?: { readonly read: string; readonly write: string };
-  /** The version whose path it is served under, by default the current one. */
+  /** The version in its path, by default the current one. */
   readonly version?: string;
-  /** `cursor` (the default) or `page` with `page` and `perPage`. */
+  /** `cursor` (the default), or `page` for pages by number (`page` and `perPage`). */
   readonly paging?: "cursor" | "page";
-  /** Rows that a caller may see and change; undefined means all of the tenant's. It depends on the caller alone. */
+  /** The rows that a caller may read and write; undefined means all rows of the tenant. It depends on the caller only. */
   readonly policy?: (caller: Caller) => RowFilter | undefined;
-  /** `false`: its rows are visible even where their parent is not. */
+  /** `false`: its rows are visible even if their parent is not. */
   readonly inheritPolicy?: boolean;
   readonly hooks?: Hooks<RowOf<F, Parent>, InputFor<F>, Partial<InputFor<F>>, ServerFieldsFor<F>>;
-  /** Faults of a body that no schema can tell; members that have faults already are left out of it. */
+  /** Validates what a schema cannot express. Members of the input that are invalid already are left out. */
   readonly validate?: (input: Partial<InputFor<F>>, context: ValidationContext) => readonly FieldError[];
-  /** DELETE keeps the row and sets this timestamp once. */
+  /** DELETE sets this timestamp once and keeps the row. */
   readonly markOnDelete?: keyof F & string;
   readonly actions?: Readonly<Record<string, Action<RowOf<F, Parent>>>>;
   /**
-   * The collection is also nested under these references, to be listed and deleted as a whole: `owner` makes
-   * `/users/{id}/api-keys`. `tenant` is the caller's own.
+   * The collection is also nested under these references, where it can be listed and deleted as a whole: `owner` makes
+   * `/users/{id}/api-keys`. `tenant` is the tenant of the caller.
    */
   readonly nestedUnder?: readonly ((keyof F & string) | "tenant")[];
-  /** `false` hides it from every protocol: only hooks and the server itself read and write it. */
+  /** `false` hides the resource from all protocols: only hooks and the server itself read and write it. */
   readonly exposed?: boolean;
-  /** `false` records no events of its writes. */
+  /** `false`: its writes record no events. */
   readonly events?: boolean;
-  /** The operations that callers can use; all of them by default. `["list", "get"]` is read-only. */
+  /** The operations that callers can use, by default all. `["list", "get"]` makes it read-only. */
   readonly operations?: readonly OperationName[];
   readonly description?: string;
   readonly deprecated?: Deprecation;
@@ -143,16 +144,16 @@ type InputFor<F extends Fields> = InputOf<Resource<string, F, undefined>>;
 type ServerFieldsFor<F extends Fields> = ServerFieldsOf<Resource<string, F, undefined>>;
 type RowName<F extends Fields, Parent> = keyof RowOf<F, Parent> & string;
 
-/** A declared resource. Its type carries name and fields, so that records and inputs are inferred. */
+/** A declared resource. Its type contains its name and fields, from which the types of records and inputs are inferred. */
 export interface Resource<Name extends string = string, F extends Fields = Fields, Parent = unknown> {
   readonly name: Name;
   readonly fields: F;
   readonly parent?: Parent;
-  /** The declaration, less exactly typed: the model reads it, checks it and derives the rest. */
+  /** The declaration with loose types. The model validates it and derives the rest from it. */
   readonly declaration: LooseDeclaration;
 }
 
-/** A declaration whose field names are plain text: what the model is made from. */
+/** A declaration whose field names are plain strings. The model is built from it. */
 export interface LooseDeclaration
   extends Omit<
     Declaration,
@@ -205,7 +206,7 @@ export function resource<
     name,
     fields: declaration.fields,
     parent: declaration.parent as Parent,
-    // The exact types were checked at this call; from here on names are looked up in the model.
+    // The types were checked at this call. From here on, names are looked up in the model.
     declaration: Object.freeze({ ...declaration }) as unknown as LooseDeclaration,
   });
 }

@@ -1,10 +1,11 @@
 // JSON Schemas of request and response bodies, in the vocabulary that draft 2020-12 shares with the default dialect of
 // Ajv. They validate requests and describe operations.
 
-import { type FieldShape, type JsonSchema, standardMaxItems } from "../declare/field.ts";
+import { type FieldShape, standardMaxItems } from "../declare/field.ts";
+import type { JsonSchema } from "../declare/field-options.ts";
 import type { Attribute, ResourceModel } from "./model.ts";
 
-export type { JsonSchema } from "../declare/field.ts";
+export type { JsonSchema } from "../declare/field-options.ts";
 
 /** The maximum length of a text with a pattern or a format and without `max`; it bounds the cost of the test. */
 export const defaultMaxLength = 2_000;

@@ -2,7 +2,8 @@
 // statements, routes) derives from the model and never reads a declaration.
 
 import type { Caller } from "../declare/caller.ts";
-import type { Deprecation, FieldShape } from "../declare/field.ts";
+import type { FieldShape } from "../declare/field.ts";
+import type { Deprecation } from "../declare/field-options.ts";
 import type {
   LooseAction,
   LooseDeclaration,

@@ -1,12 +1,7 @@
 // Checks the options of a field.
 
-import {
-  type FieldShape,
-  itemKinds,
-  optionNames,
-  standardMaxItems,
-  type TextOptions,
-} from "../declare/field.ts";
+import { type FieldShape, itemKinds, standardMaxItems } from "../declare/field.ts";
+import { optionNames, type TextOptions } from "../declare/field-options.ts";
 import { renameHint } from "../declare/renamed-options.ts";
 import { parseTimestamp } from "../lib/timestamp.ts";
 import { type Refuse, validateComputedStatus, validateJson } from "./validate-behaviour.ts";

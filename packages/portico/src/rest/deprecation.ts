@@ -1,6 +1,6 @@
 // Headers that announce the end of a resource or field: `Deprecation` (RFC 9745) and `Sunset` (RFC 8594).
 
-import type { Deprecation } from "../declare/field.ts";
+import type { Deprecation } from "../declare/field-options.ts";
 import type { ResourceModel } from "../model/model.ts";
 
 type DeprecationHeaders = Readonly<Partial<Record<"Deprecation" | "Sunset", string>>>;

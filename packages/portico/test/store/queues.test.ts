@@ -79,7 +79,7 @@ onEachDatabase("queues", (database) => {
     const told = await mailing.run(`select "to" from mails where "to" like '%@keys.example.com' order by 1`);
     assert.deepEqual(told.flat(), ["ada@keys.example.com", "grace@keys.example.com"]);
     // Tried once, and not again by the next look.
-    assert.equal(reports.filter((line) => /will soon expire failed and is set aside/.test(line)).length, 1);
+    assert.equal(reports.filter((line) => /expires soon failed and is set aside/.test(line)).length, 1);
   });
 });
 

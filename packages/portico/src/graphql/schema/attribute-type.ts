@@ -11,7 +11,8 @@ import {
   GraphQLNonNull,
   GraphQLString,
 } from "graphql";
-import type { Deprecation, FieldShape, NumberOptions } from "../../declare/field.ts";
+import type { FieldShape } from "../../declare/field.ts";
+import type { Deprecation, NumberOptions } from "../../declare/field-options.ts";
 import type { Attribute, ResourceModel } from "../../model/model.ts";
 import { isEnumValue, pascalCase } from "./naming.ts";
 import { dateTime, json, safeInt } from "./scalars.ts";

@@ -71,7 +71,7 @@ export interface OwnResource<Name extends string = string, F extends Fields = Fi
   readonly fields: F;
 }
 
-/** A table that queries name. */
+/** A table that a query can use. */
 export type QueryTable = OwnTable | OwnResource;
 
 /** The row types of tables by table name: the `Database` type of Kysely. */
