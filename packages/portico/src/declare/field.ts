@@ -98,7 +98,7 @@ export function boolean<const O extends BooleanOptions>(
   return Object.freeze({ kind: "boolean", options: options ?? {} });
 }
 
-/** A moment, kept in UTC to the millisecond: `2026-11-21T09:30:00.000Z`. `timestamp({ optional: true })` */
+/** A point in time in UTC with milliseconds: `2026-11-21T09:30:00.000Z`. `timestamp({ optional: true })` */
 export function timestamp<const O extends TimestampOptions>(
   options?: Only<O, TimestampOptions>,
 ): Field<ValueOf<string, O>, PresenceOf<O>, "timestamp"> {
