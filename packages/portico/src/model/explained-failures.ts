@@ -88,13 +88,8 @@ function throwExplained(what: string, error: unknown): never {
 
 /** The response of a sandbox to an error in declarations; the log has the error itself. */
 export function explainedFailure(message: string, cause: unknown): Problem {
-  return new Problem(
-    "internal_error",
-    `${message}. This explanation appears only in the sandbox.`,
-    [],
-    {},
-    cause,
-  );
+  const explanation = `${message.replace(/\.$/, "")}. This explanation appears only in the sandbox.`;
+  return new Problem("internal_error", explanation, [], {}, cause);
 }
 
 /** The folder of the sources of the server, also if it is installed as a package. */

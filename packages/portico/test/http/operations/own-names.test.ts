@@ -125,7 +125,7 @@ onEachDatabase("names", (database) => {
     const renamed = { cwd: makeProject(workspace, { field: "heading" }) };
     const { stderr, code } = await portico(workspace, ["migrate"], renamed);
     assert.equal(code, 1);
-    const [, statement] = /run by hand: (alter table notes rename column title to heading);/.exec(stderr)!;
+    const [, statement] = /run: (alter table notes rename column title to heading);/.exec(stderr)!;
     assert.doesNotMatch(stderr, /drop column/);
     const reader = openReader(workspace.databaseUrl);
     await reader.write(statement!);

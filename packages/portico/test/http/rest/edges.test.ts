@@ -44,7 +44,7 @@ onEachDatabase("declarations on the edge", (database) => {
   }
 
   test("what a hook gave wrong stands in the log", async () => {
-    const wrong = /a hook of omen gave faulty values: sign must have at most 5 characters/;
+    const wrong = /a hook of omen returned invalid values: `sign` must have at most 5 characters/;
     // Lines are written together, a quarter of a second later at most.
     for (let tries = 0; tries < 100 && !wrong.test(served.portico.output); tries += 1) await sleep(20);
     assert.match(served.portico.output, wrong);
@@ -91,7 +91,7 @@ onEachDatabase("declarations on the edge", (database) => {
       assert.equal(failed.code, 1);
       assert.match(
         failed.stderr,
-        /^portico: the seed of portico.config.ts: title must have at most 5 characters\.\n$/,
+        /^portico: the seed of portico.config.ts: `title` must have at most 5 characters\.\n$/,
       );
       write("short");
       const started = await PorticoProcess.start(workspace, { cwd: folder });

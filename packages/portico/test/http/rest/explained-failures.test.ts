@@ -34,13 +34,17 @@ onEachDatabase("code of declarations that throws, in the sandbox", (database) =>
       "sync",
       /^In the hook before\.create of machine: TypeError: with sk_test_\[redacted\], and second line, at portico\.config\.ts:\d+:\d+\. This explanation appears only in the sandbox\.$/,
     ],
-    ["a hook that throws no error", "text", /^In the hook before\.create of machine: a text alone\. Only/],
+    ["a hook that throws no error", "text", /^In the hook before\.create of machine: a text alone\. This/],
     [
       "a function of JavaScript that a hook calls",
       "parse",
       /SyntaxError: .*, at portico\.config\.ts:\d+:\d+\. /,
     ],
-    ["a hook that gives faulty values", "values", /^a hook of machine gave faulty values: label must have/],
+    [
+      "a hook that gives faulty values",
+      "values",
+      /^a hook of machine returned invalid values: `label` must have at most 100 characters\. This/,
+    ],
     ["a default", "default", /^In the default of the field label of machine: RangeError: no label/],
     ["a check", "check", /^In validate of machine: Error: unchecked, at /],
   ];
