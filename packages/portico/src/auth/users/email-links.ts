@@ -8,6 +8,7 @@ import type { Session, Transaction } from "../../store/database.ts";
 import type { Store } from "../../store/store.ts";
 import type { OAuthRecords } from "../tokens/oauth-records.ts";
 import type { OAuthUrls } from "../tokens/oauth-urls.ts";
+import { falseIfDeleted } from "./deleted-user.ts";
 import type { EmailChanges } from "./email-changes.ts";
 import type { User, UserLookup } from "./lookup.ts";
 import type { Passkeys } from "./passkeys.ts";
@@ -126,7 +127,7 @@ export class EmailLinks {
     if (!record) return false;
     const { user } = record;
     const hash = await hashPassword(password);
-    return this.#store.transaction(async (session) => {
+    const resetting = this.#store.transaction(async (session) => {
       if ((await this.#records.take(models.password, token, session)) === undefined) return false;
       const { tenantId, id: userId, email } = user;
       await setPassword(this.#store, session, { tenantId, userId }, hash);
@@ -136,6 +137,7 @@ export class EmailLinks {
       await this.#emails.passwordChanged(session, user, address);
       return true;
     });
+    return falseIfDeleted(resetting);
   }
 
   /**
@@ -153,13 +155,14 @@ export class EmailLinks {
     if (!record) return false;
     const { user, email } = record;
     const { tenantId, id: userId } = user;
-    return this.#store.transaction(async (session) => {
+    const verifying = this.#store.transaction(async (session) => {
       if ((await this.#records.take(models.email, token, session)) === undefined) return false;
       if (user.email !== email) await this.#setEmail(session, user, email);
       await this.#changes.delete(user, email, changes, session);
       await setVerified(this.#store, session, { tenantId, userId, email });
       return true;
     });
+    return falseIfDeleted(verifying);
   }
 }
 

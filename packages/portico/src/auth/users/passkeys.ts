@@ -7,6 +7,7 @@ import { defineQuery, type ParametersOf, type QueryDefinition } from "../../stor
 import { ownTable } from "../../store/own-tables/table.ts";
 import { parameter } from "../../store/statement.ts";
 import type { Store } from "../../store/store.ts";
+import { falseIfDeleted } from "./deleted-user.ts";
 import type { User } from "./lookup.ts";
 
 /** Maximum number of passkeys of one user. */
@@ -169,12 +170,13 @@ export class Passkeys {
    */
   async add(owner: User, passkey: NewPasskey, address: string): Promise<boolean> {
     if ((await this.list(owner)).length >= maxPasskeys) return false;
-    return this.#store.transaction(async (session) => {
+    const adding = this.#store.transaction(async (session) => {
       const row = { ...passkey, ...keyOf(owner), id: newId("passkey"), createdAt: new Date().toISOString() };
       const added = await insertPasskey(this.#store).first(session, row);
       if (added) await this.#emails.passkeyAdded(session, owner, passkey.name, address);
       return added !== undefined;
     });
+    return falseIfDeleted(adding);
   }
 
   /** Stores the new counter and the time of use. @returns false if the counter shows that the passkey was cloned */

@@ -1,11 +1,8 @@
 // Changes of email addresses: the new one is confirmed before it can be used, and the previous one is notified.
 
 import assert from "node:assert/strict";
-import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
-import postgres from "postgres";
 import { Browser, type Shown } from "../../support/browser.ts";
 import { requestGraphql } from "../../support/graphql/request.ts";
 import { linkIn, mailsTo, mailTo } from "../../support/mails.ts";
@@ -21,8 +18,9 @@ import {
   password,
   post,
 } from "../../support/oauth.ts";
-import { expectAnswer, type Served, serve } from "../../support/scenario.ts";
+import { expectAnswer, serve } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
+import { changeDuringRequest } from "../../support/write-order.ts";
 
 const scope = "openid email users:read users:write";
 const changed = "account.email_changed";
@@ -122,6 +120,40 @@ onEachDatabase("changed addresses", (database) => {
     assert.deepEqual(await mailsTo(served, moved, reset), []);
   });
 
+  for (const [fact, isPending] of [
+    ["a confirmation", false],
+    ["a confirmation of a pending address", true],
+  ] as const) {
+    test(`${fact} of a user who is deleted meanwhile is refused`, async () => {
+      const person = await makePerson(served, `deleted-${isPending}@example.com`);
+      const email = `deleted-${isPending}-new@example.com`;
+      const { access_token: key } = await tokensOf(person);
+      expectAnswer(await change(person.id, email, isPending ? key : undefined), { status: 200 });
+      const browser = new Browser();
+      const page = await browser.open(linkIn(await mailTo(served, email, confirmation)));
+      const [deleted, confirming] = await changeDuringRequest(
+        served,
+        () => served.request(`/users/${person.id}`, { method: "DELETE" }),
+        () => browser.submit(page, { password }),
+      );
+      assert.deepEqual([deleted.status, confirming.status], [204, 400]);
+      assert.match(confirming.text, /This link has expired/);
+    });
+  }
+
+  test("a new password of a user who is deleted meanwhile is refused", async () => {
+    const person = await makePerson(served, "deleted-reset@example.com");
+    await forget(person.email);
+    const browser = new Browser();
+    const page = await browser.open(linkIn(await mailTo(served, person.email, reset)));
+    const [deleted, resetting] = await changeDuringRequest(
+      served,
+      () => served.request(`/users/${person.id}`, { method: "DELETE" }),
+      () => browser.submit(page, { password: "another horse battery" }),
+    );
+    assert.deepEqual([deleted.status, resetting.status], [204, 400]);
+  });
+
   test("an address set at creation gets password links", async () => {
     await served.create("/users", { name: "Created", email: "created@example.com" });
     await forget("created@example.com");
@@ -144,7 +176,7 @@ onEachDatabase("changed addresses", (database) => {
     await change(person.id, first);
     const browser = new Browser();
     const page = await browser.open(linkIn(await mailTo(served, first, confirmation)));
-    const [changing, confirming] = await changeDuringConfirmation(
+    const [changing, confirming] = await changeDuringRequest(
       served,
       () => change(person.id, second),
       () => browser.submit(page, {}),
@@ -175,47 +207,3 @@ onEachDatabase("changed addresses", (database) => {
       assert.deepEqual(await mailsTo(served, `many-${number}@example.com`, confirmation), []);
   });
 });
-
-/**
- * Makes a change commit after a confirmation has read the user, and before it writes: a lock holds its transaction back.
- */
-async function changeDuringConfirmation<Change, Confirmation>(
-  { workspace: { databaseUrl } }: Served,
-  change: () => Promise<Change>,
-  confirm: () => Promise<Confirmation>,
-): Promise<[Change, Confirmation]> {
-  if (databaseUrl.startsWith("file:")) {
-    const other = new DatabaseSync(fileURLToPath(databaseUrl));
-    // All writes wait, in the order in which they come.
-    other.exec("begin immediate");
-    const changing = change();
-    await sleep(150);
-    const confirming = confirm();
-    await sleep(150);
-    other.exec("rollback");
-    other.close();
-    return Promise.all([changing, confirming]);
-  }
-  const sql = postgres(databaseUrl, { max: 2, onnotice: () => {} });
-  const locked = Promise.withResolvers<void>();
-  const released = Promise.withResolvers<void>();
-  const locking = sql.begin(async (transaction) => {
-    // Writes of links wait; those of users do not.
-    await transaction.unsafe("lock table oauth_records in exclusive mode");
-    locked.resolve();
-    await released.promise;
-  });
-  try {
-    await locked.promise;
-    const confirming = confirm();
-    const waiting = "select 1 from pg_locks where not granted and relation = 'oauth_records'::regclass";
-    while ((await sql.unsafe(waiting)).length === 0) await sleep(10);
-    const changing = await change();
-    released.resolve();
-    return [changing, await confirming];
-  } finally {
-    released.resolve();
-    await locking;
-    await sql.end();
-  }
-}
