@@ -2,33 +2,34 @@
 
 import type { Report } from "../lib/report.ts";
 
-export interface PeriodicTaskOptions {
+/** Work to repeat. */
+export interface PeriodicWork {
   /** For the log: "sending mail" */
   readonly name: string;
   /** Time between the end of one run and the start of the next. */
   readonly intervalMs: number;
   /** Time between `start` and the first run; 0 by default. */
-  readonly initialDelayMs?: number;
+  readonly delayMs?: number;
   /** @param signal aborted by `stop`, so that long work can end early */
-  readonly run: (signal: AbortSignal) => Promise<void>;
+  readonly run: (signal: AbortSignal) => Promise<unknown>;
 }
 
 /** Runs never overlap. A failed run does not end the task; of consecutive failures only the first one is reported. */
 export class PeriodicTask {
-  readonly #options: PeriodicTaskOptions;
+  readonly #work: PeriodicWork;
   readonly #report: Report;
   readonly #stopping = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   #hasFailed = false;
 
-  constructor(options: PeriodicTaskOptions, report: Report) {
-    this.#options = options;
+  constructor(work: PeriodicWork, report: Report) {
+    this.#work = work;
     this.#report = report;
   }
 
   start(): void {
-    this.#schedule(this.#options.initialDelayMs ?? 0);
+    this.#schedule(this.#work.delayMs ?? 0);
   }
 
   /** Waits for the current run. No other run starts. */
@@ -46,7 +47,7 @@ export class PeriodicTask {
   }
 
   async #runOnce(): Promise<void> {
-    const { name, intervalMs, run } = this.#options;
+    const { name, intervalMs, run } = this.#work;
     try {
       await run(this.#stopping.signal);
       this.#hasFailed = false;

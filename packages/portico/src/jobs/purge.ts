@@ -8,11 +8,11 @@ import type { Report } from "../lib/report.ts";
 import type { Session, Statement } from "../store/database.ts";
 import { compile, parameter } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
-import { PeriodicTask } from "./periodic-task.ts";
+import type { PeriodicWork } from "./periodic-task.ts";
 
 const batchSize = 250;
 const pauseMs = 50;
-const initialDelayMs = 2_000;
+const delayMs = 2_000;
 const intervalMs = 10 * 60 * 1000;
 /** Rows that the database may refuse to delete before the rest is left for the next run. */
 const maxSkipped = 100;
@@ -61,12 +61,6 @@ export class Purge {
     this.#store = store;
     this.#policies = policies.map((policy) => ({ policy, deleteBatch: deleteStatement(store, policy) }));
     this.#report = report;
-  }
-
-  /** Purges soon after the start, and every ten minutes from then on. */
-  get task(): PeriodicTask {
-    const run = (signal: AbortSignal): Promise<void> => this.purgeAll(signal);
-    return new PeriodicTask({ name: "deleting old rows", initialDelayMs, intervalMs, run }, this.#report);
   }
 
   /**
@@ -127,6 +121,12 @@ export class Purge {
       return rows.length;
     });
   }
+}
+
+/** Purges soon after the start, and then every ten minutes. */
+export function purgeWork(store: Store, policies: readonly RetentionPolicy[], report: Report): PeriodicWork {
+  const purge = new Purge(store, policies, report);
+  return { name: "deleting old rows", delayMs, intervalMs, run: (signal) => purge.purgeAll(signal) };
 }
 
 function deleteStatement({ dialect }: Store, policy: RetentionPolicy): Statement<Batch> {

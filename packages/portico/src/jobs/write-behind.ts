@@ -6,7 +6,7 @@ import { isUnavailable } from "../errors.ts";
 import type { Report } from "../lib/report.ts";
 import type { Session } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
-import { PeriodicTask } from "./periodic-task.ts";
+import type { PeriodicWork } from "./periodic-task.ts";
 import { RejectedRows } from "./rejected-rows.ts";
 
 /** Rows that one transaction writes. */
@@ -31,7 +31,7 @@ export interface WriteBuffer {
 }
 
 const intervalMs = 1_000;
-/** How often, and with what delay, `stop` tries to write the rest. */
+/** How often, and with what delay, `finish` tries to write the rest. */
 const finalAttempts = 3;
 const finalRetryDelayMs = 500;
 /** Rejected rows in a row after which the database, not the rows, counts as the cause. */
@@ -42,7 +42,6 @@ export class WriteBehind {
   readonly #buffers: readonly WriteBuffer[];
   readonly #report: Report;
   readonly #rejected: RejectedRows;
-  readonly #task: PeriodicTask;
   #flushing: Promise<boolean> | undefined;
   #isFailing = false;
 
@@ -51,21 +50,16 @@ export class WriteBehind {
     this.#buffers = buffers;
     this.#report = report;
     this.#rejected = new RejectedRows(report);
-    const run = async (): Promise<void> => {
-      await this.flush();
-    };
+  }
+
+  /** Writes once a second. */
+  get work(): PeriodicWork {
     const name = "writing the key usage and the request log";
-    this.#task = new PeriodicTask({ name, initialDelayMs: intervalMs, intervalMs, run }, report);
+    return { name, delayMs: intervalMs, intervalMs, run: () => this.flush() };
   }
 
-  /** Writes once a second from now on. */
-  start(): void {
-    this.#task.start();
-  }
-
-  /** Writes the rest. Rows that cannot be written after some attempts are lost. */
-  async stop(): Promise<void> {
-    await this.#task.stop();
+  /** Writes the rest, once no more rows are added. Rows that cannot be written after some attempts are lost. */
+  async finish(): Promise<void> {
     await this.#flushing;
     for (let attempt = 1; !(await this.flush()); attempt += 1) {
       if (attempt === finalAttempts) return;

@@ -7,7 +7,7 @@ import type { AccountMailQueue } from "../auth/users/account-mail-queue.ts";
 import { eventRetention } from "../events/purged-events.ts";
 import type { Logger } from "../http/logging/log.ts";
 import { PeriodicTask } from "../jobs/periodic-task.ts";
-import { dayMs, Purge, type RetentionPolicy } from "../jobs/purge.ts";
+import { dayMs, purgeWork, type RetentionPolicy } from "../jobs/purge.ts";
 import type { Report } from "../lib/report.ts";
 import { KeyExpiryEmails } from "../mail/key-emails.ts";
 import { mailRetention } from "../mail/message.ts";
@@ -66,7 +66,7 @@ export async function startBackground(
   }
   addTask("writing mails about accounts", second, () => mails.poll());
   addTask("telling of keys that will soon expire", minute, () => expiryNotifier.poll());
-  tasks.push(new Purge(store, retentionPolicies(settings, store), report).task);
+  tasks.push(new PeriodicTask(purgeWork(store, retentionPolicies(settings, store), report), report));
   for (const task of tasks) task.start();
   return {
     async stop() {

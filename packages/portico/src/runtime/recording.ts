@@ -2,6 +2,7 @@
 
 import type { Logger } from "../http/logging/log.ts";
 import type { RequestRecorder } from "../http/logging/request-log.ts";
+import { PeriodicTask } from "../jobs/periodic-task.ts";
 import { WriteBehind } from "../jobs/write-behind.ts";
 import type { Report } from "../lib/report.ts";
 import type { Model } from "../model/model.ts";
@@ -29,9 +30,13 @@ export function requestRecording(
   const log = new RequestLog(store, model.resource.get(requestLogs.name)!, report);
   const isLogKept = requestLogDays > 0;
   const writeBehind = new WriteBehind(store, [...uses.buffers, ...(isLogKept ? [log] : [])], report);
+  const task = new PeriodicTask(writeBehind.work, report);
   return {
     recorders: isLogKept ? [uses, log] : [uses],
-    start: () => writeBehind.start(),
-    stop: () => writeBehind.stop(),
+    start: () => task.start(),
+    async stop() {
+      await task.stop();
+      await writeBehind.finish();
+    },
   };
 }

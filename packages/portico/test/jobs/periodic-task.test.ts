@@ -67,7 +67,7 @@ test("stop aborts the signal of the current run and waits for its end", async ()
 
 test("a task that is stopped before its first run never runs", async () => {
   const run = async (): Promise<void> => assert.fail("it ran");
-  const task = new PeriodicTask({ name: "never", initialDelayMs: 5, intervalMs: 1, run }, assert.fail);
+  const task = new PeriodicTask({ name: "never", delayMs: 5, intervalMs: 1, run }, assert.fail);
   task.start();
   await task.stop();
   await sleep(20);

@@ -124,9 +124,8 @@ test("a database that is gone loses nothing, and is told of once", async () => {
 
 test("what is left is written at the end", async () => {
   const { uses, writing, counted } = gathered();
-  writing.start();
   uses.add(requests(3), at);
-  await writing.stop();
+  await writing.finish();
   assert.equal(counted(), 3);
 });
 
@@ -134,7 +133,7 @@ test("the end does not wait for a database that is gone", async () => {
   const { database, uses, writing } = gathered();
   database.isGone = true;
   uses.add(requests(3), at);
-  await writing.stop();
+  await writing.finish();
 });
 
 test("memory stays bounded while the database is gone, and what has no room is told", async () => {
