@@ -134,7 +134,7 @@ export async function porticoProcess(
   { env = {}, cwd = projectFolder }: CommandOptions = {},
 ): Promise<CommandResult> {
   // A command that hangs is an answer too: the code is null then.
-  const limits = { timeout: 20_000, killSignal: "SIGKILL" } as const;
+  const limits = { timeout: 60_000, killSignal: "SIGKILL" } as const;
   const child = start(words, { DATABASE_URL: workspace.databaseUrl, ...env }, cwd, limits);
   let stdout = "";
   let stderr = "";
@@ -268,7 +268,7 @@ export class PorticoProcess extends Portico {
     const output = { text: "" };
     child.stdout?.on("data", (chunk) => (output.text += chunk));
     child.stderr?.on("data", (chunk) => (output.text += chunk));
-    for (const until = Date.now() + 20_000; Date.now() < until; await sleep(10)) {
+    for (const until = Date.now() + 60_000; Date.now() < until; await sleep(10)) {
       const url = /"url":"(http:[^"]+)"/.exec(output.text)?.[1];
       const printedKey = /\s{2}(sk_\w+_[\w-]{43})\n/.exec(output.text)?.[1];
       if (url) return new PorticoProcess(workspace, url, key ?? printedKey ?? "", child, output);
