@@ -1,5 +1,6 @@
 // Tenants: the accounts that own all rows, users, keys and clients.
 
+import { sql } from "kysely";
 import { OperatorError } from "../../errors.ts";
 import { isId, newId } from "../../lib/id.ts";
 import type { Session } from "../../store/database.ts";
@@ -40,7 +41,7 @@ const selectAll = defineQuery([tenantsTable], (db) =>
 );
 
 const selectFirst = defineQuery([tenantsTable], (db) =>
-  db.selectFrom("tenants").select(["id", "name"]).orderBy("created_at").orderBy("id").limit(1),
+  db.selectFrom("tenants").select(["id", "name"]).orderBy("created_at").orderBy("id").limit(sql.lit(1)),
 );
 
 const selectById = defineQuery([tenantsTable], (db, input: ParametersOf<{ id: string }>) =>
@@ -54,7 +55,7 @@ const selectFirstUser = defineQuery([users], (db, input: ParametersOf<{ tenantId
     .where("tenant_id", "=", input.tenantId)
     .orderBy("created_at")
     .orderBy("id")
-    .limit(1),
+    .limit(sql.lit(1)),
 );
 
 const selectUser = defineQuery([users], (db, input: ParametersOf<{ tenantId: string; id: string }>) =>

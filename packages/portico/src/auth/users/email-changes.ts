@@ -102,7 +102,7 @@ const pendingChange = defineQuery(tables, (db, user: ParametersOf<UserEmail>) =>
     .where("user_id", "=", user.id)
     .where("email", "=", user.email)
     .where("is_pending", "=", sql.lit(true))
-    .limit(1),
+    .limit(sql.lit(1)),
 );
 
 const deleteConfirmed = defineQuery(tables, (db, user: ParametersOf<ConfirmedEmail>, dialect) =>

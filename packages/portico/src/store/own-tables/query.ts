@@ -55,7 +55,8 @@ export type QueryRow<Definition> = Definition extends QueryDefinition<infer Row,
 export type QueryDefinition<Row, Input> = (store: { readonly dialect: Dialect }) => Query<Row, Input>;
 
 /**
- * Defines a query. It names each column that it returns, so that adding a column to a table changes no query.
+ * Defines a query. It names each column that it returns, so that adding a column to a table changes no query. A constant
+ * limit is a literal, `limit(sql.lit(1))`: both databases plan a statement with a bound limit worse.
  *
  * @param tables the tables that it uses
  * @param build builds it; annotate its second parameter with the input of a call
