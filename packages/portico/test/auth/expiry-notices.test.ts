@@ -1,4 +1,4 @@
-// Owners of keys that will soon expire are told once, however many processes look.
+// Owners of keys that expire soon are notified once, whatever the number of processes.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -17,7 +17,7 @@ const soon = 7 * day;
 const reports: string[] = [];
 const report: Report = (message) => void reports.push(message);
 
-onEachDatabase("the watch over keys that expire", (database) => {
+onEachDatabase("notices about keys that expire", (database) => {
   let mailing: MailWorkspace;
   let other: Store;
   let ada: string;
@@ -90,7 +90,7 @@ onEachDatabase("the watch over keys that expire", (database) => {
     assert.equal(rows.length, 0);
   });
 
-  test("a notice that cannot be written leaves the key untold", async () => {
+  test("if a notice cannot be queued, the key is not marked as notified", async () => {
     await makeKeys(1, "later", day);
     const failing = { expiringSoon: () => Promise.reject(new Error("no")) };
     await new ExpiryNotifier(mailing.store, model, failing, soon, report).poll();

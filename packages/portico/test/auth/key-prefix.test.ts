@@ -1,4 +1,4 @@
-// Two keys never share the twelve characters that lead to their records: a prefix that is taken is drawn anew.
+// Two keys never share their prefix: if a prefix exists already, another key is generated.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -28,7 +28,7 @@ async function opens({ store }: KeyDatabase, key: unknown): Promise<boolean> {
 }
 
 onEachDatabase("the prefix of a key", (database) => {
-  test("a taken prefix draws a new key, and nobody sees it", async () => {
+  test("a prefix that exists causes a retry with another key, which the response does not show", async () => {
     const { draw, count } = drawing(["aaaa", "aaaa", "aaaa", "bbbb"]);
     const keyDatabase = await makeKeyDatabase(database, { draw });
     try {
@@ -68,7 +68,7 @@ onEachDatabase("the prefix of a key", (database) => {
     }
   });
 
-  test("keys that are made at once and draw the same prefix all get one", async () => {
+  test("concurrent keys with the same prefix are all created", async () => {
     const starts = ["aaaa", "aaaa", "aaaa", "bbbb", "bbbb", "aaaa", "cccc", "bbbb", "aaaa"];
     const rest = Array.from({ length: 20 }, (_, at) => `d${String(at).padStart(3, "0")}`);
     const { draw } = drawing([...starts, ...rest]);
@@ -82,7 +82,7 @@ onEachDatabase("the prefix of a key", (database) => {
     }
   });
 
-  test("where no prefix is free the draws end, and nothing is left behind", async () => {
+  test("if no prefix is free, the retries end and nothing is stored", async () => {
     const { draw, count } = drawing(["aaaa"]);
     const keyDatabase = await makeKeyDatabase(database, { draw });
     try {

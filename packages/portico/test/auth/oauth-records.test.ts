@@ -1,4 +1,4 @@
-// What the authorization server remembers is removed when its time is over.
+// Records of the authorization server: purged after their expiry, and encrypted.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -14,7 +14,7 @@ import { onEachDatabase } from "../support/server.ts";
 onEachDatabase("records of the authorization server", (database) => {
   const served = serve(database);
 
-  test("what has expired is removed, however much it is, and nothing else", async () => {
+  test("expired records are deleted, whatever their number, and no others", async () => {
     const store = await openStore(served.workspace.databaseUrl);
     try {
       const records = new OAuthRecords(store, new Encryption(["x".repeat(32)]));
@@ -34,7 +34,7 @@ onEachDatabase("records of the authorization server", (database) => {
     }
   });
 
-  test("what another secret has sealed is as good as unknown", async () => {
+  test("a record that was encrypted with another secret counts as unknown", async () => {
     const store = await openStore(served.workspace.databaseUrl);
     try {
       const [one, other] = ["a", "b"].map(

@@ -1,4 +1,4 @@
-// Whatever colour a brand has, what is written in it and on it can be read.
+// The contrast of a brand's colour.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -20,7 +20,7 @@ function contrast(one: string, other: string): number {
   return (light! + 0.05) / (dark! + 0.05);
 }
 
-test("any colour is read on both papers, and what stands on it too", () => {
+test("any colour gets enough contrast on both backgrounds, and so does the text on it", () => {
   const colours = fc
     .integer({ min: 0, max: 0xffffff })
     .map((bits) => `#${bits.toString(16).padStart(6, "0")}`);
@@ -34,7 +34,7 @@ test("any colour is read on both papers, and what stands on it too", () => {
   );
 });
 
-test("a colour that can be read stays as it is", () => {
+test("a colour with enough contrast is not changed", () => {
   assert.deepEqual(accentOn("#ffffff", "#0b57d0"), { colour: "#0b57d0", onColour: "#ffffff" });
   assert.deepEqual(accentOn("#1c2128", "#8ab4f8"), { colour: "#8ab4f8", onColour: "#000000" });
   assert.notEqual(accentOn("#ffffff", "#ffff00").colour, "#ffff00");

@@ -1,4 +1,4 @@
-// Limits of guesses and of mails that anybody can request.
+// Limits of attempts and of emails that strangers can request.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,7 +7,7 @@ import { BruteForceLimits } from "../../src/oauth/endpoints/brute-force-limits.t
 
 const person = { tenantId: "tenant_1", email: "ada@example.com" };
 
-test("requests for links to a new password leave a person's own mails alone", async () => {
+test("requests for password links do not use up the quota of a user's own emails", async () => {
   const limits = new BruteForceLimits(new TokenBuckets(), { limit: 100, windowSeconds: 60 });
   const stranger = { ...person, address: "2.2.2.2" };
   let seconds = 0;

@@ -1,5 +1,5 @@
-// How every page looks to people: in light and dark, on a phone and a wide screen, to assistive technology, and whether
-// it keeps to itself. With PORTICO_TEST_SHOTS=FOLDER a picture of each is kept there.
+// The appearance of every page: light and dark, on a phone and a wide screen, for assistive technology, and without
+// requests to other origins. With PORTICO_TEST_SHOTS=FOLDER a screenshot of each is stored there.
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ inChromium("appearance", (chromium) => {
   let client: OAuthClientMade;
   const back = application();
   const scope = "openid profile email offline_access posts:read posts:write";
-  // Browsers make no passkeys for addresses.
+  // Passkeys require a host name.
   const served = serve("sqlite", {
     env: { HOST: "localhost" },
     prepare: async (made) => {
@@ -42,7 +42,7 @@ inChromium("appearance", (chromium) => {
   const authorizationUrl = (): string =>
     authorizeUrl(served, client, scope, { redirect_uri: back.callback }).url;
 
-  /** Walks from page to page in one browser; each that is looked at is a test of its own. */
+  /** Goes through pages in one browser; each `look` is a test. */
   const walk = (name: string, work: (page: Page, look: Look, seen: Seen) => Promise<void>): void => {
     test(name, (context) =>
       chromium.visit(async (page, seen) => {
@@ -52,7 +52,7 @@ inChromium("appearance", (chromium) => {
         const hosts = new Set(foreignHosts(seen, served.url));
         hosts.delete(new URL(back.origin).host);
         assert.deepEqual([...hosts], []);
-        // Chromium complains of every answer from 400 on.
+        // Chromium logs every response with an error status.
         assert.deepEqual(
           seen.faults.filter((fault) => !fault.includes("responded with a status of 4")),
           [],
@@ -104,7 +104,7 @@ inChromium("appearance", (chromium) => {
     await back.comeBack(page);
     await page.goto(`${served.url}/oauth/grants`);
     await look("grants");
-    // Whatever else was allowed to it, from other browsers, goes as well.
+    // This also revokes grants from other browsers.
     await press(page, "Revoke access of Planner");
     await look("no grants");
     await page.getByRole("link", { name: "Where you are signed in" }).click();
@@ -139,10 +139,10 @@ inChromium("appearance", (chromium) => {
   });
 });
 
-/** @param script whose scripts the page may run */
+/** @param script the expected script-src of the page */
 type Look = (name: string, script?: "'none'" | "'self'") => Promise<void>;
 
-/** What is wrong with the page that is shown. */
+/** The defects of the current page. */
 async function faultsOf(page: Page, seen: Seen, name: string, script: string): Promise<string[]> {
   const faults = await missingHeaders(seen, script);
   await page.evaluate(axe.source);

@@ -1,4 +1,4 @@
-// A device without a keyboard is connected by a person at a real browser.
+// The device flow in a real browser.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -24,7 +24,7 @@ inChromium("devices", (chromium) => {
     },
   });
 
-  test("a person enters the code, sees it again, signs in, and the device has tokens", async () => {
+  test("a user enters the code, compares it, signs in, and the device gets tokens", async () => {
     const asked = await openid.initiateDeviceAuthorization(config, { scope });
     await chromium.visit(async (page, seen) => {
       await page.goto(asked.verification_uri);
@@ -46,7 +46,7 @@ inChromium("devices", (chromium) => {
     assert.equal((await served.request("/posts", { key: tokens.access_token })).status, 200);
   });
 
-  test("a person who cancels leaves the device without access", async () => {
+  test("if the user cancels, the device gets no access", async () => {
     const asked = await openid.initiateDeviceAuthorization(config, { scope });
     await chromium.visit(async (page) => {
       await page.goto(asked.verification_uri_complete!);

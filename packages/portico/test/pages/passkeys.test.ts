@@ -1,4 +1,4 @@
-// Passkeys with the device that Chromium plays: added on a page, shown instead of a password, asked for its person.
+// Passkeys in Chromium with a virtual authenticator.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -14,7 +14,7 @@ inChromium("passkeys", (chromium) => {
     let person: Person;
     let client: OAuthClientMade;
     const back = application();
-    // Browsers make no passkeys for addresses.
+    // Passkeys require a host name.
     const served = serve(database, {
       env: { HOST: "localhost" },
       prepare: async (made) => {
@@ -26,7 +26,7 @@ inChromium("passkeys", (chromium) => {
       page.goto(authorizeUrl(served, client, "openid", { redirect_uri: back.callback }).url);
     const press = (page: Page, name: string) => page.getByRole("button", { name }).click();
 
-    test("a person adds one, and signs in with it alone", () =>
+    test("a user adds one, and signs in with it alone", () =>
       chromium.visit(async (page) => {
         const device = await withAuthenticator(page);
         await asked(page);
@@ -42,7 +42,7 @@ inChromium("passkeys", (chromium) => {
         await page.goto(`${served.url}/oauth/logout`);
         await press(page, "Sign out");
         await asked(page);
-        // A device that does not know who holds it is not enough.
+        // Without user verification the passkey is refused.
         await device.setUserVerified(false);
         await press(page, "Sign in with a passkey");
         await page.getByRole("alert").getByText("That did not work").waitFor();

@@ -1,4 +1,4 @@
-// A person comes from an application, signs in, says what it may do, and is back: in a real browser.
+// The authorization code flow in a real browser.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -25,7 +25,7 @@ function signIn(chromium: Chromium, database: DatabaseName): void {
     },
   });
 
-  test("a person signs in at the second try, allows, and the application has tokens", async () => {
+  test("a user signs in at the second attempt, consents, and the application gets tokens", async () => {
     const { config, url, checks } = await openIdClient(served, back.callback);
     await chromium.visit(async (page, seen) => {
       await page.goto(url.href);
@@ -43,7 +43,7 @@ function signIn(chromium: Chromium, database: DatabaseName): void {
     });
   });
 
-  test("who signs in as somebody else in the same browser arrives at the application, and the first is signed out", async () => {
+  test("signing in as another user in the same browser works, and signs the first one out", async () => {
     const { tenant } = await served.command("tenant", "create", "--name", "Elsewhere");
     const mallory = await makePerson(served, "mallory@example.com", "--tenant", tenant.id);
     const first = await openIdClient(served, back.callback);
@@ -93,7 +93,7 @@ function signIn(chromium: Chromium, database: DatabaseName): void {
     });
   }
 
-  test("a person who declines is sent back with access_denied", async () => {
+  test("a user who denies access is redirected with access_denied", async () => {
     const { config, url, checks } = await openIdClient(served, back.callback);
     await chromium.visit(async (page) => {
       await page.goto(url.href);

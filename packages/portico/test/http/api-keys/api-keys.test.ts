@@ -1,4 +1,4 @@
-// API keys are made, read and listed over HTTP; the key itself is shown once and its hash never.
+// API keys are created, read and listed over HTTP. A key is shown once, its hash never.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -11,7 +11,7 @@ onEachDatabase("API keys", (database) => {
   const served = serve(database);
   const keys = async (query: string) => (await served.request(`/v1/api-keys?${query}`)).body;
 
-  test("a new key is answered once, with a warning and the whole record", async () => {
+  test("a new key is returned once, with a warning and the whole record", async () => {
     const answer = await served.request("/v1/api-keys", {
       body: { name: "CI", scopes: ["posts:read", "deploy:write"], rateLimit: { limit: 50 } },
     });
@@ -39,13 +39,13 @@ onEachDatabase("API keys", (database) => {
     expectAnswer(await served.request("/posts", { key, body: { title: "x" } }), { status: 403 });
   });
 
-  test("the tag of the answer is that of the record without the key", async () => {
+  test("the ETag of the response is that of the record without the key", async () => {
     const made = await served.request("/v1/api-keys", { body: { name: "Tagged", scopes: [] } });
     const read = await served.request(`/v1/api-keys/${made.body.id}`);
     assert.equal(read.headers.get("etag"), made.headers.get("etag"));
   });
 
-  test("neither the key nor its hash is in any later answer, in the log or in the clear in the database", async () => {
+  test("neither the key nor its hash is in any later response, in the log or in plain text in the database", async () => {
     const { id, key } = await makeKey(served);
     const path = `/v1/api-keys/${id}`;
     const tenant = (await served.command("tenant", "create", "--name", "X")).tenant.id;
@@ -77,7 +77,7 @@ onEachDatabase("API keys", (database) => {
     }
   });
 
-  test("a key that is made without an expiry lives a year, null being none as well", async () => {
+  test("a key without an expiry, or with null, expires after a year", async () => {
     const { createdAt, expiresAt } = await makeKey(served, { expiresAt: null });
     assert.equal(expiresAt, aYearAfter(createdAt));
     assert.equal(
@@ -86,14 +86,14 @@ onEachDatabase("API keys", (database) => {
     );
   });
 
-  test("the owner is the user of the caller, or the one that is named", async () => {
+  test("the owner is the caller's user unless another one is named", async () => {
     const user = await served.create("/users", { name: "Grace", email: "grace@example.com" });
     const caller = (await served.request("/users?email=ada@example.com")).body.data[0].id;
     assert.equal((await makeKey(served)).ownerId, caller);
     assert.equal((await makeKey(served, { ownerId: user.id })).ownerId, user.id);
   });
 
-  test("a key gives no scope that it lacks, and the answer names the scope", async () => {
+  test("a key cannot grant a scope that it lacks, and the error names the scope", async () => {
     const { key } = await makeKey(served, { scopes: ["keys:manage", "posts:read"] });
     const mint = (scopes: string[]) =>
       served.request("/v1/api-keys", { key, body: { name: "More", scopes } });
@@ -108,7 +108,7 @@ onEachDatabase("API keys", (database) => {
     expectAnswer(await mint([]), { status: 201 });
   });
 
-  test("a key with * has every scope, and only such a key gives it", async () => {
+  test("a key with * has every scope, and only such a key can grant it", async () => {
     const all = await makeKey(served, { scopes: ["*"] });
     assert.deepEqual(all.scopes, ["*"]);
     for (const path of ["/posts", "/projects", "/users", "/v1/api-keys"])
@@ -196,7 +196,7 @@ onEachDatabase("API keys", (database) => {
     );
   });
 
-  test("fields select, also the state alone and the owner", async () => {
+  test("fields selects single members, including the status and the owner", async () => {
     const { id } = await makeKey(served);
     assert.deepEqual((await served.request(`/v1/api-keys/${id}?fields=status`)).body, {
       id,
@@ -209,7 +209,7 @@ onEachDatabase("API keys", (database) => {
 
   scenarios(served, [...faultyBodies(), ...faultyQueries()]);
 
-  test("every fault of a body is told at once", async () => {
+  test("all errors of a body are reported at once", async () => {
     const body = {
       name: "",
       scopes: ["posts:fly", 7],

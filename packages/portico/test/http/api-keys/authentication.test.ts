@@ -1,4 +1,4 @@
-// API keys over HTTP: how they are sent, and everything for which they are refused.
+// Authentication with API keys: how they are sent, and when they are refused.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -20,7 +20,7 @@ onEachDatabase("authentication", (database) => {
     headers: { "www-authenticate": /^Bearer error="invalid_token", resource_metadata="http[^"]+"$/ },
   } as const;
 
-  test("a key is taken from Authorization, the scheme in any case, or from X-API-Key", async () => {
+  test("a key is read from Authorization, with the scheme in any case, or from X-API-Key", async () => {
     for (const [name, value] of [
       ["authorization", `Bearer ${key()}`],
       ["authorization", `bearer ${key()}`],
@@ -31,7 +31,7 @@ onEachDatabase("authentication", (database) => {
     }
   });
 
-  test("without a key the answer says how to send one", async () => {
+  test("without a key the error says how to send one", async () => {
     expectAnswer(await read({}), {
       status: 401,
       code: "authentication_required",
@@ -42,7 +42,7 @@ onEachDatabase("authentication", (database) => {
     });
   });
 
-  test("every path of a resource asks for a key, whether or not there is such a row", async () => {
+  test("every path of a resource requires a key, whether or not the row exists", async () => {
     for (const path of [
       "/posts",
       "/posts/x",
@@ -61,7 +61,7 @@ onEachDatabase("authentication", (database) => {
     }
   });
 
-  test("a body is not looked at before the key", async () => {
+  test("the key is checked before the body", async () => {
     expectAnswer(await served.request("/posts", { key: null, body: "{" }), { status: 401 });
   });
 
@@ -85,7 +85,7 @@ onEachDatabase("authentication", (database) => {
     expectAnswer(await read({ "x-api-key": "" }), { status: 401 });
   });
 
-  test("an unknown prefix and a wrong secret are answered alike", async () => {
+  test("an unknown prefix and a wrong secret get the same response", async () => {
     const wrongSecret = `${key().slice(0, 12)}${"A".repeat(secretLength - 4)}`;
     const unknownPrefix = `sk_test_${"-".repeat(secretLength)}`;
     const { key: gone, id } = await makeKey();
@@ -122,7 +122,7 @@ onEachDatabase("authentication", (database) => {
     }
   });
 
-  test("a key is refused from the moment at which it expires", async () => {
+  test("a key is refused from its expiry on", async () => {
     const expiresAt = new Date(Date.now() + 2_500).toISOString();
     const body = { name: "Short", scopes: ["posts:read"], expiresAt };
     const made = await served.create("/v1/api-keys", body);
@@ -155,7 +155,7 @@ onEachDatabase("authentication", (database) => {
     expectAnswer(await served.request("/v1/deployments", { key: reader }), forbidden("deploy:read"));
   });
 
-  test("a publishable key opens nothing, whatever its scopes", async () => {
+  test("a publishable key grants nothing, whatever its scopes", async () => {
     const made = await makeKey("--type", "publishable");
     assert.match(made.key, /^pk_test_/);
     expectAnswer(await served.request("/posts", { key: made.key }), {
@@ -164,7 +164,7 @@ onEachDatabase("authentication", (database) => {
     });
   });
 
-  test("what a key without a user creates has to name its author", async () => {
+  test("a key without a user has to name the author of what it creates", async () => {
     const { tenant } = await served.command("tenant", "create", "--name", "Nobody");
     const scopes = ["--scopes", "posts:write", "--tenant", tenant.id];
     const { key: lonely } = await served.command("key", "create", "--name", "Lonely", ...scopes);
@@ -174,12 +174,12 @@ onEachDatabase("authentication", (database) => {
     });
   });
 
-  test("two credentials are malformed, also where they are the same", async () => {
+  test("two credentials are malformed, even if they are the same", async () => {
     const both = { authorization: `Bearer ${key()}`, "x-api-key": key() };
     expectAnswer(await read(both), { status: 400, code: "malformed_request" });
   });
 
-  test("a header that is sent twice never opens with the second of its values", async () => {
+  test("the second value of a repeated header is never used", async () => {
     const wrong = `sk_test_${"-".repeat(secretLength)}`;
     for (const lines of [
       [`X-API-Key: ${wrong}`, `X-API-Key: ${key()}`],
@@ -203,7 +203,7 @@ onEachDatabase("authentication", (database) => {
       "client_secret",
       "authorization",
     ].map((name) => ({
-      fact: `a credential in the query as ${name} is refused, also beside a good header`,
+      fact: `a credential in the query as ${name} is refused, even with a valid header`,
       path: `/posts?${name}=anything`,
       status: 400,
       code: "credential_in_query" as const,
@@ -219,7 +219,7 @@ onEachDatabase("authentication", (database) => {
     }
   });
 
-  test("a good key in the query does not stand for one in a header", async () => {
+  test("a valid key in the query does not replace one in a header", async () => {
     expectAnswer(await served.request(`/posts?api_key=${key()}`, { key: null }), {
       status: 400,
       code: "credential_in_query",

@@ -1,4 +1,4 @@
-// What can be changed of an API key, and what revokes one.
+// Changes and revocation of API keys.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -13,7 +13,7 @@ onEachDatabase("a change of an API key", (database) => {
   const revoke = (id: string, headers: Record<string, string> = {}) =>
     served.request(`/v1/api-keys/${id}`, { method: "DELETE", headers });
 
-  test("PATCH changes name, scopes and quota, which hold from the next request on", async () => {
+  test("PATCH changes name, scopes and quota, which apply from the next request on", async () => {
     const { id, key, ...made } = await makeKey(served);
     const changed = await send("PATCH", id, { name: "Changed", scopes: ["users:read"] });
     expectAnswer(changed, {
@@ -28,7 +28,7 @@ onEachDatabase("a change of an API key", (database) => {
     assert.equal(body.name, "Changed");
   });
 
-  test("PATCH merges a quota, and null takes it away", async () => {
+  test("PATCH merges a quota, and null removes it", async () => {
     const { id, rateLimit } = await makeKey(served);
     assert.equal(rateLimit, null);
     const quotaAfter = async (given: unknown) =>
@@ -44,7 +44,7 @@ onEachDatabase("a change of an API key", (database) => {
     expectAnswer(await send("PATCH", id, { rateLimit: { limit: "5" } }), refused("type"));
   });
 
-  test("PUT replaces: what it leaves out has no quota, and scopes must be said", async () => {
+  test("PUT replaces: a quota that is left out is removed, and scopes are required", async () => {
     const { id } = await makeKey(served, { rateLimit: { limit: 5 } });
     const replaced = await send("PUT", id, { name: "Whole", scopes: ["posts:write"] });
     expectAnswer(replaced, {
@@ -64,7 +64,7 @@ onEachDatabase("a change of an API key", (database) => {
     });
   });
 
-  test("what is given once and what the server gives is read-only in PATCH and PUT, all told at once", async () => {
+  test("immutable and read-only fields are refused by PATCH and PUT, all reported at once", async () => {
     const { id, prefix, ownerId } = await makeKey(served);
     const fixed = { type: "secret", expiresAt: inDays(1), ownerId };
     const byServer = {
@@ -97,7 +97,7 @@ onEachDatabase("a change of an API key", (database) => {
     assert.equal((await readKey(served, id)).name, "Made");
   });
 
-  test("a caller gives no scope that it lacks, also to a key that has it already", async () => {
+  test("a caller cannot grant a scope that it lacks, even to a key that has it already", async () => {
     const { key } = await makeKey(served, { scopes: ["keys:manage", "posts:read"] });
     const { id } = await makeKey(served, { scopes: ["posts:read", "posts:write"] });
     const refused = { status: 403, code: "insufficient_scope", message: /posts:write/ } as const;
@@ -109,7 +109,7 @@ onEachDatabase("a change of an API key", (database) => {
     expectAnswer(await send("PATCH", id, { scopes }, { key }), refused);
   });
 
-  test("a key cannot raise itself", async () => {
+  test("a key cannot extend its own scopes", async () => {
     const { key, id } = await makeKey(served, { scopes: ["keys:manage"] });
     expectAnswer(await send("PATCH", id, { scopes: ["keys:manage", "keys:read"] }, { key }), {
       status: 403,
@@ -117,7 +117,7 @@ onEachDatabase("a change of an API key", (database) => {
     });
   });
 
-  test("changes that met If-Match are made once", async () => {
+  test("changes with the same If-Match succeed once", async () => {
     const { id } = await makeKey(served);
     const tag = (await served.request(`/v1/api-keys/${id}`)).headers.get("etag")!;
     const headers = { "if-match": tag };
@@ -160,7 +160,7 @@ onEachDatabase("a change of an API key", (database) => {
       expectAnswer(await send(method, id, body), { status: 409, code: "conflict", message: /revoked/ });
   });
 
-  test("what is no key is 404", async () => {
+  test("an unknown id is 404", async () => {
     for (const id of ["x", "api_key_00000000000000000000000000", "post_00000000000000000000000000"]) {
       expectAnswer(await send("GET", id), { status: 404 });
       expectAnswer(await send("PATCH", id, { name: "x" }), { status: 404 });

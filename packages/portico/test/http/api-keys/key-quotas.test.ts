@@ -1,4 +1,4 @@
-// Quotas of keys that keys make, change and rotate: nobody gives more than they have.
+// Quotas of keys that keys create, change and rotate: none grants more than it has.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -30,7 +30,7 @@ onEachDatabase("quotas that keys give", (database) => {
   const patch = (key: string, id: string, rateLimit: object | null) =>
     served.request(`/v1/api-keys/${id}`, { method: "PATCH", key, body: { rateLimit } });
 
-  test("a key does not raise its own quota, and may lower it", async () => {
+  test("a key cannot raise its own quota, but can lower it", async () => {
     const few = await make(served, "100/60");
     for (const more of [
       { limit: 101 },
@@ -51,7 +51,7 @@ onEachDatabase("quotas that keys give", (database) => {
     expectAnswer(await served.request(`/v1/api-keys/${few.id}`, replace), refused);
   });
 
-  test("a key with the standard quota gives no more than that", async () => {
+  test("a key with the standard quota cannot grant more than that", async () => {
     const standard = await make(served);
     expectAnswer(await patch(standard.key, standard.id, { limit: 1_001 }), refused);
     const post = (rateLimit?: object | null) =>
@@ -62,7 +62,7 @@ onEachDatabase("quotas that keys give", (database) => {
     expectAnswer(await post(), { status: 201, body: { rateLimit: null } });
   });
 
-  test("a key with less than the standard quota makes keys with its own", async () => {
+  test("a key with less than the standard quota creates keys with its own", async () => {
     const few = await make(served, "100/60");
     const post = (rateLimit?: object | null) =>
       served.request("/v1/api-keys", { key: few.key, body: body(rateLimit) });
@@ -75,7 +75,7 @@ onEachDatabase("quotas that keys give", (database) => {
     expectAnswer(await post({ limit: 10 }), { status: 201 });
   });
 
-  test("a rotation gives nobody a key with more than they have", async () => {
+  test("a rotation cannot grant more than the caller has", async () => {
     const [few, standard, many] = [
       await make(served, "100/60"),
       await make(served),
@@ -96,7 +96,7 @@ onEachDatabase("quotas that keys give", (database) => {
     });
   });
 
-  test("who has more gives it, and others may keep or lower it, not more", async () => {
+  test("a caller with more can grant it, and others can only keep or lower it", async () => {
     const [standard, many] = [await make(served), await make(served, "5000/60")];
     expectAnswer(await patch(many.key, standard.id, { limit: 4_000 }), { status: 200 });
     const other = await make(served);

@@ -1,4 +1,4 @@
-// What is kept of the uses of a key: a line in the log, the time of the last one, and counts that add up.
+// Usage of API keys: a log line for each use, the time of the last one, and counts.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -67,7 +67,7 @@ onEachDatabase("uses of keys", (database) => {
       row!.map((moment) => (moment === null ? 0 : new Date(moment as string).getTime())),
     );
 
-  test("each use is a line that says which key, whose, for what and from where, and nothing else", async () => {
+  test("each use is a log line with key, tenant, route and address, and nothing else", async () => {
     const { id, key } = await newKey(served.workspace, "posts:read");
     const headers = { "x-request-id": `use-${id}` };
     const path = "/posts/post_00000000000000000000000000?fields=title";
@@ -93,7 +93,7 @@ onEachDatabase("uses of keys", (database) => {
     assert.ok(!served.portico.output.includes(key.slice(12)), "the key");
   });
 
-  test("a request without a good key uses none", async () => {
+  test("a request without a valid key is no use of a key", async () => {
     const headers = { "x-request-id": "nobody" };
     await served.request("/posts", { key: null, headers });
     const lines = () => served.portico.output.split("\n").filter((line) => line.includes('"nobody"'));
@@ -180,7 +180,7 @@ onEachDatabase("uses of keys", (database) => {
     assert.deepEqual(body, { data: [], pagination: { nextCursor: null, hasMore: false } });
   });
 
-  test("another tenant's key is not there, and a key without the scope sees none", async () => {
+  test("the usage of another tenant's key is 404, and requires the scope", async () => {
     const ours = await newKey(served.workspace, "keys:read");
     const other = await makeTenant(served.workspace, "keys:read,posts:read");
     const path = `/v1/api-keys/${ours.id}/usage`;
@@ -242,7 +242,7 @@ onEachDatabase("uses of keys", (database) => {
 });
 
 onEachDatabase("uses of keys when the server stops", (database) => {
-  test("nothing that was answered is lost", async () => {
+  test("every request with a response is counted", async () => {
     const workspace = await makeWorkspace(database);
     const counts: string[][] = [];
     try {

@@ -1,4 +1,4 @@
-// Quotas over HTTP: what is counted, what is told of it, and what is refused.
+// Quotas over HTTP: which requests count, their headers, and refusals.
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -38,7 +38,7 @@ async function makeKey(served: Served, limit: number, ...more: string[]): Promis
 }
 
 function headers(served: Served): void {
-  test("every answer to a known caller tells the quota, what is left and when all of it is back", async () => {
+  test("every response to an authenticated caller has the quota, the rest and the reset time", async () => {
     const key = await makeKey(served, 5);
     for (const [left, seconds] of [
       [4, 3_600],
@@ -58,7 +58,7 @@ function headers(served: Served): void {
     expectNear(headers, 99, 3_600);
   });
 
-  test("an error that follows tells it too, and is counted", async () => {
+  test("an error response has them too, and counts", async () => {
     const key = await makeKey(served, 9, "--scopes", "posts:read,posts:write");
     const errors: [string, object, number][] = [
       ["/posts/x", {}, 404],
@@ -76,7 +76,7 @@ function headers(served: Served): void {
     }
   });
 
-  test("answers without a body tell it too", async () => {
+  test("responses without a body have them too", async () => {
     const { id } = await served.create("/posts", { title: "x" });
     const key = await makeKey(served, 5, "--scopes", "posts:read,posts:write");
     const path = `/posts/${id}`;
@@ -95,7 +95,7 @@ function headers(served: Served): void {
 }
 
 function refusals(served: Served): void {
-  test("a request too many is 429 with whole seconds in Retry-After, and nothing is done", async () => {
+  test("a request beyond the quota is 429 with whole seconds in Retry-After, and has no effect", async () => {
     const key = await makeKey(served, 1, "--scopes", "posts:read,posts:write");
     expectAnswer(await served.request("/posts", { key, body: { title: "first" } }), { status: 201 });
     const refused = await served.request("/posts", { key, body: { title: "one too many" } });
@@ -121,7 +121,7 @@ function refusals(served: Served): void {
     );
   });
 
-  test("what is refused takes nothing, and the next second's worth is there when it is due", async () => {
+  test("refused requests do not count, and tokens come back on time", async () => {
     const key = await makeKey(served, 2, "--rate-limit", "2", "--rate-window", "2");
     const read = () => served.request("/posts?limit=1", { key });
     const started = performance.now();
@@ -150,7 +150,7 @@ function refusals(served: Served): void {
     expectAnswer(await read(), { status: 200 });
   });
 
-  test("two keys of one owner do not share, and what one is sent by does not matter", async () => {
+  test("two keys of one owner have separate quotas, whichever header sends them", async () => {
     const [one, other] = [await makeKey(served, 2), await makeKey(served, 2)];
     expectAnswer(await served.request("/posts?limit=1", { key: one }), { status: 200 });
     const byHeader = { key: null, headers: { "x-api-key": one } };
@@ -160,7 +160,7 @@ function refusals(served: Served): void {
     expectAnswer(await served.request("/posts?limit=1", { key: other }), { status: 200 });
   });
 
-  test("a publishable key is counted, and refused with 403 until it has no more", async () => {
+  test("requests of a publishable key count, and are refused with 403 until the quota is used up", async () => {
     const key = await makeKey(served, 2, "--type", "publishable");
     for (const left of [1, 0]) {
       const answer = await served.request("/posts", { key });
@@ -178,7 +178,7 @@ function uncounted(served: Served): void {
     { fact: "the health of the database is not counted", path: "/readyz", status: 200, answerHeaders: none },
     { fact: "a path without a route is not counted", path: "/nowhere", status: 404, answerHeaders: none },
     {
-      fact: "a method that the path lacks is not counted",
+      fact: "a method that the path does not have is not counted",
       path: "/posts",
       method: "PUT",
       status: 405,
@@ -199,7 +199,7 @@ function uncounted(served: Served): void {
     },
   ]);
 
-  test("health answers a key that has nothing left", async () => {
+  test("health endpoints respond to a key with no quota left", async () => {
     const key = await makeKey(served, 1);
     for (const status of [200, 429])
       expectAnswer(await served.request("/posts?limit=1", { key }), { status });
@@ -218,7 +218,7 @@ function failedAuthentication(served: Served): void {
   ];
   const fail = (headers: Record<string, string>) => served.request("/posts", { key: null, headers });
 
-  test("credentials that are refused are counted for the address, whatever they look like", async () => {
+  test("refused credentials count for the address, whatever their form", async () => {
     for (const headers of wrong) expectAnswer(await fail(headers), { status: 401 });
     for (const headers of wrong) {
       const answer = await fail(headers);
@@ -234,7 +234,7 @@ function failedAuthentication(served: Served): void {
     }
   });
 
-  test("a good key from that address is served", async () => {
+  test("a valid key from that address is accepted", async () => {
     expectAnswer(await served.request("/posts?limit=1"), { status: 200 });
     expectAnswer(
       await served.request("/posts?limit=1", { key: null, headers: { "x-api-key": served.portico.key } }),
@@ -244,7 +244,7 @@ function failedAuthentication(served: Served): void {
     );
   });
 
-  test("a request without a credential, or with two, is told so", async () => {
+  test("a request without a credential, or with two, gets its own error", async () => {
     expectAnswer(await served.request("/posts", { key: null }), {
       status: 401,
       code: "authentication_required",
@@ -252,7 +252,7 @@ function failedAuthentication(served: Served): void {
     expectAnswer(await served.request("/posts", { headers: { "x-api-key": "x" } }), { status: 400 });
   });
 
-  test("a revoked key is counted too", async () => {
+  test("a revoked key counts too", async () => {
     const { key, id } = await served.command("key", "create", "--name", "x", "--scopes", "posts:read");
     expectAnswer(await served.request("/posts", { key }), { status: 200 });
     await served.command("key", "revoke", id);

@@ -1,4 +1,4 @@
-// Every key of a user or of the tenant revoked at once, and what becomes of keys whose owner is removed.
+// Revoking all keys of a user or a tenant at once, and keys whose owner is deleted.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -28,7 +28,7 @@ onEachDatabase("revocation of many API keys", (database) => {
     }
   };
 
-  test("all keys of a user are revoked, more than a page of them, and nobody else's", async () => {
+  test("all keys of a user are revoked, more than one page, and no others", async () => {
     const [owner, other] = [await user(), await user()];
     const keys = await many(230, { ownerId: owner });
     const kept = await makeKey(served, { ownerId: other });
@@ -39,7 +39,7 @@ onEachDatabase("revocation of many API keys", (database) => {
     expectAnswer(await served.request(`/v1/users/${owner}/api-keys`, { method: "DELETE" }), { status: 204 });
   });
 
-  test("a moment of revocation that stands already stays", async () => {
+  test("the time of an earlier revocation is kept", async () => {
     const owner = await user();
     const [first, second] = await many(2, { ownerId: owner });
     await served.request(`/v1/api-keys/${first!.id}`, { method: "DELETE" });
@@ -49,7 +49,7 @@ onEachDatabase("revocation of many API keys", (database) => {
     assert.equal((await readKey(served, second!.id)).status, "revoked");
   });
 
-  test("the collection below a user is read and removed, and nothing is made in it", async () => {
+  test("the collection of a user's keys can be read and deleted, and creates none", async () => {
     const owner = await user();
     const { id } = await makeKey(served, { ownerId: owner });
     const path = `/v1/users/${owner}/api-keys`;
@@ -103,7 +103,7 @@ onEachDatabase("revocation of many API keys", (database) => {
     );
   });
 
-  test("a user who goes takes the keys along: they are refused, and their records stay without owner", async () => {
+  test("keys of a deleted user are refused, and their records stay without an owner", async () => {
     const owner = await user();
     const keys = await many(120, { ownerId: owner });
     const revoked = keys[0]!;
@@ -119,7 +119,7 @@ onEachDatabase("revocation of many API keys", (database) => {
     assert.equal((await readKey(served, revoked.id)).ownerId, null);
   });
 
-  test("a user who cannot go keeps the keys", async () => {
+  test("a user who cannot be deleted keeps the keys", async () => {
     const owner = await user();
     const { key } = await makeKey(served, { ownerId: owner, scopes: ["posts:write", "posts:read"] });
     await served.create("/posts", { title: "Mine" }, { key });
@@ -127,7 +127,7 @@ onEachDatabase("revocation of many API keys", (database) => {
     assert.equal(await opens(served, key), true);
   });
 
-  test("a user goes, gets keys and has them rotated at once: one order or another, and never a key that is left", async () => {
+  test("concurrent deletion, creation and rotation never leave a usable key of a deleted user", async () => {
     for (let round = 0; round < 5; round += 1) {
       const owner = await user();
       const first = await makeKey(served, { ownerId: owner });

@@ -1,4 +1,4 @@
-// Rotation: a replacement with the same name, scopes and quota, and an overlap in which both keys are good.
+// Rotation: a replacement with the same name, scopes and quota, and an overlap in which both keys are valid.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -19,7 +19,7 @@ onEachDatabase("rotation of an API key", (database) => {
       ...options,
     });
 
-  test("the answer is the replacement, with its key and the warning, and leads to its record", async () => {
+  test("the response is the replacement with its key, a warning and its location", async () => {
     const old = await makeKey(served, { name: "CI", rateLimit: { limit: 5 }, expiresAt: inDays(30) });
     const answer = await rotate(old.id, {});
     const { key, warning, ...record } = answer.body;
@@ -44,7 +44,7 @@ onEachDatabase("rotation of an API key", (database) => {
     assert.deepEqual(await readKey(served, record.id), record);
   });
 
-  test("both keys are good during the overlap, a day when nothing is said", async () => {
+  test("both keys are valid during the overlap, which is a day by default", async () => {
     const old = await makeKey(served);
     const { body: made } = await rotate(old.id);
     assert.deepEqual([await opens(served, old.key), await opens(served, made.key)], [true, true]);
@@ -54,7 +54,7 @@ onEachDatabase("rotation of an API key", (database) => {
     assert.equal(record.rotatedToId, made.id);
   });
 
-  test("the old key ends with the overlap", async () => {
+  test("the old key expires at the end of the overlap", async () => {
     const old = await makeKey(served);
     const { body: made } = await rotate(old.id, { overlapSeconds: 2 });
     assert.equal(await opens(served, old.key), true);

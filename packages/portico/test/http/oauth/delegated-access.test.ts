@@ -1,4 +1,4 @@
-// What a person grants to an application reaches no other person, by whatever way.
+// An access token that a user granted cannot affect other users.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -34,7 +34,7 @@ onEachDatabase("delegated access", (database) => {
   const patch = (id: string, body: object, credential = key) =>
     served.request(`/users/${id}`, { method: "PATCH", key: credential, body });
 
-  test("another person is neither changed, replaced nor deleted", async () => {
+  test("other users cannot be changed, replaced or deleted", async () => {
     const before = (await served.request(`/users/${other.id}`)).body;
     const taken = { email: "taken@example.com", name: "Taken" };
     expectAnswer(await patch(other.id, { email: taken.email }), forbidden);
@@ -54,13 +54,13 @@ onEachDatabase("delegated access", (database) => {
     expectAnswer(await served.request(path), { status: 200, body: before });
   });
 
-  test("a person changes themselves, and adds people", async () => {
+  test("users can change themselves and add users", async () => {
     expectAnswer(await patch(member.id, { name: "Grace Brewster Hopper" }), { status: 200 });
     const added = await served.create("/users", { name: "New", email: "new@example.com" }, { key });
     expectAnswer(await patch(added.id, { name: "Renamed" }), forbidden);
   });
 
-  test("neither a key nor a client comes to more than the application has", async () => {
+  test("neither a key nor a client can be granted more than the application has", async () => {
     const named = { name: "Ladder", scopes: ["users:read", "users:write"] };
     expectAnswer(await served.request("/v1/api-keys", { key, body: named }), insufficient);
     const lesser = await served.create("/v1/api-keys", { name: "Reader", scopes: ["users:read"] }, { key });
@@ -75,7 +75,7 @@ onEachDatabase("delegated access", (database) => {
     expectAnswer(await served.request(`/v1/oauth-clients/${id}/rotations`, rotation), forbidden);
   });
 
-  test("a key in the name of another person is neither made nor replaced", async () => {
+  test("keys of other users cannot be created or rotated", async () => {
     const theirs = { name: "Theirs", scopes: ["posts:read"], ownerId: other.id };
     expectAnswer(await served.request("/v1/api-keys", { key, body: theirs }), forbidden);
     const { id } = await served.create("/v1/api-keys", theirs);
@@ -84,19 +84,19 @@ onEachDatabase("delegated access", (database) => {
   });
 
   for (const scope of ["keys:manage", "clients:manage", "*"]) {
-    test(`a key with the scope ${scope} is not made, so that no key does what the application may not`, async () => {
+    test(`a key with the scope ${scope} cannot be created`, async () => {
       const answer = await served.request("/v1/api-keys", { key, body: { name: "Ladder", scopes: [scope] } });
       expectAnswer(answer, insufficient);
     });
   }
 
-  test("keys of other people and of nobody are neither changed, replaced nor revoked", async () => {
+  test("keys of other users and keys without an owner cannot be changed, replaced or revoked", async () => {
     const theirs = await served.create("/v1/api-keys", {
       name: "T",
       scopes: ["posts:read"],
       ownerId: other.id,
     });
-    // A key without an owner is one that a machine has made.
+    // A key that a service created has no owner.
     const machine = await makeClient(served, "--type", "confidential", "--scopes", "keys:manage,posts:read");
     const granted = await post(served, "/token", { grant_type: "client_credentials" }, basic(machine));
     const made = { name: "Machine's", scopes: ["posts:read"] };
@@ -113,7 +113,7 @@ onEachDatabase("delegated access", (database) => {
     expectAnswer(await served.request(all, { method: "DELETE", key }), forbidden);
   });
 
-  test("no client is made, changed, removed or given a secret", async () => {
+  test("clients cannot be created, changed, deleted or rotated", async () => {
     const open = {
       name: "Open",
       type: "public",
@@ -131,7 +131,7 @@ onEachDatabase("delegated access", (database) => {
     assert.equal(body.errors[0].extensions.code, "forbidden");
   });
 
-  test("API keys and applications that act for themselves change people as before", async () => {
+  test("API keys and clients that act for themselves can change users", async () => {
     expectAnswer(await patch(other.id, { name: "Known" }, served.portico.key), { status: 200 });
     const machine = await makeClient(served, "--type", "confidential", "--scopes", "users:read,users:write");
     const granted = await post(served, "/token", { grant_type: "client_credentials" }, basic(machine));

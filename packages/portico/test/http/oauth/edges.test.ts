@@ -1,4 +1,4 @@
-// The edges of what clients send to the authorization server.
+// Edge cases of requests to the authorization server.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -35,7 +35,7 @@ onEachDatabase("oauth edges", (database) => {
   const credentials = { grant_type: "client_credentials" };
 
   for (const scope of [null, ""]) {
-    test(`a request for authorization ${scope === null ? "without" : "with an empty"} scope is refused at once`, async () => {
+    test(`an authorization request ${scope === null ? "without" : "with an empty"} scope is refused at once`, async () => {
       const shown = await new Browser().open(authorizeUrl(served, client, "", { scope }).url);
       const told = new URL(shown.location!).searchParams;
       assert.equal(told.get("error"), "invalid_scope");
@@ -43,7 +43,7 @@ onEachDatabase("oauth edges", (database) => {
     });
   }
 
-  test("a client without scopes looks at tokens, and is given none that opens anything", async () => {
+  test("a client without scopes can introspect tokens, and gets none with access", async () => {
     const body = { name: "Resource server", type: "confidential", scopes: [], mayIntrospect: true };
     const made = await served.create("/v1/oauth-clients", body);
     const { body: token } = await post(served, "/token", credentials, basic(machine));
@@ -58,7 +58,7 @@ onEachDatabase("oauth edges", (database) => {
     assert.equal((await served.request("/posts", { key: bare.access_token })).status, 403);
   });
 
-  test("a client whose scopes are all taken asks people for nothing", async () => {
+  test("a client that lost all scopes can request none", async () => {
     const bare = await makePublicClient(served, "openid,posts:read");
     const path = `/v1/oauth-clients/${bare.id}`;
     assert.equal((await served.request(path, { method: "PATCH", body: { scopes: [] } })).status, 200);
@@ -85,7 +85,7 @@ onEachDatabase("oauth edges", (database) => {
     }
   }
 
-  test("at /userinfo a wrong Authorization is about a token", async () => {
+  test("at /userinfo an invalid Authorization is an invalid token", async () => {
     const answer = await served.request("/oauth/userinfo", {
       headers: { authorization: "Bearer" },
       key: null,
@@ -128,7 +128,7 @@ onEachDatabase("oauth edges", (database) => {
     assert.match(answer, /"error":"invalid_request"/);
   });
 
-  test("people are told in a page that a form is too long", async () => {
+  test("a form that is too long gets an error page", async () => {
     const { url } = await new Browser().follow(authorizeUrl(served, client, "openid").url);
     const body = new URLSearchParams({ email: "x".repeat(60_000) });
     const shown = await new Browser().open(url, { method: "POST", body });
@@ -138,7 +138,7 @@ onEachDatabase("oauth edges", (database) => {
     assert.match(shown.headers.get("content-security-policy") ?? "", /default-src 'none'/);
   });
 
-  test("a pushed request that is used at once by many is one code", async () => {
+  test("a pushed request that is used concurrently gives one code", async () => {
     const asked = authorizeUrl(served, client, "openid posts:read");
     const pushed = await post(served, "/par", Object.fromEntries(new URL(asked.url).searchParams));
     assert.equal(pushed.status, 201, pushed.text);
@@ -159,7 +159,7 @@ onEachDatabase("oauth edges", (database) => {
     );
   });
 
-  test("a person who connects many devices is no guesser", async () => {
+  test("connecting many devices does not reach the limit of user codes", async () => {
     const words = ["--type", "public", "--grant-types", "device_code", "--scopes", "openid", "--first-party"];
     const { clientId } = await makeClient(served, ...words);
     const browser = new Browser();
@@ -194,7 +194,7 @@ onEachDatabase("oauth edges", (database) => {
     });
   }
 
-  test("keys that are none are refused when a client is made", async () => {
+  test("invalid keys are refused when a client is created", async () => {
     const jwks = { keys: [{ kty: "EC", crv: "P-256", x: "a", y: "b" }] };
     const body = { name: "Planner", type: "confidential", scopes: ["posts:read"], jwks };
     const { status, body: told } = await served.request("/v1/oauth-clients", { body });
