@@ -31,10 +31,10 @@ export class Browser {
     this.#always = always;
   }
 
-  async open(url: string, { headers: given = {}, ...init }: Sent = {}): Promise<Shown> {
+  async open(url: string, { headers: extraHeaders = {}, ...init }: Sent = {}): Promise<Shown> {
     const { pathname } = new URL(url);
     const cookies = this.#cookies.filter(({ path }) => pathname.startsWith(path));
-    const headers = new Headers({ ...this.#always, ...given });
+    const headers = new Headers({ ...this.#always, ...extraHeaders });
     headers.set("cookie", cookies.map(({ name, value }) => `${name}=${value}`).join("; "));
     headers.set("user-agent", this.#userAgent);
     headers.set("accept", "text/html,application/xhtml+xml,*/*;q=0.8");
@@ -72,9 +72,9 @@ export class Browser {
     const form = forms.find((each) => each.includes(button)) ?? "";
     const [, action = ""] = /<form[^>]* action="([^"]*)"/.exec(form) ?? [];
     const hidden = [...form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)];
-    const given = hidden.filter(([, name]) => !(name! in fields));
+    const unchanged = hidden.filter(([, name]) => !(name! in fields));
     const body = new URLSearchParams([
-      ...given.map(([, name, value]) => [name!, value!]),
+      ...unchanged.map(([, name, value]) => [name!, value!]),
       ...Object.entries(fields),
     ]);
     return this.open(new URL(action, page.url).href, { method: "POST", body });

@@ -9,8 +9,8 @@ const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-s
 
 /** The path of Chromium: `PORTICO_TEST_CHROMIUM`, or the first usual name in PATH. */
 function findChromium(): string | undefined {
-  const given = process.env.PORTICO_TEST_CHROMIUM;
-  if (given) return given;
+  const configured = process.env.PORTICO_TEST_CHROMIUM;
+  if (configured) return configured;
   const folders = (process.env.PATH ?? "").split(delimiter);
   return names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isProgram);
 }

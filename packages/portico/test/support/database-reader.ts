@@ -1,4 +1,4 @@
-// Looks into the database beside the server, where a test asks what is on disk and not what is answered.
+// Reads the database directly, for tests of what is stored rather than of responses.
 
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
@@ -6,16 +6,16 @@ import postgres from "postgres";
 
 export interface DatabaseReader {
   rows(sql: string): Promise<unknown[][]>;
-  /** Writes past the server: rows as they would stand after a long time. */
+  /** Writes without the server, for example rows with old timestamps. */
   write(sql: string): Promise<void>;
-  /** What the database finds wrong with itself. */
+  /** The faults that the integrity checks of the database report. */
   faults(): Promise<unknown[][]>;
-  /** Changes whenever somebody else may have written. */
+  /** Changes when another connection may have written. */
   version(): Promise<string>;
   close(): Promise<void>;
 }
 
-/** @param url the `DATABASE_URL` of a place */
+/** @param url the `DATABASE_URL` of a workspace */
 export function openReader(url: string): DatabaseReader {
   return url.startsWith("file:") ? sqliteReader(fileURLToPath(new URL(url))) : postgresReader(url);
 }
@@ -23,13 +23,13 @@ export function openReader(url: string): DatabaseReader {
 function sqliteReader(file: string): DatabaseReader {
   const open = (): DatabaseSync => new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
   const watcher = open();
-  // A new connection each time: one that is open while others write keeps parts of the search index in memory,
-  // and its integrity check then compares old with new.
+  // A new connection each time: an open one caches parts of the search index while others write, and its integrity
+  // check would compare old parts with new ones.
   const rows = (sql: string, database: DatabaseSync = open()): unknown[][] => {
     try {
       const statement = database.prepare(sql);
       statement.setReturnArrays(true);
-      // With setReturnArrays every row is an array.
+      // setReturnArrays makes every row an array.
       return statement.all() as unknown as unknown[][];
     } finally {
       if (database !== watcher) database.close();
@@ -59,7 +59,7 @@ function postgresReader(url: string): DatabaseReader {
       await sql.unsafe(text);
     },
     faults: async () => [],
-    // The number that the next transaction which writes will have.
+    // The number of the next transaction that writes.
     version: async () =>
       String(await sql.unsafe("select pg_snapshot_xmax(pg_current_snapshot())::text").values()),
     close: () => sql.end(),

@@ -9,7 +9,7 @@ export class FailingProxy {
   readonly #sockets = new Set<Socket>();
   readonly #held: Socket[] = [];
   #isSilent = false;
-  /** What new connections are told instead of being forwarded. */
+  /** The response to new connections, instead of forwarding them. */
   #refusal: Buffer | undefined;
 
   private constructor(target: number) {
@@ -28,20 +28,20 @@ export class FailingProxy {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Forwards nothing any more, and keeps every connection open, as a network does that swallows packets. */
+  /** Stops forwarding but keeps every connection open, like a network that drops packets. */
   silence(): void {
     this.#isSilent = true;
     for (const socket of this.#sockets) socket.pause();
   }
 
-  /** Forwards again, what it held back first. */
+  /** Forwards again, starting with the bytes it held back. */
   resume(): void {
     this.#isSilent = false;
     for (const socket of this.#sockets) socket.resume();
     for (const client of this.#held.splice(0)) this.#accept(client);
   }
 
-  /** Tells whoever connects that the server is starting (57P03), and closes the connections that there are. */
+  /** Answers new connections that the server is starting (57P03), and closes the existing ones. */
   pretendToStart(): void {
     const fields = "SFATAL\0VFATAL\0C57P03\0Mthe database system is starting up\0\0";
     const length = Buffer.alloc(4);

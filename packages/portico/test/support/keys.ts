@@ -1,4 +1,4 @@
-// What the tests of API keys share: keys with and without scopes, and times that are set by hand.
+// Helpers for tests of API keys: creates and reads keys, and sets their timestamps.
 
 import { sql } from "kysely";
 import type { ApiKeys } from "../../src/auth/api-keys/resource.ts";
@@ -14,25 +14,25 @@ export type MadeKey = RecordOf<ApiKeys> & { readonly key: string; readonly warni
 export const dayMs = 86_400_000;
 export const inDays = (days: number): string => new Date(Date.now() + days * dayMs).toISOString();
 
-/** A key that reads posts, or another one. */
+/** Creates a key, by default with the scope `posts:read`. */
 export function makeKey(served: Served, body: object = {}, options?: RequestOptions): Promise<MadeKey> {
   return served.create("/v1/api-keys", { name: "Made", scopes: ["posts:read"], ...body }, options);
 }
 
-/** The record of a key as its tenant reads it. */
+/** The key as its tenant reads it. */
 export async function readKey(served: Served, id: string): Promise<RecordOf<ApiKeys>> {
   return (await served.request(`/v1/api-keys/${id}`)).body;
 }
 
-/** Whether a key opens what it has the scope for. */
+/** Whether a request with the key is accepted. */
 export async function opens(served: Served, key: string, path = "/posts?limit=1"): Promise<boolean> {
   const { status, text } = await served.request(path, { key });
   if (status === 200) return true;
   if (status === 401) return false;
-  throw new Error(`a key is neither good nor bad: ${status} ${text}`);
+  throw new Error(`the key is neither accepted nor invalid: ${status} ${text}`);
 }
 
-/** The tenant that the first start of a sandbox made. */
+/** The tenant that the first start of a sandbox creates. */
 export async function firstTenant({ databaseUrl }: Pick<Workspace, "databaseUrl">): Promise<string> {
   const reader = openReader(databaseUrl);
   try {
@@ -43,7 +43,7 @@ export async function firstTenant({ databaseUrl }: Pick<Workspace, "databaseUrl"
   }
 }
 
-/** Sets a time of a key's record in the database, as no caller can. */
+/** Sets a timestamp of a key directly in the database, which no caller can do. */
 export async function setTime(
   { databaseUrl }: Pick<Workspace, "databaseUrl">,
   id: string,

@@ -1,4 +1,4 @@
-// A mail server that keeps what it receives, and refuses or hesitates where a test tells it to.
+// A mail server that stores the emails it receives, and rejects or delays them on request.
 
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
@@ -15,9 +15,9 @@ export interface ReceivedMail {
 }
 
 export interface MailServerOptions {
-  /** Gives a status to refuse a recipient with: 550, 451. */
+  /** @returns the status to reject a recipient with, such as 550 or 451; undefined to accept */
   readonly refuse?: (address: string) => number | undefined;
-  /** What is waited for before a mail is accepted, when all of it was received. */
+  /** Delays the acceptance of an email that was received completely. */
   readonly hesitate?: () => Promise<void>;
   readonly port?: number;
   readonly login?: { readonly user: string; readonly password: string };
@@ -25,7 +25,7 @@ export interface MailServerOptions {
 
 export class MailServer {
   readonly received: ReceivedMail[] = [];
-  /** The most connections that were open at once. */
+  /** The largest number of connections that were open at once. */
   mostConnections = 0;
   readonly #server: SMTPServer;
   readonly #login: MailServerOptions["login"];
@@ -33,7 +33,7 @@ export class MailServer {
   private constructor(options: MailServerOptions) {
     this.#login = options.login;
     this.#server = new SMTPServer(this.#smtpOptions(options));
-    // A client that is killed resets its connection.
+    // A killed client resets its connection.
     this.#server.on("error", () => {});
   }
 
@@ -71,7 +71,7 @@ export class MailServer {
       onAuth({ username, password, method }, _session, callback) {
         if (username === login?.user && password === login?.password)
           return callback(null, { user: username });
-        // As some servers do, it repeats what it was sent.
+        // Some servers repeat the credentials in the error.
         callback(failure(535, `${method} ${username} ${password} is not known here`));
       },
       onConnect: (_session, callback) => {
@@ -91,7 +91,7 @@ export class MailServer {
         stream.setEncoding("utf8");
         stream.on("data", (chunk) => (raw += chunk));
         stream.on("end", async () => {
-          const [headers, parts] = takenApart(raw);
+          const [headers, parts] = parseMessage(raw);
           const from = envelope.mailFrom === false ? "" : envelope.mailFrom.address;
           this.received.push({ to: envelope.rcptTo[0]!.address, from, headers, parts, raw });
           await hesitate?.();
@@ -106,7 +106,7 @@ function failure(responseCode: number, message: string): Error {
   return Object.assign(new Error(message), { responseCode });
 }
 
-function takenApart(raw: string): [Map<string, string>, Map<string, string>] {
+function parseMessage(raw: string): [Map<string, string>, Map<string, string>] {
   const [headers, body] = headersAndBody(raw);
   const boundary = /boundary="([^"]+)"/.exec(headers.get("content-type") ?? "")?.[1];
   const pieces = boundary === undefined ? [raw] : body.split(`--${boundary}`).slice(1, -1);
@@ -131,7 +131,7 @@ function headersAndBody(text: string): [Map<string, string>, string] {
   return [new Map(headers), text.slice(end + 4)];
 }
 
-/** RFC 2047; only what nodemailer makes. */
+/** RFC 2047, limited to what nodemailer produces. */
 function decodedWords(value: string): string {
   const word = /=\?UTF-8\?([QB])\?([^?]*)\?=/gi;
   return value

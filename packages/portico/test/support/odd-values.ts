@@ -1,8 +1,8 @@
-// Values of every type and size, for every place of a request that takes one.
+// Values of every type and size, for every part of a request that accepts a value.
 
 const deep = (levels: number): unknown => (levels === 0 ? null : [deep(levels - 1)]);
 
-/** Of JSON, as texts: some are beyond what JavaScript writes. */
+/** JSON texts, including some that `JSON.stringify` cannot produce. */
 export const jsonTexts: readonly string[] = [
   ...[null, true, false, 0, -0, -1, 1, 1.5, 1e308, 2 ** 53, -(2 ** 53), 4e-320].map((value) =>
     JSON.stringify(value),
@@ -41,7 +41,7 @@ export const jsonTexts: readonly string[] = [
   ...[[], [null], [1], ["a"], ["a", "a"], [[]], [{}], {}, { a: 1 }, { a: { b: [null] } }].map((value) =>
     JSON.stringify(value),
   ),
-  // What every object has, as a value that is none of it.
+  // Names that every object inherits, used as values.
   '{"toString":1,"valueOf":1}',
   '{"__proto__":{"a":1}}',
   '{"constructor":{"prototype":1}}',
@@ -55,7 +55,7 @@ export const jsonTexts: readonly string[] = [
   `{"${"n".repeat(2_000)}":1}`,
 ];
 
-/** Of the query of a request target: encoded already where they must be. */
+/** Values in the query of a request target, already percent-encoded where necessary. */
 export const queryTexts: readonly string[] = [
   ...["", "0", "1", "-1", "1.5", "1e9", "9".repeat(400), "NaN", "true", "null", "a", "id", "-id", "--id"],
   ...["*", ",", ",,", "a,b", "id,id", "a.b.c.d.e", "[]", "[gte]", "{}", "forward", "2026-11-21", "now"],
@@ -65,7 +65,7 @@ export const queryTexts: readonly string[] = [
   Array.from({ length: 1_000 }, (_, number) => number).join(","),
 ];
 
-/** Of headers. */
+/** Values of headers. */
 export const headerTexts: readonly string[] = [
   ...[
     "",
@@ -117,7 +117,7 @@ export const headerTexts: readonly string[] = [
   "x".repeat(9_000),
 ];
 
-/** Headers that the server, or something in front of it, reads. */
+/** Headers that the server or a proxy in front of it reads. */
 export const headerNames: readonly string[] = [
   ...[
     "accept",

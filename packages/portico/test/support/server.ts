@@ -1,4 +1,4 @@
-// Starts servers of Portico, and sends them requests over HTTP only.
+// Starts servers and runs commands of Portico, inside this process or as processes of their own.
 
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -30,21 +30,21 @@ export function onEachDatabase(name: string, suite: (database: DatabaseName) => 
 }
 
 /**
- * Declares a suite about a protocol, in which the kind of database has no part: for SQLite, and in CI for PostgreSQL too.
+ * Declares a suite whose results do not depend on the kind of database: on SQLite, and in CI also on PostgreSQL.
  */
 export function onOneDatabase(name: string, suite: (database: DatabaseName) => void): void {
   if (process.env.CI) onEachDatabase(name, suite);
   else describe(`${name} (SQLite)`, () => suite("sqlite"));
 }
 
-/** An empty database and a folder, both gone after `remove`. */
+/** An empty database and a folder; `remove` deletes both. */
 export interface Workspace {
   readonly folder: string;
   readonly databaseUrl: string;
   remove(): Promise<void>;
 }
 
-/** @param server the PostgreSQL to make it in, where it is not that of the whole run */
+/** @param server the PostgreSQL server to create the database in; by default that of the whole run */
 export async function makeWorkspace(
   database: DatabaseName,
   server: string = process.env.PORTICO_TEST_POSTGRES!,
@@ -75,17 +75,17 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The parsed body; undefined where there is none. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely; what is missing fails them.
+  /** The parsed body; undefined if it is empty. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read any member; a missing one makes them fail.
   readonly body: any;
 }
 
 export interface RequestOptions {
   readonly method?: string;
   readonly headers?: Record<string, string>;
-  /** Sent as JSON; a string is sent as it is. */
+  /** Sent as JSON; a string is sent unchanged. */
   readonly body?: unknown;
-  /** The API key; `null` sends none, and the sandbox's first key is sent when left out. */
+  /** The API key, by default the first key of the sandbox; `null` sends none. */
   readonly key?: string | null;
 }
 
@@ -97,7 +97,7 @@ export interface CommandResult {
 
 export type Environment = Readonly<Record<string, string>>;
 
-/** Suites send thousands of requests with one key. A suite that counts gives quotas of its own. */
+/** Suites send thousands of requests with one key. Suites about quotas set their own. */
 const plentiful: Environment = {
   PORTICO_KEY_QUOTA: "10000000/60",
   PORTICO_FAILED_AUTH_QUOTA: "10000000/60",
@@ -108,13 +108,13 @@ export interface CommandOptions {
   readonly cwd?: string;
 }
 
-/** Runs a command of Portico inside this process, which takes a tenth of the time: `portico(workspace, ["key", "list"])`. */
+/** Runs a command inside this process, in a tenth of the time of a process: `portico(workspace, ["key", "list"])`. */
 export async function portico(
   { databaseUrl }: Pick<Workspace, "databaseUrl">,
   words: readonly string[],
   { env = {}, cwd = projectFolder }: CommandOptions = {},
 ): Promise<CommandResult> {
-  // Loaded here only: tests of pure functions need none of it.
+  // Loaded on use, as tests of pure functions need none of it.
   const { operatorMessage, run } = await import("../../src/cli/run.ts");
   try {
     const output = await run(words, { folder: cwd, environment: { DATABASE_URL: databaseUrl, ...env } });
@@ -125,15 +125,15 @@ export async function portico(
 }
 
 /**
- * Runs a command of Portico as a process: `serve`, what is tested of the process itself, and projects that are written
- * or changed by the test, as a process loads the declarations once.
+ * Runs a command as a process of its own: for `serve`, for tests of exit codes and output, and for declarations that
+ * change during the test, as a process loads them once.
  */
 export async function porticoProcess(
   workspace: Pick<Workspace, "databaseUrl">,
   words: readonly string[],
   { env = {}, cwd = projectFolder }: CommandOptions = {},
 ): Promise<CommandResult> {
-  // A command that hangs is an answer too: the code is null then.
+  // For a command that hangs, the code is null.
   const limits = { timeout: 60_000, killSignal: "SIGKILL" } as const;
   const child = start(words, { DATABASE_URL: workspace.databaseUrl, ...env }, cwd, limits);
   let stdout = "";
@@ -150,11 +150,11 @@ export interface StartOptions {
   readonly key?: string;
 }
 
-/** A started server: inside this process, unless a test is about the process itself. */
+/** A running server: inside this process by default, or a process of its own (`PorticoProcess`). */
 export abstract class Portico {
   readonly workspace: Workspace;
   readonly url: string;
-  /** The key that the first start of a sandbox printed. */
+  /** The first key of the sandbox; empty if the database was not empty. */
   readonly key: string;
   readonly #output: Output;
 
@@ -165,12 +165,12 @@ export abstract class Portico {
     this.#output = output;
   }
 
-  /** Starts a server on an empty database, or again on one that was used before, with its first key. */
+  /** Starts a server inside this process. @param options for a database that is not empty, `key` is its first key */
   static start(workspace: Workspace, options: StartOptions = {}): Promise<Portico> {
     return EmbeddedPortico.start(workspace, options);
   }
 
-  /** Everything that the server has logged, and as a process printed. */
+  /** The log so far; for a process, everything that it printed. */
   get output(): string {
     return this.#output.text;
   }
@@ -196,7 +196,7 @@ export abstract class Portico {
     };
   }
 
-  /** Stops the server in order. @returns the exit code, 0 for a server inside this process */
+  /** Stops the server in order. @returns the exit code; 0 for a server inside this process */
   abstract stop(): Promise<number | null>;
 }
 
@@ -223,7 +223,7 @@ class EmbeddedPortico extends Portico {
     workspace: Workspace,
     { env = {}, cwd = projectFolder, key }: StartOptions,
   ): Promise<EmbeddedPortico> {
-    // Loaded here only: tests of pure functions need none of it.
+    // Loaded on use, as tests of pure functions need none of it.
     const [{ createServer }, { loadApp }, { readSettings }] = await Promise.all([
       import("../../src/server.ts"),
       import("../../src/runtime/config.ts"),
@@ -247,11 +247,11 @@ class EmbeddedPortico extends Portico {
 }
 
 export interface ProcessOptions extends StartOptions {
-  /** The program of Portico, where it is not that of this repository. */
+  /** The program to start; by default that of this repository. */
   readonly file?: string;
 }
 
-/** A server as a process of its own, as users start it: to be killed, measured, or started in a folder of its own. */
+/** A server as a process of its own, as users start it, for tests that send signals, kill it or measure its memory. */
 export class PorticoProcess extends Portico {
   readonly #child: ChildProcess;
 
@@ -282,17 +282,17 @@ export class PorticoProcess extends Portico {
     return this.#child.pid!;
   }
 
-  /** Asks the process to end. @returns the exit code */
+  /** Sends a signal and waits for the end. @returns the exit code */
   async stop(signal: "SIGTERM" | "SIGINT" = "SIGTERM"): Promise<number | null> {
     return this.#end(signal);
   }
 
-  /** SIGKILL: what a crash or a power cut looks like. */
+  /** Sends SIGKILL, like a crash or a power failure. */
   async kill(): Promise<void> {
     await this.#end("SIGKILL");
   }
 
-  /** Waits until the process has ended without being asked. @returns the exit code */
+  /** Waits for the process to end. @returns the exit code */
   async ended(): Promise<number | null> {
     if (this.#child.exitCode === null && this.#child.signalCode === null) await once(this.#child, "close");
     return this.#child.exitCode;
