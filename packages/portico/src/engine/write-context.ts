@@ -11,8 +11,8 @@ import type { Transaction } from "../store/database.ts";
 import type { Lock } from "../store/dialect.ts";
 import type { Store } from "../store/store.ts";
 import { findLocked } from "./find-row.ts";
+import type { BodyValidator } from "./validation/body-validator.ts";
 import { hookValues } from "./validation/row-values.ts";
-import type { BodyValidator } from "./validation/validate.ts";
 
 /** What all transactions share. */
 export interface WriteDependencies {

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { app } from "../../src/declare/app.ts";
 import { belongsTo, computedStatus, integer, json, text, timestamp } from "../../src/declare/field.ts";
 import { type Resource, resource } from "../../src/declare/resource.ts";
-import { BodyValidator } from "../../src/engine/validation/validate.ts";
+import { BodyValidator } from "../../src/engine/validation/body-validator.ts";
 import { OperatorError } from "../../src/errors.ts";
 import { buildModel } from "../../src/model/build-model.ts";
 
