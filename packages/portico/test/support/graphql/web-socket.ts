@@ -60,7 +60,7 @@ export class TestSocket {
       const message = this.messages.find(isWanted);
       if (message) return message;
     }
-    throw new Error(`no such message among ${JSON.stringify(this.messages)}`);
+    throw new Error(`no such message; received ${this.#received}`);
   }
 
   /** Waits for a number of results of an operation. */
@@ -77,7 +77,7 @@ export class TestSocket {
   /** Waits until the server has closed the connection. @returns the code and reason */
   async closed(): Promise<{ code: number; reason: string }> {
     const timeout = sleep(timeoutMs, undefined, { ref: false }).then(() => {
-      throw new Error(`still open; received ${JSON.stringify(this.messages)}`);
+      throw new Error(`still open; received ${this.#received}`);
     });
     return Promise.race([this.#closed, timeout]);
   }
@@ -85,5 +85,11 @@ export class TestSocket {
   async close(): Promise<void> {
     this.socket.close();
     await this.#closed;
+  }
+
+  /** The last messages, for an error. Some tests receive hundreds of megabytes. */
+  get #received(): string {
+    const texts = this.messages.slice(-10).map((message) => JSON.stringify(message).slice(0, 200));
+    return `${this.messages.length} messages, the last of them ${texts.join()}`;
   }
 }
