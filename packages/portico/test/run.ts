@@ -47,8 +47,8 @@ function group(files: readonly string[], folder: string): string[] {
 }
 
 const folder = mkdtempSync(join(tmpdir(), "portico-tests-"));
-// More than there are processors, as some files wait most of the time.
-const concurrency = availableParallelism() + 2;
+// One more than there are processors, as some files mostly wait.
+const concurrency = availableParallelism() + 1;
 const setup = [
   "--test",
   `--test-concurrency=${concurrency}`,
