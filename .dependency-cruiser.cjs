@@ -54,7 +54,7 @@ const oneWay = Object.entries(layers).map(([layer, below]) => ({
   name: `one-way-${layer}`,
   comment: `${layer}/ imports only ${[...below, "errors.ts"].join(", ")}.`,
   severity: "error",
-  from: { path: `^${source}/${layer}(?:/|\\.ts$)` },
+  from: { path: `^${source}/${layer}(?:/|\\.ts$)`, pathNot: "/module\\.ts$" },
   to: {
     path: `^${source}/`,
     pathNot: `^${source}/(?:(?:${[layer, ...below].join("|")})(?:/|\\.ts$)|errors\\.ts$)`,
@@ -64,6 +64,24 @@ const oneWay = Object.entries(layers).map(([layer, below]) => ({
 module.exports = {
   forbidden: [
     ...oneWay,
+    {
+      name: "modules-for-compose",
+      comment:
+        "The module.ts of a capability uses every folder below runtime/, and only compose.ts imports it.",
+      severity: "error",
+      from: { pathNot: `^${source}/runtime/` },
+      to: { path: `^${source}/.+/module\\.ts$`, pathNot: `^${source}/runtime/module\\.ts$` },
+    },
+    {
+      name: "modules-below-compose",
+      comment: "Of runtime/, a module.ts uses the settings and the types of modules.",
+      severity: "error",
+      from: { path: `^${source}/.+/module\\.ts$`, pathNot: `^${source}/runtime/` },
+      to: {
+        path: `^${source}/(?:cli/|server\\.ts$|index\\.ts$|runtime/)`,
+        pathNot: `^${source}/runtime/(?:settings/|module\\.ts$|email-settings\\.ts$)`,
+      },
+    },
     {
       name: "errors-lowest",
       comment: "errors.ts lies below everything.",

@@ -8,23 +8,24 @@ import type { App } from "./declare/app.ts";
 import { Engine } from "./engine/engine.ts";
 import { OperatorError } from "./errors.ts";
 import { EventFeed } from "./events/feed.ts";
+import { createHttpServer, type HttpServerOptions } from "./http/http-server.ts";
 import { createLog, type Log, type LogDestination } from "./http/logging/log.ts";
 import { OverloadLog } from "./http/logging/overload-log.ts";
-import { createHttpServer } from "./http/server.ts";
+import { RequestQuotas } from "./http/request-quotas.ts";
 import { TokenBuckets } from "./limits/token-bucket.ts";
 import { clientAddressReader } from "./net/client-address.ts";
 import { mountedAt } from "./oauth/endpoints/issuer.ts";
+import { withResourceMetadata } from "./oauth/endpoints/resource-metadata.ts";
 import { CursorCodec } from "./query/cursor.ts";
 import { authorizationServer, tokenAuthenticator } from "./runtime/authorization.ts";
-import { type Background, startBackground } from "./runtime/background.ts";
 import { type Assembly, composeApp, openDatabase } from "./runtime/compose.ts";
 import { migrateAtStart } from "./runtime/migrate-at-start.ts";
-import { type Recording, requestRecording } from "./runtime/recording.ts";
+import type { ServerContext } from "./runtime/module.ts";
+import { RunningModules } from "./runtime/running-modules.ts";
 import { fillSandbox } from "./runtime/sandbox.ts";
 import { secretsFor } from "./runtime/secrets.ts";
-import { authUrl, completeSettings, graphqlLimitsOf, type Settings } from "./runtime/settings/settings.ts";
+import { authUrl, completeSettings, type Settings } from "./runtime/settings/settings.ts";
 import type { Store } from "./store/store.ts";
-import { KeyUsage } from "./usage/key-usage.ts";
 
 /** The settings of a server, each with the default that docs/settings.md lists, and where its log is written. */
 export interface ServerOptions extends Partial<Settings> {
@@ -72,11 +73,8 @@ export class PorticoServer {
   /** The first key of a sandbox, with every scope: set by `listen` on an empty database, and stored as a hash only. */
   sandboxKey: string | undefined;
   readonly #urls = Promise.withResolvers<OAuthUrls>();
-  readonly #oauth: ReturnType<typeof authorizationServer>;
-  readonly #secrets: readonly string[];
-  readonly #recording: Recording;
   #http: FastifyInstance | undefined;
-  #background: Background | undefined;
+  #modules: RunningModules | undefined;
   #url: string | undefined;
   #closed: Promise<void> | undefined;
 
@@ -87,46 +85,36 @@ export class PorticoServer {
     this.log = log;
     this.#secrets = secretsFor(settings);
     this.engine = new Engine(model, store, new CursorCodec(this.#secrets));
-    this.#recording = requestRecording(store, model, settings, log.logger);
-    this.#oauth = authorizationServer(
-      ...([store, this.engine, assembly, this.#secrets, this.#urls.promise, log.logger] as const),
-    );
   }
 
-  /** Registers every route. */
+  readonly #secrets: readonly string[];
+
+  /** Starts the modules and registers their routes. */
   async prepare(): Promise<void> {
-    const { store, engine, log } = this;
-    const { model, settings } = this.assembly;
-    const overloads = new OverloadLog(log.logger);
+    const { store, log, assembly } = this;
+    const { logger } = log;
+    const { settings, modules } = assembly;
+    const overloads = new OverloadLog(logger);
     store.database.watch(
-      (message, details) => log.logger.error(details, message),
+      (message, details) => logger.error(details, message),
       (what) => overloads.count(what),
     );
-    this.#http = await createHttpServer({
-      engine,
-      keyUsage: new KeyUsage(model, store),
-      database: store.database,
-      authenticator: new Authenticator(
-        store,
-        settings.mode === "sandbox" ? "test" : "live",
-        settings.keyQuota,
-        tokenAuthenticator(store, settings, this.#oauth, log.logger),
-        model.scopes,
-      ),
-      quotas: {
-        ofKeys: new TokenBuckets(),
-        ofAddresses: new TokenBuckets(),
-        failedAuth: settings.failedAuthQuota,
-      },
-      log,
-      overloads,
-      graphqlLimits: graphqlLimitsOf(settings),
-      recorders: this.#recording.recorders,
-      oauth: { server: this.#oauth, ...mountedAt(authUrl(settings, settings.publicUrl), settings.publicUrl) },
-      events: new EventFeed(store, (err) =>
-        log.logger.warn({ err }, "events cannot be read; it is tried again"),
-      ),
-      maxSubscriptions: settings.maxSubscriptions,
+    const context = this.#context();
+    const { oauth } = context;
+    this.#modules = await RunningModules.create(modules, context);
+    const authenticator = new Authenticator(
+      store,
+      settings.mode === "sandbox" ? "test" : "live",
+      settings.keyQuota,
+      tokenAuthenticator(store, settings, oauth.server, logger),
+      assembly.model.scopes,
+    );
+    const options: HttpServerOptions = {
+      ...{ log, overloads },
+      recorders: this.#modules.recorders,
+      quotas: new RequestQuotas(new TokenBuckets(), new TokenBuckets(), settings.failedAuthQuota),
+      authenticate: (presented, address?: string) => authenticator.caller(presented, address),
+      completeRefusal: (error) => withResourceMetadata(error, oauth),
       publicUrl: settings.publicUrl,
       corsOrigins: settings.corsOrigins,
       addressOf: clientAddressReader(settings.trustedProxies),
@@ -134,7 +122,23 @@ export class PorticoServer {
       maxConnections: settings.maxConnections,
       bufferBytes: settings.bufferMib * mebibyte,
       sendsServerTiming: settings.sendsServerTiming,
-    });
+    };
+    this.#http = await createHttpServer(options, this.#modules.http);
+  }
+
+  #context(): ServerContext {
+    const { store, engine, assembly } = this;
+    const { app, model, settings } = assembly;
+    const { logger } = this.log;
+    const secrets = this.#secrets;
+    const urls = this.#urls.promise;
+    const server = authorizationServer(store, engine, assembly, secrets, urls, logger);
+    return {
+      ...{ app, settings, model, store, engine, secrets, urls, logger },
+      report: (message, details) => logger.warn(details, message),
+      events: new EventFeed(store, (err) => logger.warn({ err }, "events cannot be read; it is tried again")),
+      oauth: { server, ...mountedAt(authUrl(settings, settings.publicUrl), settings.publicUrl) },
+    };
   }
 
   /** {base_url}: where callers reach the API. @throws Error before the server listens */
@@ -157,7 +161,7 @@ export class PorticoServer {
   }
 
   async #listen(): Promise<void> {
-    const { assembly, store, engine, log } = this;
+    const { assembly, store, engine } = this;
     const { app, settings, apiKeys } = assembly;
     const http = this.#http!;
     await listenOn(http, settings);
@@ -167,8 +171,7 @@ export class PorticoServer {
     this.#urls.resolve({ issuer: authUrl(settings, url), resource: url });
     // After listening: the key of a start that then fails would never be shown.
     if (settings.mode === "sandbox") this.sandboxKey = await fillSandbox(app, engine, store, apiKeys);
-    this.#recording.start();
-    this.#background = await startBackground(assembly, store, this.#oauth.dependencies.mails, log.logger);
+    this.#modules!.startTasks();
   }
 
   /** Writes the line that says where the server listens. */
@@ -194,10 +197,10 @@ export class PorticoServer {
     const timeout = setTimeout(() => http.server.closeAllConnections(), requestTimeoutMs);
     // Connections that were busy at first are idle once their requests are answered.
     const closing = setInterval(() => http.server.closeIdleConnections(), closeIdleIntervalMs);
-    await Promise.all([http.close(), this.#background?.stop()]);
+    await Promise.all([http.close(), this.#modules?.stop()]);
     clearInterval(closing);
     clearTimeout(timeout);
-    await this.#recording.stop();
+    await this.#modules?.flush();
     await this.store.database.close();
     if (this.#url !== undefined) this.log.logger.info("stopped");
     await this.log.flush();

@@ -27,7 +27,7 @@ import { RemoteKeySets } from "../oauth/provider/key-sets.ts";
 import type { Store } from "../store/store.ts";
 import { brandOf } from "./brand.ts";
 import type { Assembly } from "./compose.ts";
-import { emailSettings } from "./notices.ts";
+import { emailSettings } from "./email-settings.ts";
 import { introspectionOf, type Settings } from "./settings/settings.ts";
 
 export function authorizationServer(

@@ -1,54 +1,56 @@
-// The one place where the parts of Portico are put together.
+// Composes the declarations of an app with the modules of the server. A capability is a folder with a `module.ts`, and an
+// entry in the list below.
 
-import { expiryIndexes } from "../auth/api-keys/expiry-notices.ts";
-import { type ApiKeys, declareApiKeys } from "../auth/api-keys/resource.ts";
-import { clientSecrets, oauthClients } from "../auth/clients/resource.ts";
-import { tenantsTable } from "../auth/tenants/tenant.ts";
-import { oauthRecordsTable } from "../auth/tokens/oauth-records-table.ts";
-import { signingKeysTable } from "../auth/tokens/signing-keys.ts";
-import { emailChangeIndexes } from "../auth/users/email-changes.ts";
-import { passkeysTable } from "../auth/users/passkeys.ts";
-import { passwordsTable } from "../auth/users/password.ts";
-import { emailChanges, users } from "../auth/users/resource.ts";
-import { verifiedEmailsTable } from "../auth/users/verified-email.ts";
+import { apiKeysModule } from "../auth/api-keys/module.ts";
+import type { ApiKeys } from "../auth/api-keys/resource.ts";
+import { clientsModule } from "../auth/clients/module.ts";
+import { tenantsModule } from "../auth/tenants/module.ts";
+import { tokensModule } from "../auth/tokens/module.ts";
+import { usersModule } from "../auth/users/module.ts";
 import type { App } from "../declare/app.ts";
-import type { Resource } from "../declare/resource.ts";
 import { OperatorError } from "../errors.ts";
-import { eventsTable } from "../events/event.ts";
-import { purgedEventsTable } from "../events/purged-events.ts";
-import { requireFreePaths } from "../http/own-paths.ts";
-import { mailIndexes, mails } from "../mail/message.ts";
+import { eventsModule } from "../events/module.ts";
+import { graphqlModule } from "../graphql/module.ts";
+import { httpModule } from "../http/module.ts";
+import { requireFreePaths } from "../http/reserved-paths.ts";
+import { mailModule } from "../mail/module.ts";
 import { buildModel } from "../model/build-model.ts";
 import type { Model } from "../model/model.ts";
-import { mountedAt } from "../oauth/endpoints/issuer.ts";
+import { oauthModule } from "../oauth/module.ts";
+import { restModule } from "../rest/module.ts";
 import { openStore } from "../store/open.ts";
 import { type Table, tablesOf } from "../store/schema/ddl.ts";
 import type { Store } from "../store/store.ts";
 import { keyUsageReport } from "../usage/key-usage.ts";
-import { keyUsageTable } from "../usage/key-usage-buffer.ts";
-import { requestLogs } from "../usage/request-log.ts";
+import { usageModule } from "../usage/module.ts";
 import { loadApp, type Project } from "./config.ts";
-import { keyEmails } from "./notices.ts";
-import { authUrl, readSettings, type Settings } from "./settings/settings.ts";
+import type { Module, ModuleOptions } from "./module.ts";
+import { readSettings, type Settings } from "./settings/settings.ts";
 
-/** Tables of the server itself that belong to no resource. */
-export const ownTables = [
-  tenantsTable,
-  passwordsTable,
-  verifiedEmailsTable,
-  passkeysTable,
-  eventsTable,
-  purgedEventsTable,
-  keyUsageTable,
-  oauthRecordsTable,
-  signingKeysTable,
-];
-const ownIndexes = [...mailIndexes, ...expiryIndexes, ...emailChangeIndexes];
+/** Every module. Resources appear in this order wherever all are listed. */
+function modulesOf(options: ModuleOptions, apiKeys: Module): readonly Module[] {
+  return [
+    tenantsModule(),
+    usersModule(),
+    apiKeys,
+    usageModule(options),
+    mailModule(options),
+    clientsModule(),
+    tokensModule(),
+    eventsModule(options),
+    httpModule(),
+    oauthModule(options),
+    graphqlModule(options),
+    restModule(),
+  ];
+}
 
+/** A checked app with the modules of the server. */
 export interface Assembly {
   readonly app: App;
   readonly model: Model;
   readonly settings: Settings;
+  readonly modules: readonly Module[];
   readonly tables: readonly Table[];
   readonly apiKeys: ApiKeys;
 }
@@ -59,29 +61,32 @@ export async function assemble({ folder, environment }: Project): Promise<Assemb
   return composeApp(app, readSettings(environment, app.settings));
 }
 
-/** Combines an app with the server's own resources and tables, and checks its declarations. */
+/** Combines an app with the modules of the server. @throws OperatorError for invalid declarations */
 export function composeApp(app: App, settings: Settings): Assembly {
-  const apiKeys: ApiKeys = declareApiKeys({
-    environment: settings.mode === "live" ? "live" : "test",
-    expiringSoonDays: settings.keyExpiringSoonDays,
-    standardQuota: settings.keyQuota,
-    notices: keyEmails(app, settings, () => apiKeys),
-  });
-  const ownResources = [users, emailChanges, apiKeys, requestLogs, mails, oauthClients, clientSecrets];
-  const model = validatedModel(app, ownResources, settings.mode === "sandbox");
+  const apiKeys = apiKeysModule({ app, settings });
+  const modules = modulesOf({ app, settings }, apiKeys);
+  const model = validatedModel(app, modules, settings.mode === "sandbox");
   requireFreePaths(
     model.resources,
-    mountedAt(authUrl(settings, settings.publicUrl), settings.publicUrl).mount,
+    modules.flatMap((each) => each.paths ?? []),
   );
-  return { app, model, settings, tables: tablesOf(model, ownTables, ownIndexes), apiKeys };
+  const indexes = modules.flatMap((each) => each.indexes ?? []);
+  const tables = tablesOf(model, ownTablesOf(modules), indexes);
+  return { app, model, settings, modules, tables, apiKeys: apiKeys.apiKeys };
 }
 
-function validatedModel(app: App, ownResources: readonly Resource[], explainsFailures: boolean): Model {
+/** Tables of the server itself that belong to no resource. */
+export function ownTablesOf(modules: readonly Module[]): readonly Table[] {
+  return modules.flatMap((each) => each.tables ?? []);
+}
+
+function validatedModel(app: App, modules: readonly Module[], explainsFailures: boolean): Model {
+  const ownResources = modules.flatMap((each) => each.resources ?? []);
   try {
     return buildModel(app, ownResources, { explainsFailures, reports: [keyUsageReport] });
   } catch (error) {
     if (error instanceof OperatorError) throw error;
-    throw new OperatorError(`the declarations of portico.config.ts are faulty: ${(error as Error).message}`);
+    throw new OperatorError(`the declarations are invalid: ${(error as Error).message}`);
   }
 }
 
@@ -89,7 +94,7 @@ export function openDatabase({ databaseUrl, slowReadSeconds }: Settings): Promis
   return openStore(databaseUrl, { slowReadMs: 1000 * slowReadSeconds });
 }
 
-/** Opens the database, does something with it and closes it. */
+/** Opens the database for some work and closes it again. */
 export async function withStore<T>(assembly: Assembly, work: (store: Store) => Promise<T>): Promise<T> {
   const store = await openDatabase(assembly.settings);
   try {

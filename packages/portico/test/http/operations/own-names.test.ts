@@ -7,7 +7,8 @@ import { after, before, test } from "node:test";
 import { OperatorError } from "../../../src/errors.ts";
 import { app, resource, text } from "../../../src/index.ts";
 import { buildModel } from "../../../src/model/build-model.ts";
-import { ownTables } from "../../../src/runtime/compose.ts";
+import { composeApp, ownTablesOf } from "../../../src/runtime/compose.ts";
+import { readSettings } from "../../../src/runtime/settings/settings.ts";
 import { tablesOf } from "../../../src/store/schema/ddl.ts";
 import { openReader } from "../../support/database-reader.ts";
 import {
@@ -38,6 +39,8 @@ function makeProject({ folder }: Workspace, { resource = "note", plural, field =
   );
   return project;
 }
+
+const ownTables = ownTablesOf(composeApp(app({ name: "Own", resources: [] }), readSettings({})).modules);
 
 for (const { name: table } of ownTables) {
   test(`no resource takes the table ${table}`, () => {

@@ -1,0 +1,42 @@
+import { credentialOf } from "../http/logging/request-log.ts";
+import { handleUpgrades } from "../http/upgrade.ts";
+import type { Module, ModuleOptions } from "../runtime/module.ts";
+import { graphqlLimitsOf } from "../runtime/settings/settings.ts";
+
+/** GraphQL over HTTP, with subscriptions and GraphiQL. */
+export function graphqlModule({ settings }: ModuleOptions): Module {
+  return {
+    paths: ["graphql"],
+    async start({ engine, events, logger }) {
+      const [{ graphqlPath, registerGraphql }, { SubscriptionHub }] = await Promise.all([
+        import("./transports/http.ts"),
+        import("../subscriptions/hub.ts"),
+      ]);
+      return {
+        register(routes, http) {
+          const { quotas, received, addressOf } = http;
+          const { basePath, callerOf, authenticate, verify } = http;
+          const onInternalError = (err: unknown): void =>
+            logger.error({ err }, "operation of a stream failed");
+          const hub = new SubscriptionHub({
+            ...{ engine, events, onInternalError },
+            maxSubscriptions: settings.maxSubscriptions,
+            charge: (...charge) => quotas.chargeStream(...charge),
+          });
+          const streams = registerGraphql(routes, {
+            ...{ engine, hub, basePath, callerOf, addressOf, authenticate, verify, onInternalError },
+            limits: graphqlLimitsOf(settings),
+            count: (caller) => quotas.countOperation(caller),
+            countFile: ({ raw }) => quotas.countFile(addressOf(raw)),
+            takeTokens: (...cost) => quotas.takeCost(...cost),
+            chargeAnswer: (...charge) => quotas.chargeAnswer(...charge),
+            receive: (refuse) => received.begin(refuse),
+            logSocket: (line, caller) =>
+              logger.info({ ...line, ...(caller && credentialOf(caller)) }, "web socket closed"),
+          });
+          handleUpgrades(routes.server, graphqlPath, (...request) => streams.openSocket(...request));
+        },
+      };
+    },
+  };
+}

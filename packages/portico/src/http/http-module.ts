@@ -1,0 +1,33 @@
+// What a module adds to the HTTP server, and what it is given for it.
+
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Caller } from "../declare/caller.ts";
+import type { PresentedHeaders } from "../graphql/subscriptions/credential-watcher.ts";
+import type { ClientAddressReader } from "../net/client-address.ts";
+import type { ReceivedBytes } from "./received-bytes.ts";
+import type { RequestQuotas } from "./request-quotas.ts";
+
+export interface HttpModule {
+  /** First segments of its paths, which no resource may take; undefined for the module that serves resources. */
+  readonly paths: readonly string[] | undefined;
+  /** Registers routes that need no credential of the API. */
+  registerOpen?(server: FastifyInstance, context: HttpContext): void | Promise<void>;
+  /** Registers routes of the API. Every request to them is authenticated. */
+  register?(routes: FastifyInstance, context: HttpContext): void | Promise<void>;
+}
+
+export interface HttpContext {
+  /** The path of the public URL, prepended to every link: `/api`; empty at the root. */
+  readonly basePath: string;
+  readonly quotas: RequestQuotas;
+  /** Memory for bodies and messages that are being received. */
+  readonly received: ReceivedBytes;
+  /** The client's IP address. */
+  readonly addressOf: ClientAddressReader;
+  /** @throws Problem `authentication_required` on a route that is open */
+  readonly callerOf: (request: FastifyRequest) => Caller;
+  /** Authenticates a connection. @throws Problem */
+  readonly authenticate: (presented: PresentedHeaders, address: string) => Promise<Caller>;
+  /** Authenticates the credential of an open connection again. @throws Problem */
+  readonly verify: (presented: PresentedHeaders) => Promise<Caller>;
+}

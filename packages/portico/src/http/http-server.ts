@@ -1,0 +1,209 @@
+// The HTTP server that modules register their routes with: request ids, logs, limits, media types, authentication, errors.
+
+import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
+import type { Caller } from "../declare/caller.ts";
+import { Problem } from "../errors.ts";
+import type { ClientAddressReader } from "../net/client-address.ts";
+import { answerClientError, sendError } from "./answer-error.ts";
+import { limitBodies } from "./bodies.ts";
+import { Connections, requireAdmitted } from "./connections.ts";
+import { type AllowedOrigins, allowPreflight, registerCors } from "./hooks/cors.ts";
+import { refuseCredentialInQuery } from "./hooks/credential-in-query.ts";
+import { batchResponses } from "./hooks/departure.ts";
+import { handleExpectContinue } from "./hooks/expectation.ts";
+import { handleHalfClosed } from "./hooks/half-closed.ts";
+import { requireHostHeader } from "./hooks/host.ts";
+import { trackMethods } from "./hooks/methods.ts";
+import { acceptJsonBodies, requireAccepted } from "./hooks/negotiate.ts";
+import { requestId } from "./hooks/request-id.ts";
+import { reportTiming, startTiming } from "./hooks/timing.ts";
+import { UnreadResponses } from "./hooks/unread-answers.ts";
+import type { HttpContext, HttpModule } from "./http-module.ts";
+import type { Log } from "./logging/log.ts";
+import type { OverloadLog } from "./logging/overload-log.ts";
+import { type RequestRecorder, recordRequests } from "./logging/request-log.ts";
+import { ReceivedBytes } from "./received-bytes.ts";
+import type { RequestQuotas } from "./request-quotas.ts";
+import { ListedPaths } from "./reserved-paths.ts";
+import { equipRequests } from "./route.ts";
+import { isWebSocketUpgrade, refuseConnect } from "./upgrade.ts";
+
+export interface HttpServerOptions {
+  readonly log: Log;
+  readonly overloads: OverloadLog;
+  readonly recorders: readonly RequestRecorder[];
+  readonly quotas: RequestQuotas;
+  /** Authenticates a request. @throws Problem */
+  readonly authenticate: HttpContext["verify"] & HttpContext["authenticate"];
+  /** Completes the refusal of a credential. */
+  readonly completeRefusal: (error: unknown) => Promise<unknown>;
+  /** {base_url} of the specification, without a slash at the end. */
+  readonly publicUrl: string;
+  /** Origins whose pages may call the API from a browser; undefined for none. */
+  readonly corsOrigins: AllowedOrigins | undefined;
+  /** The client's IP address. */
+  readonly addressOf: ClientAddressReader;
+  /** Whether `addressOf` reads the address from a header. */
+  readonly isBehindProxy: boolean;
+  /** Connections that may be open. */
+  readonly maxConnections: number;
+  /** Memory for responses that callers have not read yet. */
+  readonly bufferBytes: number;
+  readonly sendsServerTiming: boolean;
+}
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** The authenticated caller; set on every API route that is not open. */
+    caller: Caller | undefined;
+  }
+}
+
+const bodyLimitBytes = 1024 * 1024;
+/** Memory for bodies that are being received, as a share of the memory for responses. */
+const receivedShare = 1 / 4;
+const headerLimitBytes = 16 * 1024;
+/** Time limits for receiving the headers and the whole request. */
+const headersTimeoutMs = 10_000;
+const requestTimeoutMs = 30_000;
+/** Longer than the minute for which load balancers keep idle connections open. */
+const keepAliveTimeoutMs = 72_000;
+
+/** Creates the server with the routes of all modules. It does not listen yet. */
+export async function createHttpServer(
+  options: HttpServerOptions,
+  modules: readonly HttpModule[],
+): Promise<FastifyInstance> {
+  const server = bareServer(options.log);
+  const { corsOrigins, overloads, bufferBytes } = options;
+  const connections = openConnections(server, options);
+  const unread = new UnreadResponses(connections, { maxUnreadBytes: bufferBytes, overloads });
+  server.addHook("onClose", async () => unread.stop());
+  handleHalfClosed(server.server, connections);
+  refuseConnect(server.server);
+  server.decorateRequest("caller", undefined);
+  server.setErrorHandler(sendError);
+
+  equipRequests(server, options.log.logger);
+  acceptJsonBodies(server);
+  const answerUnrouted = trackMethods(server, (request, reply, methods) => {
+    if (corsOrigins) allowPreflight(request, reply, methods, corsOrigins);
+  });
+  if (options.sendsServerTiming) startTiming(server);
+  if (corsOrigins) registerCors(server, corsOrigins);
+  server.addHook("onRequest", (request, reply, done) => {
+    reply.header("X-Request-Id", request.id);
+    requireHostHeader(request.raw);
+    const connection = connections.of(request.raw.socket);
+    requireAdmitted(connection);
+    unread.requireCapacity(connection);
+    if (!request.route.config.ignoresAccept) requireAccepted(request);
+    if (request.is404) answerUnrouted(request, reply);
+    else done();
+  });
+  recordRequests(server, options.log, options.recorders);
+  handleExpectContinue(server);
+  const received = new ReceivedBytes(bufferBytes * receivedShare, overloads);
+  limitBodies(server, received);
+  await registerModules(server, modules, contextOf(options, received));
+  if (options.sendsServerTiming) reportTiming(server);
+  batchResponses(server, (bytes) => unread.add(bytes));
+  return server;
+}
+
+function bareServer({ logger }: Log): FastifyInstance {
+  return Fastify({
+    bodyLimit: bodyLimitBytes,
+    // The engine validates bodies, so Fastify's schema compilers need not be loaded.
+    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
+    // The protocols parse queries themselves, strictly and once.
+    routerOptions: { querystringParser: () => ({}) },
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    forceCloseConnections: "idle",
+    return503OnClosing: false,
+    requestIdHeader: false,
+    genReqId: requestId,
+    http: {
+      headersTimeout: headersTimeoutMs,
+      connectionsCheckingInterval: 2_000,
+      maxHeaderSize: headerLimitBytes,
+      // Node would respond without a body; `requireHostHeader` explains the error.
+      requireHostHeader: false,
+      shouldUpgradeCallback: isWebSocketUpgrade,
+    },
+    clientErrorHandler: answerClientError(logger),
+    frameworkErrors: sendError,
+  });
+}
+
+function noSchemas(): never {
+  throw new Error("no route has a Fastify schema");
+}
+
+function openConnections(
+  server: FastifyInstance,
+  { addressOf, isBehindProxy, maxConnections, overloads }: HttpServerOptions,
+): Connections {
+  return new Connections(server.server, {
+    maxConnections,
+    addressOf: isBehindProxy ? addressOf : undefined,
+    overloads,
+  });
+}
+
+async function registerModules(
+  server: FastifyInstance,
+  modules: readonly HttpModule[],
+  context: HttpContext,
+): Promise<void> {
+  const listed = new ListedPaths(server);
+  for (const module of modules) {
+    listed.expect(module.paths);
+    // handled: Fastify awaits what it registers, and throws here what these throw.
+    await server.register(async (open) => module.registerOpen?.(open, context));
+  }
+  // handled: as above.
+  await server.register(async (routes) => {
+    requireAuthentication(routes, context);
+    context.quotas.countRequests(routes);
+    for (const module of modules) {
+      listed.expect(module.paths);
+      await module.register?.(routes, context);
+    }
+  });
+}
+
+function contextOf(options: HttpServerOptions, received: ReceivedBytes): HttpContext {
+  const { quotas, addressOf, authenticate, completeRefusal, publicUrl } = options;
+  return {
+    ...{ quotas, received, addressOf, callerOf },
+    basePath: new URL(publicUrl).pathname.replace(/\/$/, ""),
+    verify: (presented) => authenticate(presented),
+    authenticate: async (presented, address) => {
+      try {
+        return await authenticate(presented, address);
+      } catch (error) {
+        throw await completeRefusal(await quotas.countFailure(error, address));
+      }
+    },
+  };
+}
+
+/** Authenticates every request to these routes, but for those that a route opens. */
+function requireAuthentication(routes: FastifyInstance, { authenticate, addressOf }: HttpContext): void {
+  routes.addHook("onRequest", (request, _reply, done) => {
+    refuseCredentialInQuery(request.url);
+    if (request.route.config.isOpenTo?.(request)) return done();
+    const known = (caller: Caller): void => {
+      request.caller = caller;
+      done();
+    };
+    authenticate(request.raw, addressOf(request.raw)).then(known, done);
+  });
+}
+
+function callerOf({ caller }: FastifyRequest): Caller {
+  if (caller) return caller;
+  throw new Problem("authentication_required");
+}

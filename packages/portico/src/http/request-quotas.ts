@@ -1,0 +1,142 @@
+// Quotas of the API: each request of an authenticated caller takes a token from the bucket of its credential, each refused
+// credential one from the bucket of its address. Headers: draft-ietf-httpapi-ratelimit-headers.
+
+import type { FastifyInstance, FastifyReply } from "fastify";
+import type { Caller, Quota } from "../declare/caller.ts";
+import { Problem } from "../errors.ts";
+import type { QuotaState, Quotas } from "../limits/quota.ts";
+import { networkOf } from "../net/network.ts";
+
+type SetHeaders = (headers: Readonly<Record<string, string>>) => void;
+
+/** Static files that need no credential. A page has five, which browsers load once. */
+const fileQuota: Quota = { limit: 300, windowSeconds: 60 };
+
+const tooManyFiles = "Too many files were requested from this address. Wait for the seconds in Retry-After.";
+
+/** Errors that count as failed authentication; a request without a credential guesses none. */
+const failures: ReadonlySet<unknown> = new Set(["invalid_credential", "wrong_environment"]);
+
+const tooManyFailures =
+  "Too many credentials from this address were refused. Send a valid one, or wait for the seconds in Retry-After.";
+
+export class RequestQuotas {
+  readonly #ofCredentials: Quotas;
+  readonly #ofAddresses: Quotas;
+  readonly #failedAuth: Quota;
+
+  /**
+   * @param ofCredentials buckets by credential
+   * @param ofAddresses buckets by address, in a store of their own: many addresses cannot evict the bucket of a credential
+   * @param failedAuth how many refused credentials an address may send
+   */
+  constructor(ofCredentials: Quotas, ofAddresses: Quotas, failedAuth: Quota) {
+    this.#ofCredentials = ofCredentials;
+    this.#ofAddresses = ofAddresses;
+    this.#failedAuth = failedAuth;
+  }
+
+  /** Counts every request of a credential. Call it after the hook that authenticates. */
+  countRequests(routes: FastifyInstance): void {
+    const quotas = this.#ofCredentials;
+    routes.addHook("onRequest", (request, reply, done) => {
+      const { caller } = request;
+      if (!caller?.quota) return done();
+      const { quota, credentialId } = caller;
+      const state = quotas.take(credentialId, quota);
+      if (!(state instanceof Promise)) return setRateLimitHeaders(reply, quota, state, done);
+      state.then((known) => setRateLimitHeaders(reply, quota, known, done), done);
+    });
+  }
+
+  /** Counts an operation that is not a request of its own. @throws Problem `rate_limited` */
+  async countOperation({ quota, credentialId }: Caller): Promise<void> {
+    if (!quota) return;
+    const state = await this.#ofCredentials.take(credentialId, quota);
+    if (!state.isAllowed) throw rateLimited(state);
+  }
+
+  /**
+   * Charges the extra cost of an operation on top of the one token every request takes. If too few are left, that token is
+   * refunded.
+   *
+   * @param setHeaders receives the headers with the tokens left
+   * @throws Problem `rate_limited`
+   */
+  async takeCost({ quota, credentialId }: Caller, tokens: number, setHeaders: SetHeaders): Promise<void> {
+    if (!quota) return;
+    const state = await this.#ofCredentials.take(credentialId, quota, tokens);
+    if (state.isAllowed) return setHeaders({ RateLimit: rateLimitHeader(state) });
+    setHeaders({ RateLimit: rateLimitHeader(await this.#ofCredentials.take(credentialId, quota, -1)) });
+    throw rateLimited(state);
+  }
+
+  /**
+   * Charges a response once its size is known, on top of its request.
+   *
+   * @param setHeaders receives the headers with the tokens left
+   */
+  async chargeAnswer({ quota, credentialId }: Caller, tokens: number, setHeaders: SetHeaders): Promise<void> {
+    if (!quota) return;
+    setHeaders({ RateLimit: rateLimitHeader(await this.#ofCredentials.charge(credentialId, quota, tokens)) });
+  }
+
+  /**
+   * Charges what was sent to a stream.
+   *
+   * @returns seconds until a token is available; 0 if one is left
+   */
+  chargeStream({ quota, credentialId }: Caller, tokens: number): number | Promise<number> {
+    if (!quota) return 0;
+    const state = this.#ofCredentials.charge(credentialId, quota, tokens);
+    return state instanceof Promise
+      ? state.then((known) => secondsToToken(known, quota))
+      : secondsToToken(state, quota);
+  }
+
+  /** Counts a static file for the address that requests it. @throws Problem `rate_limited` */
+  async countFile(address: string): Promise<void> {
+    const state = await this.#ofAddresses.take(`file ${networkOf(address)}`, fileQuota);
+    if (!state.isAllowed) throw rateLimited(state, tooManyFiles);
+  }
+
+  /** Counts a failed authentication. @returns the error to respond with: the given one, or `rate_limited` */
+  async countFailure(error: unknown, address: string): Promise<unknown> {
+    if (!(error instanceof Problem) || !failures.has(error.code)) return error;
+    const state = await this.#ofAddresses.take(networkOf(address), this.#failedAuth);
+    return state.isAllowed ? error : rateLimited(state, tooManyFailures);
+  }
+}
+
+/** Values of `RateLimit-Policy`: many keys share one quota. */
+const policies = new WeakMap<Quota, string>();
+
+function setRateLimitHeaders(
+  reply: FastifyReply,
+  quota: Quota,
+  state: QuotaState,
+  done: (error?: Error) => void,
+): void {
+  let policy = policies.get(quota);
+  if (policy === undefined) {
+    policy = `"default";q=${quota.limit};w=${quota.windowSeconds}`;
+    policies.set(quota, policy);
+  }
+  reply.header("RateLimit-Policy", policy);
+  reply.header("RateLimit", rateLimitHeader(state));
+  if (state.isAllowed) done();
+  else done(rateLimited(state));
+}
+
+function rateLimitHeader({ remaining, secondsToFull }: QuotaState): string {
+  return `"default";r=${remaining};t=${secondsToFull}`;
+}
+
+function secondsToToken({ remaining, secondsToFull }: QuotaState, { limit, windowSeconds }: Quota): number {
+  if (remaining > 0) return 0;
+  return Math.max(1, Math.ceil(secondsToFull - ((limit - 1) * windowSeconds) / limit));
+}
+
+function rateLimited({ secondsToNext }: QuotaState, message?: string): Problem {
+  return new Problem("rate_limited", message, [], { "Retry-After": String(secondsToNext) });
+}

@@ -1,0 +1,48 @@
+// Paths of the server itself, which no resource may take. Modules list them, so that every command refuses such a
+// resource; a module that registers a route it has not listed stops the start.
+
+import type { FastifyInstance } from "fastify";
+import { OperatorError } from "../errors.ts";
+import type { ResourceModel } from "../model/model.ts";
+
+/** For pages and metrics that a later version will serve. */
+const reservedForLater = ["docs", "metrics"];
+
+const version = /^v\d+$/;
+
+/**
+ * @param paths first segments of paths: `["graphql", "healthz"]`
+ * @throws OperatorError for a resource whose path is reserved
+ */
+export function requireFreePaths(resources: readonly ResourceModel[], paths: readonly string[]): void {
+  const reserved = new Set([...paths, ...reservedForLater]);
+  for (const { name, segment, isExposed } of resources) {
+    if (!isExposed || !(reserved.has(segment) || version.test(segment))) continue;
+    throw new OperatorError(
+      `resource ${name}: ${segment} is a path of the server's own; set plural, or rename it`,
+    );
+  }
+}
+
+/** Checks, route by route, that a module has listed the paths it registers. */
+export class ListedPaths {
+  #listed: ReadonlySet<string> | undefined;
+
+  constructor(server: FastifyInstance) {
+    server.addHook("onRoute", ({ url }) => {
+      if (this.#listed && !this.#listed.has(firstSegment(url)))
+        throw new Error(`the module that registers ${url} does not list its path`);
+    });
+  }
+
+  /** @param paths of the module that registers from here on; undefined for the one that serves resources */
+  expect(paths: readonly string[] | undefined): void {
+    this.#listed = paths && new Set(paths);
+  }
+}
+
+/** The first segment of a path after its version. */
+export function firstSegment(path: string): string {
+  const [first = "", second = ""] = path.split("/").slice(1);
+  return version.test(first) ? second : first;
+}

@@ -1,0 +1,49 @@
+import { firstSegment } from "../http/reserved-paths.ts";
+import type { Module, ModuleOptions } from "../runtime/module.ts";
+import { authUrl } from "../runtime/settings/settings.ts";
+import { mountedAt } from "./endpoints/issuer.ts";
+
+/** Paths of the authorization server, reserved only where AUTH_URL has no path of its own. */
+const pathsAtRoot = [
+  "account",
+  "authorize",
+  "device",
+  "device_authorization",
+  "email",
+  "interaction",
+  "introspect",
+  "jwks",
+  "logo",
+  "logout",
+  "par",
+  "passkey.js",
+  "passkeys",
+  "password",
+  "revoke",
+  "sessions",
+  "token",
+  "userinfo",
+];
+
+/** The authorization server: OAuth 2.0 and OpenID Connect, with the pages where people sign in and consent. */
+export function oauthModule({ settings }: ModuleOptions): Module {
+  const { publicUrl } = settings;
+  const { mount } = mountedAt(authUrl(settings, publicUrl), publicUrl);
+  return {
+    paths: [".well-known", "grants", ...(mount === "" ? pathsAtRoot : [firstSegment(mount)])],
+    async start({ oauth }) {
+      const [{ registerOAuth }, { registerGrantRoutes }] = await Promise.all([
+        import("./endpoints/routes.ts"),
+        import("./account/grant-routes.ts"),
+      ]);
+      const { server } = oauth;
+      const { mails } = server.dependencies;
+      return {
+        tasks: [{ name: "writing emails about accounts", intervalMs: 1_000, run: () => mails.poll() }],
+        registerOpen: (routes, { addressOf }) => registerOAuth(routes, { ...oauth, addressOf }),
+        register: (routes, { basePath, callerOf }) =>
+          registerGrantRoutes(routes, { server, basePath, callerOf }),
+      };
+    },
+  };
+}

@@ -1,0 +1,67 @@
+// A capability of the server, in a folder of its own with a `module.ts`; compose.ts lists the modules.
+
+import type { OAuthUrls } from "../auth/tokens/oauth-urls.ts";
+import type { App } from "../declare/app.ts";
+import type { Resource } from "../declare/resource.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { EventFeed } from "../events/feed.ts";
+import type { HttpModule } from "../http/http-module.ts";
+import type { Logger } from "../http/logging/log.ts";
+import type { RequestRecorder } from "../http/logging/request-log.ts";
+import type { PeriodicWork } from "../jobs/periodic-task.ts";
+import type { RetentionPolicy } from "../jobs/purge.ts";
+import type { Report } from "../lib/report.ts";
+import type { Model } from "../model/model.ts";
+import type { OAuthOptions } from "../oauth/endpoints/routes.ts";
+import type { OwnIndex, Table } from "../store/schema/ddl.ts";
+import type { Store } from "../store/store.ts";
+import type { Settings } from "./settings/settings.ts";
+
+/** What a module is created from. */
+export interface ModuleOptions {
+  readonly app: App;
+  readonly settings: Settings;
+}
+
+/** A module of a process that may serve or only run a command. Loading it loads nothing that only a server needs. */
+export interface Module {
+  /** Its tables that belong to no resource. */
+  readonly tables?: readonly Table[];
+  /** Its indexes on the tables of resources. */
+  readonly indexes?: readonly OwnIndex[];
+  readonly resources?: readonly Resource[];
+  /** First segments of its paths, which no resource may take: `["graphql"]`. */
+  readonly paths?: readonly string[];
+  /** Creates its part of a server. The database is migrated, and nothing listens yet. */
+  start?(context: ServerContext): RunningModule | Promise<RunningModule>;
+}
+
+/** What all modules of a server share. */
+export interface ServerContext extends ModuleOptions {
+  readonly model: Model;
+  readonly store: Store;
+  readonly engine: Engine;
+  readonly secrets: readonly string[];
+  /** Where callers reach the server; known once it listens, because PORT may leave the choice to the system. */
+  readonly urls: Promise<OAuthUrls>;
+  readonly events: EventFeed;
+  /** The authorization server and its paths. */
+  readonly oauth: Omit<OAuthOptions, "addressOf">;
+  readonly logger: Logger;
+  /** Logs a warning. */
+  readonly report: Report;
+}
+
+/** The part of a module in a running server. */
+export interface RunningModule extends Pick<HttpModule, "registerOpen" | "register"> {
+  /** Started once the server listens. */
+  readonly tasks?: readonly PeriodicWork[];
+  /** Rows that are deleted after a time. */
+  readonly retention?: readonly RetentionPolicy[];
+  /** Called for requests that were answered. */
+  readonly recorders?: readonly RequestRecorder[];
+  /** Finishes work in progress. Called when the tasks have stopped, while the last requests are answered. */
+  stop?(): Promise<void>;
+  /** Writes what requests left in memory. Called after the last request. */
+  flush?(): Promise<void>;
+}

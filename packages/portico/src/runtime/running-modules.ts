@@ -1,0 +1,46 @@
+// The parts that modules have in a running server: one list of tasks, one start, one stop.
+
+import type { HttpModule } from "../http/http-module.ts";
+import type { RequestRecorder } from "../http/logging/request-log.ts";
+import { PeriodicTask } from "../jobs/periodic-task.ts";
+import { purgeWork } from "../jobs/purge.ts";
+import type { Module, RunningModule, ServerContext } from "./module.ts";
+
+export class RunningModules {
+  readonly #modules: readonly RunningModule[];
+  readonly #tasks: readonly PeriodicTask[];
+  readonly http: readonly HttpModule[];
+  readonly recorders: readonly RequestRecorder[];
+
+  private constructor(modules: readonly (RunningModule & HttpModule)[], { store, report }: ServerContext) {
+    const retention = modules.flatMap((each) => each.retention ?? []);
+    const work = [...modules.flatMap((each) => each.tasks ?? []), purgeWork(store, retention, report)];
+    this.#modules = modules;
+    this.#tasks = work.map((each) => new PeriodicTask(each, report));
+    this.http = modules;
+    this.recorders = modules.flatMap((each) => each.recorders ?? []);
+  }
+
+  /** Creates the running part of each module. Tasks are not started yet. */
+  static async create(modules: readonly Module[], context: ServerContext): Promise<RunningModules> {
+    const running = await Promise.all(
+      modules.map(async ({ paths, start }) => ({ ...(await start?.(context)), paths })),
+    );
+    return new RunningModules(running, context);
+  }
+
+  startTasks(): void {
+    for (const each of this.#tasks) each.start();
+  }
+
+  /** Stops all tasks and finishes work in progress, while the last requests are answered. */
+  async stop(): Promise<void> {
+    await Promise.all(this.#tasks.map((each) => each.stop()));
+    await Promise.all(this.#modules.map((each) => each.stop?.()));
+  }
+
+  /** Writes what requests left in memory. Call it after the last request, before the database is closed. */
+  async flush(): Promise<void> {
+    await Promise.all(this.#modules.map((each) => each.flush?.()));
+  }
+}

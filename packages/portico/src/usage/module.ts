@@ -1,0 +1,25 @@
+import { WriteBehind } from "../jobs/write-behind.ts";
+import type { Module, ModuleOptions } from "../runtime/module.ts";
+import { KeyUsageBuffer, keyUsageRetention, keyUsageTable } from "./key-usage-buffer.ts";
+import { RequestLog, requestLogRetention, requestLogs } from "./request-log.ts";
+
+/** Counts of key uses and the request log, both written from memory once a second. */
+export function usageModule({ settings: { usageDays, requestLogDays } }: ModuleOptions): Module {
+  return {
+    tables: [keyUsageTable],
+    resources: [requestLogs],
+    start({ store, model, report }) {
+      const uses = new KeyUsageBuffer(store, report);
+      const log =
+        requestLogDays > 0 ? [new RequestLog(store, model.resource.get(requestLogs.name)!, report)] : [];
+      const writeBehind = new WriteBehind(store, [...uses.buffers, ...log], report);
+      return {
+        recorders: [uses, ...log],
+        tasks: [writeBehind.work],
+        flush: () => writeBehind.finish(),
+        // With 0 days the rows of an earlier log are deleted.
+        retention: [keyUsageRetention(usageDays), requestLogRetention(store.dialect, requestLogDays)],
+      };
+    },
+  };
+}
