@@ -11,7 +11,7 @@ const maxIndexedTextLength = 255;
 /** A text-search vector of PostgreSQL holds 1 MiB. */
 const maxSearchedTextLength = 200_000;
 
-/** Columns of the server. store/schema checks the names of tables, and http/own-paths.ts those of paths. */
+/** Columns of the server. store/schema checks the names of tables, and http/reserved-paths.ts those of paths. */
 const reservedColumns = ["tenant_id", "row_no", "search_words"];
 
 function validateReservedNames({ name, attributes }: ResourceModel): void {
