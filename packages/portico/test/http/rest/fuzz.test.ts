@@ -206,7 +206,11 @@ onEachDatabase("any request at all", (database) => {
       const answer = await send(request);
       seen.set(answer.status, (seen.get(answer.status) ?? 0) + 1);
       if ([200, 201, 204, 304].includes(answer.status)) {
-        if (answer.text !== "") JSON.parse(answer.text);
+        // Only the front page is HTML, for those who prefer it.
+        const isPage =
+          request.path.every((piece) => piece === "") &&
+          /^text\/html/.test(answer.headers["content-type"] ?? "");
+        if (answer.text !== "" && !isPage) JSON.parse(answer.text);
         remember(answer);
       } else {
         assertRefusal(answer, request.method === "HEAD");
