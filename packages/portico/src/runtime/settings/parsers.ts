@@ -94,6 +94,14 @@ export const smtpUrl: Parser<string | undefined> = (text, name) => {
   );
 };
 
+/** The message does not repeat the URL, which may hold a password. */
+export const redisUrl: Parser<string | undefined> = (text, name) => {
+  if (text === "") return undefined;
+  const url = URL.parse(text);
+  if (url && /^rediss?:$/.test(url.protocol) && url.hostname !== "") return text;
+  throw new OperatorError(`${name} must be redis://USER:PASSWORD@HOST:PORT or rediss://...`);
+};
+
 /** `Portico <no-reply@example.com>`, or the address alone. */
 export const sender: Parser<Sender | undefined> = (text, name) => {
   if (text === "") return undefined;

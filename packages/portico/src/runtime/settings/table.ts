@@ -1,4 +1,5 @@
 // Every setting: its variable, how its text is parsed, its default and what docs/reference/settings.md says about it.
+// Longer than other files because it is one list with an entry for each setting, in the order of the documentation.
 
 import type { Quota } from "../../declare/caller.ts";
 import { standardLimits } from "../../graphql/document/graphql-limits.ts";
@@ -18,6 +19,7 @@ import {
   pagesName,
   port,
   quota,
+  redisUrl,
   requiredText,
   type Sender,
   secrets,
@@ -145,6 +147,13 @@ export const table = {
     description:
       "how many credentials and OAuth clients may be refused, and the seconds of their window, for [each address](quotas.md#refused-credentials)",
   }),
+  redisUrl: setting({
+    name: "REDIS_URL",
+    parse: redisUrl,
+    default: "",
+    description:
+      "a Valkey or Redis server, `redis://USER:PASSWORD@HOST:PORT` or `rediss://...`. The value is checked but not used yet: [each process counts quotas separately](../how-to/deploy.md#several-processes)",
+  }),
   trustedProxies: setting({
     name: "PORTICO_TRUSTED_PROXIES",
     parse: networks,
@@ -182,7 +191,7 @@ export const table = {
     name: "SMTP_URL",
     parse: smtpUrl,
     default: "",
-    defaultDescription: "none: mails are kept (sandbox) or wait (live)",
+    defaultDescription: "none: emails are `kept` (sandbox) or `waiting` (live)",
     description:
       "the [mail server](../how-to/send-mail.md): `smtp://USER:PASSWORD@HOST:PORT`, or `smtps://...`",
   }),
@@ -192,13 +201,13 @@ export const table = {
     format: formatSender,
     default: "",
     defaultDescription: "the app's name and `no-reply@` the host of `PUBLIC_URL`",
-    description: "the sender of mails: `Name <name@example.com>`",
+    description: "the sender of emails: `Name <name@example.com>`",
   }),
   mailDays: setting({
     name: "PORTICO_MAIL_DAYS",
     parse: days(1),
     default: "30",
-    description: "how many days mails are kept that wait for nothing: 1 to 9999",
+    description: "how many days emails are kept, unless they wait to be sent: 1 to 9999",
   }),
   signingKey: setting({
     name: "PORTICO_SIGNING_KEY",
