@@ -3,7 +3,7 @@
 import type { PorticoServer } from "../server.ts";
 import { RejectionLog, safeError } from "./rejection-log.ts";
 
-/** The process exits after this time, whatever is still in progress; longer than requests and mails may take. */
+/** The process exits after this time, whatever is still in progress; longer than requests and emails may take. */
 const shutdownTimeoutMs = 30_000;
 const signals = ["SIGTERM", "SIGINT"] as const;
 

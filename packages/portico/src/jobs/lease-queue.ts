@@ -30,7 +30,7 @@ export interface LeaseQueueOptions<Outcome> {
   readonly job: RawBuilder<unknown>;
   /** The columns that an outcome sets, in addition to those of the queue. */
   readonly outcomeColumns: Readonly<Record<string, (outcome: Outcome) => unknown>>;
-  /** One job, for the log: "a mail" */
+  /** One job, for the log: "an email" */
   readonly jobName: string;
 }
 

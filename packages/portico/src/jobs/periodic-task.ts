@@ -4,7 +4,7 @@ import type { Report } from "../lib/report.ts";
 
 /** Work to repeat. */
 export interface PeriodicWork {
-  /** For the log: "sending mail" */
+  /** For the log: "sending emails" */
   readonly name: string;
   /** Time between the end of one run and the start of the next. */
   readonly intervalMs: number;

@@ -3,7 +3,7 @@
 import type { Model } from "../model/model.ts";
 import type { Session } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
-import { type EmailSettings, insertMail } from "./message.ts";
+import { type EmailSettings, insertEmail } from "./message.ts";
 import {
   type AccountFacts,
   confirmationLinkEmail,
@@ -108,7 +108,7 @@ export class AccountEmails {
   }
 
   async #send(session: Session, recipient: Recipient, kind: string, message: Email): Promise<void> {
-    const mail = { ...message, to: recipient.email, kind, status: this.#settings.status };
-    await insertMail(this.#store, session, this.#model, recipient.tenantId, mail);
+    const email = { ...message, to: recipient.email, kind, status: this.#settings.status };
+    await insertEmail(this.#store, session, this.#model, recipient.tenantId, email);
   }
 }

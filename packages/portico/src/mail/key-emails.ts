@@ -4,7 +4,7 @@ import type { HookContext, Rows } from "../declare/resource.ts";
 import type { Model } from "../model/model.ts";
 import type { Session } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
-import { type EmailSettings, insertMail, mails } from "./message.ts";
+import { type EmailSettings, emails, insertEmail } from "./message.ts";
 import {
   type KeyChange,
   type KeyFacts,
@@ -72,8 +72,8 @@ export class KeyEmails {
     if (!owner) return;
     const { status } = this.#settings;
     const facts = { ...factsOf(key, owner, this.#settings), ...(await this.#keyChange(context)) };
-    const mail = { ...render(facts), to: owner.email, kind: `api_key.${action}`, status };
-    await context.rows.create(mails, mail);
+    const email = { ...render(facts), to: owner.email, kind: `api_key.${action}`, status };
+    await context.rows.create(emails, email);
   }
 
   async #keyChange({ caller, now, rows }: HookContext): Promise<KeyChange> {
@@ -101,9 +101,9 @@ export class KeyExpiryEmails {
   /** Writes to the owner of a key in the transaction of `session`. */
   async expiringSoon(session: Session, tenantId: string, key: NotifiedKey, owner: Recipient): Promise<void> {
     const { status } = this.#settings;
-    const email = keyExpiringSoonEmail(factsOf(key, owner, this.#settings));
-    const mail = { ...email, to: owner.email, kind: "api_key.expiring_soon", status };
-    await insertMail(this.#store, session, this.#model, tenantId, mail);
+    const message = keyExpiringSoonEmail(factsOf(key, owner, this.#settings));
+    const email = { ...message, to: owner.email, kind: "api_key.expiring_soon", status };
+    await insertEmail(this.#store, session, this.#model, tenantId, email);
   }
 }
 

@@ -1,4 +1,4 @@
-// Mails are written in the transaction of the change that they report, so that both happen or neither does. They are
+// Emails are written in the transaction of the change that they report, so that both happen or neither does. They are
 // sent later.
 
 import { sql } from "kysely";
@@ -12,7 +12,7 @@ import type { OwnIndex } from "../store/schema/ddl.ts";
 import type { Store } from "../store/store.ts";
 import type { Email } from "./templates/layout.ts";
 
-export const mails = resource("mail", {
+export const emails = resource("mail", {
   fields: {
     to: text({ max: 254, format: "email" }),
     subject: text({ max: 255 }),
@@ -20,10 +20,10 @@ export const mails = resource("mail", {
     html: text(),
     /** What it reports: `api_key.created` */
     kind: text({ max: 80 }),
-    /** `kept`: there is no mail server, and the mail can only be displayed. */
+    /** `kept`: there is no mail server, and the email can only be displayed. */
     status: choice(["kept", "waiting", "sent", "failed"], { default: "waiting" }),
     attempts: integer({ min: 0, default: 0 }),
-    /** When the mail is due; while it is being sent, the end of the lease. */
+    /** When the email is due; while it is being sent, the end of the lease. */
     nextAttemptAt: timestamp({ default: "now" }),
     /** Identifies the process that is sending it: see `LeaseQueue`. */
     leaseId: text({ internal: true, optional: true }),
@@ -34,16 +34,16 @@ export const mails = resource("mail", {
   events: false,
 });
 
-/** For due mails and expired mails, of all tenants. */
-export const mailIndexes: readonly OwnIndex[] = ["next_attempt_at", "created_at"].map((time) => ({
+/** For due emails and expired emails, of all tenants. */
+export const emailIndexes: readonly OwnIndex[] = ["next_attempt_at", "created_at"].map((time) => ({
   table: "mails",
   name: `portico_mails_status_${time}`,
   columns: ["status", time].map((name) => ({ name, isNullable: false })),
   isUnique: false,
 }));
 
-/** Deletes mails after a number of days, except those that still wait to be sent. */
-export function mailRetention(days: number): RetentionPolicy {
+/** Deletes emails after a number of days, except those that still wait to be sent. */
+export function emailRetention(days: number): RetentionPolicy {
   return {
     table: "mails",
     retentionMs: days * dayMs,
@@ -53,7 +53,7 @@ export function mailRetention(days: number): RetentionPolicy {
   };
 }
 
-/** The status of a new mail: `waiting` to be sent, or `kept` if there is no mail server. */
+/** The status of a new email: `waiting` to be sent, or `kept` if there is no mail server. */
 export type InitialStatus = "kept" | "waiting";
 
 /** What all emails share. */
@@ -64,28 +64,28 @@ export interface EmailSettings {
   readonly status: InitialStatus;
 }
 
-export interface NewMail extends Email {
+export interface NewEmail extends Email {
   readonly to: string;
   readonly kind: string;
   readonly status: InitialStatus;
 }
 
-/** Writes a mail in the transaction of `session`. Hooks use `rows.create(mails, ...)` instead. */
-export async function insertMail(
+/** Writes an email in the transaction of `session`. Hooks use `rows.create(emails, ...)` instead. */
+export async function insertEmail(
   store: Store,
   session: Session,
   model: Model,
   tenantId: string,
-  mail: NewMail,
+  email: NewEmail,
 ): Promise<void> {
   const now = new Date().toISOString();
   const values = {
-    ...mail,
+    ...email,
     id: newId("mail"),
     attempts: 0,
     nextAttemptAt: now,
     createdAt: now,
     updatedAt: now,
   };
-  await store.insert(session, { resource: model.resource.get(mails.name)!, tenantId, values });
+  await store.insert(session, { resource: model.resource.get(emails.name)!, tenantId, values });
 }

@@ -2,9 +2,9 @@ import { isIP } from "node:net";
 import type { App } from "../declare/app.ts";
 import type { Module, ModuleOptions, RunningModule, ServerContext } from "../runtime/module.ts";
 import type { Settings } from "../runtime/settings/settings.ts";
-import { mailIndexes, mailRetention, mails } from "./message.ts";
+import { emailIndexes, emailRetention, emails } from "./message.ts";
 import { Outbox } from "./outbox.ts";
-import { MailSender } from "./sender.ts";
+import { EmailSender } from "./sender.ts";
 import { type Address, openTransport } from "./transport.ts";
 
 /** Time limit of emails that are being sent when the server is closed. */
@@ -13,10 +13,10 @@ const shutdownTimeoutMs = 10_000;
 /** Emails, written to an outbox and sent from there. */
 export function mailModule({ settings }: ModuleOptions): Module {
   return {
-    resources: [mails],
-    indexes: mailIndexes,
+    resources: [emails],
+    indexes: emailIndexes,
     start: async (context) => ({
-      retention: [mailRetention(settings.mailDays)],
+      retention: [emailRetention(settings.mailDays)],
       ...(await sending(context)),
     }),
   };
@@ -32,18 +32,18 @@ async function sending({
 }: ServerContext): Promise<RunningModule> {
   const { smtpUrl, mode } = settings;
   if (smtpUrl === undefined) {
-    if (mode === "live") logger.warn("SMTP_URL is not set: mails wait in the database until it is");
+    if (mode === "live") logger.warn("SMTP_URL is not set: emails wait in the database until it is");
     return {};
   }
   const transport = await openTransport(smtpUrl, senderAddress(app, settings));
-  const sender = new MailSender(new Outbox(store, model, report), transport, logger);
+  const sender = new EmailSender(new Outbox(store, model, report), transport, logger);
   return {
-    tasks: [{ name: "sending mail", intervalMs: 1_000, run: () => sender.poll() }],
+    tasks: [{ name: "sending emails", intervalMs: 1_000, run: () => sender.poll() }],
     stop: () => sender.stop(shutdownTimeoutMs),
   };
 }
 
-/** The sender of mails: MAIL_FROM, or the API itself. */
+/** The sender of emails: MAIL_FROM, or the API itself. */
 function senderAddress(app: App, { mailFrom, publicUrl }: Settings): Address {
   if (mailFrom) return mailFrom;
   const host = new URL(publicUrl).hostname;

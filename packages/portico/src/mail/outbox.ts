@@ -1,4 +1,4 @@
-// The mails of all tenants that wait to be sent. The senders of several processes share them by leases.
+// The emails of all tenants that wait to be sent. The senders of several processes share them by leases.
 
 import { sql } from "kysely";
 import type { RecordOf } from "../declare/record.ts";
@@ -8,15 +8,15 @@ import type { Model } from "../model/model.ts";
 import { select } from "../query/selection.ts";
 import { rowJson } from "../store/compile/row.ts";
 import type { Store } from "../store/store.ts";
-import { mails } from "./message.ts";
+import { emails } from "./message.ts";
 
-type Mail = Pick<
-  RecordOf<typeof mails>,
+type StoredEmail = Pick<
+  RecordOf<typeof emails>,
   "id" | "to" | "subject" | "text" | "html" | "kind" | "attempts" | "createdAt"
 >;
 
-/** A mail that this process may send until the lease ends. */
-export type LeasedMail = Leased<Mail>;
+/** An email that this process may send until the lease ends. */
+export type LeasedEmail = Leased<StoredEmail>;
 
 export interface SendOutcome extends JobOutcome {
   /** `waiting` for the next attempt, or final. */
@@ -24,10 +24,10 @@ export interface SendOutcome extends JobOutcome {
   readonly lastError: string | null;
 }
 
-export class Outbox extends LeaseQueue<Mail, SendOutcome> {
-  /** @param report called when the database rejects the update of a mail */
+export class Outbox extends LeaseQueue<StoredEmail, SendOutcome> {
+  /** @param report called when the database rejects the update of an email */
   constructor(store: Store, model: Model, report: Report) {
-    const { attribute } = model.resource.get(mails.name)!;
+    const { attribute } = model.resource.get(emails.name)!;
     const names = ["id", "to", "subject", "text", "html", "kind", "attempts", "createdAt"];
     const selection = select(
       names.map((name) => attribute.get(name)!),
@@ -42,7 +42,7 @@ export class Outbox extends LeaseQueue<Mail, SendOutcome> {
         sent_at: ({ status, at }: SendOutcome) => (status === "sent" ? at : null),
         last_error: ({ lastError }: SendOutcome) => lastError,
       },
-      jobName: "a mail",
+      jobName: "an email",
     };
     super(store, options, report);
   }

@@ -1,10 +1,10 @@
-// Sends due mails in the background, so that no request waits for a mail server. A mail that the server does not accept
-// is tried again later. If the process dies while it sends a mail, another process takes it over at the end of the lease.
+// Sends due emails in the background, so that no request waits for a mail server. An email that the server does not accept
+// is tried again later. If the process dies while it sends an email, another process takes it over at the end of the lease.
 
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { deliveryRetries } from "../jobs/retry-schedule.ts";
-import type { LeasedMail, Outbox, SendOutcome } from "./outbox.ts";
+import type { LeasedEmail, Outbox, SendOutcome } from "./outbox.ts";
 import { DeliveryError, maxConcurrentSends, type Transport } from "./transport.ts";
 
 /** Where the sender logs each attempt: a logger of pino, for example. */
@@ -15,13 +15,13 @@ export interface SenderLog {
 
 /**
  * Send timeout and lease duration. The lease is longer, so that the outcome is recorded before another sender can take
- * the mail.
+ * the email.
  */
 const sendTimeoutMs = 60_000;
 const leaseMs = 120_000;
 const recordRetryDelayMs = 1_000;
 
-export class MailSender {
+export class EmailSender {
   readonly #outbox: Outbox;
   readonly #transport: Transport;
   readonly #log: SenderLog;
@@ -37,15 +37,15 @@ export class MailSender {
     this.#now = now;
   }
 
-  /** Starts to send due mails, up to the number that may be sent at once. Call it periodically. */
+  /** Starts to send due emails, up to the number that may be sent at once. Call it periodically. */
   async poll(): Promise<void> {
-    for (const mail of await this.#lease(maxConcurrentSends - this.#sending.size)) {
-      const sending = this.#sendAndContinue(mail).finally(() => this.#sending.delete(sending));
+    for (const email of await this.#lease(maxConcurrentSends - this.#sending.size)) {
+      const sending = this.#sendAndContinue(email).finally(() => this.#sending.delete(sending));
       this.#sending.add(sending);
     }
   }
 
-  /** Waits for the mails that are being sent. After the timeout they are aborted and become due again. */
+  /** Waits for the emails that are being sent. After the timeout they are aborted and become due again. */
   async stop(timeoutMs: number): Promise<void> {
     this.#isStopping = true;
     const timeout = setTimeout(() => this.#stopping.abort(), timeoutMs);
@@ -54,7 +54,7 @@ export class MailSender {
     this.#transport.close();
   }
 
-  async #lease(count: number): Promise<readonly LeasedMail[]> {
+  async #lease(count: number): Promise<readonly LeasedEmail[]> {
     const now = this.#now();
     if (this.#isStopping || count === 0 || !(await this.#outbox.isAnyDue(timestampOf(now)))) return [];
     return this.#outbox.lease(count, {
@@ -64,37 +64,37 @@ export class MailSender {
     });
   }
 
-  /** Continues with the next due mail, unless the server did not accept this one: then others may fail as well. */
-  async #sendAndContinue(first: LeasedMail): Promise<void> {
-    for (let mail: LeasedMail | undefined = first; mail; ) {
-      const status = await this.#send(mail);
+  /** Continues with the next due email, unless the server did not accept this one: then others may fail as well. */
+  async #sendAndContinue(first: LeasedEmail): Promise<void> {
+    for (let email: LeasedEmail | undefined = first; email; ) {
+      const status = await this.#send(email);
       if (status === "waiting") return;
       // The next poll reports a database that does not answer.
-      [mail] = await this.#lease(1).catch(() => []);
+      [email] = await this.#lease(1).catch(() => []);
     }
   }
 
-  async #send(mail: LeasedMail): Promise<SendOutcome["status"]> {
-    const { id, kind, attempts } = mail;
-    const outcome = await this.#attempt(mail);
+  async #send(email: LeasedEmail): Promise<SendOutcome["status"]> {
+    const { id, kind, attempts } = email;
+    const outcome = await this.#attempt(email);
     const { status, lastError, nextAttemptAt } = outcome;
     if (status === "sent") this.#log.info({ mailId: id, kind, attempts }, "mail sent");
     else this.#log.warn({ mailId: id, kind, attempts, error: lastError, nextAttemptAt }, "mail not sent");
-    await this.#recordOutcome(mail, outcome);
+    await this.#recordOutcome(email, outcome);
     return status;
   }
 
-  async #attempt(mail: LeasedMail): Promise<SendOutcome> {
+  async #attempt(email: LeasedEmail): Promise<SendOutcome> {
     try {
       const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(sendTimeoutMs)]);
-      await this.#transport.send(mail, signal);
+      await this.#transport.send(email, signal);
       return { status: "sent", at: timestampOf(this.#now()), lastError: null };
     } catch (error) {
-      return this.#failure(mail, error);
+      return this.#failure(email, error);
     }
   }
 
-  #failure({ attempts }: LeasedMail, error: unknown): SendOutcome {
+  #failure({ attempts }: LeasedEmail, error: unknown): SendOutcome {
     const now = this.#now();
     const at = timestampOf(now);
     // Operators read `lastError`; the message of an internal error is not meant for them.
@@ -106,14 +106,14 @@ export class MailSender {
     return { status: "waiting", at, nextAttemptAt: timestampOf(now + delay), lastError };
   }
 
-  /** Retries until the lease ends, because without an outcome the mail is sent again. */
-  async #recordOutcome(mail: LeasedMail, outcome: SendOutcome): Promise<void> {
+  /** Retries until the lease ends, because without an outcome the email is sent again. */
+  async #recordOutcome(email: LeasedEmail, outcome: SendOutcome): Promise<void> {
     for (;;) {
       try {
-        return await this.#outbox.complete(mail, outcome);
+        return await this.#outbox.complete(email, outcome);
       } catch (error) {
-        const isLost = this.#isStopping || timestampOf(this.#now()) > mail.lease.until;
-        this.#log.warn({ mailId: mail.id, err: error }, "the outcome of a mail could not be written");
+        const isLost = this.#isStopping || timestampOf(this.#now()) > email.lease.until;
+        this.#log.warn({ mailId: email.id, err: error }, "the outcome of an email could not be written");
         if (isLost) return;
         await sleep(recordRetryDelayMs);
       }

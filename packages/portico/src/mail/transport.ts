@@ -1,7 +1,7 @@
-// Sends mails by SMTP with nodemailer, over a pool of connections.
+// Sends emails by SMTP with nodemailer, over a pool of connections.
 
 import { errorMessage } from "../lib/error-message.ts";
-import type { LeasedMail } from "./outbox.ts";
+import type { LeasedEmail } from "./outbox.ts";
 
 export interface Address {
   readonly name: string;
@@ -9,8 +9,8 @@ export interface Address {
 }
 
 export interface Transport {
-  /** Hands a mail to the mail server. @throws DeliveryError if the server did not accept it */
-  send(mail: LeasedMail, signal: AbortSignal): Promise<void>;
+  /** Hands an email to the mail server. @throws DeliveryError if the server did not accept it */
+  send(email: LeasedEmail, signal: AbortSignal): Promise<void>;
   close(): void;
 }
 
@@ -25,7 +25,7 @@ export class DeliveryError extends Error {
   }
 }
 
-/** Mails that are sent at the same time, each on its own connection. */
+/** Emails that are sent at the same time, each on its own connection. */
 export const maxConcurrentSends = 5;
 /** For each step: DNS lookup, connection, greeting, response. */
 const stepTimeoutMs = 15_000;
@@ -56,7 +56,7 @@ export async function openTransport(url: string, from: Address): Promise<Transpo
         subject,
         text,
         html,
-        // The same if the mail is sent again after a crash, so that mail programs can recognize the duplicate.
+        // The same if the email is sent again after a crash, so that mail programs can recognize the duplicate.
         messageId: `<${id}@${domain}>`,
         date: new Date(createdAt),
         // Prevents automatic replies (RFC 3834, section 5).

@@ -6,7 +6,7 @@ import type { AccessTokens } from "../auth/tokens/access-tokens.ts";
 import type { OAuthRecords } from "../auth/tokens/oauth-records.ts";
 import type { OAuthUrls } from "../auth/tokens/oauth-urls.ts";
 import type { SigningKey, SigningKeyRing } from "../auth/tokens/signing-keys.ts";
-import type { AccountMailQueue } from "../auth/users/account-mail-queue.ts";
+import type { AccountEmailQueue } from "../auth/users/account-email-queue.ts";
 import type { EmailLinks } from "../auth/users/email-links.ts";
 import type { UserLookup } from "../auth/users/lookup.ts";
 import type { Passkeys } from "../auth/users/passkeys.ts";
@@ -26,7 +26,7 @@ export interface AuthorizationServerDependencies {
   readonly users: UserLookup;
   readonly passkeys: Passkeys;
   readonly links: EmailLinks;
-  readonly mails: AccountMailQueue;
+  readonly emailQueue: AccountEmailQueue;
   readonly sessions: SignInSessions;
   readonly keys: SigningKeyRing;
   readonly bruteForce: BruteForceLimits;

@@ -37,9 +37,9 @@ export function oauthModule({ settings }: ModuleOptions): Module {
         import("./account/grant-routes.ts"),
       ]);
       const { server } = oauth;
-      const { mails } = server.dependencies;
+      const { emailQueue } = server.dependencies;
       return {
-        tasks: [{ name: "writing emails about accounts", intervalMs: 1_000, run: () => mails.poll() }],
+        tasks: [{ name: "writing emails about accounts", intervalMs: 1_000, run: () => emailQueue.poll() }],
         registerOpen: (routes, { addressOf }) => registerOAuth(routes, { ...oauth, addressOf }),
         register: (routes, { basePath, callerOf }) =>
           registerGrantRoutes(routes, { server, basePath, callerOf }),

@@ -9,7 +9,7 @@ import { OAuthRecords } from "../auth/tokens/oauth-records.ts";
 import type { OAuthUrls } from "../auth/tokens/oauth-urls.ts";
 import { SigningKeyRing, StoredSigningKeys } from "../auth/tokens/signing-keys.ts";
 import { IntrospectedTokens, TokenAuthenticator } from "../auth/tokens/token-introspection.ts";
-import { AccountMailQueue } from "../auth/users/account-mail-queue.ts";
+import { AccountEmailQueue } from "../auth/users/account-email-queue.ts";
 import { EmailChanges } from "../auth/users/email-changes.ts";
 import { EmailLinks, type SetEmail } from "../auth/users/email-links.ts";
 import { UserLookup } from "../auth/users/lookup.ts";
@@ -74,7 +74,7 @@ export function authorizationServer(
     clients: new OAuthClientLookup(store),
     bruteForce: new BruteForceLimits(new TokenBuckets(), settings.failedAuthQuota),
     links,
-    mails: new AccountMailQueue(
+    emailQueue: new AccountEmailQueue(
       { store, records, users: userLookup, emails, links, changes },
       (message, details) => logger.warn(details, message),
     ),

@@ -26,7 +26,7 @@ export async function fillSandbox(
     const tenant = await insertTenant(store, session, "Sandbox");
     const userModel = engine.rowsIn(session, systemCaller(model, tenant.id));
     const user = await userModel.create(users, { email: "ada@example.com", name: "Ada Lovelace" });
-    // Nobody needs to know it: a password is set anew by mail.
+    // Nobody needs to know it: a password is reset by email.
     const password = await hashPassword(randomBytes(24).toString("base64url"));
     await setPassword(store, session, { tenantId: tenant.id, userId: user.id }, password);
     const rows = engine.rowsIn(session, systemCaller(model, tenant.id, user.id));

@@ -9,7 +9,7 @@ import type { Report } from "../../src/lib/report.ts";
 import { KeyExpiryEmails } from "../../src/mail/key-emails.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
-import { apiKeys, MailWorkspace, model } from "../mail/mail-workspace.ts";
+import { apiKeys, EmailWorkspace, model } from "../mail/email-workspace.ts";
 import { onEachDatabase } from "../support/server.ts";
 
 const day = 24 * 60 * 60 * 1000;
@@ -18,11 +18,11 @@ const reports: string[] = [];
 const report: Report = (message) => void reports.push(message);
 
 onEachDatabase("notices about keys that expire", (database) => {
-  let mailing: MailWorkspace;
+  let mailing: EmailWorkspace;
   let other: Store;
   let ada: string;
   before(async () => {
-    mailing = await MailWorkspace.begin(database);
+    mailing = await EmailWorkspace.begin(database);
     other = await openStore(mailing.workspace.databaseUrl);
     const caller = systemCaller(model, mailing.tenantId);
     ada = await mailing.engine.inTransaction(
@@ -53,7 +53,7 @@ onEachDatabase("notices about keys that expire", (database) => {
       }
     });
   };
-  /** The subjects of the mails since the last time. */
+  /** The subjects of the emails since the last time. */
   const told = async (): Promise<string[]> => {
     const rows = await mailing.run('delete from mails returning subject, "to", kind, status, text');
     for (const [, to, kind, status, text] of rows) {

@@ -1,4 +1,4 @@
-// Notices about keys as mails: to the owner, in the transaction of the change, with who did it.
+// Notices about keys as emails: to the owner, in the transaction of the change, with who did it.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -8,14 +8,14 @@ import { users } from "../../src/auth/users/resource.ts";
 import type { Caller } from "../../src/declare/caller.ts";
 import { KeyEmails, type KeyNotifications } from "../../src/mail/key-emails.ts";
 import { onEachDatabase } from "../support/server.ts";
-import { apiKeys, MailWorkspace, model } from "./mail-workspace.ts";
+import { apiKeys, EmailWorkspace, model } from "./email-workspace.ts";
 
 const now = "2026-11-21T09:30:00.000Z";
 const prefix = "sk_test_AH-f";
 const keyId = "api_key_01m7ykwps4fvprdm0p6dx1sk9c";
 
 onEachDatabase("notices about keys", (database) => {
-  let mailing: MailWorkspace;
+  let mailing: EmailWorkspace;
   let ada: string;
   let adminKey: { id: string; prefix: string };
   const notices: KeyNotifications = new KeyEmails(
@@ -45,8 +45,8 @@ onEachDatabase("notices about keys", (database) => {
     caller: Caller,
     work: (context: Parameters<KeyNotifications["created"]>[1]) => Promise<void>,
   ) => mailing.engine.inTransaction(caller, (rows) => work({ caller, now, rows, returnOnce() {} }));
-  /** The mails since the last time. */
-  const mails = async () => {
+  /** The emails since the last time. */
+  const emails = async () => {
     const rows = await mailing.run(
       'delete from mails returning tenant_id, "to", kind, subject, status, text, html, attempts',
     );
@@ -62,7 +62,7 @@ onEachDatabase("notices about keys", (database) => {
   };
 
   before(async () => {
-    mailing = await MailWorkspace.begin(database);
+    mailing = await EmailWorkspace.begin(database);
     const { engine } = mailing;
     ada = await engine.inTransaction(
       command(),
@@ -75,18 +75,18 @@ onEachDatabase("notices about keys", (database) => {
 
   test("the owner is told of a new key, by whose key it was made and from where", async () => {
     await within(request(), (context) => notices.created(keyOf(ada), context));
-    const [mail, ...more] = await mails();
+    const [email, ...more] = await emails();
     assert.equal(more.length, 0);
-    assert.partialDeepStrictEqual(mail, {
+    assert.partialDeepStrictEqual(email, {
       tenantId: mailing.tenantId,
       to: "ada@example.com",
       kind: "api_key.created",
       subject: 'API key "Deploy" was created',
       status: "kept",
     });
-    assert.ok(mail!.text.includes(`the API key Admin (${adminKey.prefix}…) of Ada\n`));
-    assert.ok(mail!.text.includes("192.0.2.7"));
-    assert.ok(mail!.html.includes(`the API key Admin (${adminKey.prefix}…) of Ada<`));
+    assert.ok(email!.text.includes(`the API key Admin (${adminKey.prefix}…) of Ada\n`));
+    assert.ok(email!.text.includes("192.0.2.7"));
+    assert.ok(email!.html.includes(`the API key Admin (${adminKey.prefix}…) of Ada<`));
   });
 
   test("a rotation tells of both keys, a revocation of the one, and a command is named as one", async () => {
@@ -95,7 +95,7 @@ onEachDatabase("notices about keys", (database) => {
       await notices.rotated(keyOf(ada), replacement, context);
       await notices.revoked(keyOf(ada), context);
     });
-    const told = await mails();
+    const told = await emails();
     assert.deepEqual(told.map(({ kind }) => kind).sort(), ["api_key.revoked", "api_key.rotated"]);
     assert.ok(told.some(({ text }) => text.includes("sk_test_IYdk…")));
     for (const { text } of told) assert.ok(text.includes("a command on the server\n"));
@@ -104,8 +104,8 @@ onEachDatabase("notices about keys", (database) => {
   test("a credential that is no key is named by its id", async () => {
     const caller = { ...request(), userId: undefined, credentialId: "client_1" };
     await within(caller, (context) => notices.revoked(keyOf(ada), context));
-    const [mail] = await mails();
-    assert.match(mail!.text, /^ {2}By: +client_1$/m);
+    const [email] = await emails();
+    assert.match(email!.text, /^ {2}By: +client_1$/m);
   });
 
   test("what is undone tells nobody", async () => {
@@ -114,21 +114,21 @@ onEachDatabase("notices about keys", (database) => {
       throw new Error("undone");
     });
     await assert.rejects(undone, /undone/);
-    assert.deepEqual(await mails(), []);
+    assert.deepEqual(await emails(), []);
   });
 
   test("a key without an owner, or with one of another tenant, is passed over", async () => {
     await within(request(), (context) => notices.created(keyOf(null), context));
     const { id } = await createTenant(mailing.store, "Another");
     await within({ ...request(), tenantId: id }, (context) => notices.created(keyOf(ada), context));
-    assert.deepEqual(await mails(), []);
+    assert.deepEqual(await emails(), []);
   });
 
-  test("whatever else the record of a key holds stays out of the mail", async () => {
+  test("whatever else the record of a key holds stays out of the email", async () => {
     const record = { ...keyOf(ada), key: "sk_test_whole", keyHash: "0123456789abcdef" };
     await within(request(), (context) => notices.created(record, context));
     await within(request(), (context) => notices.rotated(record, record, context));
-    for (const mail of await mails())
-      assert.doesNotMatch(JSON.stringify(mail), /sk_test_whole|0123456789abcdef/);
+    for (const email of await emails())
+      assert.doesNotMatch(JSON.stringify(email), /sk_test_whole|0123456789abcdef/);
   });
 });

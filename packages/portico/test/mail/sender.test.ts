@@ -1,33 +1,33 @@
-// Mails leave once, whatever the mail server does and however many processes send.
+// Emails leave once, whatever the mail server does and however many processes send.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Purge } from "../../src/jobs/purge.ts";
-import { mailRetention } from "../../src/mail/message.ts";
+import { emailRetention } from "../../src/mail/message.ts";
 import { openStore } from "../../src/store/open.ts";
 import { freePort } from "../support/free-port.ts";
 import { MailServer } from "../support/mail-server.ts";
 import { onEachDatabase } from "../support/server.ts";
-import { MailWorkspace } from "./mail-workspace.ts";
+import { EmailWorkspace } from "./email-workspace.ts";
 
 onEachDatabase("the sender", (database) => {
-  let mailing: MailWorkspace;
+  let mailing: EmailWorkspace;
   before(async () => {
-    mailing = await MailWorkspace.begin(database);
+    mailing = await EmailWorkspace.begin(database);
   });
   after(() => mailing?.end());
 
-  test("a mail is sent once, as text and as HTML, and marked as sent", async () => {
+  test("an email is sent once, as text and as HTML, and marked as sent", async () => {
     const server = await MailServer.start();
     try {
       const id = await mailing.write("ada@example.com", "Grüße, Ada");
       const sender = await mailing.sender(server.url);
       await sender.poll();
-      const mail = await mailing.until(id, ({ status }) => status === "sent");
-      assert.equal(mail.status, "sent");
-      assert.deepEqual([mail.attempts, mail.lastError], [1, null]);
-      assert.ok(mail.sentAt);
+      const email = await mailing.until(id, ({ status }) => status === "sent");
+      assert.equal(email.status, "sent");
+      assert.deepEqual([email.attempts, email.lastError], [1, null]);
+      assert.ok(email.sentAt);
       await sender.poll();
       await sleep(100);
       assert.equal(server.received.length, 1);
@@ -59,14 +59,14 @@ onEachDatabase("the sender", (database) => {
         [2, 30],
       ] as const) {
         await sender.poll();
-        const mail = await mailing.settled(id, attempts);
-        assert.deepEqual([mail.status, mail.attempts], ["waiting", attempts]);
-        assert.match(mail.lastError!, /451/);
-        const wait = (Date.parse(mail.nextAttemptAt) - now) / 1000;
+        const email = await mailing.settled(id, attempts);
+        assert.deepEqual([email.status, email.attempts], ["waiting", attempts]);
+        assert.match(email.lastError!, /451/);
+        const wait = (Date.parse(email.nextAttemptAt) - now) / 1000;
         assert.ok(wait >= seconds * 0.8 && wait <= seconds * 1.2, `${wait} s`);
-        now = Date.parse(mail.nextAttemptAt) - 1;
+        now = Date.parse(email.nextAttemptAt) - 1;
         await sender.poll();
-        assert.equal((await mailing.mail(id)).attempts, attempts);
+        assert.equal((await mailing.email(id)).attempts, attempts);
         now += 1;
       }
       await sender.poll();
@@ -77,7 +77,7 @@ onEachDatabase("the sender", (database) => {
     }
   });
 
-  test("a mail waits for a server that is down, and is sent when it is up", async () => {
+  test("an email waits for a server that is down, and is sent when it is up", async () => {
     const port = await freePort();
     const id = await mailing.write("linus@example.com");
     let now = Date.now();
@@ -103,15 +103,15 @@ onEachDatabase("the sender", (database) => {
     try {
       const id = await mailing.write("nobody@example.com");
       await (await mailing.sender(server.url)).poll();
-      const mail = await mailing.until(id, ({ status }) => status !== "waiting");
-      assert.deepEqual([mail.status, mail.attempts], ["failed", 1]);
-      assert.match(mail.lastError!, /550 no mail for nobody@example.com/);
+      const email = await mailing.until(id, ({ status }) => status !== "waiting");
+      assert.deepEqual([email.status, email.attempts], ["failed", 1]);
+      assert.match(email.lastError!, /550 no mail for nobody@example.com/);
     } finally {
       await server.stop();
     }
   });
 
-  test("after ten attempts a mail has failed", async () => {
+  test("after ten attempts an email has failed", async () => {
     const server = await MailServer.start({ refuse: () => 451 });
     try {
       const id = await mailing.write("never@example.com");
@@ -119,13 +119,13 @@ onEachDatabase("the sender", (database) => {
       const sender = await mailing.sender(server.url, () => now);
       for (let attempts = 1; attempts < 10; attempts += 1) {
         await sender.poll();
-        const mail = await mailing.settled(id, attempts);
-        assert.deepEqual([mail.status, mail.attempts], ["waiting", attempts]);
-        now = Date.parse(mail.nextAttemptAt);
+        const email = await mailing.settled(id, attempts);
+        assert.deepEqual([email.status, email.attempts], ["waiting", attempts]);
+        now = Date.parse(email.nextAttemptAt);
       }
       await sender.poll();
-      const mail = await mailing.settled(id, 10);
-      assert.deepEqual([mail.status, mail.attempts], ["failed", 10]);
+      const email = await mailing.settled(id, 10);
+      assert.deepEqual([email.status, email.attempts], ["failed", 10]);
     } finally {
       await server.stop();
     }
@@ -140,10 +140,10 @@ onEachDatabase("the sender", (database) => {
       const id = await mailing.write("auth@example.com");
       const sender = await mailing.sender(url);
       await sender.poll();
-      const mail = await mailing.until(id, ({ lastError }) => lastError !== null);
-      assert.equal(mail.status, "waiting");
-      assert.match(mail.lastError!, /535.*\[redacted\]/);
-      assert.ok(![mail.lastError, ...mailing.lines].join("\n").includes("s3cret"));
+      const email = await mailing.until(id, ({ lastError }) => lastError !== null);
+      assert.equal(email.status, "waiting");
+      assert.match(email.lastError!, /535.*\[redacted\]/);
+      assert.ok(![email.lastError, ...mailing.lines].join("\n").includes("s3cret"));
     } finally {
       await server.stop();
     }
@@ -160,7 +160,7 @@ onEachDatabase("the sender", (database) => {
     }
   });
 
-  test("two senders on one database send each mail once, five at a time", async () => {
+  test("two senders on one database send each email once, five at a time", async () => {
     const server = await MailServer.start({ hesitate: () => sleep(5) });
     const otherStore = await openStore(mailing.workspace.databaseUrl);
     try {
@@ -203,14 +203,14 @@ onEachDatabase("the sender", (database) => {
       const first = await mailing.sender(server.url);
       await first.poll();
       await first.stop(5_000);
-      assert.equal((await mailing.mail(quick)).status, "sent");
+      assert.equal((await mailing.email(quick)).status, "sent");
 
       const slow = await mailing.write("slow@example.com");
       const second = await mailing.sender(server.url);
       await second.poll();
       await sleep(100);
       await second.stop(100);
-      const given = await mailing.mail(slow);
+      const given = await mailing.email(slow);
       assert.equal(given.status, "waiting");
       assert.ok(Date.parse(given.nextAttemptAt) <= Date.now());
       await mailing.write("late@example.com");
@@ -223,7 +223,7 @@ onEachDatabase("the sender", (database) => {
     }
   });
 
-  test("old mails are removed, but for those that still wait", async () => {
+  test("old emails are removed, but for those that still wait", async () => {
     const ids = await Promise.all(
       ["waiting", "sent", "kept", "failed"].map(async (status) => {
         const id = await mailing.write("old@example.com");
@@ -236,7 +236,7 @@ onEachDatabase("the sender", (database) => {
     const young = await mailing.write("young@example.com");
     await mailing.run(`update mails set status = 'sent' where id = '${young}'`);
     const report = (message: string): never => assert.fail(message);
-    await new Purge(mailing.store, [mailRetention(1)], report).purgeAll();
+    await new Purge(mailing.store, [emailRetention(1)], report).purgeAll();
     const left = await mailing.run("select id from mails");
     const isLeft = (id: string): boolean => left.some(([each]) => each === id);
     assert.deepEqual([...ids, young].map(isLeft), [true, false, false, false, true]);
@@ -250,7 +250,7 @@ onEachDatabase("the sender", (database) => {
     assert.match(String(plan[0]?.[3]), /USING COVERING INDEX portico_mails_status_next_attempt_at/);
   });
 
-  test("mails leave no event", async () => {
+  test("emails leave no event", async () => {
     const events = await mailing.run("select 1 from events where resource = 'mail'");
     assert.equal(events.length, 0);
   });

@@ -12,7 +12,7 @@ test("requests for password links do not use up the quota of a user's own emails
   const stranger = { ...person, address: "2.2.2.2" };
   let seconds = 0;
   for (let request = 0; request < 100 && seconds === 0; request += 1)
-    seconds = await limits.secondsToWaitForMail(stranger, "password");
+    seconds = await limits.secondsToWaitForEmail(stranger, "password");
   assert.ok(seconds > 0, "strangers are limited");
-  assert.equal(await limits.secondsToWaitForMail({ ...person, address: "3.3.3.3" }, "email"), 0);
+  assert.equal(await limits.secondsToWaitForEmail({ ...person, address: "3.3.3.3" }, "email"), 0);
 });

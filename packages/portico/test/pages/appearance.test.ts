@@ -7,7 +7,7 @@ import { test } from "node:test";
 import axe, { type AxeResults } from "axe-core";
 import type { Page } from "playwright-core";
 import { foreignHosts, inChromium, type Seen, withAuthenticator } from "../support/chromium.ts";
-import { linkIn, mailTo } from "../support/mails.ts";
+import { emailTo, linkIn } from "../support/emails.ts";
 import {
   authorizeUrl,
   makeClient,
@@ -118,7 +118,7 @@ inChromium("appearance", (chromium) => {
     await look("email address");
     await press(page, "Send a confirmation email");
     await look("email address, mail sent");
-    await page.goto(linkIn(await mailTo(served, person.email, "account.email_link")));
+    await page.goto(linkIn(await emailTo(served, person.email, "account.email_link")));
     await look("confirm the email address");
     await press(page, "Yes, confirm it");
     await look("email address confirmed");
@@ -131,7 +131,7 @@ inChromium("appearance", (chromium) => {
     await page.getByLabel("Email address").fill(person.email);
     await press(page, "Send the link");
     await look("link sent");
-    await page.goto(linkIn(await mailTo(served, person.email, "account.password_link")));
+    await page.goto(linkIn(await emailTo(served, person.email, "account.password_link")));
     await look("new password");
     await page.getByLabel("New password").fill("another horse battery");
     await press(page, "Change the password");

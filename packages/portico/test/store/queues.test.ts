@@ -8,8 +8,8 @@ import { users } from "../../src/auth/users/resource.ts";
 import { Purge } from "../../src/jobs/purge.ts";
 import { type QueueSource, TransactionalQueue } from "../../src/jobs/transactional-queue.ts";
 import { KeyExpiryEmails } from "../../src/mail/key-emails.ts";
-import { mailRetention } from "../../src/mail/message.ts";
-import { apiKeys, MailWorkspace, model } from "../mail/mail-workspace.ts";
+import { emailRetention } from "../../src/mail/message.ts";
+import { apiKeys, EmailWorkspace, model } from "../mail/email-workspace.ts";
 import { MailServer } from "../support/mail-server.ts";
 import { refusal } from "../support/refusal.ts";
 import { onEachDatabase } from "../support/server.ts";
@@ -17,11 +17,11 @@ import { onEachDatabase } from "../support/server.ts";
 const day = 24 * 60 * 60 * 1000;
 
 onEachDatabase("queues", (database) => {
-  let mailing: MailWorkspace;
+  let mailing: EmailWorkspace;
   const reports: string[] = [];
   const report = (message: string): void => void reports.push(message);
   before(async () => {
-    mailing = await MailWorkspace.begin(database);
+    mailing = await EmailWorkspace.begin(database);
   });
   after(() => mailing?.end());
   /** Statements of PostgreSQL are run one by one. */
@@ -31,7 +31,7 @@ onEachDatabase("queues", (database) => {
     for (const part of parts) await mailing.run(part);
   };
 
-  test("a mail that cannot be taken is left, and the others are sent", async () => {
+  test("an email that cannot be taken is left, and the others are sent", async () => {
     const server = await MailServer.start();
     try {
       const poison = await mailing.write("poison@example.com");
@@ -42,7 +42,7 @@ onEachDatabase("queues", (database) => {
         await sender.poll();
         assert.equal((await mailing.until(id, ({ status }) => status === "sent")).status, "sent");
       }
-      assert.equal((await mailing.mail(poison)).status, "waiting");
+      assert.equal((await mailing.email(poison)).status, "waiting");
     } finally {
       await server.stop();
     }
@@ -56,7 +56,7 @@ onEachDatabase("queues", (database) => {
         `update mails set status = 'kept', created_at = '2026-01-01T00:00:00.000Z' where id = '${id}'`,
       );
     await refuse("delete", "mails", `old."to" = 'stays@example.com'`);
-    await new Purge(mailing.store, [mailRetention(1)], report).purgeAll();
+    await new Purge(mailing.store, [emailRetention(1)], report).purgeAll();
     const left = await mailing.run(`select id from mails where status = 'kept' order by id`);
     assert.deepEqual(left.flat(), [ids[0]]);
     assert.match(reports.join(), /an old row of mails cannot be deleted/);

@@ -6,16 +6,16 @@ import { users } from "../users/resource.ts";
 import { ExpiryNotifier, expiryIndexes } from "./expiry-notices.ts";
 import { type ApiKeys, declareApiKeys } from "./resource.ts";
 
-/** API keys: the resource, whose hooks write emails to the owners of keys, and notices of keys that expire soon. */
+/** API keys: the resource, whose hooks write emails to the owners of keys, and notices before keys expire. */
 export function apiKeysModule({ app, settings }: ModuleOptions): Module & { readonly apiKeys: ApiKeys } {
-  const emails = emailSettings(app, settings);
+  const emailOptions = emailSettings(app, settings);
   const apiKeys: ApiKeys = declareApiKeys({
     environment: settings.mode === "live" ? "live" : "test",
     expiringSoonDays: settings.keyExpiringSoonDays,
     standardQuota: settings.keyQuota,
     notices: new KeyEmails(
       { user: (rows, id) => rows.get(users, id), key: (rows, id) => rows.get(apiKeys, id) },
-      emails,
+      emailOptions,
     ),
   });
   return {
@@ -23,10 +23,10 @@ export function apiKeysModule({ app, settings }: ModuleOptions): Module & { read
     resources: [apiKeys],
     indexes: expiryIndexes,
     start({ store, model, report }) {
-      const notices = new KeyExpiryEmails(store, model, emails);
+      const emails = new KeyExpiryEmails(store, model, emailOptions);
       const soonMs = settings.keyExpiringSoonDays * dayMs;
-      const notifier = new ExpiryNotifier(store, model, notices, soonMs, report);
-      const name = "notifying the owners of keys that will soon expire";
+      const notifier = new ExpiryNotifier(store, model, emails, soonMs, report);
+      const name = "notifying the owners of keys that expire soon";
       return { tasks: [{ name, intervalMs: 60_000, run: () => notifier.poll() }] };
     },
   };

@@ -1,6 +1,7 @@
 import type { Module } from "../../runtime/module.ts";
 import { tenantsTable } from "./tenant.ts";
 
+/** Tenants, which own all other rows. */
 export function tenantsModule(): Module {
   return { tables: [tenantsTable] };
 }

@@ -75,7 +75,7 @@ const usersWithChanges = defineQuery(
       .limit(sql.lit(usersPerPage)),
 );
 
-const markMailed = defineQuery(tables, (db, user: ParametersOf<ChangedUser & { now: string }>) =>
+const markNotified = defineQuery(tables, (db, user: ParametersOf<ChangedUser & { now: string }>) =>
   db
     .updateTable("email_changes")
     .set({ mailed_at: user.now })
@@ -140,7 +140,7 @@ export class EmailChanges {
 
   /** All changes of a user, oldest first. Marks new ones as taken. */
   async take(user: ChangedUser, session: Session): Promise<EmailChange[]> {
-    const marked = await markMailed(this.#store).all(session, { ...user, now: new Date().toISOString() });
+    const marked = await markNotified(this.#store).all(session, { ...user, now: new Date().toISOString() });
     if (marked.length === 0) return [];
     const newIds = new Set(marked.map(({ id }) => id));
     const changes = await changesOfUser(this.#store).all(session, user);

@@ -1,6 +1,6 @@
 // portico mail list, show, resend
 
-import { mails } from "../../mail/message.ts";
+import { emails } from "../../mail/message.ts";
 import type { Command } from "../command.ts";
 import { tenantOption, withTenant } from "../tenant-work.ts";
 
@@ -15,7 +15,7 @@ const mailList: Command = {
   },
   async run(args) {
     const limit = args.number("limit") ?? defaultLimit;
-    const listed = await withTenant(args, (context) => context.newest(mails, limit));
+    const listed = await withTenant(args, (context) => context.newest(emails, limit));
     const rows = listed.map(
       ({ id, createdAt, status, to, subject }) =>
         `${id}  ${createdAt}  ${status.padEnd(7)}  ${to}  ${subject}`,
@@ -30,8 +30,8 @@ const mailShow: Command = {
   options: { tenant: tenantOption },
   positionals: ["ID"],
   async run(args) {
-    const mail = await withTenant(args, (context) => context.get(mails, args.positionals[0]!));
-    const { to, subject, status, createdAt, sentAt, attempts, lastError, text } = mail;
+    const email = await withTenant(args, (context) => context.get(emails, args.positionals[0]!));
+    const { to, subject, status, createdAt, sentAt, attempts, lastError, text } = email;
     const head = [
       `To: ${to}`,
       `Subject: ${subject}`,
@@ -39,7 +39,7 @@ const mailShow: Command = {
       `Status: ${status}${sentAt === null ? "" : ` since ${sentAt}`}, attempts: ${attempts}`,
       ...(lastError === null ? [] : [`Last error: ${lastError}`]),
     ];
-    return { json: { mail }, lines: [...head, "", text.trimEnd()] };
+    return { json: { mail: email }, lines: [...head, "", text.trimEnd()] };
   },
 };
 
@@ -49,15 +49,15 @@ const mailResend: Command = {
   options: { tenant: tenantOption },
   positionals: ["ID"],
   async run(args) {
-    const mail = await withTenant(args, async (context) => {
+    const email = await withTenant(args, async (context) => {
       const { engine, caller } = context;
       const [id = ""] = args.positionals;
       const nextAttemptAt = new Date().toISOString();
       const changes = { status: "waiting", attempts: 0, nextAttemptAt, sentAt: null, lastError: null };
-      await engine.update(caller, context.model(mails), id, changes);
-      return context.get(mails, id);
+      await engine.update(caller, context.model(emails), id, changes);
+      return context.get(emails, id);
     });
-    return { json: { mail }, lines: [`Queued the email to ${mail.to}.`] };
+    return { json: { mail: email }, lines: [`Queued the email to ${email.to}.`] };
   },
 };
 

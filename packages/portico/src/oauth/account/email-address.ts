@@ -26,7 +26,7 @@ export async function showAccount(context: PageContext, pageRequest: PageRequest
   if (user.isEmailVerified) return redirectSeeOther(issuer, pageRequest, "/account");
   const { tenantId, email } = user;
   const attempt = { tenantId, email, address: pageRequest.address };
-  const seconds = await bruteForce.secondsToWaitForMail(attempt, "email");
+  const seconds = await bruteForce.secondsToWaitForEmail(attempt, "email");
   if (seconds > 0) return sendTooManyRequests(issuer, pageRequest, seconds);
   await links.request({ ...attempt, purpose: "email" });
   redirectSeeOther(issuer, pageRequest, "/account?sent");

@@ -37,7 +37,7 @@ export async function requestPasswordLink(context: PageContext, pageRequest: Pag
   const email = (form.get("email") ?? "").trim();
   if (!email.includes("@") || email.length > 254) return showForm(422, "Enter a valid email address.");
   const attempt = { tenantId: client.tenantId, email, address };
-  const seconds = await bruteForce.secondsToWaitForMail(attempt, "password");
+  const seconds = await bruteForce.secondsToWaitForEmail(attempt, "password");
   if (seconds > 0) {
     response.setHeader("Retry-After", String(seconds));
     return showForm(429, tooManyAttemptsMessage(seconds));

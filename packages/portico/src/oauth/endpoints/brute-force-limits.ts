@@ -24,8 +24,8 @@ const userCodeQuota: Quota = { limit: 30, windowSeconds: 600 };
 const devicePollQuota: Quota = { limit: 12, windowSeconds: 12 };
 
 /** Emails to one account, and emails requested from one address. */
-const accountMailQuota: Quota = { limit: 3, windowSeconds: 900 };
-const addressMailQuota: Quota = { limit: 20, windowSeconds: 900 };
+const accountEmailQuota: Quota = { limit: 3, windowSeconds: 900 };
+const addressEmailQuota: Quota = { limit: 20, windowSeconds: 900 };
 
 export interface SignInAttempt {
   readonly tenantId: string;
@@ -80,10 +80,10 @@ export class BruteForceLimits {
    *
    * @returns seconds to wait, 0 for none
    */
-  async secondsToWaitForMail(attempt: SignInAttempt, purpose: LinkPurpose): Promise<number> {
-    const byAddress = await this.#quotas.take(`mail ${addressKey(attempt)}`, addressMailQuota);
+  async secondsToWaitForEmail(attempt: SignInAttempt, purpose: LinkPurpose): Promise<number> {
+    const byAddress = await this.#quotas.take(`mail ${addressKey(attempt)}`, addressEmailQuota);
     if (!byAddress.isAllowed) return byAddress.secondsToNext;
-    return (await this.#quotas.take(`mail ${purpose} ${accountKey(attempt)}`, accountMailQuota))
+    return (await this.#quotas.take(`mail ${purpose} ${accountKey(attempt)}`, accountEmailQuota))
       .secondsToNext;
   }
 

@@ -11,14 +11,14 @@ interface PasswordAttempt {
 
 /** @returns the user, undefined if the password is wrong; `seconds` to wait if the attempt was not allowed, 0 otherwise */
 export async function attemptPassword(
-  { users, bruteForce, mails }: PageContext,
+  { users, bruteForce, emailQueue }: PageContext,
   { address }: PageRequest,
   { password, ...account }: PasswordAttempt,
 ): Promise<{ readonly user?: User | undefined; readonly seconds: number }> {
   const attempt = { ...account, address };
   const seconds = await bruteForce.secondsToWait(attempt);
   if (seconds > 0) return { seconds };
-  if (await bruteForce.delay(attempt)) await mails.requestWarning(attempt);
+  if (await bruteForce.delay(attempt)) await emailQueue.requestWarning(attempt);
   const user = await users.authenticate(account.tenantId, account.email, password);
   if (user) await bruteForce.refund(attempt);
   return { user, seconds: 0 };

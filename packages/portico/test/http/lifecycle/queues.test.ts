@@ -5,8 +5,8 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Browser } from "../../support/browser.ts";
 import { openReader } from "../../support/database-reader.ts";
+import { emailTo, linkIn } from "../../support/emails.ts";
 import { titlesOf, withStream } from "../../support/graphql/subscriptions.ts";
-import { linkIn, mailTo } from "../../support/mails.ts";
 import { authorizeUrl, makePerson, makePublicClient } from "../../support/oauth.ts";
 import { refusal } from "../../support/refusal.ts";
 import { serveProcess } from "../../support/scenario.ts";
@@ -39,7 +39,7 @@ onEachDatabase("queues of a server", (database) => {
     assert.fail(`${sql}: ${found} instead of ${wanted}`);
   };
 
-  test("a mail that somebody asked for and that cannot be written", async () => {
+  test("an email that somebody asked for and that cannot be written", async () => {
     const client = await makePublicClient(served, "openid");
     const people = [];
     for (const name of ["poison", "first", "second"])
@@ -52,13 +52,13 @@ onEachDatabase("queues of a server", (database) => {
       const page = await browser.open(new URL(path!, served.url).href);
       assert.equal((await browser.submit(page, { email })).status, 200);
     }
-    for (const { email } of people.slice(1)) linkIn(await mailTo(served, email, "account.password_link"));
+    for (const { email } of people.slice(1)) linkIn(await emailTo(served, email, "account.password_link"));
     for (const end = Date.now() + 10_000; Date.now() < end; await sleep(200))
       if (served.portico.output.includes("is set aside")) return;
-    assert.fail("the mail that cannot be written is not in the log");
+    assert.fail("the email that cannot be written is not in the log");
   });
 
-  test("a changed address about which no mail can be written", async () => {
+  test("a changed address about which no email can be written", async () => {
     const [poison, other] = [
       await makePerson(served, "poison2@example.com"),
       await makePerson(served, "other@example.com"),
@@ -68,7 +68,7 @@ onEachDatabase("queues of a server", (database) => {
       served.request(`/users/${id}`, { method: "PATCH", body: { email } });
     assert.equal((await change(poison.id, "refused@example.com")).status, 200);
     assert.equal((await change(other.id, "moved@example.com")).status, 200);
-    await mailTo(served, "moved@example.com", "account.email_link");
+    await emailTo(served, "moved@example.com", "account.email_link");
   });
 
   test("a use of a key that cannot be written", async () => {

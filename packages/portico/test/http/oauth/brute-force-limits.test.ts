@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Browser, type Shown } from "../../support/browser.ts";
-import { mailsTo, mailTo } from "../../support/mails.ts";
+import { emailsTo, emailTo } from "../../support/emails.ts";
 import {
   authorizeUrl,
   basic,
@@ -52,7 +52,7 @@ onOneDatabase("brute-force limits", (database) => {
     assert.ok(heard.length < 10, `${heard.length} were heard`);
     assert.equal((await (await openPage(home))(person.email, password)).status, 303);
     // Refused attempts cause no email.
-    assert.deepEqual(await mailsTo(served, person.email, warning), []);
+    assert.deepEqual(await emailsTo(served, person.email, warning), []);
   });
 
   test("an account under attack from many addresses stays usable, and its user is warned once", async () => {
@@ -68,8 +68,8 @@ onOneDatabase("brute-force limits", (database) => {
       attempt("203.0.113.99", person.email, 10),
     ]);
     assert.equal(signedIn.status, 303);
-    assert.match((await mailTo(served, person.email, warning)).text, /203\.0\.113\./);
-    assert.equal((await mailsTo(served, person.email, warning)).length, 1);
+    assert.match((await emailTo(served, person.email, warning)).text, /203\.0\.113\./);
+    assert.equal((await emailsTo(served, person.email, warning)).length, 1);
   });
 
   test("attempts from one address for one account are refused, with the correct password too", async () => {

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Browser, type Shown } from "../../support/browser.ts";
+import { emailsTo, emailTo, linkIn } from "../../support/emails.ts";
 import { requestGraphql } from "../../support/graphql/request.ts";
-import { linkIn, mailsTo, mailTo } from "../../support/mails.ts";
 import {
   authorizeUrl,
   basic,
@@ -26,7 +26,7 @@ const scope = "openid email users:read users:write";
 const changed = "account.email_changed";
 const confirmation = "account.email_link";
 const reset = "account.password_link";
-/** Mails are written once a second. */
+/** Emails are written once a second. */
 const soonMs = 2_500;
 
 onEachDatabase("changed addresses", (database) => {
@@ -58,9 +58,9 @@ onEachDatabase("changed addresses", (database) => {
     const { access_token: key } = await tokensOf(person);
     const answer = await change(person.id, "Own-New@example.com", key);
     expectAnswer(answer, { status: 200, body: { email: "own@example.com" } });
-    const told = await mailTo(served, "own@example.com", changed);
+    const told = await emailTo(served, "own@example.com", changed);
     assert.match(told.text, /own-new@example\.com/);
-    const link = linkIn(await mailTo(served, "own-new@example.com", confirmation));
+    const link = linkIn(await emailTo(served, "own-new@example.com", confirmation));
     assert.equal(await emailOf(person), "own@example.com");
     assert.equal((await confirm(link)).status, 401);
     assert.equal((await confirm(link, { password: "not the password" })).status, 401);
@@ -77,27 +77,27 @@ onEachDatabase("changed addresses", (database) => {
   test("an address that a key gives counts at once, and has no link to a new password before it is confirmed", async () => {
     const person = await makePerson(served, "given@example.com");
     assert.equal((await forget(person.email)).status, 200);
-    const before = linkIn(await mailTo(served, person.email, reset));
+    const before = linkIn(await emailTo(served, person.email, reset));
     const moved = "given-new@example.com";
     expectAnswer(await change(person.id, moved), { status: 200, body: { email: moved } });
-    assert.match((await mailTo(served, person.email, changed)).text, /given-new@example\.com/);
-    await mailTo(served, moved, confirmation);
+    assert.match((await emailTo(served, person.email, changed)).text, /given-new@example\.com/);
+    await emailTo(served, moved, confirmation);
     assert.equal((await new Browser().open(before)).status, 400);
 
     assert.equal((await forget(moved)).status, 200);
-    const link = linkIn(await mailTo(served, moved, confirmation, 2));
+    const link = linkIn(await emailTo(served, moved, confirmation, 2));
     await sleep(soonMs);
-    assert.deepEqual(await mailsTo(served, moved, reset), []);
+    assert.deepEqual(await emailsTo(served, moved, reset), []);
     assert.match((await confirm(link)).text, /Your address is confirmed/);
     assert.equal((await forget(moved)).status, 200);
-    const opened = await new Browser().open(linkIn(await mailTo(served, moved, reset)));
+    const opened = await new Browser().open(linkIn(await emailTo(served, moved, reset)));
     assert.match(opened.text, /Choose a new password/);
   });
 
   test("an address that is changed back is not confirmed either, and links of before stay dead", async () => {
     const person = await makePerson(served, "back@example.com");
     assert.equal((await forget(person.email)).status, 200);
-    const link = linkIn(await mailTo(served, person.email, reset));
+    const link = linkIn(await emailTo(served, person.email, reset));
     assert.equal((await change(person.id, "forth@example.com")).status, 200);
     assert.equal((await change(person.id, person.email)).status, 200);
     assert.equal((await new Browser().open(link)).status, 400);
@@ -114,10 +114,10 @@ onEachDatabase("changed addresses", (database) => {
     const mutation = `mutation { updateUser(id: "${person.id}", input: { email: "${moved}" }) { email } }`;
     const { body } = await requestGraphql(served, mutation, { key: granted.body.access_token });
     assert.equal(body.data.updateUser.email, moved);
-    await mailTo(served, person.email, changed);
+    await emailTo(served, person.email, changed);
     await forget(moved);
-    await mailTo(served, moved, confirmation, 2);
-    assert.deepEqual(await mailsTo(served, moved, reset), []);
+    await emailTo(served, moved, confirmation, 2);
+    assert.deepEqual(await emailsTo(served, moved, reset), []);
   });
 
   for (const [fact, isPending] of [
@@ -130,7 +130,7 @@ onEachDatabase("changed addresses", (database) => {
       const { access_token: key } = await tokensOf(person);
       expectAnswer(await change(person.id, email, isPending ? key : undefined), { status: 200 });
       const browser = new Browser();
-      const page = await browser.open(linkIn(await mailTo(served, email, confirmation)));
+      const page = await browser.open(linkIn(await emailTo(served, email, confirmation)));
       const [deleted, confirming] = await changeDuringRequest(
         served,
         () => served.request(`/users/${person.id}`, { method: "DELETE" }),
@@ -145,7 +145,7 @@ onEachDatabase("changed addresses", (database) => {
     const person = await makePerson(served, "deleted-reset@example.com");
     await forget(person.email);
     const browser = new Browser();
-    const page = await browser.open(linkIn(await mailTo(served, person.email, reset)));
+    const page = await browser.open(linkIn(await emailTo(served, person.email, reset)));
     const [deleted, resetting] = await changeDuringRequest(
       served,
       () => served.request(`/users/${person.id}`, { method: "DELETE" }),
@@ -157,14 +157,14 @@ onEachDatabase("changed addresses", (database) => {
   test("an address set at creation gets password links", async () => {
     await served.create("/users", { name: "Created", email: "created@example.com" });
     await forget("created@example.com");
-    await mailTo(served, "created@example.com", reset);
+    await emailTo(served, "created@example.com", reset);
   });
 
   test("an address that another user has meanwhile is not confirmed", async () => {
     const person = await makePerson(served, "late@example.com");
     const { access_token: key } = await tokensOf(person);
     expectAnswer(await change(person.id, "wanted@example.com", key), { status: 200 });
-    const link = linkIn(await mailTo(served, "wanted@example.com", confirmation));
+    const link = linkIn(await emailTo(served, "wanted@example.com", confirmation));
     await served.create("/users", { name: "First", email: "wanted@example.com" });
     assert.equal((await confirm(link, { password })).status, 409);
     assert.equal(await emailOf(person), "late@example.com");
@@ -175,7 +175,7 @@ onEachDatabase("changed addresses", (database) => {
     const [first, second] = ["race-1@example.com", "race-2@example.com"] as const;
     await change(person.id, first);
     const browser = new Browser();
-    const page = await browser.open(linkIn(await mailTo(served, first, confirmation)));
+    const page = await browser.open(linkIn(await emailTo(served, first, confirmation)));
     const [changing, confirming] = await changeDuringRequest(
       served,
       () => change(person.id, second),
@@ -189,21 +189,21 @@ onEachDatabase("changed addresses", (database) => {
     const { body } = await served.request("/oauth/userinfo", { key: tokens.access_token });
     assert.equal(body.email_verified, false);
     await forget(second);
-    const link = linkIn(await mailTo(served, second, confirmation));
-    assert.deepEqual(await mailsTo(served, second, reset), []);
+    const link = linkIn(await emailTo(served, second, confirmation));
+    assert.deepEqual(await emailsTo(served, second, reset), []);
     assert.match((await confirm(link)).text, /Your address is confirmed/);
     await forget(second);
-    await mailTo(served, second, reset);
+    await emailTo(served, second, reset);
   });
 
   test("changes in quick succession cause one email, so accounts cannot be used to send spam", async () => {
     const person = await makePerson(served, "many@example.com");
     const { access_token: key } = await tokensOf(person);
     await change(person.id, "many-1@example.com", key);
-    await mailTo(served, "many-1@example.com", confirmation);
+    await emailTo(served, "many-1@example.com", confirmation);
     for (const number of [2, 3, 4]) await change(person.id, `many-${number}@example.com`, key);
     await sleep(soonMs);
     for (const number of [2, 3, 4])
-      assert.deepEqual(await mailsTo(served, `many-${number}@example.com`, confirmation), []);
+      assert.deepEqual(await emailsTo(served, `many-${number}@example.com`, confirmation), []);
   });
 });

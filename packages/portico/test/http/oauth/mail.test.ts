@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Browser, type Shown } from "../../support/browser.ts";
 import { openReader } from "../../support/database-reader.ts";
-import { linkIn, mailsTo, mailTo } from "../../support/mails.ts";
+import { emailsTo, emailTo, linkIn } from "../../support/emails.ts";
 import {
   authorizeUrl,
   makePerson,
@@ -26,7 +26,7 @@ const other = "another battery entirely";
 const scope = "openid email offline_access posts:read";
 const resetKind = "account.password_link";
 
-onEachDatabase("oauth by mail", (database) => {
+onEachDatabase("oauth by email", (database) => {
   let client: OAuthClientMade;
   const served = serve(database, {
     prepare: async (made) => {
@@ -47,7 +47,7 @@ onEachDatabase("oauth by mail", (database) => {
   };
   const linkFor = async (email: string, count = 1): Promise<string> => {
     assert.equal((await ask(email)).status, 200);
-    return linkIn(await mailTo(served, email, resetKind, count));
+    return linkIn(await emailTo(served, email, resetKind, count));
   };
   const change = async (link: string, chosen: string): Promise<Shown> => {
     const browser = new Browser();
@@ -72,7 +72,7 @@ onEachDatabase("oauth by mail", (database) => {
     assert.match(changed.text, /Your password was changed/);
     assert.equal(await canSignIn(person, password), false);
     assert.equal(await canSignIn(person, other), true);
-    assert.match((await mailTo(served, person.email, "account.password_changed")).text, /new password/);
+    assert.match((await emailTo(served, person.email, "account.password_changed")).text, /new password/);
     const claims = JSON.parse(
       Buffer.from((await tokensOf(person, other)).id_token.split(".")[1], "base64url").toString(),
     );
@@ -88,7 +88,7 @@ onEachDatabase("oauth by mail", (database) => {
     const statuses = answers.map(({ status }) => status).sort();
     assert.deepEqual(statuses, [200, ...Array(9).fill(400)]);
     assert.equal((await new Browser().open(link)).status, 400);
-    assert.equal((await mailsTo(served, person.email, "account.password_changed")).length, 1);
+    assert.equal((await emailsTo(served, person.email, "account.password_changed")).length, 1);
   });
 
   test("a reset ends everything: sessions, refresh tokens, access tokens, other links, a pending sign-in", async () => {
@@ -127,11 +127,11 @@ onEachDatabase("oauth by mail", (database) => {
     const answers = [];
     for (const email of [person.email, "nobody@example.com", "grace@example.com"])
       answers.push(await ask(email));
-    await mailTo(served, person.email, resetKind);
+    await emailTo(served, person.email, resetKind);
     const [known, ...unknown] = answers.map(({ text, status }) => [status, neutral(text)]);
     for (const told of unknown) assert.deepEqual(told, known);
     for (const email of ["nobody@example.com", "grace@example.com"])
-      assert.deepEqual(await mailsTo(served, email, resetKind), []);
+      assert.deepEqual(await emailsTo(served, email, resetKind), []);
   });
 
   test("an account gets at most three emails in fifteen minutes", async () => {
@@ -180,7 +180,7 @@ onEachDatabase("oauth by mail", (database) => {
     assert.match(account.text, /not confirmed yet/);
     const sent = await browser.submit(account, {});
     assert.match(sent.text, /We have sent you an email/);
-    const link = linkIn(await mailTo(served, person.email, "account.email_link"));
+    const link = linkIn(await emailTo(served, person.email, "account.email_link"));
     const asked = await new Browser().open(link);
     assert.ok(asked.text.includes(person.email));
     assert.match((await new Browser().submit(asked, {})).text, /Your address is confirmed/);

@@ -6,7 +6,7 @@ import { describe, test } from "node:test";
 import { Authenticator, type Options, type Wrong } from "../../support/authenticator.ts";
 import { Browser, type Shown } from "../../support/browser.ts";
 import { openReader } from "../../support/database-reader.ts";
-import { linkIn, mailTo } from "../../support/mails.ts";
+import { emailTo, linkIn } from "../../support/emails.ts";
 import {
   authorizeUrl,
   callback,
@@ -90,7 +90,7 @@ onEachDatabase("passkeys", (database) => {
       const browser = new Browser();
       const [, path] = /<a href="([^"]+)">Forgot/.exec((await signInPage(browser)).text) ?? [];
       await browser.submit(await browser.open(new URL(path!, served.url).href), { email: person.email });
-      const link = linkIn(await mailTo(served, person.email, "account.password_link"));
+      const link = linkIn(await emailTo(served, person.email, "account.password_link"));
       const shown = await browser.open(link);
       assert.match(shown.text, /These passkeys can also sign in to the account: Laptop\./);
       const changed = await browser.submit(shown, { password: "another battery entirely", ...fields });
@@ -102,7 +102,7 @@ onEachDatabase("passkeys", (database) => {
   test("a user gets an email for each new passkey, with its name escaped", async () => {
     const person = await makePerson(served, "told@example.com");
     await add(await signedIn(person), new Authenticator(served.url), {}, "<b>Phone</b>");
-    const mail = await mailTo(served, person.email, "account.passkey_added");
+    const mail = await emailTo(served, person.email, "account.passkey_added");
     assert.match(mail.text, /^ {2}Passkey: +<b>Phone<\/b>$/m);
     assert.match(mail.html, /&lt;b&gt;Phone/);
     assert.match(mail.text, /^ {2}From: +(127\.0\.0\.1|::1)$/m);

@@ -1,15 +1,15 @@
 // Mail of a started server: kept in a sandbox, waiting in live mode, sent where there is a mail server. Nothing that
-// a mail server does holds up a request or loses a mail.
+// a mail server does holds up a request or loses an email.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Outbox } from "../../../src/mail/outbox.ts";
-import { MailSender } from "../../../src/mail/sender.ts";
+import { EmailSender } from "../../../src/mail/sender.ts";
 import { openTransport } from "../../../src/mail/transport.ts";
 import { openStore } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { model } from "../../mail/mail-workspace.ts";
+import { model } from "../../mail/email-workspace.ts";
 import { MailServer } from "../../support/mail-server.ts";
 import { runCommand } from "../../support/scenario.ts";
 import {
@@ -74,7 +74,7 @@ onEachDatabase("mail", (database) => {
       assert.ok(Date.now() < end, "it did not happen in time");
   };
 
-  test("a sandbox without a mail server keeps its mails, and commands show them", async () => {
+  test("a sandbox without a mail server keeps its emails, and commands show them", async () => {
     const { id: keyId, key } = await makeKey("Kept");
     const server = await Portico.start(workspace);
     await waitFor(async () => (await mailsOf("Kept")).length > 0);
@@ -111,7 +111,7 @@ onEachDatabase("mail", (database) => {
     assert.match(list.stdout, /^mail_\w{26} {2}\S+Z {2}kept +ada@example\.com {2}API key "Kept" [^\n]+\n$/);
   });
 
-  test("mails of another tenant are not shown, and what is none is refused", async () => {
+  test("emails of another tenant are not shown, and what is none is refused", async () => {
     const { tenant } = await runCommand(workspace, ["tenant", "create", "--name", "Another"]);
     const [mail] = await mailsOf("Kept");
     const { mails } = await runCommand(workspace, ["mail", "list", "--tenant", tenant.id]);
@@ -226,7 +226,7 @@ onEachDatabase("mail", (database) => {
     }
   });
 
-  test("a process that is killed while it sends loses no mail: another sends it when the lease has ended", async () => {
+  test("a process that is killed while it sends loses no email: another sends it when the lease has ended", async () => {
     const gate = Promise.withResolvers<void>();
     let isHeld = true;
     const mailServer = await MailServer.start({
@@ -243,8 +243,8 @@ onEachDatabase("mail", (database) => {
 
       const quiet = { info() {}, warn() {} };
       const from = { name: "", address: "no-reply@example.com" };
-      const senderAt = async (aheadMs: number): Promise<MailSender> =>
-        new MailSender(
+      const senderAt = async (aheadMs: number): Promise<EmailSender> =>
+        new EmailSender(
           new Outbox(store, model, () => {}),
           await openTransport(mailServer.url, from),
           quiet,
@@ -267,7 +267,7 @@ onEachDatabase("mail", (database) => {
     }
   });
 
-  test("live without a mail server, mails wait until there is one, and the start says so", async () => {
+  test("live without a mail server, emails wait until there is one, and the start says so", async () => {
     const live = { PORTICO_MODE: "live", PORTICO_SECRET: secret };
     await makeKey("Waiting", live);
     const without = await Portico.start(workspace, { env: live });

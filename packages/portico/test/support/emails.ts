@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { openReader } from "./database-reader.ts";
 import type { Served } from "./scenario.ts";
 
-export interface StoredMail {
+export interface StoredEmail {
   readonly to: string;
   readonly kind: string;
   readonly subject: string;
@@ -14,12 +14,12 @@ export interface StoredMail {
 }
 
 /** The emails of a kind to an address, newest first. */
-export async function mailsTo({ workspace }: Served, to: string, kind: string): Promise<StoredMail[]> {
+export async function emailsTo({ workspace }: Served, to: string, kind: string): Promise<StoredEmail[]> {
   const reader = openReader(workspace.databaseUrl);
   try {
     const rows = await reader.rows('select "to", kind, subject, text, html from mails order by id desc');
     return (rows as string[][])
-      .map(([to, kind, subject, text, html]) => ({ to, kind, subject, text, html }) as StoredMail)
+      .map(([to, kind, subject, text, html]) => ({ to, kind, subject, text, html }) as StoredEmail)
       .filter((mail) => mail.to === to && mail.kind === kind);
   } finally {
     await reader.close();
@@ -27,16 +27,16 @@ export async function mailsTo({ workspace }: Served, to: string, kind: string): 
 }
 
 /** Waits until there are `count` such emails. @returns the newest */
-export async function mailTo(served: Served, to: string, kind: string, count = 1): Promise<StoredMail> {
+export async function emailTo(served: Served, to: string, kind: string, count = 1): Promise<StoredEmail> {
   for (const until = Date.now() + 15_000; Date.now() < until; await sleep(100)) {
-    const mails = await mailsTo(served, to, kind);
-    if (mails.length >= count) return mails[0]!;
+    const emails = await emailsTo(served, to, kind);
+    if (emails.length >= count) return emails[0]!;
   }
   assert.fail(`no mail ${kind} to ${to}`);
 }
 
 /** The URL in an email. */
-export function linkIn({ text, html }: StoredMail): string {
+export function linkIn({ text, html }: StoredEmail): string {
   const link = /^ {2}(http\S+)$/m.exec(text)?.[1];
   assert.ok(link && html.includes(`<a href="${link.replaceAll("&", "&amp;")}">`), text);
   return link;

@@ -1,4 +1,4 @@
-// A database with a tenant, in which a test writes mails and sends them as a server would.
+// A database with a tenant, in which a test writes emails and sends them as a server would.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { expiryIndexes } from "../../src/auth/api-keys/expiry-notices.ts";
@@ -10,9 +10,9 @@ import { users } from "../../src/auth/users/resource.ts";
 import { app } from "../../src/declare/app.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import { eventsTable } from "../../src/events/event.ts";
-import { mailIndexes, mails } from "../../src/mail/message.ts";
+import { emailIndexes, emails } from "../../src/mail/message.ts";
 import { Outbox } from "../../src/mail/outbox.ts";
-import { MailSender } from "../../src/mail/sender.ts";
+import { EmailSender } from "../../src/mail/sender.ts";
 import { openTransport } from "../../src/mail/transport.ts";
 import { buildModel } from "../../src/model/build-model.ts";
 import { openStore } from "../../src/store/open.ts";
@@ -28,9 +28,9 @@ export const apiKeys = declareApiKeys({
   standardQuota: { limit: 1000, windowSeconds: 60 },
   notices: { created: untold, rotated: untold, revoked: untold },
 });
-export const model = buildModel(app({ name: "Mailing", resources: [] }), [users, apiKeys, mails]);
+export const model = buildModel(app({ name: "Mailing", resources: [] }), [users, apiKeys, emails]);
 
-export interface MailRow {
+export interface EmailRow {
   readonly id: string;
   readonly to: string;
   readonly subject: string;
@@ -41,14 +41,14 @@ export interface MailRow {
   readonly sentAt: string | null;
 }
 
-export class MailWorkspace {
+export class EmailWorkspace {
   readonly workspace: Workspace;
   readonly store: Store;
   readonly tenantId: string;
   readonly engine: Engine;
   /** What the senders logged. */
   readonly lines: string[] = [];
-  readonly #senders: MailSender[] = [];
+  readonly #senders: EmailSender[] = [];
 
   private constructor(workspace: Workspace, store: Store, tenantId: string) {
     this.workspace = workspace;
@@ -57,13 +57,13 @@ export class MailWorkspace {
     this.engine = new Engine(model, store);
   }
 
-  static async begin(database: DatabaseName): Promise<MailWorkspace> {
+  static async begin(database: DatabaseName): Promise<EmailWorkspace> {
     const workspace = await makeWorkspace(database);
     const store = await openStore(workspace.databaseUrl);
     const tables = [tenantsTable, passwordsTable, eventsTable];
-    await migrate(store, tablesOf(model, tables, [...mailIndexes, ...expiryIndexes]));
+    await migrate(store, tablesOf(model, tables, [...emailIndexes, ...expiryIndexes]));
     const { id } = await createTenant(store, "Mailing");
-    return new MailWorkspace(workspace, store, id);
+    return new EmailWorkspace(workspace, store, id);
   }
 
   async end(): Promise<void> {
@@ -72,21 +72,21 @@ export class MailWorkspace {
     await this.workspace.remove();
   }
 
-  /** Writes a mail as a hook does. */
+  /** Writes an email as a hook does. */
   async write(to: string, subject = "Hello"): Promise<string> {
     const caller = systemCaller(model, this.tenantId);
-    const mail = { to, subject, text: `${subject}\n`, html: `<p>${subject}</p>\n`, kind: "test" };
-    return this.engine.inTransaction(caller, async (rows) => (await rows.create(mails, mail)).id);
+    const email = { to, subject, text: `${subject}\n`, html: `<p>${subject}</p>\n`, kind: "test" };
+    return this.engine.inTransaction(caller, async (rows) => (await rows.create(emails, email)).id);
   }
 
   /** @param now the clock of the sender */
-  async sender(url: string, now: () => number = Date.now, store = this.store): Promise<MailSender> {
+  async sender(url: string, now: () => number = Date.now, store = this.store): Promise<EmailSender> {
     const log = (facts: object, message: string): void => {
       this.lines.push(JSON.stringify({ ...facts, message }));
     };
     const from = { name: "Mailing", address: "no-reply@example.com" };
     const transport = await openTransport(url, from);
-    const sender = new MailSender(
+    const sender = new EmailSender(
       new Outbox(store, model, () => {}),
       transport,
       { info: log, warn: log },
@@ -96,25 +96,25 @@ export class MailWorkspace {
     return sender;
   }
 
-  async mail(id: string): Promise<MailRow> {
+  async email(id: string): Promise<EmailRow> {
     const caller = systemCaller(model, this.tenantId);
-    return this.engine.inTransaction(caller, async (rows) => (await rows.get(mails, id))!);
+    return this.engine.inTransaction(caller, async (rows) => (await rows.get(emails, id))!);
   }
 
-  /** Looks until the mail is as the test expects it. */
-  async until(id: string, isReached: (mail: MailRow) => boolean): Promise<MailRow> {
+  /** Looks until the email is as the test expects it. */
+  async until(id: string, isReached: (email: EmailRow) => boolean): Promise<EmailRow> {
     for (const end = Date.now() + 10_000; ; await sleep(10)) {
-      const mail = await this.mail(id);
-      if (isReached(mail) || Date.now() > end) return mail;
+      const email = await this.email(id);
+      if (isReached(email) || Date.now() > end) return email;
     }
   }
 
-  /** Looks until nobody is sending the mail, after so many attempts. */
-  async settled(id: string, attempts: number): Promise<MailRow> {
+  /** Looks until nobody is sending the email, after so many attempts. */
+  async settled(id: string, attempts: number): Promise<EmailRow> {
     const question = `select 1 from mails where id = '${id}' and lease_id is null and attempts = ${attempts}`;
     for (const end = Date.now() + 10_000; Date.now() < end; await sleep(10))
       if ((await this.run(question)).length > 0) break;
-    return this.mail(id);
+    return this.email(id);
   }
 
   async run(statement: string): Promise<readonly (readonly unknown[])[]> {

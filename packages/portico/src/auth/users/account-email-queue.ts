@@ -23,7 +23,7 @@ const maxNotifiedAddresses = 10;
 /** Named in emails as the origin of a change that a command made. */
 const commandAddress = "a command on the server";
 
-export interface AccountMailQueueDependencies {
+export interface AccountEmailQueueDependencies {
   readonly store: Store;
   readonly records: OAuthRecords;
   readonly users: UserLookup;
@@ -35,13 +35,13 @@ export interface AccountMailQueueDependencies {
 /** The account under attack, and the network address of the latest attempt. */
 export type Warning = Pick<LinkRequest, "tenantId" | "email" | "address">;
 
-export class AccountMailQueue {
-  readonly #dependencies: AccountMailQueueDependencies;
+export class AccountEmailQueue {
+  readonly #dependencies: AccountEmailQueueDependencies;
   readonly #requested: TransactionalQueue<string>;
   readonly #warnings: TransactionalQueue<string>;
   readonly #changed: TransactionalQueue<ChangedUser>;
 
-  constructor(dependencies: AccountMailQueueDependencies, report: Report) {
+  constructor(dependencies: AccountEmailQueueDependencies, report: Report) {
     this.#dependencies = dependencies;
     const { records, store, changes } = dependencies;
     const requested = {
