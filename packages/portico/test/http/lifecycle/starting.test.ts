@@ -76,7 +76,7 @@ onEachDatabase("starting", (database) => {
       assert.equal(early.code, 1);
       assert.match(
         early.stderr,
-        /^portico: the database lacks what [^\n]*tenants[^\n]*; run portico migrate\n$/,
+        /^portico: the database does not match the declarations \([^\n]*tenants[^\n]*\); run portico migrate\n$/,
       );
       await runCommand(fresh, ["migrate"], { env: live });
       const served = await PorticoProcess.start(fresh, { env: live });
