@@ -12,10 +12,10 @@ import { serve } from "../support/scenario.ts";
 import { onEachDatabase } from "../support/server.ts";
 
 onEachDatabase("records of the authorization server", (database) => {
-  const served = serve(database);
+  const server = serve(database);
 
   test("expired records are deleted, whatever their number, and no others", async () => {
-    const store = await openStore(served.workspace.databaseUrl);
+    const store = await openStore(server.workspace.databaseUrl);
     try {
       const records = new OAuthRecords(store, new Encryption(["x".repeat(32)]));
       const put = (value: string, expiresAt: number) =>
@@ -35,7 +35,7 @@ onEachDatabase("records of the authorization server", (database) => {
   });
 
   test("a record that was encrypted with another secret counts as unknown", async () => {
-    const store = await openStore(served.workspace.databaseUrl);
+    const store = await openStore(server.workspace.databaseUrl);
     try {
       const [one, other] = ["a", "b"].map(
         (letter) => new OAuthRecords(store, new Encryption([letter.repeat(32)])),

@@ -24,23 +24,23 @@ const looks = (["light", "dark"] as const).flatMap((colorScheme) =>
 );
 
 inChromium("appearance", (chromium) => {
-  let person: Person;
+  let user: Person;
   let client: OAuthClientMade;
   const back = application();
   const scope = "openid profile email offline_access posts:read posts:write";
   // Passkeys require a host name.
-  const served = serve("sqlite", {
+  const server = serve("sqlite", {
     env: { HOST: "localhost" },
-    prepare: async (made) => {
-      person = await makePerson(made, "grace@example.com");
+    prepare: async (server) => {
+      user = await makePerson(server, "grace@example.com");
       const words = ["--type", "public", "--grant-types", "authorization_code,device_code,refresh_token"];
       const scopes = ["--scopes", scope.replaceAll(" ", ",")];
-      client = await makeClient(made, ...words, ...scopes, "--redirect-uri", back.callback);
+      client = await makeClient(server, ...words, ...scopes, "--redirect-uri", back.callback);
     },
   });
 
   const authorizationUrl = (): string =>
-    authorizeUrl(served, client, scope, { redirect_uri: back.callback }).url;
+    authorizeUrl(server, client, scope, { redirect_uri: back.callback }).url;
 
   /** Goes through pages in one browser; each `look` is a test. */
   const walk = (name: string, work: (page: Page, look: Look, seen: Seen) => Promise<void>): void => {
@@ -49,7 +49,7 @@ inChromium("appearance", (chromium) => {
         const look: Look = async (shown, script = "'none'") =>
           context.test(shown, async () => assert.deepEqual(await faultsOf(page, seen, shown, script), []));
         await work(page, look, seen);
-        const hosts = new Set(foreignHosts(seen, served.url));
+        const hosts = new Set(foreignHosts(seen, server.url));
         hosts.delete(new URL(back.origin).host);
         assert.deepEqual([...hosts], []);
         // Chromium logs every response with an error status.
@@ -65,13 +65,13 @@ inChromium("appearance", (chromium) => {
   walk("an application asks", async (page, look) => {
     await page.goto(authorizationUrl());
     await look("sign-in", "'self'");
-    await fillInSignIn(page, person, "wrong");
+    await fillInSignIn(page, user, "wrong");
     await look("sign-in, refused", "'self'");
-    await fillInSignIn(page, person);
+    await fillInSignIn(page, user);
     await look("consent");
     await allow(page);
     await back.comeBack(page);
-    await page.goto(`${served.url}/oauth/logout`);
+    await page.goto(`${server.url}/oauth/logout`);
     await look("sign out");
     await press(page, "Sign out");
     await look("signed out");
@@ -81,7 +81,7 @@ inChromium("appearance", (chromium) => {
 
   walk("a device is connected", async (page, look) => {
     const code = page.getByLabel("Code shown on your device");
-    const { body } = await post(served, "/device_authorization", { client_id: client.clientId, scope });
+    const { body } = await post(server, "/device_authorization", { client_id: client.clientId, scope });
     await page.goto(body.verification_uri);
     await look("device code");
     await code.fill("BBBB-BBBB");
@@ -91,7 +91,7 @@ inChromium("appearance", (chromium) => {
     await press(page, "Continue");
     await look("device confirmation");
     await press(page, "The codes match");
-    await fillInSignIn(page, person);
+    await fillInSignIn(page, user);
     await allow(page);
     await look("device connected");
   });
@@ -99,10 +99,10 @@ inChromium("appearance", (chromium) => {
   walk("the account", async (page, look) => {
     await withAuthenticator(page);
     await page.goto(authorizationUrl());
-    await fillInSignIn(page, person);
+    await fillInSignIn(page, user);
     await allow(page);
     await back.comeBack(page);
-    await page.goto(`${served.url}/oauth/grants`);
+    await page.goto(`${server.url}/oauth/grants`);
     await look("grants");
     // This also revokes grants from other browsers.
     await press(page, "Revoke access of Planner");
@@ -118,7 +118,7 @@ inChromium("appearance", (chromium) => {
     await look("email address");
     await press(page, "Send a confirmation email");
     await look("email address, mail sent");
-    await page.goto(linkIn(await emailTo(served, person.email, "account.email_link")));
+    await page.goto(linkIn(await emailTo(server, user.email, "account.email_link")));
     await look("confirm the email address");
     await press(page, "Yes, confirm it");
     await look("email address confirmed");
@@ -128,10 +128,10 @@ inChromium("appearance", (chromium) => {
     await page.goto(authorizationUrl());
     await page.getByRole("link", { name: "Forgot your password?" }).click();
     await look("forgotten password");
-    await page.getByLabel("Email address").fill(person.email);
+    await page.getByLabel("Email address").fill(user.email);
     await press(page, "Send the link");
     await look("link sent");
-    await page.goto(linkIn(await emailTo(served, person.email, "account.password_link")));
+    await page.goto(linkIn(await emailTo(server, user.email, "account.password_link")));
     await look("new password");
     await page.getByLabel("New password").fill("another horse battery");
     await press(page, "Change the password");

@@ -11,14 +11,14 @@ import { allow, fillInSignIn } from "./application.ts";
 const scope = "openid posts:read";
 
 inChromium("devices", (chromium) => {
-  let person: Person;
+  let user: Person;
   let config: openid.Configuration;
-  const served = serve("sqlite", {
-    prepare: async (made) => {
-      person = await makePerson(made, "grace@example.com");
+  const server = serve("sqlite", {
+    prepare: async (server) => {
+      user = await makePerson(server, "grace@example.com");
       const words = ["--type", "public", "--grant-types", "device_code", "--scopes", scope.replace(" ", ",")];
-      const { clientId } = await makeClient(made, ...words);
-      config = await openid.discovery(new URL(`${made.url}/oauth`), clientId, undefined, openid.None(), {
+      const { clientId } = await makeClient(server, ...words);
+      config = await openid.discovery(new URL(`${server.url}/oauth`), clientId, undefined, openid.None(), {
         execute: [openid.allowInsecureRequests],
       });
     },
@@ -36,14 +36,14 @@ inChromium("devices", (chromium) => {
       await page.getByRole("button", { name: "Continue" }).click();
       await page.getByText(asked.user_code, { exact: true }).waitFor();
       await page.getByRole("button", { name: "The codes match" }).click();
-      await fillInSignIn(page, person);
+      await fillInSignIn(page, user);
       await allow(page);
       await page.getByRole("heading", { name: "Your device is connected" }).waitFor();
-      assert.deepEqual(foreignHosts(seen, served.url), []);
+      assert.deepEqual(foreignHosts(seen, server.url), []);
     });
     const tokens = await openid.pollDeviceAuthorizationGrant(config, { ...asked, interval: 0 });
-    assert.equal(tokens.claims()?.sub, person.id);
-    assert.equal((await served.request("/posts", { key: tokens.access_token })).status, 200);
+    assert.equal(tokens.claims()?.sub, user.id);
+    assert.equal((await server.request("/posts", { key: tokens.access_token })).status, 200);
   });
 
   test("if the user cancels, the device gets no access", async () => {

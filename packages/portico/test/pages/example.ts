@@ -14,10 +14,10 @@ import { type Environment, makeWorkspace, Portico, projectFolder } from "../supp
 import { allow, fillInSignIn } from "./application.ts";
 
 export class Example {
-  readonly served = new Served();
+  readonly server = new Served();
   /** Its first page; this, the person and the password are known once the suite has begun. */
   url!: string;
-  person!: Person;
+  user!: Person;
   password!: string;
   readonly #folder: string;
   readonly #shownPort: string;
@@ -29,21 +29,21 @@ export class Example {
   }
 
   async start(): Promise<void> {
-    const { served } = this;
+    const { server } = this;
     const port = String(await freePort());
     const find = commandsOf(readDocument(`${this.#folder}/README.md`).replaceAll(this.#shownPort, port));
-    served.workspace = await makeWorkspace("sqlite");
-    served.portico = await Portico.start(served.workspace, { env: find("npm start").env });
+    server.workspace = await makeWorkspace("sqlite");
+    server.portico = await Portico.start(server.workspace, { env: find("npm start").env });
     const making = [find("npx portico user create"), find("npx portico client create")];
-    const made = making.map(({ words }) => served.command(...words.slice(2)));
+    const made = making.map(({ words }) => server.command(...words.slice(2)));
     const [{ user }, { clientId, clientSecret }] = await Promise.all(made);
-    this.person = user;
+    this.user = user;
     this.password = making[0]!.words[making[0]!.words.indexOf("--password") + 1]!;
     const { env, words } = find("npx node examples/");
     const known: Environment = { CLIENT_ID: clientId, CLIENT_SECRET: clientSecret };
     const named = Object.keys(env).map((name) => [name, known[name]!]);
     this.url = await this.#run(words[2]!, {
-      ...{ PORT: port, PORTICO_URL: served.url },
+      ...{ PORT: port, PORTICO_URL: server.url },
       ...Object.fromEntries(named),
     });
   }
@@ -68,17 +68,17 @@ export class Example {
       this.#process.kill("SIGKILL");
       await closed;
     }
-    await this.served.portico?.stop();
-    await this.served.workspace?.remove();
+    await this.server.portico?.stop();
+    await this.server.workspace?.remove();
   }
 
   /** From its first page to what it shows of a person. */
   async signIn(page: Page): Promise<void> {
     await page.goto(this.url);
     await page.getByText("Sign in", { exact: true }).click();
-    await fillInSignIn(page, this.person, this.password);
+    await fillInSignIn(page, this.user, this.password);
     await allow(page);
-    await page.getByText(`Signed in as Grace Hopper, ${this.person.email}.`).waitFor();
+    await page.getByText(`Signed in as Grace Hopper, ${this.user.email}.`).waitFor();
     assert.equal(page.url(), this.url);
   }
 

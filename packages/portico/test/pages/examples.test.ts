@@ -11,9 +11,9 @@ import { type Example, example } from "./example.ts";
 const posts = ["Nanoseconds", "<b>On</b> compilers & bugs"];
 
 /** Two posts of the person's own, and one of somebody else's, who is the owner of the key. */
-async function writePosts({ served, person }: Example): Promise<void> {
-  for (const title of posts) await served.create("/posts", { title, authorId: person.id });
-  await served.create("/posts", { title: "Not theirs" });
+async function writePosts({ server, user }: Example): Promise<void> {
+  for (const title of posts) await server.create("/posts", { title, authorId: user.id });
+  await server.create("/posts", { title: "Not theirs" });
 }
 
 async function shownPosts(page: Page): Promise<string[]> {
@@ -30,7 +30,7 @@ function singlePage(chromium: Chromium): void {
   const app = example("examples/single-page", "8080");
 
   test("a person signs in, sees their posts, refreshes and signs out", async () => {
-    const { served } = app;
+    const { server } = app;
     await chromium.visit(async (page, seen) => {
       await app.signIn(page);
       await page.getByText("You have no posts yet.").waitFor();
@@ -48,15 +48,15 @@ function singlePage(chromium: Chromium): void {
       await page.goto(app.url);
       await page.getByRole("button", { name: "Sign in" }).click();
       await page.getByLabel("Password").waitFor();
-      assert.deepEqual([...new Set(foreignHosts(seen, served.url))], [new URL(app.url).host]);
+      assert.deepEqual([...new Set(foreignHosts(seen, server.url))], [new URL(app.url).host]);
       assert.deepEqual(seen.faults, []);
-      await hasEnded(served, second);
+      await hasEnded(server, second);
     });
   });
 
   test("an answer to a sign-in that was not begun in the tab is refused", async () => {
     await chromium.visit(async (page, seen) => {
-      await page.goto(`${app.url}?code=stolen&state=guessed&iss=${app.served.url}/oauth`);
+      await page.goto(`${app.url}?code=stolen&state=guessed&iss=${app.server.url}/oauth`);
       await page.getByRole("alert").getByText("not started in this tab").waitFor();
       assert.equal(page.url(), app.url);
       assert.ok(!seen.requests.some((request) => request.url().endsWith("/token")));
@@ -68,7 +68,7 @@ function singlePage(chromium: Chromium): void {
     await chromium.visit(async (page) => {
       await page.goto(app.url);
       await page.getByRole("button", { name: "Sign in" }).click();
-      await fillInSignIn(page, app.person, app.password);
+      await fillInSignIn(page, app.user, app.password);
       await page.getByRole("button", { name: "Do not allow" }).click();
       await page.getByRole("alert").filter({ hasText: /\w/ }).waitFor();
       await page.getByRole("button", { name: "Sign in" }).waitFor();
@@ -109,9 +109,9 @@ function bearerOf(requests: readonly Request[]): string | undefined {
 }
 
 /** A revoked token is refused within a second. */
-async function hasEnded(served: Served, authorization: string | undefined): Promise<void> {
+async function hasEnded(server: Served, authorization: string | undefined): Promise<void> {
   const key = authorization!.replace("Bearer ", "");
   for (const until = Date.now() + 2_000; Date.now() < until; )
-    if ((await served.request("/posts", { key })).status === 401) return;
+    if ((await server.request("/posts", { key })).status === 401) return;
   assert.fail("the access token still opens the API");
 }

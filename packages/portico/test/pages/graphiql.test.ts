@@ -12,20 +12,20 @@ import { serve } from "../support/scenario.ts";
 const ofGraphiql = ["color-contrast", "nested-interactive"];
 
 inChromium("GraphiQL", (chromium) => {
-  const served = serve("sqlite");
+  const server = serve("sqlite");
 
   test("a query runs with the key that was entered, and a subscription tells what happens", () =>
     chromium.visit(
       async (page, seen) => {
         const folder = process.env.PORTICO_TEST_SHOTS;
-        await served.create("/posts", { title: "Asked in GraphiQL" });
-        await page.goto(`${served.url}/graphql`);
+        await server.create("/posts", { title: "Asked in GraphiQL" });
+        await page.goto(`${server.url}/graphql`);
         await page.getByLabel("API key or access token").fill("sk_test_wrong");
         await page.getByRole("button", { name: "Open" }).click();
         await page.getByText("The credential is unknown, expired or revoked.").waitFor();
         assert.equal(await page.getByRole("textbox").count(), 1, "there is one field");
         if (folder) await page.screenshot({ path: join(folder, "graphiql-key.png") });
-        await page.getByLabel("API key or access token").fill(served.portico.key);
+        await page.getByLabel("API key or access token").fill(server.portico.key);
         await page.getByRole("button", { name: "Open" }).click();
         await write(page, "Operation Editor", "{ posts(limit: 1) { title author { name } } }");
         await run(page);
@@ -45,13 +45,13 @@ inChromium("GraphiQL", (chromium) => {
         await run(page);
         // Nothing tells a client that its subscription has begun.
         for (let made = 0; made < 20; made += 1) {
-          await served.create("/posts", { title: "Told in GraphiQL" });
+          await server.create("/posts", { title: "Told in GraphiQL" });
           if (await resultOf(page).then((text) => text.includes("Told in GraphiQL"))) break;
           await page.waitForTimeout(200);
         }
         await shown(page, "Told in GraphiQL");
 
-        assert.deepEqual(foreignHosts(seen, served.url), []);
+        assert.deepEqual(foreignHosts(seen, server.url), []);
         const workers = page.workers().map((worker) => new URL(worker.url()).pathname);
         assert.ok(workers.some((path) => /^\/graphql\/files\/graphql-worker\./.test(path)));
         assert.ok(workers.every((path) => path.startsWith("/graphql/files/")));

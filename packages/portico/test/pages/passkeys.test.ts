@@ -11,35 +11,35 @@ import { allow, application, fillInSignIn } from "./application.ts";
 
 inChromium("passkeys", (chromium) => {
   onEachDatabase("passkeys", (database) => {
-    let person: Person;
+    let user: Person;
     let client: OAuthClientMade;
     const back = application();
     // Passkeys require a host name.
-    const served = serve(database, {
+    const server = serve(database, {
       env: { HOST: "localhost" },
-      prepare: async (made) => {
-        person = await makePerson(made, "grace@example.com");
-        client = await makeClient(made, "--type", "public", "--redirect-uri", back.callback);
+      prepare: async (server) => {
+        user = await makePerson(server, "grace@example.com");
+        client = await makeClient(server, "--type", "public", "--redirect-uri", back.callback);
       },
     });
     const asked = (page: Page) =>
-      page.goto(authorizeUrl(served, client, "openid", { redirect_uri: back.callback }).url);
+      page.goto(authorizeUrl(server, client, "openid", { redirect_uri: back.callback }).url);
     const press = (page: Page, name: string) => page.getByRole("button", { name }).click();
 
     test("a user adds one, and signs in with it alone", () =>
       chromium.visit(async (page) => {
         const device = await withAuthenticator(page);
         await asked(page);
-        await fillInSignIn(page, person);
+        await fillInSignIn(page, user);
         await allow(page);
         await back.comeBack(page);
-        await page.goto(`${served.url}/oauth/passkeys`);
+        await page.goto(`${server.url}/oauth/passkeys`);
         await page.getByLabel("Name of the passkey").fill("Phone");
         await press(page, "Add a passkey");
         await page.getByRole("heading", { name: "Phone" }).waitFor();
         assert.equal(await device.countCredentials(), 1);
 
-        await page.goto(`${served.url}/oauth/logout`);
+        await page.goto(`${server.url}/oauth/logout`);
         await press(page, "Sign out");
         await asked(page);
         // Without user verification the passkey is refused.
@@ -51,10 +51,10 @@ inChromium("passkeys", (chromium) => {
         await allow(page);
         assert.ok((await back.comeBack(page)).searchParams.get("code"));
 
-        await page.goto(`${served.url}/oauth/passkeys`);
+        await page.goto(`${server.url}/oauth/passkeys`);
         await press(page, "Remove Phone");
         await page.getByRole("heading", { name: "Phone" }).waitFor({ state: "detached" });
-        await page.goto(`${served.url}/oauth/logout`);
+        await page.goto(`${server.url}/oauth/logout`);
         await press(page, "Sign out");
         await asked(page);
         await press(page, "Sign in with a passkey");

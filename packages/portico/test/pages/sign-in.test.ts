@@ -16,41 +16,41 @@ inChromium("sign-in", (chromium) => {
 });
 
 function signIn(chromium: Chromium, database: DatabaseName): void {
-  let person: Person;
+  let user: Person;
   const back = application();
   const elsewhere = application();
-  const served = serve(database, {
-    prepare: async (made) => {
-      person = await makePerson(made, "grace@example.com");
+  const server = serve(database, {
+    prepare: async (server) => {
+      user = await makePerson(server, "grace@example.com");
     },
   });
 
   test("a user signs in at the second attempt, consents, and the application gets tokens", async () => {
-    const { config, url, checks } = await openIdClient(served, back.callback);
+    const { config, url, checks } = await openIdClient(server, back.callback);
     await chromium.visit(async (page, seen) => {
       await page.goto(url.href);
-      await fillInSignIn(page, person, "wrong horse battery");
+      await fillInSignIn(page, user, "wrong horse battery");
       await page.getByRole("alert").getByText("wrong").waitFor();
-      assert.equal(await page.getByLabel("Email address").inputValue(), person.email);
-      await fillInSignIn(page, person);
+      assert.equal(await page.getByLabel("Email address").inputValue(), user.email);
+      await fillInSignIn(page, user);
       await page.getByRole("heading", { name: "Planner asks for access" }).waitFor();
       await page.getByText("See posts").waitFor();
       await allow(page);
       const tokens = await openid.authorizationCodeGrant(config, await back.comeBack(page), checks);
-      assert.equal(tokens.claims()?.sub, person.id);
-      assert.equal((await served.request("/posts", { key: tokens.access_token })).status, 200);
-      assert.deepEqual(foreignHosts(seen, served.url), [new URL(back.origin).host]);
+      assert.equal(tokens.claims()?.sub, user.id);
+      assert.equal((await server.request("/posts", { key: tokens.access_token })).status, 200);
+      assert.deepEqual(foreignHosts(seen, server.url), [new URL(back.origin).host]);
     });
   });
 
   test("signing in as another user in the same browser works, and signs the first one out", async () => {
-    const { tenant } = await served.command("tenant", "create", "--name", "Elsewhere");
-    const mallory = await makePerson(served, "mallory@example.com", "--tenant", tenant.id);
-    const first = await openIdClient(served, back.callback);
-    const second = await openIdClient(served, back.callback, "--first-party", "--tenant", tenant.id);
+    const { tenant } = await server.command("tenant", "create", "--name", "Elsewhere");
+    const mallory = await makePerson(server, "mallory@example.com", "--tenant", tenant.id);
+    const first = await openIdClient(server, back.callback);
+    const second = await openIdClient(server, back.callback, "--first-party", "--tenant", tenant.id);
     await chromium.visit(async (page, { faults }) => {
       await page.goto(first.url.href);
-      await fillInSignIn(page, person);
+      await fillInSignIn(page, user);
       await allow(page);
       const graces = await openid.authorizationCodeGrant(
         first.config,
@@ -64,11 +64,11 @@ function signIn(chromium: Chromium, database: DatabaseName): void {
         await back.comeBack(page),
         second.checks,
       );
-      assert.deepEqual([graces.claims()?.sub, theirs.claims()?.sub], [person.id, mallory.id]);
+      assert.deepEqual([graces.claims()?.sub, theirs.claims()?.sub], [user.id, mallory.id]);
       assert.deepEqual(faults, []);
-      await page.goto(`${served.url}/oauth/sessions`);
+      await page.goto(`${server.url}/oauth/sessions`);
       await page.getByText(mallory.email).waitFor();
-      const again = await openIdClient(served, back.callback);
+      const again = await openIdClient(server, back.callback);
       await page.goto(again.url.href);
       await page.getByLabel("Password").waitFor();
     });
@@ -82,10 +82,10 @@ function signIn(chromium: Chromium, database: DatabaseName): void {
   ] as const) {
     test(`${fact} arrives, also where the application sends them on to another origin`, async () => {
       elsewhere.leadsTo = `${back.origin}/home`;
-      const { url } = await openIdClient(served, elsewhere.callback, ...words);
+      const { url } = await openIdClient(server, elsewhere.callback, ...words);
       await chromium.visit(async (page, { faults }) => {
         await page.goto(url.href);
-        await fillInSignIn(page, person);
+        await fillInSignIn(page, user);
         if (words.length === 0) await allow(page);
         await page.waitForURL(elsewhere.leadsTo!);
         assert.deepEqual(faults, []);
@@ -94,10 +94,10 @@ function signIn(chromium: Chromium, database: DatabaseName): void {
   }
 
   test("a user who denies access is redirected with access_denied", async () => {
-    const { config, url, checks } = await openIdClient(served, back.callback);
+    const { config, url, checks } = await openIdClient(server, back.callback);
     await chromium.visit(async (page) => {
       await page.goto(url.href);
-      await fillInSignIn(page, person);
+      await fillInSignIn(page, user);
       await page.getByRole("button", { name: "Do not allow" }).click();
       const redirect = await back.comeBack(page);
       await assert.rejects(openid.authorizationCodeGrant(config, redirect, checks), {
@@ -107,12 +107,12 @@ function signIn(chromium: Chromium, database: DatabaseName): void {
   });
 
   test("it works without scripts, and by keyboard alone", async () => {
-    const { config, url, checks } = await openIdClient(served, back.callback);
+    const { config, url, checks } = await openIdClient(server, back.callback);
     const work: Parameters<Chromium["visit"]>[0] = async (page) => {
       const { keyboard } = page;
       await page.goto(url.href);
       await keyboard.press("Tab");
-      await keyboard.type(person.email);
+      await keyboard.type(user.email);
       await keyboard.press("Tab");
       await keyboard.type(password);
       await keyboard.press("Enter");
@@ -132,7 +132,7 @@ function signIn(chromium: Chromium, database: DatabaseName): void {
   });
 
   test("a page of another site cannot frame it", async () => {
-    const { url } = await openIdClient(served, back.callback);
+    const { url } = await openIdClient(server, back.callback);
     back.html = `<!DOCTYPE html><title>Trap</title><iframe src="${url.href.replaceAll("&", "&amp;")}"></iframe>`;
     await chromium.visit(async (page, { faults }) => {
       await page.goto(back.origin);
@@ -143,15 +143,15 @@ function signIn(chromium: Chromium, database: DatabaseName): void {
 }
 
 /** An application that keeps a secret, and one request of it. */
-async function openIdClient(served: Served, redirectUri: string, ...more: string[]) {
+async function openIdClient(server: Served, redirectUri: string, ...more: string[]) {
   const words = ["--type", "confidential", "--redirect-uri", redirectUri, ...more];
   const { clientId, clientSecret } = await makeClient(
-    served,
+    server,
     ...words,
     "--scopes",
     scope.replaceAll(" ", ","),
   );
-  const issuer = new URL(`${served.url}/oauth`);
+  const issuer = new URL(`${server.url}/oauth`);
   const config = await openid.discovery(issuer, clientId, clientSecret, undefined, {
     execute: [openid.allowInsecureRequests],
   });

@@ -8,11 +8,11 @@ import { type Expected, expectAnswer, type Scenario, scenarios, serve } from "..
 import { onEachDatabase } from "../../support/server.ts";
 
 onEachDatabase("API keys", (database) => {
-  const served = serve(database);
-  const keys = async (query: string) => (await served.request(`/v1/api-keys?${query}`)).body;
+  const server = serve(database);
+  const keys = async (query: string) => (await server.request(`/v1/api-keys?${query}`)).body;
 
   test("a new key is returned once, with a warning and the whole record", async () => {
-    const answer = await served.request("/v1/api-keys", {
+    const answer = await server.request("/v1/api-keys", {
       body: { name: "CI", scopes: ["posts:read", "deploy:write"], rateLimit: { limit: 50 } },
     });
     const { id, key, createdAt, updatedAt, expiresAt, ownerId, ...rest } = answer.body;
@@ -35,38 +35,38 @@ onEachDatabase("API keys", (database) => {
       rotatedToId: null,
       warning: "Store the key now: it is not shown again.",
     });
-    assert.equal(await opens(served, key), true);
-    expectAnswer(await served.request("/posts", { key, body: { title: "x" } }), { status: 403 });
+    assert.equal(await opens(server, key), true);
+    expectAnswer(await server.request("/posts", { key, body: { title: "x" } }), { status: 403 });
   });
 
   test("the ETag of the response is that of the record without the key", async () => {
-    const made = await served.request("/v1/api-keys", { body: { name: "Tagged", scopes: [] } });
-    const read = await served.request(`/v1/api-keys/${made.body.id}`);
+    const made = await server.request("/v1/api-keys", { body: { name: "Tagged", scopes: [] } });
+    const read = await server.request(`/v1/api-keys/${made.body.id}`);
     assert.equal(read.headers.get("etag"), made.headers.get("etag"));
   });
 
   test("neither the key nor its hash is in any later response, in the log or in plain text in the database", async () => {
-    const { id, key } = await makeKey(served);
+    const { id, key } = await makeKey(server);
     const path = `/v1/api-keys/${id}`;
-    const tenant = (await served.command("tenant", "create", "--name", "X")).tenant.id;
+    const tenant = (await server.command("tenant", "create", "--name", "X")).tenant.id;
     const answers = [
-      await served.request(path),
-      await served.request("/v1/api-keys?limit=100"),
-      await served.request("/v1/api-keys?fields=name,prefix,status"),
-      await served.request(`/v1/tenants/${tenant}/api-keys`),
-      await served.request(path, { method: "PATCH", body: { name: "Renamed" } }),
-      await served.request(path, { method: "PUT", body: { name: "Replaced", scopes: ["posts:read"] } }),
-      await served.request(path, { key }),
-      await served.request(`/v1/api-keys/${key}`),
-      await served.request("/posts", { key, headers: { "x-request-id": key } }),
+      await server.request(path),
+      await server.request("/v1/api-keys?limit=100"),
+      await server.request("/v1/api-keys?fields=name,prefix,status"),
+      await server.request(`/v1/tenants/${tenant}/api-keys`),
+      await server.request(path, { method: "PATCH", body: { name: "Renamed" } }),
+      await server.request(path, { method: "PUT", body: { name: "Replaced", scopes: ["posts:read"] } }),
+      await server.request(path, { key }),
+      await server.request(`/v1/api-keys/${key}`),
+      await server.request("/posts", { key, headers: { "x-request-id": key } }),
     ];
     const everything = answers.map(({ text, headers }) => text + JSON.stringify([...headers])).join("\n");
     assert.ok(!everything.includes(key) && !everything.includes(key.slice(12)));
     assert.doesNotMatch(everything, /hash|warning|\b[0-9a-f]{64}\b/i);
-    for (const until = Date.now() + 5_000; Date.now() < until && !served.portico.output.includes(id); )
-      await served.request("/healthz");
-    assert.ok(!served.portico.output.includes(key.slice(12)));
-    const reader = openReader(served.workspace.databaseUrl);
+    for (const until = Date.now() + 5_000; Date.now() < until && !server.portico.output.includes(id); )
+      await server.request("/healthz");
+    assert.ok(!server.portico.output.includes(key.slice(12)));
+    const reader = openReader(server.workspace.databaseUrl);
     try {
       const events = JSON.stringify(await reader.rows("select * from events"));
       assert.ok(events.includes(id) && !events.includes(key.slice(12)));
@@ -78,25 +78,25 @@ onEachDatabase("API keys", (database) => {
   });
 
   test("a key without an expiry, or with null, expires after a year", async () => {
-    const { createdAt, expiresAt } = await makeKey(served, { expiresAt: null });
+    const { createdAt, expiresAt } = await makeKey(server, { expiresAt: null });
     assert.equal(expiresAt, aYearAfter(createdAt));
     assert.equal(
-      (await makeKey(served, { expiresAt: "2027-01-31T10:00:00+01:00" })).expiresAt,
+      (await makeKey(server, { expiresAt: "2027-01-31T10:00:00+01:00" })).expiresAt,
       "2027-01-31T09:00:00.000Z",
     );
   });
 
   test("the owner is the caller's user unless another one is named", async () => {
-    const user = await served.create("/users", { name: "Grace", email: "grace@example.com" });
-    const caller = (await served.request("/users?email=ada@example.com")).body.data[0].id;
-    assert.equal((await makeKey(served)).ownerId, caller);
-    assert.equal((await makeKey(served, { ownerId: user.id })).ownerId, user.id);
+    const user = await server.create("/users", { name: "Grace", email: "grace@example.com" });
+    const caller = (await server.request("/users?email=ada@example.com")).body.data[0].id;
+    assert.equal((await makeKey(server)).ownerId, caller);
+    assert.equal((await makeKey(server, { ownerId: user.id })).ownerId, user.id);
   });
 
   test("a key cannot grant a scope that it lacks, and the error names the scope", async () => {
-    const { key } = await makeKey(served, { scopes: ["keys:manage", "posts:read"] });
+    const { key } = await makeKey(server, { scopes: ["keys:manage", "posts:read"] });
     const mint = (scopes: string[]) =>
-      served.request("/v1/api-keys", { key, body: { name: "More", scopes } });
+      server.request("/v1/api-keys", { key, body: { name: "More", scopes } });
     expectAnswer(await mint(["posts:read", "posts:write"]), {
       status: 403,
       code: "insufficient_scope",
@@ -109,35 +109,35 @@ onEachDatabase("API keys", (database) => {
   });
 
   test("a key with * has every scope, and only such a key can grant it", async () => {
-    const all = await makeKey(served, { scopes: ["*"] });
+    const all = await makeKey(server, { scopes: ["*"] });
     assert.deepEqual(all.scopes, ["*"]);
     for (const path of ["/posts", "/projects", "/users", "/v1/api-keys"])
-      expectAnswer(await served.request(path, { key: all.key }), { status: 200 });
-    const { key } = await makeKey(served, { scopes: ["keys:manage", "posts:read"] });
+      expectAnswer(await server.request(path, { key: all.key }), { status: 200 });
+    const { key } = await makeKey(server, { scopes: ["keys:manage", "posts:read"] });
     const refused: Expected = { status: 403, code: "insufficient_scope", message: /the scope \*/ };
     for (const scopes of [["*"], ["posts:read", "*"]])
-      expectAnswer(await served.request("/v1/api-keys", { key, body: { name: "More", scopes } }), refused);
+      expectAnswer(await server.request("/v1/api-keys", { key, body: { name: "More", scopes } }), refused);
     const rotation = { key, method: "POST", body: {} };
-    expectAnswer(await served.request(`/v1/api-keys/${all.id}/rotations`, rotation), refused);
+    expectAnswer(await server.request(`/v1/api-keys/${all.id}/rotations`, rotation), refused);
     const reduction = { method: "PATCH", body: { scopes: ["posts:read"] } };
-    expectAnswer(await served.request(`/v1/api-keys/${all.id}`, reduction), { status: 200 });
-    expectAnswer(await served.request("/projects", { key: all.key }), { status: 403 });
+    expectAnswer(await server.request(`/v1/api-keys/${all.id}`, reduction), { status: 200 });
+    expectAnswer(await server.request("/projects", { key: all.key }), { status: 403 });
   });
 
   test("keys:read reads and keys:manage writes, and neither does the other", async () => {
-    const reader = (await makeKey(served, { scopes: ["keys:read"] })).key;
-    const { key: manager, id } = await makeKey(served, { scopes: ["keys:manage"] });
+    const reader = (await makeKey(server, { scopes: ["keys:read"] })).key;
+    const { key: manager, id } = await makeKey(server, { scopes: ["keys:manage"] });
     const lacks = (scope: string) =>
       ({ status: 403, code: "insufficient_scope", message: new RegExp(scope) }) as const;
     const path = `/v1/api-keys/${id}`;
-    const tenantId = await firstTenant(served.workspace);
-    const { ownerId } = (await served.request(path)).body;
+    const tenantId = await firstTenant(server.workspace);
+    const { ownerId } = (await server.request(path)).body;
     const lists = ["/v1/api-keys", `/v1/tenants/${tenantId}/api-keys`, `/v1/users/${ownerId}/api-keys`];
     for (const each of [path, ...lists]) {
-      expectAnswer(await served.request(each, { key: reader }), { status: 200 });
-      expectAnswer(await served.request(each, { key: manager }), lacks("keys:read"));
+      expectAnswer(await server.request(each, { key: reader }), { status: 200 });
+      expectAnswer(await server.request(each, { key: manager }), lacks("keys:read"));
       expectAnswer(
-        await served.request(each, { key: reader, method: "DELETE" }),
+        await server.request(each, { key: reader, method: "DELETE" }),
         each === "/v1/api-keys" ? { status: 405 } : lacks("keys:manage"),
       );
     }
@@ -148,7 +148,7 @@ onEachDatabase("API keys", (database) => {
       ["POST", `${path}/rotations`],
     ])
       expectAnswer(
-        await served.request(at!, { key: reader, method: method!, body: {} }),
+        await server.request(at!, { key: reader, method: method!, body: {} }),
         lacks("keys:manage"),
       );
   });
@@ -156,7 +156,7 @@ onEachDatabase("API keys", (database) => {
   test("keys are listed newest first, in pages that hold each of them once", async () => {
     const ids: string[] = [];
     for (let count = 0; count < 5; count += 1)
-      ids.unshift((await makeKey(served, { name: `Page ${count}` })).id);
+      ids.unshift((await makeKey(server, { name: `Page ${count}` })).id);
     const walked: string[] = [];
     for (let cursor: string | null = ""; cursor !== null; ) {
       const { data, pagination } = await keys(`limit=2&fields=name${cursor && `&cursor=${cursor}`}`);
@@ -168,10 +168,10 @@ onEachDatabase("API keys", (database) => {
   });
 
   test("a list is filtered by status and owner, a repeated status meaning either", async () => {
-    const user = await served.create("/users", { name: "Mary", email: "mary@example.com" });
-    const make = (body: object = {}) => makeKey(served, { ownerId: user.id, ...body });
+    const user = await server.create("/users", { name: "Mary", email: "mary@example.com" });
+    const make = (body: object = {}) => makeKey(server, { ownerId: user.id, ...body });
     const [active, soon, gone] = [await make(), await make({ expiresAt: inDays(3) }), await make()];
-    await served.request(`/v1/api-keys/${gone.id}`, { method: "DELETE" });
+    await server.request(`/v1/api-keys/${gone.id}`, { method: "DELETE" });
     const found = async (query: string) =>
       (await keys(`ownerId=${user.id}&${query}`)).data.map(({ id }: { id: string }) => id);
     assert.deepEqual(await found("fields=name"), [gone.id, soon.id, active.id]);
@@ -184,7 +184,7 @@ onEachDatabase("API keys", (database) => {
       await found(`status=revoked&status=active&limit=1&cursor=${first.pagination.nextCursor}`),
       [active.id],
     );
-    const below = (await served.request(`/v1/users/${user.id}/api-keys?status=active`)).body.data;
+    const below = (await server.request(`/v1/users/${user.id}/api-keys?status=active`)).body.data;
     assert.deepEqual(
       below.map(({ id }: { id: string }) => id),
       [active.id],
@@ -197,17 +197,17 @@ onEachDatabase("API keys", (database) => {
   });
 
   test("fields selects single members, including the status and the owner", async () => {
-    const { id } = await makeKey(served);
-    assert.deepEqual((await served.request(`/v1/api-keys/${id}?fields=status`)).body, {
+    const { id } = await makeKey(server);
+    assert.deepEqual((await server.request(`/v1/api-keys/${id}?fields=status`)).body, {
       id,
       status: "active",
     });
-    const { owner } = (await served.request(`/v1/api-keys/${id}?fields=owner.name`)).body;
+    const { owner } = (await server.request(`/v1/api-keys/${id}?fields=owner.name`)).body;
     assert.equal(owner.name, "Ada Lovelace");
     assert.deepEqual((await keys("limit=1&fields=status")).data, [{ id, status: "active" }]);
   });
 
-  scenarios(served, [...faultyBodies(), ...faultyQueries()]);
+  scenarios(server, [...faultyBodies(), ...faultyQueries()]);
 
   test("all errors of a body are reported at once", async () => {
     const body = {
@@ -221,7 +221,7 @@ onEachDatabase("API keys", (database) => {
       prefix: "x",
       colour: "red",
     };
-    expectAnswer(await served.request("/v1/api-keys", { body }), {
+    expectAnswer(await server.request("/v1/api-keys", { body }), {
       status: 422,
       details: [
         { field: "name", issue: "min" },
@@ -238,7 +238,7 @@ onEachDatabase("API keys", (database) => {
       ],
     });
     const rules = { name: "", scopes: ["posts:fly"], expiresAt: inDays(-1) };
-    expectAnswer(await served.request("/v1/api-keys", { body: rules }), {
+    expectAnswer(await server.request("/v1/api-keys", { body: rules }), {
       status: 422,
       details: [
         { field: "name", issue: "min" },

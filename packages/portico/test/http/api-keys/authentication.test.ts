@@ -9,11 +9,11 @@ import { onEachDatabase, PorticoProcess } from "../../support/server.ts";
 const secretLength = 43;
 
 onEachDatabase("authentication", (database) => {
-  const served = serve(database);
-  const key = () => served.portico.key;
+  const server = serve(database);
+  const key = () => server.portico.key;
   const makeKey = (...more: string[]) =>
-    served.command("key", "create", "--name", "Test", "--scopes", "posts:read", ...more);
-  const read = (headers: Record<string, string>) => served.request("/posts?limit=1", { key: null, headers });
+    server.command("key", "create", "--name", "Test", "--scopes", "posts:read", ...more);
+  const read = (headers: Record<string, string>) => server.request("/posts?limit=1", { key: null, headers });
   const invalid = {
     status: 401,
     code: "invalid_credential",
@@ -51,18 +51,18 @@ onEachDatabase("authentication", (database) => {
       "/posts/x/comments",
       "/comments/x",
     ]) {
-      expectAnswer(await served.request(path, { key: null }), {
+      expectAnswer(await server.request(path, { key: null }), {
         status: 401,
         code: "authentication_required",
       });
     }
     for (const method of ["PUT", "PATCH", "DELETE"]) {
-      expectAnswer(await served.request("/posts/x", { key: null, method }), { status: 401 });
+      expectAnswer(await server.request("/posts/x", { key: null, method }), { status: 401 });
     }
   });
 
   test("the key is checked before the body", async () => {
-    expectAnswer(await served.request("/posts", { key: null, body: "{" }), { status: 401 });
+    expectAnswer(await server.request("/posts", { key: null, body: "{" }), { status: 401 });
   });
 
   test("a malformed credential is refused", async () => {
@@ -89,7 +89,7 @@ onEachDatabase("authentication", (database) => {
     const wrongSecret = `${key().slice(0, 12)}${"A".repeat(secretLength - 4)}`;
     const unknownPrefix = `sk_test_${"-".repeat(secretLength)}`;
     const { key: gone, id } = await makeKey();
-    await served.command("key", "revoke", id);
+    await server.command("key", "revoke", id);
     const answers = await Promise.all(
       [wrongSecret, unknownPrefix, gone].map((each) => read({ authorization: `Bearer ${each}` })),
     );
@@ -108,13 +108,13 @@ onEachDatabase("authentication", (database) => {
   });
 
   test("a revoked key is refused on the very next request, here and by another process", async () => {
-    const other = await PorticoProcess.start(served.workspace, { key: key() });
+    const other = await PorticoProcess.start(server.workspace, { key: key() });
     try {
-      for (const revokedWhile of [served.portico, other]) {
+      for (const revokedWhile of [server.portico, other]) {
         const made = await makeKey();
-        for (const portico of [served.portico, other])
+        for (const portico of [server.portico, other])
           expectAnswer(await portico.request("/posts", { key: made.key }), { status: 200 });
-        await served.command("key", "revoke", made.id);
+        await server.command("key", "revoke", made.id);
         expectAnswer(await revokedWhile.request("/posts", { key: made.key }), invalid);
       }
     } finally {
@@ -125,10 +125,10 @@ onEachDatabase("authentication", (database) => {
   test("a key is refused from its expiry on", async () => {
     const expiresAt = new Date(Date.now() + 2_500).toISOString();
     const body = { name: "Short", scopes: ["posts:read"], expiresAt };
-    const made = await served.create("/v1/api-keys", body);
-    expectAnswer(await served.request("/posts", { key: made.key }), { status: 200 });
+    const made = await server.create("/v1/api-keys", body);
+    expectAnswer(await server.request("/posts", { key: made.key }), { status: 200 });
     await sleep(Date.parse(expiresAt) - Date.now() + 5);
-    expectAnswer(await served.request("/posts", { key: made.key }), invalid);
+    expectAnswer(await server.request("/posts", { key: made.key }), invalid);
   });
 
   test("a scope that the key lacks is 403 and named", async () => {
@@ -140,35 +140,35 @@ onEachDatabase("authentication", (database) => {
         message: new RegExp(scope),
         headers: { "www-authenticate": `Bearer error="insufficient_scope", scope="${scope}"` },
       }) as const;
-    expectAnswer(await served.request("/posts", { key: reader }), { status: 200 });
+    expectAnswer(await server.request("/posts", { key: reader }), { status: 200 });
     expectAnswer(
-      await served.request("/posts", { key: reader, body: { title: "x" } }),
+      await server.request("/posts", { key: reader, body: { title: "x" } }),
       forbidden("posts:write"),
     );
-    expectAnswer(await served.request("/posts", { key: reader, body: {} }), forbidden("posts:write"));
+    expectAnswer(await server.request("/posts", { key: reader, body: {} }), forbidden("posts:write"));
     expectAnswer(
-      await served.request("/posts/x", { key: reader, method: "DELETE" }),
+      await server.request("/posts/x", { key: reader, method: "DELETE" }),
       forbidden("posts:write"),
     );
-    expectAnswer(await served.request("/users", { key: reader }), forbidden("users:read"));
-    expectAnswer(await served.request("/posts/x/comments", { key: reader }), forbidden("comments:read"));
-    expectAnswer(await served.request("/v1/deployments", { key: reader }), forbidden("deploy:read"));
+    expectAnswer(await server.request("/users", { key: reader }), forbidden("users:read"));
+    expectAnswer(await server.request("/posts/x/comments", { key: reader }), forbidden("comments:read"));
+    expectAnswer(await server.request("/v1/deployments", { key: reader }), forbidden("deploy:read"));
   });
 
   test("a publishable key grants nothing, whatever its scopes", async () => {
     const made = await makeKey("--type", "publishable");
     assert.match(made.key, /^pk_test_/);
-    expectAnswer(await served.request("/posts", { key: made.key }), {
+    expectAnswer(await server.request("/posts", { key: made.key }), {
       status: 403,
       code: "insufficient_scope",
     });
   });
 
   test("a key without a user has to name the author of what it creates", async () => {
-    const { tenant } = await served.command("tenant", "create", "--name", "Nobody");
+    const { tenant } = await server.command("tenant", "create", "--name", "Nobody");
     const scopes = ["--scopes", "posts:write", "--tenant", tenant.id];
-    const { key: lonely } = await served.command("key", "create", "--name", "Lonely", ...scopes);
-    expectAnswer(await served.request("/posts", { key: lonely, body: { title: "x" } }), {
+    const { key: lonely } = await server.command("key", "create", "--name", "Lonely", ...scopes);
+    expectAnswer(await server.request("/posts", { key: lonely, body: { title: "x" } }), {
       status: 422,
       details: [{ field: "authorId", issue: "required" }],
     });
@@ -186,13 +186,13 @@ onEachDatabase("authentication", (database) => {
       [`Authorization: Bearer ${wrong}`, `Authorization: Bearer ${key()}`],
     ]) {
       const head = ["GET /posts HTTP/1.1", "Host: x", "Connection: close", ...lines, "", ""].join("\r\n");
-      const answer = parseAnswer(await exchange(served.url, head));
+      const answer = parseAnswer(await exchange(server.url, head));
       assert.ok([400, 401].includes(answer.status), answer.text);
     }
   });
 
   scenarios(
-    served,
+    server,
     [
       "api_key",
       "apikey",
@@ -213,14 +213,14 @@ onEachDatabase("authentication", (database) => {
   test("a key anywhere in the query is refused, however it is written", async () => {
     const dashed = key().replaceAll("_", "%5f");
     for (const query of [`token=${key()}`, `q=${key()}`, `${key()}`, `q=${dashed}`, `api%5Fkey=x`]) {
-      const answer = await served.request(`/posts?${query}`);
+      const answer = await server.request(`/posts?${query}`);
       expectAnswer(answer, { status: 400, code: "credential_in_query" });
       assert.ok(!answer.text.includes(key()));
     }
   });
 
   test("a valid key in the query does not replace one in a header", async () => {
-    expectAnswer(await served.request(`/posts?api_key=${key()}`, { key: null }), {
+    expectAnswer(await server.request(`/posts?api_key=${key()}`, { key: null }), {
       status: 400,
       code: "credential_in_query",
     });

@@ -7,29 +7,29 @@ import { expectAnswer, serve } from "../../support/scenario.ts";
 import { type Answer, onEachDatabase } from "../../support/server.ts";
 
 onEachDatabase("a change of an API key", (database) => {
-  const served = serve(database);
+  const server = serve(database);
   const send = (method: string, id: string, body?: unknown, more: object = {}): Promise<Answer> =>
-    served.request(`/v1/api-keys/${id}`, { method, ...(body !== undefined && { body }), ...more });
+    server.request(`/v1/api-keys/${id}`, { method, ...(body !== undefined && { body }), ...more });
   const revoke = (id: string, headers: Record<string, string> = {}) =>
-    served.request(`/v1/api-keys/${id}`, { method: "DELETE", headers });
+    server.request(`/v1/api-keys/${id}`, { method: "DELETE", headers });
 
   test("PATCH changes name, scopes and quota, which apply from the next request on", async () => {
-    const { id, key, ...made } = await makeKey(served);
+    const { id, key, ...made } = await makeKey(server);
     const changed = await send("PATCH", id, { name: "Changed", scopes: ["users:read"] });
     expectAnswer(changed, {
       status: 200,
       body: { name: "Changed", scopes: ["users:read"], status: "active" },
     });
     assert.equal(changed.body.expiresAt, made.expiresAt);
-    assert.deepEqual(Object.keys(changed.body).sort(), Object.keys(await readKey(served, id)).sort());
-    expectAnswer(await served.request("/posts", { key }), { status: 403 });
-    assert.equal(await opens(served, key, "/users"), true);
+    assert.deepEqual(Object.keys(changed.body).sort(), Object.keys(await readKey(server, id)).sort());
+    expectAnswer(await server.request("/posts", { key }), { status: 403 });
+    assert.equal(await opens(server, key, "/users"), true);
     const { body } = await send("PATCH", id, {});
     assert.equal(body.name, "Changed");
   });
 
   test("PATCH merges a quota, and null removes it", async () => {
-    const { id, rateLimit } = await makeKey(served);
+    const { id, rateLimit } = await makeKey(server);
     assert.equal(rateLimit, null);
     const quotaAfter = async (given: unknown) =>
       (await send("PATCH", id, { rateLimit: given })).body.rateLimit;
@@ -45,7 +45,7 @@ onEachDatabase("a change of an API key", (database) => {
   });
 
   test("PUT replaces: a quota that is left out is removed, and scopes are required", async () => {
-    const { id } = await makeKey(served, { rateLimit: { limit: 5 } });
+    const { id } = await makeKey(server, { rateLimit: { limit: 5 } });
     const replaced = await send("PUT", id, { name: "Whole", scopes: ["posts:write"] });
     expectAnswer(replaced, {
       status: 200,
@@ -65,7 +65,7 @@ onEachDatabase("a change of an API key", (database) => {
   });
 
   test("immutable and read-only fields are refused by PATCH and PUT, all reported at once", async () => {
-    const { id, prefix, ownerId } = await makeKey(served);
+    const { id, prefix, ownerId } = await makeKey(server);
     const fixed = { type: "secret", expiresAt: inDays(1), ownerId };
     const byServer = {
       id,
@@ -94,12 +94,12 @@ onEachDatabase("a change of an API key", (database) => {
         ],
       });
     }
-    assert.equal((await readKey(served, id)).name, "Made");
+    assert.equal((await readKey(server, id)).name, "Made");
   });
 
   test("a caller cannot grant a scope that it lacks, even to a key that has it already", async () => {
-    const { key } = await makeKey(served, { scopes: ["keys:manage", "posts:read"] });
-    const { id } = await makeKey(served, { scopes: ["posts:read", "posts:write"] });
+    const { key } = await makeKey(server, { scopes: ["keys:manage", "posts:read"] });
+    const { id } = await makeKey(server, { scopes: ["posts:read", "posts:write"] });
     const refused = { status: 403, code: "insufficient_scope", message: /posts:write/ } as const;
     const scopes = ["posts:read", "posts:write"];
     expectAnswer(await send("PATCH", id, { scopes }, { key }), refused);
@@ -110,7 +110,7 @@ onEachDatabase("a change of an API key", (database) => {
   });
 
   test("a key cannot extend its own scopes", async () => {
-    const { key, id } = await makeKey(served, { scopes: ["keys:manage"] });
+    const { key, id } = await makeKey(server, { scopes: ["keys:manage"] });
     expectAnswer(await send("PATCH", id, { scopes: ["keys:manage", "keys:read"] }, { key }), {
       status: 403,
       message: /keys:read/,
@@ -118,39 +118,39 @@ onEachDatabase("a change of an API key", (database) => {
   });
 
   test("changes with the same If-Match succeed once", async () => {
-    const { id } = await makeKey(served);
-    const tag = (await served.request(`/v1/api-keys/${id}`)).headers.get("etag")!;
+    const { id } = await makeKey(server);
+    const tag = (await server.request(`/v1/api-keys/${id}`)).headers.get("etag")!;
     const headers = { "if-match": tag };
     const changed = await send("PATCH", id, { name: "First" }, { headers });
     assert.notEqual(changed.headers.get("etag"), tag);
     expectAnswer(await send("PATCH", id, { name: "Second" }, { headers }), { status: 412 });
     expectAnswer(await revoke(id, headers), { status: 412, code: "precondition_failed" });
-    assert.equal((await readKey(served, id)).status, "active");
+    assert.equal((await readKey(server, id)).status, "active");
     expectAnswer(await revoke(id, { "if-match": changed.headers.get("etag")! }), { status: 204 });
   });
 
   test("DELETE revokes: the next request is refused, the record stays, and again is 204", async () => {
-    const { id, key } = await makeKey(served);
-    assert.equal(await opens(served, key), true);
+    const { id, key } = await makeKey(server);
+    assert.equal(await opens(server, key), true);
     const answer = await revoke(id);
     expectAnswer(answer, { status: 204 });
     assert.equal(answer.text, "");
-    assert.equal(await opens(served, key), false);
-    const record = await readKey(served, id);
+    assert.equal(await opens(server, key), false);
+    const record = await readKey(server, id);
     assert.equal(record.status, "revoked");
     assert.equal(record.revokedAt, record.updatedAt);
     expectAnswer(await revoke(id), { status: 204 });
-    assert.deepEqual(await readKey(served, id), record);
+    assert.deepEqual(await readKey(server, id), record);
   });
 
   test("a key revokes itself and is then refused", async () => {
-    const { id, key } = await makeKey(served, { scopes: ["keys:manage"] });
-    expectAnswer(await served.request(`/v1/api-keys/${id}`, { method: "DELETE", key }), { status: 204 });
-    expectAnswer(await served.request(`/v1/api-keys/${id}`, { method: "DELETE", key }), { status: 401 });
+    const { id, key } = await makeKey(server, { scopes: ["keys:manage"] });
+    expectAnswer(await server.request(`/v1/api-keys/${id}`, { method: "DELETE", key }), { status: 204 });
+    expectAnswer(await server.request(`/v1/api-keys/${id}`, { method: "DELETE", key }), { status: 401 });
   });
 
   test("a revoked key cannot be changed", async () => {
-    const { id } = await makeKey(served);
+    const { id } = await makeKey(server);
     await revoke(id);
     for (const [method, body] of [
       ["PATCH", { name: "x" }],
@@ -166,7 +166,7 @@ onEachDatabase("a change of an API key", (database) => {
       expectAnswer(await send("PATCH", id, { name: "x" }), { status: 404 });
       expectAnswer(await send("PUT", id, { name: "x", scopes: [] }), { status: 404 });
       expectAnswer(await revoke(id), { status: 404 });
-      expectAnswer(await served.request(`/v1/api-keys/${id}/rotations`, { method: "POST" }), { status: 404 });
+      expectAnswer(await server.request(`/v1/api-keys/${id}/rotations`, { method: "POST" }), { status: 404 });
     }
   });
 });

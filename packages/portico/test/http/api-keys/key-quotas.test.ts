@@ -11,14 +11,14 @@ interface Made {
 }
 
 /** The operator makes a key. */
-async function make(served: Served, quota?: string): Promise<Made> {
+async function make(server: Served, quota?: string): Promise<Made> {
   const scopes = ["--scopes", "keys:read,keys:manage"];
   const own = quota === undefined ? [] : ["--rate-limit", quota];
-  return (await served.command("key", "create", "--name", "x", ...scopes, ...own)) as unknown as Made;
+  return (await server.command("key", "create", "--name", "x", ...scopes, ...own)) as unknown as Made;
 }
 
 onEachDatabase("quotas that keys give", (database) => {
-  const served = serve(database, { env: { PORTICO_KEY_QUOTA: "1000/60" } });
+  const server = serve(database, { env: { PORTICO_KEY_QUOTA: "1000/60" } });
   const body = (rateLimit?: object | null) => ({
     ...{ name: "theirs", scopes: ["keys:read"] },
     ...(rateLimit !== undefined && { rateLimit }),
@@ -28,10 +28,10 @@ onEachDatabase("quotas that keys give", (database) => {
     details: [{ field: "rateLimit", issue: "max" }],
   };
   const patch = (key: string, id: string, rateLimit: object | null) =>
-    served.request(`/v1/api-keys/${id}`, { method: "PATCH", key, body: { rateLimit } });
+    server.request(`/v1/api-keys/${id}`, { method: "PATCH", key, body: { rateLimit } });
 
   test("a key cannot raise its own quota, but can lower it", async () => {
-    const few = await make(served, "100/60");
+    const few = await make(server, "100/60");
     for (const more of [
       { limit: 101 },
       { limit: 100, windowSeconds: 59 },
@@ -48,14 +48,14 @@ onEachDatabase("quotas that keys give", (database) => {
       key: few.key,
       body: { ...body(), scopes: ["keys:read", "keys:manage"] },
     };
-    expectAnswer(await served.request(`/v1/api-keys/${few.id}`, replace), refused);
+    expectAnswer(await server.request(`/v1/api-keys/${few.id}`, replace), refused);
   });
 
   test("a key with the standard quota cannot grant more than that", async () => {
-    const standard = await make(served);
+    const standard = await make(server);
     expectAnswer(await patch(standard.key, standard.id, { limit: 1_001 }), refused);
     const post = (rateLimit?: object | null) =>
-      served.request("/v1/api-keys", { key: standard.key, body: body(rateLimit) });
+      server.request("/v1/api-keys", { key: standard.key, body: body(rateLimit) });
     expectAnswer(await post({ limit: 1_000_000 }), refused);
     expectAnswer(await post({ limit: 1_000, windowSeconds: 1 }), refused);
     expectAnswer(await post({ limit: 1_000, windowSeconds: 60 }), { status: 201 });
@@ -63,9 +63,9 @@ onEachDatabase("quotas that keys give", (database) => {
   });
 
   test("a key with less than the standard quota creates keys with its own", async () => {
-    const few = await make(served, "100/60");
+    const few = await make(server, "100/60");
     const post = (rateLimit?: object | null) =>
-      served.request("/v1/api-keys", { key: few.key, body: body(rateLimit) });
+      server.request("/v1/api-keys", { key: few.key, body: body(rateLimit) });
     for (const nothing of [undefined, null])
       expectAnswer(await post(nothing), {
         status: 201,
@@ -77,12 +77,12 @@ onEachDatabase("quotas that keys give", (database) => {
 
   test("a rotation cannot grant more than the caller has", async () => {
     const [few, standard, many] = [
-      await make(served, "100/60"),
-      await make(served),
-      await make(served, "5000/60"),
+      await make(server, "100/60"),
+      await make(server),
+      await make(server, "5000/60"),
     ];
     const rotate = (by: Made, which: Made) =>
-      served.request(`/v1/api-keys/${which.id}/rotations`, { key: by.key, body: {} });
+      server.request(`/v1/api-keys/${which.id}/rotations`, { key: by.key, body: {} });
     expectAnswer(await rotate(few, standard), refused);
     expectAnswer(await rotate(standard, many), refused);
     expectAnswer(await rotate(many, standard), { status: 201, body: { rateLimit: null } });
@@ -97,12 +97,12 @@ onEachDatabase("quotas that keys give", (database) => {
   });
 
   test("a caller with more can grant it, and others can only keep or lower it", async () => {
-    const [standard, many] = [await make(served), await make(served, "5000/60")];
+    const [standard, many] = [await make(server), await make(server, "5000/60")];
     expectAnswer(await patch(many.key, standard.id, { limit: 4_000 }), { status: 200 });
-    const other = await make(served);
+    const other = await make(server);
     expectAnswer(await patch(other.key, standard.id, { limit: 3_000 }), { status: 200 });
     expectAnswer(await patch(other.key, standard.id, { limit: 4_000 }), refused);
-    const renamed = await served.request(`/v1/api-keys/${many.id}`, {
+    const renamed = await server.request(`/v1/api-keys/${many.id}`, {
       ...{ method: "PATCH", key: other.key },
       body: { name: "renamed" },
     });
@@ -111,9 +111,9 @@ onEachDatabase("quotas that keys give", (database) => {
 
   test("commands take a quota as settings do", async () => {
     const change = (id: string, ...words: string[]) =>
-      portico(served.portico.workspace, ["key", "update", id, ...words]);
-    const { id } = await make(served, "1000/120");
-    const quota = async (): Promise<unknown> => (await served.request(`/v1/api-keys/${id}`)).body.rateLimit;
+      portico(server.portico.workspace, ["key", "update", id, ...words]);
+    const { id } = await make(server, "1000/120");
+    const quota = async (): Promise<unknown> => (await server.request(`/v1/api-keys/${id}`)).body.rateLimit;
     assert.deepEqual(await quota(), { limit: 1_000, windowSeconds: 120 });
     await change(id, "--rate-limit", "10/30");
     assert.deepEqual(await quota(), { limit: 10, windowSeconds: 30 });

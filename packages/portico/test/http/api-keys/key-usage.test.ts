@@ -48,14 +48,14 @@ function totals(counts: readonly Count[]): string[] {
 }
 
 onEachDatabase("uses of keys", (database) => {
-  const served = serve(database);
+  const server = serve(database);
   const countsOf = async ({ id }: Key, query = ""): Promise<Count[]> =>
-    (await served.request(`/v1/api-keys/${id}/usage${query}`)).body.data;
+    (await server.request(`/v1/api-keys/${id}/usage${query}`)).body.data;
   const use = async ({ key }: Key, times: number, path: string, more: object = {}): Promise<void> => {
-    await Promise.all(Array.from({ length: times }, () => served.request(path, { key, ...more })));
+    await Promise.all(Array.from({ length: times }, () => server.request(path, { key, ...more })));
   };
   const reader = async <T>(sql: string, map: (rows: unknown[][]) => T): Promise<T> => {
-    const opened = openReader(served.workspace.databaseUrl);
+    const opened = openReader(server.workspace.databaseUrl);
     try {
       return map(await opened.rows(sql));
     } finally {
@@ -68,12 +68,12 @@ onEachDatabase("uses of keys", (database) => {
     );
 
   test("each use is a log line with key, tenant, route and address, and nothing else", async () => {
-    const { id, key } = await newKey(served.workspace, "posts:read");
+    const { id, key } = await newKey(server.workspace, "posts:read");
     const headers = { "x-request-id": `use-${id}` };
     const path = "/posts/post_00000000000000000000000000?fields=title";
-    await served.request(path, { key, headers });
+    await server.request(path, { key, headers });
     const lines = () =>
-      served.portico.output.split("\n").filter((line) => line.includes("api_key.used") && line.includes(id));
+      server.portico.output.split("\n").filter((line) => line.includes("api_key.used") && line.includes(id));
     const [line, ...others] = await eventually(
       async () => lines(),
       ({ length }) => length > 0,
@@ -90,13 +90,13 @@ onEachDatabase("uses of keys", (database) => {
       requestId: `use-${id}`,
       msg: "api_key.used",
     });
-    assert.ok(!served.portico.output.includes(key.slice(12)), "the key");
+    assert.ok(!server.portico.output.includes(key.slice(12)), "the key");
   });
 
   test("a request without a valid key is no use of a key", async () => {
     const headers = { "x-request-id": "nobody" };
-    await served.request("/posts", { key: null, headers });
-    const lines = () => served.portico.output.split("\n").filter((line) => line.includes('"nobody"'));
+    await server.request("/posts", { key: null, headers });
+    const lines = () => server.portico.output.split("\n").filter((line) => line.includes('"nobody"'));
     await eventually(
       async () => lines(),
       ({ length }) => length > 0,
@@ -106,7 +106,7 @@ onEachDatabase("uses of keys", (database) => {
   });
 
   test("every request is counted once, by its route and the class of its status", async () => {
-    const key = await newKey(served.workspace, "posts:read,posts:write");
+    const key = await newKey(server.workspace, "posts:read,posts:write");
     await use(key, 30, "/posts");
     await use(key, 7, "/v1/posts?limit=1");
     await use(key, 5, "/posts/post_00000000000000000000000000");
@@ -122,7 +122,7 @@ onEachDatabase("uses of keys", (database) => {
   });
 
   test("the last use moves forward, and the key counts as unchanged", async () => {
-    const key = await newKey(served.workspace, "posts:read");
+    const key = await newKey(server.workspace, "posts:read");
     const [never, updatedAt] = await lastUse(key);
     assert.equal(never, 0);
     const startedAt = Date.now();
@@ -142,7 +142,7 @@ onEachDatabase("uses of keys", (database) => {
   });
 
   test("uses are written about once a second, however many there are", async () => {
-    const key = await newKey(served.workspace, "posts:read");
+    const key = await newKey(server.workspace, "posts:read");
     const seen = new Set<number>();
     for (const until = Date.now() + 3_000; Date.now() < until; ) {
       await use(key, 10, "/posts?limit=1");
@@ -153,7 +153,7 @@ onEachDatabase("uses of keys", (database) => {
   });
 
   test("a step is a minute, an hour or a day of UTC", async () => {
-    const key = await newKey(served.workspace, "posts:read");
+    const key = await newKey(server.workspace, "posts:read");
     const from = encodeURIComponent(new Date().toISOString());
     await use(key, 3, "/posts");
     const minutes = await eventually(
@@ -175,20 +175,20 @@ onEachDatabase("uses of keys", (database) => {
   });
 
   test("without parameters it is the last day by hours, in the envelope of every list", async () => {
-    const key = await newKey(served.workspace, "posts:read");
-    const { body } = await served.request(`/v1/api-keys/${key.id}/usage`);
+    const key = await newKey(server.workspace, "posts:read");
+    const { body } = await server.request(`/v1/api-keys/${key.id}/usage`);
     assert.deepEqual(body, { data: [], pagination: { nextCursor: null, hasMore: false } });
   });
 
   test("the usage of another tenant's key is 404, and requires the scope", async () => {
-    const ours = await newKey(served.workspace, "keys:read");
-    const other = await makeTenant(served.workspace, "keys:read,posts:read");
+    const ours = await newKey(server.workspace, "keys:read");
+    const other = await makeTenant(server.workspace, "keys:read,posts:read");
     const path = `/v1/api-keys/${ours.id}/usage`;
-    expectAnswer(await served.request(path, { key: ours.key }), { status: 200 });
-    expectAnswer(await served.request(path, { key: other.key }), { status: 404, code: "not_found" });
-    const without = await newKey(served.workspace, "posts:read");
+    expectAnswer(await server.request(path, { key: ours.key }), { status: 200 });
+    expectAnswer(await server.request(path, { key: other.key }), { status: 404, code: "not_found" });
+    const without = await newKey(server.workspace, "posts:read");
     for (const id of [ours.id, "nothing"]) {
-      const refused = await served.request(`/v1/api-keys/${id}/usage`, { key: without.key });
+      const refused = await server.request(`/v1/api-keys/${id}/usage`, { key: without.key });
       expectAnswer(refused, { status: 403, code: "insufficient_scope", message: /keys:read/ });
     }
   });
@@ -202,14 +202,14 @@ onEachDatabase("uses of keys", (database) => {
   ): Scenario => ({
     fact,
     path: async () => {
-      anyKey ||= (await newKey(served.workspace, "posts:read")).id;
+      anyKey ||= (await newKey(server.workspace, "posts:read")).id;
       return `/v1/api-keys/${anyKey}/usage?${query}`;
     },
     status: 422,
     code: "validation_error",
     details: [{ field, issue }],
   });
-  scenarios(served, [
+  scenarios(server, [
     faulty("a beginning that is no moment is refused", "from=soon", "from", "format"),
     faulty("an end that is no moment is refused", "to=2026-02-30", "to", "format"),
     faulty("there are three steps", "step=week", "step", "choice"),
@@ -221,20 +221,20 @@ onEachDatabase("uses of keys", (database) => {
   ]);
 
   test("the command shows the same, and knows its tenant", async () => {
-    const key = await newKey(served.workspace, "posts:read");
+    const key = await newKey(server.workspace, "posts:read");
     await use(key, 2, "/posts");
-    const show = async () => (await served.command("key", "usage", key.id, "--step", "day")).usage as Count[];
+    const show = async () => (await server.command("key", "usage", key.id, "--step", "day")).usage as Count[];
     // Two uses may be written one after the other.
     const usage = await eventually(show, (found) => totals(found).join() === "2xx /posts 2");
     assert.deepEqual(totals(usage), ["2xx /posts 2"]);
-    const { tenant } = await served.command("tenant", "create", "--name", "Other");
+    const { tenant } = await server.command("tenant", "create", "--name", "Other");
     const calls: readonly (readonly [string[], RegExp])[] = [
       [["--tenant", tenant.id], /There is no .*key with this id/],
       [["--step", "week"], /`step` must be one of minute, hour, day/],
       [["--from", "soon"], /`from` must be an ISO 8601 date and time/],
     ];
     for (const [words, line] of calls) {
-      const { code, stderr } = await portico(served.workspace, ["key", "usage", key.id, ...words]);
+      const { code, stderr } = await portico(server.workspace, ["key", "usage", key.id, ...words]);
       assert.match(stderr, line);
       assert.equal(code, 1);
     }
@@ -248,8 +248,8 @@ onEachDatabase("uses of keys when the server stops", (database) => {
     try {
       const first = await Portico.start(workspace);
       const { id, key } = await newKey(workspace, "posts:read");
-      for (const [server, times] of [[first, 40] as const, [undefined, 25] as const]) {
-        const started = server ?? (await Portico.start(workspace, { key: first.key }));
+      for (const [running, times] of [[first, 40] as const, [undefined, 25] as const]) {
+        const started = running ?? (await Portico.start(workspace, { key: first.key }));
         await Promise.all(Array.from({ length: times }, () => started.request("/posts", { key })));
         assert.equal(await started.stop(), 0);
         counts.push(totals((await runCommand(workspace, ["key", "usage", id])).usage));

@@ -12,19 +12,19 @@ const patienceMs = 10_000;
 onEachDatabase("quotas", (database) => {
   describe("of keys", () => {
     // An hour for each token, so that none comes back while a test runs.
-    const served = serve(database, { env: { PORTICO_KEY_QUOTA: "100/360000" } });
-    headers(served);
-    refusals(served);
-    uncounted(served);
+    const server = serve(database, { env: { PORTICO_KEY_QUOTA: "100/360000" } });
+    headers(server);
+    refusals(server);
+    uncounted(server);
   });
   describe("of failed authentication", () =>
     failedAuthentication(serve(database, { env: { PORTICO_FAILED_AUTH_QUOTA: "5/18000" } })));
 });
 
 /** A key with a quota of its own, of which one request comes back in an hour. */
-async function makeKey(served: Served, limit: number, ...more: string[]): Promise<string> {
+async function makeKey(server: Served, limit: number, ...more: string[]): Promise<string> {
   const own = ["--rate-limit", String(limit), "--rate-window", String(limit * 3_600)];
-  const made = await served.command(
+  const made = await server.command(
     "key",
     "create",
     "--name",
@@ -37,29 +37,29 @@ async function makeKey(served: Served, limit: number, ...more: string[]): Promis
   return made.key;
 }
 
-function headers(served: Served): void {
+function headers(server: Served): void {
   test("every response to an authenticated caller has the quota, the rest and the reset time", async () => {
-    const key = await makeKey(served, 5);
+    const key = await makeKey(server, 5);
     for (const [left, seconds] of [
       [4, 3_600],
       [3, 7_200],
       [2, 10_800],
     ] as const) {
-      const { headers } = await served.request("/posts?limit=1", { key });
+      const { headers } = await server.request("/posts?limit=1", { key });
       assert.equal(headers.get("ratelimit-policy"), '"default";q=5;w=18000');
       expectNear(headers, left, seconds);
     }
   });
 
   test("a key without a quota of its own has the standard one", async () => {
-    const made = await served.command("key", "create", "--name", "x", "--scopes", "posts:read");
-    const { headers } = await served.request("/posts?limit=1", { key: made.key });
+    const made = await server.command("key", "create", "--name", "x", "--scopes", "posts:read");
+    const { headers } = await server.request("/posts?limit=1", { key: made.key });
     assert.equal(headers.get("ratelimit-policy"), '"default";q=100;w=360000');
     expectNear(headers, 99, 3_600);
   });
 
   test("an error response has them too, and counts", async () => {
-    const key = await makeKey(served, 9, "--scopes", "posts:read,posts:write");
+    const key = await makeKey(server, 9, "--scopes", "posts:read,posts:write");
     const errors: [string, object, number][] = [
       ["/posts/x", {}, 404],
       ["/posts?staus=x", {}, 422],
@@ -70,46 +70,46 @@ function headers(served: Served): void {
       ["/posts", { body: " ".repeat(1_100_000) }, 413],
     ];
     for (const [index, [path, options, status]] of errors.entries()) {
-      const answer = await served.request(path, { ...options, key });
+      const answer = await server.request(path, { ...options, key });
       expectAnswer(answer, { status });
       expectNear(answer.headers, 8 - index, 3_600 * (index + 1));
     }
   });
 
   test("responses without a body have them too", async () => {
-    const { id } = await served.create("/posts", { title: "x" });
-    const key = await makeKey(served, 5, "--scopes", "posts:read,posts:write");
+    const { id } = await server.create("/posts", { title: "x" });
+    const key = await makeKey(server, 5, "--scopes", "posts:read,posts:write");
     const path = `/posts/${id}`;
-    const read = await served.request(path, { key });
+    const read = await server.request(path, { key });
     const unchanged = { key, headers: { "if-none-match": read.headers.get("etag")! } };
     for (const [options, status, left] of [
       [unchanged, 304, 3],
       [{ key, method: "HEAD" }, 200, 2],
       [{ key, method: "DELETE" }, 204, 1],
     ] as const) {
-      const answer = await served.request(path, options);
+      const answer = await server.request(path, options);
       assert.equal(answer.status, status);
       expectNear(answer.headers, left, 3_600 * (5 - left));
     }
   });
 }
 
-function refusals(served: Served): void {
+function refusals(server: Served): void {
   test("a request beyond the quota is 429 with whole seconds in Retry-After, and has no effect", async () => {
-    const key = await makeKey(served, 1, "--scopes", "posts:read,posts:write");
-    expectAnswer(await served.request("/posts", { key, body: { title: "first" } }), { status: 201 });
-    const refused = await served.request("/posts", { key, body: { title: "one too many" } });
+    const key = await makeKey(server, 1, "--scopes", "posts:read,posts:write");
+    expectAnswer(await server.request("/posts", { key, body: { title: "first" } }), { status: 201 });
+    const refused = await server.request("/posts", { key, body: { title: "one too many" } });
     expectLimited(refused, 3_600);
     expectNear(refused.headers, 0, 3_600);
-    const { body } = await served.request("/posts?q=many");
+    const { body } = await server.request("/posts?q=many");
     assert.deepEqual(body.data, []);
   });
 
   test("a burst lets through exactly what is left", async () => {
-    const key = await makeKey(served, 20);
-    for (let used = 0; used < 5; used += 1) await served.request("/posts?limit=1", { key });
+    const key = await makeKey(server, 20);
+    for (let used = 0; used < 5; used += 1) await server.request("/posts?limit=1", { key });
     const answers = await Promise.all(
-      Array.from({ length: 100 }, () => served.request("/posts?limit=1", { key })),
+      Array.from({ length: 100 }, () => server.request("/posts?limit=1", { key })),
     );
     const allowed = answers.filter(({ status }) => status === 200);
     assert.equal(allowed.length, 15);
@@ -122,8 +122,8 @@ function refusals(served: Served): void {
   });
 
   test("refused requests do not count, and tokens come back on time", async () => {
-    const key = await makeKey(served, 2, "--rate-limit", "2", "--rate-window", "2");
-    const read = () => served.request("/posts?limit=1", { key });
+    const key = await makeKey(server, 2, "--rate-limit", "2", "--rate-window", "2");
+    const read = () => server.request("/posts?limit=1", { key });
     const started = performance.now();
     let allowed = 0;
     let refused = 0;
@@ -142,8 +142,8 @@ function refusals(served: Served): void {
   });
 
   test("after Retry-After the request is allowed", async () => {
-    const key = await makeKey(served, 1, "--rate-limit", "1", "--rate-window", "1");
-    const read = () => served.request("/posts?limit=1", { key });
+    const key = await makeKey(server, 1, "--rate-limit", "1", "--rate-window", "1");
+    const read = () => server.request("/posts?limit=1", { key });
     expectAnswer(await read(), { status: 200 });
     expectLimited(await read(), 1);
     await sleep(1_000);
@@ -151,29 +151,29 @@ function refusals(served: Served): void {
   });
 
   test("two keys of one owner have separate quotas, whichever header sends them", async () => {
-    const [one, other] = [await makeKey(served, 2), await makeKey(served, 2)];
-    expectAnswer(await served.request("/posts?limit=1", { key: one }), { status: 200 });
+    const [one, other] = [await makeKey(server, 2), await makeKey(server, 2)];
+    expectAnswer(await server.request("/posts?limit=1", { key: one }), { status: 200 });
     const byHeader = { key: null, headers: { "x-api-key": one } };
-    expectAnswer(await served.request("/v1/posts?limit=1", byHeader), { status: 200 });
-    expectLimited(await served.request("/posts?limit=1", { key: one }), 3_600);
-    expectLimited(await served.request("/posts?limit=1", byHeader), 3_600);
-    expectAnswer(await served.request("/posts?limit=1", { key: other }), { status: 200 });
+    expectAnswer(await server.request("/v1/posts?limit=1", byHeader), { status: 200 });
+    expectLimited(await server.request("/posts?limit=1", { key: one }), 3_600);
+    expectLimited(await server.request("/posts?limit=1", byHeader), 3_600);
+    expectAnswer(await server.request("/posts?limit=1", { key: other }), { status: 200 });
   });
 
   test("requests of a publishable key count, and are refused with 403 until the quota is used up", async () => {
-    const key = await makeKey(served, 2, "--type", "publishable");
+    const key = await makeKey(server, 2, "--type", "publishable");
     for (const left of [1, 0]) {
-      const answer = await served.request("/posts", { key });
+      const answer = await server.request("/posts", { key });
       expectAnswer(answer, { status: 403, code: "insufficient_scope" });
       expectNear(answer.headers, left, 3_600 * (2 - left));
     }
-    expectLimited(await served.request("/posts", { key }), 3_600);
+    expectLimited(await server.request("/posts", { key }), 3_600);
   });
 }
 
-function uncounted(served: Served): void {
+function uncounted(server: Served): void {
   const none = { ratelimit: null, "ratelimit-policy": null };
-  scenarios(served, [
+  scenarios(server, [
     { fact: "the health of the process is not counted", path: "/healthz", status: 200, answerHeaders: none },
     { fact: "the health of the database is not counted", path: "/readyz", status: 200, answerHeaders: none },
     { fact: "a path without a route is not counted", path: "/nowhere", status: 404, answerHeaders: none },
@@ -200,15 +200,15 @@ function uncounted(served: Served): void {
   ]);
 
   test("health endpoints respond to a key with no quota left", async () => {
-    const key = await makeKey(served, 1);
+    const key = await makeKey(server, 1);
     for (const status of [200, 429])
-      expectAnswer(await served.request("/posts?limit=1", { key }), { status });
+      expectAnswer(await server.request("/posts?limit=1", { key }), { status });
     for (const path of ["/healthz", "/readyz"])
-      expectAnswer(await served.request(path, { key }), { status: 200 });
+      expectAnswer(await server.request(path, { key }), { status: 200 });
   });
 }
 
-function failedAuthentication(served: Served): void {
+function failedAuthentication(server: Served): void {
   const wrong: readonly Record<string, string>[] = [
     { authorization: `Bearer ${unknownKey}` },
     { "x-api-key": unknownKey },
@@ -216,7 +216,7 @@ function failedAuthentication(served: Served): void {
     { authorization: "Basic eDp5" },
     { authorization: `Bearer ${unknownKey.replace("test", "live")}` },
   ];
-  const fail = (headers: Record<string, string>) => served.request("/posts", { key: null, headers });
+  const fail = (headers: Record<string, string>) => server.request("/posts", { key: null, headers });
 
   test("refused credentials count for the address, whatever their form", async () => {
     for (const headers of wrong) expectAnswer(await fail(headers), { status: 401 });
@@ -235,9 +235,9 @@ function failedAuthentication(served: Served): void {
   });
 
   test("a valid key from that address is accepted", async () => {
-    expectAnswer(await served.request("/posts?limit=1"), { status: 200 });
+    expectAnswer(await server.request("/posts?limit=1"), { status: 200 });
     expectAnswer(
-      await served.request("/posts?limit=1", { key: null, headers: { "x-api-key": served.portico.key } }),
+      await server.request("/posts?limit=1", { key: null, headers: { "x-api-key": server.portico.key } }),
       {
         status: 200,
       },
@@ -245,18 +245,18 @@ function failedAuthentication(served: Served): void {
   });
 
   test("a request without a credential, or with two, gets its own error", async () => {
-    expectAnswer(await served.request("/posts", { key: null }), {
+    expectAnswer(await server.request("/posts", { key: null }), {
       status: 401,
       code: "authentication_required",
     });
-    expectAnswer(await served.request("/posts", { headers: { "x-api-key": "x" } }), { status: 400 });
+    expectAnswer(await server.request("/posts", { headers: { "x-api-key": "x" } }), { status: 400 });
   });
 
   test("a revoked key counts too", async () => {
-    const { key, id } = await served.command("key", "create", "--name", "x", "--scopes", "posts:read");
-    expectAnswer(await served.request("/posts", { key }), { status: 200 });
-    await served.command("key", "revoke", id);
-    expectLimited(await served.request("/posts", { key }), 3_600);
+    const { key, id } = await server.command("key", "create", "--name", "x", "--scopes", "posts:read");
+    expectAnswer(await server.request("/posts", { key }), { status: 200 });
+    await server.command("key", "revoke", id);
+    expectLimited(await server.request("/posts", { key }), 3_600);
   });
 }
 

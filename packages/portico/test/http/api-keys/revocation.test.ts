@@ -8,19 +8,19 @@ import { expectAnswer, makeTenant, serve } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
 
 onEachDatabase("revocation of many API keys", (database) => {
-  const served = serve(database);
+  const server = serve(database);
   let users = 0;
   const user = async (): Promise<string> => {
     users += 1;
-    return (await served.create("/users", { name: "U", email: `u${users}@example.com` })).id;
+    return (await server.create("/users", { name: "U", email: `u${users}@example.com` })).id;
   };
   const many = (count: number, body: object): Promise<MadeKey[]> =>
-    Promise.all(Array.from({ length: count }, () => makeKey(served, body)));
+    Promise.all(Array.from({ length: count }, () => makeKey(server, body)));
   const statusesOf = async (ownerId: string): Promise<Record<string, number>> => {
     const statuses: Record<string, number> = {};
     for (let cursor = ""; ; ) {
       const { data, pagination } = (
-        await served.request(`/v1/api-keys?ownerId=${ownerId}&limit=100&fields=status${cursor}`)
+        await server.request(`/v1/api-keys?ownerId=${ownerId}&limit=100&fields=status${cursor}`)
       ).body;
       for (const { status } of data) statuses[status] = (statuses[status] ?? 0) + 1;
       if (!pagination.hasMore) return statuses;
@@ -31,72 +31,72 @@ onEachDatabase("revocation of many API keys", (database) => {
   test("all keys of a user are revoked, more than one page, and no others", async () => {
     const [owner, other] = [await user(), await user()];
     const keys = await many(230, { ownerId: owner });
-    const kept = await makeKey(served, { ownerId: other });
-    expectAnswer(await served.request(`/v1/users/${owner}/api-keys`, { method: "DELETE" }), { status: 204 });
+    const kept = await makeKey(server, { ownerId: other });
+    expectAnswer(await server.request(`/v1/users/${owner}/api-keys`, { method: "DELETE" }), { status: 204 });
     assert.deepEqual(await statusesOf(owner), { revoked: 230 });
-    for (const { key } of [keys[0]!, keys[115]!, keys[229]!]) assert.equal(await opens(served, key), false);
-    assert.equal(await opens(served, kept.key), true);
-    expectAnswer(await served.request(`/v1/users/${owner}/api-keys`, { method: "DELETE" }), { status: 204 });
+    for (const { key } of [keys[0]!, keys[115]!, keys[229]!]) assert.equal(await opens(server, key), false);
+    assert.equal(await opens(server, kept.key), true);
+    expectAnswer(await server.request(`/v1/users/${owner}/api-keys`, { method: "DELETE" }), { status: 204 });
   });
 
   test("the time of an earlier revocation is kept", async () => {
     const owner = await user();
     const [first, second] = await many(2, { ownerId: owner });
-    await served.request(`/v1/api-keys/${first!.id}`, { method: "DELETE" });
-    const before = await readKey(served, first!.id);
-    await served.request(`/v1/users/${owner}/api-keys`, { method: "DELETE" });
-    assert.deepEqual(await readKey(served, first!.id), before);
-    assert.equal((await readKey(served, second!.id)).status, "revoked");
+    await server.request(`/v1/api-keys/${first!.id}`, { method: "DELETE" });
+    const before = await readKey(server, first!.id);
+    await server.request(`/v1/users/${owner}/api-keys`, { method: "DELETE" });
+    assert.deepEqual(await readKey(server, first!.id), before);
+    assert.equal((await readKey(server, second!.id)).status, "revoked");
   });
 
   test("the collection of a user's keys can be read and deleted, and creates none", async () => {
     const owner = await user();
-    const { id } = await makeKey(served, { ownerId: owner });
+    const { id } = await makeKey(server, { ownerId: owner });
     const path = `/v1/users/${owner}/api-keys`;
-    const { data, pagination } = (await served.request(path)).body;
+    const { data, pagination } = (await server.request(path)).body;
     assert.deepEqual(
       data.map(({ id }: { id: string }) => id),
       [id],
     );
     assert.equal(pagination.hasMore, false);
-    expectAnswer(await served.request(path, { body: { name: "x", scopes: [] } }), {
+    expectAnswer(await server.request(path, { body: { name: "x", scopes: [] } }), {
       status: 405,
       headers: { allow: "GET, HEAD, DELETE, OPTIONS" },
     });
-    expectAnswer(await served.request(`${path}?status=active`, { method: "DELETE" }), {
+    expectAnswer(await server.request(`${path}?status=active`, { method: "DELETE" }), {
       status: 422,
       details: [{ field: "status", issue: "unknown" }],
     });
-    assert.equal((await readKey(served, id)).status, "active");
-    expectAnswer(await served.request("/v1/users/user_00000000000000000000000000/api-keys"), { status: 404 });
-    expectAnswer(await served.request("/v1/users/x/api-keys", { method: "DELETE" }), { status: 404 });
-    expectAnswer(await served.request("/v1/tenants/x/api-keys", { method: "DELETE" }), { status: 404 });
+    assert.equal((await readKey(server, id)).status, "active");
+    expectAnswer(await server.request("/v1/users/user_00000000000000000000000000/api-keys"), { status: 404 });
+    expectAnswer(await server.request("/v1/users/x/api-keys", { method: "DELETE" }), { status: 404 });
+    expectAnswer(await server.request("/v1/tenants/x/api-keys", { method: "DELETE" }), { status: 404 });
   });
 
   test("a cursor of one collection is refused in another", async () => {
     const [owner, other] = [await user(), await user()];
     await many(3, { ownerId: owner });
-    const { pagination } = (await served.request(`/v1/users/${owner}/api-keys?limit=1`)).body;
+    const { pagination } = (await server.request(`/v1/users/${owner}/api-keys?limit=1`)).body;
     const next = `limit=1&cursor=${pagination.nextCursor}`;
-    expectAnswer(await served.request(`/v1/users/${owner}/api-keys?${next}`), { status: 200 });
+    expectAnswer(await server.request(`/v1/users/${owner}/api-keys?${next}`), { status: 200 });
     for (const path of [`/v1/users/${other}/api-keys`, "/v1/api-keys"])
-      expectAnswer(await served.request(`${path}?${next}`), { status: 400, code: "invalid_cursor" });
+      expectAnswer(await server.request(`${path}?${next}`), { status: 400, code: "invalid_cursor" });
   });
 
   test("all keys of a tenant are revoked, the caller's own too, and no other tenant's", async () => {
-    const theirs = await makeTenant(served.workspace, "keys:read,keys:manage,posts:read");
-    const more = await served.create(
+    const theirs = await makeTenant(server.workspace, "keys:read,keys:manage,posts:read");
+    const more = await server.create(
       "/v1/api-keys",
       { name: "x", scopes: ["posts:read"] },
       { key: theirs.key },
     );
     const path = `/v1/tenants/${theirs.id}/api-keys`;
-    expectAnswer(await served.request(path, { method: "DELETE" }), { status: 404 });
-    assert.equal((await served.request(path, { key: theirs.key })).body.data.length, 2);
-    expectAnswer(await served.request(path, { method: "DELETE", key: theirs.key }), { status: 204 });
-    for (const key of [theirs.key, more.key]) assert.equal(await opens(served, key), false);
-    assert.equal(await opens(served, served.portico.key), true);
-    const { keys } = await served.command("key", "list", "--tenant", theirs.id);
+    expectAnswer(await server.request(path, { method: "DELETE" }), { status: 404 });
+    assert.equal((await server.request(path, { key: theirs.key })).body.data.length, 2);
+    expectAnswer(await server.request(path, { method: "DELETE", key: theirs.key }), { status: 204 });
+    for (const key of [theirs.key, more.key]) assert.equal(await opens(server, key), false);
+    assert.equal(await opens(server, server.portico.key), true);
+    const { keys } = await server.command("key", "list", "--tenant", theirs.id);
     assert.deepEqual(
       keys.map(({ status }: { status: string }) => status),
       ["revoked", "revoked"],
@@ -107,35 +107,35 @@ onEachDatabase("revocation of many API keys", (database) => {
     const owner = await user();
     const keys = await many(120, { ownerId: owner });
     const revoked = keys[0]!;
-    await served.request(`/v1/api-keys/${revoked.id}`, { method: "DELETE" });
-    const { revokedAt } = await readKey(served, revoked.id);
-    expectAnswer(await served.request(`/users/${owner}`, { method: "DELETE" }), { status: 204 });
-    for (const { key } of [keys[1]!, keys[119]!]) assert.equal(await opens(served, key), false);
+    await server.request(`/v1/api-keys/${revoked.id}`, { method: "DELETE" });
+    const { revokedAt } = await readKey(server, revoked.id);
+    expectAnswer(await server.request(`/users/${owner}`, { method: "DELETE" }), { status: 204 });
+    for (const { key } of [keys[1]!, keys[119]!]) assert.equal(await opens(server, key), false);
     for (const { id } of [keys[1]!, keys[119]!]) {
-      const { status, ownerId } = await readKey(served, id);
+      const { status, ownerId } = await readKey(server, id);
       assert.deepEqual({ status, ownerId }, { status: "revoked", ownerId: null });
     }
-    assert.equal((await readKey(served, revoked.id)).revokedAt, revokedAt);
-    assert.equal((await readKey(served, revoked.id)).ownerId, null);
+    assert.equal((await readKey(server, revoked.id)).revokedAt, revokedAt);
+    assert.equal((await readKey(server, revoked.id)).ownerId, null);
   });
 
   test("a user who cannot be deleted keeps the keys", async () => {
     const owner = await user();
-    const { key } = await makeKey(served, { ownerId: owner, scopes: ["posts:write", "posts:read"] });
-    await served.create("/posts", { title: "Mine" }, { key });
-    expectAnswer(await served.request(`/users/${owner}`, { method: "DELETE" }), { status: 409 });
-    assert.equal(await opens(served, key), true);
+    const { key } = await makeKey(server, { ownerId: owner, scopes: ["posts:write", "posts:read"] });
+    await server.create("/posts", { title: "Mine" }, { key });
+    expectAnswer(await server.request(`/users/${owner}`, { method: "DELETE" }), { status: 409 });
+    assert.equal(await opens(server, key), true);
   });
 
   test("concurrent deletion, creation and rotation never leave a usable key of a deleted user", async () => {
     for (let round = 0; round < 5; round += 1) {
       const owner = await user();
-      const first = await makeKey(served, { ownerId: owner });
+      const first = await makeKey(server, { ownerId: owner });
       const answers = await Promise.all([
-        served.request("/v1/api-keys", { body: { name: "Late", scopes: ["posts:read"], ownerId: owner } }),
-        served.request(`/v1/api-keys/${first.id}/rotations`, { method: "POST" }),
-        served.request(`/users/${owner}`, { method: "DELETE" }),
-        served.request("/v1/api-keys", { body: { name: "Later", scopes: ["posts:read"], ownerId: owner } }),
+        server.request("/v1/api-keys", { body: { name: "Late", scopes: ["posts:read"], ownerId: owner } }),
+        server.request(`/v1/api-keys/${first.id}/rotations`, { method: "POST" }),
+        server.request(`/users/${owner}`, { method: "DELETE" }),
+        server.request("/v1/api-keys", { body: { name: "Later", scopes: ["posts:read"], ownerId: owner } }),
       ]);
       const [late, rotation, gone, later] = answers.map(({ status }) => status);
       assert.ok(
@@ -144,15 +144,15 @@ onEachDatabase("revocation of many API keys", (database) => {
       );
       assert.ok([201, 409].includes(rotation!) && gone === 204, `${rotation} ${gone}`);
       for (const { status, body } of answers)
-        if (status === 201) assert.equal(await opens(served, body.key), false, "a key outlived its owner");
+        if (status === 201) assert.equal(await opens(server, body.key), false, "a key outlived its owner");
     }
   });
 
   test("each revocation of many is an event of its own", async () => {
     const owner = await user();
     const keys = await many(3, { ownerId: owner });
-    await served.request(`/v1/users/${owner}/api-keys`, { method: "DELETE" });
-    const reader = openReader(served.workspace.databaseUrl);
+    await server.request(`/v1/users/${owner}/api-keys`, { method: "DELETE" });
+    const reader = openReader(server.workspace.databaseUrl);
     try {
       const rows = await reader.rows("select row_id from events where kind = 'api_key.deleted'");
       const ids = rows.map(([id]) => id);

@@ -11,16 +11,16 @@ const lifetime = (key: { createdAt: string; expiresAt: string | null }): number 
   Date.parse(key.expiresAt!) - Date.parse(key.createdAt);
 
 onEachDatabase("rotation of an API key", (database) => {
-  const served = serve(database);
+  const server = serve(database);
   const rotate = (id: string, body?: unknown, options: RequestOptions = {}): Promise<Answer> =>
-    served.request(`/v1/api-keys/${id}/rotations`, {
+    server.request(`/v1/api-keys/${id}/rotations`, {
       method: "POST",
       ...(body !== undefined && { body }),
       ...options,
     });
 
   test("the response is the replacement with its key, a warning and its location", async () => {
-    const old = await makeKey(served, { name: "CI", rateLimit: { limit: 5 }, expiresAt: inDays(30) });
+    const old = await makeKey(server, { name: "CI", rateLimit: { limit: 5 }, expiresAt: inDays(30) });
     const answer = await rotate(old.id, {});
     const { key, warning, ...record } = answer.body;
     expectAnswer(answer, {
@@ -41,57 +41,57 @@ onEachDatabase("rotation of an API key", (database) => {
     assert.equal(key.slice(0, 12), record.prefix);
     assert.match(warning, /not shown again/);
     assert.equal(lifetime(record), lifetime(old));
-    assert.deepEqual(await readKey(served, record.id), record);
+    assert.deepEqual(await readKey(server, record.id), record);
   });
 
   test("both keys are valid during the overlap, which is a day by default", async () => {
-    const old = await makeKey(served);
+    const old = await makeKey(server);
     const { body: made } = await rotate(old.id);
-    assert.deepEqual([await opens(served, old.key), await opens(served, made.key)], [true, true]);
-    const record = await readKey(served, old.id);
+    assert.deepEqual([await opens(server, old.key), await opens(server, made.key)], [true, true]);
+    const record = await readKey(server, old.id);
     assert.equal(Date.parse(record.expiresAt!) - Date.parse(made.createdAt), dayMs);
     assert.equal(record.status, "expiring_soon");
     assert.equal(record.rotatedToId, made.id);
   });
 
   test("the old key expires at the end of the overlap", async () => {
-    const old = await makeKey(served);
+    const old = await makeKey(server);
     const { body: made } = await rotate(old.id, { overlapSeconds: 2 });
-    assert.equal(await opens(served, old.key), true);
-    await sleep(Date.parse((await readKey(served, old.id)).expiresAt!) - Date.now() + 5);
-    assert.deepEqual([await opens(served, old.key), await opens(served, made.key)], [false, true]);
-    assert.equal((await readKey(served, old.id)).status, "expired");
+    assert.equal(await opens(server, old.key), true);
+    await sleep(Date.parse((await readKey(server, old.id)).expiresAt!) - Date.now() + 5);
+    assert.deepEqual([await opens(server, old.key), await opens(server, made.key)], [false, true]);
+    assert.equal((await readKey(server, old.id)).status, "expired");
   });
 
   test("an overlap of 0 ends the old key at once", async () => {
-    const old = await makeKey(served);
+    const old = await makeKey(server);
     const { body: made } = await rotate(old.id, { overlapSeconds: 0 });
-    assert.deepEqual([await opens(served, old.key), await opens(served, made.key)], [false, true]);
+    assert.deepEqual([await opens(server, old.key), await opens(server, made.key)], [false, true]);
   });
 
   test("an overlap never lengthens the life of the old key", async () => {
-    const old = await makeKey(served, { expiresAt: inDays(2) });
+    const old = await makeKey(server, { expiresAt: inDays(2) });
     await rotate(old.id, { overlapSeconds: 30 * 86_400 });
-    assert.equal((await readKey(served, old.id)).expiresAt, old.expiresAt);
+    assert.equal((await readKey(server, old.id)).expiresAt, old.expiresAt);
   });
 
   test("a key that is rotated again, say because the first answer was lost, has a replacement that lives as long", async () => {
-    const old = await makeKey(served, { expiresAt: inDays(100) });
+    const old = await makeKey(server, { expiresAt: inDays(100) });
     const { body: first } = await rotate(old.id, { overlapSeconds: 60 });
     const { body: second } = await rotate(old.id, { overlapSeconds: 60 });
     const { body: third } = await rotate(first.id, { overlapSeconds: 60 });
     const { body: fourth } = await rotate(old.id, { overlapSeconds: 60 });
     for (const made of [first, second, third, fourth]) assert.equal(lifetime(made), lifetime(old));
-    for (const { key } of [old, first, second, third, fourth]) assert.equal(await opens(served, key), true);
+    for (const { key } of [old, first, second, third, fourth]) assert.equal(await opens(server, key), true);
   });
 
   test("rotations at once all succeed, each with a key of its own", async () => {
-    const old = await makeKey(served);
+    const old = await makeKey(server);
     const answers = await Promise.all(Array.from({ length: 5 }, () => rotate(old.id)));
     for (const answer of answers) {
       expectAnswer(answer, { status: 201 });
       assert.equal(lifetime(answer.body), lifetime(old));
-      assert.equal(await opens(served, answer.body.key), true);
+      assert.equal(await opens(server, answer.body.key), true);
     }
     assert.equal(new Set(answers.map(({ body }) => body.key)).size, 5);
   });
@@ -103,13 +103,13 @@ onEachDatabase("rotation of an API key", (database) => {
       { "content-length": "0" },
     ];
     for (const headers of headersOf) {
-      const { id } = await makeKey(served);
+      const { id } = await makeKey(server);
       expectAnswer(await rotate(id, undefined, { headers }), { status: 201 });
     }
   });
 
   test("a faulty body is refused, and nothing happens", async () => {
-    const { id } = await makeKey(served);
+    const { id } = await makeKey(server);
     const overlap = (issue: "type" | "min" | "max") => [{ field: "overlapSeconds", issue }] as const;
     for (const [body, details] of [
       [{ overlapSeconds: -1 }, overlap("min")],
@@ -124,15 +124,15 @@ onEachDatabase("rotation of an API key", (database) => {
       expectAnswer(await rotate(id, body), { status: 422, code: "validation_error", details });
     expectAnswer(await rotate(id, "{"), { status: 400 });
     expectAnswer(await rotate(id, "{}", { headers: { "content-type": "text/plain" } }), { status: 415 });
-    const query = await served.request(`/v1/api-keys/${id}/rotations?overlapSeconds=1`, { method: "POST" });
+    const query = await server.request(`/v1/api-keys/${id}/rotations?overlapSeconds=1`, { method: "POST" });
     expectAnswer(query, { status: 422, details: [{ field: "overlapSeconds", issue: "unknown" }] });
-    assert.equal((await readKey(served, id)).rotatedToId, null);
+    assert.equal((await readKey(server, id)).rotatedToId, null);
   });
 
   test("a revoked or expired key cannot be rotated", async () => {
-    const [revoked, expired] = [await makeKey(served), await makeKey(served)];
-    await served.request(`/v1/api-keys/${revoked.id}`, { method: "DELETE" });
-    await setTime(served.workspace, expired.id, "expires_at", inDays(-1));
+    const [revoked, expired] = [await makeKey(server), await makeKey(server)];
+    await server.request(`/v1/api-keys/${revoked.id}`, { method: "DELETE" });
+    await setTime(server.workspace, expired.id, "expires_at", inDays(-1));
     for (const [{ id }, message] of [
       [revoked, /revoked/],
       [expired, /expired/],
@@ -141,46 +141,46 @@ onEachDatabase("rotation of an API key", (database) => {
   });
 
   test("a caller that lacks a scope of the key cannot rotate it, and the answer names the scope", async () => {
-    const { id } = await makeKey(served, { scopes: ["posts:read", "posts:write"] });
-    const { key } = await makeKey(served, { scopes: ["keys:manage", "posts:read"] });
+    const { id } = await makeKey(server, { scopes: ["posts:read", "posts:write"] });
+    const { key } = await makeKey(server, { scopes: ["keys:manage", "posts:read"] });
     expectAnswer(await rotate(id, {}, { key }), {
       status: 403,
       code: "insufficient_scope",
       message: /posts:write/,
     });
-    assert.equal((await readKey(served, id)).rotatedToId, null);
+    assert.equal((await readKey(server, id)).rotatedToId, null);
   });
 
   test("a key rotates itself", async () => {
-    const { id, key } = await makeKey(served, { scopes: ["keys:manage"] });
+    const { id, key } = await makeKey(server, { scopes: ["keys:manage"] });
     const { body } = await rotate(id, { overlapSeconds: 0 }, { key });
     assert.equal((await rotate(body.id, {}, { key: body.key })).status, 201);
     expectAnswer(await rotate(id, {}, { key }), { status: 401 });
   });
 
   test("a publishable key has a publishable replacement", async () => {
-    const { id } = await makeKey(served, { type: "publishable" });
+    const { id } = await makeKey(server, { type: "publishable" });
     assert.match((await rotate(id)).body.key, /^pk_test_/);
   });
 
   test("the replacement has the owner of the old key, also where that is nobody and the caller somebody", async () => {
-    const user = await served.create("/users", { name: "Grace", email: "grace@example.com" });
-    assert.equal((await rotate((await makeKey(served, { ownerId: user.id })).id)).body.ownerId, user.id);
-    const { tenant } = await served.command("tenant", "create", "--name", "Empty");
+    const user = await server.create("/users", { name: "Grace", email: "grace@example.com" });
+    assert.equal((await rotate((await makeKey(server, { ownerId: user.id })).id)).body.ownerId, user.id);
+    const { tenant } = await server.command("tenant", "create", "--name", "Empty");
     const scopes = ["keys:manage", "users:write"];
     const words = ["--name", "Nobody's", "--scopes", scopes.join(), "--tenant", tenant.id];
-    const nobodys = await served.command("key", "create", ...words);
+    const nobodys = await server.command("key", "create", ...words);
     assert.equal(nobodys.ownerId, null);
     const first = { name: "First", email: "first@example.com" };
-    const { id: ownerId } = await served.create("/users", first, { key: nobodys.key });
-    const { key } = await makeKey(served, { scopes, ownerId }, { key: nobodys.key });
+    const { id: ownerId } = await server.create("/users", first, { key: nobodys.key });
+    const { key } = await makeKey(server, { scopes, ownerId }, { key: nobodys.key });
     assert.equal((await rotate(nobodys.id, {}, { key })).body.ownerId, null);
   });
 
   test("a key of another tenant is 404", async () => {
-    const theirs = await makeTenant(served.workspace, "keys:manage,keys:read");
-    const { id } = await makeKey(served);
+    const theirs = await makeTenant(server.workspace, "keys:manage,keys:read");
+    const { id } = await makeKey(server);
     expectAnswer(await rotate(id, {}, { key: theirs.key }), { status: 404 });
-    assert.equal((await readKey(served, id)).rotatedToId, null);
+    assert.equal((await readKey(server, id)).rotatedToId, null);
   });
 });

@@ -10,17 +10,17 @@ import { type Answer, makeWorkspace, onEachDatabase, Portico } from "../../suppo
 const live = { PORTICO_MODE: "live", PORTICO_SECRET: "a secret of the tests that is long enough" };
 
 onEachDatabase("the secret of an API key", (database) => {
-  const served = serve(database);
+  const server = serve(database);
   const read = (credential: string, header = "authorization") =>
-    served.request("/posts?limit=1", {
+    server.request("/posts?limit=1", {
       key: null,
       headers: { [header]: header === "authorization" ? `Bearer ${credential}` : credential },
     });
   const invalid = { status: 401, code: "invalid_credential" } as const;
 
   test("keys of a sandbox are sk_test_ and pk_test_ and 43 characters", async () => {
-    assert.match((await makeKey(served)).key, /^sk_test_[\w-]{43}$/);
-    assert.match((await makeKey(served, { type: "publishable" })).key, /^pk_test_[\w-]{43}$/);
+    assert.match((await makeKey(server)).key, /^sk_test_[\w-]{43}$/);
+    assert.match((await makeKey(server, { type: "publishable" })).key, /^pk_test_[\w-]{43}$/);
   });
 
   test("live mode makes and takes live keys, and says so to others", async () => {
@@ -37,7 +37,7 @@ onEachDatabase("the secret of an API key", (database) => {
       const body = { name: "P", scopes: [], type: "publishable" };
       const publishable = (await portico.request("/v1/api-keys", { body })).body.key;
       assert.match(publishable, /^pk_live_[\w-]{43}$/);
-      for (const wrong of [served.portico.key, `pk_test_${"a".repeat(43)}`])
+      for (const wrong of [server.portico.key, `pk_test_${"a".repeat(43)}`])
         expectAnswer(await portico.request("/posts", { key: wrong }), {
           status: 401,
           code: "wrong_environment",
@@ -52,10 +52,10 @@ onEachDatabase("the secret of an API key", (database) => {
   });
 
   test("an unknown prefix, a wrong secret, an expired and a revoked key are answered with the same bytes", async () => {
-    const [expired, revoked] = [await makeKey(served), await makeKey(served)];
-    await setTime(served.workspace, expired.id, "expires_at", inDays(-1));
-    await served.request(`/v1/api-keys/${revoked.id}`, { method: "DELETE" });
-    const { key } = await makeKey(served);
+    const [expired, revoked] = [await makeKey(server), await makeKey(server)];
+    await setTime(server.workspace, expired.id, "expires_at", inDays(-1));
+    await server.request(`/v1/api-keys/${revoked.id}`, { method: "DELETE" });
+    const { key } = await makeKey(server);
     const last = key.endsWith("A") ? "B" : "A";
     const refused = [
       `sk_test_${"-".repeat(43)}`,
@@ -76,15 +76,15 @@ onEachDatabase("the secret of an API key", (database) => {
   });
 
   test("a key whose first characters are another's is refused, and the other stays good", async () => {
-    const { key } = await makeKey(served);
+    const { key } = await makeKey(server);
     for (const length of [12, 20, 50])
       expectAnswer(await read(`${key.slice(0, length)}${"z".repeat(51 - length)}`), invalid);
-    assert.equal(await opens(served, key), true);
+    assert.equal(await opens(server, key), true);
   });
 
   test("a publishable key opens nothing, whatever its scopes and whatever the door", async () => {
     const scopes = ["posts:read", "posts:write", "keys:read", "keys:manage"];
-    const { key, id } = await makeKey(served, { type: "publishable", scopes });
+    const { key, id } = await makeKey(server, { type: "publishable", scopes });
     for (const [method, path, body] of [
       ["GET", "/posts"],
       ["GET", "/posts/x"],
@@ -97,28 +97,28 @@ onEachDatabase("the secret of an API key", (database) => {
       ["DELETE", "/v1/tenants/x/api-keys"],
       ["GET", "/v1/users/x/api-keys"],
     ] as const)
-      expectAnswer(await served.request(path, { key, method, body }), {
+      expectAnswer(await server.request(path, { key, method, body }), {
         status: 403,
         code: "insufficient_scope",
       });
-    const { status, body } = await served.request("/graphql", {
+    const { status, body } = await server.request("/graphql", {
       key,
       body: { query: "{ __schema { types { name } } }" },
       headers: { accept: "application/graphql-response+json" },
     });
     assert.equal(status, 403);
     assert.equal(body.errors[0].extensions.code, "insufficient_scope");
-    const socket = await TestSocket.open(served.portico);
+    const socket = await TestSocket.open(server.portico);
     socket.send({ type: "connection_init", payload: { authorization: `Bearer ${key}` } });
     assert.equal((await socket.closed()).code, 4403);
   });
 
   test("headers that are far too long, or hold what no key holds, are refused and harm nothing", async () => {
-    const { key } = served.portico;
-    const { hostname } = new URL(served.url);
+    const { key } = server.portico;
+    const { hostname } = new URL(server.url);
     const send = async (...lines: string[]): Promise<Answer> => {
       const head = ["GET /posts HTTP/1.1", `Host: ${hostname}`, "Connection: close", ...lines, "", ""];
-      return parseAnswer(await exchange(served.url, Buffer.from(head.join("\r\n"), "latin1")));
+      return parseAnswer(await exchange(server.url, Buffer.from(head.join("\r\n"), "latin1")));
     };
     const long = "a".repeat(9_000);
     for (const [lines, statuses] of [
@@ -160,7 +160,7 @@ onEachDatabase("the secret of an API key", (database) => {
 
   const key = `sk_test_${"a".repeat(43)}`;
   scenarios(
-    served,
+    server,
     [
       `q=${key}`,
       `q=x${key}`,
@@ -195,40 +195,40 @@ onEachDatabase("the secret of an API key", (database) => {
       "q=tokens",
       "limit=1&q=api_key",
     ])
-      expectAnswer(await served.request(`/posts?${query}`), { status: 200 });
+      expectAnswer(await server.request(`/posts?${query}`), { status: 200 });
   });
 
   test("a key that another process revokes is refused on the next request", async () => {
-    const { id, key: made } = await makeKey(served);
-    assert.equal(await opens(served, made), true);
-    await served.command("key", "revoke", id);
-    assert.equal(await opens(served, made), false);
+    const { id, key: made } = await makeKey(server);
+    assert.equal(await opens(server, made), true);
+    await server.command("key", "revoke", id);
+    assert.equal(await opens(server, made), false);
   });
 
   test("requests that begin after a revocation was answered are refused, however many are under way", async () => {
-    const { id, key: made } = await makeKey(served);
+    const { id, key: made } = await makeKey(server);
     let isRevoked = false;
     const use = async (): Promise<void> => {
       for (let count = 0; count < 40; count += 1) {
         const wasRevoked = isRevoked;
-        const isOpen = await opens(served, made);
+        const isOpen = await opens(server, made);
         assert.ok(!(wasRevoked && isOpen), "a revoked key was let in");
       }
     };
     const revoke = async (): Promise<void> => {
-      for (let count = 0; count < 5; count += 1) await served.request("/healthz");
-      await served.request(`/v1/api-keys/${id}`, { method: "DELETE" });
+      for (let count = 0; count < 5; count += 1) await server.request("/healthz");
+      await server.request(`/v1/api-keys/${id}`, { method: "DELETE" });
       isRevoked = true;
     };
     await Promise.all([...Array.from({ length: 10 }, use), revoke()]);
-    assert.equal(await opens(served, made), false);
+    assert.equal(await opens(server, made), false);
   });
 
   test("many keys made at once are all good and all different", async () => {
-    const made = await Promise.all(Array.from({ length: 100 }, () => makeKey(served)));
+    const made = await Promise.all(Array.from({ length: 100 }, () => makeKey(server)));
     assert.equal(new Set(made.map(({ key }) => key)).size, 100);
     assert.equal(new Set(made.map(({ prefix }) => prefix)).size, 100);
-    const open = await Promise.all(made.map((each) => opens(served, each.key)));
+    const open = await Promise.all(made.map((each) => opens(server, each.key)));
     assert.ok(open.every(Boolean));
   });
 });

@@ -8,33 +8,33 @@ import { expectAnswer, serve } from "../../support/scenario.ts";
 import { onEachDatabase, PorticoProcess } from "../../support/server.ts";
 
 onEachDatabase("the state of an API key", (database) => {
-  const served = serve(database);
+  const server = serve(database);
   const listed = async (status: string, ownerId: string): Promise<string[]> => {
-    const { body } = await served.request(`/v1/api-keys?status=${status}&ownerId=${ownerId}`);
+    const { body } = await server.request(`/v1/api-keys?status=${status}&ownerId=${ownerId}`);
     return body.data.map(({ id }: { id: string }) => id);
   };
-  const revoke = ({ id }: MadeKey) => served.request(`/v1/api-keys/${id}`, { method: "DELETE" });
+  const revoke = ({ id }: MadeKey) => server.request(`/v1/api-keys/${id}`, { method: "DELETE" });
 
   test("a key begins to expire soon seven days before its end", async () => {
     const made = [
-      await makeKey(served, { expiresAt: inDays(7.001) }),
-      await makeKey(served, { expiresAt: inDays(6.999) }),
+      await makeKey(server, { expiresAt: inDays(7.001) }),
+      await makeKey(server, { expiresAt: inDays(6.999) }),
     ];
     assert.deepEqual(
       made.map(({ status }) => status),
       ["active", "expiring_soon"],
     );
-    assert.equal(await opens(served, made[1]!.key), true);
-    await setTime(served.workspace, made[0]!.id, "expires_at", inDays(6.999));
-    assert.equal((await readKey(served, made[0]!.id)).status, "expiring_soon");
+    assert.equal(await opens(server, made[1]!.key), true);
+    await setTime(server.workspace, made[0]!.id, "expires_at", inDays(6.999));
+    assert.equal((await readKey(server, made[0]!.id)).status, "expiring_soon");
   });
 
   test("the setting says how many days before", async () => {
     const env = { PORTICO_KEY_EXPIRING_SOON_DAYS: "30" };
-    const other = await PorticoProcess.start(served.workspace, { env, key: served.portico.key });
+    const other = await PorticoProcess.start(server.workspace, { env, key: server.portico.key });
     try {
-      const { id } = await makeKey(served, { expiresAt: inDays(29) });
-      assert.equal((await readKey(served, id)).status, "active");
+      const { id } = await makeKey(server, { expiresAt: inDays(29) });
+      assert.equal((await readKey(server, id)).status, "active");
       assert.equal((await other.request(`/v1/api-keys/${id}`)).body.status, "expiring_soon");
     } finally {
       await other.stop();
@@ -42,25 +42,25 @@ onEachDatabase("the state of an API key", (database) => {
   });
 
   test("a key expires by itself, in the record, in lists and at the door at once", async () => {
-    const user = await served.create("/users", { name: "U", email: "expiry@example.com" });
-    const made = await makeKey(served, {
+    const user = await server.create("/users", { name: "U", email: "expiry@example.com" });
+    const made = await makeKey(server, {
       ownerId: user.id,
       scopes: ["posts:read", "keys:read", "keys:manage"],
       expiresAt: new Date(Date.now() + 1_500).toISOString(),
     });
     assert.equal(made.status, "expiring_soon");
-    assert.equal(await opens(served, made.key), true);
+    assert.equal(await opens(server, made.key), true);
     assert.deepEqual(await listed("expiring_soon", user.id), [made.id]);
     await sleep(Date.parse(made.expiresAt!) - Date.now() + 5);
-    assert.equal(await opens(served, made.key), false);
-    assert.equal((await readKey(served, made.id)).status, "expired");
+    assert.equal(await opens(server, made.key), false);
+    assert.equal((await readKey(server, made.id)).status, "expired");
     assert.deepEqual(await listed("expired", user.id), [made.id]);
     assert.deepEqual(await listed("expiring_soon", user.id), []);
     for (const [method, body] of [
       ["PATCH", { name: "x" }],
       ["PUT", { name: "x", scopes: [] }],
     ] as const)
-      expectAnswer(await served.request(`/v1/api-keys/${made.id}`, { method, body }), {
+      expectAnswer(await server.request(`/v1/api-keys/${made.id}`, { method, body }), {
         status: 409,
         code: "conflict",
         message: /expired/,
@@ -68,20 +68,20 @@ onEachDatabase("the state of an API key", (database) => {
   });
 
   test("revoked goes before expired, and expired before expiring soon", async () => {
-    const key = await makeKey(served);
-    await setTime(served.workspace, key.id, "expires_at", inDays(-1));
-    assert.equal((await readKey(served, key.id)).status, "expired");
+    const key = await makeKey(server);
+    await setTime(server.workspace, key.id, "expires_at", inDays(-1));
+    assert.equal((await readKey(server, key.id)).status, "expired");
     expectAnswer(await revoke(key), { status: 204 });
-    assert.equal((await readKey(served, key.id)).status, "revoked");
-    assert.equal(await opens(served, key.key), false);
+    assert.equal((await readKey(server, key.id)).status, "revoked");
+    assert.equal(await opens(server, key.key), false);
   });
 
   test("the tag of a record changes with its state, as its text does", async () => {
-    const { id } = await makeKey(served, { expiresAt: new Date(Date.now() + 1_000).toISOString() });
-    const tag = (await served.request(`/v1/api-keys/${id}`)).headers.get("etag")!;
+    const { id } = await makeKey(server, { expiresAt: new Date(Date.now() + 1_000).toISOString() });
+    const tag = (await server.request(`/v1/api-keys/${id}`)).headers.get("etag")!;
     const headers = { "if-none-match": tag };
-    expectAnswer(await served.request(`/v1/api-keys/${id}`, { headers }), { status: 304 });
+    expectAnswer(await server.request(`/v1/api-keys/${id}`, { headers }), { status: 304 });
     await sleep(1_005);
-    expectAnswer(await served.request(`/v1/api-keys/${id}`, { headers }), { status: 200 });
+    expectAnswer(await server.request(`/v1/api-keys/${id}`, { headers }), { status: 200 });
   });
 });

@@ -14,12 +14,12 @@ const mebibyte = 1024 * 1024;
 const slackMib = 64;
 
 onOneDatabase("back pressure of WebSockets", (database) => {
-  const served = serveProcess(database);
-  describe("before connection_init", () => beforeInitialisation(served));
-  describe("after connection_init", () => afterInitialisation(served));
+  const server = serveProcess(database);
+  describe("before connection_init", () => beforeInitialisation(server));
+  describe("after connection_init", () => afterInitialisation(server));
 });
 
-function beforeInitialisation(served: Served<PorticoProcess>): void {
+function beforeInitialisation(server: Served<PorticoProcess>): void {
   const text = (length: number): string =>
     JSON.stringify({ type: "ping", payload: { x: "x".repeat(length) } });
 
@@ -33,16 +33,16 @@ function beforeInitialisation(served: Served<PorticoProcess>): void {
     ],
   ] as const)
     test(`${what} is closed with 4400`, async () => {
-      const socket = await TestSocket.open(served.portico);
+      const socket = await TestSocket.open(server.portico);
       send(socket);
       assert.equal((await socket.closed()).code, 4400);
     });
 }
 
-function afterInitialisation(served: Served<PorticoProcess>): void {
+function afterInitialisation(server: Served<PorticoProcess>): void {
   test("pings of a client that does not read wait in the client, and are answered once it reads", async () => {
-    const socket = await TestSocket.ready(served.portico);
-    const before = residentMib(served);
+    const socket = await TestSocket.ready(server.portico);
+    const before = residentMib(server);
     socket.socket.pause();
     const count = 200;
     const ping = JSON.stringify({ type: "ping", payload: { x: "x".repeat(mebibyte / 2) } });
@@ -50,8 +50,8 @@ function afterInitialisation(served: Served<PorticoProcess>): void {
     await settled(socket);
     assert.ok(socket.socket.bufferedAmount > (count / 4) * mebibyte, "the server has read most of it");
     assert.ok(
-      residentMib(served) < before + slackMib,
-      `${before} MiB before, ${residentMib(served)} MiB now`,
+      residentMib(server) < before + slackMib,
+      `${before} MiB before, ${residentMib(server)} MiB now`,
     );
     socket.socket.resume();
     await socket.message(() => socket.messages.filter(({ type }) => type === "pong").length === count);
@@ -59,15 +59,15 @@ function afterInitialisation(served: Served<PorticoProcess>): void {
   });
 
   test("so do WebSocket pings", async () => {
-    const socket = await TestSocket.ready(served.portico);
-    const before = residentMib(served);
+    const socket = await TestSocket.ready(server.portico);
+    const before = residentMib(server);
     socket.socket.pause();
     repeat(100_000, () => socket.socket.ping("x".repeat(125)));
     await settled(socket);
     assert.ok(socket.socket.bufferedAmount > mebibyte, "the server has read all of it");
     assert.ok(
-      residentMib(served) < before + slackMib,
-      `${before} MiB before, ${residentMib(served)} MiB now`,
+      residentMib(server) < before + slackMib,
+      `${before} MiB before, ${residentMib(server)} MiB now`,
     );
     socket.socket.resume();
     socket.send({ type: "ping" });
@@ -77,16 +77,16 @@ function afterInitialisation(served: Served<PorticoProcess>): void {
 
   test("operations of a client that does not read wait, and all have results once it reads", async () => {
     const body = "x".repeat(99_000);
-    await Promise.all(repeat(40, () => served.create("/posts", { title: "Long", body })));
-    const socket = await TestSocket.ready(served.portico);
-    const before = residentMib(served);
+    await Promise.all(repeat(40, () => server.create("/posts", { title: "Long", body })));
+    const socket = await TestSocket.ready(server.portico);
+    const before = residentMib(server);
     socket.socket.pause();
     // 400 MB of results, if all were produced at once.
     const count = 100;
     repeat(count, (number) => socket.subscribe(`q${number}`, "{ posts(limit: 40) { id body } }"));
     let peak = before;
     for (const until = Date.now() + 2_000; Date.now() < until; await sleep(20))
-      peak = Math.max(peak, residentMib(served));
+      peak = Math.max(peak, residentMib(server));
     assert.ok(peak < before + 5 * slackMib, `${before} MiB before, ${peak} MiB at the peak`);
     socket.socket.resume();
     await socket.message(() => socket.messages.filter(({ type }) => type === "complete").length === count);
@@ -95,16 +95,16 @@ function afterInitialisation(served: Served<PorticoProcess>): void {
   });
 
   test("a client that disconnects while its operations wait leaves nothing open", async () => {
-    const socket = await TestSocket.ready(served.portico);
+    const socket = await TestSocket.ready(server.portico);
     socket.socket.pause();
     repeat(60, (number) => socket.subscribe(`q${number}`, "{ posts(limit: 40) { id body } }"));
     await sleep(500);
     socket.socket.terminate();
-    const other = await TestSocket.ready(served.portico);
+    const other = await TestSocket.ready(server.portico);
     other.subscribe("1", "{ __typename }");
     await other.message(({ type }) => type === "complete");
     await other.close();
-    assert.doesNotMatch(served.portico.output, /"level":(50|60)/);
+    assert.doesNotMatch(server.portico.output, /"level":(50|60)/);
   });
 }
 

@@ -43,9 +43,9 @@ test("the generated types match the schema", () => {
 });
 
 onEachDatabase("GraphQL clients", (database) => {
-  const served = serve(database);
-  const address = (): string => `${served.url}/graphql`;
-  const authorization = (): string => `Bearer ${served.portico.key}`;
+  const server = serve(database);
+  const address = (): string => `${server.url}/graphql`;
+  const authorization = (): string => `Bearer ${server.portico.key}`;
 
   const urql = (): UrqlClient => {
     const socket = createSocketClient({
@@ -151,7 +151,7 @@ onEachDatabase("GraphQL clients", (database) => {
   /** The protocol does not report that a subscription has started. */
   async function createUntilReceived(title: string, titles: readonly string[]): Promise<void> {
     for (const until = Date.now() + 10_000; Date.now() < until && !titles.includes(title); await sleep(100))
-      await served.create("/posts", { title });
+      await server.create("/posts", { title });
     assert.ok(titles.includes(title), `received: ${titles.join()}`);
   }
 });

@@ -8,17 +8,17 @@ import { serve } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
 
 onEachDatabase("GraphQL connections", (database) => {
-  const served = serve(database, { prepare: fillPosts });
+  const server = serve(database, { prepare: fillPosts });
   const page = async (args: string, selection = "edges { cursor node { id } } pageInfo { ...All }") => {
     const fragment = "fragment All on PageInfo { hasNextPage hasPreviousPage startCursor endCursor }";
     const definition = selection.includes("...All") ? fragment : "";
-    const data = await dataOf(served, `{ page: postsConnection(${args}) { ${selection} } } ${definition}`);
+    const data = await dataOf(server, `{ page: postsConnection(${args}) { ${selection} } } ${definition}`);
     return data.page;
   };
   type Edges = readonly { cursor: string; node: { id: string } }[];
   const ids = (edges: Edges): string[] => edges.map(({ node }) => node.id);
   const allIds = async (query = ""): Promise<string[]> =>
-    (await served.request(`/posts?limit=100&fields=id${query}`)).body.data.map(
+    (await server.request(`/posts?limit=100&fields=id${query}`)).body.data.map(
       ({ id }: { id: string }) => id,
     );
 
@@ -56,12 +56,12 @@ onEachDatabase("GraphQL connections", (database) => {
   }
 
   test("cursors are interchangeable with those of REST", async () => {
-    const { pagination } = (await served.request("/posts?limit=3&status=published")).body;
+    const { pagination } = (await server.request("/posts?limit=3&status=published")).body;
     const filter = "filter: { status: published }";
     const { edges } = await page(`first: 3, ${filter}, after: "${pagination.nextCursor}"`);
     const all = await allIds("&status=published");
     assert.deepEqual(ids(edges), all.slice(3, 6));
-    const rest = await served.request(`/posts?limit=3&status=published&cursor=${edges[2].cursor}`);
+    const rest = await server.request(`/posts?limit=3&status=published&cursor=${edges[2].cursor}`);
     assert.deepEqual(
       rest.body.data.map(({ id }: { id: string }) => id),
       all.slice(6, 9),
@@ -69,10 +69,10 @@ onEachDatabase("GraphQL connections", (database) => {
   });
 
   test("cursors of /posts/{id}/comments are valid for the comments of a post", async () => {
-    const [post] = (await served.request("/posts?limit=1")).body.data;
-    const { body } = await served.request(`/posts/${post.id}/comments?limit=1`);
+    const [post] = (await server.request("/posts?limit=1")).body.data;
+    const { body } = await server.request(`/posts/${post.id}/comments?limit=1`);
     const data = await dataOf(
-      served,
+      server,
       `{ page: commentsConnection(postId: "${post.id}", first: 1, after: "${body.pagination.nextCursor}") { edges { node { body } } } }`,
     );
     assert.deepEqual(data.page.edges, [{ node: { body: "second" } }]);
@@ -82,7 +82,7 @@ onEachDatabase("GraphQL connections", (database) => {
     const { edges } = await page("first: 100, filter: { status: [draft, archived] }");
     assert.deepEqual(ids(edges), await allIds("&status=draft&status=archived"));
     const data = await dataOf(
-      served,
+      server,
       '{ page: deploymentsConnection(filter: { createdAtGte: "2020-01-01T00:00:00Z", createdAtLt: "2999-01-01T00:00:00+02:00" }) { edges { node { ref } } } }',
     );
     assert.deepEqual(data.page.edges, [{ node: { ref: "main" } }]);
@@ -123,7 +123,7 @@ onEachDatabase("GraphQL connections", (database) => {
     test(`${fact} is an error with the path of the field`, async () => {
       const { pageInfo } = await page("first: 1");
       const query = `{ page: postsConnection(${args.replace("CURSOR", pageInfo.endCursor)}) { edges { cursor } } }`;
-      const answer = await requestGraphql(served, query);
+      const answer = await requestGraphql(server, query);
       assert.equal(answer.body.data, null);
       expectError(answer, { code, path: ["page"] });
     });

@@ -8,7 +8,7 @@ import { runCommand, serve } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
 
 onEachDatabase("GraphQL of declared resources", (database) => {
-  const served = serve(database, { cwd: resolve(import.meta.dirname, "../../fixtures/workshop") });
+  const server = serve(database, { cwd: resolve(import.meta.dirname, "../../fixtures/workshop") });
 
   test("a row that a policy hides is null in references and missing from lists", async () => {
     const words = [
@@ -22,40 +22,40 @@ onEachDatabase("GraphQL of declared resources", (database) => {
       "correct horse",
     ];
     const options = { cwd: resolve(import.meta.dirname, "../../fixtures/workshop") };
-    const { user: mary } = await runCommand(served.workspace, words, options);
+    const { user: mary } = await runCommand(server.workspace, words, options);
     const scopes = "diaries:read,diaries:write,diary-pages:read,diary-pages:write,users:read";
     const named = ["key", "create", "--name", "Hers", "--scopes", scopes, "--user", mary.id];
-    const { key } = await runCommand(served.workspace, named, options);
+    const { key } = await runCommand(server.workspace, named, options);
     const created = await dataOf(
-      served,
+      server,
       'mutation { createDiary(input: { text: "Hers" }) { id owner { name } } }',
       { key },
     );
     const { id } = created.createDiary;
     const page = await dataOf(
-      served,
+      server,
       `mutation { createDiaryPage(input: { diaryId: "${id}", text: "One" }) { id diary { text } } }`,
       { key },
     );
     assert.deepEqual(page.createDiaryPage.diary, { text: "Hers" });
     const query = `{ diaryPage(id: "${page.createDiaryPage.id}") { text diary { text } } diaries { text } diary(id: "${id}") { text } }`;
     const theirs = { diaryPage: { text: "One", diary: null }, diaries: [], diary: null };
-    assert.deepEqual(await dataOf(served, query), theirs);
+    assert.deepEqual(await dataOf(server, query), theirs);
     const hers = {
       diaryPage: { text: "One", diary: { text: "Hers" } },
       diaries: [{ text: "Hers" }],
       diary: { text: "Hers" },
     };
-    assert.deepEqual(await dataOf(served, query, { key }), hers);
+    assert.deepEqual(await dataOf(server, query, { key }), hers);
     expectError(
-      await requestGraphql(served, `mutation { updateDiary(id: "${id}", input: { text: "Mine" }) { id } }`),
+      await requestGraphql(server, `mutation { updateDiary(id: "${id}", input: { text: "Mine" }) { id } }`),
       {
         code: "not_found",
       },
     );
     expectError(
       await requestGraphql(
-        served,
+        server,
         `mutation { createDiary(input: { text: "Hers", ownerId: "${mary.id}" }) { id } }`,
       ),
       {
@@ -65,9 +65,9 @@ onEachDatabase("GraphQL of declared resources", (database) => {
   });
 
   test("in the sandbox, an error of a hook is returned without its stack", async () => {
-    const { createTool } = await dataOf(served, 'mutation { createTool(input: { name: "Saw" }) { id } }');
+    const { createTool } = await dataOf(server, 'mutation { createTool(input: { name: "Saw" }) { id } }');
     const answer = await requestGraphql(
-      served,
+      server,
       `mutation { createUse(input: { toolId: "${createTool.id}", purpose: "crash" }) { id } }`,
     );
     assert.equal(answer.status, 200);
@@ -75,7 +75,7 @@ onEachDatabase("GraphQL of declared resources", (database) => {
     expectError(answer, { code: "internal_error", message });
     assert.doesNotMatch(answer.text, /sk_test_inside|stack/);
     const forbidden = await requestGraphql(
-      served,
+      server,
       `mutation { createUse(input: { toolId: "${createTool.id}", purpose: "forbidden" }) { id } }`,
     );
     expectError(forbidden, { code: "forbidden", message: /Not for this purpose/ });
@@ -83,7 +83,7 @@ onEachDatabase("GraphQL of declared resources", (database) => {
 
   test("fields can have names of Object.prototype", async () => {
     const { createOddity } = await dataOf(
-      served,
+      server,
       'mutation { createOddity(input: { constructor: "x" }) { constructor toString valueOf hasOwnProperty } }',
     );
     assert.deepEqual(Object.entries(createOddity), [
@@ -93,7 +93,7 @@ onEachDatabase("GraphQL of declared resources", (database) => {
       ["hasOwnProperty", false],
     ]);
     const { page } = await dataOf(
-      served,
+      server,
       '{ page: odditiesConnection(filter: { constructor: ["x"] }, sort: TO_STRING_ASC) { edges { node { constructor } } } }',
     );
     assert.deepEqual(page.edges, [{ node: { constructor: "x" } }]);

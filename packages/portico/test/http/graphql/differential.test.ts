@@ -18,26 +18,26 @@ const documents = randomRuns(700, 200, "PORTICO_TEST_DOCUMENTS");
 const env = { PORTICO_REQUEST_LOG_DAYS: "0", ...referenceSettings };
 
 onEachDatabase("compiled and reference results for the service", (database) => {
-  const served = serve(database, { env, prepare: fillService });
-  differential(served, projectFolder);
+  const server = serve(database, { env, prepare: fillService });
+  differential(server, projectFolder);
 });
 
 onEachDatabase("compiled and reference results for a custom declaration", (database) => {
   const cwd = resolve(import.meta.dirname, "../../fixtures/workshop");
-  const served = serve(database, { env, cwd, prepare: fillWorkshop });
-  differential(served, cwd);
+  const server = serve(database, { env, cwd, prepare: fillWorkshop });
+  differential(server, cwd);
 });
 
-function differential(served: Served, cwd: string): void {
+function differential(server: Served, cwd: string): void {
   let reference: Reference;
   let schema: GraphQLSchema;
   let known: Known;
   before(async () => {
-    const { body } = await send(served, getIntrospectionQuery());
+    const { body } = await send(server, getIntrospectionQuery());
     schema = buildClientSchema(body.data);
-    known = await learn(served, schema);
-    const [me] = (await served.request("/users?sort=createdAt")).body.data;
-    reference = await openReference(served.workspace, cwd, me.id);
+    known = await learn(server, schema);
+    const [me] = (await server.request("/users?sort=createdAt")).body.data;
+    reference = await openReference(server.workspace, cwd, me.id);
   });
   after(() => reference.close());
 
@@ -47,7 +47,7 @@ function differential(served: Served, cwd: string): void {
       fc.asyncProperty(fc.array(fc.nat(), { minLength: 40, maxLength: 160 }), async (numbers) => {
         const document = randomDocument(schema, known, numbers);
         const { text, variables } = document;
-        const compiled = await send(served, text, variables);
+        const compiled = await send(server, text, variables);
         const expected = await reference.execute(text, variables);
         const context = `${text}\n${JSON.stringify(variables)}`;
         assertSameErrors(compiled.body, expected, context);
@@ -77,17 +77,17 @@ function textsOf(errors: readonly object[] = []): string[] {
   return errors.map((error) => JSON.stringify(error)).sort();
 }
 
-function send(served: Served, query: string, variables: object = {}): Promise<Answer> {
-  return served.request("/graphql", { body: { query, variables } });
+function send(server: Served, query: string, variables: object = {}): Promise<Answer> {
+  return server.request("/graphql", { body: { query, variables } });
 }
 
 /** Existing ids and cursors of every type. */
-async function learn(served: Served, schema: GraphQLSchema): Promise<Known> {
+async function learn(server: Served, schema: GraphQLSchema): Promise<Known> {
   const ids: string[] = [];
   const cursors: string[] = [];
   for (const [name, field] of Object.entries(schema.getQueryType()!.getFields())) {
     if (!name.endsWith("Connection") || field.args.some(({ name }) => /.Id$/.test(name))) continue;
-    const { body } = await send(served, `{ page: ${name}(first: 3) { edges { cursor node { id } } } }`);
+    const { body } = await send(server, `{ page: ${name}(first: 3) { edges { cursor node { id } } } }`);
     for (const { cursor, node } of body.data.page.edges) {
       ids.push(node.id);
       cursors.push(cursor);
@@ -99,25 +99,25 @@ async function learn(served: Served, schema: GraphQLSchema): Promise<Known> {
 /** Strings with and without characters that JSON escapes. */
 const texts = ['On "the" \\ way', "line\nbreak\t\u0001", "ünïcödé 🙂 \u2028", "On the Plain"];
 
-async function fillService(served: Served): Promise<void> {
-  const mary = await served.create("/users", { name: texts[2], email: "mary@example.com" });
-  const project = await served.create("/v1/projects", { name: texts[0] });
+async function fillService(server: Served): Promise<void> {
+  const mary = await server.create("/users", { name: texts[2], email: "mary@example.com" });
+  const project = await server.create("/v1/projects", { name: texts[0] });
   for (const [index, title] of texts.entries()) {
     const authorId = index % 2 === 0 ? { authorId: mary.id } : {};
-    const post = await served.create("/posts", { title, body: texts.join("\n"), ...authorId });
-    for (const body of texts) await served.create(`/posts/${post.id}/comments`, { body, ...authorId });
+    const post = await server.create("/posts", { title, body: texts.join("\n"), ...authorId });
+    for (const body of texts) await server.create(`/posts/${post.id}/comments`, { body, ...authorId });
     const url = index % 2 === 0 ? { url: "https://example.com/?a=b" } : {};
-    await served.create("/v1/deployments", { projectId: project.id, ref: `r${index}`, ...url });
+    await server.create("/v1/deployments", { projectId: project.id, ref: `r${index}`, ...url });
   }
-  const theirs = await makeTenant(served.workspace);
-  await served.create("/posts", { title: "Theirs, on the other side" }, { key: theirs.key });
+  const theirs = await makeTenant(server.workspace);
+  await server.create("/posts", { title: "Theirs, on the other side" }, { key: theirs.key });
 }
 
-async function fillWorkshop(served: Served): Promise<void> {
-  const mary = await served.create("/users", { name: "Mary", email: "mary@example.com" });
-  const [me] = (await served.request("/users?sort=createdAt")).body.data;
+async function fillWorkshop(server: Served): Promise<void> {
+  const mary = await server.create("/users", { name: "Mary", email: "mary@example.com" });
+  const [me] = (await server.request("/users?sort=createdAt")).body.data;
   for (const [index, name] of texts.entries()) {
-    const tool = await served.create("/tools", {
+    const tool = await server.create("/tools", {
       name,
       weight: index === 0 ? null : index * 1.25,
       count: 0,
@@ -126,10 +126,10 @@ async function fillWorkshop(served: Served): Promise<void> {
       meta: { [name]: [1, 1e21, 0.1, null, true, { deep: name }] },
       notes: [null, "text", 7, [name]][index],
     });
-    await served.create(`/tools/${tool.id}/uses`, { purpose: name, byId: index % 2 === 0 ? mary.id : me.id });
-    await served.create("/oddities", { constructor: index === 0 ? null : name });
-    await served.create("/latters", { name, colour: index === 0 ? null : "red" });
+    await server.create(`/tools/${tool.id}/uses`, { purpose: name, byId: index % 2 === 0 ? mary.id : me.id });
+    await server.create("/oddities", { constructor: index === 0 ? null : name });
+    await server.create("/latters", { name, colour: index === 0 ? null : "red" });
   }
-  const diary = await served.create("/diaries", { text: "Mine", ownerId: me.id });
-  await served.create(`/diaries/${diary.id}/diary-pages`, { text: "One" });
+  const diary = await server.create("/diaries", { text: "Mine", ownerId: me.id });
+  await server.create(`/diaries/${diary.id}/diary-pages`, { text: "One" });
 }

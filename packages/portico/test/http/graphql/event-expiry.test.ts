@@ -13,7 +13,7 @@ const users = "subscription { userCreated { name } }";
 
 onEachDatabase("expired events", (database) => {
   let workspace: Workspace;
-  let served: Portico;
+  let server: Portico;
   let reader: DatabaseReader;
   let lastPost = 0;
 
@@ -27,12 +27,12 @@ onEachDatabase("expired events", (database) => {
     await age("resource = 'post'", 31);
     await copies(700, 31);
     await copies(5, 29);
-    served = await Portico.start(workspace, { env, key: first.key });
+    server = await Portico.start(workspace, { env, key: first.key });
     const isDone = async (): Promise<boolean> => (await count(`created_at < '${daysAgo(30)}'`)) === 0;
     for (let n = 0; n < 100 && !(await isDone()); n += 1) await sleep(100);
   });
   after(async () => {
-    await served?.stop();
+    await server?.stop();
     await reader?.close();
     await workspace?.remove();
   });
@@ -56,9 +56,9 @@ onEachDatabase("expired events", (database) => {
     return reader.write(`insert into events (${columns}) values ${rows.join()}`);
   };
   const resume = (query: string, lastEventId: number): Promise<TestStream> =>
-    TestStream.open(served, query, { extensions: { lastEventId: String(lastEventId) } });
+    TestStream.open(server, query, { extensions: { lastEventId: String(lastEventId) } });
   const assertReceives = async (stream: TestStream, title: string): Promise<void> => {
-    await served.request("/posts", { body: { title } });
+    await server.request("/posts", { body: { title } });
     const [result] = await stream.results(1);
     assert.equal(result.data?.postCreated.title, title, JSON.stringify(result));
     stream.close();
@@ -93,13 +93,13 @@ onEachDatabase("expired events", (database) => {
   test("the newest event is kept, so that the last id stays known", async () => {
     const [[newest]] = (await numbers("select max(sequence) from events")) as [[number]];
     await age("true", 31);
-    await served.stop();
-    served = await Portico.start(workspace, { env, key: served.key });
+    await server.stop();
+    server = await Portico.start(workspace, { env, key: server.key });
     for (let n = 0; n < 100 && (await count("true")) > 1; n += 1) await sleep(100);
     assert.deepEqual(await numbers("select sequence from events"), [[newest]]);
     await assertReceives(await resume(posts, newest!), "Later");
   });
 
   test("a new subscription receives events", async () =>
-    assertReceives(await TestStream.open(served, posts), "Anew"));
+    assertReceives(await TestStream.open(server, posts), "Anew"));
 });

@@ -13,28 +13,28 @@ const maxWaitMs = 1_500;
 const maxGrowthMib = 256;
 
 onEachDatabase("the most expensive GraphQL operations", (database) => {
-  const served = serveProcess(database, { env: { PORTICO_REQUEST_LOG_DAYS: "0" } });
+  const server = serveProcess(database, { env: { PORTICO_REQUEST_LOG_DAYS: "0" } });
   const rows = { postId: "", userId: "" };
   /** Has the scope to read posts, but not users. */
   let key: string;
   before(async () => {
-    const [me] = (await served.request("/users?sort=createdAt")).body.data;
+    const [me] = (await server.request("/users?sort=createdAt")).body.data;
     rows.userId = me.id;
     for (let count = 0; count < 60; count += 1) {
       const post = { title: `A word ${count}`, body: "lorem ipsum ".repeat(700), authorId: me.id };
-      rows.postId = (await served.create("/posts", post)).id;
+      rows.postId = (await server.create("/posts", post)).id;
     }
     const words = ["key", "create", "--name", "Some", "--scopes", "posts:read", "--rate-limit", "1000000"];
-    ({ key } = await runCommand(served.workspace, [...words, "--rate-window", "60"]));
+    ({ key } = await runCommand(server.workspace, [...words, "--rate-window", "60"]));
   });
 
   test("other requests are answered while they run, and memory stays bounded", async (context) => {
-    const { pid } = served.portico;
+    const { pid } = server.portico;
     const before = rssMib(pid);
     for (const [name, document] of Object.entries(expensiveDocuments(rows))) {
       const isForbidden = name.startsWith("a missing scope");
       const options = { body: document, ...(isForbidden && { key }) };
-      const { waitedMs, answer } = await besideOthers(() => served.request("/graphql", options));
+      const { waitedMs, answer } = await besideOthers(() => server.request("/graphql", options));
       const growth = rssMib(pid) - before;
       const measurement = `${name}: others waited ${waitedMs} ms, ${growth} MiB more, ${answer.text.length} characters`;
       context.diagnostic(measurement);
@@ -42,7 +42,7 @@ onEachDatabase("the most expensive GraphQL operations", (database) => {
       assert.ok(waitedMs < maxWaitMs, measurement);
       assert.ok(growth < maxGrowthMib, measurement);
     }
-    const errors = served.portico.output.split("\n").filter((line) => /^\{"level":[56]0/.test(line));
+    const errors = server.portico.output.split("\n").filter((line) => /^\{"level":[56]0/.test(line));
     assert.deepEqual(errors, []);
   });
 
@@ -55,7 +55,7 @@ onEachDatabase("the most expensive GraphQL operations", (database) => {
     let waitedMs = 0;
     while (!isDone) {
       const began = performance.now();
-      assert.equal((await served.request(`/posts/${rows.postId}?fields=id`)).status, 200);
+      assert.equal((await server.request(`/posts/${rows.postId}?fields=id`)).status, 200);
       waitedMs = Math.max(waitedMs, Math.round(performance.now() - began));
       await sleep(10);
     }

@@ -20,12 +20,12 @@ const decoders: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
 };
 
 onOneDatabase("files of GraphiQL", (database) => {
-  const served = serve(database);
+  const server = serve(database);
 
   /** Returns the encoded response. `fetch` would decode it. */
   function get(path: string, headers: Record<string, string> = {}, method = "GET"): Promise<Received> {
     return new Promise((resolve, reject) => {
-      const sent = httpRequest(served.url + path, { method, headers }, (response) => {
+      const sent = httpRequest(server.url + path, { method, headers }, (response) => {
         const chunks: Buffer[] = [];
         response.on("data", (chunk) => chunks.push(chunk));
         response.on("end", () => {
@@ -125,6 +125,6 @@ onOneDatabase("files of GraphiQL", (database) => {
     }
     assert.equal(refused?.status, 429);
     assert.ok(Number(refused.headers["retry-after"]) > 0);
-    assert.equal((await served.request("/posts")).status, 200);
+    assert.equal((await server.request("/posts")).status, 200);
   });
 });

@@ -12,9 +12,9 @@ const legacy = "application/json; charset=utf-8";
 const modern = "application/graphql-response+json; charset=utf-8";
 
 onOneDatabase("GraphQL over HTTP", (database) => {
-  const served = serve(database);
+  const server = serve(database);
 
-  for (const audit of serverAudits({ url: () => served.url + path, fetchFn: withKey })) {
+  for (const audit of serverAudits({ url: () => server.url + path, fetchFn: withKey })) {
     test(`audit ${audit.id}: ${audit.name}`, async () => {
       const result = await audit.fn();
       assert.equal(result.status, "ok", "reason" in result ? result.reason : "");
@@ -22,14 +22,14 @@ onOneDatabase("GraphQL over HTTP", (database) => {
   }
   /** The audits send no credentials, so they are added here. */
   function withKey(url: string, init: RequestInit = {}): Promise<Response> {
-    const headers = { ...(init.headers as object), authorization: `Bearer ${served.portico.key}` };
+    const headers = { ...(init.headers as object), authorization: `Bearer ${server.portico.key}` };
     return fetch(url, { ...init, headers });
   }
 
   const query = "{ __typename }";
   const ok = { status: 200, answer: { data: { __typename: "Query" } } } as const;
   const accepting = (accept: string) => ({ headers: { accept } });
-  scenarios(served, [
+  scenarios(server, [
     {
       fact: "the response to a query is JSON",
       path,
@@ -122,13 +122,13 @@ onOneDatabase("GraphQL over HTTP", (database) => {
   ]);
 
   test("a mutation with GET is 405 and changes no data", async () => {
-    const before = await served.request("/posts");
+    const before = await server.request("/posts");
     const mutation = 'mutation { createPost(input: { title: "By GET" }) { id } }';
-    const answer = await served.request(`${path}?query=${encodeURIComponent(mutation)}`);
+    const answer = await server.request(`${path}?query=${encodeURIComponent(mutation)}`);
     assert.equal(answer.status, 405);
     assert.equal(answer.headers.get("allow"), "POST");
     assert.equal(answer.body.errors[0].extensions.code, "method_not_allowed");
-    assert.equal((await served.request("/posts")).text, before.text);
+    assert.equal((await server.request("/posts")).text, before.text);
   });
 
   for (const [fact, body, message] of [
@@ -153,7 +153,7 @@ onOneDatabase("GraphQL over HTTP", (database) => {
     ],
   ] as const) {
     test(`${fact} is a 400 with the error format of GraphQL`, async () => {
-      const answer = await served.request(path, {
+      const answer = await server.request(path, {
         body,
         headers: { accept: "application/graphql-response+json" },
       });
@@ -164,7 +164,7 @@ onOneDatabase("GraphQL over HTTP", (database) => {
   }
 
   test("a request keeps its id, as in REST", async () => {
-    const answer = await served.request(path, { body: { query }, headers: { "x-request-id": "order-17" } });
+    const answer = await server.request(path, { body: { query }, headers: { "x-request-id": "order-17" } });
     assert.equal(answer.headers.get("x-request-id"), "order-17");
   });
 
@@ -175,7 +175,7 @@ onOneDatabase("GraphQL over HTTP", (database) => {
       sha256Hash: createHash("sha256").update(document).digest("hex"),
     };
     const send = (more: object) =>
-      served.request(path, { body: { ...more, extensions: { persistedQuery } } });
+      server.request(path, { body: { ...more, extensions: { persistedQuery } } });
     const unknown = await send({});
     assert.equal(unknown.body.errors[0].message, "PersistedQueryNotFound");
     assert.equal(unknown.body.errors[0].extensions.code, "not_found");
@@ -190,7 +190,7 @@ onOneDatabase("GraphQL over HTTP", (database) => {
   test("an invalid digest is rejected", async () => {
     for (const sha256Hash of ["", "x", "g".repeat(64), "a".repeat(65), { toString: 1 }]) {
       const body = { extensions: { persistedQuery: { version: 1, sha256Hash } } };
-      const answer = await served.request(path, { body });
+      const answer = await server.request(path, { body });
       assert.equal(answer.status, 400);
       assert.match(answer.body.errors[0].message, /`sha256Hash` of 64 hexadecimal digits/);
     }
@@ -200,7 +200,7 @@ onOneDatabase("GraphQL over HTTP", (database) => {
     const named = "query=%7B__typename%7D";
     const wrong = [`${named}&${named}`, "query=%zz", `${named}&variables=%ff`, `${named}&operationName=%`];
     for (const query of wrong) {
-      const { status, body } = await served.request(`${path}?${query}`);
+      const { status, body } = await server.request(`${path}?${query}`);
       assert.equal(status, 400, query);
       assert.equal(body.errors[0].extensions.code, "malformed_request");
     }
@@ -208,7 +208,7 @@ onOneDatabase("GraphQL over HTTP", (database) => {
 
   test("a browser gets GraphiQL without a credential, and loads nothing from other hosts", async () => {
     const accept = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8";
-    const answer = await fetch(served.url + path, { headers: { accept } });
+    const answer = await fetch(server.url + path, { headers: { accept } });
     assert.equal(answer.status, 200);
     assert.match(answer.headers.get("content-type")!, /^text\/html/);
     const policy = answer.headers.get("content-security-policy")!;
@@ -220,7 +220,7 @@ onOneDatabase("GraphQL over HTTP", (database) => {
   });
 
   test("a POST request that prefers HTML gets JSON", async () => {
-    const answer = await served.request(path, {
+    const answer = await server.request(path, {
       body: { query },
       ...accepting("text/html, application/json;q=0.5"),
     });

@@ -19,14 +19,14 @@ const schemas = (count: number): string =>
   `{ ${Array.from({ length: count }, (_, index) => `a${index}: __schema { types { name kind fields { name } } }`).join(" ")} }`;
 
 onOneDatabase("the cost of introspection", (database) => {
-  const served = serve(database);
+  const server = serve(database);
 
   /** Runs a query with a new key. @returns the tokens it cost */
   async function spend(query: string, tokens: number) {
     const words = ["key", "create", "--name", "Counted", "--scopes", "posts:read"];
     const limits = ["--rate-limit", String(tokens), "--rate-window", "86400"];
-    const { key } = await runCommand(served.workspace, [...words, ...limits]);
-    const answer = await requestGraphql(served, query, { key });
+    const { key } = await runCommand(server.workspace, [...words, ...limits]);
+    const answer = await requestGraphql(server, query, { key });
     const left = Number(/r=(\d+)/.exec(answer.headers.get("ratelimit") ?? "")?.[1]);
     return { answer, spent: tokens - left };
   }
@@ -35,7 +35,7 @@ onOneDatabase("the cost of introspection", (database) => {
     const { answer, spent } = await spend(usualQuestion, 1_000);
     assert.deepEqual(validateSchema(buildClientSchema(answer.body.data)), []);
     assert.ok(spent >= 2 && spent <= 5, `${spent} tokens`);
-    assert.equal((await requestGraphql(served, usualQuestion)).text, answer.text);
+    assert.equal((await requestGraphql(server, usualQuestion)).text, answer.text);
   });
 
   test("each __schema and __type field costs a token", async () => {
@@ -53,9 +53,9 @@ onOneDatabase("the cost of introspection", (database) => {
   });
 
   test("the cost in the response includes them", async () => {
-    const { body } = await requestGraphql(served, schemas(3), { extensions: { cost: true } });
+    const { body } = await requestGraphql(server, schemas(3), { extensions: { cost: true } });
     assert.equal(body.extensions.cost, 300);
-    const { body: refused } = await requestGraphql(served, schemas(251));
+    const { body: refused } = await requestGraphql(server, schemas(251));
     assert.match(refused.errors[0].message, /^The operation has more than 1000 fields|a cost of 25100/);
   });
 });

@@ -228,12 +228,12 @@ const documents: readonly Bad[] = [
 ];
 
 onOneDatabase("invalid GraphQL operations", (database) => {
-  const served = serve(database);
+  const server = serve(database);
 
   for (const { fact, query, code = "validation_error", variables, ...expected } of documents) {
     test(`${fact} is rejected quickly`, async () => {
       const started = performance.now();
-      const answer = await requestGraphql(served, query, {
+      const answer = await requestGraphql(server, query, {
         headers: modern,
         ...(variables && { variables }),
       });
@@ -248,34 +248,34 @@ onOneDatabase("invalid GraphQL operations", (database) => {
   }
 
   test("with the media type application/json, the status is 200", async () => {
-    const answer = await requestGraphql(served, "{ posts { tittle } }");
+    const answer = await requestGraphql(server, "{ posts { tittle } }");
     assert.equal(answer.status, 200);
     expectError(answer, { code: "validation_error" });
   });
 
   test("operations at the limits succeed", async () => {
     const inner = `${"author { posts(first: 1) { ".repeat(6)}author { id }${" } }".repeat(6)}`;
-    const { posts } = await dataOf(served, `{ posts(limit: 1) { ${inner} } }`);
+    const { posts } = await dataOf(server, `{ posts(limit: 1) { ${inner} } }`);
     assert.ok(posts[0].author.posts[0].author.posts[0].author);
-    await dataOf(served, `{ ${many(1_000, (index) => `a${index}: __typename`)} }`);
-    await dataOf(served, "{ posts(limit: 100) { comments(first: 100) { id author { id } } } }");
+    await dataOf(server, `{ ${many(1_000, (index) => `a${index}: __typename`)} }`);
+    await dataOf(server, "{ posts(limit: 100) { comments(first: 100) { id author { id } } } }");
   });
 
   test("variables of almost 1 MiB are accepted, and larger bodies are 413", async () => {
     const padded = (size: number) => ({ variables: { unused: "x".repeat(size) } });
-    assert.deepEqual(await dataOf(served, "{ __typename }", padded(1_000_000)), { __typename: "Query" });
-    assert.equal((await requestGraphql(served, "{ __typename }", padded(1_100_000))).status, 413);
+    assert.deepEqual(await dataOf(server, "{ __typename }", padded(1_000_000)), { __typename: "Query" });
+    assert.equal((await requestGraphql(server, "{ __typename }", padded(1_100_000))).status, 413);
   });
 
   test("strings that cannot be stored are rejected or match nothing", async () => {
     const query =
       "query ($text: String!, $id: ID!) { search(q: $text) { __typename } user(id: $id) { id } node(id: $id) { id } }";
     for (const text of ["\u0000", "\ud800", "'; drop table posts; --", "\\", "%", '"']) {
-      const answer = await requestGraphql(served, query, { variables: { text, id: text } });
+      const answer = await requestGraphql(server, query, { variables: { text, id: text } });
       assert.equal(answer.status, 200, answer.text);
       assert.deepEqual(answer.body.data.user, null);
       const filtered = await requestGraphql(
-        served,
+        server,
         "query ($text: String!) { usersConnection(filter: { email: [$text] }) { edges { cursor } } }",
         { variables: { text } },
       );
@@ -284,9 +284,9 @@ onOneDatabase("invalid GraphQL operations", (database) => {
   });
 
   test("invalid documents do not delay other requests", async () => {
-    const bad = Array.from({ length: 20 }, () => requestGraphql(served, documents.at(-4)!.query));
+    const bad = Array.from({ length: 20 }, () => requestGraphql(server, documents.at(-4)!.query));
     const started = performance.now();
-    assert.equal((await served.request("/healthz")).status, 200);
+    assert.equal((await server.request("/healthz")).status, 200);
     assert.ok(performance.now() - started < 2_000);
     await Promise.all(bad);
   });
@@ -317,7 +317,7 @@ onOneDatabase("invalid GraphQL operations", (database) => {
     await fc.assert(
       fc.asyncProperty(text, fc.jsonValue(), fc.boolean(), async (query, json, isWhole) => {
         const body = isWhole ? JSON.stringify(json) : { query, variables: json, extensions: json };
-        const answer = await served.request("/graphql", { body, headers: modern });
+        const answer = await server.request("/graphql", { body, headers: modern });
         assert.ok(answer.status < 500, `${JSON.stringify(body)}: ${answer.text}`);
         assert.ok(answer.body.errors || answer.body.data || answer.body.error, answer.text);
       }),

@@ -13,7 +13,7 @@ const maxGrowthMib = 200;
 const atOnce = 3;
 
 onEachDatabase("large nested lists", (database) => {
-  const served = serveProcess(database, {
+  const server = serveProcess(database, {
     // PostgreSQL may exceed the default time limit for reads on a busy machine.
     env: { PORTICO_SLOW_READ_SECONDS: "60" },
     prepare: async (suite) => {
@@ -22,11 +22,11 @@ onEachDatabase("large nested lists", (database) => {
         await suite.create("/posts", { title: `Long ${count}`, body: "x".repeat(bodyLength), authorId });
     },
   });
-  const send = (query: string): Promise<Answer> => served.request("/graphql", { body: { query } });
+  const send = (query: string): Promise<Answer> => server.request("/graphql", { body: { query } });
   const code = ({ body }: Answer): string => body.errors[0].extensions.code;
 
   test("small rows with large nested lists are rejected and need little memory", async (context) => {
-    const { pid } = served.portico;
+    const { pid } = server.portico;
     const queries = [
       "{ posts(limit: 100) { author { posts(first: 24) { body } } } }",
       "{ postsConnection(first: 100) { edges { node { author { posts(first: 24) { body } } } } } }",
@@ -66,7 +66,7 @@ onEachDatabase("large nested lists", (database) => {
   });
 
   test("a single row with nested lists that are too large is rejected", async () => {
-    const { id } = (await served.request("/posts?limit=1")).body.data[0];
+    const { id } = (await server.request("/posts?limit=1")).body.data[0];
     const inner = "{ author { posts(first: 20) { author { posts(first: 12) { body } } } } }";
     const refused = await send(`{ post(id: "${id}") ${inner} }`);
     assert.equal(code(refused), "validation_error", refused.text.slice(0, 300));

@@ -8,10 +8,10 @@ import { serve } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
 
 onEachDatabase("GraphQL mutations", (database) => {
-  const served = serve(database, { prepare: fillPosts });
+  const server = serve(database, { prepare: fillPosts });
   test("a post is created, updated and deleted, and each mutation returns its selection", async () => {
     const { createPost } = await dataOf(
-      served,
+      server,
       'mutation { createPost(input: { title: "Made" }) { id title body status author { name } comments { id } } }',
     );
     assert.deepEqual(
@@ -20,39 +20,39 @@ onEachDatabase("GraphQL mutations", (database) => {
     );
     const { id } = createPost;
     const { updatePost } = await dataOf(
-      served,
+      server,
       "mutation ($id: ID!, $input: UpdatePostInput!) { updatePost(id: $id, input: $input) { t: title status __typename } }",
       { variables: { id, input: { status: "published" } } },
     );
     assert.deepEqual(updatePost, { t: "Made", status: "published", __typename: "Post" });
     const { deletePost } = await dataOf(
-      served,
+      server,
       `mutation { deletePost(id: "${id}") { title author { name } } }`,
     );
     assert.deepEqual(deletePost, { title: "Made", author: { name: "Ada Lovelace" } });
-    assert.equal((await served.request(`/posts/${id}`)).status, 404);
-    expectError(await requestGraphql(served, `mutation { deletePost(id: "${id}") { id } }`), {
+    assert.equal((await server.request(`/posts/${id}`)).status, 404);
+    expectError(await requestGraphql(server, `mutation { deletePost(id: "${id}") { id } }`), {
       code: "not_found",
     });
   });
 
   test("a comment is created for its post", async () => {
-    const [post] = (await served.request("/posts?limit=1")).body.data;
+    const [post] = (await server.request("/posts?limit=1")).body.data;
     const { createComment } = await dataOf(
-      served,
+      server,
       "mutation ($input: CreateCommentInput!) { createComment(input: $input) { body postId post { title } } }",
       { variables: { input: { postId: post.id, body: "here" } } },
     );
     assert.deepEqual(createComment, { body: "here", postId: post.id, post: { title: post.title } });
     expectError(
-      await requestGraphql(served, 'mutation { createComment(input: { postId: "x", body: "lost" }) { id } }'),
+      await requestGraphql(server, 'mutation { createComment(input: { postId: "x", body: "lost" }) { id } }'),
       { code: "not_found", path: ["createComment"] },
     );
   });
 
   test("mutations run in order, and none runs after a failure", async () => {
     const answer = await requestGraphql(
-      served,
+      server,
       `mutation {
         a: createProject(input: { name: "In turn" }) { slug }
         b: createProject(input: { name: "In turn" }) { slug }
@@ -61,14 +61,14 @@ onEachDatabase("GraphQL mutations", (database) => {
     );
     assert.equal(answer.body.data, null);
     expectError(answer, { code: "conflict", path: ["b"], details: [{ field: "slug", issue: "duplicate" }] });
-    const { body } = await served.request("/projects?fields=name");
+    const { body } = await server.request("/projects?fields=name");
     const names = body.data.map(({ name }: { name: string }) => name);
     assert.ok(names.includes("In turn") && !names.includes("Never"));
   });
 
   test("validation errors of an input have the details of REST", async () => {
     const answer = await requestGraphql(
-      served,
+      server,
       'mutation { createPost(input: { title: "", authorId: "x" }) { id } }',
     );
     expectError(answer, {
@@ -79,7 +79,7 @@ onEachDatabase("GraphQL mutations", (database) => {
         { field: "authorId", issue: "reference" },
       ],
     });
-    expectError(await requestGraphql(served, "mutation { createPost(input: { title: null }) { id } }"), {
+    expectError(await requestGraphql(server, "mutation { createPost(input: { title: null }) { id } }"), {
       code: "validation_error",
       message: /Expected value of non-null type "String!"|must not be null/,
     });
@@ -87,15 +87,15 @@ onEachDatabase("GraphQL mutations", (database) => {
 
   test("a new key is returned once, in the extensions", async () => {
     const { body } = await requestGraphql(
-      served,
+      server,
       'mutation { created: createApiKey(input: { name: "By GraphQL", scopes: ["posts:read"] }) { id status prefix } }',
     );
     const { key, warning } = body.extensions.revealed.created;
     assert.ok(key.startsWith(body.data.created.prefix));
     assert.match(warning, /not shown again/);
-    assert.equal((await dataOf(served, "{ posts(limit: 1) { title } }", { key })).posts.length, 1);
+    assert.equal((await dataOf(server, "{ posts(limit: 1) { title } }", { key })).posts.length, 1);
     const rotated = await requestGraphql(
-      served,
+      server,
       `mutation { other: rotateApiKey(id: "${body.data.created.id}", input: { overlapSeconds: 60 }) { id name owner { name } } }`,
     );
     const { other } = rotated.body.data;
@@ -104,12 +104,12 @@ onEachDatabase("GraphQL mutations", (database) => {
     assert.notEqual(other.id, body.data.created.id);
     const replacement = rotated.body.extensions.revealed.other.key;
     assert.equal(
-      (await dataOf(served, "{ posts(limit: 1) { title } }", { key: replacement })).posts.length,
+      (await dataOf(server, "{ posts(limit: 1) { title } }", { key: replacement })).posts.length,
       1,
     );
     const { errors } = (
       await requestGraphql(
-        served,
+        server,
         `mutation { rotateApiKey(id: "${other.id}", input: { overlapSeconds: -1 }) { id } }`,
       )
     ).body;
@@ -118,10 +118,10 @@ onEachDatabase("GraphQL mutations", (database) => {
       details: [{ field: "overlapSeconds", issue: "min" }],
     });
     const { deleteApiKey } = await dataOf(
-      served,
+      server,
       `mutation { deleteApiKey(id: "${body.data.created.id}") { status revokedAt } }`,
     );
     assert.equal(deleteApiKey.status, "revoked");
-    assert.equal((await requestGraphql(served, "{ __typename }", { key })).status, 401);
+    assert.equal((await requestGraphql(server, "{ __typename }", { key })).status, 401);
   });
 });

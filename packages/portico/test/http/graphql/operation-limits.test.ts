@@ -7,7 +7,7 @@ import { runCommand, serve } from "../../support/scenario.ts";
 import { onOneDatabase } from "../../support/server.ts";
 
 onOneDatabase("configured limits", (database) => {
-  const served = serve(database, {
+  const server = serve(database, {
     env: {
       PORTICO_GRAPHQL_DEPTH: "2",
       PORTICO_GRAPHQL_COST: "10",
@@ -22,12 +22,12 @@ onOneDatabase("configured limits", (database) => {
     [`{ ${"id ".repeat(41)}}`, /more than 40 tokens; the limit is 40/],
   ] as const) {
     test(`${query.slice(0, 60)} exceeds them`, async () => {
-      const { body } = await requestGraphql(served, query);
+      const { body } = await requestGraphql(server, query);
       assert.match(body.errors[0].message, message);
     });
   }
   test("an operation within them succeeds", async () => {
-    assert.equal((await dataOf(served, "{ posts(limit: 10) { id } }")).posts.length, 3);
+    assert.equal((await dataOf(server, "{ posts(limit: 10) { id } }")).posts.length, 3);
   });
 });
 
@@ -39,20 +39,20 @@ test("a limit that is not a number stops the start with a one-line error", async
 });
 
 onOneDatabase("cost and quota", (database) => {
-  const served = serve(database);
+  const server = serve(database);
 
   test("each 100 rows cost a token; an operation that costs too much is 429 and costs none", async () => {
     const words = ["key", "create", "--name", "Small", "--scopes", "posts:read,users:read"];
     const limits = ["--rate-limit", "10", "--rate-window", "86400"];
-    const { key } = await runCommand(served.workspace, [...words, ...limits]);
+    const { key } = await runCommand(server.workspace, [...words, ...limits]);
     const remaining = async (query: string) => {
-      const answer = await requestGraphql(served, query, { key });
+      const answer = await requestGraphql(server, query, { key });
       return [answer.status, answer.headers.get("ratelimit")];
     };
     assert.deepEqual(await remaining("{ posts(limit: 99) { id } }"), [200, '"default";r=9;t=8640']);
-    await requestGraphql(served, "{ posts(limit: 100) { author { id } posts: authorId } }", { key });
+    await requestGraphql(server, "{ posts(limit: 100) { author { id } posts: authorId } }", { key });
     const large = "{ posts(limit: 100) { author { posts(first: 10) { id } } } }";
-    const refused = await requestGraphql(served, large, { key });
+    const refused = await requestGraphql(server, large, { key });
     assert.equal(refused.status, 429);
     assert.match(refused.headers.get("retry-after") ?? "", /^\d+$/);
     expectError(refused, { code: "rate_limited" });

@@ -9,14 +9,14 @@ import { type Environment, makeWorkspace, PorticoProcess } from "../../support/s
 
 /** A server for one test. The database does not matter. */
 async function started(context: TestContext, env: Environment = {}): Promise<Served> {
-  const served = new Served();
-  served.workspace = await makeWorkspace("sqlite");
-  context.after(() => served.workspace.remove());
-  served.portico = await PorticoProcess.start(served.workspace, { env });
+  const server = new Served();
+  server.workspace = await makeWorkspace("sqlite");
+  context.after(() => server.workspace.remove());
+  server.portico = await PorticoProcess.start(server.workspace, { env });
   context.after(async () => {
-    await served.portico.stop();
+    await server.portico.stop();
   });
-  return served;
+  return server;
 }
 
 /** Sends the first fragment of a message. */
@@ -37,32 +37,32 @@ describe("incomplete messages", { concurrency: true }, () => {
   ] as const)
     test(`of more ${how} than the memory limit allows, the oldest are rejected`, async (context) => {
       // A quarter of it is for messages and bodies being received: 16 MiB.
-      const served = await started(context, { PORTICO_BUFFER_MIB: "64" });
+      const server = await started(context, { PORTICO_BUFFER_MIB: "64" });
       const sockets: TestSocket[] = [];
       for (let count = 0; count < 60; count += 1) {
-        const socket = await TestSocket.ready(served.portico);
+        const socket = await TestSocket.ready(server.portico);
         send(socket);
         sockets.push(socket);
       }
       const first = await sockets[0]!.closed();
       assert.ok([1013, 1006].includes(first.code), `${first.code}`);
       // The other connections have been closed before this response.
-      await served.create("/posts", { title: "Others are heard", body: "x".repeat(90_000) });
+      await server.create("/posts", { title: "Others are heard", body: "x".repeat(90_000) });
       await sleep(500);
       const open = sockets.filter(({ socket }) => socket.readyState === socket.OPEN);
       assert.ok(open.length > 8 && open.length < 20, `${open.length} are open`);
       assert.ok(open.includes(sockets.at(-1)!));
       await sleep(1_000);
-      assert.match(served.portico.output, /"bodiesRefused":\d+,"msg":"overloaded/);
-      assert.doesNotMatch(served.portico.output, /"level":(50|60)/);
+      assert.match(server.portico.output, /"bodiesRefused":\d+,"msg":"overloaded/);
+      assert.doesNotMatch(server.portico.output, /"level":(50|60)/);
     });
 
   test("request bodies and messages share the memory limit", async (context) => {
-    const served = await started(context, { PORTICO_BUFFER_MIB: "8" });
-    const first = await TestSocket.ready(served.portico);
+    const server = await started(context, { PORTICO_BUFFER_MIB: "8" });
+    const first = await TestSocket.ready(server.portico);
     begin(first, "x".repeat(900_000));
     await sleep(200);
-    const others = await Promise.all([1, 2].map(() => TestSocket.ready(served.portico)));
+    const others = await Promise.all([1, 2].map(() => TestSocket.ready(server.portico)));
     for (const other of others) begin(other, "x".repeat(900_000));
     const { code, reason } = await first.closed();
     assert.deepEqual({ code, reason }, { code: 1013, reason: "Too many messages are being received" });
@@ -73,14 +73,14 @@ describe("incomplete messages", { concurrency: true }, () => {
   });
 
   test("a message that is incomplete after 30 seconds is closed with 4400, whatever else is sent", async (context) => {
-    const served = await started(context);
-    const stalled = await TestSocket.ready(served.portico);
+    const server = await started(context);
+    const stalled = await TestSocket.ready(server.portico);
     begin(stalled, "x");
-    const trickling = await TestSocket.ready(served.portico);
+    const trickling = await TestSocket.ready(server.portico);
     begin(trickling, '{"type": "ping", "payload": {"x": "');
-    const frame = await TestSocket.ready(served.portico);
+    const frame = await TestSocket.ready(server.portico);
     beginFrame(frame, 1);
-    const slow = await TestSocket.ready(served.portico);
+    const slow = await TestSocket.ready(server.portico);
     const chatting = setInterval(() => {
       trickling.socket.ping();
       trickling.socket.send("x", { fin: false });

@@ -21,7 +21,7 @@ const queries = {
 };
 
 onEachDatabase("resumed subscriptions", (database) => {
-  const served = serveProcess(database, {
+  const server = serveProcess(database, {
     prepare: async (prepared) => {
       const body = "x".repeat(99_000);
       for (let title = 0; title < missed; title += 1)
@@ -31,7 +31,7 @@ onEachDatabase("resumed subscriptions", (database) => {
 
   for (const [what, query] of Object.entries(queries)) {
     test(`missed events are received in order, with ${what}`, async () => {
-      const socket = await TestSocket.ready(served.portico);
+      const socket = await TestSocket.ready(server.portico);
       socket.subscribe("1", query, { extensions });
       assert.deepEqual(
         titlesOf(await socket.results("1", seeded + missed)).slice(seeded),
@@ -41,14 +41,14 @@ onEachDatabase("resumed subscriptions", (database) => {
     });
 
     test(`a client that does not read needs little memory, with ${what}`, async () => {
-      const socket = await TestSocket.ready(served.portico);
-      const before = residentMib(served);
+      const socket = await TestSocket.ready(server.portico);
+      const before = residentMib(server);
       socket.socket.pause();
       for (let number = 0; number < subscriptions; number += 1)
         socket.subscribe(String(number), query, { extensions });
       let peak = before;
       for (const until = Date.now() + 3_000; Date.now() < until; await sleep(20))
-        peak = Math.max(peak, residentMib(served));
+        peak = Math.max(peak, residentMib(server));
       assert.ok(peak < before + slackMib, `${before} MiB before, ${peak} MiB at the peak`);
       socket.socket.terminate();
     });

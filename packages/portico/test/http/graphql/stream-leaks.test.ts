@@ -13,16 +13,16 @@ import { onOneDatabase } from "../../support/server.ts";
 const pairs = 150;
 
 onOneDatabase("subscriptions that end while they start", (database) => {
-  const served = serveProcess(database);
+  const server = serveProcess(database);
 
   test("subscribe and complete in one packet leave nothing open", async () => {
-    const socket = await TestSocket.ready(served.portico);
+    const socket = await TestSocket.ready(server.portico);
     for (let number = 0; number < pairs; number += 1)
       together(socket, () => {
         socket.subscribe(`s${number}`, createdPosts);
         socket.send({ id: `s${number}`, type: "complete" });
       });
-    await subscribes(served, "pairs");
+    await subscribes(server, "pairs");
     assert.deepEqual(
       socket.messages.filter(({ type }) => type === "error"),
       [],
@@ -32,14 +32,14 @@ onOneDatabase("subscriptions that end while they start", (database) => {
 
   test("a WebSocket that is closed while it subscribes leaves nothing open", async () => {
     for (let number = 0; number < pairs; number += 10) {
-      const sockets = await Promise.all(Array.from({ length: 10 }, () => TestSocket.ready(served.portico)));
+      const sockets = await Promise.all(Array.from({ length: 10 }, () => TestSocket.ready(server.portico)));
       for (const socket of sockets) {
         socket.subscribe("1", createdPosts);
         socket.socket.terminate();
       }
       await Promise.all(sockets.map((socket) => socket.closed()));
     }
-    await subscribes(served, "closed");
+    await subscribes(server, "closed");
   });
 
   for (const [what, leave] of [
@@ -50,16 +50,16 @@ onOneDatabase("subscriptions that end while they start", (database) => {
     test(`a client that requests an event stream and ${what} leaves nothing open`, async () => {
       for (let number = 0; number < pairs; number += 10) {
         const connections = await Promise.all(
-          Array.from({ length: 10 }, () => RawConnection.open(served.url, { stays: true })),
+          Array.from({ length: 10 }, () => RawConnection.open(server.url, { stays: true })),
         );
         // The second request is pipelined, so its response has no socket when the client disconnects.
         for (const connection of connections)
-          for (let times = 0; times < 2; times += 1) askForEvents(served, connection);
+          for (let times = 0; times < 2; times += 1) askForEvents(server, connection);
         await sleep(number % 20);
         for (const connection of connections) leave(connection);
         await Promise.all(connections.map((connection) => connection.isClosedWithin(5_000)));
       }
-      await subscribes(served, what);
+      await subscribes(server, what);
     });
 });
 
@@ -81,11 +81,11 @@ function askForEvents({ portico }: Served, connection: RawConnection): void {
 }
 
 /** Checks that a new subscription receives events. */
-async function subscribes(served: Served, title: string): Promise<void> {
+async function subscribes(server: Served, title: string): Promise<void> {
   await sleep(100);
-  await withStream(served.portico, createdPosts, {}, async (stream) => {
-    await served.create("/posts", { title });
+  await withStream(server.portico, createdPosts, {}, async (stream) => {
+    await server.create("/posts", { title });
     assert.deepEqual(titlesOf(await stream.results(1)), [title]);
   });
-  assert.doesNotMatch(served.portico.output, /"level":(50|60)/);
+  assert.doesNotMatch(server.portico.output, /"level":(50|60)/);
 }

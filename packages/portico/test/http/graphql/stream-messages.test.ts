@@ -16,13 +16,13 @@ const abyss = `${"[".repeat(200_000)}${"]".repeat(200_000)}`;
 const query = "{ __typename }";
 
 onEachDatabase("messages of stream clients", (database) => {
-  const served = serve(database);
-  describe("handshake", () => handshake(served));
-  describe("WebSocket", () => webSocket(served));
-  describe("lastEventId", () => lastEventId(served));
+  const server = serve(database);
+  describe("handshake", () => handshake(server));
+  describe("WebSocket", () => webSocket(server));
+  describe("lastEventId", () => lastEventId(server));
 });
 
-function handshake(served: Served): void {
+function handshake(server: Served): void {
   const key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==";
   const version = "Sec-WebSocket-Version: 13";
   for (const [what, method, headers, status] of [
@@ -35,7 +35,7 @@ function handshake(served: Served): void {
     test(`a handshake ${what} is ${status}`, async () => {
       const lines = ["Host: x", "Upgrade: websocket", "Connection: Upgrade", ...headers];
       const received = await exchange(
-        served.url,
+        server.url,
         `${method} /graphql HTTP/1.1\r\n${lines.map((line) => `${line}\r\n`).join("")}\r\n`,
       );
       const answer = parseAnswer(received);
@@ -44,7 +44,7 @@ function handshake(served: Served): void {
     });
 }
 
-function webSocket(served: Served): void {
+function webSocket(server: Served): void {
   const closedAfter = async (socket: TestSocket, message: object | string): Promise<number> => {
     socket.send(message);
     return (await socket.closed()).code;
@@ -62,14 +62,14 @@ function webSocket(served: Served): void {
     "x".repeat(16_385),
   ])
     test(`connection_init with ${JSON.stringify(authorization).slice(0, 40)} is closed with 4400`, async () => {
-      const socket = await TestSocket.open(served.portico);
+      const socket = await TestSocket.open(server.portico);
       assert.equal(await closedAfter(socket, { type: "connection_init", payload: { authorization } }), 4400);
     });
 
   test("two credentials in connection_init are closed with 4400", async () => {
-    const authorization = `Bearer ${served.portico.key}`;
+    const authorization = `Bearer ${server.portico.key}`;
     const payload = { authorization, Authorization: authorization };
-    const socket = await TestSocket.open(served.portico);
+    const socket = await TestSocket.open(server.portico);
     assert.equal(await closedAfter(socket, { type: "connection_init", payload }), 4400);
   });
 
@@ -95,16 +95,16 @@ function webSocket(served: Served): void {
   for (const message of wrong) {
     const text = typeof message === "string" ? message : JSON.stringify(message);
     test(`${text.slice(0, 100)} is closed with 4400`, async () => {
-      assert.equal(await closedAfter(await TestSocket.ready(served.portico), text), 4400);
+      assert.equal(await closedAfter(await TestSocket.ready(server.portico), text), 4400);
     });
   }
 
   test("none of them is logged as a server error", () => {
-    assert.doesNotMatch(served.portico.output, /"level":(50|60)/);
+    assert.doesNotMatch(server.portico.output, /"level":(50|60)/);
   });
 }
 
-function lastEventId(served: Served): void {
+function lastEventId(server: Served): void {
   for (const [value, issue] of [
     [poison, "type"],
     [["1"], "type"],
@@ -115,11 +115,11 @@ function lastEventId(served: Served): void {
     test(`${JSON.stringify(value)} is rejected`, async () => {
       const details = [{ field: "lastEventId", issue }];
       const extensions = { lastEventId: value };
-      const stream = await TestStream.open(served.portico, createdPosts, { extensions });
+      const stream = await TestStream.open(server.portico, createdPosts, { extensions });
       const [{ errors }] = await stream.results(1);
       assert.deepEqual(errors[0].extensions, { code: "validation_error", details });
       await stream.ended();
-      const socket = await TestSocket.ready(served.portico);
+      const socket = await TestSocket.ready(server.portico);
       socket.subscribe("1", createdPosts, { extensions });
       const { payload } = await socket.message(({ type }) => type === "error");
       assert.deepEqual(payload[0].extensions, { code: "validation_error", details });

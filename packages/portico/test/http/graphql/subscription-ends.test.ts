@@ -18,28 +18,28 @@ import { type Served, serve } from "../../support/scenario.ts";
 import { onEachDatabase, type Portico, PorticoProcess } from "../../support/server.ts";
 
 onEachDatabase("ends of subscriptions", (database) => {
-  const served = serve(database);
-  describe("resuming", () => resuming(served));
-  describe("slow readers", () => slowReaders(served));
-  describe("ends", () => ends(served));
+  const server = serve(database);
+  describe("resuming", () => resuming(server));
+  describe("slow readers", () => slowReaders(server));
+  describe("ends", () => ends(server));
   describe("several processes", () => severalProcesses(database));
 });
 
-function resuming(served: Served): void {
+function resuming(server: Served): void {
   test("Last-Event-ID resumes an event stream without gaps or duplicates", async () => {
-    const first = await TestStream.open(served.portico, createdPosts);
+    const first = await TestStream.open(server.portico, createdPosts);
     await subscriptionStarted();
-    await served.create("/posts", { title: "1" });
+    await server.create("/posts", { title: "1" });
     await first.results(1);
     const { id } = first.events[0]!;
     first.close();
-    for (const title of ["2", "3"]) await served.create("/posts", { title });
+    for (const title of ["2", "3"]) await server.create("/posts", { title });
     const headers = { "last-event-id": id! };
     const writing = (async () => {
       for (let number = 4; number <= 60; number += 1)
-        await served.create("/posts", { title: String(number) });
+        await server.create("/posts", { title: String(number) });
     })();
-    await withStream(served.portico, createdPosts, { headers }, async (stream) => {
+    await withStream(server.portico, createdPosts, { headers }, async (stream) => {
       await writing;
       assert.deepEqual(
         titlesOf(await stream.results(59)),
@@ -50,17 +50,17 @@ function resuming(served: Served): void {
 
   test("extensions.lastEventId resumes a WebSocket subscription that reads rows", async () => {
     const query = "subscription { postCreated { title author { name } } }";
-    const one = await TestSocket.ready(served.portico);
+    const one = await TestSocket.ready(server.portico);
     one.subscribe("a", query);
     await subscriptionStarted();
-    await served.create("/posts", { title: "seen" });
+    await server.create("/posts", { title: "seen" });
     const [{ extensions }] = await one.results("a", 1);
     await one.close();
-    for (const title of ["missed", "gone"]) await served.create("/posts", { title });
-    const other = await TestSocket.ready(served.portico);
+    for (const title of ["missed", "gone"]) await server.create("/posts", { title });
+    const other = await TestSocket.ready(server.portico);
     other.subscribe("b", query, { extensions: { lastEventId: extensions.eventId } });
     await other.results("b", 2);
-    await served.create("/posts", { title: "new" });
+    await server.create("/posts", { title: "new" });
     assert.deepEqual(titlesOf(await other.results("b", 3)), ["missed", "gone", "new"]);
     await other.close();
   });
@@ -72,7 +72,7 @@ function resuming(served: Served): void {
     ["1e3", "format"],
   ] as const) {
     test(`Last-Event-ID ${lastEventId} is rejected`, async () => {
-      const stream = await TestStream.open(served.portico, createdPosts, {
+      const stream = await TestStream.open(server.portico, createdPosts, {
         headers: { "last-event-id": lastEventId },
       });
       const [{ errors }] = await stream.results(1);
@@ -88,10 +88,10 @@ function resuming(served: Served): void {
 /** Creates more posts than fit into the buffers of the operating system, which have some megabytes. */
 const flood = 250;
 
-async function pour(served: Served): Promise<void> {
+async function pour(server: Served): Promise<void> {
   const body = "x".repeat(99_000);
   for (let count = 0; count < flood; count += 10)
-    await Promise.all(Array.from({ length: 10 }, () => served.create("/posts", { title: "more", body })));
+    await Promise.all(Array.from({ length: 10 }, () => server.create("/posts", { title: "more", body })));
 }
 
 async function logged({ portico }: Served, line: RegExp): Promise<void> {
@@ -99,18 +99,18 @@ async function logged({ portico }: Served, line: RegExp): Promise<void> {
   assert.match(portico.output, line);
 }
 
-function slowReaders(served: Served): void {
+function slowReaders(server: Served): void {
   const query = "subscription { postCreated { title body } }";
 
   test("a WebSocket that is not read is closed, and its client can resume", { timeout: 60_000 }, async () => {
-    const socket = await TestSocket.ready(served.portico);
+    const socket = await TestSocket.ready(server.portico);
     socket.subscribe("slow", query);
     await subscriptionStarted();
-    await served.create("/posts", { title: "first" });
+    await server.create("/posts", { title: "first" });
     const [first] = await socket.results("slow", 1);
     socket.socket.pause();
-    await pour(served);
-    await logged(served, /"code":(4413|1006)[^\n]*web socket closed/);
+    await pour(server);
+    await logged(server, /"code":(4413|1006)[^\n]*web socket closed/);
     socket.socket.resume();
     const { code, reason } = await socket.closed();
     // If the close frame was not sent in time, the connection was terminated.
@@ -119,14 +119,14 @@ function slowReaders(served: Served): void {
     const last = seen.at(-1) ?? first;
     const missed = flood - (seen.length - 1);
     assert.ok(missed > 0);
-    const again = await TestSocket.ready(served.portico);
+    const again = await TestSocket.ready(server.portico);
     again.subscribe("again", query, { extensions: { lastEventId: last.extensions.eventId } });
     assert.equal((await again.results("again", missed)).length, missed);
     await again.close();
   });
 
   test("an event stream that is not read ends, and its client can resume", { timeout: 60_000 }, async () => {
-    const { url, key } = served.portico;
+    const { url, key } = server.portico;
     const headers = {
       authorization: `Bearer ${key}`,
       "content-type": "application/json",
@@ -139,8 +139,8 @@ function slowReaders(served: Served): void {
     response.pause();
     response.on("error", () => {});
     await subscriptionStarted();
-    await pour(served);
-    await logged(served, /"requestId":"slow-reader"[^\n]*"msg":"request"/);
+    await pour(server);
+    await logged(server, /"requestId":"slow-reader"[^\n]*"msg":"request"/);
     let text = "";
     response.on("data", (bytes) => (text += bytes));
     response.resume();
@@ -152,23 +152,23 @@ function slowReaders(served: Served): void {
     const last = ids[Math.min(whole, ids.length) - 1]!;
     const missed = flood - (ids.indexOf(last) + 1);
     assert.ok(missed > 0);
-    await withStream(served.portico, query, { headers: { "last-event-id": last } }, async (again) => {
+    await withStream(server.portico, query, { headers: { "last-event-id": last } }, async (again) => {
       assert.equal((await again.results(missed)).length, missed);
     });
   });
 }
 
-function ends(served: Served): void {
+function ends(server: Served): void {
   const makeKey = (...words: string[]): Promise<{ id: string; key: string }> =>
-    served.command("key", "create", "--name", "Short", "--scopes", "posts:read", ...words);
+    server.command("key", "create", "--name", "Short", "--scopes", "posts:read", ...words);
 
   test("revoking a key ends its streams", async () => {
     const { id, key } = await makeKey();
-    const stream = await TestStream.open(served.portico, createdPosts, { key });
-    const socket = await TestSocket.ready(served.portico, key);
+    const stream = await TestStream.open(server.portico, createdPosts, { key });
+    const socket = await TestSocket.ready(server.portico, key);
     socket.subscribe("1", createdPosts);
     await subscriptionStarted();
-    await served.command("key", "revoke", id);
+    await server.command("key", "revoke", id);
     const [{ errors }] = await stream.results(1);
     assert.equal(errors[0].extensions.code, "invalid_credential");
     await stream.ended();
@@ -178,9 +178,9 @@ function ends(served: Served): void {
 
   test("expiry of a key ends its streams", async () => {
     const expiresAt = new Date(Date.now() + 2_500).toISOString();
-    const { key } = await served.create("/v1/api-keys", { name: "Short", scopes: ["posts:read"], expiresAt });
-    const stream = await TestStream.open(served.portico, createdPosts, { key });
-    const socket = await TestSocket.ready(served.portico, key);
+    const { key } = await server.create("/v1/api-keys", { name: "Short", scopes: ["posts:read"], expiresAt });
+    const stream = await TestStream.open(server.portico, createdPosts, { key });
+    const socket = await TestSocket.ready(server.portico, key);
     await stream.ended();
     assert.equal(stream.allResults[0].errors[0].extensions.code, "invalid_credential");
     assert.equal((await socket.closed()).code, 4403);
@@ -188,33 +188,33 @@ function ends(served: Served): void {
 
   test("a key that loses a scope ends the streams that require it, and no others", async () => {
     const words = ["--scopes", "posts:read,users:read"];
-    const { id, key } = await served.command("key", "create", "--name", "Broad", ...words);
-    const stream = await TestStream.open(served.portico, createdPosts, { key });
-    const other = await TestStream.open(served.portico, "subscription { userCreated { name } }", { key });
-    const socket = await TestSocket.ready(served.portico, key);
+    const { id, key } = await server.command("key", "create", "--name", "Broad", ...words);
+    const stream = await TestStream.open(server.portico, createdPosts, { key });
+    const other = await TestStream.open(server.portico, "subscription { userCreated { name } }", { key });
+    const socket = await TestSocket.ready(server.portico, key);
     socket.subscribe("1", createdPosts);
     await subscriptionStarted();
-    await served.command("key", "update", id, "--scopes", "users:read");
+    await server.command("key", "update", id, "--scopes", "users:read");
     const [{ errors }] = await stream.results(1);
     assert.equal(errors[0].extensions.code, "insufficient_scope");
     await stream.ended();
     assert.equal((await socket.closed()).code, 4403);
-    await served.create("/users", { name: "New", email: "new@example.com" });
+    await server.create("/users", { name: "New", email: "new@example.com" });
     assert.equal((await other.results(1))[0].data.userCreated.name, "New");
     other.close();
   });
 
   test("SIGTERM notifies all clients, and the process exits at once", async () => {
-    const server = await PorticoProcess.start(served.workspace, { key: served.portico.key });
-    const stream = await TestStream.open(server, createdPosts);
-    const socket = await TestSocket.ready(server);
+    const stopping = await PorticoProcess.start(server.workspace, { key: server.portico.key });
+    const stream = await TestStream.open(stopping, createdPosts);
+    const socket = await TestSocket.ready(stopping);
     socket.subscribe("1", createdPosts);
     // One client that sends nothing, and one that does not read.
-    const idle = connect({ port: Number(new URL(server.url).port), host: "127.0.0.1" });
+    const idle = connect({ port: Number(new URL(stopping.url).port), host: "127.0.0.1" });
     idle.on("error", () => {});
     await subscriptionStarted();
     const started = Date.now();
-    assert.equal(await server.stop(), 0);
+    assert.equal(await stopping.stop(), 0);
     assert.ok(Date.now() - started < 8_000);
     assert.equal((await socket.closed()).code, 1012);
     await stream.ended();
@@ -224,28 +224,28 @@ function ends(served: Served): void {
 }
 
 function severalProcesses(database: "sqlite" | "postgres"): void {
-  const served = serve(database);
+  const server = serve(database);
   let other: Portico;
   before(async () => {
-    other = await PorticoProcess.start(served.workspace, { key: served.portico.key });
+    other = await PorticoProcess.start(server.workspace, { key: server.portico.key });
   });
   after(async () => {
     await other?.stop();
   });
 
   test("events of another process are received", () =>
-    withStream(served.portico, createdPosts, {}, async (stream) => {
+    withStream(server.portico, createdPosts, {}, async (stream) => {
       for (const title of ["1", "2", "3"]) await other.request("/posts", { body: { title } });
       assert.deepEqual(titlesOf(await stream.results(3)), ["1", "2", "3"]);
     }));
 
   test("a stream resumes in another process", async () => {
-    const stream = await TestStream.open(served.portico, createdPosts);
+    const stream = await TestStream.open(server.portico, createdPosts);
     await subscriptionStarted();
-    await served.create("/posts", { title: "here" });
+    await server.create("/posts", { title: "here" });
     await stream.results(1);
     stream.close();
-    await served.create("/posts", { title: "missed" });
+    await server.create("/posts", { title: "missed" });
     const headers = { "last-event-id": stream.events[0]!.id! };
     await withStream(other, createdPosts, { headers }, async (again) => {
       assert.deepEqual(titlesOf(await again.results(1)), ["missed"]);

@@ -16,7 +16,7 @@ const inTimeMs = 2_000;
 
 onEachDatabase("subscriptions of several tenants", (database) => {
   let busy: Tenant;
-  const served = serveProcess(database, {
+  const server = serveProcess(database, {
     prepare: async (at) => {
       busy = await makeTenant(at.workspace);
       const body = "x".repeat(2_000);
@@ -28,9 +28,9 @@ onEachDatabase("subscriptions of several tenants", (database) => {
   test("subscriptions that read many rows do not delay those of other tenants", {
     timeout: 90_000,
   }, async () => {
-    const light = await TestSocket.ready(served.portico);
+    const light = await TestSocket.ready(server.portico);
     light.subscribe("light", createdPosts);
-    const heavy = await TestSocket.ready(served.portico, busy.key);
+    const heavy = await TestSocket.ready(server.portico, busy.key);
     for (let number = 0; number < heavySubscriptions; number += 1)
       heavy.subscribe(
         `h${number}`,
@@ -38,12 +38,12 @@ onEachDatabase("subscriptions of several tenants", (database) => {
       );
     await sleep(1_000);
     const titles = Array.from({ length: events }, (_, number) => String(number));
-    for (const title of titles) await served.create("/posts", { title }, busy);
+    for (const title of titles) await server.create("/posts", { title }, busy);
     const latencies: number[] = [];
     for (let count = 1; count <= lightEvents; count += 1) {
       await sleep(200);
       const began = performance.now();
-      await served.create("/posts", { title: "light" });
+      await server.create("/posts", { title: "light" });
       await light.results("light", count);
       latencies.push(Math.round(performance.now() - began));
     }

@@ -19,7 +19,7 @@ const own = "subscription { postCreated { title body } }";
 
 onEachDatabase("quotas of subscriptions", (database) => {
   const titles = Array.from({ length: missed }, (_, title) => String(title));
-  const served = serve(database, {
+  const server = serve(database, {
     prepare: async (at) => {
       const body = "x".repeat(bodyBytes);
       for (const title of titles) await at.create("/posts", { title, body });
@@ -28,8 +28,8 @@ onEachDatabase("quotas of subscriptions", (database) => {
 
   async function withKey(quota: string, work: (socket: TestSocket, key: string) => Promise<void>) {
     const scopes = ["--scopes", "posts:read,users:read"];
-    const { key } = await served.command("key", "create", "--name", "x", ...scopes, "--rate-limit", quota);
-    const socket = await TestSocket.ready(served.portico, key);
+    const { key } = await server.command("key", "create", "--name", "x", ...scopes, "--rate-limit", quota);
+    const socket = await TestSocket.ready(server.portico, key);
     try {
       await work(socket, key);
     } finally {
@@ -37,7 +37,7 @@ onEachDatabase("quotas of subscriptions", (database) => {
     }
   }
   const used = async (key: string, limit: number): Promise<number> => {
-    const { headers } = await served.request("/posts?limit=1&fields=id", { key });
+    const { headers } = await server.request("/posts?limit=1&fields=id", { key });
     const [, left] = /r=(\d+)/.exec(headers.get("ratelimit")!)!;
     return limit - Number(left);
   };
@@ -65,7 +65,7 @@ onEachDatabase("quotas of subscriptions", (database) => {
       socket.subscribe("1", "subscription { postCreated { title author { posts(first: 100) { id } } } }");
       await sleep(500);
       const before = await used(key, 1_000);
-      for (let number = 0; number < 10; number += 1) await served.create("/posts", { title: "read" });
+      for (let number = 0; number < 10; number += 1) await server.create("/posts", { title: "read" });
       assert.equal((await socket.results("1", 10)).length, 10);
       const count = (await used(key, 1_000)) - before;
       assert.ok(count >= 10, `${count} tokens`);

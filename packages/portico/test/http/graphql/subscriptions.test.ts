@@ -20,16 +20,16 @@ import { onEachDatabase } from "../../support/server.ts";
 const aWhileMs = 200;
 
 onEachDatabase("subscriptions", (database) => {
-  const served = serve(database, { env: { PORTICO_GRAPHQL_SUBSCRIPTIONS: "5" } });
-  events(served);
+  const server = serve(database, { env: { PORTICO_GRAPHQL_SUBSCRIPTIONS: "5" } });
+  events(server);
 });
 
-function events(served: Served): void {
-  const key = (): { url: string; key: string } => served.portico;
+function events(server: Served): void {
+  const key = (): { url: string; key: string } => server.portico;
 
   test("a post created through REST is received", () =>
     withStream(key(), createdPosts, {}, async (stream) => {
-      const post = await served.create("/posts", { title: "By REST" });
+      const post = await server.create("/posts", { title: "By REST" });
       const [result] = await stream.results(1);
       assert.deepEqual(result.data, { postCreated: { id: post.id, title: "By REST" } });
       assert.equal(result.extensions.eventId, stream.events[0]!.id);
@@ -37,26 +37,26 @@ function events(served: Served): void {
 
   test("a post created through GraphQL is received", () =>
     withStream(key(), createdPosts, {}, async (stream) => {
-      await dataOf(served, 'mutation { createPost(input: { title: "By GraphQL" }) { id } }');
+      await dataOf(server, 'mutation { createPost(input: { title: "By GraphQL" }) { id } }');
       assert.deepEqual(titlesOf(await stream.results(1)), ["By GraphQL"]);
     }));
 
   test("earlier events are not received", async () => {
-    await served.create("/posts", { title: "Before" });
+    await server.create("/posts", { title: "Before" });
     await withStream(key(), createdPosts, {}, async (stream) => {
-      await served.create("/posts", { title: "After" });
+      await server.create("/posts", { title: "After" });
       assert.deepEqual(titlesOf(await stream.results(1)), ["After"]);
     });
   });
 
   test("updates are received of all posts, or of one by its id", async () => {
-    const one = await served.create("/posts", { title: "One" });
-    const other = await served.create("/posts", { title: "Other" });
+    const one = await server.create("/posts", { title: "One" });
+    const other = await server.create("/posts", { title: "Other" });
     const byId = "subscription Changes($id: ID) { postUpdated(id: $id) { title } }";
     await withStream(key(), "subscription { postUpdated { title } }", {}, (all) =>
       withStream(key(), byId, { variables: { id: one.id } }, async (single) => {
-        await served.request(`/posts/${other.id}`, { method: "PATCH", body: { title: "Other, changed" } });
-        await served.request(`/posts/${one.id}`, { method: "PATCH", body: { title: "One, changed" } });
+        await server.request(`/posts/${other.id}`, { method: "PATCH", body: { title: "Other, changed" } });
+        await server.request(`/posts/${one.id}`, { method: "PATCH", body: { title: "One, changed" } });
         assert.deepEqual(titlesOf(await all.results(2)), ["Other, changed", "One, changed"]);
         assert.deepEqual(titlesOf(await single.results(1)), ["One, changed"]);
       }),
@@ -64,13 +64,13 @@ function events(served: Served): void {
   });
 
   test("a deletion is received with the row as it was", async () => {
-    const post = await served.create("/posts", { title: "To go" });
+    const post = await server.create("/posts", { title: "To go" });
     await withStream(
       key(),
       "subscription { postDeleted { id name: title __typename } }",
       {},
       async (stream) => {
-        await served.request(`/posts/${post.id}`, { method: "DELETE" });
+        await server.request(`/posts/${post.id}`, { method: "DELETE" });
         const [{ data }] = await stream.results(1);
         assert.deepEqual(data.postDeleted, { id: post.id, name: "To go", __typename: "Post" });
       },
@@ -93,15 +93,15 @@ function events(served: Served): void {
       {},
       async (stream) => {
         for (const status of ["draft", "published", "archived"])
-          await served.create("/posts", { title: status, status });
+          await server.create("/posts", { title: status, status });
         assert.deepEqual(titlesOf(await stream.results(2)), ["published", "archived"]);
       },
     ));
 
   test("ranges are applied to the row", async () => {
-    const project = await served.create("/projects", { name: "Ranges" });
+    const project = await server.create("/projects", { name: "Ranges" });
     const make = (ref: string): Promise<unknown> =>
-      served.create("/deployments", { projectId: project.id, ref });
+      server.create("/deployments", { projectId: project.id, ref });
     const query = (range: string): string =>
       `subscription { deploymentCreated(filter: { ${range} }) { title: ref } }`;
     await withStream(key(), query('createdAtGte: "2020-01-01"'), {}, (since) =>
@@ -116,13 +116,13 @@ function events(served: Served): void {
 
   test("comments of one post are received by its id", async () => {
     const [one, other] = [
-      await served.create("/posts", { title: "One" }),
-      await served.create("/posts", { title: "Other" }),
+      await server.create("/posts", { title: "One" }),
+      await server.create("/posts", { title: "Other" }),
     ];
     const query = "subscription Below($id: ID) { commentCreated(postId: $id) { title: body } }";
     await withStream(key(), query, { variables: { id: one.id } }, async (stream) => {
-      await served.create(`/posts/${other.id}/comments`, { body: "there" });
-      await served.create(`/posts/${one.id}/comments`, { body: "here" });
+      await server.create(`/posts/${other.id}/comments`, { body: "there" });
+      await server.create(`/posts/${one.id}/comments`, { body: "here" });
       assert.deepEqual(titlesOf(await stream.results(1)), ["here"]);
     });
   });
@@ -134,7 +134,7 @@ function events(served: Served): void {
        fragment Shown on Post { title }`,
       {},
       async (stream) => {
-        await served.create("/posts", { title: "Nested" });
+        await server.create("/posts", { title: "Nested" });
         const [{ data }] = await stream.results(1);
         assert.deepEqual(data, { created: { title: "Nested", by: { name: "Ada Lovelace" }, comments: [] } });
       },
@@ -142,13 +142,13 @@ function events(served: Served): void {
 
   test("every update is received once and in order during concurrent writes", async () => {
     const rows = await Promise.all(
-      [1, 2, 3, 4].map((number) => served.create("/posts", { title: `r${number}` })),
+      [1, 2, 3, 4].map((number) => server.create("/posts", { title: `r${number}` })),
     );
     const changes = 40;
     await withStream(key(), "subscription { postUpdated { id title } }", {}, async (stream) => {
       const one = async ({ id }: { id: string }): Promise<void> => {
         for (let number = 1; number <= changes; number += 1)
-          await served.request(`/posts/${id}`, { method: "PATCH", body: { title: String(number) } });
+          await server.request(`/posts/${id}`, { method: "PATCH", body: { title: String(number) } });
       };
       await Promise.all(rows.map(one));
       const results = await stream.results(rows.length * changes);
@@ -170,10 +170,10 @@ function events(served: Served): void {
 
   test("the graphql-ws client can subscribe, query and mutate over one connection", async () => {
     const client = createClient({
-      url: `${served.url.replace("http", "ws")}/graphql`,
+      url: `${server.url.replace("http", "ws")}/graphql`,
       webSocketImpl: WebSocket,
       lazy: true,
-      connectionParams: { authorization: `Bearer ${served.portico.key}` },
+      connectionParams: { authorization: `Bearer ${server.portico.key}` },
     });
     const first = async (query: string): Promise<Record<string, unknown>> => {
       for await (const { data } of client.iterate({ query })) return data!;
@@ -205,8 +205,8 @@ function events(served: Served): void {
 
   test("a GET request can subscribe, but not run a mutation", async () => {
     const get = (query: string): Promise<Response> =>
-      fetch(`${served.url}/graphql?${new URLSearchParams({ query })}`, {
-        headers: { authorization: `Bearer ${served.portico.key}`, accept: "text/event-stream" },
+      fetch(`${server.url}/graphql?${new URLSearchParams({ query })}`, {
+        headers: { authorization: `Bearer ${server.portico.key}`, accept: "text/event-stream" },
       });
     const stream = await get(createdPosts);
     assert.equal(stream.status, 200);
@@ -219,14 +219,14 @@ function events(served: Served): void {
     const accept = "application/graphql-response+json, application/json, text/event-stream";
     const stream = await TestStream.open(key(), createdPosts, { headers: { accept } });
     stream.close();
-    const answer = await requestGraphql(served, "{ posts(limit: 1) { __typename } }", {
+    const answer = await requestGraphql(server, "{ posts(limit: 1) { __typename } }", {
       headers: { accept },
     });
     assert.match(answer.headers.get("content-type")!, /json/);
   });
 
   test("a subscription requested as JSON is an error that names the transports", async () => {
-    expectError(await requestGraphql(served, createdPosts), {
+    expectError(await requestGraphql(server, createdPosts), {
       code: "not_acceptable",
       message: /text\/event-stream/,
     });

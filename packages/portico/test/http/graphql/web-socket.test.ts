@@ -12,15 +12,15 @@ import { onOneDatabase } from "../../support/server.ts";
 const posts = "subscription { postCreated { title } }";
 
 onOneDatabase("WebSocket", (database) => {
-  const served = serve(database, { env: { PORTICO_KEY_QUOTA: "100000/60" } });
-  describe("opening", () => opening(served));
-  describe("messages", () => messages(served));
-  describe("operations", () => operations(served));
+  const server = serve(database, { env: { PORTICO_KEY_QUOTA: "100000/60" } });
+  describe("opening", () => opening(server));
+  describe("messages", () => messages(server));
+  describe("operations", () => operations(server));
 });
 
-function opening(served: Served): void {
+function opening(server: Served): void {
   const closedAfter = async (...sent: (object | string | Buffer)[]): Promise<number> => {
-    const socket = await TestSocket.open(served.portico);
+    const socket = await TestSocket.open(server.portico);
     for (const each of sent) socket.send(each);
     return (await socket.closed()).code;
   };
@@ -32,7 +32,7 @@ function opening(served: Served): void {
   test("another subprotocol, or none, is closed with 4406", async () => {
     for (const protocol of ["graphql-ws", null] as const) {
       // A client that offered other subprotocols only closes the connection itself.
-      const opened = await TestSocket.open(served.portico, { protocol }).catch(() => undefined);
+      const opened = await TestSocket.open(server.portico, { protocol }).catch(() => undefined);
       if (opened) assert.equal((await opened.closed()).code, 4406);
     }
   });
@@ -49,15 +49,15 @@ function opening(served: Served): void {
   });
 
   test("without a credential in the payload, the header of the opening request is used", async () => {
-    const headers = { authorization: `Bearer ${served.portico.key}` };
-    const socket = await TestSocket.open(served.portico, { headers });
+    const headers = { authorization: `Bearer ${server.portico.key}` };
+    const socket = await TestSocket.open(server.portico, { headers });
     socket.send(init());
     await socket.message(({ type }) => type === "connection_ack");
     await socket.close();
   });
 
   test("a second initialisation is closed with 4429", async () => {
-    const good = init(`Bearer ${served.portico.key}`);
+    const good = init(`Bearer ${server.portico.key}`);
     assert.equal(await closedAfter(good, good), 4429);
   });
 
@@ -76,9 +76,9 @@ function opening(served: Served): void {
     for (const [path, status] of [
       ["/posts", 404],
       ["/graphql/more", 404],
-      [`/graphql?api_key=${served.portico.key}`, 400],
+      [`/graphql?api_key=${server.portico.key}`, 400],
     ] as const) {
-      const answer = parseAnswer(await exchange(served.url, upgrade(path)));
+      const answer = parseAnswer(await exchange(server.url, upgrade(path)));
       assert.equal(answer.status, status);
       expectErrorShape(answer.body, answer.headers);
     }
@@ -86,14 +86,14 @@ function opening(served: Served): void {
 
   test("a request that offers another protocol upgrade is answered", async () => {
     const received = await exchange(
-      served.url,
+      server.url,
       `GET /healthz HTTP/1.1\r\nHost: x\r\nUpgrade: h2c\r\nConnection: Upgrade, close\r\n\r\n`,
     );
     assert.match(received, /^HTTP\/1\.1 200 /);
   });
 }
 
-function messages(served: Served): void {
+function messages(server: Served): void {
   for (const [what, message] of [
     ["no JSON", "{"],
     ["a list", "[]"],
@@ -113,26 +113,26 @@ function messages(served: Served): void {
     ["complete without an id", '{"type":"complete"}'],
   ] as const) {
     test(`${what} is closed with 4400`, async () => {
-      const socket = await TestSocket.ready(served.portico);
+      const socket = await TestSocket.ready(server.portico);
       socket.send(message);
       assert.equal((await socket.closed()).code, 4400);
     });
   }
 
   test("a message of more than 1 MiB is closed with 1009", async () => {
-    const socket = await TestSocket.ready(served.portico);
+    const socket = await TestSocket.ready(server.portico);
     socket.send(JSON.stringify({ type: "ping", payload: { text: "x".repeat(1024 * 1024) } }));
     assert.equal((await socket.closed()).code, 1009);
   });
 
   test("an id that is in use is closed with 4409", async () => {
-    const socket = await TestSocket.ready(served.portico);
+    const socket = await TestSocket.ready(server.portico);
     for (let times = 0; times < 2; times += 1) socket.subscribe("é".repeat(200), posts);
     assert.equal((await socket.closed()).code, 4409);
   });
 
   test("a ping is answered with its payload", async () => {
-    const socket = await TestSocket.ready(served.portico);
+    const socket = await TestSocket.ready(server.portico);
     socket.send({ type: "ping", payload: { at: 1 } });
     assert.deepEqual(await socket.message(({ type }) => type === "pong"), {
       type: "pong",
@@ -143,7 +143,7 @@ function messages(served: Served): void {
   });
 
   test("no message affects other connections", { timeout: 60_000 }, async () => {
-    const bystander = await TestSocket.ready(served.portico);
+    const bystander = await TestSocket.ready(server.portico);
     bystander.subscribe("1", posts);
     const part = fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.constantFrom("1", posts, "{ __typename }", null));
     const type = fc.constantFrom("connection_init", "subscribe", "complete", "ping", "pong", "next", "start");
@@ -161,8 +161,8 @@ function messages(served: Served): void {
         fc.boolean(),
         async (sent, isReady) => {
           const socket = isReady
-            ? await TestSocket.ready(served.portico)
-            : await TestSocket.open(served.portico);
+            ? await TestSocket.ready(server.portico)
+            : await TestSocket.open(server.portico);
           for (const each of sent) socket.send(each);
           await sleep(5);
           for (const { type: received } of socket.messages)
@@ -172,16 +172,16 @@ function messages(served: Served): void {
       ),
       { numRuns: 150 },
     );
-    await served.create("/posts", { title: "Still here" });
+    await server.create("/posts", { title: "Still here" });
     assert.deepEqual((await bystander.results("1", 1))[0].data, { postCreated: { title: "Still here" } });
-    assert.doesNotMatch(served.portico.output, /"level":(50|60)/);
+    assert.doesNotMatch(server.portico.output, /"level":(50|60)/);
     await bystander.close();
   });
 }
 
-function operations(served: Served): void {
+function operations(server: Served): void {
   test("a query has one result, then complete", async () => {
-    const socket = await TestSocket.ready(served.portico);
+    const socket = await TestSocket.ready(server.portico);
     socket.subscribe("q", "query Q($n: Int) { posts(limit: $n) { __typename } }", { variables: { n: 1 } });
     await socket.message(({ type }) => type === "complete");
     const own = socket.messages.filter(({ id }: SocketMessage) => id === "q");
@@ -200,7 +200,7 @@ function operations(served: Served): void {
     ["a document without operations", "fragment A on Post { id }", "validation_error"],
   ] as const) {
     test(`${what} is an error of the operation, and the connection stays open`, async () => {
-      const socket = await TestSocket.ready(served.portico);
+      const socket = await TestSocket.ready(server.portico);
       socket.subscribe("1", query);
       const { payload } = await socket.message(({ id, type }) => id === "1" && type === "error");
       assert.equal(payload[0].extensions.code, code, JSON.stringify(payload));
@@ -211,12 +211,12 @@ function operations(served: Served): void {
   }
 
   test("an operation that its client completes sends nothing more", async () => {
-    const socket = await TestSocket.ready(served.portico);
+    const socket = await TestSocket.ready(server.portico);
     socket.subscribe("1", posts);
     await sleep(50);
     socket.send({ id: "1", type: "complete" });
     await sleep(50);
-    await served.create("/posts", { title: "Unheard" });
+    await server.create("/posts", { title: "Unheard" });
     await sleep(200);
     assert.equal(socket.messages.length, 1);
     await socket.close();
@@ -224,8 +224,8 @@ function operations(served: Served): void {
 
   test("operations count against the quota of the key", async () => {
     const words = ["--name", "Few", "--scopes", "posts:read", "--rate-limit", "2", "--rate-window", "60"];
-    const { key } = await served.command("key", "create", ...words);
-    const socket = await TestSocket.ready(served.portico, key);
+    const { key } = await server.command("key", "create", ...words);
+    const socket = await TestSocket.ready(server.portico, key);
     for (const id of ["1", "2", "3"]) socket.subscribe(id, "{ __typename }");
     const { payload } = await socket.message(({ id, type }) => id === "3" && type === "error");
     assert.equal(payload[0].extensions.code, "rate_limited");

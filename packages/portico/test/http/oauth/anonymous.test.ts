@@ -11,9 +11,9 @@ const halfAnHour = 1_800;
 const limit = 300;
 
 onOneDatabase("oauth without a session", (database) => {
-  const served = serve(database);
+  const server = serve(database);
   const expiries = async (): Promise<number[]> => {
-    const reader = openReader(served.workspace.databaseUrl);
+    const reader = openReader(server.workspace.databaseUrl);
     try {
       const rows = await reader.rows("select expires_at from oauth_records where model = 'Session'");
       return rows.map(([at]) => Number(at));
@@ -23,7 +23,7 @@ onOneDatabase("oauth without a session", (database) => {
   };
 
   test("signing out without being signed in shows the signed-out page and stores nothing", async () => {
-    const shown = await new Browser().open(`${served.url}/oauth/logout`);
+    const shown = await new Browser().open(`${server.url}/oauth/logout`);
     assert.equal(shown.status, 200);
     assert.match(shown.text, /You are signed out/);
     assert.match(shown.headers.get("content-security-policy") ?? "", /script-src 'none';/);
@@ -31,7 +31,7 @@ onOneDatabase("oauth without a session", (database) => {
   });
 
   test("the session of a visit to the device page expires after half an hour", async () => {
-    await new Browser().open(`${served.url}/oauth/device`);
+    await new Browser().open(`${server.url}/oauth/device`);
     const [at, ...more] = await expiries();
     assert.deepEqual(more, []);
     assert.ok(at! <= Math.ceil(Date.now() / 1000) + halfAnHour, String(at));
@@ -40,7 +40,7 @@ onOneDatabase("oauth without a session", (database) => {
   for (const path of ["/device", "/logout", "/device/x", "/authorize/x"]) {
     test(`${path} accepts ${limit} requests from an address in a minute, then responds with 429`, async () => {
       const answers = await Promise.all(
-        Array.from({ length: limit + 50 }, () => new Browser().open(`${served.url}/oauth${path}`)),
+        Array.from({ length: limit + 50 }, () => new Browser().open(`${server.url}/oauth${path}`)),
       );
       const refused = answers.filter(({ status }) => status === 429);
       assert.ok(refused.length > 0 && refused.length <= 50, `${refused.length} were refused`);

@@ -32,18 +32,18 @@ const offline = "openid offline_access posts:read";
 const invalid = { status: 401, code: "invalid_credential" } as const;
 
 onEachDatabase("oauth attacks", (database) => {
-  let person: Person;
+  let user: Person;
   let client: OAuthClientMade;
   let machine: OAuthClientMade;
-  const served = serve(database, {
-    prepare: async (made) => {
-      person = await makePerson(made, "grace@example.com");
-      client = await makePublicClient(made, every);
-      machine = await makeClient(made, "--type", "confidential", "--scopes", "posts:read");
+  const server = serve(database, {
+    prepare: async (server) => {
+      user = await makePerson(server, "grace@example.com");
+      client = await makePublicClient(server, every);
+      machine = await makeClient(server, "--type", "confidential", "--scopes", "posts:read");
     },
   });
   const ask = (changes: Record<string, string | null>, scope = "openid posts:read") =>
-    new Browser().open(authorizeUrl(served, client, scope, changes).url);
+    new Browser().open(authorizeUrl(server, client, scope, changes).url);
 
   for (const [fact, uri] of [
     ["a slash at its end", `${callback}/`],
@@ -83,7 +83,7 @@ onEachDatabase("oauth attacks", (database) => {
       const answer = new URLSearchParams(back.search || back.hash.slice(1));
       assert.equal(back.origin + back.pathname, callback);
       assert.equal(answer.get("error"), error);
-      assert.equal(answer.get("iss"), `${served.url}/oauth`);
+      assert.equal(answer.get("iss"), `${server.url}/oauth`);
       assert.equal(answer.get("code"), null);
     });
   }
@@ -93,45 +93,45 @@ onEachDatabase("oauth attacks", (database) => {
     ["another redirect URI", { redirect_uri: "https://app.example.com/other" }],
   ] as const) {
     test(`a code with ${fact} is invalid_grant`, async () => {
-      const fields = await obtainCode(served, client, person, "openid posts:read");
-      refused(await post(served, "/token", { ...fields, ...changes }), "invalid_grant");
+      const fields = await obtainCode(server, client, user, "openid posts:read");
+      refused(await post(server, "/token", { ...fields, ...changes }), "invalid_grant");
     });
   }
 
   test("a code without its verifier, and of another client, is invalid_grant", async () => {
-    const { code_verifier: _, ...fields } = await obtainCode(served, client, person, "openid posts:read");
-    refused(await post(served, "/token", fields), "invalid_grant");
-    const other = await makePublicClient(served, every);
-    const theirs = await obtainCode(served, client, person, "openid posts:read");
-    refused(await post(served, "/token", { ...theirs, client_id: other.clientId }), "invalid_grant");
+    const { code_verifier: _, ...fields } = await obtainCode(server, client, user, "openid posts:read");
+    refused(await post(server, "/token", fields), "invalid_grant");
+    const other = await makePublicClient(server, every);
+    const theirs = await obtainCode(server, client, user, "openid posts:read");
+    refused(await post(server, "/token", { ...theirs, client_id: other.clientId }), "invalid_grant");
   });
 
   test("the password grant is not offered", async () => {
-    const fields = { grant_type: "password", username: person.email, password, client_id: client.clientId };
-    refused(await post(served, "/token", fields), "unsupported_grant_type");
+    const fields = { grant_type: "password", username: user.email, password, client_id: client.clientId };
+    refused(await post(server, "/token", fields), "unsupported_grant_type");
   });
 
   test("a code that is used again is refused, and its tokens are revoked", async () => {
-    const fields = await obtainCode(served, client, person, offline);
-    const { body: tokens } = await post(served, "/token", fields);
-    assert.equal((await served.request("/posts", { key: tokens.access_token })).status, 200);
-    refused(await post(served, "/token", fields), "invalid_grant");
+    const fields = await obtainCode(server, client, user, offline);
+    const { body: tokens } = await post(server, "/token", fields);
+    assert.equal((await server.request("/posts", { key: tokens.access_token })).status, 200);
+    refused(await post(server, "/token", fields), "invalid_grant");
     await sleep(1_000);
-    expectAnswer(await served.request("/posts", { key: tokens.access_token }), invalid);
+    expectAnswer(await server.request("/posts", { key: tokens.access_token }), invalid);
     const refresh = { grant_type: "refresh_token", refresh_token: tokens.refresh_token };
-    refused(await post(served, "/token", { ...refresh, client_id: client.clientId }), "invalid_grant");
+    refused(await post(server, "/token", { ...refresh, client_id: client.clientId }), "invalid_grant");
   });
 
   test("of fifty concurrent redemptions of a code, at two processes, one succeeds", async () => {
-    const { url } = served;
-    const other = await PorticoProcess.start(served.workspace, {
-      key: served.portico.key,
+    const { url } = server;
+    const other = await PorticoProcess.start(server.workspace, {
+      key: server.portico.key,
       env: { AUTH_URL: `${url}/oauth` },
     });
     try {
-      const fields = await obtainCode(served, client, person, offline);
+      const fields = await obtainCode(server, client, user, offline);
       const answers = await Promise.all(
-        Array.from({ length: 50 }, (_, index) => post(index % 2 === 0 ? served : other, "/token", fields)),
+        Array.from({ length: 50 }, (_, index) => post(index % 2 === 0 ? server : other, "/token", fields)),
       );
       const statuses = answers.map(({ status }) => status);
       assert.equal(statuses.filter((status) => status === 200).length, 1, statuses.join());
@@ -142,9 +142,9 @@ onEachDatabase("oauth attacks", (database) => {
   });
 
   test("an old refresh token is refused, and the newest is revoked too", async () => {
-    const { refresh_token: first } = await obtainTokens(served, client, person, offline);
+    const { refresh_token: first } = await obtainTokens(server, client, user, offline);
     const refresh = (token: string) =>
-      post(served, "/token", {
+      post(server, "/token", {
         grant_type: "refresh_token",
         refresh_token: token,
         client_id: client.clientId,
@@ -154,27 +154,27 @@ onEachDatabase("oauth attacks", (database) => {
     refused(await refresh(first), "invalid_grant");
     refused(await refresh(third.refresh_token), "invalid_grant");
     await sleep(1_000);
-    expectAnswer(await served.request("/posts", { key: third.access_token }), invalid);
+    expectAnswer(await server.request("/posts", { key: third.access_token }), invalid);
   });
 
   test("of ten concurrent uses of a refresh token one succeeds", async () => {
-    const { refresh_token: token } = await obtainTokens(served, client, person, offline);
+    const { refresh_token: token } = await obtainTokens(server, client, user, offline);
     const fields = { grant_type: "refresh_token", refresh_token: token, client_id: client.clientId };
-    const answers = await Promise.all(Array.from({ length: 10 }, () => post(served, "/token", fields)));
+    const answers = await Promise.all(Array.from({ length: 10 }, () => post(server, "/token", fields)));
     assert.equal(answers.filter(({ status }) => status === 200).length, 1);
     for (const answer of answers.filter(({ status }) => status !== 200)) refused(answer, "invalid_grant");
   });
 
   test("a refresh token cannot extend the scope, and works for its own client only", async () => {
-    const { refresh_token: token } = await obtainTokens(served, client, person, offline);
+    const { refresh_token: token } = await obtainTokens(server, client, user, offline);
     const fields = { grant_type: "refresh_token", refresh_token: token, client_id: client.clientId };
-    refused(await post(served, "/token", { ...fields, scope: "openid posts:write" }), "invalid_scope");
-    const { clientId } = await makePublicClient(served, every);
-    refused(await post(served, "/token", { ...fields, client_id: clientId }), "invalid_grant");
+    refused(await post(server, "/token", { ...fields, scope: "openid posts:write" }), "invalid_scope");
+    const { clientId } = await makePublicClient(server, every);
+    refused(await post(server, "/token", { ...fields, client_id: clientId }), "invalid_grant");
   });
 
   test("pages cannot be framed, run no script and load nothing from other origins", async () => {
-    const shown = await new Browser().follow(authorizeUrl(served, client, "openid").url);
+    const shown = await new Browser().follow(authorizeUrl(server, client, "openid").url);
     const policy = shown.headers.get("content-security-policy") ?? "";
     for (const directive of [
       "default-src 'none'",
@@ -191,8 +191,8 @@ onEachDatabase("oauth attacks", (database) => {
 
   test("a forged form is refused", async () => {
     const browser = new Browser();
-    const shown = await browser.follow(authorizeUrl(served, client, "openid").url);
-    const body = new URLSearchParams({ email: person.email, password, choice: "sign-in" });
+    const shown = await browser.follow(authorizeUrl(server, client, "openid").url);
+    const body = new URLSearchParams({ email: user.email, password, choice: "sign-in" });
     assert.equal((await browser.open(shown.url, { method: "POST", body })).status, 403);
     body.set("csrf", "A".repeat(43));
     assert.equal((await browser.open(shown.url, { method: "POST", body })).status, 403);
@@ -208,35 +208,35 @@ onEachDatabase("oauth attacks", (database) => {
   test("an unknown address and a wrong password get the same page", async () => {
     const tryWith = async (email: string) => {
       const browser = new Browser();
-      const shown = await browser.follow(authorizeUrl(served, client, "openid").url);
+      const shown = await browser.follow(authorizeUrl(server, client, "openid").url);
       const sent = await browser.send(shown, { email, password: "wrong wrong wrong", choice: "sign-in" });
       return [sent.status, neutral(sent.text.replaceAll(email, ""))];
     };
-    const [known, unknown] = [await tryWith(person.email), await tryWith("nobody@example.com")];
+    const [known, unknown] = [await tryWith(user.email), await tryWith("nobody@example.com")];
     assert.deepEqual(known, unknown);
     assert.equal(known[0], 401);
   });
 
   test("a user of another tenant can neither sign in to a client nor use a session there", async () => {
-    const { tenant } = await served.command("tenant", "create", "--name", "Elsewhere");
-    const stranger = await makePerson(served, "stranger@example.com", "--tenant", tenant.id);
+    const { tenant } = await server.command("tenant", "create", "--name", "Elsewhere");
+    const stranger = await makePerson(server, "stranger@example.com", "--tenant", tenant.id);
     const browser = new Browser();
-    const shown = await browser.follow(authorizeUrl(served, client, "openid").url);
+    const shown = await browser.follow(authorizeUrl(server, client, "openid").url);
     const sent = await browser.send(shown, { email: stranger.email, password, choice: "sign-in" });
     assert.equal(sent.status, 401);
-    const theirs = await makePublicClient(served, every, "--tenant", tenant.id);
-    await signInAndAllow(browser, authorizeUrl(served, theirs, "openid").url, stranger);
-    const asked = await browser.follow(authorizeUrl(served, client, "openid").url);
+    const theirs = await makePublicClient(server, every, "--tenant", tenant.id);
+    await signInAndAllow(browser, authorizeUrl(server, theirs, "openid").url, stranger);
+    const asked = await browser.follow(authorizeUrl(server, client, "openid").url);
     assert.match(asked.text, /name="password"/);
   });
 
   test("a user who denies access is redirected with access_denied", async () => {
     const browser = new Browser();
-    const shown = await browser.follow(authorizeUrl(served, client, "openid").url);
-    const signedIn = await browser.submit(shown, { email: person.email, password, choice: "sign-in" });
+    const shown = await browser.follow(authorizeUrl(server, client, "openid").url);
+    const signedIn = await browser.submit(shown, { email: user.email, password, choice: "sign-in" });
     const back = redirectOf(await browser.submit(signedIn, { choice: "cancel" }));
     assert.equal(back.searchParams.get("error"), "access_denied");
-    assert.equal(back.searchParams.get("iss"), `${served.url}/oauth`);
+    assert.equal(back.searchParams.get("iss"), `${server.url}/oauth`);
   });
 
   test("Host and forwarding headers have no effect", async () => {
@@ -250,36 +250,36 @@ onEachDatabase("oauth attacks", (database) => {
       "/oauth/.well-known/openid-configuration",
       "/.well-known/oauth-authorization-server/oauth",
     ]) {
-      const answer = await served.request(path, { headers, key: null });
-      assert.equal(answer.body.issuer, `${served.url}/oauth`);
+      const answer = await server.request(path, { headers, key: null });
+      assert.equal(answer.body.issuer, `${server.url}/oauth`);
       assert.ok(!answer.text.includes("evil"), answer.text);
     }
-    const shown = await new Browser().open(authorizeUrl(served, client, "openid").url, { headers });
-    assert.ok(shown.location?.startsWith(`${served.url}/oauth/`), shown.text);
+    const shown = await new Browser().open(authorizeUrl(server, client, "openid").url, { headers });
+    assert.ok(shown.location?.startsWith(`${server.url}/oauth/`), shown.text);
   });
 
   test("an unknown client is refused at the token endpoint with an OAuth error", async () => {
     const fields = { grant_type: "client_credentials", scope: "posts:read" };
     refused(
-      await post(served, "/token", fields, basic({ ...machine, clientSecret: "wrong" })),
+      await post(server, "/token", fields, basic({ ...machine, clientSecret: "wrong" })),
       "invalid_client",
       401,
     );
     refused(
-      await post(served, "/token", fields, basic({ ...machine, clientId: "client_x" })),
+      await post(server, "/token", fields, basic({ ...machine, clientId: "client_x" })),
       "invalid_client",
       401,
     );
-    refused(await post(served, "/token", { ...fields, client_id: machine.clientId }), "invalid_client", 401);
+    refused(await post(server, "/token", { ...fields, client_id: machine.clientId }), "invalid_client", 401);
     const both = { ...fields, client_id: machine.clientId, client_secret: machine.clientSecret! };
-    refused(await post(served, "/token", both, basic(machine)), "invalid_request");
-    refused(await post(served, "/token", fields), "invalid_client", 401);
+    refused(await post(server, "/token", both, basic(machine)), "invalid_request");
+    refused(await post(server, "/token", fields), "invalid_client", 401);
     refused(
-      await post(served, "/token", { ...fields, scope: "posts:write" }, basic(machine)),
+      await post(server, "/token", { ...fields, scope: "posts:write" }, basic(machine)),
       "invalid_scope",
     );
-    refused(await post(served, "/token", { ...fields, scope: "posts:fly" }, basic(machine)), "invalid_scope");
-    const html = await post(served, "/token", fields, {
+    refused(await post(server, "/token", { ...fields, scope: "posts:fly" }, basic(machine)), "invalid_scope");
+    const html = await post(server, "/token", fields, {
       ...basic({ ...machine, clientSecret: "x" }),
       accept: "text/html",
     });
@@ -287,17 +287,17 @@ onEachDatabase("oauth attacks", (database) => {
   });
 
   test("a body that is too large or of another media type is refused with an OAuth error", async () => {
-    const large = await post(served, "/token", { grant_type: "x".repeat(100_000) });
+    const large = await post(server, "/token", { grant_type: "x".repeat(100_000) });
     assert.deepEqual([large.status, large.body.error], [413, "invalid_request"]);
     const headers = { "content-type": "application/json" };
-    refused(await post(served, "/token", { grant_type: "client_credentials" }, headers), "invalid_request");
+    refused(await post(server, "/token", { grant_type: "client_credentials" }, headers), "invalid_request");
   });
 
   test("client assertions are refused if replayed, for another audience, from the future, too long-lived, unsigned, signed with the public key as a secret, or by an unknown key", async () => {
     const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
     const jwks = { keys: [{ ...publicKey.export({ format: "jwk" }), kid: "one", alg: "ES256" }] };
     const words = ["--type", "confidential", "--scopes", "posts:read", "--auth-method", "private_key_jwt"];
-    const { clientId } = await makeClient(served, ...words, "--jwks", JSON.stringify(jwks));
+    const { clientId } = await makeClient(server, ...words, "--jwks", JSON.stringify(jwks));
     const assertion = (
       header: object = {},
       claims: object = {},
@@ -308,7 +308,7 @@ onEachDatabase("oauth attacks", (database) => {
       const standard = {
         iss: clientId,
         sub: clientId,
-        aud: `${served.url}/oauth`,
+        aud: `${server.url}/oauth`,
         jti: randomBytes(8).toString("hex"),
       };
       const parts = [
@@ -319,7 +319,7 @@ onEachDatabase("oauth attacks", (database) => {
       return `${text}.${signer(text).toString("base64url")}`;
     };
     const send = (text: string) =>
-      post(served, "/token", {
+      post(server, "/token", {
         grant_type: "client_credentials",
         scope: "posts:read",
         client_assertion: text,
@@ -332,7 +332,7 @@ onEachDatabase("oauth attacks", (database) => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => send(once)));
     assert.equal(answers.filter(({ status }) => status === 200).length, 1);
     refused(await send(assertion({}, { aud: "https://other.example.com" })), "invalid_client", 401);
-    refused(await send(assertion({}, { aud: `${served.url}/oauth/token` })), "invalid_client", 401);
+    refused(await send(assertion({}, { aud: `${server.url}/oauth/token` })), "invalid_client", 401);
     refused(await send(assertion({ alg: "none" }, {}, () => Buffer.alloc(0))), "invalid_client", 401);
     const pem = publicKey.export({ format: "pem", type: "spki" });
     const hmac = (text: string) => createHmac("sha256", pem).update(text).digest();
@@ -347,7 +347,7 @@ onEachDatabase("oauth attacks", (database) => {
   });
 
   test("ID tokens, refresh tokens and modified access tokens are refused by the API", async () => {
-    const tokens = await obtainTokens(served, client, person, offline);
+    const tokens = await obtainTokens(server, client, user, offline);
     const [head, body, signature] = tokens.access_token.split(".");
     const claims = JSON.parse(Buffer.from(body, "base64url").toString());
     const wider = Buffer.from(JSON.stringify({ ...claims, scope: "users:read" })).toString("base64url");
@@ -361,17 +361,17 @@ onEachDatabase("oauth attacks", (database) => {
       `${tokens.access_token}.x`,
       "eyJ.eyJ.x",
     ])
-      expectAnswer(await served.request("/posts", { key }), invalid);
+      expectAnswer(await server.request("/posts", { key }), invalid);
   });
 
   test("a token in the query, and two credentials at once, are malformed", async () => {
-    const { access_token: token } = await obtainTokens(served, client, person, "openid posts:read");
-    expectAnswer(await served.request(`/posts?access_token=${token}`, { key: token }), {
+    const { access_token: token } = await obtainTokens(server, client, user, "openid posts:read");
+    expectAnswer(await server.request(`/posts?access_token=${token}`, { key: token }), {
       status: 400,
       code: "credential_in_query",
     });
-    const headers = { "x-api-key": served.portico.key };
-    expectAnswer(await served.request("/posts", { key: token, headers }), {
+    const headers = { "x-api-key": server.portico.key };
+    expectAnswer(await server.request("/posts", { key: token, headers }), {
       status: 400,
       code: "malformed_request",
     });
@@ -380,28 +380,28 @@ onEachDatabase("oauth attacks", (database) => {
   test("modified tokens and those of other clients are introspected as inactive", async () => {
     const words = ["--type", "confidential", "--scopes", "posts:read"];
     const [stranger, resourceServer] = [
-      await makeClient(served, ...words),
-      await makeClient(served, ...words, "--resource-server"),
+      await makeClient(server, ...words),
+      await makeClient(server, ...words, "--resource-server"),
     ];
     const { body: own } = await post(
-      served,
+      server,
       "/token",
       { grant_type: "client_credentials", scope: "posts:read" },
       basic(machine),
     );
     const look = async (by: OAuthClientMade, token: string) =>
-      (await post(served, "/introspect", { token }, basic(by))).body;
+      (await post(server, "/introspect", { token }, basic(by))).body;
     assert.equal((await look(machine, own.access_token)).active, true);
     assert.deepEqual(await look(stranger, own.access_token), { active: false });
     const seen = await look(resourceServer, own.access_token);
     assert.deepEqual([seen.sub, seen.client_id], [machine.clientId, machine.clientId]);
     assert.deepEqual(await look(machine, `${own.access_token}x`), { active: false });
     assert.deepEqual(await look(machine, "nothing"), { active: false });
-    const tokens = await obtainTokens(served, client, person, offline);
+    const tokens = await obtainTokens(server, client, user, offline);
     assert.deepEqual(await look(resourceServer, tokens.refresh_token), { active: false });
     refused(
       await post(
-        served,
+        server,
         "/introspect",
         { token: own.access_token },
         basic({ ...machine, clientSecret: "x" }),
@@ -409,53 +409,53 @@ onEachDatabase("oauth attacks", (database) => {
       "invalid_client",
       401,
     );
-    await post(served, "/revoke", { token: own.access_token }, basic(stranger));
+    await post(server, "/revoke", { token: own.access_token }, basic(stranger));
     assert.equal((await look(machine, own.access_token)).active, true);
   });
 
   test("revoking a refresh token revokes its access tokens within a second", async () => {
-    const tokens = await obtainTokens(served, client, person, offline);
-    assert.equal((await served.request("/posts", { key: tokens.access_token })).status, 200);
-    const revoked = await post(served, "/revoke", {
+    const tokens = await obtainTokens(server, client, user, offline);
+    assert.equal((await server.request("/posts", { key: tokens.access_token })).status, 200);
+    const revoked = await post(server, "/revoke", {
       token: tokens.refresh_token,
       client_id: client.clientId,
     });
     assert.equal(revoked.status, 200);
     await sleep(1_000);
-    expectAnswer(await served.request("/posts", { key: tokens.access_token }), invalid);
+    expectAnswer(await server.request("/posts", { key: tokens.access_token }), invalid);
   });
 
   test("revoking an access token revokes the refresh token of its grant", async () => {
-    const tokens = await obtainTokens(served, client, person, offline);
+    const tokens = await obtainTokens(server, client, user, offline);
     const shown = { client_id: client.clientId };
-    const revoked = await post(served, "/revoke", { token: tokens.access_token, ...shown });
+    const revoked = await post(server, "/revoke", { token: tokens.access_token, ...shown });
     assert.equal(revoked.status, 200);
     const again = { grant_type: "refresh_token", refresh_token: tokens.refresh_token, ...shown };
-    refused(await post(served, "/token", again), "invalid_grant");
+    refused(await post(server, "/token", again), "invalid_grant");
     await sleep(1_000);
-    expectAnswer(await served.request("/posts", { key: tokens.access_token }), invalid);
+    expectAnswer(await server.request("/posts", { key: tokens.access_token }), invalid);
   });
 
   test("tokens are invalid once their client or user is deleted", async () => {
     const [gone, other] = [
-      await makePerson(served, "gone@example.com"),
-      await makePublicClient(served, every),
+      await makePerson(server, "gone@example.com"),
+      await makePublicClient(server, every),
     ];
-    const ofPerson = await obtainTokens(served, client, gone, "openid posts:read");
-    const ofClient = await obtainTokens(served, other, person, "openid posts:read");
+    const ofPerson = await obtainTokens(server, client, gone, "openid posts:read");
+    const ofClient = await obtainTokens(server, other, user, "openid posts:read");
     for (const { access_token: key } of [ofPerson, ofClient])
-      assert.equal((await served.request("/posts", { key })).status, 200);
-    await served.command("client", "delete", other.id);
-    assert.equal((await served.request(`/users/${gone.id}`, { method: "DELETE" })).status, 204);
+      assert.equal((await server.request("/posts", { key })).status, 200);
+    await server.command("client", "delete", other.id);
+    assert.equal((await server.request(`/users/${gone.id}`, { method: "DELETE" })).status, 204);
     await sleep(1_000);
     for (const { access_token: key } of [ofPerson, ofClient])
-      expectAnswer(await served.request("/posts", { key }), invalid);
+      expectAnswer(await server.request("/posts", { key }), invalid);
   });
 
   test("an access token gives access to its tenant's rows only", async () => {
-    const { tenant } = await served.command("tenant", "create", "--name", "Other");
+    const { tenant } = await server.command("tenant", "create", "--name", "Other");
     const theirs = await makeClient(
-      served,
+      server,
       "--type",
       "confidential",
       "--scopes",
@@ -464,31 +464,31 @@ onEachDatabase("oauth attacks", (database) => {
       tenant.id,
     );
     const fields = { grant_type: "client_credentials", scope: "posts:read" };
-    const { body } = await post(served, "/token", fields, basic(theirs));
-    const seen = await served.request("/posts", { key: body.access_token });
+    const { body } = await post(server, "/token", fields, basic(theirs));
+    const seen = await server.request("/posts", { key: body.access_token });
     assert.deepEqual(seen.body.data, []);
   });
 
   test("tokens and sessions survive a restart", async () => {
-    const tokens = await obtainTokens(served, client, person, offline);
-    const { key } = served.portico;
-    const port = new URL(served.url).port;
-    await served.portico.stop();
-    served.portico = await Portico.start(served.workspace, { key, env: { PORT: port } });
-    assert.equal((await served.request("/posts", { key: tokens.access_token })).status, 200);
+    const tokens = await obtainTokens(server, client, user, offline);
+    const { key } = server.portico;
+    const port = new URL(server.url).port;
+    await server.portico.stop();
+    server.portico = await Portico.start(server.workspace, { key, env: { PORT: port } });
+    assert.equal((await server.request("/posts", { key: tokens.access_token })).status, 200);
     const fields = {
       grant_type: "refresh_token",
       refresh_token: tokens.refresh_token,
       client_id: client.clientId,
     };
-    assert.equal((await post(served, "/token", fields)).status, 200);
+    assert.equal((await post(server, "/token", fields)).status, 200);
   });
 
   test("password attempts are limited by account, with the correct password too, and other users can sign in", async () => {
-    const victim = await makePerson(served, "victim@example.com");
+    const victim = await makePerson(server, "victim@example.com");
     const tryWith = async (email: string, secret: string) => {
       const browser = new Browser();
-      const shown = await browser.follow(authorizeUrl(served, client, "openid").url);
+      const shown = await browser.follow(authorizeUrl(server, client, "openid").url);
       return browser.send(shown, { email, password: secret, choice: "sign-in" });
     };
     for (let tries = 0; tries < 10; tries += 1)
@@ -498,12 +498,12 @@ onEachDatabase("oauth attacks", (database) => {
     assert.match(slowed.headers.get("retry-after") ?? "", /^[1-9]\d*$/);
     assert.match(slowed.text, /Too many attempts/);
     for (let tries = 0; tries < 12; tries += 1)
-      assert.equal((await tryWith(person.email, password)).status, 303);
+      assert.equal((await tryWith(user.email, password)).status, 303);
   });
 
   test("attempts at user codes are limited by address", async () => {
     const browser = new Browser();
-    let shown = await browser.open(`${served.url}/oauth/device`);
+    let shown = await browser.open(`${server.url}/oauth/device`);
     const statuses: number[] = [];
     for (let tries = 0; tries < 31; tries += 1) {
       const sent = await browser.send(shown, { user_code: "BBBB-BBBB" });
@@ -515,14 +515,14 @@ onEachDatabase("oauth attacks", (database) => {
 
   test("a device that polls too fast gets slow_down", async () => {
     const words = ["--type", "public", "--grant-types", "device_code", "--scopes", "posts:read"];
-    const { clientId } = await makeClient(served, ...words);
-    const { body } = await post(served, "/device_authorization", {
+    const { clientId } = await makeClient(server, ...words);
+    const { body } = await post(server, "/device_authorization", {
       client_id: clientId,
       scope: "posts:read",
     });
     const grant_type = "urn:ietf:params:oauth:grant-type:device_code";
     const poll = () =>
-      post(served, "/token", { grant_type, device_code: body.device_code, client_id: clientId });
+      post(server, "/token", { grant_type, device_code: body.device_code, client_id: clientId });
     const errors = [];
     for (let polls = 0; polls < 16; polls += 1) errors.push((await poll()).body.error);
     assert.equal(errors[0], "authorization_pending");
@@ -530,16 +530,16 @@ onEachDatabase("oauth attacks", (database) => {
   });
 
   test("a user revokes the access of an application, and its tokens are invalid within a second", async () => {
-    const grants = `${served.url}/oauth/grants`;
+    const grants = `${server.url}/oauth/grants`;
     assert.equal((await new Browser().open(grants)).status, 401);
-    const someone = await makePerson(served, "someone@example.com");
+    const someone = await makePerson(server, "someone@example.com");
     const browser = new Browser();
-    const { url, verifier } = authorizeUrl(served, client, offline);
+    const { url, verifier } = authorizeUrl(server, client, offline);
     const back = await signInAndAllow(browser, url, someone);
     const fields = { grant_type: "authorization_code", redirect_uri: callback, client_id: client.clientId };
     const code = back.searchParams.get("code") ?? "";
-    const { body } = await post(served, "/token", { ...fields, code, code_verifier: verifier });
-    assert.equal((await served.request("/posts", { key: body.access_token })).status, 200);
+    const { body } = await post(server, "/token", { ...fields, code, code_verifier: verifier });
+    assert.equal((await server.request("/posts", { key: body.access_token })).status, 200);
     const shown = await browser.open(grants);
     assert.match(shown.text, /Planner/);
     const [, application = ""] = /name="application" value="([^"]+)"/.exec(shown.text) ?? [];
@@ -549,32 +549,32 @@ onEachDatabase("oauth attacks", (database) => {
     const after = await browser.submit(shown, { application });
     assert.match(after.text, /No application has access/);
     await sleep(1_000);
-    expectAnswer(await served.request("/posts", { key: body.access_token }), invalid);
+    expectAnswer(await server.request("/posts", { key: body.access_token }), invalid);
   });
 
   test("a caller who manages clients can revoke grants of their tenant only", async () => {
-    const tokens = await obtainTokens(served, client, person, offline);
+    const tokens = await obtainTokens(server, client, user, offline);
     const { grant_id: grant } = JSON.parse(
       Buffer.from(tokens.access_token.split(".")[1], "base64url").toString(),
     );
     const path = `/v1/grants/${grant}`;
-    expectAnswer(await served.request(path, { method: "DELETE", key: tokens.access_token }), {
+    expectAnswer(await server.request(path, { method: "DELETE", key: tokens.access_token }), {
       status: 403,
       code: "insufficient_scope",
     });
-    const { key: stranger } = await makeTenant(served.workspace, "clients:manage");
-    expectAnswer(await served.request(path, { method: "DELETE", key: stranger }), { status: 404 });
-    assert.equal((await served.request(path, { method: "DELETE" })).status, 204);
-    expectAnswer(await served.request(path, { method: "DELETE" }), { status: 404, code: "not_found" });
+    const { key: stranger } = await makeTenant(server.workspace, "clients:manage");
+    expectAnswer(await server.request(path, { method: "DELETE", key: stranger }), { status: 404 });
+    assert.equal((await server.request(path, { method: "DELETE" })).status, 204);
+    expectAnswer(await server.request(path, { method: "DELETE" }), { status: 404, code: "not_found" });
     await sleep(1_000);
-    expectAnswer(await served.request("/posts", { key: tokens.access_token }), invalid);
+    expectAnswer(await server.request("/posts", { key: tokens.access_token }), invalid);
   });
 
   test("no stored value is a usable secret", async () => {
-    const tokens = await obtainTokens(served, client, person, offline);
-    const fields = await obtainCode(served, client, person, "openid");
+    const tokens = await obtainTokens(server, client, user, offline);
+    const fields = await obtainCode(server, client, user, "openid");
     const secrets = [tokens.refresh_token, tokens.access_token, fields["code"], machine.clientSecret!];
-    const reader = openReader(served.workspace.databaseUrl);
+    const reader = openReader(server.workspace.databaseUrl);
     try {
       const tables = ["oauth_records", "signing_keys", "oauth_clients", "client_secrets", "events"];
       const rows = await Promise.all(tables.map((table) => reader.rows(`select * from ${table}`)));

@@ -22,19 +22,19 @@ const svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></
 const png = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
 
 describe("the brand of the pages", () => {
-  const served = serve("sqlite", {
+  const server = serve("sqlite", {
     env: {
       PORTICO_PAGES_NAME: "Bücher & <Söhne>",
       PORTICO_PAGES_COLOUR: "#FFEE00",
       PORTICO_PAGES_LOGO: fileOf("logo.txt", svg),
     },
   });
-  const page = () => new Browser().open(`${served.url}/oauth/device`);
+  const page = () => new Browser().open(`${server.url}/oauth/device`);
 
   test("its name is in the title, escaped", async () => {
     const { text } = await page();
     assert.match(text, /<title>Connect a device – Bücher &amp; &lt;Söhne&gt;<\/title>/);
-    const { body } = await served.request("/.well-known/oauth-protected-resource", { key: null });
+    const { body } = await server.request("/.well-known/oauth-protected-resource", { key: null });
     assert.equal(body.resource_name, "Bücher & <Söhne>");
   });
 
@@ -54,7 +54,7 @@ describe("the brand of the pages", () => {
     const [, source, name] =
       /<img class="logo" src="(\/oauth\/logo\?v=[\w-]+)" alt="([^"]+)">/.exec(text) ?? [];
     assert.equal(name, "Bücher &amp; &lt;Söhne&gt;");
-    const logo = await new Browser().open(new URL(source!, served.url).href);
+    const logo = await new Browser().open(new URL(source!, server.url).href);
     assert.deepEqual([logo.status, logo.text], [200, svg]);
     assert.equal(logo.headers.get("content-type"), "image/svg+xml");
     assert.match(logo.headers.get("content-security-policy") ?? "", /^default-src 'none'; .*sandbox$/);
@@ -63,14 +63,14 @@ describe("the brand of the pages", () => {
 });
 
 describe("pages without a brand", () => {
-  const served = serve("sqlite", { env: { PORTICO_PAGES_LOGO: "" } });
+  const server = serve("sqlite", { env: { PORTICO_PAGES_LOGO: "" } });
 
   test("have the name of the app and no image", async () => {
-    const { text, headers } = await new Browser().open(`${served.url}/oauth/device`);
+    const { text, headers } = await new Browser().open(`${server.url}/oauth/device`);
     assert.match(text, /<title>Connect a device – Portico<\/title>/);
     assert.doesNotMatch(text, /<img/);
     assert.doesNotMatch(headers.get("content-security-policy") ?? "", /img-src/);
-    assert.equal((await new Browser().open(`${served.url}/oauth/logo`)).status, 404);
+    assert.equal((await new Browser().open(`${server.url}/oauth/logo`)).status, 404);
   });
 });
 

@@ -22,16 +22,16 @@ const warning = "account.password_guessed";
 
 onOneDatabase("brute-force limits", (database) => {
   let client: OAuthClientMade;
-  const served = serve(database, {
+  const server = serve(database, {
     env: { PORTICO_TRUSTED_PROXIES: "127.0.0.1", PORTICO_FAILED_AUTH_QUOTA: "5/60" },
-    prepare: async (made) => {
-      client = await makePublicClient(made, "openid");
+    prepare: async (server) => {
+      client = await makePublicClient(server, "openid");
     },
   });
   /** The sign-in page, opened from a network address. */
   const openPage = async (from: string): Promise<(email: string, typed: string) => Promise<Shown>> => {
     const browser = new Browser("node", { "x-forwarded-for": from });
-    const shown = await browser.follow(authorizeUrl(served, client, "openid").url);
+    const shown = await browser.follow(authorizeUrl(server, client, "openid").url);
     return (email, typed) => browser.send(shown, { email, password: typed, choice: "sign-in" });
   };
   const attempt = async (from: string, email: string, count: number): Promise<number[]> => {
@@ -41,52 +41,52 @@ onOneDatabase("brute-force limits", (database) => {
   };
 
   test("an address at its limit uses up nothing of other accounts", async () => {
-    const person = await makePerson(served, "spared@example.com");
+    const user = await makePerson(server, "spared@example.com");
     const attacker = "203.0.113.1";
     const signIn = await openPage(attacker);
     await Promise.all(
       Array.from({ length: 100 }, (_, index) => signIn(`nobody${index}@example.com`, "wrong wrong")),
     );
     // A token comes back every six seconds.
-    const heard = (await attempt(attacker, person.email, 60)).filter((status) => status !== 429);
+    const heard = (await attempt(attacker, user.email, 60)).filter((status) => status !== 429);
     assert.ok(heard.length < 10, `${heard.length} were heard`);
-    assert.equal((await (await openPage(home))(person.email, password)).status, 303);
+    assert.equal((await (await openPage(home))(user.email, password)).status, 303);
     // Refused attempts cause no email.
-    assert.deepEqual(await emailsTo(served, person.email, warning), []);
+    assert.deepEqual(await emailsTo(server, user.email, warning), []);
   });
 
   test("an account under attack from many addresses stays usable, and its user is warned once", async () => {
-    const person = await makePerson(served, "target@example.com");
+    const user = await makePerson(server, "target@example.com");
     const attackers = Array.from({ length: 6 }, (_, index) => `203.0.113.${index + 10}`);
-    const statuses = (await Promise.all(attackers.map((from) => attempt(from, person.email, 12)))).flat();
+    const statuses = (await Promise.all(attackers.map((from) => attempt(from, user.email, 12)))).flat();
     // Ten from each address are verified, and the rest refused.
     assert.equal(statuses.filter((status) => status === 401).length, 60);
     assert.equal(statuses.filter((status) => status === 429).length, 12);
     const signIn = await openPage(home);
     const [signedIn] = await Promise.all([
-      signIn(person.email, password),
-      attempt("203.0.113.99", person.email, 10),
+      signIn(user.email, password),
+      attempt("203.0.113.99", user.email, 10),
     ]);
     assert.equal(signedIn.status, 303);
-    assert.match((await emailTo(served, person.email, warning)).text, /203\.0\.113\./);
-    assert.equal((await emailsTo(served, person.email, warning)).length, 1);
+    assert.match((await emailTo(server, user.email, warning)).text, /203\.0\.113\./);
+    assert.equal((await emailsTo(server, user.email, warning)).length, 1);
   });
 
   test("attempts from one address for one account are refused, with the correct password too", async () => {
-    const person = await makePerson(served, "pair@example.com");
-    const other = await makePerson(served, "neighbour@example.com");
-    const statuses = await attempt("203.0.113.200", person.email, 11);
+    const user = await makePerson(server, "pair@example.com");
+    const other = await makePerson(server, "neighbour@example.com");
+    const statuses = await attempt("203.0.113.200", user.email, 11);
     assert.deepEqual(statuses.sort(), [...Array(10).fill(401), 429]);
     const signIn = await openPage("203.0.113.200");
-    const refused = await signIn(person.email, password);
+    const refused = await signIn(user.email, password);
     assert.equal(refused.status, 429);
     assert.ok(Number(refused.headers.get("retry-after")) > 0);
     assert.equal((await signIn(other.email, password)).status, 303);
-    assert.equal((await (await openPage(home))(person.email, password)).status, 303);
+    assert.equal((await (await openPage(home))(user.email, password)).status, 303);
   });
 
   test("attempts at a client's secret do not keep the client from using it", async () => {
-    const machine = await makeClient(served, "--type", "confidential", "--scopes", "posts:read");
+    const machine = await makeClient(server, "--type", "confidential", "--scopes", "posts:read");
     const wrong = { ...machine, clientSecret: "wrong" };
     const from = { "x-forwarded-for": "203.0.113.50" };
     for (const [path, fields] of [
@@ -96,11 +96,11 @@ onOneDatabase("brute-force limits", (database) => {
     ] as const) {
       const statuses = [];
       for (let count = 0; count < 7; count += 1)
-        statuses.push((await post(served, path, fields, { ...basic(wrong), ...from })).status);
+        statuses.push((await post(server, path, fields, { ...basic(wrong), ...from })).status);
       assert.equal(statuses.at(-1), 429, path);
       for (const address of ["203.0.113.50", home]) {
         const good = { ...basic(machine), "x-forwarded-for": address };
-        assert.equal((await post(served, path, fields, good)).status, 200, path);
+        assert.equal((await post(server, path, fields, good)).status, 200, path);
       }
     }
   });

@@ -18,37 +18,37 @@ const page = {
 const grant = { grant_type: "client_credentials", scope: "posts:read" };
 
 onEachDatabase("oauth clients", (database) => {
-  const served = serve(database);
+  const server = serve(database);
 
   test("a confidential client has a secret, which is shown once and works at once", async () => {
-    const made = await served.create(path, machine);
+    const made = await server.create(path, machine);
     assert.match(made.clientId, /^client_/);
     assert.match(made.clientSecret, /^[\w-]{43}$/);
     assert.deepEqual([made.authMethod, made.grantTypes], ["client_secret_basic", ["client_credentials"]]);
-    const { body } = await served.request(`${path}/${made.id}`);
+    const { body } = await server.request(`${path}/${made.id}`);
     assert.equal(body.clientSecret, undefined);
     assert.doesNotMatch(JSON.stringify(body), /hash/i);
-    assert.equal((await post(served, "/token", grant, basic(made))).status, 200);
+    assert.equal((await post(server, "/token", grant, basic(made))).status, 200);
   });
 
   test("a public client has no secret", async () => {
-    const made = await served.create(path, page);
+    const made = await server.create(path, page);
     assert.equal(made.clientSecret, undefined);
     assert.deepEqual([made.authMethod, made.grantTypes], ["none", ["authorization_code", "refresh_token"]]);
   });
 
   test("a secret that is replaced works until the overlap is over", async () => {
-    const made = await served.create(path, machine);
+    const made = await server.create(path, machine);
     const rotations = `${path}/${made.id}/rotations`;
-    const next = await served.create(rotations, { overlapSeconds: 2 });
+    const next = await server.create(rotations, { overlapSeconds: 2 });
     assert.notEqual(next.clientSecret, made.clientSecret);
     for (const clientSecret of [made.clientSecret, next.clientSecret])
-      assert.equal((await post(served, "/token", grant, basic({ ...made, clientSecret }))).status, 200);
+      assert.equal((await post(server, "/token", grant, basic({ ...made, clientSecret }))).status, 200);
     await sleep(2_100);
-    assert.equal((await post(served, "/token", grant, basic(made))).status, 401);
-    assert.equal((await post(served, "/token", grant, basic(next))).status, 200);
-    const { id } = await served.create(path, page);
-    expectAnswer(await served.request(`${path}/${id}/rotations`, { method: "POST" }), { status: 409 });
+    assert.equal((await post(server, "/token", grant, basic(made))).status, 401);
+    assert.equal((await post(server, "/token", grant, basic(next))).status, 200);
+    const { id } = await server.create(path, page);
+    expectAnswer(await server.request(`${path}/${id}/rotations`, { method: "POST" }), { status: 409 });
   });
 
   test("a redirect URI is registered exactly if a request can have it", async () => {
@@ -62,11 +62,11 @@ onEachDatabase("oauth clients", (database) => {
       ["https://app.example.com/\u200b", false],
       [" https://app.example.com/", false],
     ] as const) {
-      const registered = await served.request(path, { body: { ...page, redirectUris: [uri] } });
+      const registered = await server.request(path, { body: { ...page, redirectUris: [uri] } });
       if (!isUsable)
         expectAnswer(registered, { status: 422, details: [{ field: "redirectUris", issue: "format" }] });
-      const client = isUsable ? registered.body : await served.create(path, page);
-      const { url } = authorizeUrl(served, client, "openid posts:read", { redirect_uri: uri });
+      const client = isUsable ? registered.body : await server.create(path, page);
+      const { url } = authorizeUrl(server, client, "openid posts:read", { redirect_uri: uri });
       const { status, headers } = await fetch(url, { redirect: "manual" });
       assert.equal(status, isUsable ? 303 : 400, uri);
       if (isUsable) assert.match(headers.get("location")!, /\/interaction\//);
@@ -74,14 +74,14 @@ onEachDatabase("oauth clients", (database) => {
   });
 
   test("a deleted client cannot authenticate", async () => {
-    const made = await served.create(path, machine);
-    assert.equal((await served.request(`${path}/${made.id}`, { method: "DELETE" })).status, 204);
-    assert.equal((await post(served, "/token", grant, basic(made))).status, 401);
+    const made = await server.create(path, machine);
+    assert.equal((await server.request(`${path}/${made.id}`, { method: "DELETE" })).status, 204);
+    assert.equal((await post(server, "/token", grant, basic(made))).status, 401);
   });
 
   test("changes are validated like new clients, and immutable fields stay", async () => {
-    const { id } = await served.create(path, page);
-    const change = (body: object) => served.request(`${path}/${id}`, { method: "PATCH", body });
+    const { id } = await server.create(path, page);
+    const change = (body: object) => server.request(`${path}/${id}`, { method: "PATCH", body });
     expectAnswer(await change({ redirectUris: [] }), {
       status: 422,
       details: [{ field: "redirectUris", issue: "required" }],
@@ -94,7 +94,7 @@ onEachDatabase("oauth clients", (database) => {
   });
 
   scenarios(
-    served,
+    server,
     [
       ["a wildcard", { ...page, redirectUris: ["https://*.example.com/callback"] }, "redirectUris", "format"],
       ["a fragment", { ...page, redirectUris: ["https://app.example.com/#x"] }, "redirectUris", "format"],
@@ -134,44 +134,44 @@ onEachDatabase("oauth clients", (database) => {
 
   test("a private key is refused where public ones belong", async () => {
     const jwks = { keys: [{ kty: "EC", crv: "P-256", x: "x", y: "y", d: "d" }] };
-    expectAnswer(await served.request(path, { body: { ...machine, authMethod: "private_key_jwt", jwks } }), {
+    expectAnswer(await server.request(path, { body: { ...machine, authMethod: "private_key_jwt", jwks } }), {
       status: 422,
     });
   });
 
   test("http is good enough on the machine that the person sits at", async () => {
     const redirectUris = ["http://127.0.0.1:8080/callback", "http://localhost/", "http://[::1]:9/x"];
-    assert.deepEqual((await served.create(path, { ...page, redirectUris })).redirectUris, redirectUris);
+    assert.deepEqual((await server.create(path, { ...page, redirectUris })).redirectUris, redirectUris);
   });
 
   test("a key gives no client a scope that it lacks, and sees its tenant's clients only", async () => {
-    const { id } = await served.create(path, machine);
-    const { key } = await makeTenant(served.workspace, "clients:read,clients:manage");
-    expectAnswer(await served.request(path, { key, body: machine }), {
+    const { id } = await server.create(path, machine);
+    const { key } = await makeTenant(server.workspace, "clients:read,clients:manage");
+    expectAnswer(await server.request(path, { key, body: machine }), {
       status: 403,
       code: "insufficient_scope",
     });
-    expectAnswer(await served.request(`${path}/${id}`, { key }), { status: 404 });
-    assert.deepEqual((await served.request(path, { key })).body.data, []);
+    expectAnswer(await server.request(`${path}/${id}`, { key }), { status: 404 });
+    assert.deepEqual((await server.request(path, { key })).body.data, []);
   });
 
   test("client create prints its id and, once, its secret", async () => {
     const words = ["client", "create", "--name", "Job", "--type", "confidential", "--scopes", "posts:read"];
-    const { stdout } = await portico(served.workspace, words);
+    const { stdout } = await portico(server.workspace, words);
     const [, clientId = ""] = /^clientId +(\S+)\nclientSecret (\S+)\n/.exec(stdout) ?? [];
-    const { clients } = await served.command("client", "list");
+    const { clients } = await server.command("client", "list");
     const [listed] = clients.filter((client: { clientId: string }) => client.clientId === clientId);
     assert.equal(listed.name, "Job");
-    const { clientSecret } = await served.command("client", "rotate", listed.id, "--overlap", "0");
-    assert.equal((await post(served, "/token", grant, basic({ ...listed, clientSecret }))).status, 200);
-    await served.command("client", "delete", listed.id);
-    assert.equal((await post(served, "/token", grant, basic({ ...listed, clientSecret }))).status, 401);
+    const { clientSecret } = await server.command("client", "rotate", listed.id, "--overlap", "0");
+    assert.equal((await post(server, "/token", grant, basic({ ...listed, clientSecret }))).status, 200);
+    await server.command("client", "delete", listed.id);
+    assert.equal((await post(server, "/token", grant, basic({ ...listed, clientSecret }))).status, 401);
   });
 
   test("client create takes several redirect URIs", async () => {
     const uris = ["https://a.example.com/", "https://b.example.com/"];
     const options = uris.flatMap((uri) => ["--redirect-uri", uri]);
-    const made = await served.command("client", "create", "--name", "Two", "--type", "public", ...options);
+    const made = await server.command("client", "create", "--name", "Two", "--type", "public", ...options);
     assert.deepEqual(made.redirectUris, uris);
   });
 });

@@ -21,96 +21,96 @@ onEachDatabase("delegated access", (database) => {
   let member: Person;
   let other: Person;
   let key: string;
-  const served = serve(database, {
-    prepare: async (made) => {
-      member = await makePerson(made, "member@example.com");
-      other = await makePerson(made, "administrator@example.com");
-      const client = await makePublicClient(made, scopes.replaceAll(" ", ","));
-      ({ access_token: key } = await obtainTokens(made, client, member, scopes));
+  const server = serve(database, {
+    prepare: async (server) => {
+      member = await makePerson(server, "member@example.com");
+      other = await makePerson(server, "administrator@example.com");
+      const client = await makePublicClient(server, scopes.replaceAll(" ", ","));
+      ({ access_token: key } = await obtainTokens(server, client, member, scopes));
     },
   });
   const forbidden = { status: 403, code: "forbidden" } as const;
   const insufficient = { status: 403, code: "insufficient_scope" } as const;
   const patch = (id: string, body: object, credential = key) =>
-    served.request(`/users/${id}`, { method: "PATCH", key: credential, body });
+    server.request(`/users/${id}`, { method: "PATCH", key: credential, body });
 
   test("other users cannot be changed, replaced or deleted", async () => {
-    const before = (await served.request(`/users/${other.id}`)).body;
+    const before = (await server.request(`/users/${other.id}`)).body;
     const taken = { email: "taken@example.com", name: "Taken" };
     expectAnswer(await patch(other.id, { email: taken.email }), forbidden);
     expectAnswer(await patch(other.id, { name: "Taken" }), forbidden);
     expectAnswer(await patch(other.id, {}), forbidden);
     const path = `/users/${other.id}`;
-    expectAnswer(await served.request(path, { method: "PUT", key, body: taken }), forbidden);
-    expectAnswer(await served.request(`/v1${path}`, { method: "PUT", key, body: taken }), forbidden);
-    expectAnswer(await served.request(path, { method: "DELETE", key }), forbidden);
+    expectAnswer(await server.request(path, { method: "PUT", key, body: taken }), forbidden);
+    expectAnswer(await server.request(`/v1${path}`, { method: "PUT", key, body: taken }), forbidden);
+    expectAnswer(await server.request(path, { method: "DELETE", key }), forbidden);
     for (const mutation of [
       `updateUser(id: "${other.id}", input: { email: "taken@example.com" }) { id }`,
       `deleteUser(id: "${other.id}") { id }`,
     ]) {
-      const { body } = await requestGraphql(served, `mutation { ${mutation} }`, { key });
+      const { body } = await requestGraphql(server, `mutation { ${mutation} }`, { key });
       assert.equal(body.errors[0].extensions.code, "forbidden", JSON.stringify(body));
     }
-    expectAnswer(await served.request(path), { status: 200, body: before });
+    expectAnswer(await server.request(path), { status: 200, body: before });
   });
 
   test("users can change themselves and add users", async () => {
     expectAnswer(await patch(member.id, { name: "Grace Brewster Hopper" }), { status: 200 });
-    const added = await served.create("/users", { name: "New", email: "new@example.com" }, { key });
+    const added = await server.create("/users", { name: "New", email: "new@example.com" }, { key });
     expectAnswer(await patch(added.id, { name: "Renamed" }), forbidden);
   });
 
   test("neither a key nor a client can be granted more than the application has", async () => {
     const named = { name: "Ladder", scopes: ["users:read", "users:write"] };
-    expectAnswer(await served.request("/v1/api-keys", { key, body: named }), insufficient);
-    const lesser = await served.create("/v1/api-keys", { name: "Reader", scopes: ["users:read"] }, { key });
+    expectAnswer(await server.request("/v1/api-keys", { key, body: named }), insufficient);
+    const lesser = await server.create("/v1/api-keys", { name: "Reader", scopes: ["users:read"] }, { key });
     const widened = { method: "PATCH", key, body: { scopes: named.scopes } };
-    expectAnswer(await served.request(`/v1/api-keys/${lesser.id}`, widened), insufficient);
-    const strong = await served.create("/v1/api-keys", named);
+    expectAnswer(await server.request(`/v1/api-keys/${lesser.id}`, widened), insufficient);
+    const strong = await server.create("/v1/api-keys", named);
     const rotation = { key, body: { overlapSeconds: 60 } };
-    expectAnswer(await served.request(`/v1/api-keys/${strong.id}/rotations`, rotation), insufficient);
+    expectAnswer(await server.request(`/v1/api-keys/${strong.id}/rotations`, rotation), insufficient);
     const machine = { ...named, type: "confidential", grantTypes: ["client_credentials"] };
-    expectAnswer(await served.request("/v1/oauth-clients", { key, body: machine }), forbidden);
-    const { id } = await makeClient(served, "--type", "confidential", "--scopes", "users:write");
-    expectAnswer(await served.request(`/v1/oauth-clients/${id}/rotations`, rotation), forbidden);
+    expectAnswer(await server.request("/v1/oauth-clients", { key, body: machine }), forbidden);
+    const { id } = await makeClient(server, "--type", "confidential", "--scopes", "users:write");
+    expectAnswer(await server.request(`/v1/oauth-clients/${id}/rotations`, rotation), forbidden);
   });
 
   test("keys of other users cannot be created or rotated", async () => {
     const theirs = { name: "Theirs", scopes: ["posts:read"], ownerId: other.id };
-    expectAnswer(await served.request("/v1/api-keys", { key, body: theirs }), forbidden);
-    const { id } = await served.create("/v1/api-keys", theirs);
-    expectAnswer(await served.request(`/v1/api-keys/${id}/rotations`, { key, body: {} }), forbidden);
-    await served.create("/v1/api-keys", { ...theirs, ownerId: member.id }, { key });
+    expectAnswer(await server.request("/v1/api-keys", { key, body: theirs }), forbidden);
+    const { id } = await server.create("/v1/api-keys", theirs);
+    expectAnswer(await server.request(`/v1/api-keys/${id}/rotations`, { key, body: {} }), forbidden);
+    await server.create("/v1/api-keys", { ...theirs, ownerId: member.id }, { key });
   });
 
   for (const scope of ["keys:manage", "clients:manage", "*"]) {
     test(`a key with the scope ${scope} cannot be created`, async () => {
-      const answer = await served.request("/v1/api-keys", { key, body: { name: "Ladder", scopes: [scope] } });
+      const answer = await server.request("/v1/api-keys", { key, body: { name: "Ladder", scopes: [scope] } });
       expectAnswer(answer, insufficient);
     });
   }
 
   test("keys of other users and keys without an owner cannot be changed, replaced or revoked", async () => {
-    const theirs = await served.create("/v1/api-keys", {
+    const theirs = await server.create("/v1/api-keys", {
       name: "T",
       scopes: ["posts:read"],
       ownerId: other.id,
     });
     // A key that a service created has no owner.
-    const machine = await makeClient(served, "--type", "confidential", "--scopes", "keys:manage,posts:read");
-    const granted = await post(served, "/token", { grant_type: "client_credentials" }, basic(machine));
+    const machine = await makeClient(server, "--type", "confidential", "--scopes", "keys:manage,posts:read");
+    const granted = await post(server, "/token", { grant_type: "client_credentials" }, basic(machine));
     const made = { name: "Machine's", scopes: ["posts:read"] };
-    const ofMachine = await served.create("/v1/api-keys", made, { key: granted.body.access_token });
+    const ofMachine = await server.create("/v1/api-keys", made, { key: granted.body.access_token });
     assert.equal(ofMachine.ownerId, null);
     for (const { id } of [theirs, ofMachine]) {
       const path = `/v1/api-keys/${id}`;
       const change = { method: "PATCH", key, body: { name: "Mine" } };
-      expectAnswer(await served.request(path, change), forbidden);
-      expectAnswer(await served.request(`${path}/rotations`, { key, body: {} }), forbidden);
-      expectAnswer(await served.request(path, { method: "DELETE", key }), forbidden);
+      expectAnswer(await server.request(path, change), forbidden);
+      expectAnswer(await server.request(`${path}/rotations`, { key, body: {} }), forbidden);
+      expectAnswer(await server.request(path, { method: "DELETE", key }), forbidden);
     }
     const all = `/v1/users/${other.id}/api-keys`;
-    expectAnswer(await served.request(all, { method: "DELETE", key }), forbidden);
+    expectAnswer(await server.request(all, { method: "DELETE", key }), forbidden);
   });
 
   test("clients cannot be created, changed, deleted or rotated", async () => {
@@ -120,21 +120,21 @@ onEachDatabase("delegated access", (database) => {
       redirectUris: ["https://a.example/cb"],
       scopes: ["posts:read"],
     };
-    expectAnswer(await served.request("/v1/oauth-clients", { key, body: open }), forbidden);
-    const { id } = await served.create("/v1/oauth-clients", open);
+    expectAnswer(await server.request("/v1/oauth-clients", { key, body: open }), forbidden);
+    const { id } = await server.create("/v1/oauth-clients", open);
     const path = `/v1/oauth-clients/${id}`;
     const change = { method: "PATCH", key, body: { redirectUris: ["https://b.example/cb"] } };
-    expectAnswer(await served.request(path, change), forbidden);
-    expectAnswer(await served.request(path, { method: "DELETE", key }), forbidden);
+    expectAnswer(await server.request(path, change), forbidden);
+    expectAnswer(await server.request(path, { method: "DELETE", key }), forbidden);
     const query = `mutation { deleteOAuthClient(id: "${id}") { id } }`;
-    const { body } = await served.request("/graphql", { key, body: { query } });
+    const { body } = await server.request("/graphql", { key, body: { query } });
     assert.equal(body.errors[0].extensions.code, "forbidden");
   });
 
   test("API keys and clients that act for themselves can change users", async () => {
-    expectAnswer(await patch(other.id, { name: "Known" }, served.portico.key), { status: 200 });
-    const machine = await makeClient(served, "--type", "confidential", "--scopes", "users:read,users:write");
-    const granted = await post(served, "/token", { grant_type: "client_credentials" }, basic(machine));
+    expectAnswer(await patch(other.id, { name: "Known" }, server.portico.key), { status: 200 });
+    const machine = await makeClient(server, "--type", "confidential", "--scopes", "users:read,users:write");
+    const granted = await post(server, "/token", { grant_type: "client_credentials" }, basic(machine));
     expectAnswer(await patch(other.id, { name: "Known" }, granted.body.access_token), { status: 200 });
   });
 });

@@ -22,21 +22,21 @@ import { onEachDatabase } from "../../support/server.ts";
 const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
 
 onEachDatabase("oauth edges", (database) => {
-  let person: Person;
+  let user: Person;
   let client: OAuthClientMade;
   let machine: OAuthClientMade;
-  const served = serve(database, {
-    prepare: async (made) => {
-      person = await makePerson(made, "grace@example.com");
-      client = await makePublicClient(made, "openid,posts:read");
-      machine = await makeClient(made, "--type", "confidential", "--scopes", "posts:read");
+  const server = serve(database, {
+    prepare: async (server) => {
+      user = await makePerson(server, "grace@example.com");
+      client = await makePublicClient(server, "openid,posts:read");
+      machine = await makeClient(server, "--type", "confidential", "--scopes", "posts:read");
     },
   });
   const credentials = { grant_type: "client_credentials" };
 
   for (const scope of [null, ""]) {
     test(`an authorization request ${scope === null ? "without" : "with an empty"} scope is refused at once`, async () => {
-      const shown = await new Browser().open(authorizeUrl(served, client, "", { scope }).url);
+      const shown = await new Browser().open(authorizeUrl(server, client, "", { scope }).url);
       const told = new URL(shown.location!).searchParams;
       assert.equal(told.get("error"), "invalid_scope");
       assert.match(told.get("error_description")!, /scope/);
@@ -45,25 +45,25 @@ onEachDatabase("oauth edges", (database) => {
 
   test("a client without scopes can introspect tokens, and gets none with access", async () => {
     const body = { name: "Resource server", type: "confidential", scopes: [], mayIntrospect: true };
-    const made = await served.create("/v1/oauth-clients", body);
-    const { body: token } = await post(served, "/token", credentials, basic(machine));
-    const seen = await post(served, "/introspect", { token: token.access_token }, basic(made));
+    const made = await server.create("/v1/oauth-clients", body);
+    const { body: token } = await post(server, "/token", credentials, basic(machine));
+    const seen = await post(server, "/introspect", { token: token.access_token }, basic(made));
     assert.equal(seen.body.active, true, seen.text);
     refused(
-      await post(served, "/token", { ...credentials, scope: "posts:read" }, basic(made)),
+      await post(server, "/token", { ...credentials, scope: "posts:read" }, basic(made)),
       "invalid_scope",
     );
-    const { status, body: bare } = await post(served, "/token", credentials, basic(made));
+    const { status, body: bare } = await post(server, "/token", credentials, basic(made));
     assert.equal(status, 200);
-    assert.equal((await served.request("/posts", { key: bare.access_token })).status, 403);
+    assert.equal((await server.request("/posts", { key: bare.access_token })).status, 403);
   });
 
   test("a client that lost all scopes can request none", async () => {
-    const bare = await makePublicClient(served, "openid,posts:read");
+    const bare = await makePublicClient(server, "openid,posts:read");
     const path = `/v1/oauth-clients/${bare.id}`;
-    assert.equal((await served.request(path, { method: "PATCH", body: { scopes: [] } })).status, 200);
+    assert.equal((await server.request(path, { method: "PATCH", body: { scopes: [] } })).status, 200);
     for (const scope of ["openid", "posts:read", "openid profile"]) {
-      const shown = await new Browser().open(authorizeUrl(served, bare, scope).url);
+      const shown = await new Browser().open(authorizeUrl(server, bare, scope).url);
       assert.equal(new URL(shown.location!).searchParams.get("error"), "invalid_scope");
     }
   });
@@ -78,7 +78,7 @@ onEachDatabase("oauth edges", (database) => {
       ["is of another scheme", "Bearer x"],
     ] as const) {
       test(`${path} asks for another Authorization where it ${fact}`, async () => {
-        const answer = await post(served, path, { ...credentials, token: "x" }, { authorization });
+        const answer = await post(server, path, { ...credentials, token: "x" }, { authorization });
         refused(answer, "invalid_client", 401);
         assert.match(answer.headers.get("www-authenticate") ?? "", /^Basic realm=/);
       });
@@ -86,7 +86,7 @@ onEachDatabase("oauth edges", (database) => {
   }
 
   test("at /userinfo an invalid Authorization is an invalid token", async () => {
-    const answer = await served.request("/oauth/userinfo", {
+    const answer = await server.request("/oauth/userinfo", {
       headers: { authorization: "Bearer" },
       key: null,
     });
@@ -95,12 +95,12 @@ onEachDatabase("oauth edges", (database) => {
   });
 
   test("a target in absolute form is the path in it", async () => {
-    const { host } = new URL(served.url);
+    const { host } = new URL(server.url);
     const lines = (target: string): string =>
       `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
     for (const target of ["/oauth/jwks", "/oauth/jwks?x=1", "/oauth/.well-known/openid-configuration"]) {
       const [plain, absolute] = await Promise.all(
-        [target, `http://elsewhere.example${target}`].map((each) => exchange(served.url, lines(each))),
+        [target, `http://elsewhere.example${target}`].map((each) => exchange(server.url, lines(each))),
       );
       assert.match(absolute!, /^HTTP\/1\.1 200 /);
       assert.equal(absolute!.split("\r\n\r\n")[1], plain!.split("\r\n\r\n")[1]);
@@ -108,16 +108,16 @@ onEachDatabase("oauth edges", (database) => {
   });
 
   test("a body that is encoded, and credentials that are sent twice, are refused", async () => {
-    const encoded = await post(served, "/token", credentials, {
+    const encoded = await post(server, "/token", credentials, {
       ...basic(machine),
       "content-encoding": "gzip",
     });
     refused(encoded, "invalid_request", 415);
     const { authorization } = basic(machine);
-    const { host } = new URL(served.url);
+    const { host } = new URL(server.url);
     const body = "grant_type=client_credentials";
     const answer = await exchange(
-      served.url,
+      server.url,
       [
         ...["POST /oauth/token HTTP/1.1", `Host: ${host}`, "Connection: close"],
         ...[`Authorization: ${authorization}`, `Authorization: ${authorization}`],
@@ -129,7 +129,7 @@ onEachDatabase("oauth edges", (database) => {
   });
 
   test("a form that is too long gets an error page", async () => {
-    const { url } = await new Browser().follow(authorizeUrl(served, client, "openid").url);
+    const { url } = await new Browser().follow(authorizeUrl(server, client, "openid").url);
     const body = new URLSearchParams({ email: "x".repeat(60_000) });
     const shown = await new Browser().open(url, { method: "POST", body });
     assert.equal(shown.status, 413);
@@ -139,16 +139,16 @@ onEachDatabase("oauth edges", (database) => {
   });
 
   test("a pushed request that is used concurrently gives one code", async () => {
-    const asked = authorizeUrl(served, client, "openid posts:read");
-    const pushed = await post(served, "/par", Object.fromEntries(new URL(asked.url).searchParams));
+    const asked = authorizeUrl(server, client, "openid posts:read");
+    const pushed = await post(server, "/par", Object.fromEntries(new URL(asked.url).searchParams));
     assert.equal(pushed.status, 201, pushed.text);
     const query = new URLSearchParams({ client_id: client.clientId, request_uri: pushed.body.request_uri });
     const browser = new Browser();
-    const first = await browser.follow(authorizeUrl(served, client, "openid posts:read").url);
-    const consent = await browser.submit(first, { email: person.email, password, choice: "sign-in" });
+    const first = await browser.follow(authorizeUrl(server, client, "openid posts:read").url);
+    const consent = await browser.submit(first, { email: user.email, password, choice: "sign-in" });
     await browser.submit(consent, { choice: "allow" });
     const answers = await Promise.all(
-      Array.from({ length: 10 }, () => browser.open(`${served.url}/oauth/authorize?${query}`)),
+      Array.from({ length: 10 }, () => browser.open(`${server.url}/oauth/authorize?${query}`)),
     );
     const told = answers.map(({ location }) => new URL(location ?? callback).searchParams);
     assert.equal(told.filter((each) => each.has("code")).length, 1);
@@ -161,21 +161,21 @@ onEachDatabase("oauth edges", (database) => {
 
   test("connecting many devices does not reach the limit of user codes", async () => {
     const words = ["--type", "public", "--grant-types", "device_code", "--scopes", "openid", "--first-party"];
-    const { clientId } = await makeClient(served, ...words);
+    const { clientId } = await makeClient(server, ...words);
     const browser = new Browser();
     for (let devices = 0; devices < 32; devices += 1) {
-      const { body: device } = await post(served, "/device_authorization", {
+      const { body: device } = await post(server, "/device_authorization", {
         client_id: clientId,
         scope: "openid",
       });
-      let shown = await browser.submit(await browser.open(`${served.url}/oauth/device`), {
+      let shown = await browser.submit(await browser.open(`${server.url}/oauth/device`), {
         user_code: device.user_code,
       });
       shown = await browser.submit(shown, { confirm: "yes" });
       if (devices === 0) {
-        shown = await browser.submit(shown, { email: person.email, password, choice: "sign-in" });
+        shown = await browser.submit(shown, { email: user.email, password, choice: "sign-in" });
         const grant = { grant_type: deviceGrant, device_code: device.device_code, client_id: clientId };
-        assert.equal((await post(served, "/token", grant)).status, 200);
+        assert.equal((await post(server, "/token", grant)).status, 200);
       }
       assert.match(shown.text, /connected/i, `${devices}: ${shown.status}`);
     }
@@ -188,7 +188,7 @@ onEachDatabase("oauth edges", (database) => {
   ] as const) {
     test(`a name of a client that ${fact} is refused`, async () => {
       const body = { name, type: "confidential", scopes: ["posts:read"] };
-      const { status, body: told } = await served.request("/v1/oauth-clients", { body });
+      const { status, body: told } = await server.request("/v1/oauth-clients", { body });
       assert.equal(status, 422);
       assert.deepEqual([told.error.code, told.error.details[0].field], ["validation_error", "name"]);
     });
@@ -197,7 +197,7 @@ onEachDatabase("oauth edges", (database) => {
   test("invalid keys are refused when a client is created", async () => {
     const jwks = { keys: [{ kty: "EC", crv: "P-256", x: "a", y: "b" }] };
     const body = { name: "Planner", type: "confidential", scopes: ["posts:read"], jwks };
-    const { status, body: told } = await served.request("/v1/oauth-clients", { body });
+    const { status, body: told } = await server.request("/v1/oauth-clients", { body });
     assert.equal(status, 422);
     assert.equal(told.error.details[0].field, "jwks");
   });

@@ -24,19 +24,19 @@ const ofMachine = { grant_type: "client_credentials", scope: "posts:read" };
 const mostGuesses = 20;
 
 onOneDatabase("oauth errors", (database) => {
-  let person: Person;
+  let user: Person;
   let machine: OAuthClientMade;
   let client: OAuthClientMade;
-  const served = serve(database, {
+  const server = serve(database, {
     env: { PORTICO_FAILED_AUTH_QUOTA: `${mostGuesses}/72000` },
-    prepare: async (made) => {
-      person = await makePerson(made, "grace@example.com");
-      machine = await makeClient(made, "--type", "confidential", "--scopes", "posts:read");
-      client = await makePublicClient(made, "openid,posts:read");
+    prepare: async (server) => {
+      user = await makePerson(server, "grace@example.com");
+      machine = await makeClient(server, "--type", "confidential", "--scopes", "posts:read");
+      client = await makePublicClient(server, "openid,posts:read");
     },
   });
   const request = (path: string, options: { method?: string; headers?: Record<string, string> }) =>
-    served.request(`/oauth${path}`, { ...options, key: null });
+    server.request(`/oauth${path}`, { ...options, key: null });
 
   for (const [path, method, allowed] of [
     ["/token", "GET", "POST, OPTIONS"],
@@ -75,17 +75,17 @@ onOneDatabase("oauth errors", (database) => {
 
   test("a grant type that the client may not use is unauthorized_client", async () => {
     refused(
-      await post(served, "/token", { ...ofMachine, client_id: client.clientId }),
+      await post(server, "/token", { ...ofMachine, client_id: client.clientId }),
       "unauthorized_client",
     );
-    const device = await post(served, "/device_authorization", { client_id: client.clientId });
+    const device = await post(server, "/device_authorization", { client_id: client.clientId });
     refused(device, "unauthorized_client");
   });
 
   for (const path of ["/token", "/introspect", "/revoke", "/par", "/device_authorization"]) {
     test(`${path} without client authentication is invalid_client with a challenge`, async () => {
       for (const fields of [ofMachine, { ...ofMachine, client_id: machine.clientId }]) {
-        const answer = await post(served, path, { ...fields, token: "x" });
+        const answer = await post(server, path, { ...fields, token: "x" });
         refused(answer, "invalid_client", 401);
         assert.match(answer.headers.get("www-authenticate") ?? "", /^Basic realm="http/);
       }
@@ -93,7 +93,7 @@ onOneDatabase("oauth errors", (database) => {
   }
 
   test("authorization and sign-out requests can be posted, and use the session", async () => {
-    const { url } = authorizeUrl(served, client, "openid posts:read");
+    const { url } = authorizeUrl(server, client, "openid posts:read");
     const send = (browser: Browser, address: string) => {
       const { origin, pathname, search } = new URL(address);
       return browser.open(`${origin}${pathname}`, { method: "POST", body: new URLSearchParams(search) });
@@ -101,12 +101,12 @@ onOneDatabase("oauth errors", (database) => {
     const browser = new Browser();
     const asked = await send(browser, url);
     assert.equal(asked.status, 303);
-    const back = await signInAndAllow(browser, asked.location!, person);
+    const back = await signInAndAllow(browser, asked.location!, user);
     assert.ok(back.searchParams.has("code"), back.href);
     const again = await browser.follow((await send(browser, url)).location!);
     assert.ok(redirectOf(again).href.startsWith(callback));
     const leaving = await browser.follow(
-      (await send(browser, `${served.url}/oauth/logout?state=x`)).location!,
+      (await send(browser, `${server.url}/oauth/logout?state=x`)).location!,
     );
     assert.match(leaving.text, /Sign out of Portico/);
     const left = await browser.submit(leaving, { logout: "yes" });
@@ -121,13 +121,13 @@ onOneDatabase("oauth errors", (database) => {
     const statuses: number[] = [];
     for (let tries = 0; tries < mostGuesses; tries += 1) {
       const path = ["/token", "/introspect", "/revoke"][tries % 3]!;
-      statuses.push((await post(served, path, { ...ofMachine, token: "x" }, wrong)).status);
+      statuses.push((await post(server, path, { ...ofMachine, token: "x" }, wrong)).status);
     }
     assert.ok(statuses.includes(401), statuses.join());
-    const slowed = await post(served, "/token", ofMachine, wrong);
+    const slowed = await post(server, "/token", ofMachine, wrong);
     refused(slowed, "temporarily_unavailable", 429);
     assert.match(slowed.headers.get("retry-after") ?? "", /^[1-9]\d*$/);
     assert.equal(slowed.headers.get("www-authenticate"), null);
-    assert.equal((await post(served, "/token", ofMachine, basic(machine))).status, 200);
+    assert.equal((await post(server, "/token", ofMachine, basic(machine))).status, 200);
   });
 });

@@ -24,64 +24,64 @@ import { onEachDatabase } from "../../support/server.ts";
 const insecure = { [oauth.allowInsecureRequests]: true };
 
 onEachDatabase("oauth flows", (database) => {
-  let person: Person;
-  const served = serve(database, {
-    prepare: async (made) => {
-      person = await makePerson(made, "grace@example.com");
+  let user: Person;
+  const server = serve(database, {
+    prepare: async (server) => {
+      user = await makePerson(server, "grace@example.com");
     },
   });
 
   const discovered = async (): Promise<oauth.AuthorizationServer> => {
-    const issuer = new URL(`${served.url}/oauth`);
+    const issuer = new URL(`${server.url}/oauth`);
     return oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, insecure));
   };
 
   test("a single-page application signs a user in, reads their data, and refreshes its tokens", async () => {
     const scope = "openid profile email offline_access posts:read posts:write";
-    const { clientId } = await makePublicClient(served, scope.replaceAll(" ", ","));
+    const { clientId } = await makePublicClient(server, scope.replaceAll(" ", ","));
     const client: oauth.Client = { client_id: clientId };
-    const server = await discovered();
+    const issuer = await discovered();
     const verifier = oauth.generateRandomCodeVerifier();
     const [state, nonce] = [oauth.generateRandomState(), oauth.generateRandomNonce()];
-    const url = new URL(server.authorization_endpoint!);
+    const url = new URL(issuer.authorization_endpoint!);
     url.search = new URLSearchParams({
       ...{ client_id: clientId, redirect_uri: callback, response_type: "code", scope, state, nonce },
       code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
       code_challenge_method: "S256",
     }).toString();
-    const redirect = await signInAndAllow(new Browser(), url.href, person);
-    const parameters = oauth.validateAuthResponse(server, client, redirect, state);
-    assert.equal(redirect.searchParams.get("iss"), server.issuer);
+    const redirect = await signInAndAllow(new Browser(), url.href, user);
+    const parameters = oauth.validateAuthResponse(issuer, client, redirect, state);
+    assert.equal(redirect.searchParams.get("iss"), issuer.issuer);
     const answer = await oauth.authorizationCodeGrantRequest(
-      ...([server, client, oauth.None(), parameters, callback, verifier, insecure] as const),
+      ...([issuer, client, oauth.None(), parameters, callback, verifier, insecure] as const),
     );
-    const tokens = await oauth.processAuthorizationCodeResponse(server, client, answer, {
+    const tokens = await oauth.processAuthorizationCodeResponse(issuer, client, answer, {
       expectedNonce: nonce,
       requireIdToken: true,
     });
     const claims = oauth.getValidatedIdTokenClaims(tokens)!;
     assert.deepEqual(
       [claims.iss, claims.sub, claims.aud, claims.nonce, claims["email"], claims["email_verified"]],
-      [server.issuer, person.id, clientId, nonce, person.email, false],
+      [issuer.issuer, user.id, clientId, nonce, user.email, false],
     );
     assert.equal(claims.exp - claims.iat, 600);
     assert.equal(tokens.expires_in, 600);
 
-    const made = await served.request("/posts", { key: tokens.access_token, body: { title: "Mine" } });
+    const made = await server.request("/posts", { key: tokens.access_token, body: { title: "Mine" } });
     assert.equal(made.status, 201, made.text);
-    assert.equal(made.body.authorId, person.id);
-    assert.equal((await served.request("/users", { key: tokens.access_token })).status, 403);
+    assert.equal(made.body.authorId, user.id);
+    assert.equal((await server.request("/users", { key: tokens.access_token })).status, 403);
 
-    const info = await oauth.userInfoRequest(server, client, tokens.access_token, insecure);
-    const told = await oauth.processUserInfoResponse(server, client, person.id, info);
-    assert.deepEqual([told["name"], told.email], ["Grace Hopper", person.email]);
+    const info = await oauth.userInfoRequest(issuer, client, tokens.access_token, insecure);
+    const told = await oauth.processUserInfoResponse(issuer, client, user.id, info);
+    assert.deepEqual([told["name"], told.email], ["Grace Hopper", user.email]);
 
     const refreshing = await oauth.refreshTokenGrantRequest(
-      ...([server, client, oauth.None(), tokens.refresh_token!, insecure] as const),
+      ...([issuer, client, oauth.None(), tokens.refresh_token!, insecure] as const),
     );
-    const refreshed = await oauth.processRefreshTokenResponse(server, client, refreshing);
+    const refreshed = await oauth.processRefreshTokenResponse(issuer, client, refreshing);
     assert.notEqual(refreshed.refresh_token, tokens.refresh_token);
-    assert.equal((await served.request("/posts", { key: refreshed.access_token })).status, 200);
+    assert.equal((await server.request("/posts", { key: refreshed.access_token })).status, 200);
   });
 
   test("a server-side application does the same with its secret", async () => {
@@ -93,9 +93,9 @@ onEachDatabase("oauth flows", (database) => {
       "--scopes",
       "openid,email,posts:read",
     ];
-    const { clientId, clientSecret } = await makeClient(served, ...words);
+    const { clientId, clientSecret } = await makeClient(server, ...words);
     const config = await openid.discovery(
-      new URL(`${served.url}/oauth`),
+      new URL(`${server.url}/oauth`),
       clientId,
       undefined,
       openid.ClientSecretBasic(clientSecret),
@@ -111,14 +111,14 @@ onEachDatabase("oauth flows", (database) => {
       state: expectedState,
       nonce: expectedNonce,
     });
-    const redirect = await signInAndAllow(new Browser(), url.href, person);
+    const redirect = await signInAndAllow(new Browser(), url.href, user);
     const checks = { pkceCodeVerifier, expectedState, expectedNonce, idTokenExpected: true };
     const tokens = await openid.authorizationCodeGrant(config, redirect, checks);
-    assert.equal(tokens.claims()?.sub, person.id);
+    assert.equal(tokens.claims()?.sub, user.id);
     assert.equal(tokens.refresh_token, undefined);
-    assert.equal((await served.request("/posts", { key: tokens.access_token })).status, 200);
+    assert.equal((await server.request("/posts", { key: tokens.access_token })).status, 200);
     const seen = await openid.tokenIntrospection(config, tokens.access_token);
-    assert.deepEqual([seen.active, seen.sub, seen.scope], [true, person.id, "openid email posts:read"]);
+    assert.deepEqual([seen.active, seen.sub, seen.scope], [true, user.id, "openid email posts:read"]);
     await openid.tokenRevocation(config, tokens.access_token);
     assert.equal((await openid.tokenIntrospection(config, tokens.access_token)).active, false);
   });
@@ -129,9 +129,9 @@ onEachDatabase("oauth flows", (database) => {
   ] as const) {
     test(`a service gets a token for itself by ${name}`, async () => {
       const words = ["--type", "confidential", "--scopes", "posts:read", "--auth-method", name];
-      const { clientId, clientSecret } = await makeClient(served, ...words);
+      const { clientId, clientSecret } = await makeClient(server, ...words);
       const config = await openid.discovery(
-        new URL(`${served.url}/oauth`),
+        new URL(`${server.url}/oauth`),
         clientId,
         undefined,
         authentication(clientSecret!),
@@ -140,8 +140,8 @@ onEachDatabase("oauth flows", (database) => {
       const tokens = await openid.clientCredentialsGrant(config, { scope: "posts:read" });
       assert.deepEqual([tokens.token_type, tokens.expires_in, tokens.scope], ["bearer", 600, "posts:read"]);
       assert.deepEqual([tokens.refresh_token, tokens.id_token], [undefined, undefined]);
-      assert.equal((await served.request("/posts", { key: tokens.access_token })).status, 200);
-      const made = await served.request("/posts", { key: tokens.access_token, body: { title: "x" } });
+      assert.equal((await server.request("/posts", { key: tokens.access_token })).status, 200);
+      const made = await server.request("/posts", { key: tokens.access_token, body: { title: "x" } });
       assert.equal(made.status, 403);
       assert.match(
         made.headers.get("www-authenticate") ?? "",
@@ -151,14 +151,14 @@ onEachDatabase("oauth flows", (database) => {
   }
 
   test("a request with an access token does not count as use of a key", async () => {
-    const client = await makeClient(served, "--type", "confidential", "--scopes", "posts:read");
+    const client = await makeClient(server, "--type", "confidential", "--scopes", "posts:read");
     const fields = { grant_type: "client_credentials", scope: "posts:read" };
-    const { body } = await post(served, "/token", fields, basic(client));
+    const { body } = await post(server, "/token", fields, basic(client));
     const requestId = `token-${client.clientId}`;
     const headers = { "x-request-id": requestId };
-    assert.equal((await served.request("/posts", { key: body.access_token, headers })).status, 200);
+    assert.equal((await server.request("/posts", { key: body.access_token, headers })).status, 200);
     const lines = (): Record<string, unknown>[] =>
-      served.portico.output
+      server.portico.output
         .split("\n")
         .flatMap((line) => (line.includes(requestId) ? [JSON.parse(line)] : []));
     for (const until = Date.now() + 5_000; Date.now() < until && lines().length === 0; ) await sleep(50);
@@ -177,35 +177,35 @@ onEachDatabase("oauth flows", (database) => {
     const { kty, crv, x, y } = await crypto.subtle.exportKey("jwk", publicKey);
     const jwks = JSON.stringify({ keys: [{ kty, crv, x, y, kid: "one", alg: "ES256" }] });
     const words = ["--type", "confidential", "--scopes", "posts:read", "--auth-method", "private_key_jwt"];
-    const { clientId, clientSecret } = await makeClient(served, ...words, "--jwks", jwks);
+    const { clientId, clientSecret } = await makeClient(server, ...words, "--jwks", jwks);
     assert.equal(clientSecret, undefined);
     const config = await openid.discovery(
-      new URL(`${served.url}/oauth`),
+      new URL(`${server.url}/oauth`),
       clientId,
       undefined,
       openid.PrivateKeyJwt({ key: privateKey, kid: "one" }),
       { execute: [openid.allowInsecureRequests] },
     );
     const tokens = await openid.clientCredentialsGrant(config, { scope: "posts:read" });
-    assert.equal((await served.request("/posts", { key: tokens.access_token })).status, 200);
+    assert.equal((await server.request("/posts", { key: tokens.access_token })).status, 200);
   });
 
   test("a user connects a device on another one", async () => {
     const scope = "openid offline_access posts:read";
     const words = ["--type", "public", "--grant-types", "device_code,refresh_token"];
-    const { clientId } = await makeClient(served, ...words, "--scopes", scope.replaceAll(" ", ","));
+    const { clientId } = await makeClient(server, ...words, "--scopes", scope.replaceAll(" ", ","));
     const client: oauth.Client = { client_id: clientId };
-    const server = await discovered();
+    const issuer = await discovered();
     const asked = await oauth.processDeviceAuthorizationResponse(
-      server,
+      issuer,
       client,
-      await oauth.deviceAuthorizationRequest(server, client, oauth.None(), { scope }, insecure),
+      await oauth.deviceAuthorizationRequest(issuer, client, oauth.None(), { scope }, insecure),
     );
     assert.deepEqual([asked.expires_in, asked.interval], [600, 5]);
     assert.match(asked.user_code, /^[B-Z]{4}-[B-Z]{4}$/);
-    assert.equal(asked.verification_uri, `${served.url}/oauth/device`);
+    assert.equal(asked.verification_uri, `${server.url}/oauth/device`);
     const poll = () =>
-      oauth.deviceCodeGrantRequest(server, client, oauth.None(), asked.device_code, insecure);
+      oauth.deviceCodeGrantRequest(issuer, client, oauth.None(), asked.device_code, insecure);
     const early = await poll();
     assert.deepEqual([early.status, Object(await early.json()).error], [400, "authorization_pending"]);
 
@@ -217,27 +217,27 @@ onEachDatabase("oauth flows", (database) => {
     const confirmation = await browser.submit(wrong, { user_code: asked.user_code.toLowerCase() });
     assert.ok(confirmation.text.includes(asked.user_code) && confirmation.text.includes("Planner"));
     let shown = await browser.submit(confirmation, { confirm: "yes" });
-    shown = await browser.submit(shown, { email: person.email, password, choice: "sign-in" });
+    shown = await browser.submit(shown, { email: user.email, password, choice: "sign-in" });
     shown = await browser.submit(shown, { choice: "allow" });
     assert.match(shown.text, /Your device is connected/);
 
-    const tokens = await oauth.processDeviceCodeResponse(server, client, await poll());
+    const tokens = await oauth.processDeviceCodeResponse(issuer, client, await poll());
     assert.ok(tokens.refresh_token && tokens.id_token);
-    assert.equal((await served.request("/posts", { key: tokens.access_token })).status, 200);
+    assert.equal((await server.request("/posts", { key: tokens.access_token })).status, 200);
     const again = await poll();
     assert.deepEqual([again.status, Object(await again.json()).error], [400, "invalid_grant"]);
   });
 
   test("an application pushes its request and refers to it", async () => {
-    const { clientId } = await makePublicClient(served, "openid,posts:read");
+    const { clientId } = await makePublicClient(server, "openid,posts:read");
     const client: oauth.Client = { client_id: clientId };
-    const server = await discovered();
+    const issuer = await discovered();
     const verifier = oauth.generateRandomCodeVerifier();
     const pushed = await oauth.processPushedAuthorizationResponse(
-      server,
+      issuer,
       client,
       await oauth.pushedAuthorizationRequest(
-        server,
+        issuer,
         client,
         oauth.None(),
         {
@@ -248,26 +248,26 @@ onEachDatabase("oauth flows", (database) => {
         insecure,
       ),
     );
-    const url = new URL(server.authorization_endpoint!);
+    const url = new URL(issuer.authorization_endpoint!);
     url.search = new URLSearchParams({ client_id: clientId, request_uri: pushed.request_uri }).toString();
-    const redirect = await signInAndAllow(new Browser(), url.href, person);
-    const parameters = oauth.validateAuthResponse(server, client, redirect, oauth.expectNoState);
+    const redirect = await signInAndAllow(new Browser(), url.href, user);
+    const parameters = oauth.validateAuthResponse(issuer, client, redirect, oauth.expectNoState);
     const answer = await oauth.authorizationCodeGrantRequest(
-      ...([server, client, oauth.None(), parameters, callback, verifier, insecure] as const),
+      ...([issuer, client, oauth.None(), parameters, callback, verifier, insecure] as const),
     );
-    const tokens = await oauth.processAuthorizationCodeResponse(server, client, answer);
-    assert.equal((await served.request("/posts", { key: tokens.access_token })).status, 200);
+    const tokens = await oauth.processAuthorizationCodeResponse(issuer, client, answer);
+    assert.equal((await server.request("/posts", { key: tokens.access_token })).status, 200);
   });
 
   test("a first-party application needs no consent, and signing out ends the session", async () => {
-    const { clientId } = await makePublicClient(served, "openid,posts:read", "--first-party");
-    const { url } = authorizeUrl(served, { id: "", clientId }, "openid posts:read");
+    const { clientId } = await makePublicClient(server, "openid,posts:read", "--first-party");
+    const { url } = authorizeUrl(server, { id: "", clientId }, "openid posts:read");
     const browser = new Browser();
     const shown = await browser.follow(url);
-    const back = await browser.submit(shown, { email: person.email, password, choice: "sign-in" });
+    const back = await browser.submit(shown, { email: user.email, password, choice: "sign-in" });
     assert.ok(new URL(back.location!).searchParams.has("code"), back.text);
     assert.ok((await browser.follow(url)).location?.startsWith(callback));
-    const leaving = await browser.open(`${served.url}/oauth/logout`);
+    const leaving = await browser.open(`${server.url}/oauth/logout`);
     assert.match(leaving.text, /Sign out of Portico/);
     const left = await browser.submit(leaving, { logout: "yes" });
     assert.match(left.text, /You are signed out/);
@@ -276,28 +276,28 @@ onEachDatabase("oauth flows", (database) => {
 
   test("a new signing key is published first, and the old one still verifies", async () => {
     const words = ["--type", "confidential", "--scopes", "posts:read"];
-    const { clientId, clientSecret } = await makeClient(served, ...words);
+    const { clientId, clientSecret } = await makeClient(server, ...words);
     const authorization = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString("base64")}`;
     const token = async () =>
       (
         await post(
-          served,
+          server,
           "/token",
           { grant_type: "client_credentials", scope: "posts:read" },
           { authorization },
         )
       ).body.access_token;
     const before = await token();
-    const { kid } = await served.command("signing-key", "rotate");
+    const { kid } = await server.command("signing-key", "rotate");
     for (const until = Date.now() + 10_000; Date.now() < until; await sleep(200)) {
-      const { body } = await served.request("/oauth/jwks", { key: null });
+      const { body } = await server.request("/oauth/jwks", { key: null });
       if (body.keys.some((key: { kid: string }) => key.kid === kid)) break;
     }
-    const { body } = await served.request("/oauth/jwks", { key: null });
+    const { body } = await server.request("/oauth/jwks", { key: null });
     assert.equal(body.keys.length, 2);
     assert.equal(body.keys[1].kid, kid);
     assert.ok(body.keys.every((key: object) => !("d" in key)));
     for (const key of [before, await token()])
-      assert.equal((await served.request("/posts", { key })).status, 200);
+      assert.equal((await server.request("/posts", { key })).status, 200);
   });
 });

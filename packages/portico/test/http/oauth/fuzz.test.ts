@@ -37,17 +37,17 @@ function pick<Value>(values: readonly Value[]): Value {
 
 onOneDatabase("oauth, fuzzed", (database) => {
   let client: OAuthClientMade;
-  const served = serve(database, {
-    prepare: async (made) => {
+  const server = serve(database, {
+    prepare: async (server) => {
       const grantTypes = "authorization_code,refresh_token,client_credentials,device_code";
       const words = ["--type", "confidential", "--redirect-uri", callback, "--grant-types", grantTypes];
-      client = await makeClient(made, ...words);
+      client = await makeClient(server, ...words);
     },
   });
 
   /** The request, if its response is a failure. */
   const failure = async (): Promise<string | undefined> => {
-    const values = [...standing, client.clientId, client.clientSecret!, served.url];
+    const values = [...standing, client.clientId, client.clientSecret!, server.url];
     const query = Array.from({ length: randomInt(8) }, () => {
       const value = pick(values);
       return `${pick(names)}=${randomInt(5) === 0 ? value.replace(/[^!-~]|[#&]/g, "") : encodeURIComponent(value)}`;
@@ -78,7 +78,7 @@ onOneDatabase("oauth, fuzzed", (database) => {
         ...["application/x-www-form-urlencoded", "application/x-www-form-urlencoded"],
         ...["application/x-www-form-urlencoded; charset=bogus", "application/json", "multipart/form-data"],
       ]);
-    const url = `${served.url}/oauth${pick(paths)}${isInBody ? "" : `?${query}`}`;
+    const url = `${server.url}/oauth${pick(paths)}${isInBody ? "" : `?${query}`}`;
     const body = isInBody ? { body: query } : {};
     const response = await fetch(url, { method, headers, redirect: "manual", ...body });
     const text = await response.text();

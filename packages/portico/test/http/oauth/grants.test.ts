@@ -24,19 +24,19 @@ const scope = "openid posts:read clients:read clients:manage";
 
 onEachDatabase("grants", (database) => {
   let client: OAuthClientMade;
-  let person: Person;
-  const served = serve(database, {
-    prepare: async (made) => {
-      client = await makePublicClient(made, scope.replaceAll(" ", ","));
-      person = await makePerson(made, "grace@example.com");
+  let user: Person;
+  const server = serve(database, {
+    prepare: async (server) => {
+      client = await makePublicClient(server, scope.replaceAll(" ", ","));
+      user = await makePerson(server, "grace@example.com");
     },
   });
   const tokenOf = async (giver: Person): Promise<string> =>
-    (await obtainTokens(served, client, giver, scope)).access_token;
+    (await obtainTokens(server, client, giver, scope)).access_token;
 
   test("a user sees each grant with its application, scopes and times", async () => {
-    const key = await tokenOf(person);
-    const answer = await served.request(path, { key });
+    const key = await tokenOf(user);
+    const answer = await server.request(path, { key });
     expectAnswer(answer, { status: 200 });
     const { data, pagination } = answer.body;
     assert.deepEqual(pagination, { nextCursor: null, hasMore: false });
@@ -49,52 +49,52 @@ onEachDatabase("grants", (database) => {
   });
 
   test("a user does not see the grants of other users, of the same tenant or another one", async () => {
-    await tokenOf(person);
-    const other = await makePerson(served, "other@example.com");
-    const seen = (await served.request(path, { key: await tokenOf(other) })).body.data;
+    await tokenOf(user);
+    const other = await makePerson(server, "other@example.com");
+    const seen = (await server.request(path, { key: await tokenOf(other) })).body.data;
     assert.equal(seen.length, 1);
-    assert.deepEqual((await served.request(path)).body.data, []);
-    const stranger = await makeTenant(served.workspace, "clients:read,clients:manage");
-    assert.deepEqual((await served.request(path, { key: stranger.key })).body.data, []);
-    const refused = await served.request(`${path}/${seen[0].id}`, { method: "DELETE", key: stranger.key });
+    assert.deepEqual((await server.request(path)).body.data, []);
+    const stranger = await makeTenant(server.workspace, "clients:read,clients:manage");
+    assert.deepEqual((await server.request(path, { key: stranger.key })).body.data, []);
+    const refused = await server.request(`${path}/${seen[0].id}`, { method: "DELETE", key: stranger.key });
     expectAnswer(refused, { status: 404, code: "not_found" });
   });
 
   test("listing requires clients:read and a user", async () => {
-    const reader = await obtainTokens(served, client, person, "openid posts:read");
-    expectAnswer(await served.request(path, { key: reader.access_token }), {
+    const reader = await obtainTokens(server, client, user, "openid posts:read");
+    expectAnswer(await server.request(path, { key: reader.access_token }), {
       status: 403,
       code: "insufficient_scope",
       headers: { "www-authenticate": /scope="clients:read"/ },
     });
-    const machine = await makeClient(served, "--type", "confidential", "--scopes", "clients:read");
+    const machine = await makeClient(server, "--type", "confidential", "--scopes", "clients:read");
     const fields = { grant_type: "client_credentials", scope: "clients:read" };
-    const { body } = await post(served, "/token", fields, basic(machine));
-    expectAnswer(await served.request(path, { key: body.access_token }), { status: 403, code: "forbidden" });
-    expectAnswer(await served.request(path, { key: null }), { status: 401 });
+    const { body } = await post(server, "/token", fields, basic(machine));
+    expectAnswer(await server.request(path, { key: body.access_token }), { status: 403, code: "forbidden" });
+    expectAnswer(await server.request(path, { key: null }), { status: 401 });
   });
 
   test("a revoked grant is not listed, and its tokens are refused within a second", async () => {
-    const [first, second] = [await tokenOf(person), await tokenOf(person)];
+    const [first, second] = [await tokenOf(user), await tokenOf(user)];
     const { grant_id: id } = JSON.parse(Buffer.from(first.split(".")[1]!, "base64url").toString());
-    assert.equal((await served.request(`${path}/${id}`, { method: "DELETE", key: second })).status, 204);
+    assert.equal((await server.request(`${path}/${id}`, { method: "DELETE", key: second })).status, 204);
     await sleep(1_000);
-    expectAnswer(await served.request("/posts", { key: first }), { status: 401, code: "invalid_credential" });
-    const { data } = (await served.request(`${path}?limit=100`, { key: second })).body;
+    expectAnswer(await server.request("/posts", { key: first }), { status: 401, code: "invalid_credential" });
+    const { data } = (await server.request(`${path}?limit=100`, { key: second })).body;
     assert.ok(data.length > 0 && data.every((grant: { id: string }) => grant.id !== id));
-    expectAnswer(await served.request(`${path}/${id}`, { method: "DELETE", key: second }), { status: 404 });
+    expectAnswer(await server.request(`${path}/${id}`, { method: "DELETE", key: second }), { status: 404 });
   });
 
   test("grants are paged, newest first, and a cursor is valid for its user only", async () => {
-    const many = await makePerson(served, "many@example.com");
+    const many = await makePerson(server, "many@example.com");
     const key = await tokenOf(many);
     for (let more = 0; more < 4; more += 1)
-      await signInAndAllow(new Browser(), authorizeUrl(served, client, "openid").url, many);
-    const whole = (await served.request(path, { key })).body.data;
+      await signInAndAllow(new Browser(), authorizeUrl(server, client, "openid").url, many);
+    const whole = (await server.request(path, { key })).body.data;
     assert.equal(whole.length, 5);
     const pages = [];
     for (let cursor: string | null = ""; cursor !== null; ) {
-      const page = await served.request(`${path}?limit=2${cursor && `&cursor=${cursor}`}`, { key });
+      const page = await server.request(`${path}?limit=2${cursor && `&cursor=${cursor}`}`, { key });
       pages.push(page.body.data);
       const link = page.headers.get("link");
       cursor = page.body.pagination.nextCursor;
@@ -107,27 +107,27 @@ onEachDatabase("grants", (database) => {
     assert.deepEqual(pages.flat(), whole);
     const dates = whole.map(({ createdAt }: { createdAt: string }) => createdAt);
     assert.deepEqual(dates, [...dates].sort().reverse());
-    const { nextCursor } = (await served.request(`${path}?limit=2`, { key })).body.pagination;
+    const { nextCursor } = (await server.request(`${path}?limit=2`, { key })).body.pagination;
     for (const [cursor, credential] of [
-      [nextCursor, await tokenOf(person)],
+      [nextCursor, await tokenOf(user)],
       [`${nextCursor.slice(0, -2)}AA`, key],
       ["", key],
       ["x".repeat(9_000), key],
       ["%00", key],
     ])
-      expectAnswer(await served.request(`${path}?cursor=${cursor}`, { key: credential }), {
+      expectAnswer(await server.request(`${path}?cursor=${cursor}`, { key: credential }), {
         status: 400,
         code: "invalid_cursor",
       });
-    expectAnswer(await served.request(`${path}?limit=%zz`, { key }), {
+    expectAnswer(await server.request(`${path}?limit=%zz`, { key }), {
       status: 400,
       code: "malformed_request",
     });
-    expectAnswer(await served.request(`${path}/x?force=true`, { method: "DELETE" }), {
+    expectAnswer(await server.request(`${path}/x?force=true`, { method: "DELETE" }), {
       status: 422,
       details: [{ field: "force", issue: "unknown" }],
     });
-    expectAnswer(await served.request(`${path}?sort=id&limit=1&limit=2`, { key }), {
+    expectAnswer(await server.request(`${path}?sort=id&limit=1&limit=2`, { key }), {
       status: 422,
       details: [
         { field: "sort", issue: "unknown" },

@@ -79,7 +79,7 @@ const settings = {
 const inAnHour = (): number => Math.floor(Date.now() / 1000) + 3_600;
 
 onEachDatabase("tokens of another issuer", (database) => {
-  const served = serve(database, { env: settings });
+  const server = serve(database, { env: settings });
   let count = 0;
   /** A token with this introspection response. */
   const token = (says: object = {}): string => {
@@ -89,15 +89,15 @@ onEachDatabase("tokens of another issuer", (database) => {
     issuer.says.set(made, { ...good, exp: inAnHour(), ...says });
     return made;
   };
-  const read = (key: string) => served.request("/posts", { key });
+  const read = (key: string) => server.request("/posts", { key });
   before(() => {
     issuer.fails = undefined;
   });
 
   test("only a client that acts for itself can change users", async () => {
-    const [user] = (await served.request("/users")).body.data;
+    const [user] = (await server.request("/users")).body.data;
     const rename = (key: string) =>
-      served.request(`/users/${user.id}`, { method: "PATCH", key, body: { name: user.name } });
+      server.request(`/users/${user.id}`, { method: "PATCH", key, body: { name: user.name } });
     const scope = "users:write";
     for (const says of [{ scope }, { scope, sub: undefined }, { scope, sub: ["app"] }])
       expectAnswer(await rename(token(says)), { status: 403, code: "forbidden" });
@@ -107,7 +107,7 @@ onEachDatabase("tokens of another issuer", (database) => {
   test("a token gives the access of its scopes, and is introspected once in a few seconds", async () => {
     const key = token();
     for (let times = 0; times < 5; times += 1) assert.equal((await read(key)).status, 200);
-    expectAnswer(await served.request("/posts", { key, body: { title: "x" } }), {
+    expectAnswer(await server.request("/posts", { key, body: { title: "x" } }), {
       status: 403,
       code: "insufficient_scope",
     });
@@ -126,11 +126,11 @@ onEachDatabase("tokens of another issuer", (database) => {
     const key = token({ scope: "* posts:read keys:manage", sub: "app" });
     assert.equal((await read(key)).status, 200);
     const refused = { status: 403, code: "insufficient_scope" } as const;
-    expectAnswer(await served.request("/posts", { key, body: { title: "x" } }), refused);
+    expectAnswer(await server.request("/posts", { key, body: { title: "x" } }), refused);
     const named = { key, body: { name: "All", scopes: ["*"] } };
-    expectAnswer(await served.request("/v1/api-keys", named), refused);
+    expectAnswer(await server.request("/v1/api-keys", named), refused);
     const allowed = { key, body: { name: "One", scopes: ["posts:read"] } };
-    expectAnswer(await served.request("/v1/api-keys", allowed), { status: 201 });
+    expectAnswer(await server.request("/v1/api-keys", allowed), { status: 201 });
   });
 
   for (const [fact, says] of [
@@ -147,25 +147,25 @@ onEachDatabase("tokens of another issuer", (database) => {
   }
 
   test("a token with this API among its audiences is accepted, whatever names it has", async () => {
-    assert.equal((await read(token({ aud: ["https://a.example.com", served.url] }))).status, 200);
-    assert.equal((await read(token({ aud: served.url }))).status, 200);
+    assert.equal((await read(token({ aud: ["https://a.example.com", server.url] }))).status, 200);
+    assert.equal((await read(token({ aud: server.url }))).status, 200);
     const strange = { client_id: '"},{\n\ud800', sub: "é/../x".repeat(500) };
     assert.equal((await read(token(strange))).status, 200);
     assert.equal((await read(token({ client_id: 7, sub: null, scope: ["posts:read"] }))).status, 403);
   });
 
   test("Portico's own tokens, and anything that starts like a key, are not sent to the issuer", async () => {
-    const machine = await makeClient(served, "--type", "confidential", "--scopes", "posts:read");
+    const machine = await makeClient(server, "--type", "confidential", "--scopes", "posts:read");
     const fields = { grant_type: "client_credentials", scope: "posts:read" };
-    const { body } = await post(served, "/token", fields, basic(machine));
+    const { body } = await post(server, "/token", fields, basic(machine));
     const { length } = issuer.asked;
     assert.equal((await read(body.access_token)).status, 200);
     const forged = `${body.access_token.slice(0, -4)}AAAA`;
-    const truncated = served.portico.key.slice(0, -3);
-    for (const key of [forged, truncated, `${served.portico.key}x`, "sk_live_x", "a b", "x".repeat(9_000)])
+    const truncated = server.portico.key.slice(0, -3);
+    for (const key of [forged, truncated, `${server.portico.key}x`, "sk_live_x", "a b", "x".repeat(9_000)])
       expectAnswer(await read(key), { status: 401 });
     assert.equal(issuer.asked.length, length);
-    assert.equal((await read(served.portico.key)).status, 200);
+    assert.equal((await read(server.portico.key)).status, 200);
   });
 
   test("a JSON Web Token of another issuer is introspected as well", async () => {
@@ -196,7 +196,7 @@ onEachDatabase("tokens of another issuer", (database) => {
   }
 
   test("while the issuer fails, one warning is logged until it answers again", async () => {
-    const { portico } = served;
+    const { portico } = server;
     // Log lines of earlier tests may be written late.
     await sleep(1_000);
     const before = portico.output.length;

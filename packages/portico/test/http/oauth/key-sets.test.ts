@@ -78,27 +78,27 @@ function assertionOf(
   return `${signed}.${signature.toString("base64url")}`;
 }
 
-const tokenOf = (served: Pick<Served, "url">, client: OAuthClientMade, kid?: string, key?: KeyObject) =>
-  post(served, "/token", {
+const tokenOf = (server: Pick<Served, "url">, client: OAuthClientMade, kid?: string, key?: KeyObject) =>
+  post(server, "/token", {
     grant_type: "client_credentials",
     scope: "posts:read",
     client_id: client.clientId,
     client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
-    client_assertion: assertionOf(client, `${served.url}/oauth`, kid, key),
+    client_assertion: assertionOf(client, `${server.url}/oauth`, kid, key),
   });
 
 onEachDatabase("key sets of clients", (database) => {
-  const served = serve(database);
+  const server = serve(database);
   const clientAt = (path: string): Promise<OAuthClientMade> =>
-    makeClient(served, ...words, "--jwks-uri", keySets.url + path);
+    makeClient(server, ...words, "--jwks-uri", keySets.url + path);
 
   test("a service authenticates with a key of its jwksUri, which is requested once", async () => {
     const path = `/keys/${database}`;
     const machine = await clientAt(path);
     for (let times = 0; times < 5; times += 1) {
-      const { status, body, text } = await tokenOf(served, machine);
+      const { status, body, text } = await tokenOf(server, machine);
       assert.equal(status, 200, text);
-      assert.equal((await served.request("/posts", { key: body.access_token })).status, 200);
+      assert.equal((await server.request("/posts", { key: body.access_token })).status, 200);
     }
     assert.equal(keySets.countOf(path), 1);
   });
@@ -107,9 +107,9 @@ onEachDatabase("key sets of clients", (database) => {
     const path = `/unknown/${database}`;
     const machine = await clientAt(path);
     for (const kid of ["two", "three", "four"])
-      refused(await tokenOf(served, machine, kid), "invalid_client", 401);
+      refused(await tokenOf(server, machine, kid), "invalid_client", 401);
     const { privateKey: another } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-    refused(await tokenOf(served, machine, "one", another), "invalid_client", 401);
+    refused(await tokenOf(server, machine, "one", another), "invalid_client", 401);
     assert.ok(keySets.countOf(path) <= 1);
   });
 
@@ -118,7 +118,7 @@ onEachDatabase("key sets of clients", (database) => {
       const asked = keySets.countOf(path);
       const machine = await clientAt(path);
       for (let times = 0; times < 3; times += 1)
-        refused(await tokenOf(served, machine), "invalid_client", 401);
+        refused(await tokenOf(server, machine), "invalid_client", 401);
       assert.ok(keySets.countOf(path) - asked <= (path === "/text" ? 3 : 1));
     });
   }
@@ -132,16 +132,16 @@ onEachDatabase("key sets of clients", (database) => {
       ["keys", "format"],
       ["", "min"],
     ])
-      expectAnswer(await served.request("/v1/oauth-clients", { body: { ...body, jwksUri } }), {
+      expectAnswer(await server.request("/v1/oauth-clients", { body: { ...body, jwksUri } }), {
         status: 422,
         details: [{ field: "jwksUri", issue: issue as "format" }],
       });
     const both = { jwksUri: "https://example.com/keys", jwks: JSON.parse(keySet) };
-    expectAnswer(await served.request("/v1/oauth-clients", { body: { ...body, ...both } }), {
+    expectAnswer(await server.request("/v1/oauth-clients", { body: { ...body, ...both } }), {
       status: 422,
       details: [{ field: "jwksUri", issue: "choice" }],
     });
-    const made = await served.create("/v1/oauth-clients", { ...body, jwksUri: "https://example.com/keys" });
+    const made = await server.create("/v1/oauth-clients", { ...body, jwksUri: "https://example.com/keys" });
     assert.deepEqual([made.authMethod, made.jwksUri], ["private_key_jwt", "https://example.com/keys"]);
   });
 });

@@ -28,33 +28,33 @@ const every = "openid,email,offline_access,posts:read,posts:write";
 const noticedMs = 1_000;
 
 onEachDatabase("oauth and late changes", (database) => {
-  let person: Person;
-  let server: OAuthClientMade;
-  const served = serve(database, {
-    prepare: async (made) => {
-      person = await makePerson(made, "grace@example.com");
+  let user: Person;
+  let resourceServer: OAuthClientMade;
+  const server = serve(database, {
+    prepare: async (server) => {
+      user = await makePerson(server, "grace@example.com");
       const words = ["--type", "confidential", "--scopes", "posts:read", "--resource-server"];
-      server = await makeClient(made, ...words);
+      resourceServer = await makeClient(server, ...words);
     },
   });
   const change = async ({ id }: OAuthClientMade, body: object): Promise<void> => {
-    const { status, text } = await served.request(`/v1/oauth-clients/${id}`, { method: "PATCH", body });
+    const { status, text } = await server.request(`/v1/oauth-clients/${id}`, { method: "PATCH", body });
     assert.equal(status, 200, text);
   };
   const remove = async (path: string): Promise<void> => {
-    assert.equal((await served.request(path, { method: "DELETE" })).status, 204);
+    assert.equal((await server.request(path, { method: "DELETE" })).status, 204);
   };
   /** The consent page of a new authorization request. */
   const askedIn = async (browser: Browser, client: OAuthClientMade): Promise<Asked & { shown: Shown }> => {
-    const asked = authorizeUrl(served, client, "openid posts:read");
+    const asked = authorizeUrl(server, client, "openid posts:read");
     const shown = await browser.submit(await browser.follow(asked.url), {
-      ...{ email: person.email, password, choice: "sign-in" },
+      ...{ email: user.email, password, choice: "sign-in" },
     });
     assert.match(shown.text, /value="allow"/);
     return { ...asked, shown };
   };
   const redeem = (client: OAuthClientMade, { verifier }: Asked, code: string) =>
-    post(served, "/token", {
+    post(server, "/token", {
       ...{ grant_type: "authorization_code", code, redirect_uri: callback },
       ...{ code_verifier: verifier, client_id: client.clientId },
     });
@@ -67,10 +67,10 @@ onEachDatabase("oauth and late changes", (database) => {
     ],
   ] as [string, (client: OAuthClientMade) => Promise<void>][]) {
     test(`while the consent page is open, ${fact}: the form gets an error page and no redirect`, async () => {
-      const client = await makePublicClient(served, every);
+      const client = await makePublicClient(server, every);
       const browser = new Browser();
       const { shown } = await askedIn(browser, client);
-      const signIn = await new Browser().follow(authorizeUrl(served, client, "openid").url);
+      const signIn = await new Browser().follow(authorizeUrl(server, client, "openid").url);
       await happens(client);
       for (const answer of [
         await browser.send(shown, { choice: "allow" }),
@@ -87,7 +87,7 @@ onEachDatabase("oauth and late changes", (database) => {
   }
 
   test("one consent gives one code, however often the browser continues concurrently", async () => {
-    const client = await makePublicClient(served, every);
+    const client = await makePublicClient(server, every);
     for (let round = 0; round < 4; round += 1) {
       const browser = new Browser();
       const asked = await askedIn(browser, client);
@@ -105,7 +105,7 @@ onEachDatabase("oauth and late changes", (database) => {
   });
 
   test("a form that is submitted again gives no second code", async () => {
-    const client = await makePublicClient(served, every);
+    const client = await makePublicClient(server, every);
     const browser = new Browser();
     const asked = await askedIn(browser, client);
     const answers = await Promise.all(
@@ -119,37 +119,37 @@ onEachDatabase("oauth and late changes", (database) => {
   });
 
   test("an application that is no longer first-party needs consent, despite its earlier grant", async () => {
-    const client = await makePublicClient(served, every, "--first-party");
+    const client = await makePublicClient(server, every, "--first-party");
     const browser = new Browser();
-    const { url } = authorizeUrl(served, client, "openid posts:read");
-    await signInAndAllow(browser, url, person);
+    const { url } = authorizeUrl(server, client, "openid posts:read");
+    await signInAndAllow(browser, url, user);
     assert.ok((await browser.follow(url)).location?.startsWith(callback));
     await change(client, { requiresConsent: true });
     assert.match((await browser.follow(url)).text, /value="allow"/);
   });
 
   test("scopes that a client loses are gone from introspection and userinfo", async () => {
-    const client = await makePublicClient(served, every);
+    const client = await makePublicClient(server, every);
     const scope = "openid email offline_access posts:read posts:write";
-    const { access_token: token } = await obtainTokens(served, client, person, scope);
+    const { access_token: token } = await obtainTokens(server, client, user, scope);
     await change(client, { scopes: ["openid", "posts:read"] });
     await sleep(noticedMs);
-    const { body } = await post(served, "/introspect", { token }, basic(server));
+    const { body } = await post(server, "/introspect", { token }, basic(resourceServer));
     assert.deepEqual([body.active, body.scope], [true, "openid posts:read"]);
-    const told = await served.request("/oauth/userinfo", { key: token });
-    assert.deepEqual([told.status, told.body], [200, { sub: person.id }]);
+    const told = await server.request("/oauth/userinfo", { key: token });
+    assert.deepEqual([told.status, told.body], [200, { sub: user.id }]);
   });
 
   test("tokens of a deleted user are invalid", async () => {
-    const gone = await makePerson(served, "gone@example.com");
-    const client = await makePublicClient(served, every);
-    const tokens = await obtainTokens(served, client, gone, "openid offline_access posts:read");
+    const gone = await makePerson(server, "gone@example.com");
+    const client = await makePublicClient(server, every);
+    const tokens = await obtainTokens(server, client, gone, "openid offline_access posts:read");
     await remove(`/users/${gone.id}`);
     for (const token of [tokens.access_token, tokens.refresh_token]) {
-      const { body } = await post(served, "/introspect", { token }, basic(server));
+      const { body } = await post(server, "/introspect", { token }, basic(resourceServer));
       assert.deepEqual(body, { active: false });
     }
     const again = { grant_type: "refresh_token", refresh_token: tokens.refresh_token };
-    refused(await post(served, "/token", { ...again, client_id: client.clientId }), "invalid_grant");
+    refused(await post(server, "/token", { ...again, client_id: client.clientId }), "invalid_grant");
   });
 });

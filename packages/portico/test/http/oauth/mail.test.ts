@@ -28,18 +28,18 @@ const resetKind = "account.password_link";
 
 onEachDatabase("oauth by email", (database) => {
   let client: OAuthClientMade;
-  const served = serve(database, {
-    prepare: async (made) => {
-      client = await makePublicClient(made, scope.replaceAll(" ", ","));
+  const server = serve(database, {
+    prepare: async (server) => {
+      client = await makePublicClient(server, scope.replaceAll(" ", ","));
     },
   });
   const signInPage = async (browser: Browser): Promise<Shown> =>
-    browser.follow(authorizeUrl(served, client, scope).url);
+    browser.follow(authorizeUrl(server, client, scope).url);
   /** The page for requesting a password link. */
   const forgottenPage = async (browser = new Browser()): Promise<[Browser, Shown]> => {
     const { text } = await signInPage(browser);
     const [, path] = /<a href="([^"]+)">Forgot your password\?<\/a>/.exec(text) ?? [];
-    return [browser, await browser.open(new URL(path!, served.url).href)];
+    return [browser, await browser.open(new URL(path!, server.url).href)];
   };
   const ask = async (email: string): Promise<Shown> => {
     const [browser, page] = await forgottenPage();
@@ -47,7 +47,7 @@ onEachDatabase("oauth by email", (database) => {
   };
   const linkFor = async (email: string, count = 1): Promise<string> => {
     assert.equal((await ask(email)).status, 200);
-    return linkIn(await emailTo(served, email, resetKind, count));
+    return linkIn(await emailTo(server, email, resetKind, count));
   };
   const change = async (link: string, chosen: string): Promise<Shown> => {
     const browser = new Browser();
@@ -64,44 +64,44 @@ onEachDatabase("oauth by email", (database) => {
   };
 
   test("a user resets a forgotten password, and the old one is refused", async () => {
-    const person = await makePerson(served, "forgetful@example.com");
-    const link = await linkFor(person.email);
+    const user = await makePerson(server, "forgetful@example.com");
+    const link = await linkFor(user.email);
     assert.equal((await change(link, "short")).status, 422);
     const changed = await change(link, other);
     assert.equal(changed.status, 200);
     assert.match(changed.text, /Your password was changed/);
-    assert.equal(await canSignIn(person, password), false);
-    assert.equal(await canSignIn(person, other), true);
-    assert.match((await emailTo(served, person.email, "account.password_changed")).text, /new password/);
+    assert.equal(await canSignIn(user, password), false);
+    assert.equal(await canSignIn(user, other), true);
+    assert.match((await emailTo(server, user.email, "account.password_changed")).text, /new password/);
     const claims = JSON.parse(
-      Buffer.from((await tokensOf(person, other)).id_token.split(".")[1], "base64url").toString(),
+      Buffer.from((await tokensOf(user, other)).id_token.split(".")[1], "base64url").toString(),
     );
     assert.equal(claims.email_verified, true);
   });
 
   test("a link works once: of ten concurrent uses one succeeds", async () => {
-    const person = await makePerson(served, "once@example.com");
-    const link = await linkFor(person.email);
+    const user = await makePerson(server, "once@example.com");
+    const link = await linkFor(user.email);
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, index) => change(link, `${other} ${index}`)),
     );
     const statuses = answers.map(({ status }) => status).sort();
     assert.deepEqual(statuses, [200, ...Array(9).fill(400)]);
     assert.equal((await new Browser().open(link)).status, 400);
-    assert.equal((await emailsTo(served, person.email, "account.password_changed")).length, 1);
+    assert.equal((await emailsTo(server, user.email, "account.password_changed")).length, 1);
   });
 
   test("a reset ends everything: sessions, refresh tokens, access tokens, other links, a pending sign-in", async () => {
-    const person = await makePerson(served, "thorough@example.com");
+    const user = await makePerson(server, "thorough@example.com");
     const browser = new Browser();
-    await signInAndAllow(browser, authorizeUrl(served, client, scope).url, person);
-    assert.equal((await browser.open(`${served.url}/oauth/account`)).status, 200);
-    const tokens = await tokensOf(person, password);
-    const first = await linkFor(person.email);
-    const second = await linkFor(person.email, 2);
+    await signInAndAllow(browser, authorizeUrl(server, client, scope).url, user);
+    assert.equal((await browser.open(`${server.url}/oauth/account`)).status, 200);
+    const tokens = await tokensOf(user, password);
+    const first = await linkFor(user.email);
+    const second = await linkFor(user.email, 2);
     const underWay = new Browser();
     const half = await underWay.send(await signInPage(underWay), {
-      email: person.email,
+      email: user.email,
       password,
       choice: "sign-in",
     });
@@ -109,29 +109,29 @@ onEachDatabase("oauth by email", (database) => {
 
     assert.equal((await change(second, other)).status, 200);
     assert.equal((await change(first, password)).status, 400);
-    assert.equal((await browser.open(`${served.url}/oauth/account`)).status, 401);
-    assert.match((await browser.follow(authorizeUrl(served, client, scope).url)).text, /name="password"/);
+    assert.equal((await browser.open(`${server.url}/oauth/account`)).status, 401);
+    assert.match((await browser.follow(authorizeUrl(server, client, scope).url)).text, /name="password"/);
     assert.equal((await underWay.open(half.location!)).status, 400);
     const refresh = { grant_type: "refresh_token", refresh_token: tokens.refresh_token };
-    refused(await post(served, "/token", { ...refresh, client_id: client.clientId }), "invalid_grant");
+    refused(await post(server, "/token", { ...refresh, client_id: client.clientId }), "invalid_grant");
     await sleep(1_000);
-    expectAnswer(await served.request("/posts", { key: tokens.access_token }), {
+    expectAnswer(await server.request("/posts", { key: tokens.access_token }), {
       status: 401,
       code: "invalid_credential",
     });
   });
 
   test("unknown addresses, and those of another tenant, get the same response and no email", async () => {
-    await makeTenant(served.workspace);
-    const person = await makePerson(served, "known@example.com");
+    await makeTenant(server.workspace);
+    const user = await makePerson(server, "known@example.com");
     const answers = [];
-    for (const email of [person.email, "nobody@example.com", "grace@example.com"])
+    for (const email of [user.email, "nobody@example.com", "grace@example.com"])
       answers.push(await ask(email));
-    await emailTo(served, person.email, resetKind);
+    await emailTo(server, user.email, resetKind);
     const [known, ...unknown] = answers.map(({ text, status }) => [status, neutral(text)]);
     for (const told of unknown) assert.deepEqual(told, known);
     for (const email of ["nobody@example.com", "grace@example.com"])
-      assert.deepEqual(await emailsTo(served, email, resetKind), []);
+      assert.deepEqual(await emailsTo(server, email, resetKind), []);
   });
 
   test("an account gets at most three emails in fifteen minutes", async () => {
@@ -143,75 +143,75 @@ onEachDatabase("oauth by email", (database) => {
   });
 
   test("a link that was sent to a previous address is invalid", async () => {
-    const person = await makePerson(served, "moving@example.com");
-    const link = await linkFor(person.email);
+    const user = await makePerson(server, "moving@example.com");
+    const link = await linkFor(user.email);
     const moved = { method: "PATCH", body: { email: "moved@example.com" } };
-    assert.equal((await served.request(`/users/${person.id}`, moved)).status, 200);
+    assert.equal((await server.request(`/users/${user.id}`, moved)).status, 200);
     assert.equal((await change(link, other)).status, 400);
-    assert.equal(await canSignIn({ ...person, email: "moved@example.com" }, password), true);
+    assert.equal(await canSignIn({ ...user, email: "moved@example.com" }, password), true);
   });
 
   test("unknown links, and forms of other sites, are refused", async () => {
-    const person = await makePerson(served, "forged@example.com");
-    const link = await linkFor(person.email);
+    const user = await makePerson(server, "forged@example.com");
+    const link = await linkFor(user.email);
     for (const token of ["", "x", "A".repeat(43), `${new URL(link).searchParams.get("token")}x`, "\u0000"]) {
-      const url = `${served.url}/oauth/password?token=${encodeURIComponent(token)}`;
+      const url = `${server.url}/oauth/password?token=${encodeURIComponent(token)}`;
       assert.equal((await new Browser().open(url)).status, 400, token);
       const body = new URLSearchParams({ token, password: other });
-      const sent = await new Browser().open(`${served.url}/oauth/password`, { method: "POST", body });
+      const sent = await new Browser().open(`${server.url}/oauth/password`, { method: "POST", body });
       assert.equal(sent.status, 400, token);
     }
     const body = new URLSearchParams({ token: new URL(link).searchParams.get("token")!, password: other });
     const headers = { "sec-fetch-site": "cross-site" };
-    const sent = await new Browser().open(`${served.url}/oauth/password`, { method: "POST", body, headers });
+    const sent = await new Browser().open(`${server.url}/oauth/password`, { method: "POST", body, headers });
     assert.equal(sent.status, 403);
     const [browser, page] = await forgottenPage();
     const forged = { ...page, text: page.text.replace(/name="csrf" value="[^"]+"/, 'name="csrf" value="x"') };
-    assert.equal((await browser.send(forged, { email: person.email })).status, 403);
+    assert.equal((await browser.send(forged, { email: user.email })).status, 403);
     const wrongPurpose = link.replace("/password?", "/email?");
     assert.equal((await new Browser().open(wrongPurpose)).status, 400);
   });
 
   test("a user confirms an address, which does not confirm a later one", async () => {
-    const person = await makePerson(served, "confirming@example.com");
+    const user = await makePerson(server, "confirming@example.com");
     const browser = new Browser();
-    await signInAndAllow(browser, authorizeUrl(served, client, scope).url, person);
-    const account = await browser.open(`${served.url}/oauth/account`);
+    await signInAndAllow(browser, authorizeUrl(server, client, scope).url, user);
+    const account = await browser.open(`${server.url}/oauth/account`);
     assert.match(account.text, /not confirmed yet/);
     const sent = await browser.submit(account, {});
     assert.match(sent.text, /We have sent you an email/);
-    const link = linkIn(await emailTo(served, person.email, "account.email_link"));
+    const link = linkIn(await emailTo(server, user.email, "account.email_link"));
     const asked = await new Browser().open(link);
-    assert.ok(asked.text.includes(person.email));
+    assert.ok(asked.text.includes(user.email));
     assert.match((await new Browser().submit(asked, {})).text, /Your address is confirmed/);
     assert.equal((await new Browser().open(link)).status, 400);
-    assert.match((await browser.open(`${served.url}/oauth/account`)).text, /Your address is confirmed/);
+    assert.match((await browser.open(`${server.url}/oauth/account`)).text, /Your address is confirmed/);
     const verified = async () => {
-      const { access_token: key } = await tokensOf(person, password);
-      return (await served.request("/oauth/userinfo", { key })).body.email_verified;
+      const { access_token: key } = await tokensOf(user, password);
+      return (await server.request("/oauth/userinfo", { key })).body.email_verified;
     };
     assert.equal(await verified(), true);
     const moved = { method: "PATCH", body: { email: "elsewhere@example.com" } };
-    assert.equal((await served.request(`/users/${person.id}`, moved)).status, 200);
-    Object.assign(person, { email: "elsewhere@example.com" });
+    assert.equal((await server.request(`/users/${user.id}`, moved)).status, 200);
+    Object.assign(user, { email: "elsewhere@example.com" });
     assert.equal(await verified(), false);
   });
 
   test("the token of a link is in its email only, not in the records or the log", async () => {
-    const person = await makePerson(served, "secret@example.com");
-    const link = await linkFor(person.email);
+    const user = await makePerson(server, "secret@example.com");
+    const link = await linkFor(user.email);
     await new Browser().open(link);
     const token = new URL(link).searchParams.get("token")!;
-    const reader = openReader(served.workspace.databaseUrl);
+    const reader = openReader(server.workspace.databaseUrl);
     try {
       assert.ok(!JSON.stringify(await reader.rows("select * from oauth_records")).includes(token));
     } finally {
       await reader.close();
     }
     await sleep(500);
-    assert.ok(!served.portico.output.includes(token));
+    assert.ok(!server.portico.output.includes(token));
   });
 
-  const tokensOf = async (person: Person, presented: string) =>
-    obtainTokens(served, client, person, scope, presented);
+  const tokensOf = async (user: Person, presented: string) =>
+    obtainTokens(server, client, user, scope, presented);
 });

@@ -52,11 +52,11 @@ const odd = ["", "%2500", "%F0%9F%98%80", "%EF%BF%BF", "%0d%0aX:%20y", "[]", "a&
 onOneDatabase("parameters of oauth", (database) => {
   let client: OAuthClientMade;
   let asked = 0;
-  const served = serve(database, {
+  const server = serve(database, {
     env: { PORTICO_TRUSTED_PROXIES: "127.0.0.1" },
-    prepare: async (made) => {
+    prepare: async (server) => {
       const words = ["--type", "confidential", "--redirect-uri", callback, "--scopes", "openid,posts:read"];
-      client = await makeClient(made, ...words);
+      client = await makeClient(server, ...words);
     },
   });
   const send = async (method: "GET" | "POST", path: string, text: string): Promise<number> => {
@@ -66,7 +66,7 @@ onOneDatabase("parameters of oauth", (database) => {
       "x-forwarded-for": `10.${asked >> 16}.${(asked >> 8) & 255}.${asked & 255}`,
     };
     if (method === "POST") headers["content-type"] = "application/x-www-form-urlencoded";
-    const url = `${served.url}/oauth${path}${method === "GET" ? `?${text.slice(0, 15_000)}` : ""}`;
+    const url = `${server.url}/oauth${path}${method === "GET" ? `?${text.slice(0, 15_000)}` : ""}`;
     const response = await fetch(url, {
       method,
       headers,
@@ -110,7 +110,7 @@ onOneDatabase("parameters of oauth", (database) => {
     for (const text of [many, `${"n".repeat(201)}=1`, "a%00=1", "%=1", "client_id=a&client_id=a"])
       assert.equal(await send("POST", "/token", text), 400, text.slice(0, 30));
     const sendAs = async (type: string, body: Uint8Array<ArrayBuffer>): Promise<number> =>
-      (await fetch(`${served.url}/oauth/token`, { method: "POST", headers: { "content-type": type }, body }))
+      (await fetch(`${server.url}/oauth/token`, { method: "POST", headers: { "content-type": type }, body }))
         .status;
     const form = "application/x-www-form-urlencoded";
     assert.equal(await sendAs(`${form}; charset=utf-16`, Buffer.from("client_id=a", "utf16le")), 400);
@@ -133,7 +133,7 @@ onOneDatabase("parameters of oauth", (database) => {
     ]) {
       const authorization = `Basic ${Buffer.from(`${name}:x`).toString("base64")}`;
       for (const path of ["/token", "/introspect", "/revoke", "/device_authorization", "/par"]) {
-        const answer = await fetch(`${served.url}/oauth${path}`, {
+        const answer = await fetch(`${server.url}/oauth${path}`, {
           method: "POST",
           headers: { authorization },
         });
@@ -152,9 +152,9 @@ onOneDatabase("parameters of oauth", (database) => {
       for (const path of ["/token", "/introspect", "/revoke", "/par"])
         assert.ok((await send("POST", path, assertion)) < 500, `${path} ${JSON.stringify(odd)}`);
       assert.ok((await send("GET", "/logout", `id_token_hint=${jwt}`)) < 500);
-      const { url } = authorizeUrl(served, client, "openid", { id_token_hint: jwt });
+      const { url } = authorizeUrl(server, client, "openid", { id_token_hint: jwt });
       assert.ok((await fetch(url, { redirect: "manual" })).status < 500);
-      const looked = await fetch(`${served.url}/oauth/introspect`, {
+      const looked = await fetch(`${server.url}/oauth/introspect`, {
         method: "POST",
         headers: basic(client),
         body: new URLSearchParams({ token: jwt }),
@@ -167,10 +167,10 @@ onOneDatabase("parameters of oauth", (database) => {
   });
 
   test("no forged cookie causes a 500", async () => {
-    const { url } = authorizeUrl(served, client, "openid");
+    const { url } = authorizeUrl(server, client, "openid");
     for (const value of ["%00", "\u00ff", "x".repeat(8_000), "a=b=c", "%ED%A0%80", '"', ""])
       for (const name of ["portico_session", "portico_interaction", "portico_resume"])
-        for (const at of [url, `${served.url}/oauth/account`, `${served.url}/oauth/interaction/x`]) {
+        for (const at of [url, `${server.url}/oauth/account`, `${server.url}/oauth/interaction/x`]) {
           const cookie = `${name}=${value}; ${name}.sig=${value}; __proto__=x`;
           const { status } = await fetch(at, { redirect: "manual", headers: { cookie } });
           assert.ok(status < 500, `${status} ${at} ${name}=${value.slice(0, 20)}`);
@@ -178,7 +178,7 @@ onOneDatabase("parameters of oauth", (database) => {
   });
 
   test("another spelling of a path is the same path, or not found", async () => {
-    const { url } = authorizeUrl(served, client, "openid", { prompt: "login" });
+    const { url } = authorizeUrl(server, client, "openid", { prompt: "login" });
     const query = new URL(url).search;
     for (const path of [
       "/oauth/authorize",
@@ -187,7 +187,7 @@ onOneDatabase("parameters of oauth", (database) => {
       "/o%61uth/%61uthorize",
     ]) {
       const received = await exchange(
-        served.url,
+        server.url,
         `GET ${path}${query} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`,
       );
       assert.match(received, /^HTTP\/1\.1 303 /, path);
@@ -203,7 +203,7 @@ onOneDatabase("parameters of oauth", (database) => {
       "/oauth/authorize/%2e%2e",
     ]) {
       const received = await exchange(
-        served.url,
+        server.url,
         `GET ${path}${query} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`,
       );
       assert.match(received, /^HTTP\/1\.1 40[04] /, path);

@@ -33,18 +33,18 @@ onEachDatabase("passkeys", (database) => {
   let grace: Person;
   let hers: Browser;
   // Passkeys require a host name.
-  const served = serve(database, {
+  const server = serve(database, {
     env: { HOST: "localhost" },
-    prepare: async (made) => {
-      client = await makePublicClient(made, "openid,posts:read");
-      grace = await makePerson(made, "grace@example.com");
+    prepare: async (server) => {
+      client = await makePublicClient(server, "openid,posts:read");
+      grace = await makePerson(server, "grace@example.com");
       hers = await signedIn(grace);
     },
   });
-  const page = (): string => `${served.url}/oauth/passkeys`;
-  const signedIn = async (person: Person): Promise<Browser> => {
+  const page = (): string => `${server.url}/oauth/passkeys`;
+  const signedIn = async (user: Person): Promise<Browser> => {
     const browser = new Browser();
-    await signInAndAllow(browser, authorizeUrl(served, client, "openid").url, person);
+    await signInAndAllow(browser, authorizeUrl(server, client, "openid").url, user);
     return browser;
   };
   const add = async (
@@ -58,12 +58,12 @@ onEachDatabase("passkeys", (database) => {
     return browser.submit(shown, { name, credential }, adds);
   };
   const withPasskey = async (browser: Browser = hers): Promise<Authenticator> => {
-    const authenticator = new Authenticator(served.url);
+    const authenticator = new Authenticator(server.url);
     assert.match((await add(browser, authenticator)).text, /<h2>Laptop<\/h2>/);
     return authenticator;
   };
   const signInPage = (browser: Browser, asked = client): Promise<Shown> =>
-    browser.follow(authorizeUrl(served, asked, "openid").url);
+    browser.follow(authorizeUrl(server, asked, "openid").url);
   const signIn = async (authenticator: Authenticator, wrong: Wrong = {}, asked = client): Promise<Shown> => {
     const browser = new Browser();
     const shown = await signInPage(browser, asked);
@@ -85,12 +85,12 @@ onEachDatabase("passkeys", (database) => {
     ["go, if they are not theirs", { remove_passkeys: "yes" }, 401],
   ] as const) {
     test(`the page for a new password lists the passkeys, which ${fact}`, async () => {
-      const person = await makePerson(served, `forgetful-${status}@example.com`);
-      const authenticator = await withPasskey(await signedIn(person));
+      const user = await makePerson(server, `forgetful-${status}@example.com`);
+      const authenticator = await withPasskey(await signedIn(user));
       const browser = new Browser();
       const [, path] = /<a href="([^"]+)">Forgot/.exec((await signInPage(browser)).text) ?? [];
-      await browser.submit(await browser.open(new URL(path!, served.url).href), { email: person.email });
-      const link = linkIn(await emailTo(served, person.email, "account.password_link"));
+      await browser.submit(await browser.open(new URL(path!, server.url).href), { email: user.email });
+      const link = linkIn(await emailTo(server, user.email, "account.password_link"));
       const shown = await browser.open(link);
       assert.match(shown.text, /These passkeys can also sign in to the account: Laptop\./);
       const changed = await browser.submit(shown, { password: "another battery entirely", ...fields });
@@ -100,9 +100,9 @@ onEachDatabase("passkeys", (database) => {
   }
 
   test("a user gets an email for each new passkey, with its name escaped", async () => {
-    const person = await makePerson(served, "told@example.com");
-    await add(await signedIn(person), new Authenticator(served.url), {}, "<b>Phone</b>");
-    const mail = await emailTo(served, person.email, "account.passkey_added");
+    const user = await makePerson(server, "told@example.com");
+    await add(await signedIn(user), new Authenticator(server.url), {}, "<b>Phone</b>");
+    const mail = await emailTo(server, user.email, "account.passkey_added");
     assert.match(mail.text, /^ {2}Passkey: +<b>Phone<\/b>$/m);
     assert.match(mail.html, /&lt;b&gt;Phone/);
     assert.match(mail.text, /^ {2}From: +(127\.0\.0\.1|::1)$/m);
@@ -140,12 +140,12 @@ onEachDatabase("passkeys", (database) => {
       /default-src 'none'; script-src 'self';/,
     );
     const [, source] = /<script src="(\/oauth\/passkey\.js\?v=[\w-]+)"><\/script>/.exec(shown.text) ?? [];
-    const script = await new Browser().open(new URL(source!, served.url).href);
+    const script = await new Browser().open(new URL(source!, server.url).href);
     assert.equal(script.status, 200);
     assert.match(script.headers.get("content-type") ?? "", /^text\/javascript/);
     assert.match(script.headers.get("cache-control") ?? "", /immutable/);
     assert.match(script.text, /navigator\.credentials\.get/);
-    const plain = await new Browser().open(`${served.url}/oauth/device`);
+    const plain = await new Browser().open(`${server.url}/oauth/device`);
     assert.match(plain.headers.get("content-security-policy") ?? "", /script-src 'none'/);
   });
 
@@ -238,7 +238,7 @@ onEachDatabase("passkeys", (database) => {
   ] as const satisfies readonly (readonly [string, Wrong])[]) {
     test(`a passkey ${fact} is not added`, async () => {
       const before = (await hers.open(page())).text;
-      const refused = await add(hers, new Authenticator(served.url), wrong);
+      const refused = await add(hers, new Authenticator(server.url), wrong);
       assert.equal(refused.status, 422);
       const count = (text: string) => text.match(/<h2>Laptop/g)?.length;
       assert.equal(count(refused.text), count(before));
@@ -266,7 +266,7 @@ onEachDatabase("passkeys", (database) => {
   });
 
   test("a removed passkey is refused, and users can remove only their own", async () => {
-    const browser = await signedIn(await makePerson(served, "removes@example.com"));
+    const browser = await signedIn(await makePerson(server, "removes@example.com"));
     const authenticator = await withPasskey(browser);
     const stranger = hers;
     const mine = await browser.open(page());
@@ -282,31 +282,31 @@ onEachDatabase("passkeys", (database) => {
 
   test("a passkey is valid for one user of one tenant", async () => {
     const authenticator = await withPasskey();
-    const second = await signedIn(await makePerson(served, "second@example.com"));
+    const second = await signedIn(await makePerson(server, "second@example.com"));
     const taken = await add(second, authenticator);
     assert.equal(taken.status, 422);
-    const { tenant } = await served.command("tenant", "create", "--name", "Elsewhere");
-    const theirs = await makePublicClient(served, "openid", "--tenant", tenant.id);
+    const { tenant } = await server.command("tenant", "create", "--name", "Elsewhere");
+    const theirs = await makePublicClient(server, "openid", "--tenant", tenant.id);
     const own = await withPasskey();
     assert.equal((await signIn(own, {}, theirs)).status, 401);
     assert.equal((await signIn(own)).status, 200);
   });
 
   test("passkeys are deleted with their user", async () => {
-    const person = await makePerson(served, "goes@example.com");
-    const authenticator = await withPasskey(await signedIn(person));
-    assert.equal((await served.request(`/users/${person.id}`, { method: "DELETE" })).status, 204);
+    const user = await makePerson(server, "goes@example.com");
+    const authenticator = await withPasskey(await signedIn(user));
+    assert.equal((await server.request(`/users/${user.id}`, { method: "DELETE" })).status, 204);
     assert.equal((await signIn(authenticator)).status, 401);
-    const reader = openReader(served.workspace.databaseUrl);
+    const reader = openReader(server.workspace.databaseUrl);
     try {
-      assert.deepEqual(await reader.rows(`select id from passkeys where user_id = '${person.id}'`), []);
+      assert.deepEqual(await reader.rows(`select id from passkeys where user_id = '${user.id}'`), []);
     } finally {
       await reader.close();
     }
   });
 
   test("a first-party application needs no consent after a passkey", async () => {
-    const own = await makePublicClient(served, "openid", "--first-party");
+    const own = await makePublicClient(server, "openid", "--first-party");
     const authenticator = await withPasskey();
     const back = await signIn(authenticator, {}, own);
     assert.ok(back.location?.startsWith(`${callback}?code=`), back.text);
@@ -314,16 +314,16 @@ onEachDatabase("passkeys", (database) => {
 });
 
 describe("passkeys at an IP address", () => {
-  const served: Served = serve("sqlite");
+  const server: Served = serve("sqlite");
 
   test("are not offered, because they require a host name", async () => {
-    const client = await makePublicClient(served, "openid");
-    const person = await makePerson(served, "grace@example.com");
+    const client = await makePublicClient(server, "openid");
+    const user = await makePerson(server, "grace@example.com");
     const browser = new Browser();
-    const shown = await browser.follow(authorizeUrl(served, client, "openid").url);
+    const shown = await browser.follow(authorizeUrl(server, client, "openid").url);
     assert.doesNotMatch(shown.text, /passkey/);
-    await signInAndAllow(browser, authorizeUrl(served, client, "openid").url, person);
-    const page = await browser.open(`${served.url}/oauth/passkeys`);
+    await signInAndAllow(browser, authorizeUrl(server, client, "openid").url, user);
+    const page = await browser.open(`${server.url}/oauth/passkeys`);
     assert.equal(page.status, 200);
     assert.doesNotMatch(page.text, /Add a passkey/);
   });

@@ -25,24 +25,24 @@ const phone =
 
 onEachDatabase("oauth sessions", (database) => {
   let client: OAuthClientMade;
-  const served = serve(database, {
-    prepare: async (made) => {
-      client = await makePublicClient(made, "openid,offline_access,posts:read");
+  const server = serve(database, {
+    prepare: async (server) => {
+      client = await makePublicClient(server, "openid,offline_access,posts:read");
     },
   });
-  const page = (): string => `${served.url}/oauth/sessions`;
-  const signedIn = async (person: Person, browser = new Browser()): Promise<Browser> => {
-    await signInAndAllow(browser, authorizeUrl(served, client, "openid").url, person);
+  const page = (): string => `${server.url}/oauth/sessions`;
+  const signedIn = async (user: Person, browser = new Browser()): Promise<Browser> => {
+    await signInAndAllow(browser, authorizeUrl(server, client, "openid").url, user);
     return browser;
   };
   const sectionsOf = ({ text }: Shown): string[] => text.split("<section>").slice(1);
   const sessionOf = (section: string): string => /name="session" value="([^"]+)"/.exec(section)?.[1] ?? "";
 
   test("a user sees each browser with a session, and which one is the current", async () => {
-    const person = await makePerson(served, "sees@example.com");
+    const user = await makePerson(server, "sees@example.com");
     const [desk, pocket] = [new Browser(linux), new Browser(phone)];
-    await signedIn(person, desk);
-    await signedIn(person, pocket);
+    await signedIn(user, desk);
+    await signedIn(user, pocket);
     const sections = sectionsOf(await desk.open(page()));
     assert.equal(sections.length, 2);
     const [mine, other] = [
@@ -57,15 +57,15 @@ onEachDatabase("oauth sessions", (database) => {
   });
 
   test("a User-Agent is shown escaped and shortened", async () => {
-    const person = await makePerson(served, "strange@example.com");
-    const browser = await signedIn(person, new Browser(`<script>alert(1)</script>${"x".repeat(5_000)}`));
+    const user = await makePerson(server, "strange@example.com");
+    const browser = await signedIn(user, new Browser(`<script>alert(1)</script>${"x".repeat(5_000)}`));
     const { text } = await browser.open(page());
     assert.ok(text.includes("&lt;script&gt;") && !text.includes("<script>") && text.length < 5_000);
   });
 
   test("an ended session is refused at once, and the others stay valid", async () => {
-    const person = await makePerson(served, "ends@example.com");
-    const [here, there, third] = [await signedIn(person), await signedIn(person), await signedIn(person)];
+    const user = await makePerson(server, "ends@example.com");
+    const [here, there, third] = [await signedIn(user), await signedIn(user), await signedIn(user)];
     const [section] = sectionsOf(await here.open(page())).filter((each) => sessionOf(each) !== "");
     const after = await here.submit(await here.open(page()), { session: sessionOf(section!) });
     assert.equal(sectionsOf(after).length, 2);
@@ -74,49 +74,49 @@ onEachDatabase("oauth sessions", (database) => {
     await here.submit(await here.open(page()), { end: "others" });
     for (const browser of [there, third]) {
       assert.equal((await browser.open(page())).status, 401);
-      const asked = await browser.follow(authorizeUrl(served, client, "openid").url);
+      const asked = await browser.follow(authorizeUrl(server, client, "openid").url);
       assert.match(asked.text, /name="password"/);
     }
     assert.equal((await here.open(page())).status, 200);
   });
 
   test("ending a session revokes online access of applications, and keeps offline access", async () => {
-    const person = await makePerson(served, "keeps@example.com");
+    const user = await makePerson(server, "keeps@example.com");
     const tokensIn = async (browser: Browser, scope: string) => {
-      const { url, verifier } = authorizeUrl(served, client, scope);
-      const back = await signInAndAllow(browser, url, person);
+      const { url, verifier } = authorizeUrl(server, client, scope);
+      const back = await signInAndAllow(browser, url, user);
       const fields = { grant_type: "authorization_code", redirect_uri: callback, client_id: client.clientId };
       const code = back.searchParams.get("code") ?? "";
-      return (await post(served, "/token", { ...fields, code, code_verifier: verifier })).body;
+      return (await post(server, "/token", { ...fields, code, code_verifier: verifier })).body;
     };
     const shortLived = await tokensIn(new Browser(), "openid posts:read");
     const lasting = await tokensIn(new Browser(), "openid offline_access posts:read");
-    const here = await signedIn(person);
+    const here = await signedIn(user);
     await here.submit(await here.open(page()), { end: "others" });
     await sleep(1_000);
     const invalid = { status: 401, code: "invalid_credential" } as const;
-    expectAnswer(await served.request("/posts", { key: shortLived.access_token }), invalid);
-    assert.equal((await served.request("/posts", { key: lasting.access_token })).status, 200);
+    expectAnswer(await server.request("/posts", { key: shortLived.access_token }), invalid);
+    assert.equal((await server.request("/posts", { key: lasting.access_token })).status, 200);
   });
 
   test("a code of an ended session cannot be redeemed", async () => {
-    const person = await makePerson(served, "code@example.com");
+    const user = await makePerson(server, "code@example.com");
     const there = new Browser();
-    const { url, verifier } = authorizeUrl(served, client, "openid offline_access");
-    const code = (await signInAndAllow(there, url, person)).searchParams.get("code") ?? "";
-    const here = await signedIn(person);
+    const { url, verifier } = authorizeUrl(server, client, "openid offline_access");
+    const code = (await signInAndAllow(there, url, user)).searchParams.get("code") ?? "";
+    const here = await signedIn(user);
     await here.submit(await here.open(page()), { end: "others" });
     const fields = { grant_type: "authorization_code", redirect_uri: callback, client_id: client.clientId };
-    refused(await post(served, "/token", { ...fields, code, code_verifier: verifier }), "invalid_grant");
+    refused(await post(server, "/token", { ...fields, code, code_verifier: verifier }), "invalid_grant");
   });
 
   test("a session that a concurrent request stores stays ended", async () => {
-    const person = await makePerson(served, "races@example.com");
-    const [here, there] = [await signedIn(person), await signedIn(person)];
-    const reader = openReader(served.workspace.databaseUrl);
+    const user = await makePerson(server, "races@example.com");
+    const [here, there] = [await signedIn(user), await signedIn(user)];
+    const reader = openReader(server.workspace.databaseUrl);
     try {
       const table = "create table kept_sessions as select * from oauth_records";
-      await reader.write(`${table} where model = 'Session' and account_id = '${person.id}'`);
+      await reader.write(`${table} where model = 'Session' and account_id = '${user.id}'`);
       await here.submit(await here.open(page()), { end: "others" });
       await reader.write(
         "insert into oauth_records select * from kept_sessions where not exists (select 1 from oauth_records as o where o.model = kept_sessions.model and o.id = kept_sessions.id)",
@@ -131,8 +131,8 @@ onEachDatabase("oauth sessions", (database) => {
 
   test("a session can be ended by its user only, with a form of the page", async () => {
     const [one, another] = [
-      await makePerson(served, "one@example.com"),
-      await makePerson(served, "other@example.com"),
+      await makePerson(server, "one@example.com"),
+      await makePerson(server, "other@example.com"),
     ];
     const [theirs, mine] = [await signedIn(one), await signedIn(another)];
     await signedIn(one);

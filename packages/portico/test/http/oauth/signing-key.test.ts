@@ -32,29 +32,29 @@ describe("a signing key from a file", () => {
   const [first, second] = [makeKey(), makeKey()];
   const file = fileOf("key.pem", pemOf(first));
   let machine: OAuthClientMade;
-  const served = serve("sqlite", {
+  const server = serve("sqlite", {
     env: { PORTICO_SIGNING_KEY: file },
-    prepare: async (made) => {
-      machine = await makeClient(made, "--type", "confidential", "--scopes", "posts:read");
+    prepare: async (server) => {
+      machine = await makeClient(server, "--type", "confidential", "--scopes", "posts:read");
     },
   });
   const token = async (): Promise<string> => {
     const fields = { grant_type: "client_credentials", scope: "posts:read" };
-    return (await post(served, "/token", fields, basic(machine))).body.access_token;
+    return (await post(server, "/token", fields, basic(machine))).body.access_token;
   };
   const kidOf = (jwt: string): string =>
     JSON.parse(Buffer.from(jwt.split(".")[0]!, "base64url").toString()).kid;
   const kids = async (): Promise<string[]> =>
-    (await served.request("/oauth/jwks", { key: null })).body.keys.map(({ kid }: { kid: string }) => kid);
+    (await server.request("/oauth/jwks", { key: null })).body.keys.map(({ kid }: { kid: string }) => kid);
 
   test("signs tokens, and is published without its private part", async () => {
     const key = await token();
     const [head, body, signature] = key.split(".");
     const signed = { key: createPublicKey(first), dsaEncoding: "ieee-p1363" } as const;
     assert.ok(verify("sha256", Buffer.from(`${head}.${body}`), signed, Buffer.from(signature!, "base64url")));
-    assert.equal((await served.request("/posts", { key })).status, 200);
+    assert.equal((await server.request("/posts", { key })).status, 200);
     assert.deepEqual(await kids(), [thumbprint(first)]);
-    assert.doesNotMatch((await served.request("/oauth/jwks", { key: null })).text, /"d"/);
+    assert.doesNotMatch((await server.request("/oauth/jwks", { key: null })).text, /"d"/);
   });
 
   test("can be replaced without a restart, and the old one still verifies", async () => {
@@ -65,9 +65,9 @@ describe("a signing key from a file", () => {
       assert.ok(Date.now() < until, "the other key is not taken");
     assert.deepEqual(await kids(), [thumbprint(second), thumbprint(first)]);
     for (const key of [before, await token()])
-      assert.equal((await served.request("/posts", { key })).status, 200);
+      assert.equal((await server.request("/posts", { key })).status, 200);
     fileOf("key.pem", "half a fi");
-    for (const until = Date.now() + 15_000; !/signing keys cannot be read/.test(served.portico.output); ) {
+    for (const until = Date.now() + 15_000; !/signing keys cannot be read/.test(server.portico.output); ) {
       assert.ok(Date.now() < until, "nobody is told of the faulty file");
       assert.equal(kidOf(await token()), thumbprint(second));
       await sleep(200);
@@ -77,14 +77,14 @@ describe("a signing key from a file", () => {
 
 onEachDatabase("tokens that the operator signs for others with the same key", (database) => {
   const key = makeKey();
-  const served = serve(database, {
+  const server = serve(database, {
     env: { PORTICO_SIGNING_KEY: fileOf(`shared-${database}.pem`, pemOf(key)) },
   });
 
   test("are refused unless all their claims are those of an access token", async () => {
-    const machine = await makeClient(served, "--type", "confidential", "--scopes", "posts:read");
+    const machine = await makeClient(server, "--type", "confidential", "--scopes", "posts:read");
     const fields = { grant_type: "client_credentials", scope: "posts:read" };
-    const { body } = await post(served, "/token", fields, basic(machine));
+    const { body } = await post(server, "/token", fields, basic(machine));
     const [header, payload] = body.access_token.split(".", 2);
     const claims = JSON.parse(Buffer.from(payload, "base64url").toString());
     const signed = (changes: object): string => {
@@ -93,15 +93,15 @@ onEachDatabase("tokens that the operator signs for others with the same key", (d
       const signature = sign("sha256", Buffer.from(text), { key, dsaEncoding: "ieee-p1363" });
       return `${text}.${signature.toString("base64url")}`;
     };
-    assert.equal((await served.request("/posts", { key: signed({}) })).status, 200);
+    assert.equal((await server.request("/posts", { key: signed({}) })).status, 200);
     for (const name of ["iss", "aud", "sub", "client_id", "tenant_id", "jti", "iat", "exp"]) {
       for (const value of ["\0", "x", "", 1, null, {}]) {
         // Any text is a token id, and any past time a time of issue.
         if ((name === "jti" && typeof value === "string") || (name === "iat" && value === 1)) continue;
         const token = signed({ [name]: value });
-        const { status } = await served.request("/posts", { key: token });
+        const { status } = await server.request("/posts", { key: token });
         assert.equal(status, 401, `${name}: ${JSON.stringify(value)}`);
-        const { body } = await post(served, "/introspect", { token }, basic(machine));
+        const { body } = await post(server, "/introspect", { token }, basic(machine));
         assert.deepEqual(body, { active: false }, `${name}: ${JSON.stringify(value)}`);
       }
     }
