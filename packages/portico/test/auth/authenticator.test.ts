@@ -65,22 +65,22 @@ onEachDatabase("the authenticator", (database) => {
 
   test("no mutation of a key gets in, and none is an error of the server", async () => {
     const anything = fc.string({ unit: "binary", maxLength: 60 });
-    const place = fc.nat({ max: 50 });
+    const position = fc.nat({ max: 50 });
     const mutation = fc.oneof(
       fc.record({
         kind: fc.constant("put" as const),
-        at: place,
+        at: position,
         text: fc.string({ minLength: 1, maxLength: 3 }),
       }),
       fc.record({
         kind: fc.constant("insert" as const),
-        at: place,
+        at: position,
         text: fc.string({ minLength: 1, maxLength: 60 }),
       }),
-      fc.record({ kind: fc.constant("cut" as const), at: place, text: fc.constant("") }),
-      fc.record({ kind: fc.constant("join" as const), at: place, text: anything }),
-      fc.record({ kind: fc.constant("case" as const), at: place, text: fc.constant("") }),
-      fc.record({ kind: fc.constant("swap" as const), at: place, text: fc.constant("") }),
+      fc.record({ kind: fc.constant("cut" as const), at: position, text: fc.constant("") }),
+      fc.record({ kind: fc.constant("join" as const), at: position, text: anything }),
+      fc.record({ kind: fc.constant("case" as const), at: position, text: fc.constant("") }),
+      fc.record({ kind: fc.constant("swap" as const), at: position, text: fc.constant("") }),
     );
     const mutated = (
       key: string,
@@ -119,9 +119,9 @@ onEachDatabase("the authenticator", (database) => {
     const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     const key = keys[0]!;
     for (let at = 0; at < key.length; at += 1) {
-      for (const letter of alphabet) {
-        if (letter === key[at]) continue;
-        const code = await codeOf("x-api-key", `${key.slice(0, at)}${letter}${key.slice(at + 1)}`);
+      for (const character of alphabet) {
+        if (character === key[at]) continue;
+        const code = await codeOf("x-api-key", `${key.slice(0, at)}${character}${key.slice(at + 1)}`);
         assert.equal(code, "invalid_credential");
       }
     }

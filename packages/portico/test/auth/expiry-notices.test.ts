@@ -36,17 +36,17 @@ onEachDatabase("notices about keys that expire", (database) => {
   });
 
   const watch = (store = mailing.store): ExpiryNotifier => {
-    const letterhead = {
+    const emailSettings = {
       apiName: "Blog",
       keysUrl: "https://example.com/v1/api-keys",
       status: "kept",
     } as const;
-    return new ExpiryNotifier(store, model, new KeyExpiryEmails(store, model, letterhead), soon, report);
+    return new ExpiryNotifier(store, model, new KeyExpiryEmails(store, model, emailSettings), soon, report);
   };
   const makeKeys = async (count: number, name: string, inMs: number, ownerId: string | null = ada) => {
     const expiresAt = new Date(Date.now() + inMs).toISOString();
     await mailing.engine.inTransaction(systemCaller(model, mailing.tenantId), async (rows, session) => {
-      for (let made = 0; made < count; made += 1) {
+      for (let index = 0; index < count; index += 1) {
         const { id } = await rows.create(apiKeys, { name, scopes: ["users:read"], ownerId });
         const age = `update api_keys set expires_at = '${expiresAt}' where id = '${id}'`;
         await session.query({ sql: age, bind: () => [] }, undefined);
@@ -54,7 +54,7 @@ onEachDatabase("notices about keys that expire", (database) => {
     });
   };
   /** The subjects of the emails since the last time. */
-  const told = async (): Promise<string[]> => {
+  const newSubjects = async (): Promise<string[]> => {
     const rows = await mailing.run('delete from mails returning subject, "to", kind, status, text');
     for (const [, to, kind, status, text] of rows) {
       assert.deepEqual([to, kind, status], ["ada@example.com", "api_key.expiring_soon", "kept"]);
@@ -71,13 +71,13 @@ onEachDatabase("notices about keys that expire", (database) => {
     await makeKeys(1, "revoked", 6 * day);
     await mailing.run("update api_keys set revoked_at = expires_at where name = 'revoked'");
     await watch().poll();
-    assert.deepEqual(await told(), ["in six days"]);
+    assert.deepEqual(await newSubjects(), ["in six days"]);
   });
 
   test("once only, also by another process", async () => {
     await watch().poll();
     await watch(other).poll();
-    assert.deepEqual(await told(), []);
+    assert.deepEqual(await newSubjects(), []);
   });
 
   test("of many keys, each once, though two processes look at the same time", async () => {
@@ -85,7 +85,7 @@ onEachDatabase("notices about keys that expire", (database) => {
     await makeKeys(count, "many", 5 * day);
     const watches = [watch(), watch(other), watch(), watch(other)];
     await Promise.all(watches.map((each) => each.poll()));
-    assert.equal((await told()).length, count);
+    assert.equal((await newSubjects()).length, count);
     const rows = await mailing.run("select 1 from api_keys where name = 'many' and expiry_notice_at is null");
     assert.equal(rows.length, 0);
   });
@@ -96,6 +96,6 @@ onEachDatabase("notices about keys that expire", (database) => {
     await new ExpiryNotifier(mailing.store, model, failing, soon, report).poll();
     assert.match(reports.at(-1)!, /set aside/);
     await watch().poll();
-    assert.deepEqual(await told(), ["later"]);
+    assert.deepEqual(await newSubjects(), ["later"]);
   });
 });

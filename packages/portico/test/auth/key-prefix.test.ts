@@ -35,9 +35,9 @@ onEachDatabase("the prefix of a key", (database) => {
       const [first, second] = [await keyDatabase.create(), await keyDatabase.create()];
       assert.deepEqual([first.prefix, second.prefix], ["sk_test_aaaa", "sk_test_bbbb"]);
       assert.equal(count(), 4);
-      for (const made of [first, second]) {
-        assert.equal(String(made.key).slice(0, 12), made.prefix);
-        assert.equal(await opens(keyDatabase, made.key), true);
+      for (const created of [first, second]) {
+        assert.equal(String(created.key).slice(0, 12), created.prefix);
+        assert.equal(await opens(keyDatabase, created.key), true);
       }
     } finally {
       await keyDatabase.close();
@@ -46,23 +46,23 @@ onEachDatabase("the prefix of a key", (database) => {
 
   test("inside a rotation, too", async () => {
     const { draw, count } = drawing(["aaaa", "aaaa", "aaaa", "cccc"]);
-    const told: string[] = [];
+    const notifications: string[] = [];
     const notices = {
-      created: async () => void told.push("created"),
-      rotated: async () => void told.push("rotated"),
-      revoked: async () => void told.push("revoked"),
+      created: async () => void notifications.push("created"),
+      rotated: async () => void notifications.push("rotated"),
+      revoked: async () => void notifications.push("revoked"),
     };
     const keyDatabase = await makeKeyDatabase(database, { draw, notices });
     try {
       const { engine, keys, caller } = keyDatabase;
       const old = await keyDatabase.create();
       const action = keys.actions.get("rotations")!;
-      const made = wholeAnswer(await engine.runAction(caller, keys, String(old.id), action, {}));
-      assert.equal(made.prefix, "sk_test_cccc");
-      assert.equal(String(made.key).slice(0, 12), made.prefix);
+      const replacement = wholeAnswer(await engine.runAction(caller, keys, String(old.id), action, {}));
+      assert.equal(replacement.prefix, "sk_test_cccc");
+      assert.equal(String(replacement.key).slice(0, 12), replacement.prefix);
       assert.equal(count(), 4);
-      assert.deepEqual(told, ["created", "rotated"]);
-      for (const { key } of [old, made]) assert.equal(await opens(keyDatabase, key), true);
+      assert.deepEqual(notifications, ["created", "rotated"]);
+      for (const { key } of [old, replacement]) assert.equal(await opens(keyDatabase, key), true);
     } finally {
       await keyDatabase.close();
     }
@@ -74,9 +74,9 @@ onEachDatabase("the prefix of a key", (database) => {
     const { draw } = drawing([...starts, ...rest]);
     const keyDatabase = await makeKeyDatabase(database, { draw });
     try {
-      const made = await Promise.all(Array.from({ length: 6 }, () => keyDatabase.create()));
-      assert.equal(new Set(made.map(({ prefix }) => prefix)).size, 6);
-      for (const { key } of made) assert.equal(await opens(keyDatabase, key), true);
+      const created = await Promise.all(Array.from({ length: 6 }, () => keyDatabase.create()));
+      assert.equal(new Set(created.map(({ prefix }) => prefix)).size, 6);
+      for (const { key } of created) assert.equal(await opens(keyDatabase, key), true);
     } finally {
       await keyDatabase.close();
     }

@@ -38,7 +38,7 @@ onEachDatabase("records of the authorization server", (database) => {
     const store = await openStore(server.workspace.databaseUrl);
     try {
       const [one, other] = ["a", "b"].map(
-        (letter) => new OAuthRecords(store, new Encryption([letter.repeat(32)])),
+        (character) => new OAuthRecords(store, new Encryption([character.repeat(32)])),
       );
       const both = new OAuthRecords(store, new Encryption(["b".repeat(32), "a".repeat(32)]));
       await one!.put({ model: "Session", value: "s", payload: "{}", expiresAt: epochSeconds() + 100 });

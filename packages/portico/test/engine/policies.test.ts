@@ -59,7 +59,7 @@ function modelOf(inherits: boolean): Model {
 
 const [long, soon] = ["2001-02-03T04:05:06.789Z", "2901-02-03T04:05:06.789Z"];
 /** Values of the fields that a caller gives. */
-const given = {
+const inputValues = {
   word: ["a", "A", "é", "", "'", "a b"],
   rank: [0, 1, -1, 2 ** 53 - 1],
   weight: [0, 0.1, -2.5, 1e21],
@@ -69,7 +69,7 @@ const given = {
 } as const;
 /** The same as a policy may write them. */
 const written = {
-  ...given,
+  ...inputValues,
   endsAt: [long, soon, "2001-02-03T05:05:06.789+01:00"],
   progress: ["over", "under_way"],
 };
@@ -78,7 +78,7 @@ type Body = Readonly<Record<string, string | number | boolean | null>>;
 
 const body: fc.Arbitrary<Body> = fc.record(
   Object.fromEntries(
-    Object.entries(given).map(([name, values]) => [
+    Object.entries(inputValues).map(([name, values]) => [
       name,
       fc.option(fc.constantFrom<unknown>(...values), { freq: 3 }),
     ]),
@@ -191,15 +191,15 @@ onEachDatabase("random policies agree with a plain model", (database) => {
                 );
                 assert.deepEqual(ids(all.filter((_, index) => seen[index])), visible);
                 for (const row of all) {
-                  const found = await engine.get(caller, oneOf(resourceOf(level), row.id)).catch(codeOf);
-                  assert.equal(found === "not_found", !isVisible(row));
+                  const result = await engine.get(caller, oneOf(resourceOf(level), row.id)).catch(codeOf);
+                  assert.equal(result === "not_found", !isVisible(row));
                 }
               }
               for (const parent of rows.filter(({ level }) => level !== "leaf")) {
                 const level = parent.level === "top" ? "mid" : "leaf";
                 const inside = rows.filter((row) => row.parent === parent && isVisible(row));
-                const found = await pagesOf(engine, caller, resourceOf(level), parent.id).catch(codeOf);
-                assert.deepEqual(found, isVisible(parent) ? ids(inside) : "not_found");
+                const result = await pagesOf(engine, caller, resourceOf(level), parent.id).catch(codeOf);
+                assert.deepEqual(result, isVisible(parent) ? ids(inside) : "not_found");
               }
               assert.deepEqual(await nestedDown(engine, caller), expectedDown(rows));
               assert.deepEqual(await nestedUp(engine, caller), expectedUp(rows));
@@ -336,7 +336,7 @@ async function pagesOf(
   parentId?: string,
 ): Promise<string[]> {
   const sort = { attribute: of.attribute.get("rank")!, isDescending: false };
-  const found: string[] = [];
+  const ids: string[] = [];
   for (let cursor: string | undefined; ; ) {
     const page = { style: "cursor", limit: 2, cursor, isBackward: false } as const;
     const { rows, hasMore, endCursor } = await engine.list(caller, {
@@ -344,14 +344,14 @@ async function pagesOf(
       sort,
       page,
     });
-    found.push(...(JSON.parse(rows) as { id: string }[]).map(({ id }) => id));
+    ids.push(...(JSON.parse(rows) as { id: string }[]).map(({ id }) => id));
     if (!hasMore) break;
     cursor = endCursor;
   }
   const numbered = { style: "page", limit: 1, number: 1 } as const;
   const { total } = await engine.list(caller, { ...readOf(of, idOf(of), 1, parentId), page: numbered });
-  assert.equal(total, found.length);
-  return found.sort();
+  assert.equal(total, ids.length);
+  return ids.sort();
 }
 
 /** Lists of rows by their ids, all the way down: the order of moments that are the same is that of random ids. */

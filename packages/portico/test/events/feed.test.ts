@@ -16,7 +16,7 @@ const patienceMs = 10_000;
 const aWhileMs = 200;
 
 /** What was told that could not be seen before. */
-class Told {
+class Listener {
   readonly #events: RecordedEvent[] = [];
   #seen: ReadonlySet<number> = new Set();
   #stop = (): void => {};
@@ -68,31 +68,31 @@ onEachDatabase("the feed of events", (database) => {
      values ('event_${row}', 'tenant', 'thing', 'thing.created', '${row}', '{}', 'key', '2026-01-01T00:00:00.000Z')`;
   const write = (row: string): Promise<void> => store.database.run(insertion(row));
 
-  async function listening(work: (told: Told) => Promise<void>): Promise<void> {
-    const told = new Told();
+  async function listening(work: (listener: Listener) => Promise<void>): Promise<void> {
+    const listener = new Listener();
     try {
-      await told.begin(feed);
-      await work(told);
+      await listener.begin(feed);
+      await work(listener);
     } finally {
-      await told.end();
+      await listener.end();
     }
   }
 
   test("events are told as they are recorded", () =>
-    listening(async (told) => {
+    listening(async (listener) => {
       for (const row of ["a1", "a2", "a3"]) await write(row);
-      await told.reaches("a1", "a2", "a3");
+      await listener.reaches("a1", "a2", "a3");
     }));
 
   test("more events than one look reads are all told", () =>
-    listening(async (told) => {
+    listening(async (listener) => {
       const rows = Array.from({ length: 600 }, (_, number) => `many${number}`);
       await store.database.run(rows.map(insertion).join(";\n"));
-      await told.reaches(...rows);
+      await listener.reaches(...rows);
     }));
 
   test("a table that cannot be read for a while loses nothing", () =>
-    listening(async (told) => {
+    listening(async (listener) => {
       await write("before");
       await sleep(aWhileMs);
       await store.database.run("alter table events rename to events_away");
@@ -102,7 +102,7 @@ onEachDatabase("the feed of events", (database) => {
       assert.ok(failures.length > 0);
       await store.database.run("alter table events_away rename to events");
       await write("after");
-      await told.reaches("before", "after");
+      await listener.reaches("before", "after");
     }));
 
   test("a stretch of what was told is read again", async () => {
@@ -121,25 +121,25 @@ onEachDatabase("the feed of events", (database) => {
   if (database === "sqlite") return;
 
   test("an event that is committed late is told in its place", () =>
-    listening(async (told) => {
+    listening(async (listener) => {
       const other = postgres(workspace.databaseUrl, { max: 1 });
       try {
         await write("early");
-        await told.reaches("early");
+        await listener.reaches("early");
         await other.begin(async (sql) => {
           await sql.unsafe(insertion("late"));
           await write("next");
           await sleep(aWhileMs);
-          assert.ok(!told.rows.includes("next"), "what comes behind it waits");
+          assert.ok(!listener.rows.includes("next"), "what comes behind it waits");
         });
-        await told.reaches("early", "late", "next");
+        await listener.reaches("early", "late", "next");
       } finally {
         await other.end();
       }
     }));
 
   test("the number of a transaction that was given up holds up nothing", () =>
-    listening(async (told) => {
+    listening(async (listener) => {
       const other = postgres(workspace.databaseUrl, { max: 1 });
       try {
         await write("first");
@@ -151,7 +151,7 @@ onEachDatabase("the feed of events", (database) => {
           }),
           /given up/,
         );
-        await told.reaches("first", "second");
+        await listener.reaches("first", "second");
       } finally {
         await other.end();
       }
@@ -159,23 +159,23 @@ onEachDatabase("the feed of events", (database) => {
 
   test("what was under way when somebody began to listen is told", async () => {
     const other = postgres(workspace.databaseUrl, { max: 1 });
-    const told = new Told();
+    const listener = new Listener();
     try {
       await other.begin(async (sql) => {
         await sql.unsafe(insertion("under-way"));
         await write("seen-already");
-        await told.begin(feed);
+        await listener.begin(feed);
       });
       await write("last");
-      await told.reaches("under-way", "last");
+      await listener.reaches("under-way", "last");
     } finally {
-      await told.end();
+      await listener.end();
       await other.end();
     }
   });
 
   test("a number whose transaction began after the one that is seen is waited for", () =>
-    listening(async (told) => {
+    listening(async (listener) => {
       const [first, second] = [
         postgres(workspace.databaseUrl, { max: 1 }),
         postgres(workspace.databaseUrl, { max: 1 }),
@@ -190,9 +190,9 @@ onEachDatabase("the feed of events", (database) => {
         await low.unsafe(insertion("quick"));
         await low`commit`;
         await sleep(aWhileMs);
-        assert.deepEqual(told.rows, [], "what comes behind it waits");
+        assert.deepEqual(listener.rows, [], "what comes behind it waits");
         await high`commit`;
-        await told.reaches("slow", "quick");
+        await listener.reaches("slow", "quick");
         low.release();
         high.release();
       } finally {
@@ -202,7 +202,7 @@ onEachDatabase("the feed of events", (database) => {
     }));
 
   test("of transactions that overlap at random everything is told once, in the order of the numbers", () =>
-    listening(async (told) => {
+    listening(async (listener) => {
       const writers = 6;
       const sql = postgres(workspace.databaseUrl, { max: writers });
       const committed = new Set<string>();
@@ -229,7 +229,7 @@ onEachDatabase("the feed of events", (database) => {
         await write("end");
         const rows =
           await sql`select row_id from events where row_id = any(${[...committed]}) order by sequence`;
-        await told.reaches(...rows.map((row) => String(row.row_id)), "end");
+        await listener.reaches(...rows.map((row) => String(row.row_id)), "end");
         assert.equal(rows.length, committed.size);
       } finally {
         await sql.end();

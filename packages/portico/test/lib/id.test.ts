@@ -19,8 +19,8 @@ test("an id tells its resource and the time at which it was made", () => {
   for (const digit of suffix!)
     value = value * 32n + BigInt("0123456789abcdefghjkmnpqrstvwxyz".indexOf(digit));
   const hex = value.toString(16).padStart(32, "0");
-  const made = Number.parseInt(hex.slice(0, 12), 16);
-  assert.ok(made >= began - 1 && made <= Date.now() + 1, `${made} is not ${began}`);
+  const timestamp = Number.parseInt(hex.slice(0, 12), 16);
+  assert.ok(timestamp >= began - 1 && timestamp <= Date.now() + 1, `${timestamp} is not ${began}`);
   assert.equal(hex[12], "7", "the version of the UUID");
 });
 

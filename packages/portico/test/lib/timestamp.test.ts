@@ -32,6 +32,6 @@ const moments: readonly (readonly [string, string | undefined])[] = [
   ["", undefined],
 ];
 
-for (const [text, kept] of moments) {
-  test(`'${text}' is ${kept ?? "no moment"}`, () => assert.equal(parseTimestamp(text), kept));
+for (const [text, normalized] of moments) {
+  test(`'${text}' is ${normalized ?? "no moment"}`, () => assert.equal(parseTimestamp(text), normalized));
 }

@@ -116,13 +116,13 @@ describe("a bucket", () => {
         const buckets = new TokenBuckets(clock.now);
         for (const { afterMs, cost } of calls) {
           clock.ms += afterMs;
-          const taken = buckets.take("one", quota, cost);
-          assert.equal(taken.secondsToNext > 0, !taken.isAllowed);
-          assert.ok(taken.secondsToFull <= quota.windowSeconds);
+          const state = buckets.take("one", quota, cost);
+          assert.equal(state.secondsToNext > 0, !state.isAllowed);
+          assert.ok(state.secondsToFull <= quota.windowSeconds);
           if (cost > quota.limit) continue;
-          clock.ms += taken.secondsToNext * 1000;
+          clock.ms += state.secondsToNext * 1000;
           const { isAllowed, secondsToFull } = buckets.take("one", quota, cost);
-          if (!taken.isAllowed) assert.ok(isAllowed, `after ${taken.secondsToNext} s`);
+          if (!state.isAllowed) assert.ok(isAllowed, `after ${state.secondsToNext} s`);
           clock.ms += secondsToFull * 1000;
           assert.equal(buckets.take("one", quota, 1).remaining, quota.limit - 1);
         }

@@ -88,22 +88,22 @@ const notices: readonly (readonly [
   ],
 ];
 
-for (const [fact, { subject: given, text, html }, subject, expected] of notices) {
+for (const [fact, { subject: actualSubject, text, html }, subject, expected] of notices) {
   test(`the notice ${fact}`, () => {
-    assert.equal(given, subject);
+    assert.equal(actualSubject, subject);
     for (const each of expected) {
       if (typeof each === "string") assert.ok(text.includes(each), `${each} is missing in\n${text}`);
       else assert.match(text, each);
     }
     // What the text says, the HTML says as well.
-    for (const line of [key.name, key.prefix, "Hello Ada Lovelace,", given.replaceAll('"', "&quot;")])
+    for (const line of [key.name, key.prefix, "Hello Ada Lovelace,", actualSubject.replaceAll('"', "&quot;")])
       assert.ok(html.includes(line), `${line} is missing in\n${html}`);
   });
 }
 
 test("a change by a command names no address", () => {
-  for (const letter of [keyCreatedEmail({ ...key, ...command }), keyRevokedEmail({ ...key, ...command })])
-    assert.doesNotMatch(letter.text + letter.html, /From/);
+  for (const email of [keyCreatedEmail({ ...key, ...command }), keyRevokedEmail({ ...key, ...command })])
+    assert.doesNotMatch(email.text + email.html, /From/);
 });
 
 test("the HTML loads nothing and sets no colours", () => {

@@ -95,10 +95,10 @@ onEachDatabase("notices about keys", (database) => {
       await notices.rotated(keyOf(ada), replacement, context);
       await notices.revoked(keyOf(ada), context);
     });
-    const told = await emails();
-    assert.deepEqual(told.map(({ kind }) => kind).sort(), ["api_key.revoked", "api_key.rotated"]);
-    assert.ok(told.some(({ text }) => text.includes("sk_test_IYdk…")));
-    for (const { text } of told) assert.ok(text.includes("a command on the server\n"));
+    const sent = await emails();
+    assert.deepEqual(sent.map(({ kind }) => kind).sort(), ["api_key.revoked", "api_key.rotated"]);
+    assert.ok(sent.some(({ text }) => text.includes("sk_test_IYdk…")));
+    for (const { text } of sent) assert.ok(text.includes("a command on the server\n"));
   });
 
   test("a credential that is no key is named by its id", async () => {

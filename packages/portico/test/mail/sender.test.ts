@@ -210,9 +210,9 @@ onEachDatabase("the sender", (database) => {
       await second.poll();
       await sleep(100);
       await second.stop(100);
-      const given = await mailing.email(slow);
-      assert.equal(given.status, "waiting");
-      assert.ok(Date.parse(given.nextAttemptAt) <= Date.now());
+      const returned = await mailing.email(slow);
+      assert.equal(returned.status, "waiting");
+      assert.ok(Date.parse(returned.nextAttemptAt) <= Date.now());
       await mailing.write("late@example.com");
       await second.poll();
       assert.equal(server.subjectsTo("late@example.com").length, 0);

@@ -61,9 +61,9 @@ const library = buildModel(
 );
 
 function operation(id: string): Operation {
-  const found = library.operations.find((each) => each.id === id);
-  assert.ok(found, `there is no operation ${id}`);
-  return found;
+  const operation = library.operations.find((each) => each.id === id);
+  assert.ok(operation, `there is no operation ${id}`);
+  return operation;
 }
 
 test("the operations of a small app", () => {

@@ -25,8 +25,8 @@ test("any colour gets enough contrast on both backgrounds, and so does the text 
     .integer({ min: 0, max: 0xffffff })
     .map((bits) => `#${bits.toString(16).padStart(6, "0")}`);
   fc.assert(
-    fc.property(colours, fc.constantFrom(...papers), (given, paper) => {
-      const { colour, onColour } = accentOn(paper, given);
+    fc.property(colours, fc.constantFrom(...papers), (requested, paper) => {
+      const { colour, onColour } = accentOn(paper, requested);
       assert.match(colour, /^#[\da-f]{6}$/);
       assert.ok(contrast(colour, paper) >= 4.5, `${colour} on ${paper}`);
       assert.ok(contrast(colour, onColour) >= 4.5, `${onColour} on ${colour}`);

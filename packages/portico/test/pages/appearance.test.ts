@@ -43,12 +43,12 @@ inChromium("appearance", (chromium) => {
     authorizeUrl(server, client, scope, { redirect_uri: back.callback }).url;
 
   /** Goes through pages in one browser; each `look` is a test. */
-  const walk = (name: string, work: (page: Page, look: Look, seen: Seen) => Promise<void>): void => {
+  const walk = (name: string, work: (page: Page, check: Look, seen: Seen) => Promise<void>): void => {
     test(name, (context) =>
       chromium.visit(async (page, seen) => {
-        const look: Look = async (shown, script = "'none'") =>
+        const check: Look = async (shown, script = "'none'") =>
           context.test(shown, async () => assert.deepEqual(await faultsOf(page, seen, shown, script), []));
-        await work(page, look, seen);
+        await work(page, check, seen);
         const hosts = new Set(foreignHosts(seen, server.url));
         hosts.delete(new URL(back.origin).host);
         assert.deepEqual([...hosts], []);
@@ -62,80 +62,80 @@ inChromium("appearance", (chromium) => {
   };
   const press = (page: Page, name: string): Promise<void> => page.getByRole("button", { name }).click();
 
-  walk("an application asks", async (page, look) => {
+  walk("an application asks", async (page, check) => {
     await page.goto(authorizationUrl());
-    await look("sign-in", "'self'");
+    await check("sign-in", "'self'");
     await fillInSignIn(page, user, "wrong");
-    await look("sign-in, refused", "'self'");
+    await check("sign-in, refused", "'self'");
     await fillInSignIn(page, user);
-    await look("consent");
+    await check("consent");
     await allow(page);
     await back.comeBack(page);
     await page.goto(`${server.url}/oauth/logout`);
-    await look("sign out");
+    await check("sign out");
     await press(page, "Sign out");
-    await look("signed out");
+    await check("signed out");
     await page.goto(authorizationUrl().replace("callback", "elsewhere"));
-    await look("error");
+    await check("error");
   });
 
-  walk("a device is connected", async (page, look) => {
+  walk("a device is connected", async (page, check) => {
     const code = page.getByLabel("Code shown on your device");
     const { body } = await post(server, "/device_authorization", { client_id: client.clientId, scope });
     await page.goto(body.verification_uri);
-    await look("device code");
+    await check("device code");
     await code.fill("BBBB-BBBB");
     await press(page, "Continue");
-    await look("device code, refused");
+    await check("device code, refused");
     await code.fill(body.user_code);
     await press(page, "Continue");
-    await look("device confirmation");
+    await check("device confirmation");
     await press(page, "The codes match");
     await fillInSignIn(page, user);
     await allow(page);
-    await look("device connected");
+    await check("device connected");
   });
 
-  walk("the account", async (page, look) => {
+  walk("the account", async (page, check) => {
     await withAuthenticator(page);
     await page.goto(authorizationUrl());
     await fillInSignIn(page, user);
     await allow(page);
     await back.comeBack(page);
     await page.goto(`${server.url}/oauth/grants`);
-    await look("grants");
+    await check("grants");
     // This also revokes grants from other browsers.
     await press(page, "Revoke access of Planner");
-    await look("no grants");
+    await check("no grants");
     await page.getByRole("link", { name: "Where you are signed in" }).click();
-    await look("sessions");
+    await check("sessions");
     await page.getByRole("link", { name: "Passkeys" }).click();
-    await look("no passkeys", "'self'");
+    await check("no passkeys", "'self'");
     await press(page, "Add a passkey");
     await page.getByRole("button", { name: "Remove My passkey" }).waitFor();
-    await look("passkeys", "'self'");
+    await check("passkeys", "'self'");
     await page.getByRole("link", { name: "Your email address" }).click();
-    await look("email address");
+    await check("email address");
     await press(page, "Send a confirmation email");
-    await look("email address, mail sent");
+    await check("email address, mail sent");
     await page.goto(linkIn(await emailTo(server, user.email, "account.email_link")));
-    await look("confirm the email address");
+    await check("confirm the email address");
     await press(page, "Yes, confirm it");
-    await look("email address confirmed");
+    await check("email address confirmed");
   });
 
-  walk("a password is forgotten", async (page, look) => {
+  walk("a password is forgotten", async (page, check) => {
     await page.goto(authorizationUrl());
     await page.getByRole("link", { name: "Forgot your password?" }).click();
-    await look("forgotten password");
+    await check("forgotten password");
     await page.getByLabel("Email address").fill(user.email);
     await press(page, "Send the link");
-    await look("link sent");
+    await check("link sent");
     await page.goto(linkIn(await emailTo(server, user.email, "account.password_link")));
-    await look("new password");
+    await check("new password");
     await page.getByLabel("New password").fill("another horse battery");
     await press(page, "Change the password");
-    await look("password changed");
+    await check("password changed");
   });
 });
 
@@ -149,14 +149,14 @@ async function faultsOf(page: Page, seen: Seen, name: string, script: string): P
   for (const { colorScheme, width } of looks) {
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize({ width, height: 800 });
-    const look = `${name}, ${colorScheme}, ${width} px`;
+    const variant = `${name}, ${colorScheme}, ${width} px`;
     const folder = process.env.PORTICO_TEST_SHOTS;
-    if (folder) await page.screenshot({ path: join(folder, `${look}.png`), fullPage: true });
+    if (folder) await page.screenshot({ path: join(folder, `${variant}.png`), fullPage: true });
     const wide = Number(await page.evaluate("document.documentElement.scrollWidth"));
-    if (wide > width) faults.push(`${look}: scrolls to ${wide} px`);
-    const found = (await page.evaluate("axe.run()")) as AxeResults;
-    for (const { id, impact, nodes } of found.violations)
-      faults.push(`${look}: ${impact} ${id} at ${nodes.map(({ html }) => html).join(" ")}`);
+    if (wide > width) faults.push(`${variant}: scrolls to ${wide} px`);
+    const results = (await page.evaluate("axe.run()")) as AxeResults;
+    for (const { id, impact, nodes } of results.violations)
+      faults.push(`${variant}: ${impact} ${id} at ${nodes.map(({ html }) => html).join(" ")}`);
   }
   return faults;
 }

@@ -52,10 +52,10 @@ export class Application {
 
 /** One application for all tests of the suite that this is called in. */
 export function application(): Application {
-  const made = new Application();
-  before(() => made.listen());
-  after(() => made.close());
-  return made;
+  const application = new Application();
+  before(() => application.listen());
+  after(() => application.close());
+  return application;
 }
 
 export async function fillInSignIn(page: Page, { email }: Person, typed = password): Promise<void> {

@@ -25,36 +25,36 @@ inChromium("devices", (chromium) => {
   });
 
   test("a user enters the code, compares it, signs in, and the device gets tokens", async () => {
-    const asked = await openid.initiateDeviceAuthorization(config, { scope });
+    const device = await openid.initiateDeviceAuthorization(config, { scope });
     await chromium.visit(async (page, seen) => {
-      await page.goto(asked.verification_uri);
+      await page.goto(device.verification_uri);
       const code = page.getByLabel("Code shown on your device");
       await code.fill("BBBB-BBBB");
       await page.getByRole("button", { name: "Continue" }).click();
       await page.getByRole("alert").getByText("No device shows this code").waitFor();
-      await code.fill(asked.user_code.toLowerCase());
+      await code.fill(device.user_code.toLowerCase());
       await page.getByRole("button", { name: "Continue" }).click();
-      await page.getByText(asked.user_code, { exact: true }).waitFor();
+      await page.getByText(device.user_code, { exact: true }).waitFor();
       await page.getByRole("button", { name: "The codes match" }).click();
       await fillInSignIn(page, user);
       await allow(page);
       await page.getByRole("heading", { name: "Your device is connected" }).waitFor();
       assert.deepEqual(foreignHosts(seen, server.url), []);
     });
-    const tokens = await openid.pollDeviceAuthorizationGrant(config, { ...asked, interval: 0 });
+    const tokens = await openid.pollDeviceAuthorizationGrant(config, { ...device, interval: 0 });
     assert.equal(tokens.claims()?.sub, user.id);
     assert.equal((await server.request("/posts", { key: tokens.access_token })).status, 200);
   });
 
   test("if the user cancels, the device gets no access", async () => {
-    const asked = await openid.initiateDeviceAuthorization(config, { scope });
+    const device = await openid.initiateDeviceAuthorization(config, { scope });
     await chromium.visit(async (page) => {
-      await page.goto(asked.verification_uri_complete!);
+      await page.goto(device.verification_uri_complete!);
       await page.getByRole("button", { name: "Continue" }).click();
       await page.getByRole("button", { name: "Cancel" }).click();
       await page.getByText("The device was not connected").waitFor();
     });
-    const polled = openid.pollDeviceAuthorizationGrant(config, { ...asked, interval: 0 });
+    const polled = openid.pollDeviceAuthorizationGrant(config, { ...device, interval: 0 });
     await assert.rejects(polled, { error: "access_denied" });
   });
 });

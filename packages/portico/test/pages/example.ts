@@ -35,8 +35,8 @@ export class Example {
     server.workspace = await makeWorkspace("sqlite");
     server.portico = await Portico.start(server.workspace, { env: find("npm start").env });
     const making = [find("npx portico user create"), find("npx portico client create")];
-    const made = making.map(({ words }) => server.command(...words.slice(2)));
-    const [{ user }, { clientId, clientSecret }] = await Promise.all(made);
+    const outputs = making.map(({ words }) => server.command(...words.slice(2)));
+    const [{ user }, { clientId, clientSecret }] = await Promise.all(outputs);
     this.user = user;
     this.password = making[0]!.words[making[0]!.words.indexOf("--password") + 1]!;
     const { env, words } = find("npx node examples/");
@@ -93,10 +93,10 @@ export class Example {
 
 /** One example for all tests of the suite that this is called in. */
 export function example(folder: string, shownPort: string): Example {
-  const made = new Example(folder, shownPort);
-  before(() => made.start());
-  after(() => made.stop());
-  return made;
+  const example = new Example(folder, shownPort);
+  before(() => example.start());
+  after(() => example.stop());
+  return example;
 }
 
 interface Command {
@@ -110,9 +110,9 @@ function commandsOf(markdown: string): (beginning: string) => Command {
   const lines = blocksOf(markdown).flatMap(({ text }) => text.split("\n"));
   const commands = lines.flatMap((line) => (line.startsWith("$ ") ? [commandOf(line.slice(2))] : []));
   return (beginning) => {
-    const found = commands.find(({ words }) => words.join(" ").startsWith(beginning));
-    assert.ok(found, `the README lacks ${beginning}`);
-    return found;
+    const command = commands.find(({ words }) => words.join(" ").startsWith(beginning));
+    assert.ok(command, `the README lacks ${beginning}`);
+    return command;
   };
 }
 

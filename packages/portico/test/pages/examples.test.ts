@@ -42,8 +42,8 @@ function singlePage(chromium: Chromium): void {
       assert.deepEqual(await shownPosts(page), posts.toReversed());
       const second = bearerOf(seen.requests);
       assert.notEqual(second, first);
-      const kept = await page.evaluate("JSON.stringify([localStorage, sessionStorage, document.cookie])");
-      assert.equal(kept, '[{},{},""]');
+      const stored = await page.evaluate("JSON.stringify([localStorage, sessionStorage, document.cookie])");
+      assert.equal(stored, '[{},{},""]');
       await app.signOut(page);
       await page.goto(app.url);
       await page.getByRole("button", { name: "Sign in" }).click();

@@ -44,7 +44,7 @@ inChromium("GraphiQL", (chromium) => {
         await write(page, "Operation Editor", "subscription { postCreated { title } }");
         await run(page);
         // Nothing tells a client that its subscription has begun.
-        for (let made = 0; made < 20; made += 1) {
+        for (let count = 0; count < 20; count += 1) {
           await server.create("/posts", { title: "Told in GraphiQL" });
           if (await resultOf(page).then((text) => text.includes("Told in GraphiQL"))) break;
           await page.waitForTimeout(200);

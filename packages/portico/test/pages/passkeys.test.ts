@@ -22,14 +22,14 @@ inChromium("passkeys", (chromium) => {
         client = await makeClient(server, "--type", "public", "--redirect-uri", back.callback);
       },
     });
-    const asked = (page: Page) =>
+    const openSignIn = (page: Page) =>
       page.goto(authorizeUrl(server, client, "openid", { redirect_uri: back.callback }).url);
     const press = (page: Page, name: string) => page.getByRole("button", { name }).click();
 
     test("a user adds one, and signs in with it alone", () =>
       chromium.visit(async (page) => {
         const device = await withAuthenticator(page);
-        await asked(page);
+        await openSignIn(page);
         await fillInSignIn(page, user);
         await allow(page);
         await back.comeBack(page);
@@ -41,7 +41,7 @@ inChromium("passkeys", (chromium) => {
 
         await page.goto(`${server.url}/oauth/logout`);
         await press(page, "Sign out");
-        await asked(page);
+        await openSignIn(page);
         // Without user verification the passkey is refused.
         await device.setUserVerified(false);
         await press(page, "Sign in with a passkey");
@@ -56,7 +56,7 @@ inChromium("passkeys", (chromium) => {
         await page.getByRole("heading", { name: "Phone" }).waitFor({ state: "detached" });
         await page.goto(`${server.url}/oauth/logout`);
         await press(page, "Sign out");
-        await asked(page);
+        await openSignIn(page);
         await press(page, "Sign in with a passkey");
         await page.getByRole("alert").waitFor();
         assert.ok(!page.url().startsWith(back.callback));

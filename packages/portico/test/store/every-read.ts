@@ -80,19 +80,19 @@ function pagesOf(
     }));
   }
   const id = "row_00006000";
-  const places: (readonly [string, Position | undefined])[] = [
+  const starts: (readonly [string, Position | undefined])[] = [
     ["from the start", undefined],
     ["from a value", { value: anyValue(sort), id }],
     // A list filtered by what it is sorted by holds no null.
     ...(sort.isNullable && filter?.attribute !== sort ? [["from null", { value: null, id }] as const] : []),
   ];
-  return places.flatMap(([place, position]) =>
+  return starts.flatMap(([start, position]) =>
     [false, true].map((isBackward): NamedPage => {
       // Nulls are smallest, so beyond a value they still come downwards, and beyond a null the values come upwards.
       const isDownward = isDescending !== isBackward;
       const isMerged = sort.isNullable && position !== undefined && (position.value === null) !== isDownward;
       return {
-        name: `${isBackward ? "backward" : "forward"} ${place}`,
+        name: `${isBackward ? "backward" : "forward"} ${start}`,
         page: { style: "cursor", limit: 20, position, isBackward },
         isMerged,
       };

@@ -135,11 +135,11 @@ onEachDatabase("migrations", (database) => {
   for (const [fact, declaration, added] of additions) {
     test(`${fact} is added, and rows that stand already have it`, () =>
       withChanging(true, async (changing) => {
-        const told = await changing.migrate(declaration, true);
-        assert.ok(told.length > 0);
+        const statements = await changing.migrate(declaration, true);
+        assert.ok(statements.length > 0);
         assert.deepEqual(await changing.row(first), { ...(await changing.row(first)), title: "Old" });
         const done = await changing.migrate(declaration);
-        assert.deepEqual(done, told, "a dry run tells what is then done");
+        assert.deepEqual(done, statements, "a dry run tells what is then done");
         const row = { id: changing.id, title: "Old", ...added, createdAt: now, updatedAt: now };
         assert.deepEqual(await changing.row(declaration), row);
         assert.deepEqual(await changing.migrate(declaration), []);
@@ -152,11 +152,11 @@ onEachDatabase("migrations", (database) => {
   test("a dry run changes nothing, however often", () =>
     withChanging(true, async (changing) => {
       const declaration = changed({ body: text({ default: "" }) });
-      const told = await changing.migrate(declaration, true);
-      assert.deepEqual(await changing.migrate(declaration, true), told);
+      const statements = await changing.migrate(declaration, true);
+      assert.deepEqual(await changing.migrate(declaration, true), statements);
       assert.ok(
-        told.some((statement) => /alter table "?notes"? add column "?body"?/i.test(statement)),
-        told.join(),
+        statements.some((statement) => /alter table "?notes"? add column "?body"?/i.test(statement)),
+        statements.join(),
       );
     }));
 
@@ -192,10 +192,10 @@ onEachDatabase("migrations", (database) => {
   test("indexes follow filters and sorts, and go with them", () =>
     withChanging(true, async (changing) => {
       const filtered = changed({}, { filter: ["title", range("updatedAt")] });
-      const made = await changing.migrate(filtered);
+      const statements = await changing.migrate(filtered);
       assert.ok(
-        made.length > 0 && made.every((statement) => statement.startsWith("create index")),
-        made.join(),
+        statements.length > 0 && statements.every((statement) => statement.startsWith("create index")),
+        statements.join(),
       );
       const dropped = await changing.migrate(first);
       assert.ok(

@@ -166,10 +166,10 @@ const facts: readonly (readonly [fact: string, mayScan: boolean, read: () => Rea
 for (const dialect of [sqliteDialect, postgresDialect]) {
   for (const [fact, mayScan, read] of facts) {
     test(`${fact} ${mayScan ? "does not hold up others" : "is read at once"} (${dialect.name})`, () => {
-      const asked = read();
-      const { mayScan: found } =
-        "page" in asked ? compileList(dialect, asked) : compileGet(dialect, asked, undefined);
-      assert.equal(found, mayScan);
+      const query = read();
+      const { mayScan: compiled } =
+        "page" in query ? compileList(dialect, query) : compileGet(dialect, query, undefined);
+      assert.equal(compiled, mayScan);
     });
   }
 }

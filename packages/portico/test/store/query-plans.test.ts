@@ -27,8 +27,8 @@ import { makeWorkspace, onEachDatabase, type Workspace } from "../support/server
 import { everyRead, type NamedRead } from "./every-read.ts";
 
 const apps = { service, library };
-const told = async (): Promise<void> => {};
-const notices = { created: told, rotated: told, revoked: told };
+const ignore = async (): Promise<void> => {};
+const notices = { created: ignore, rotated: ignore, revoked: ignore };
 const apiKeys = declareApiKeys({
   environment: "test",
   expiringSoonDays: 7,
@@ -147,22 +147,23 @@ async function explainInSqlite(_place: Workspace, store: Store, model: Model): P
     const statement = compileList(store.dialect, read);
     const explained = { sql: `explain query plan ${statement.sql}`, bind: statement.bind };
     const plan = (await store.database.query(explained, { tenantId, read })).map((row) => String(row[3]));
-    const told = `${name}\n${plan.join("\n")}`;
+    const description = `${name}\n${plan.join("\n")}`;
     const searches = plan.filter((line) => /^SEARCH r USING (COVERING )?INDEX portico_/.test(line));
     // Scans are of what the searches found, one for each subquery; a scan of an index or table has no search.
-    assert.equal(searches.length, (isMerged ? 2 : 1) + (read.page.style === "page" ? 1 : 0), told);
-    assert.ok(!plan.some((line) => /^SCAN .* USING/.test(line)), told);
-    if (!isMerged) assert.ok(!plan.includes("USE TEMP B-TREE FOR ORDER BY"), told);
+    assert.equal(searches.length, (isMerged ? 2 : 1) + (read.page.style === "page" ? 1 : 0), description);
+    assert.ok(!plan.some((line) => /^SCAN .* USING/.test(line)), description);
+    if (!isMerged) assert.ok(!plan.includes("USE TEMP B-TREE FOR ORDER BY"), description);
     for (const line of searches) {
-      assert.match(line, /\(tenant_id=\?/, told);
-      if (filter && filter !== read.sort.attribute) assert.ok(line.includes(`${filter.column}=?`), told);
+      assert.match(line, /\(tenant_id=\?/, description);
+      if (filter && filter !== read.sort.attribute)
+        assert.ok(line.includes(`${filter.column}=?`), description);
     }
     // Filtered by what it is sorted by, the list is that of one value and the walk begins at its first row.
     const isOfOneValue = filter === read.sort.attribute || isUnique(filter);
     if (read.page.style === "cursor" && read.page.position && !isOfOneValue) {
       assert.ok(
         searches.some((line) => /[<>]|=\? AND id/.test(line)),
-        told,
+        description,
       );
     }
   }
@@ -196,17 +197,17 @@ async function explainInPostgres({ databaseUrl }: Workspace, store: Store, model
       ];
       for (const [row] of plans) {
         const nodes = nodesOf(row!["QUERY PLAN"][0].Plan);
-        const told = `${name}\n${JSON.stringify(nodes.map(({ Plans, ...node }) => node["Index Name"] ?? node["Node Type"]))}`;
+        const description = `${name}\n${JSON.stringify(nodes.map(({ Plans, ...node }) => node["Index Name"] ?? node["Node Type"]))}`;
         const below = nodes.filter((node) => node["Node Type"] === "Limit").flatMap(nodesOf);
         // The total of numbered pages counts through all rows of the tenant, in whichever way.
         const pageNodes = read.page.style === "page" ? below : nodes;
-        assert.ok(!pageNodes.some((node) => node["Node Type"] === "Seq Scan"), told);
+        assert.ok(!pageNodes.some((node) => node["Node Type"] === "Seq Scan"), description);
         if (isMerged || isUnique(filter)) continue;
-        assert.ok(!below.some((node) => node["Node Type"].endsWith("Sort")), told);
+        assert.ok(!below.some((node) => node["Node Type"].endsWith("Sort")), description);
         const walks = below.filter((node) => node["Index Name"] !== undefined);
-        assert.equal(walks.length, 1, told);
+        assert.equal(walks.length, 1, description);
         // Of a filter that half of the rows pass, the planner may as well walk along the sort alone.
-        assert.match(walks[0]!["Index Cond"] ?? "", /tenant_id = /, told);
+        assert.match(walks[0]!["Index Cond"] ?? "", /tenant_id = /, description);
       }
     }
   } finally {

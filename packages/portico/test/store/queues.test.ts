@@ -71,13 +71,15 @@ onEachDatabase("queues", (database) => {
       }
     });
     await refuse("insert", "mails", `new."to" = 'poison@keys.example.com'`);
-    const letterhead = { apiName: "A", keysUrl: "https://a.example", status: "kept" } as const;
-    const notices = new KeyExpiryEmails(mailing.store, model, letterhead);
+    const emailSettings = { apiName: "A", keysUrl: "https://a.example", status: "kept" } as const;
+    const notices = new KeyExpiryEmails(mailing.store, model, emailSettings);
     const watch = new ExpiryNotifier(mailing.store, model, notices, 7 * day, report);
     await watch.poll();
     await watch.poll();
-    const told = await mailing.run(`select "to" from mails where "to" like '%@keys.example.com' order by 1`);
-    assert.deepEqual(told.flat(), ["ada@keys.example.com", "grace@keys.example.com"]);
+    const recipients = await mailing.run(
+      `select "to" from mails where "to" like '%@keys.example.com' order by 1`,
+    );
+    assert.deepEqual(recipients.flat(), ["ada@keys.example.com", "grace@keys.example.com"]);
     // Tried once, and not again by the next look.
     assert.equal(reports.filter((line) => /expires soon failed and is set aside/.test(line)).length, 1);
   });

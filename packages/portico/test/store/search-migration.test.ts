@@ -28,15 +28,15 @@ onEachDatabase("search as a declaration changes", (database) => {
 
       const byTitle = modelOf(["title"]);
       await migrate(store, tablesOf(byTitle, []));
-      assert.deepEqual(await found(store, byTitle, "engine"), ["Engine"]);
-      assert.deepEqual(await found(store, byTitle, "weaves"), []);
+      assert.deepEqual(await search(store, byTitle, "engine"), ["Engine"]);
+      assert.deepEqual(await search(store, byTitle, "weaves"), []);
       await insert(store, byTitle, "Loom", "weaves too");
 
       const byBoth = modelOf(["title", "body"]);
       await migrate(store, tablesOf(byBoth, []));
-      assert.deepEqual(await found(store, byBoth, "weaves"), ["Engine", "Loom"]);
+      assert.deepEqual(await search(store, byBoth, "weaves"), ["Engine", "Loom"]);
       await insert(store, byBoth, "Shuttle", "weaves as well");
-      assert.deepEqual(await found(store, byBoth, "wea"), ["Engine", "Loom", "Shuttle"]);
+      assert.deepEqual(await search(store, byBoth, "wea"), ["Engine", "Loom", "Shuttle"]);
       assert.deepEqual(await migrate(store, tablesOf(byBoth, [])), []);
 
       await migrate(store, tablesOf(plain, []));
@@ -62,7 +62,7 @@ async function insert(store: Store, model: Model, title: string, body: string): 
   );
 }
 
-async function found(store: Store, model: Model, word: string): Promise<string[]> {
+async function search(store: Store, model: Model, word: string): Promise<string[]> {
   const note = model.resource.get("note")!;
   const page = await store.list(tenantId, {
     resource: note,

@@ -15,7 +15,7 @@ import { sqliteDialect } from "../../src/store/sqlite/dialect.ts";
 
 const model = buildModel(service, [users]);
 const posts = model.resource.get("post")!;
-const people = model.resource.get("user")!;
+const userResource = model.resource.get("user")!;
 const attribute = (name: string) => posts.attribute.get(name)!;
 const brief = select([attribute("id"), attribute("title")]);
 const newestFirst = { attribute: attribute("createdAt"), isDescending: true };
@@ -46,13 +46,13 @@ const nested = select(
       kind: "row",
       name: "author",
       reference: attribute("authorId"),
-      selection: select([people.attribute.get("name")!]),
+      selection: select([userResource.attribute.get("name")!]),
       conditions: [],
     },
   ],
 );
 const withList = select(
-  [people.attribute.get("id")!],
+  [userResource.attribute.get("id")!],
   [
     {
       kind: "list",
@@ -75,10 +75,10 @@ const reads = {
   "a row with the row it refers to": (dialect: Dialect) =>
     compileGet(dialect, { resource: posts, selection: nested, id: "x", conditions: [] }, undefined),
   "a row with the rows that refer to it": (dialect: Dialect) =>
-    compileGet(dialect, { resource: people, selection: withList, id: "x", conditions: [] }, undefined),
+    compileGet(dialect, { resource: userResource, selection: withList, id: "x", conditions: [] }, undefined),
 };
 
-const moment = (name: string): string =>
+const timestamp = (name: string): string =>
   `to_char(${name} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 const expected: Readonly<Record<Dialect["name"], Readonly<Record<keyof typeof reads, string>>>> = {
@@ -107,11 +107,11 @@ const expected: Readonly<Record<Dialect["name"], Readonly<Record<keyof typeof re
   postgres: {
     "a row": `select (select row_to_json(q)::text from (select "r"."id" as "id", "r"."title" as "title",
       "r"."body" as "body", "r"."status" as "status", "r"."author_id" as "authorId",
-      ${moment('"r"."created_at"')} as "createdAt", ${moment('"r"."updated_at"')} as "updatedAt") q)
+      ${timestamp('"r"."created_at"')} as "createdAt", ${timestamp('"r"."updated_at"')} as "updatedAt") q)
       from "posts" as r where "r"."tenant_id" = $1 and r.id = $2`,
     "the first page": `select string_agg("r"."row text", ', '), string_agg("r"."row keys", ', '), count(*), null
       from (select (select row_to_json(q)::text from (select "r"."id" as "id", "r"."title" as "title") q) as "row text",
-      json_build_array(${moment('"r"."created_at"')}, "r"."id")::text as "row keys"
+      json_build_array(${timestamp('"r"."created_at"')}, "r"."id")::text as "row keys"
       from "posts" as r where "r"."tenant_id" = $1
       order by "r"."created_at" desc, "r"."id" desc limit 21) as r`,
     "a deep page of a filtered list": `select string_agg("r"."row text", ', '), null, count(*), null

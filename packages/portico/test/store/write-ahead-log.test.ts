@@ -52,10 +52,10 @@ test(`the log stays small over ${inserts} creates with reads among them`, async 
   };
   const logFile = `${databaseFile(workspace.databaseUrl)}-wal`;
   let largest = 0;
-  for (let made = 0; made < inserts; made += insertsAtOnce) {
+  for (let count = 0; count < inserts; count += insertsAtOnce) {
     const name = `${"a".repeat(180)} `;
     const creates = Array.from({ length: insertsAtOnce }, (_, number) =>
-      engine.create(caller, projects, { name: `${name}${made + number}`, slug: `slug-${made + number}` }),
+      engine.create(caller, projects, { name: `${name}${count + number}`, slug: `slug-${count + number}` }),
     );
     const reads = Array.from({ length: 5 }, () => engine.list(caller, newest));
     await Promise.all([...creates, ...reads]);

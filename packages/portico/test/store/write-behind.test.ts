@@ -151,19 +151,19 @@ test("memory stays bounded while the database is gone, and what has no room is t
 
 test("the log keeps a burst of 1,000 requests, and 250 a second where more come for long", async () => {
   const { database, reports, log, writing } = gathered();
-  const kept = async (count: number, moment: number): Promise<number> => {
+  const storedOf = async (count: number, now: number): Promise<number> => {
     const before = database.rowsOf("request_logs").length;
-    log.add(requests(count), moment);
+    log.add(requests(count), now);
     await writing.flush();
     return database.rowsOf("request_logs").length - before;
   };
-  assert.equal(await kept(1_000, at), 1_000);
-  assert.equal(await kept(1_000, at), 0);
-  assert.equal(await kept(1_000, at + 1_000), 250);
-  assert.equal(await kept(1_000, at + 2_000), 250);
-  assert.equal(await kept(1_000, at + 60_000), 1_000);
+  assert.equal(await storedOf(1_000, at), 1_000);
+  assert.equal(await storedOf(1_000, at), 0);
+  assert.equal(await storedOf(1_000, at + 1_000), 250);
+  assert.equal(await storedOf(1_000, at + 2_000), 250);
+  assert.equal(await storedOf(1_000, at + 60_000), 1_000);
   // A clock that is set back gives no room.
-  assert.equal(await kept(10, at - 60_000), 0);
+  assert.equal(await storedOf(10, at - 60_000), 0);
   assert.deepEqual(reports, [
     'the request log omits requests: it records 250 a second {"omitted":1000}',
     'the request log omits requests: it records 250 a second {"omitted":1500}',

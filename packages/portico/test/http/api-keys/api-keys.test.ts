@@ -40,9 +40,9 @@ onEachDatabase("API keys", (database) => {
   });
 
   test("the ETag of the response is that of the record without the key", async () => {
-    const made = await server.request("/v1/api-keys", { body: { name: "Tagged", scopes: [] } });
-    const read = await server.request(`/v1/api-keys/${made.body.id}`);
-    assert.equal(read.headers.get("etag"), made.headers.get("etag"));
+    const created = await server.request("/v1/api-keys", { body: { name: "Tagged", scopes: [] } });
+    const read = await server.request(`/v1/api-keys/${created.body.id}`);
+    assert.equal(read.headers.get("etag"), created.headers.get("etag"));
   });
 
   test("neither the key nor its hash is in any later response, in the log or in plain text in the database", async () => {
@@ -170,18 +170,18 @@ onEachDatabase("API keys", (database) => {
   test("a list is filtered by status and owner, a repeated status meaning either", async () => {
     const user = await server.create("/users", { name: "Mary", email: "mary@example.com" });
     const make = (body: object = {}) => makeKey(server, { ownerId: user.id, ...body });
-    const [active, soon, gone] = [await make(), await make({ expiresAt: inDays(3) }), await make()];
-    await server.request(`/v1/api-keys/${gone.id}`, { method: "DELETE" });
-    const found = async (query: string) =>
+    const [active, soon, revoked] = [await make(), await make({ expiresAt: inDays(3) }), await make()];
+    await server.request(`/v1/api-keys/${revoked.id}`, { method: "DELETE" });
+    const idsOf = async (query: string) =>
       (await keys(`ownerId=${user.id}&${query}`)).data.map(({ id }: { id: string }) => id);
-    assert.deepEqual(await found("fields=name"), [gone.id, soon.id, active.id]);
-    assert.deepEqual(await found("status=active"), [active.id]);
-    assert.deepEqual(await found("status=expiring_soon"), [soon.id]);
-    assert.deepEqual(await found("status=revoked&status=active"), [gone.id, active.id]);
-    assert.deepEqual(await found("status=expired"), []);
+    assert.deepEqual(await idsOf("fields=name"), [revoked.id, soon.id, active.id]);
+    assert.deepEqual(await idsOf("status=active"), [active.id]);
+    assert.deepEqual(await idsOf("status=expiring_soon"), [soon.id]);
+    assert.deepEqual(await idsOf("status=revoked&status=active"), [revoked.id, active.id]);
+    assert.deepEqual(await idsOf("status=expired"), []);
     const first = await keys(`ownerId=${user.id}&status=revoked&status=active&limit=1`);
     assert.deepEqual(
-      await found(`status=revoked&status=active&limit=1&cursor=${first.pagination.nextCursor}`),
+      await idsOf(`status=revoked&status=active&limit=1&cursor=${first.pagination.nextCursor}`),
       [active.id],
     );
     const below = (await server.request(`/v1/users/${user.id}/api-keys?status=active`)).body.data;
@@ -311,8 +311,8 @@ function faultyQueries(): Scenario[] {
 }
 
 /** The same day and time of the next year. */
-function aYearAfter(moment: string): string {
-  const date = new Date(moment);
+function aYearAfter(timestamp: string): string {
+  const date = new Date(timestamp);
   date.setUTCFullYear(date.getUTCFullYear() + 1);
   return date.toISOString();
 }

@@ -88,10 +88,10 @@ onEachDatabase("authentication", (database) => {
   test("an unknown prefix and a wrong secret get the same response", async () => {
     const wrongSecret = `${key().slice(0, 12)}${"A".repeat(secretLength - 4)}`;
     const unknownPrefix = `sk_test_${"-".repeat(secretLength)}`;
-    const { key: gone, id } = await makeKey();
+    const { key: revoked, id } = await makeKey();
     await server.command("key", "revoke", id);
     const answers = await Promise.all(
-      [wrongSecret, unknownPrefix, gone].map((each) => read({ authorization: `Bearer ${each}` })),
+      [wrongSecret, unknownPrefix, revoked].map((each) => read({ authorization: `Bearer ${each}` })),
     );
     for (const answer of answers) expectAnswer(answer, invalid);
     assert.equal(new Set(answers.map(({ text }) => text)).size, 1);
@@ -111,11 +111,11 @@ onEachDatabase("authentication", (database) => {
     const other = await PorticoProcess.start(server.workspace, { key: key() });
     try {
       for (const revokedWhile of [server.portico, other]) {
-        const made = await makeKey();
+        const created = await makeKey();
         for (const portico of [server.portico, other])
-          expectAnswer(await portico.request("/posts", { key: made.key }), { status: 200 });
-        await server.command("key", "revoke", made.id);
-        expectAnswer(await revokedWhile.request("/posts", { key: made.key }), invalid);
+          expectAnswer(await portico.request("/posts", { key: created.key }), { status: 200 });
+        await server.command("key", "revoke", created.id);
+        expectAnswer(await revokedWhile.request("/posts", { key: created.key }), invalid);
       }
     } finally {
       await other.stop();
@@ -125,10 +125,10 @@ onEachDatabase("authentication", (database) => {
   test("a key is refused from its expiry on", async () => {
     const expiresAt = new Date(Date.now() + 2_500).toISOString();
     const body = { name: "Short", scopes: ["posts:read"], expiresAt };
-    const made = await server.create("/v1/api-keys", body);
-    expectAnswer(await server.request("/posts", { key: made.key }), { status: 200 });
+    const created = await server.create("/v1/api-keys", body);
+    expectAnswer(await server.request("/posts", { key: created.key }), { status: 200 });
     await sleep(Date.parse(expiresAt) - Date.now() + 5);
-    expectAnswer(await server.request("/posts", { key: made.key }), invalid);
+    expectAnswer(await server.request("/posts", { key: created.key }), invalid);
   });
 
   test("a scope that the key lacks is 403 and named", async () => {
@@ -156,9 +156,9 @@ onEachDatabase("authentication", (database) => {
   });
 
   test("a publishable key grants nothing, whatever its scopes", async () => {
-    const made = await makeKey("--type", "publishable");
-    assert.match(made.key, /^pk_test_/);
-    expectAnswer(await server.request("/posts", { key: made.key }), {
+    const created = await makeKey("--type", "publishable");
+    assert.match(created.key, /^pk_test_/);
+    expectAnswer(await server.request("/posts", { key: created.key }), {
       status: 403,
       code: "insufficient_scope",
     });

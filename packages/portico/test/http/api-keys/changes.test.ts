@@ -14,13 +14,13 @@ onEachDatabase("a change of an API key", (database) => {
     server.request(`/v1/api-keys/${id}`, { method: "DELETE", headers });
 
   test("PATCH changes name, scopes and quota, which apply from the next request on", async () => {
-    const { id, key, ...made } = await makeKey(server);
+    const { id, key, ...created } = await makeKey(server);
     const changed = await send("PATCH", id, { name: "Changed", scopes: ["users:read"] });
     expectAnswer(changed, {
       status: 200,
       body: { name: "Changed", scopes: ["users:read"], status: "active" },
     });
-    assert.equal(changed.body.expiresAt, made.expiresAt);
+    assert.equal(changed.body.expiresAt, created.expiresAt);
     assert.deepEqual(Object.keys(changed.body).sort(), Object.keys(await readKey(server, id)).sort());
     expectAnswer(await server.request("/posts", { key }), { status: 403 });
     assert.equal(await opens(server, key, "/users"), true);
@@ -31,8 +31,8 @@ onEachDatabase("a change of an API key", (database) => {
   test("PATCH merges a quota, and null removes it", async () => {
     const { id, rateLimit } = await makeKey(server);
     assert.equal(rateLimit, null);
-    const quotaAfter = async (given: unknown) =>
-      (await send("PATCH", id, { rateLimit: given })).body.rateLimit;
+    const quotaAfter = async (rateLimit: unknown) =>
+      (await send("PATCH", id, { rateLimit: rateLimit })).body.rateLimit;
     assert.deepEqual(await quotaAfter({ limit: 5 }), { limit: 5, windowSeconds: 60 });
     assert.deepEqual(await quotaAfter({ windowSeconds: 10 }), { limit: 5, windowSeconds: 10 });
     assert.deepEqual(await quotaAfter({ limit: 7, windowSeconds: null }), { limit: 7, windowSeconds: 60 });

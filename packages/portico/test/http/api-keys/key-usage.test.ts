@@ -30,10 +30,10 @@ const newKey = (workspace: Pick<Workspace, "databaseUrl">, scopes: string): Prom
   runCommand(workspace, ["key", "create", "--name", "Counted", "--scopes", scopes]);
 
 /** What `look` finds, as soon as it is `wanted`: uses are written about once a second. */
-async function eventually<T>(look: () => Promise<T>, wanted: (found: T) => boolean): Promise<T> {
+async function eventually<T>(read: () => Promise<T>, wanted: (value: T) => boolean): Promise<T> {
   for (const until = Date.now() + 5_000; ; await sleep(50)) {
-    const found = await look();
-    if (wanted(found) || Date.now() > until) return found;
+    const value = await read();
+    if (wanted(value) || Date.now() > until) return value;
   }
 }
 
@@ -64,7 +64,7 @@ onEachDatabase("uses of keys", (database) => {
   };
   const lastUse = ({ id }: Key) =>
     reader(`select last_used_at, updated_at from api_keys where id = '${id}'`, ([row]) =>
-      row!.map((moment) => (moment === null ? 0 : new Date(moment as string).getTime())),
+      row!.map((timestamp) => (timestamp === null ? 0 : new Date(timestamp as string).getTime())),
     );
 
   test("each use is a log line with key, tenant, route and address, and nothing else", async () => {
@@ -116,7 +116,7 @@ onEachDatabase("uses of keys", (database) => {
     const expected = ["2xx /posts 32", "2xx /v1/posts 7", "4xx /posts 3", "4xx /posts/:id 5", "4xx /users 4"];
     const counts = await eventually(
       () => countsOf(key),
-      (found) => totals(found).join() === expected.join(),
+      (usage) => totals(usage).join() === expected.join(),
     );
     assert.deepEqual(totals(counts), expected);
   });
@@ -158,7 +158,7 @@ onEachDatabase("uses of keys", (database) => {
     await use(key, 3, "/posts");
     const minutes = await eventually(
       () => countsOf(key, `?step=minute&from=${from}`),
-      (found) => totals(found).join() === "2xx /posts 3",
+      (usage) => totals(usage).join() === "2xx /posts 3",
     );
     assert.deepEqual(totals(minutes), ["2xx /posts 3"]);
     const lengths = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };
@@ -225,7 +225,7 @@ onEachDatabase("uses of keys", (database) => {
     await use(key, 2, "/posts");
     const show = async () => (await server.command("key", "usage", key.id, "--step", "day")).usage as Count[];
     // Two uses may be written one after the other.
-    const usage = await eventually(show, (found) => totals(found).join() === "2xx /posts 2");
+    const usage = await eventually(show, (counts) => totals(counts).join() === "2xx /posts 2");
     assert.deepEqual(totals(usage), ["2xx /posts 2"]);
     const { tenant } = await server.command("tenant", "create", "--name", "Other");
     const calls: readonly (readonly [string[], RegExp])[] = [

@@ -24,7 +24,7 @@ onEachDatabase("quotas", (database) => {
 /** A key with a quota of its own, of which one request comes back in an hour. */
 async function makeKey(server: Served, limit: number, ...more: string[]): Promise<string> {
   const own = ["--rate-limit", String(limit), "--rate-window", String(limit * 3_600)];
-  const made = await server.command(
+  const created = await server.command(
     "key",
     "create",
     "--name",
@@ -34,7 +34,7 @@ async function makeKey(server: Served, limit: number, ...more: string[]): Promis
     ...own,
     ...more,
   );
-  return made.key;
+  return created.key;
 }
 
 function headers(server: Served): void {
@@ -52,8 +52,8 @@ function headers(server: Served): void {
   });
 
   test("a key without a quota of its own has the standard one", async () => {
-    const made = await server.command("key", "create", "--name", "x", "--scopes", "posts:read");
-    const { headers } = await server.request("/posts?limit=1", { key: made.key });
+    const created = await server.command("key", "create", "--name", "x", "--scopes", "posts:read");
+    const { headers } = await server.request("/posts?limit=1", { key: created.key });
     assert.equal(headers.get("ratelimit-policy"), '"default";q=100;w=360000');
     expectNear(headers, 99, 3_600);
   });
@@ -274,6 +274,6 @@ function expectLimited(answer: Answer, seconds: number): void {
     details: [],
     headers: { "retry-after": /^[1-9]\d*$/, "www-authenticate": null },
   });
-  const found = Number(answer.headers.get("retry-after"));
-  assert.ok(found <= seconds && found > seconds - 60, `${found} is not near ${seconds}`);
+  const retryAfter = Number(answer.headers.get("retry-after"));
+  assert.ok(retryAfter <= seconds && retryAfter > seconds - 60, `${retryAfter} is not near ${seconds}`);
 }

@@ -31,11 +31,11 @@ onEachDatabase("revocation of many API keys", (database) => {
   test("all keys of a user are revoked, more than one page, and no others", async () => {
     const [owner, other] = [await user(), await user()];
     const keys = await many(230, { ownerId: owner });
-    const kept = await makeKey(server, { ownerId: other });
+    const otherKey = await makeKey(server, { ownerId: other });
     expectAnswer(await server.request(`/v1/users/${owner}/api-keys`, { method: "DELETE" }), { status: 204 });
     assert.deepEqual(await statusesOf(owner), { revoked: 230 });
     for (const { key } of [keys[0]!, keys[115]!, keys[229]!]) assert.equal(await opens(server, key), false);
-    assert.equal(await opens(server, kept.key), true);
+    assert.equal(await opens(server, otherKey.key), true);
     expectAnswer(await server.request(`/v1/users/${owner}/api-keys`, { method: "DELETE" }), { status: 204 });
   });
 
@@ -137,12 +137,12 @@ onEachDatabase("revocation of many API keys", (database) => {
         server.request(`/users/${owner}`, { method: "DELETE" }),
         server.request("/v1/api-keys", { body: { name: "Later", scopes: ["posts:read"], ownerId: owner } }),
       ]);
-      const [late, rotation, gone, later] = answers.map(({ status }) => status);
+      const [late, rotation, revoked, later] = answers.map(({ status }) => status);
       assert.ok(
         [late, later].every((status) => [201, 409, 422].includes(status!)),
         `${late} ${later}`,
       );
-      assert.ok([201, 409].includes(rotation!) && gone === 204, `${rotation} ${gone}`);
+      assert.ok([201, 409].includes(rotation!) && revoked === 204, `${rotation} ${revoked}`);
       for (const { status, body } of answers)
         if (status === 201) assert.equal(await opens(server, body.key), false, "a key outlived its owner");
     }

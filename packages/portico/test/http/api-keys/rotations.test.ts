@@ -46,27 +46,27 @@ onEachDatabase("rotation of an API key", (database) => {
 
   test("both keys are valid during the overlap, which is a day by default", async () => {
     const old = await makeKey(server);
-    const { body: made } = await rotate(old.id);
-    assert.deepEqual([await opens(server, old.key), await opens(server, made.key)], [true, true]);
+    const { body: replacement } = await rotate(old.id);
+    assert.deepEqual([await opens(server, old.key), await opens(server, replacement.key)], [true, true]);
     const record = await readKey(server, old.id);
-    assert.equal(Date.parse(record.expiresAt!) - Date.parse(made.createdAt), dayMs);
+    assert.equal(Date.parse(record.expiresAt!) - Date.parse(replacement.createdAt), dayMs);
     assert.equal(record.status, "expiring_soon");
-    assert.equal(record.rotatedToId, made.id);
+    assert.equal(record.rotatedToId, replacement.id);
   });
 
   test("the old key expires at the end of the overlap", async () => {
     const old = await makeKey(server);
-    const { body: made } = await rotate(old.id, { overlapSeconds: 2 });
+    const { body: replacement } = await rotate(old.id, { overlapSeconds: 2 });
     assert.equal(await opens(server, old.key), true);
     await sleep(Date.parse((await readKey(server, old.id)).expiresAt!) - Date.now() + 5);
-    assert.deepEqual([await opens(server, old.key), await opens(server, made.key)], [false, true]);
+    assert.deepEqual([await opens(server, old.key), await opens(server, replacement.key)], [false, true]);
     assert.equal((await readKey(server, old.id)).status, "expired");
   });
 
   test("an overlap of 0 ends the old key at once", async () => {
     const old = await makeKey(server);
-    const { body: made } = await rotate(old.id, { overlapSeconds: 0 });
-    assert.deepEqual([await opens(server, old.key), await opens(server, made.key)], [false, true]);
+    const { body: replacement } = await rotate(old.id, { overlapSeconds: 0 });
+    assert.deepEqual([await opens(server, old.key), await opens(server, replacement.key)], [false, true]);
   });
 
   test("an overlap never lengthens the life of the old key", async () => {
@@ -81,7 +81,8 @@ onEachDatabase("rotation of an API key", (database) => {
     const { body: second } = await rotate(old.id, { overlapSeconds: 60 });
     const { body: third } = await rotate(first.id, { overlapSeconds: 60 });
     const { body: fourth } = await rotate(old.id, { overlapSeconds: 60 });
-    for (const made of [first, second, third, fourth]) assert.equal(lifetime(made), lifetime(old));
+    for (const replacement of [first, second, third, fourth])
+      assert.equal(lifetime(replacement), lifetime(old));
     for (const { key } of [old, first, second, third, fourth]) assert.equal(await opens(server, key), true);
   });
 

@@ -199,19 +199,19 @@ onEachDatabase("the secret of an API key", (database) => {
   });
 
   test("a key that another process revokes is refused on the next request", async () => {
-    const { id, key: made } = await makeKey(server);
-    assert.equal(await opens(server, made), true);
+    const { id, key: secret } = await makeKey(server);
+    assert.equal(await opens(server, secret), true);
     await server.command("key", "revoke", id);
-    assert.equal(await opens(server, made), false);
+    assert.equal(await opens(server, secret), false);
   });
 
   test("requests that begin after a revocation was answered are refused, however many are under way", async () => {
-    const { id, key: made } = await makeKey(server);
+    const { id, key: secret } = await makeKey(server);
     let isRevoked = false;
     const use = async (): Promise<void> => {
       for (let count = 0; count < 40; count += 1) {
         const wasRevoked = isRevoked;
-        const isOpen = await opens(server, made);
+        const isOpen = await opens(server, secret);
         assert.ok(!(wasRevoked && isOpen), "a revoked key was let in");
       }
     };
@@ -221,14 +221,14 @@ onEachDatabase("the secret of an API key", (database) => {
       isRevoked = true;
     };
     await Promise.all([...Array.from({ length: 10 }, use), revoke()]);
-    assert.equal(await opens(server, made), false);
+    assert.equal(await opens(server, secret), false);
   });
 
   test("many keys made at once are all good and all different", async () => {
-    const made = await Promise.all(Array.from({ length: 100 }, () => makeKey(server)));
-    assert.equal(new Set(made.map(({ key }) => key)).size, 100);
-    assert.equal(new Set(made.map(({ prefix }) => prefix)).size, 100);
-    const open = await Promise.all(made.map((each) => opens(server, each.key)));
+    const created = await Promise.all(Array.from({ length: 100 }, () => makeKey(server)));
+    assert.equal(new Set(created.map(({ key }) => key)).size, 100);
+    assert.equal(new Set(created.map(({ prefix }) => prefix)).size, 100);
+    const open = await Promise.all(created.map((each) => opens(server, each.key)));
     assert.ok(open.every(Boolean));
   });
 });

@@ -16,17 +16,17 @@ onEachDatabase("the state of an API key", (database) => {
   const revoke = ({ id }: MadeKey) => server.request(`/v1/api-keys/${id}`, { method: "DELETE" });
 
   test("a key begins to expire soon seven days before its end", async () => {
-    const made = [
+    const created = [
       await makeKey(server, { expiresAt: inDays(7.001) }),
       await makeKey(server, { expiresAt: inDays(6.999) }),
     ];
     assert.deepEqual(
-      made.map(({ status }) => status),
+      created.map(({ status }) => status),
       ["active", "expiring_soon"],
     );
-    assert.equal(await opens(server, made[1]!.key), true);
-    await setTime(server.workspace, made[0]!.id, "expires_at", inDays(6.999));
-    assert.equal((await readKey(server, made[0]!.id)).status, "expiring_soon");
+    assert.equal(await opens(server, created[1]!.key), true);
+    await setTime(server.workspace, created[0]!.id, "expires_at", inDays(6.999));
+    assert.equal((await readKey(server, created[0]!.id)).status, "expiring_soon");
   });
 
   test("the setting says how many days before", async () => {
@@ -43,24 +43,24 @@ onEachDatabase("the state of an API key", (database) => {
 
   test("a key expires by itself, in the record, in lists and at the door at once", async () => {
     const user = await server.create("/users", { name: "U", email: "expiry@example.com" });
-    const made = await makeKey(server, {
+    const created = await makeKey(server, {
       ownerId: user.id,
       scopes: ["posts:read", "keys:read", "keys:manage"],
       expiresAt: new Date(Date.now() + 1_500).toISOString(),
     });
-    assert.equal(made.status, "expiring_soon");
-    assert.equal(await opens(server, made.key), true);
-    assert.deepEqual(await listed("expiring_soon", user.id), [made.id]);
-    await sleep(Date.parse(made.expiresAt!) - Date.now() + 5);
-    assert.equal(await opens(server, made.key), false);
-    assert.equal((await readKey(server, made.id)).status, "expired");
-    assert.deepEqual(await listed("expired", user.id), [made.id]);
+    assert.equal(created.status, "expiring_soon");
+    assert.equal(await opens(server, created.key), true);
+    assert.deepEqual(await listed("expiring_soon", user.id), [created.id]);
+    await sleep(Date.parse(created.expiresAt!) - Date.now() + 5);
+    assert.equal(await opens(server, created.key), false);
+    assert.equal((await readKey(server, created.id)).status, "expired");
+    assert.deepEqual(await listed("expired", user.id), [created.id]);
     assert.deepEqual(await listed("expiring_soon", user.id), []);
     for (const [method, body] of [
       ["PATCH", { name: "x" }],
       ["PUT", { name: "x", scopes: [] }],
     ] as const)
-      expectAnswer(await server.request(`/v1/api-keys/${made.id}`, { method, body }), {
+      expectAnswer(await server.request(`/v1/api-keys/${created.id}`, { method, body }), {
         status: 409,
         code: "conflict",
         message: /expired/,

@@ -226,8 +226,8 @@ onEachDatabase("oauth attacks", (database) => {
     assert.equal(sent.status, 401);
     const theirs = await makePublicClient(server, every, "--tenant", tenant.id);
     await signInAndAllow(browser, authorizeUrl(server, theirs, "openid").url, stranger);
-    const asked = await browser.follow(authorizeUrl(server, client, "openid").url);
-    assert.match(asked.text, /name="password"/);
+    const signInPage = await browser.follow(authorizeUrl(server, client, "openid").url);
+    assert.match(signInPage.text, /name="password"/);
   });
 
   test("a user who denies access is redirected with access_denied", async () => {
@@ -389,16 +389,16 @@ onEachDatabase("oauth attacks", (database) => {
       { grant_type: "client_credentials", scope: "posts:read" },
       basic(machine),
     );
-    const look = async (by: OAuthClientMade, token: string) =>
+    const introspect = async (by: OAuthClientMade, token: string) =>
       (await post(server, "/introspect", { token }, basic(by))).body;
-    assert.equal((await look(machine, own.access_token)).active, true);
-    assert.deepEqual(await look(stranger, own.access_token), { active: false });
-    const seen = await look(resourceServer, own.access_token);
+    assert.equal((await introspect(machine, own.access_token)).active, true);
+    assert.deepEqual(await introspect(stranger, own.access_token), { active: false });
+    const seen = await introspect(resourceServer, own.access_token);
     assert.deepEqual([seen.sub, seen.client_id], [machine.clientId, machine.clientId]);
-    assert.deepEqual(await look(machine, `${own.access_token}x`), { active: false });
-    assert.deepEqual(await look(machine, "nothing"), { active: false });
+    assert.deepEqual(await introspect(machine, `${own.access_token}x`), { active: false });
+    assert.deepEqual(await introspect(machine, "nothing"), { active: false });
     const tokens = await obtainTokens(server, client, user, offline);
-    assert.deepEqual(await look(resourceServer, tokens.refresh_token), { active: false });
+    assert.deepEqual(await introspect(resourceServer, tokens.refresh_token), { active: false });
     refused(
       await post(
         server,
@@ -410,7 +410,7 @@ onEachDatabase("oauth attacks", (database) => {
       401,
     );
     await post(server, "/revoke", { token: own.access_token }, basic(stranger));
-    assert.equal((await look(machine, own.access_token)).active, true);
+    assert.equal((await introspect(machine, own.access_token)).active, true);
   });
 
   test("revoking a refresh token revokes its access tokens within a second", async () => {
@@ -437,18 +437,18 @@ onEachDatabase("oauth attacks", (database) => {
   });
 
   test("tokens are invalid once their client or user is deleted", async () => {
-    const [gone, other] = [
+    const [deleted, other] = [
       await makePerson(server, "gone@example.com"),
       await makePublicClient(server, every),
     ];
-    const ofPerson = await obtainTokens(server, client, gone, "openid posts:read");
+    const ofUser = await obtainTokens(server, client, deleted, "openid posts:read");
     const ofClient = await obtainTokens(server, other, user, "openid posts:read");
-    for (const { access_token: key } of [ofPerson, ofClient])
+    for (const { access_token: key } of [ofUser, ofClient])
       assert.equal((await server.request("/posts", { key })).status, 200);
     await server.command("client", "delete", other.id);
-    assert.equal((await server.request(`/users/${gone.id}`, { method: "DELETE" })).status, 204);
+    assert.equal((await server.request(`/users/${deleted.id}`, { method: "DELETE" })).status, 204);
     await sleep(1_000);
-    for (const { access_token: key } of [ofPerson, ofClient])
+    for (const { access_token: key } of [ofUser, ofClient])
       expectAnswer(await server.request("/posts", { key }), invalid);
   });
 

@@ -22,13 +22,13 @@ describe("oauth behind a proxy that removes a path prefix", () => {
   const server = serve("sqlite", { env: { PUBLIC_URL: folder, AUTH_URL: `${folder}/oauth` } });
 
   test("metadata are at the paths of RFC 8414 and RFC 9728", async () => {
-    const told = (path: string) => server.request(`/.well-known/${path}`, { key: null });
+    const metadata = (path: string) => server.request(`/.well-known/${path}`, { key: null });
     for (const path of ["/oauth", "/api/oauth"]) {
-      const { status, body } = await told(`oauth-authorization-server${path}`);
+      const { status, body } = await metadata(`oauth-authorization-server${path}`);
       assert.deepEqual([status, body.issuer], [200, `${folder}/oauth`]);
     }
     for (const path of ["", "/api"]) {
-      const { status, body } = await told(`oauth-protected-resource${path}`);
+      const { status, body } = await metadata(`oauth-protected-resource${path}`);
       assert.deepEqual([status, body.authorization_servers], [200, [`${folder}/oauth`]]);
     }
   });

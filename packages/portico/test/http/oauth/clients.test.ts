@@ -21,31 +21,37 @@ onEachDatabase("oauth clients", (database) => {
   const server = serve(database);
 
   test("a confidential client has a secret, which is shown once and works at once", async () => {
-    const made = await server.create(path, machine);
-    assert.match(made.clientId, /^client_/);
-    assert.match(made.clientSecret, /^[\w-]{43}$/);
-    assert.deepEqual([made.authMethod, made.grantTypes], ["client_secret_basic", ["client_credentials"]]);
-    const { body } = await server.request(`${path}/${made.id}`);
+    const created = await server.create(path, machine);
+    assert.match(created.clientId, /^client_/);
+    assert.match(created.clientSecret, /^[\w-]{43}$/);
+    assert.deepEqual(
+      [created.authMethod, created.grantTypes],
+      ["client_secret_basic", ["client_credentials"]],
+    );
+    const { body } = await server.request(`${path}/${created.id}`);
     assert.equal(body.clientSecret, undefined);
     assert.doesNotMatch(JSON.stringify(body), /hash/i);
-    assert.equal((await post(server, "/token", grant, basic(made))).status, 200);
+    assert.equal((await post(server, "/token", grant, basic(created))).status, 200);
   });
 
   test("a public client has no secret", async () => {
-    const made = await server.create(path, page);
-    assert.equal(made.clientSecret, undefined);
-    assert.deepEqual([made.authMethod, made.grantTypes], ["none", ["authorization_code", "refresh_token"]]);
+    const created = await server.create(path, page);
+    assert.equal(created.clientSecret, undefined);
+    assert.deepEqual(
+      [created.authMethod, created.grantTypes],
+      ["none", ["authorization_code", "refresh_token"]],
+    );
   });
 
   test("a secret that is replaced works until the overlap is over", async () => {
-    const made = await server.create(path, machine);
-    const rotations = `${path}/${made.id}/rotations`;
+    const created = await server.create(path, machine);
+    const rotations = `${path}/${created.id}/rotations`;
     const next = await server.create(rotations, { overlapSeconds: 2 });
-    assert.notEqual(next.clientSecret, made.clientSecret);
-    for (const clientSecret of [made.clientSecret, next.clientSecret])
-      assert.equal((await post(server, "/token", grant, basic({ ...made, clientSecret }))).status, 200);
+    assert.notEqual(next.clientSecret, created.clientSecret);
+    for (const clientSecret of [created.clientSecret, next.clientSecret])
+      assert.equal((await post(server, "/token", grant, basic({ ...created, clientSecret }))).status, 200);
     await sleep(2_100);
-    assert.equal((await post(server, "/token", grant, basic(made))).status, 401);
+    assert.equal((await post(server, "/token", grant, basic(created))).status, 401);
     assert.equal((await post(server, "/token", grant, basic(next))).status, 200);
     const { id } = await server.create(path, page);
     expectAnswer(await server.request(`${path}/${id}/rotations`, { method: "POST" }), { status: 409 });
@@ -74,9 +80,9 @@ onEachDatabase("oauth clients", (database) => {
   });
 
   test("a deleted client cannot authenticate", async () => {
-    const made = await server.create(path, machine);
-    assert.equal((await server.request(`${path}/${made.id}`, { method: "DELETE" })).status, 204);
-    assert.equal((await post(server, "/token", grant, basic(made))).status, 401);
+    const created = await server.create(path, machine);
+    assert.equal((await server.request(`${path}/${created.id}`, { method: "DELETE" })).status, 204);
+    assert.equal((await post(server, "/token", grant, basic(created))).status, 401);
   });
 
   test("changes are validated like new clients, and immutable fields stay", async () => {
@@ -171,7 +177,7 @@ onEachDatabase("oauth clients", (database) => {
   test("client create takes several redirect URIs", async () => {
     const uris = ["https://a.example.com/", "https://b.example.com/"];
     const options = uris.flatMap((uri) => ["--redirect-uri", uri]);
-    const made = await server.command("client", "create", "--name", "Two", "--type", "public", ...options);
-    assert.deepEqual(made.redirectUris, uris);
+    const created = await server.command("client", "create", "--name", "Two", "--type", "public", ...options);
+    assert.deepEqual(created.redirectUris, uris);
   });
 });

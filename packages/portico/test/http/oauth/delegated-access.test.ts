@@ -36,13 +36,13 @@ onEachDatabase("delegated access", (database) => {
 
   test("other users cannot be changed, replaced or deleted", async () => {
     const before = (await server.request(`/users/${other.id}`)).body;
-    const taken = { email: "taken@example.com", name: "Taken" };
-    expectAnswer(await patch(other.id, { email: taken.email }), forbidden);
+    const existing = { email: "taken@example.com", name: "Taken" };
+    expectAnswer(await patch(other.id, { email: existing.email }), forbidden);
     expectAnswer(await patch(other.id, { name: "Taken" }), forbidden);
     expectAnswer(await patch(other.id, {}), forbidden);
     const path = `/users/${other.id}`;
-    expectAnswer(await server.request(path, { method: "PUT", key, body: taken }), forbidden);
-    expectAnswer(await server.request(`/v1${path}`, { method: "PUT", key, body: taken }), forbidden);
+    expectAnswer(await server.request(path, { method: "PUT", key, body: existing }), forbidden);
+    expectAnswer(await server.request(`/v1${path}`, { method: "PUT", key, body: existing }), forbidden);
     expectAnswer(await server.request(path, { method: "DELETE", key }), forbidden);
     for (const mutation of [
       `updateUser(id: "${other.id}", input: { email: "taken@example.com" }) { id }`,
@@ -99,8 +99,8 @@ onEachDatabase("delegated access", (database) => {
     // A key that a service created has no owner.
     const machine = await makeClient(server, "--type", "confidential", "--scopes", "keys:manage,posts:read");
     const granted = await post(server, "/token", { grant_type: "client_credentials" }, basic(machine));
-    const made = { name: "Machine's", scopes: ["posts:read"] };
-    const ofMachine = await server.create("/v1/api-keys", made, { key: granted.body.access_token });
+    const body = { name: "Machine's", scopes: ["posts:read"] };
+    const ofMachine = await server.create("/v1/api-keys", body, { key: granted.body.access_token });
     assert.equal(ofMachine.ownerId, null);
     for (const { id } of [theirs, ofMachine]) {
       const path = `/v1/api-keys/${id}`;

@@ -37,23 +37,23 @@ onEachDatabase("oauth edges", (database) => {
   for (const scope of [null, ""]) {
     test(`an authorization request ${scope === null ? "without" : "with an empty"} scope is refused at once`, async () => {
       const shown = await new Browser().open(authorizeUrl(server, client, "", { scope }).url);
-      const told = new URL(shown.location!).searchParams;
-      assert.equal(told.get("error"), "invalid_scope");
-      assert.match(told.get("error_description")!, /scope/);
+      const parameters = new URL(shown.location!).searchParams;
+      assert.equal(parameters.get("error"), "invalid_scope");
+      assert.match(parameters.get("error_description")!, /scope/);
     });
   }
 
   test("a client without scopes can introspect tokens, and gets none with access", async () => {
     const body = { name: "Resource server", type: "confidential", scopes: [], mayIntrospect: true };
-    const made = await server.create("/v1/oauth-clients", body);
+    const resourceServer = await server.create("/v1/oauth-clients", body);
     const { body: token } = await post(server, "/token", credentials, basic(machine));
-    const seen = await post(server, "/introspect", { token: token.access_token }, basic(made));
+    const seen = await post(server, "/introspect", { token: token.access_token }, basic(resourceServer));
     assert.equal(seen.body.active, true, seen.text);
     refused(
-      await post(server, "/token", { ...credentials, scope: "posts:read" }, basic(made)),
+      await post(server, "/token", { ...credentials, scope: "posts:read" }, basic(resourceServer)),
       "invalid_scope",
     );
-    const { status, body: bare } = await post(server, "/token", credentials, basic(made));
+    const { status, body: bare } = await post(server, "/token", credentials, basic(resourceServer));
     assert.equal(status, 200);
     assert.equal((await server.request("/posts", { key: bare.access_token })).status, 403);
   });
@@ -139,8 +139,8 @@ onEachDatabase("oauth edges", (database) => {
   });
 
   test("a pushed request that is used concurrently gives one code", async () => {
-    const asked = authorizeUrl(server, client, "openid posts:read");
-    const pushed = await post(server, "/par", Object.fromEntries(new URL(asked.url).searchParams));
+    const authorization = authorizeUrl(server, client, "openid posts:read");
+    const pushed = await post(server, "/par", Object.fromEntries(new URL(authorization.url).searchParams));
     assert.equal(pushed.status, 201, pushed.text);
     const query = new URLSearchParams({ client_id: client.clientId, request_uri: pushed.body.request_uri });
     const browser = new Browser();
@@ -150,9 +150,9 @@ onEachDatabase("oauth edges", (database) => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => browser.open(`${server.url}/oauth/authorize?${query}`)),
     );
-    const told = answers.map(({ location }) => new URL(location ?? callback).searchParams);
-    assert.equal(told.filter((each) => each.has("code")).length, 1);
-    const errors = new Set(told.flatMap((each) => each.getAll("error")));
+    const parameters = answers.map(({ location }) => new URL(location ?? callback).searchParams);
+    assert.equal(parameters.filter((each) => each.has("code")).length, 1);
+    const errors = new Set(parameters.flatMap((each) => each.getAll("error")));
     assert.ok(
       [...errors].every((error) => error === "invalid_request_uri"),
       [...errors].join(),
@@ -188,17 +188,17 @@ onEachDatabase("oauth edges", (database) => {
   ] as const) {
     test(`a name of a client that ${fact} is refused`, async () => {
       const body = { name, type: "confidential", scopes: ["posts:read"] };
-      const { status, body: told } = await server.request("/v1/oauth-clients", { body });
+      const { status, body: response } = await server.request("/v1/oauth-clients", { body });
       assert.equal(status, 422);
-      assert.deepEqual([told.error.code, told.error.details[0].field], ["validation_error", "name"]);
+      assert.deepEqual([response.error.code, response.error.details[0].field], ["validation_error", "name"]);
     });
   }
 
   test("invalid keys are refused when a client is created", async () => {
     const jwks = { keys: [{ kty: "EC", crv: "P-256", x: "a", y: "b" }] };
     const body = { name: "Planner", type: "confidential", scopes: ["posts:read"], jwks };
-    const { status, body: told } = await server.request("/v1/oauth-clients", { body });
+    const { status, body: response } = await server.request("/v1/oauth-clients", { body });
     assert.equal(status, 422);
-    assert.equal(told.error.details[0].field, "jwks");
+    assert.equal(response.error.details[0].field, "jwks");
   });
 });

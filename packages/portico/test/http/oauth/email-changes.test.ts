@@ -58,8 +58,8 @@ onEachDatabase("changed addresses", (database) => {
     const { access_token: key } = await tokensOf(user);
     const answer = await change(user.id, "Own-New@example.com", key);
     expectAnswer(answer, { status: 200, body: { email: "own@example.com" } });
-    const told = await emailTo(server, "own@example.com", changed);
-    assert.match(told.text, /own-new@example\.com/);
+    const email = await emailTo(server, "own@example.com", changed);
+    assert.match(email.text, /own-new@example\.com/);
     const link = linkIn(await emailTo(server, "own-new@example.com", confirmation));
     assert.equal(await emailOf(user), "own@example.com");
     assert.equal((await confirm(link)).status, 401);

@@ -50,8 +50,8 @@ onOneDatabase("oauth errors", (database) => {
     test(`${method} ${path} is 405 with an OAuth error, and lists each method once`, async () => {
       const answer = await request(path, { method });
       refused(answer, "invalid_request", 405);
-      const told = (answer.headers.get("allow") ?? "").split(", ");
-      assert.deepEqual(told.sort(), allowed.split(", ").sort());
+      const methods = (answer.headers.get("allow") ?? "").split(", ");
+      assert.deepEqual(methods.sort(), allowed.split(", ").sort());
     });
   }
 
@@ -61,8 +61,8 @@ onOneDatabase("oauth errors", (database) => {
     ["/.well-known/openid-configuration", "GET, HEAD, OPTIONS"],
   ] as const) {
     test(`OPTIONS ${path} lists the methods, and answers preflight requests`, async () => {
-      const asked: Record<string, string>[] = [{}, { origin: "https://app.example.com" }];
-      for (const headers of asked) {
+      const requests: Record<string, string>[] = [{}, { origin: "https://app.example.com" }];
+      for (const headers of requests) {
         const answer = await request(path, { method: "OPTIONS", headers });
         assert.deepEqual([answer.status, answer.headers.get("allow"), answer.text], [204, allowed, ""]);
       }
@@ -99,9 +99,9 @@ onOneDatabase("oauth errors", (database) => {
       return browser.open(`${origin}${pathname}`, { method: "POST", body: new URLSearchParams(search) });
     };
     const browser = new Browser();
-    const asked = await send(browser, url);
-    assert.equal(asked.status, 303);
-    const back = await signInAndAllow(browser, asked.location!, user);
+    const redirect = await send(browser, url);
+    assert.equal(redirect.status, 303);
+    const back = await signInAndAllow(browser, redirect.location!, user);
     assert.ok(back.searchParams.has("code"), back.href);
     const again = await browser.follow((await send(browser, url)).location!);
     assert.ok(redirectOf(again).href.startsWith(callback));

@@ -67,14 +67,14 @@ onEachDatabase("oauth flows", (database) => {
     assert.equal(claims.exp - claims.iat, 600);
     assert.equal(tokens.expires_in, 600);
 
-    const made = await server.request("/posts", { key: tokens.access_token, body: { title: "Mine" } });
-    assert.equal(made.status, 201, made.text);
-    assert.equal(made.body.authorId, user.id);
+    const created = await server.request("/posts", { key: tokens.access_token, body: { title: "Mine" } });
+    assert.equal(created.status, 201, created.text);
+    assert.equal(created.body.authorId, user.id);
     assert.equal((await server.request("/users", { key: tokens.access_token })).status, 403);
 
     const info = await oauth.userInfoRequest(issuer, client, tokens.access_token, insecure);
-    const told = await oauth.processUserInfoResponse(issuer, client, user.id, info);
-    assert.deepEqual([told["name"], told.email], ["Grace Hopper", user.email]);
+    const profile = await oauth.processUserInfoResponse(issuer, client, user.id, info);
+    assert.deepEqual([profile["name"], profile.email], ["Grace Hopper", user.email]);
 
     const refreshing = await oauth.refreshTokenGrantRequest(
       ...([issuer, client, oauth.None(), tokens.refresh_token!, insecure] as const),
@@ -141,10 +141,10 @@ onEachDatabase("oauth flows", (database) => {
       assert.deepEqual([tokens.token_type, tokens.expires_in, tokens.scope], ["bearer", 600, "posts:read"]);
       assert.deepEqual([tokens.refresh_token, tokens.id_token], [undefined, undefined]);
       assert.equal((await server.request("/posts", { key: tokens.access_token })).status, 200);
-      const made = await server.request("/posts", { key: tokens.access_token, body: { title: "x" } });
-      assert.equal(made.status, 403);
+      const refusal = await server.request("/posts", { key: tokens.access_token, body: { title: "x" } });
+      assert.equal(refusal.status, 403);
       assert.match(
-        made.headers.get("www-authenticate") ?? "",
+        refusal.headers.get("www-authenticate") ?? "",
         /error="insufficient_scope", scope="posts:write"/,
       );
     });
@@ -196,26 +196,26 @@ onEachDatabase("oauth flows", (database) => {
     const { clientId } = await makeClient(server, ...words, "--scopes", scope.replaceAll(" ", ","));
     const client: oauth.Client = { client_id: clientId };
     const issuer = await discovered();
-    const asked = await oauth.processDeviceAuthorizationResponse(
+    const device = await oauth.processDeviceAuthorizationResponse(
       issuer,
       client,
       await oauth.deviceAuthorizationRequest(issuer, client, oauth.None(), { scope }, insecure),
     );
-    assert.deepEqual([asked.expires_in, asked.interval], [600, 5]);
-    assert.match(asked.user_code, /^[B-Z]{4}-[B-Z]{4}$/);
-    assert.equal(asked.verification_uri, `${server.url}/oauth/device`);
+    assert.deepEqual([device.expires_in, device.interval], [600, 5]);
+    assert.match(device.user_code, /^[B-Z]{4}-[B-Z]{4}$/);
+    assert.equal(device.verification_uri, `${server.url}/oauth/device`);
     const poll = () =>
-      oauth.deviceCodeGrantRequest(issuer, client, oauth.None(), asked.device_code, insecure);
+      oauth.deviceCodeGrantRequest(issuer, client, oauth.None(), device.device_code, insecure);
     const early = await poll();
     assert.deepEqual([early.status, Object(await early.json()).error], [400, "authorization_pending"]);
 
     const browser = new Browser();
-    const entry = await browser.open(asked.verification_uri_complete!);
-    assert.ok(entry.text.includes(`value="${asked.user_code}"`), entry.text);
+    const entry = await browser.open(device.verification_uri_complete!);
+    assert.ok(entry.text.includes(`value="${device.user_code}"`), entry.text);
     const wrong = await browser.submit(entry, { user_code: "BBBB-BBBB" });
     assert.match(wrong.text, /No device shows this code/);
-    const confirmation = await browser.submit(wrong, { user_code: asked.user_code.toLowerCase() });
-    assert.ok(confirmation.text.includes(asked.user_code) && confirmation.text.includes("Planner"));
+    const confirmation = await browser.submit(wrong, { user_code: device.user_code.toLowerCase() });
+    assert.ok(confirmation.text.includes(device.user_code) && confirmation.text.includes("Planner"));
     let shown = await browser.submit(confirmation, { confirm: "yes" });
     shown = await browser.submit(shown, { email: user.email, password, choice: "sign-in" });
     shown = await browser.submit(shown, { choice: "allow" });

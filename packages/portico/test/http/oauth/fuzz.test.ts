@@ -17,7 +17,7 @@ const names =
   "grant_type code client_id client_secret scope redirect_uri code_verifier refresh_token device_code token token_type_hint response_type response_mode state code_challenge code_challenge_method prompt max_age login_hint id_token_hint request_uri request resource user_code xsrf csrf choice email password token claims client_assertion client_assertion_type grant session end remove challenge_token credential __proto__ constructor".split(
     " ",
   );
-const standing = [
+const knownValues = [
   ..."authorization_code refresh_token client_credentials code token none consent S256 query form_post openid -1 99999999999999999999 eyJ.. eyJhbGciOiJFUzI1NiJ9.eyJ4IjoxfQ.AAAA {} [] null %00 %zz ~eyJ.x.y javascript:1".split(
     " ",
   ),
@@ -47,7 +47,7 @@ onOneDatabase("oauth, fuzzed", (database) => {
 
   /** The request, if its response is a failure. */
   const failure = async (): Promise<string | undefined> => {
-    const values = [...standing, client.clientId, client.clientSecret!, server.url];
+    const values = [...knownValues, client.clientId, client.clientSecret!, server.url];
     const query = Array.from({ length: randomInt(8) }, () => {
       const value = pick(values);
       return `${pick(names)}=${randomInt(5) === 0 ? value.replace(/[^!-~]|[#&]/g, "") : encodeURIComponent(value)}`;

@@ -16,7 +16,7 @@ const invalid = { status: 401, code: "invalid_credential" } as const;
 /** Another issuer, whose introspection responses are set by the tests. */
 class Issuer {
   readonly says = new Map<string, unknown>();
-  readonly asked: string[] = [];
+  readonly requests: string[] = [];
   /** How it fails, if it does. */
   fails:
     | "with 500"
@@ -29,7 +29,7 @@ class Issuer {
   readonly #server: Server = createServer(async (request, response) => {
     const form = new URLSearchParams(await bodyOf(request));
     const token = form.get("token") ?? "";
-    this.asked.push(token);
+    this.requests.push(token);
     const known = Buffer.from(request.headers.authorization?.split(" ")[1] ?? "", "base64").toString();
     const isUs = known === `portico+api:${new URLSearchParams({ x: clientSecret! }).toString().slice(2)}`;
     if (this.fails === "not at all") return;
@@ -52,7 +52,7 @@ class Issuer {
   }
 
   countOf(token: string): number {
-    return this.asked.filter((each) => each === token).length;
+    return this.requests.filter((each) => each === token).length;
   }
 
   stop(): void {
@@ -84,10 +84,10 @@ onEachDatabase("tokens of another issuer", (database) => {
   /** A token with this introspection response. */
   const token = (says: object = {}): string => {
     count += 1;
-    const made = `opaque-${database}-${count}`;
+    const token = `opaque-${database}-${count}`;
     const good = { active: true, token_type: "Bearer", client_id: "app", sub: "jane", scope: "posts:read" };
-    issuer.says.set(made, { ...good, exp: inAnHour(), ...says });
-    return made;
+    issuer.says.set(token, { ...good, exp: inAnHour(), ...says });
+    return token;
   };
   const read = (key: string) => server.request("/posts", { key });
   before(() => {
@@ -158,13 +158,13 @@ onEachDatabase("tokens of another issuer", (database) => {
     const machine = await makeClient(server, "--type", "confidential", "--scopes", "posts:read");
     const fields = { grant_type: "client_credentials", scope: "posts:read" };
     const { body } = await post(server, "/token", fields, basic(machine));
-    const { length } = issuer.asked;
+    const { length } = issuer.requests;
     assert.equal((await read(body.access_token)).status, 200);
     const forged = `${body.access_token.slice(0, -4)}AAAA`;
     const truncated = server.portico.key.slice(0, -3);
     for (const key of [forged, truncated, `${server.portico.key}x`, "sk_live_x", "a b", "x".repeat(9_000)])
       expectAnswer(await read(key), { status: 401 });
-    assert.equal(issuer.asked.length, length);
+    assert.equal(issuer.requests.length, length);
     assert.equal((await read(server.portico.key)).status, 200);
   });
 

@@ -18,13 +18,13 @@ const words = ["--type", "confidential", "--scopes", "posts:read", "--auth-metho
 
 /** A server of key sets that counts its requests. */
 class KeySetServer {
-  readonly asked: string[] = [];
+  readonly requests: string[] = [];
   connections = 0;
   readonly #server: Server;
 
   constructor(answer: RequestListener) {
     this.#server = createServer((request, response) => {
-      this.asked.push(request.url!);
+      this.requests.push(request.url!);
       answer(request, response);
     });
     this.#server.on("connection", () => {
@@ -42,7 +42,7 @@ class KeySetServer {
   }
 
   countOf(path: string): number {
-    return this.asked.filter((each) => each === path).length;
+    return this.requests.filter((each) => each === path).length;
   }
 
   stop(): void {
@@ -115,11 +115,11 @@ onEachDatabase("key sets of clients", (database) => {
 
   for (const path of ["/large", "/moved", "/missing", "/text", "/slow"]) {
     test(`the response of ${path} is not a key set, and is not requested again at once`, async () => {
-      const asked = keySets.countOf(path);
+      const before = keySets.countOf(path);
       const machine = await clientAt(path);
       for (let times = 0; times < 3; times += 1)
         refused(await tokenOf(server, machine), "invalid_client", 401);
-      assert.ok(keySets.countOf(path) - asked <= (path === "/text" ? 3 : 1));
+      assert.ok(keySets.countOf(path) - before <= (path === "/text" ? 3 : 1));
     });
   }
 
@@ -141,8 +141,11 @@ onEachDatabase("key sets of clients", (database) => {
       status: 422,
       details: [{ field: "jwksUri", issue: "choice" }],
     });
-    const made = await server.create("/v1/oauth-clients", { ...body, jwksUri: "https://example.com/keys" });
-    assert.deepEqual([made.authMethod, made.jwksUri], ["private_key_jwt", "https://example.com/keys"]);
+    const created = await server.create("/v1/oauth-clients", {
+      ...body,
+      jwksUri: "https://example.com/keys",
+    });
+    assert.deepEqual([created.authMethod, created.jwksUri], ["private_key_jwt", "https://example.com/keys"]);
   });
 });
 

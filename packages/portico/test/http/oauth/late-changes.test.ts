@@ -46,12 +46,12 @@ onEachDatabase("oauth and late changes", (database) => {
   };
   /** The consent page of a new authorization request. */
   const askedIn = async (browser: Browser, client: OAuthClientMade): Promise<Asked & { shown: Shown }> => {
-    const asked = authorizeUrl(server, client, "openid posts:read");
-    const shown = await browser.submit(await browser.follow(asked.url), {
+    const authorization = authorizeUrl(server, client, "openid posts:read");
+    const shown = await browser.submit(await browser.follow(authorization.url), {
       ...{ email: user.email, password, choice: "sign-in" },
     });
     assert.match(shown.text, /value="allow"/);
-    return { ...asked, shown };
+    return { ...authorization, shown };
   };
   const redeem = (client: OAuthClientMade, { verifier }: Asked, code: string) =>
     post(server, "/token", {
@@ -90,14 +90,14 @@ onEachDatabase("oauth and late changes", (database) => {
     const client = await makePublicClient(server, every);
     for (let round = 0; round < 4; round += 1) {
       const browser = new Browser();
-      const asked = await askedIn(browser, client);
-      const { location } = await browser.send(asked.shown, { choice: "allow" });
+      const pending = await askedIn(browser, client);
+      const { location } = await browser.send(pending.shown, { choice: "allow" });
       const answers = await Promise.all(Array.from({ length: 10 }, () => browser.open(location!)));
       const codes = answers.flatMap((answer) =>
         new URL(answer.location ?? callback).searchParams.getAll("code"),
       );
       assert.equal(codes.length, 1);
-      assert.equal((await redeem(client, asked, codes[0]!)).status, 200);
+      assert.equal((await redeem(client, pending, codes[0]!)).status, 200);
       const others = answers.filter((answer) => answer.location === undefined);
       assert.deepEqual(new Set(others.map(({ status }) => status)), new Set([400]));
       assert.equal(others.length, 9);
@@ -107,9 +107,9 @@ onEachDatabase("oauth and late changes", (database) => {
   test("a form that is submitted again gives no second code", async () => {
     const client = await makePublicClient(server, every);
     const browser = new Browser();
-    const asked = await askedIn(browser, client);
+    const pending = await askedIn(browser, client);
     const answers = await Promise.all(
-      Array.from({ length: 8 }, () => browser.submit(asked.shown, { choice: "allow" })),
+      Array.from({ length: 8 }, () => browser.submit(pending.shown, { choice: "allow" })),
     );
     const codes = answers.flatMap(({ location }) =>
       new URL(location ?? callback).searchParams.getAll("code"),
@@ -136,15 +136,15 @@ onEachDatabase("oauth and late changes", (database) => {
     await sleep(noticedMs);
     const { body } = await post(server, "/introspect", { token }, basic(resourceServer));
     assert.deepEqual([body.active, body.scope], [true, "openid posts:read"]);
-    const told = await server.request("/oauth/userinfo", { key: token });
-    assert.deepEqual([told.status, told.body], [200, { sub: user.id }]);
+    const userinfo = await server.request("/oauth/userinfo", { key: token });
+    assert.deepEqual([userinfo.status, userinfo.body], [200, { sub: user.id }]);
   });
 
   test("tokens of a deleted user are invalid", async () => {
-    const gone = await makePerson(server, "gone@example.com");
+    const deleted = await makePerson(server, "gone@example.com");
     const client = await makePublicClient(server, every);
-    const tokens = await obtainTokens(server, client, gone, "openid offline_access posts:read");
-    await remove(`/users/${gone.id}`);
+    const tokens = await obtainTokens(server, client, deleted, "openid offline_access posts:read");
+    await remove(`/users/${deleted.id}`);
     for (const token of [tokens.access_token, tokens.refresh_token]) {
       const { body } = await post(server, "/introspect", { token }, basic(resourceServer));
       assert.deepEqual(body, { active: false });

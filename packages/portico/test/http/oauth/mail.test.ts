@@ -129,7 +129,7 @@ onEachDatabase("oauth by email", (database) => {
       answers.push(await ask(email));
     await emailTo(server, user.email, resetKind);
     const [known, ...unknown] = answers.map(({ text, status }) => [status, neutral(text)]);
-    for (const told of unknown) assert.deepEqual(told, known);
+    for (const answer of unknown) assert.deepEqual(answer, known);
     for (const email of ["nobody@example.com", "grace@example.com"])
       assert.deepEqual(await emailsTo(server, email, resetKind), []);
   });
@@ -181,9 +181,9 @@ onEachDatabase("oauth by email", (database) => {
     const sent = await browser.submit(account, {});
     assert.match(sent.text, /We have sent you an email/);
     const link = linkIn(await emailTo(server, user.email, "account.email_link"));
-    const asked = await new Browser().open(link);
-    assert.ok(asked.text.includes(user.email));
-    assert.match((await new Browser().submit(asked, {})).text, /Your address is confirmed/);
+    const page = await new Browser().open(link);
+    assert.ok(page.text.includes(user.email));
+    assert.match((await new Browser().submit(page, {})).text, /Your address is confirmed/);
     assert.equal((await new Browser().open(link)).status, 400);
     assert.match((await browser.open(`${server.url}/oauth/account`)).text, /Your address is confirmed/);
     const verified = async () => {

@@ -51,7 +51,7 @@ const odd = ["", "%2500", "%F0%9F%98%80", "%EF%BF%BF", "%0d%0aX:%20y", "[]", "a&
 
 onOneDatabase("parameters of oauth", (database) => {
   let client: OAuthClientMade;
-  let asked = 0;
+  let requestCount = 0;
   const server = serve(database, {
     env: { PORTICO_TRUSTED_PROXIES: "127.0.0.1" },
     prepare: async (server) => {
@@ -61,9 +61,9 @@ onOneDatabase("parameters of oauth", (database) => {
   });
   const send = async (method: "GET" | "POST", path: string, text: string): Promise<number> => {
     // From changing addresses, so that none reaches its limit.
-    asked += 1;
+    requestCount += 1;
     const headers: Record<string, string> = {
-      "x-forwarded-for": `10.${asked >> 16}.${(asked >> 8) & 255}.${asked & 255}`,
+      "x-forwarded-for": `10.${requestCount >> 16}.${(requestCount >> 8) & 255}.${requestCount & 255}`,
     };
     if (method === "POST") headers["content-type"] = "application/x-www-form-urlencoded";
     const url = `${server.url}/oauth${path}${method === "GET" ? `?${text.slice(0, 15_000)}` : ""}`;

@@ -62,11 +62,15 @@ onEachDatabase("passkeys", (database) => {
     assert.match((await add(browser, authenticator)).text, /<h2>Laptop<\/h2>/);
     return authenticator;
   };
-  const signInPage = (browser: Browser, asked = client): Promise<Shown> =>
-    browser.follow(authorizeUrl(server, asked, "openid").url);
-  const signIn = async (authenticator: Authenticator, wrong: Wrong = {}, asked = client): Promise<Shown> => {
+  const signInPage = (browser: Browser, application = client): Promise<Shown> =>
+    browser.follow(authorizeUrl(server, application, "openid").url);
+  const signIn = async (
+    authenticator: Authenticator,
+    wrong: Wrong = {},
+    application = client,
+  ): Promise<Shown> => {
     const browser = new Browser();
-    const shown = await signInPage(browser, asked);
+    const shown = await signInPage(browser, application);
     return browser.submit(shown, { credential: authenticator.get(optionsOf(shown), wrong) }, signsIn);
   };
 
@@ -111,8 +115,8 @@ onEachDatabase("passkeys", (database) => {
   test("the page requests a discoverable credential with user verification that does not exist yet", async () => {
     const known = (await hers.open(page())).text.match(/name="remove"/g)?.length ?? 0;
     await withPasskey();
-    const asked = JSON.parse(JSON.stringify(optionsOf(await hers.open(page()))));
-    assert.partialDeepStrictEqual(asked, {
+    const options = JSON.parse(JSON.stringify(optionsOf(await hers.open(page()))));
+    assert.partialDeepStrictEqual(options, {
       rp: { id: "localhost", name: "Portico" },
       user: {
         id: Buffer.from(grace.id).toString("base64url"),
@@ -122,7 +126,7 @@ onEachDatabase("passkeys", (database) => {
       authenticatorSelection: { residentKey: "required", userVerification: "required" },
       attestation: "none",
     });
-    assert.equal(asked.excludeCredentials.length, known + 1);
+    assert.equal(options.excludeCredentials.length, known + 1);
     const signIn = JSON.parse(JSON.stringify(optionsOf(await signInPage(new Browser()))));
     assert.partialDeepStrictEqual(signIn, {
       rpId: "localhost",
@@ -283,8 +287,8 @@ onEachDatabase("passkeys", (database) => {
   test("a passkey is valid for one user of one tenant", async () => {
     const authenticator = await withPasskey();
     const second = await signedIn(await makePerson(server, "second@example.com"));
-    const taken = await add(second, authenticator);
-    assert.equal(taken.status, 422);
+    const repeated = await add(second, authenticator);
+    assert.equal(repeated.status, 422);
     const { tenant } = await server.command("tenant", "create", "--name", "Elsewhere");
     const theirs = await makePublicClient(server, "openid", "--tenant", tenant.id);
     const own = await withPasskey();

@@ -74,8 +74,8 @@ onEachDatabase("oauth sessions", (database) => {
     await here.submit(await here.open(page()), { end: "others" });
     for (const browser of [there, third]) {
       assert.equal((await browser.open(page())).status, 401);
-      const asked = await browser.follow(authorizeUrl(server, client, "openid").url);
-      assert.match(asked.text, /name="password"/);
+      const shown = await browser.follow(authorizeUrl(server, client, "openid").url);
+      assert.match(shown.text, /name="password"/);
     }
     assert.equal((await here.open(page())).status, 200);
   });
