@@ -1,5 +1,5 @@
 // What tokens are held against: oidc-provider as it comes, with its adapter in memory, one client and opaque tokens. It
-// keeps nothing on disk, signs nothing and logs nothing. A process of its own, started by authority.ts.
+// keeps nothing on disk, signs nothing and logs nothing. A process of its own, started by oauth.ts.
 
 import { createServer } from "node:http";
 import Provider from "oidc-provider";

@@ -1,20 +1,20 @@
 // Measures one database from filling it to removing it.
 
 import { join } from "node:path";
-import { accessToken, BareAuthority, type Client, makeClient } from "./authority.ts";
 import { runChild } from "./child.ts";
-import { Duel, type MeasuredRow, type Tell } from "./duel.ts";
+import { Duel, type MeasuredRow, type Tell } from "./comparison.ts";
 import type { Filled } from "./fill.ts";
 import { LimitServer } from "./limit.ts";
 import { keyHeader, type LoadTool } from "./load.ts";
 import { loadTool } from "./load-tool.ts";
 import { median } from "./median.ts";
+import { accessToken, BareAuthority, type Client, makeClient } from "./oauth.ts";
 import type { DatabaseName, Options } from "./options.ts";
-import { makePlace } from "./place.ts";
 import { environmentFor, PorticoServer, projectFolder } from "./portico-server.ts";
 import { Rival } from "./rival.ts";
 import { rivalKinds } from "./rival-kinds.ts";
 import { createRow, findDeepPage, mixedLoad, readRows, tokenRow } from "./rows.ts";
+import { makePlace } from "./workspace.ts";
 
 export interface Measured {
   readonly database: DatabaseName;

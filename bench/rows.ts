@@ -1,8 +1,8 @@
 // What is measured: the requests of each row, and the floor that is promised for it.
 
-import { type Client, tokenLoad } from "./authority.ts";
 import type { Filled } from "./fill.ts";
 import { keyHeader, type Load } from "./load.ts";
+import { type Client, tokenLoad } from "./oauth.ts";
 import { postOf } from "./post.ts";
 import { flatQuery, nestedQuery, type Query } from "./queries.ts";
 

@@ -9,9 +9,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { interrupt, runChild } from "./child.ts";
 import type { Filled } from "./fill.ts";
-import { makePlace } from "./place.ts";
 import { environmentFor, PorticoServer } from "./portico-server.ts";
 import { Subscriber } from "./subscriber.ts";
+import { makePlace } from "./workspace.ts";
 
 const { values } = parseArgs({
   options: {

@@ -1,6 +1,6 @@
 // A measurement as a table for people.
 
-import type { MeasuredRow } from "./duel.ts";
+import type { MeasuredRow } from "./comparison.ts";
 import type { Measured } from "./measure.ts";
 
 /** Promised for every database; of the memory after a million requests. */

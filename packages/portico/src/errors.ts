@@ -1,5 +1,5 @@
 // Every error that Portico can answer stands here: its code, its HTTP status and what it means.
-// It is thrown where it is known and turned into a response in one place (http/answer-error.ts).
+// It is thrown where it is known and turned into a response in one place (http/error-response.ts).
 
 /** Code -> HTTP status and the message used where the thrower has nothing more precise to say. */
 export const catalogue = {
@@ -13,16 +13,16 @@ export const catalogue = {
   invalid_credential: [401, "The credential is unknown, expired or revoked."],
   wrong_environment: [401, "The credential belongs to another environment."],
   insufficient_scope: [403, "The credential lacks the scope that this operation needs."],
-  forbidden: [403, "The credential may not do this."],
+  forbidden: [403, "The credential is not allowed to do this."],
   not_found: [404, "There is no such resource."],
   method_not_allowed: [405, "The method is not allowed here."],
   not_acceptable: [406, "This resource is available as application/json only."],
   request_timeout: [408, "The request was not received in time. Send it again."],
-  conflict: [409, "The request conflicts with the present state."],
+  conflict: [409, "The request conflicts with the current state."],
   precondition_failed: [412, "The resource has changed since it was read. Read it again, then repeat."],
   payload_too_large: [413, "The body is larger than 1 MiB."],
   unsupported_media_type: [415, "Send the body as application/json."],
-  validation_error: [422, "The request has faults; see details."],
+  validation_error: [422, "The request is invalid; see details."],
   rate_limited: [429, "Too many requests. Wait for the seconds in Retry-After."],
   headers_too_large: [431, "The request line and headers are larger than 16 KiB."],
   internal_error: [500, "Something went wrong on our side."],

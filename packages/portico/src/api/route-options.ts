@@ -14,11 +14,11 @@ export interface RouteOptions {
 /** The options of protocols that serve resources. */
 export interface ResourceRouteOptions extends RouteOptions {
   readonly engine: Engine;
-  readonly chargeAnswer: ChargeAnswer;
+  readonly chargeResponse: ChargeResponse;
 }
 
 /** Charges a caller's quota for the size of a response, even if fewer tokens are left. */
-export type ChargeAnswer = (caller: Caller, tokens: number, setHeaders: SetQuotaHeaders) => Promise<void>;
+export type ChargeResponse = (caller: Caller, tokens: number, setHeaders: SetQuotaHeaders) => Promise<void>;
 
 /** Charges the cost of an operation on top of the one token every request takes. @throws Problem `rate_limited` */
 export type TakeTokens = (caller: Caller, tokens: number, setHeaders: SetQuotaHeaders) => Promise<void>;

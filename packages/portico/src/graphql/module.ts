@@ -29,7 +29,7 @@ export function graphqlModule({ settings }: ModuleOptions): Module {
             count: (caller) => quotas.countOperation(caller),
             countFile: ({ raw }) => quotas.countFile(addressOf(raw)),
             takeTokens: (...cost) => quotas.takeCost(...cost),
-            chargeAnswer: (...charge) => quotas.chargeAnswer(...charge),
+            chargeResponse: (...charge) => quotas.chargeResponse(...charge),
             receive: (refuse) => received.begin(refuse),
             logSocket: (line, caller) =>
               logger.info({ ...line, ...(caller && credentialOf(caller)) }, "web socket closed"),

@@ -1,6 +1,6 @@
-// Everybody who is connected, and how many may be. A connection without a request costs memory and a file descriptor,
-// and needs no credential: where the table is full, newcomers displace those who wait for nothing, first of whoever
-// holds most of them, so that nobody shuts others out by holding connections open.
+// Limits the open connections. A connection takes memory and a file descriptor before any credential is checked. At the
+// limit, a new connection evicts an idle one, preferably of the network with the most connections, so that no client can
+// shut out others by holding connections open.
 
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -8,21 +8,21 @@ import { LoggedProblem, Problem } from "../errors.ts";
 import { networkOf } from "../net/network.ts";
 import type { OverloadLog } from "./logging/overload-log.ts";
 
-/** Requests that a caller may send on one connection ahead of their answers (RFC 9112, section 9.3.2). */
+/** Pipelined requests on one connection whose responses are not read yet (RFC 9112, section 9.3.2). */
 const maxPipelined = 100;
-/** Connections that are looked at for each newcomer once the table is full. */
+/** Connections that are compared for each eviction. */
 const evictionProbes = 32;
-/** So long one that was refused may wait to be told, and so many may at once; others are closed without a word. */
+/** How long refused connections stay open to receive a response, and how many; others are closed at once. */
 const refusalTimeoutMs = 2_000;
 const maxRefused = 100;
 
 export class Connection {
   readonly socket: Socket;
-  /** Whose it is: the network that its latest request came from. */
+  /** The network that its latest request came from. */
   network: string;
-  /** Whether it speaks another protocol than HTTP by now. */
+  /** Whether it has switched from HTTP to another protocol. */
   isUpgraded = false;
-  /** Of the requests so far, oldest first; finished ones go with the next request. */
+  /** Oldest first; finished ones are removed with the next request. */
   readonly #responses: ServerResponse[] = [];
 
   constructor(socket: Socket) {
@@ -43,12 +43,12 @@ export class Connection {
     return this.#responses.length > maxPipelined;
   }
 
-  /** Whether it waits for no answer: one that has not finished its first headers is idle too. */
+  /** Whether no response is in progress. A connection without a complete request is idle too. */
   get isIdle(): boolean {
     return !this.isUpgraded && this.#responses.every((response) => response.writableFinished);
   }
 
-  /** What was written and the peer has not taken; answers behind the first one wait in their responses. */
+  /** Bytes that were written and the peer has not read. Pipelined responses after the first one buffer their own. */
   get unreadBytes(): number {
     let bytes = this.socket.writableLength;
     for (const response of this.#responses) if (!response.socket) bytes += response.writableLength;
@@ -59,8 +59,8 @@ export class Connection {
 export interface ConnectionBounds {
   readonly maxConnections: number;
   /**
-   * Where a request comes from. Undefined where that is always the other end of its connection; a proxy sends the
-   * requests of many callers on one.
+   * The client's IP address of a request, if a proxy sends the requests of many clients on one connection. Otherwise
+   * undefined: the peer of the connection is the client.
    */
   readonly addressOf: ((request: IncomingMessage) => string) | undefined;
   readonly overloads: OverloadLog;
@@ -72,7 +72,7 @@ export class Connections implements Iterable<Connection> {
   readonly #ofSocket = new WeakMap<Socket, Connection>();
   readonly #counts = new Map<string, number>();
   #refused = 0;
-  /** Goes round all connections, a little for each newcomer. */
+  /** Iterates over all connections again and again, a few steps for each eviction. */
   #evictionCursor = this.#all.values();
 
   constructor(server: Server, bounds: ConnectionBounds) {
@@ -116,7 +116,7 @@ export class Connections implements Iterable<Connection> {
     socket.once("close", () => this.#remove(connection));
   }
 
-  /** Its first request is answered as `requireAdmitted` says. */
+  /** Keeps the connection open for a while: `requireAdmitted` refuses its first request. */
   #refuse(socket: Socket): void {
     this.#bounds.overloads.count("connectionsRefused");
     if (this.#refused >= maxRefused) return void socket.destroy();
@@ -128,7 +128,7 @@ export class Connections implements Iterable<Connection> {
     });
   }
 
-  /** @param count connections of the newcomer's network, this one among them */
+  /** @param count connections of the new connection's network, itself included */
   #evict(count: number): boolean {
     let candidate: Connection | undefined;
     for (let left = Math.min(evictionProbes, this.#all.size); left > 0; left -= 1) {
@@ -146,7 +146,7 @@ export class Connections implements Iterable<Connection> {
     return this.#countOf(one) > this.#countOf(other);
   }
 
-  /** The next one of the lap; there is at least one. */
+  /** The next connection, from the start after the last one. There is at least one. */
   #next(): Connection {
     const { value } = this.#evictionCursor.next();
     if (value) return value;
@@ -177,13 +177,13 @@ export class Connections implements Iterable<Connection> {
   }
 }
 
-/** @throws Problem where the request came on a connection too many, or ahead of too many answers */
+/** @throws Problem if the connection was not admitted, or has too many pipelined requests */
 export function requireAdmitted(connection: Connection | undefined): void {
   if (!connection)
     throw new LoggedProblem("unavailable", "Too many connections are open. Try again.", [], {
       Connection: "close",
     });
   if (!connection.isOverPipelined) return;
-  const message = `More than ${maxPipelined} requests wait on this connection. Read their answers first.`;
+  const message = `More than ${maxPipelined} requests are waiting on this connection. Read their responses first.`;
   throw new Problem("rate_limited", message, [], { "Retry-After": "1" });
 }

@@ -1,4 +1,4 @@
-// `/`: what this server is and where to go on. Browsers receive a small page, programs JSON links.
+// The front page at `/`, with links to the API: HTML for browsers, JSON for programs.
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import Negotiator from "negotiator";
@@ -8,18 +8,18 @@ import { html, page, pageHeaders } from "../oauth/pages/layout.ts";
 const mediaTypes = ["application/json", "text/html"];
 
 /**
- * Registers `GET /`. It needs no credential and tells nothing of the declared resources.
+ * Registers `GET /`. It needs no credential, so it does not mention the declared resources.
  *
- * @param count counts the request for the address that it comes from
+ * @param count counts the request towards the quota of its address
  */
 export function registerFrontPage(
   server: FastifyInstance,
-  pageInfo: Promise<Issuer>,
+  issuer: Promise<Issuer>,
   count: (request: FastifyRequest) => Promise<void>,
 ): void {
   server.get("/", { config: { mediaTypes } }, async (request, reply) => {
     await count(request);
-    const known = await pageInfo;
+    const known = await issuer;
     reply.header("Vary", "Accept");
     if (!prefersPage(request.headers.accept)) return linksOf(known);
     reply.headers({ ...pageHeaders(known), "Content-Type": "text/html; charset=utf-8" });
@@ -46,11 +46,11 @@ function linksOf({ brand, issuer, resource }: Issuer) {
   };
 }
 
-function pageOf(pageInfo: Issuer): string {
-  const { name } = pageInfo.brand;
-  const { links } = linksOf(pageInfo);
+function pageOf(issuer: Issuer): string {
+  const { name } = issuer.brand;
+  const { links } = linksOf(issuer);
   return page(
-    pageInfo,
+    issuer,
     "API",
     html`<h1>${name}</h1>
 <p>This is an API. Every request needs an API key or an access token:</p>

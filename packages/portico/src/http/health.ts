@@ -1,4 +1,4 @@
-// `/healthz` says that the process answers, `/readyz` that its database does too.
+// Health checks: `/healthz` for the process, `/readyz` for its database as well.
 
 import type { FastifyInstance } from "fastify";
 import { LoggedProblem } from "../errors.ts";

@@ -1,4 +1,4 @@
-// What a module adds to the HTTP server, and what it is given for it.
+// The routes that a module adds to the HTTP server, and the context for them.
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Caller } from "../declare/caller.ts";

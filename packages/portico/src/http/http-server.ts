@@ -4,24 +4,24 @@ import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import type { Caller } from "../declare/caller.ts";
 import { Problem } from "../errors.ts";
 import type { ClientAddressReader } from "../net/client-address.ts";
-import { answerClientError, sendError } from "./answer-error.ts";
-import { limitBodies } from "./bodies.ts";
 import { Connections, requireAdmitted } from "./connections.ts";
+import { handleClientError, sendError } from "./error-response.ts";
+import { trackMethods } from "./hooks/allowed-methods.ts";
+import { batchResponses } from "./hooks/batch-responses.ts";
 import { type AllowedOrigins, allowPreflight, registerCors } from "./hooks/cors.ts";
 import { refuseCredentialInQuery } from "./hooks/credential-in-query.ts";
-import { batchResponses } from "./hooks/departure.ts";
-import { handleExpectContinue } from "./hooks/expectation.ts";
+import { handleExpectContinue } from "./hooks/expect-continue.ts";
 import { handleHalfClosed } from "./hooks/half-closed.ts";
-import { requireHostHeader } from "./hooks/host.ts";
-import { trackMethods } from "./hooks/methods.ts";
-import { acceptJsonBodies, requireAccepted } from "./hooks/negotiate.ts";
+import { requireHostHeader } from "./hooks/host-header.ts";
+import { acceptJsonBodies, requireAccepted } from "./hooks/media-types.ts";
 import { requestId } from "./hooks/request-id.ts";
 import { reportTiming, startTiming } from "./hooks/timing.ts";
-import { UnreadResponses } from "./hooks/unread-answers.ts";
+import { UnreadResponses } from "./hooks/unread-responses.ts";
 import type { HttpContext, HttpModule } from "./http-module.ts";
 import type { Log } from "./logging/log.ts";
 import type { OverloadLog } from "./logging/overload-log.ts";
 import { type RequestRecorder, recordRequests } from "./logging/request-log.ts";
+import { limitBodies } from "./received-bodies.ts";
 import { ReceivedBytes } from "./received-bytes.ts";
 import type { RequestQuotas } from "./request-quotas.ts";
 import { ListedPaths } from "./reserved-paths.ts";
@@ -86,7 +86,7 @@ export async function createHttpServer(
 
   equipRequests(server, options.log.logger);
   acceptJsonBodies(server);
-  const answerUnrouted = trackMethods(server, (request, reply, methods) => {
+  const handleUnrouted = trackMethods(server, (request, reply, methods) => {
     if (corsOrigins) allowPreflight(request, reply, methods, corsOrigins);
   });
   if (options.sendsServerTiming) startTiming(server);
@@ -98,7 +98,7 @@ export async function createHttpServer(
     requireAdmitted(connection);
     unread.requireCapacity(connection);
     if (!request.route.config.ignoresAccept) requireAccepted(request);
-    if (request.is404) answerUnrouted(request, reply);
+    if (request.is404) handleUnrouted(request, reply);
     else done();
   });
   recordRequests(server, options.log, options.recorders);
@@ -132,7 +132,7 @@ function bareServer({ logger }: Log): FastifyInstance {
       requireHostHeader: false,
       shouldUpgradeCallback: isWebSocketUpgrade,
     },
-    clientErrorHandler: answerClientError(logger),
+    clientErrorHandler: handleClientError(logger),
     frameworkErrors: sendError,
   });
 }
@@ -195,11 +195,11 @@ function requireAuthentication(routes: FastifyInstance, { authenticate, addressO
   routes.addHook("onRequest", (request, _reply, done) => {
     refuseCredentialInQuery(request.url);
     if (request.route.config.isOpenTo?.(request)) return done();
-    const known = (caller: Caller): void => {
+    const proceed = (caller: Caller): void => {
       request.caller = caller;
       done();
     };
-    authenticate(request.raw, addressOf(request.raw)).then(known, done);
+    authenticate(request.raw, addressOf(request.raw)).then(proceed, done);
   });
 }
 

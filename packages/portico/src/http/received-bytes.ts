@@ -1,21 +1,21 @@
-// What is being received, over HTTP and WebSocket, and is not complete yet. Each piece is bounded by itself; here all of
-// them together are, because a peer may send slowly: beyond the bound, the one that has been under way longest is refused.
+// Limits the memory for all bodies and WebSocket messages that are being received. Each has a limit of its own, but many
+// peers may send slowly at the same time. Above the limit, the one that began first is refused.
 
 import type { OverloadLog } from "./logging/overload-log.ts";
 
 /** One body or message that is being received. */
 export interface Receipt {
-  /** How many bytes of it are held now. */
-  hold(bytes: number): void;
-  /** It is complete, or nothing of it is held any more. */
+  /** Sets how many of its bytes are in memory. */
+  update(bytes: number): void;
+  /** It is complete or discarded. */
   end(): void;
 }
 
 export class ReceivedBytes {
   readonly #maxBytes: number;
   readonly #overloads: OverloadLog;
-  /** In the order in which they began. */
-  readonly #underWay = new Map<Receipt, { bytes: number; readonly refuse: () => void }>();
+  /** In the order of their start. */
+  readonly #receipts = new Map<Receipt, { bytes: number; readonly refuse: () => void }>();
   #total = 0;
 
   constructor(maxBytes: number, overloads: OverloadLog) {
@@ -23,32 +23,32 @@ export class ReceivedBytes {
     this.#overloads = overloads;
   }
 
-  /** @param refuse called at most once, after which it is not counted any more: whatever is held must be let go */
+  /** @param refuse called at most once; it must discard the bytes, which are no longer counted */
   begin(refuse: () => void): Receipt {
     const receipt: Receipt = {
-      hold: (bytes) => this.#hold(receipt, bytes),
-      end: () => this.#forget(receipt),
+      update: (bytes) => this.#update(receipt, bytes),
+      end: () => this.#remove(receipt),
     };
-    this.#underWay.set(receipt, { bytes: 0, refuse });
+    this.#receipts.set(receipt, { bytes: 0, refuse });
     return receipt;
   }
 
-  #hold(receipt: Receipt, bytes: number): void {
-    const held = this.#underWay.get(receipt);
-    if (!held) return;
-    this.#total += bytes - held.bytes;
-    held.bytes = bytes;
-    // Not the youngest, also where it is the largest: whoever sends at once is through in a moment.
-    for (const [oldest, { refuse }] of this.#underWay) {
+  #update(receipt: Receipt, bytes: number): void {
+    const counted = this.#receipts.get(receipt);
+    if (!counted) return;
+    this.#total += bytes - counted.bytes;
+    counted.bytes = bytes;
+    // The oldest and not the largest: a peer that sends quickly will be done soon.
+    for (const [oldest, { refuse }] of this.#receipts) {
       if (this.#total <= this.#maxBytes) return;
-      this.#forget(oldest);
+      this.#remove(oldest);
       this.#overloads.count("bodiesRefused");
       refuse();
     }
   }
 
-  #forget(receipt: Receipt): void {
-    this.#total -= this.#underWay.get(receipt)?.bytes ?? 0;
-    this.#underWay.delete(receipt);
+  #remove(receipt: Receipt): void {
+    this.#total -= this.#receipts.get(receipt)?.bytes ?? 0;
+    this.#receipts.delete(receipt);
   }
 }

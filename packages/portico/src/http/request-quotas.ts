@@ -14,7 +14,7 @@ const fileQuota: Quota = { limit: 300, windowSeconds: 60 };
 
 const tooManyFiles = "Too many files were requested from this address. Wait for the seconds in Retry-After.";
 
-/** Errors that count as failed authentication; a request without a credential guesses none. */
+/** Errors that count as failed authentication. A missing credential does not: it is no attempt to guess one. */
 const failures: ReadonlySet<unknown> = new Set(["invalid_credential", "wrong_environment"]);
 
 const tooManyFailures =
@@ -76,7 +76,11 @@ export class RequestQuotas {
    *
    * @param setHeaders receives the headers with the tokens left
    */
-  async chargeAnswer({ quota, credentialId }: Caller, tokens: number, setHeaders: SetHeaders): Promise<void> {
+  async chargeResponse(
+    { quota, credentialId }: Caller,
+    tokens: number,
+    setHeaders: SetHeaders,
+  ): Promise<void> {
     if (!quota) return;
     setHeaders({ RateLimit: rateLimitHeader(await this.#ofCredentials.charge(credentialId, quota, tokens)) });
   }
@@ -100,7 +104,7 @@ export class RequestQuotas {
     if (!state.isAllowed) throw rateLimited(state, tooManyFiles);
   }
 
-  /** Counts a failed authentication. @returns the error to respond with: the given one, or `rate_limited` */
+  /** Counts a failed authentication. @returns the error to respond with: `error`, or `rate_limited` */
   async countFailure(error: unknown, address: string): Promise<unknown> {
     if (!(error instanceof Problem) || !failures.has(error.code)) return error;
     const state = await this.#ofAddresses.take(networkOf(address), this.#failedAuth);

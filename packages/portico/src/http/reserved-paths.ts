@@ -1,5 +1,5 @@
-// Paths of the server itself, which no resource may take. Modules list them, so that every command refuses such a
-// resource; a module that registers a route it has not listed stops the start.
+// Paths of the server itself, which no resource may use. Modules list them, so that every command refuses such a
+// resource. The server does not start if a module registers a route at a path that it does not list.
 
 import type { FastifyInstance } from "fastify";
 import { OperatorError } from "../errors.ts";

@@ -1,24 +1,23 @@
-// The route of a request and the logger of the server, set once: whenever Fastify is asked for a route it makes an
-// object of all that it knows of it, and with a logger of its own it makes one for each request and listens to each
-// answer.
+// Sets the route and the logger of each request once. Fastify's `routeOptions` creates an object at each access, and its
+// own logger adds a child logger and listeners to each request.
 
 import type { FastifyBaseLogger, FastifyContextConfig, FastifyInstance } from "fastify";
 
-/** Where a request was routed to. */
+/** The route of a request. */
 export interface Route {
-  /** The pattern of the path, `/posts/:id`; there is none where nothing is at the path. */
+  /** The pattern of the path, `/posts/:id`; undefined for an unknown path. */
   readonly url: string | undefined;
   readonly config: FastifyContextConfig;
 }
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Known in every hook of the server. */
+    /** Set before all other hooks. */
     route: Route;
   }
 }
 
-/** Call it before all hooks that ask for the route or write to the log. */
+/** Call it before all hooks that read the route or write to the log. */
 export function equipRequests(server: FastifyInstance, logger: FastifyBaseLogger): void {
   server.decorateRequest("route");
   server.addHook("onRequest", (request, reply, done) => {

@@ -1,25 +1,24 @@
-// Requests to speak WebSocket on their connection, or to open a tunnel. Any other protocol that a request would rather
-// speak is passed over.
+// Requests that switch their connection to WebSocket or open a tunnel. Other values of `Upgrade` are ignored.
 
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { Problem } from "../errors.ts";
-import { refuseOnSocket } from "./answer-error.ts";
+import { refuseOnSocket } from "./error-response.ts";
 import { refuseCredentialInQuery } from "./hooks/credential-in-query.ts";
-import { requireHostHeader } from "./hooks/host.ts";
+import { requireHostHeader } from "./hooks/host-header.ts";
 
-/** Whether a request asks for WebSocket (RFC 6455, section 4.1). */
+/** Whether a request switches to WebSocket (RFC 6455, section 4.1). */
 export function isWebSocketUpgrade({ headers: { upgrade } }: IncomingMessage): boolean {
   return upgrade?.toLowerCase() === "websocket";
 }
 
 type OpenSocket = (request: IncomingMessage, connection: Duplex, head: Buffer, requestId: string) => void;
 
-/** Opens sockets at one path and refuses them everywhere else. */
+/** Opens WebSockets at one path and refuses them at all others. */
 export function handleUpgrades(server: Server, path: string, open: OpenSocket): void {
   server.on("upgrade", (request, connection, head) => {
-    // Whoever hangs up now is of no interest any more.
+    // A caller that closes the connection now is no error.
     connection.on("error", () => {});
     const requestId = randomUUID();
     try {
@@ -33,7 +32,7 @@ export function handleUpgrades(server: Server, path: string, open: OpenSocket): 
   });
 }
 
-/** CONNECT asks for a tunnel, and there is none (RFC 9110, section 9.3.6). Node would hang up without a word. */
+/** Refuses CONNECT (RFC 9110, section 9.3.6) with a response; Node would close the connection without one. */
 export function refuseConnect(server: Server): void {
   server.on("connect", (_request, connection) => {
     connection.on("error", () => {});

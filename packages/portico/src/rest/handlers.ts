@@ -171,7 +171,7 @@ export class OperationHandlers implements Readonly<Record<OperationKind, Handler
     const tokens = tokensOf(text);
     if (tokens === 0) return text;
     const setHeaders: SetQuotaHeaders = (headers) => void reply.headers(headers);
-    return this.#options.chargeAnswer(caller, tokens, setHeaders).then(() => text);
+    return this.#options.chargeResponse(caller, tokens, setHeaders).then(() => text);
   }
 
   #setDeprecation(reply: FastifyReply, named: Iterable<string>): void {

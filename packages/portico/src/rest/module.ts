@@ -15,8 +15,9 @@ export function restModule(): Module {
       };
       return {
         register(routes, { basePath, callerOf, quotas }) {
-          const chargeAnswer: typeof quotas.chargeAnswer = (...charge) => quotas.chargeAnswer(...charge);
-          registerRest(routes, { engine, reports, basePath, callerOf, chargeAnswer });
+          const chargeResponse: typeof quotas.chargeResponse = (...charge) =>
+            quotas.chargeResponse(...charge);
+          registerRest(routes, { engine, reports, basePath, callerOf, chargeResponse });
         },
       };
     },

@@ -48,7 +48,7 @@ export async function openReference(
     engine,
     limits: standardLimits,
     takeTokens: async () => {},
-    chargeAnswer: async () => {},
+    chargeResponse: async () => {},
   });
 
   function prepare(request: GraphqlRequest) {

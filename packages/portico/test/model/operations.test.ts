@@ -206,7 +206,7 @@ function registeredRoutes(model: Model, store: Store): string[] {
     reports: {},
     basePath: "",
     callerOf: () => assert.fail("no request is sent"),
-    chargeAnswer: () => assert.fail("no request is sent"),
+    chargeResponse: () => assert.fail("no request is sent"),
   });
   return routes;
 }

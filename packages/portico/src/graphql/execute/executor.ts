@@ -1,6 +1,6 @@
 // From a request to the text of its response. Each stage is one line.
 
-import type { ChargeAnswer, SetQuotaHeaders, TakeTokens } from "../../api/route-options.ts";
+import type { ChargeResponse, SetQuotaHeaders, TakeTokens } from "../../api/route-options.ts";
 import type { Caller } from "../../declare/caller.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { Problem } from "../../errors.ts";
@@ -34,7 +34,7 @@ export interface ExecutorDependencies {
   readonly engine: Engine;
   readonly limits: GraphqlLimits;
   readonly takeTokens: TakeTokens;
-  readonly chargeAnswer: ChargeAnswer;
+  readonly chargeResponse: ChargeResponse;
 }
 
 /** Rows that cost one token. */
@@ -112,7 +112,7 @@ export class Executor {
     caller: Caller,
     setQuotaHeaders: SetQuotaHeaders = () => {},
   ): Promise<GraphqlResponse> {
-    const { engine, takeTokens, chargeAnswer } = this.#dependencies;
+    const { engine, takeTokens, chargeResponse } = this.#dependencies;
     const tokens = Math.floor(compiled.cost / rowsPerToken);
     if (tokens > 0) await takeTokens(caller, tokens, setQuotaHeaders);
     const introspected = compiled.hasIntrospection
@@ -124,7 +124,7 @@ export class Executor {
     };
     const outcome = await runOperation(compiled, { engine, caller, addReturnedOnce, introspected });
     const tokensOfSize = tokensOf(outcome.data);
-    if (tokensOfSize > 0) await chargeAnswer(caller, tokensOfSize, setQuotaHeaders);
+    if (tokensOfSize > 0) await chargeResponse(caller, tokensOfSize, setQuotaHeaders);
     const responseExtensions = {
       ...(extensions.cost === true && { cost: compiled.cost }),
       ...(Object.keys(returnedOnce).length > 0 && { revealed: returnedOnce }),

@@ -42,9 +42,9 @@ const streamOrResponseTypes = [...responseTypes, streamType];
 
 /** Registers the routes. @returns the streams, which also open WebSockets */
 export function registerGraphql(server: FastifyInstance, options: GraphqlOptions): Streams {
-  const { engine, hub, limits, basePath, callerOf, takeTokens, chargeAnswer, onInternalError } = options;
+  const { engine, hub, limits, basePath, callerOf, takeTokens, chargeResponse, onInternalError } = options;
   const api = buildApi(engine.model);
-  const executor = new Executor({ api, engine, limits, takeTokens, chargeAnswer });
+  const executor = new Executor({ api, engine, limits, takeTokens, chargeResponse });
   const streams = new Streams({ executor, hub, onInternalError }, options);
   // The server waits for its connections to end after this hook.
   server.addHook("preClose", async () => streams.close());

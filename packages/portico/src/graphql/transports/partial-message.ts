@@ -12,7 +12,7 @@ const fragmentOverheadBytes = 256;
 /** A reservation of memory for a message that is being received. */
 export interface Receipt {
   /** Sets the size of the reservation. */
-  hold(bytes: number): void;
+  update(bytes: number): void;
   end(): void;
 }
 
@@ -78,7 +78,7 @@ export class PartialMessage {
     }
     this.#timeout ??= setTimeout(() => this.#onTimeout(), timeoutMs);
     this.#receipt ??= this.#options.receive(this.#options.onTooMuch);
-    this.#receipt.hold(_bufferedBytes + _messageLength + fragments * fragmentOverheadBytes);
+    this.#receipt.update(_bufferedBytes + _messageLength + fragments * fragmentOverheadBytes);
   }
 
   #onTimeout(): void {

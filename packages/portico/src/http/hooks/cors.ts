@@ -1,32 +1,29 @@
-// Which pages of other origins may call the API from a browser (Fetch, section 3.2). Credentials travel in headers that
-// a page sets itself, never in cookies, so `Access-Control-Allow-Credentials` is never sent. The endpoints of the
-// authorization server answer for themselves, by the origins of each client's redirect URIs.
+// CORS: which origins may call the API from a browser (Fetch, section 3.2). The API accepts credentials only in headers,
+// never in cookies, so `Access-Control-Allow-Credentials` is not sent. The endpoints of the authorization server have
+// their own CORS, by the origins of each client's redirect URIs.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Whether a route says by itself which origins may call it. */
+    /** Whether a route handles CORS itself. */
     hasOwnCors?: boolean;
   }
 }
 
-/** As browsers write them: `https://app.example.com`; `*` for every one. */
+/** As browsers write them, `https://app.example.com`; `*` for all origins. */
 export type AllowedOrigins = "*" | readonly string[];
 
-/** What a request may have beyond that which pages send without being asked about (Fetch, section 2.2.2). */
+/** Request headers that need a preflight request (Fetch, section 2.2.2). */
 const allowedHeaders =
   "Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID, X-API-Key, X-Request-Id";
-/** What a script may read of an answer beyond that which is always readable. */
+/** Response headers that scripts may read, in addition to those that are always readable. */
 const exposedHeaders =
   "Allow, Deprecation, ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, Sunset, WWW-Authenticate, X-Request-Id";
-/** So long a browser need not ask again; Chromium takes no more than two hours. */
+/** How long browsers may cache a preflight response; Chromium caches it for at most two hours. */
 const maxAgeSeconds = "3600";
 
-/**
- * Lets pages of these origins read what is answered, refusals as well: call it before whatever refuses. A request
- * without `Origin` comes from no such page.
- */
+/** Lets pages of these origins read all responses. Call it before the hooks that refuse requests, for their errors too. */
 export function registerCors(server: FastifyInstance, origins: AllowedOrigins): void {
   server.addHook("onRequest", (request, reply, done) => {
     if (request.headers.origin === undefined || request.route.config.hasOwnCors) return done();
@@ -41,7 +38,7 @@ export function registerCors(server: FastifyInstance, origins: AllowedOrigins): 
   });
 }
 
-/** Answers a browser's question whether a page may send what it wants to. An `OPTIONS` of another kind asks nothing. */
+/** Adds the headers of a preflight response, unless the request is another kind of `OPTIONS`. */
 export function allowPreflight(
   request: FastifyRequest,
   reply: FastifyReply,

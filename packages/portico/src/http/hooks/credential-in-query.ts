@@ -1,4 +1,4 @@
-// Credentials in the query end up in logs and histories, so they are refused, also beside a good header.
+// Refuses credentials in the query, which end up in logs and histories, even if the headers have a valid one.
 
 import { Problem } from "../../errors.ts";
 
@@ -8,7 +8,7 @@ const credentialNames =
 const credentialValues =
   /\b[sp]k_(?:test|live)_[\w-]{8,}|[sp]k_(?:test|live)_[\w-]{43}|\beyJ[\w-]+\.[\w-]+\.[\w-]/;
 
-/** What every value has in it. */
+/** Each value that `credentialValues` matches contains one of these. */
 const credentialMarkers = ["k_test_", "k_live_", "."];
 
 /** @throws Problem `credential_in_query` where a parameter of the request target looks like a credential */
@@ -17,10 +17,10 @@ export function refuseCredentialInQuery(target: string): void {
   if (start < 0) return;
   const query = target.slice(start + 1);
   const isPlain = !query.includes("%");
-  // A cursor is long, and the pattern would be tried at each of its characters.
-  const mayHoldValue = !isPlain || credentialMarkers.some((mark) => query.includes(mark));
-  for (const written of query.split("&")) {
-    const parameter = isPlain ? written : decodeLeniently(written);
+  // Avoids trying the pattern at each character of a long cursor.
+  const mayHoldValue = !isPlain || credentialMarkers.some((marker) => query.includes(marker));
+  for (const encoded of query.split("&")) {
+    const parameter = isPlain ? encoded : decodeLeniently(encoded);
     if (credentialNames.test(parameter) || (mayHoldValue && credentialValues.test(parameter)))
       throw new Problem("credential_in_query");
   }
@@ -30,7 +30,7 @@ function decodeLeniently(parameter: string): string {
   try {
     return decodeURIComponent(parameter);
   } catch {
-    // The protocol refuses the broken encoding; the parameter was searched as it is.
+    // Searched as it is; the protocol refuses the invalid encoding.
     return parameter;
   }
 }

@@ -1,14 +1,14 @@
-// Callers who close their side of a connection once they have sent a request, and still listen for the answer.
+// Half-closed connections: the caller has closed its side after sending a request, and still reads the response.
 
 import type { Server } from "node:http";
 import type { Connections } from "../connections.ts";
 
 /**
- * Answers them: Node would hang up before an answer that takes a moment. A request that they left unfinished gets
- * none, and its connection is closed.
+ * Responds on half-closed connections, which Node would close before a response that is not ready at once. A connection
+ * with an incomplete request is closed.
  */
 export function handleHalfClosed(server: Server, connections: Connections): void {
-  // A property of Node's own, which its types leave out.
+  // Missing in the types of Node.
   Object.assign(server, { httpAllowHalfOpen: true });
   server.on("connection", (socket) =>
     socket.once("end", () => {

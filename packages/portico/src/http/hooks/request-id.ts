@@ -1,10 +1,10 @@
-// Every request has an id, the caller's own where it is sane; answers and log lines carry it. None needs to be escaped
-// there, and none holds a credential.
+// The id of a request, in its response and its log lines: the caller's own if it is short, needs no escaping and does
+// not look like a credential, otherwise a random one.
 
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 
-/** Nothing that looks like a key or a token is taken. */
+/** Excludes what looks like a key or a token. */
 const requestIdPattern = /^(?!.*(?:[sp]k_(?:test|live)_|eyJ))[\w.-]{1,128}$/;
 
 export function requestId({ headers }: Pick<IncomingMessage, "headers">): string {

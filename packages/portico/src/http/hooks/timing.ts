@@ -1,4 +1,4 @@
-// `Server-Timing` (W3C), for those who look into speed: how long each stage of a request took, in milliseconds.
+// Sends `Server-Timing` (W3C): how long each stage of a request took, in milliseconds.
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
 
@@ -12,7 +12,7 @@ function addStage(request: FastifyRequest, stage: string): void {
   timing.last = now;
 }
 
-/** Starts the clock. Call it before the hooks whose time is to be seen. */
+/** Starts measuring. Call it before the hooks to measure. */
 export function startTiming(server: FastifyInstance): void {
   server.addHook("onRequest", (request, _reply, done) => {
     const now = performance.now();
@@ -21,7 +21,7 @@ export function startTiming(server: FastifyInstance): void {
   });
 }
 
-/** Takes the times of the stages and sends them. Call it after all other hooks. */
+/** Measures the stages and sends their times. Call it after all other hooks. */
 export function reportTiming(server: FastifyInstance): void {
   server.addHook("preParsing", (request, _reply, _payload, done) => {
     addStage(request, "identify");

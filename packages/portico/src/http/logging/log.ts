@@ -1,4 +1,4 @@
-// Logs: JSON lines, pretty on a terminal. Whatever a line is made of, credentials do not leave in it.
+// Logs: JSON lines, formatted for reading on a terminal. Credentials are redacted in every line.
 
 import { type DestinationStream, type Logger, pino } from "pino";
 import { redactCredentials } from "../../lib/redact-credentials.ts";
@@ -6,18 +6,18 @@ import type { LogLevel } from "./log-level.ts";
 
 export type { Logger } from "pino";
 
-/** Takes JSON lines, one or several at once, each ended by a newline: `process.stdout`, for example. */
+/** Receives JSON lines, one or more at once, each ended by a newline: `process.stdout`, for example. */
 export type LogDestination = DestinationStream;
 
 export interface Log {
   readonly logger: Logger;
-  /** Writes lines of the level `info` that were made, and `redacted`, elsewhere; undefined where they are left out. */
+  /** Writes finished lines of the level `info`, already redacted; undefined if that level is not logged. */
   readonly writeLines: ((lines: string) => void) | undefined;
-  /** Writes what is still held back. */
+  /** Writes all buffered lines. */
   flush(): Promise<void>;
 }
 
-/** @param destination where lines are written; without one nothing is logged */
+/** @param destination receives the lines; without one nothing is logged */
 export function createLog(level: LogLevel, destination: LogDestination | undefined): Log {
   const hooks = { streamWrite: redactCredentials };
   const options = { level: destination ? level : "silent", base: undefined, hooks };
@@ -30,7 +30,7 @@ export function createLog(level: LogLevel, destination: LogDestination | undefin
   };
 }
 
-/** Standard output: pretty on a terminal, elsewhere JSON lines, written in pieces of 16 kB or every quarter of a second. */
+/** Standard output: formatted on a terminal, otherwise JSON lines, written every 16 kB or quarter of a second. */
 export async function standardOutput(): Promise<LogDestination> {
   if (!process.stdout.isTTY)
     return pino.destination({ fd: 1, sync: false, minLength: 16_000, periodicFlush: 250 });
@@ -38,7 +38,7 @@ export async function standardOutput(): Promise<LogDestination> {
   return { write: (lines) => terminal.write(withoutKeyUses(lines)) };
 }
 
-/** On a terminal a request is one line, so the use of its key is left out. */
+/** Removes the lines for uses of keys: on a terminal a request is one line. */
 function withoutKeyUses(lines: string): string {
   return lines
     .split("\n")
@@ -46,7 +46,7 @@ function withoutKeyUses(lines: string): string {
     .join("\n");
 }
 
-/** For a terminal; elsewhere the package is not loaded. */
+/** Formats lines for a terminal. The package is loaded only there. */
 async function prettyLines(): Promise<DestinationStream> {
   const { default: pretty } = await import("pino-pretty");
   return pretty({

@@ -1,11 +1,11 @@
-// What was refused because there was too much of it, told once a second: a line for each would be one more thing that
-// callers could make too much of.
+// Logs what was refused because of overload, as counts once a second. A line for each refusal would let callers flood the
+// log.
 
 import type { Logger } from "./log.ts";
 
 const intervalMs = 1_000;
 
-/** What there was too much of. */
+/** Kinds of refusals. */
 export type Overload =
   | "connectionsClosed"
   | "connectionsRefused"
@@ -29,7 +29,7 @@ export class OverloadLog {
   }
 
   #report(): void {
-    this.#logger.warn(this.#counts, "overloaded: what went beyond the bounds was refused");
+    this.#logger.warn(this.#counts, "overloaded: requests or connections above the limits were refused");
     this.#counts = {};
     this.#timer = undefined;
   }

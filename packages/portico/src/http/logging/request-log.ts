@@ -1,6 +1,6 @@
-// What is told of each request: a line - who, what, how long, never bodies, headers or queries - and for each use of
-// a key another one. That is done a few thousandths of a second later, for many together: one by one it took a
-// noticeable part of a request's time, so a request itself only leaves one small object.
+// Logs each request in one line (caller, path, status, duration; no bodies, headers or queries), and each use of a key in
+// another one. Lines are written a few milliseconds later, for many requests at once: written one by one they took a
+// noticeable part of a request's time.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { pino } from "pino";
@@ -8,28 +8,28 @@ import type { Caller } from "../../declare/caller.ts";
 import { redactCredentials } from "../../lib/redact-credentials.ts";
 import type { Log } from "./log.ts";
 
-/** A request that was answered. */
+/** A request whose response has been sent. */
 export interface CompletedRequest {
   readonly requestId: string;
   readonly method: string;
-  /** The pattern of its path, `/posts/:id`; there is none where nothing is at the path. */
+  /** The pattern of its path, `/posts/:id`; undefined for an unknown path. */
   readonly route: string | undefined;
   /** The request target, with its query. */
   readonly url: string;
-  /** 499 where the caller did not wait for it. */
+  /** 499 if the caller closed the connection before the response. */
   readonly status: number;
   readonly durationMs: number;
   readonly caller: Caller | undefined;
 }
 
 export interface RequestRecorder {
-  /** @param at about when they were answered, in milliseconds since 1970 */
+  /** @param at when they were completed, to a few milliseconds, in milliseconds since 1970 */
   add(requests: readonly CompletedRequest[], at: number): void;
 }
 
-/** What is told of a request whose caller hung up before the answer; nginx's number for it. */
+/** The status, as in nginx, of a request whose caller closed the connection before the response. */
 const clientClosedRequest = 499;
-/** How long a request may wait for others. */
+/** How long a request waits to be logged together with others. */
 const flushDelayMs = 4;
 
 export function recordRequests(
@@ -37,20 +37,20 @@ export function recordRequests(
   { writeLines }: Log,
   recorders: readonly RequestRecorder[],
 ): void {
-  let waiting: CompletedRequest[] = [];
+  let pending: CompletedRequest[] = [];
   const record = (): void => {
-    const requests = waiting;
-    waiting = [];
+    const requests = pending;
+    pending = [];
     if (requests.length === 0) return;
     const now = Date.now();
-    if (writeLines) for (const some of chunks(requests)) writeLines(linesOf(some, now));
+    if (writeLines) for (const chunk of chunks(requests)) writeLines(linesOf(chunk, now));
     for (const recorder of recorders) recorder.add(requests, now);
   };
   server.addHook("onRequest", (request, reply, done) => {
-    // Fastify's onResponse does not come where a caller hangs up.
+    // Fastify's onResponse is not called if the caller closes the connection.
     const started = performance.now();
     reply.raw.on("close", () => {
-      if (waiting.push(completedRequest(request, reply, started)) === 1) setTimeout(record, flushDelayMs);
+      if (pending.push(completedRequest(request, reply, started)) === 1) setTimeout(record, flushDelayMs);
     });
     done();
   });
@@ -70,21 +70,21 @@ function completedRequest(request: FastifyRequest, reply: FastifyReply, started:
   };
 }
 
-/** The lines as pino would write them, without its work for each. */
+/** The lines as pino would write them, at less cost. */
 function linesOf(requests: readonly CompletedRequest[], now: number): string {
   const start = `{"level":${pino.levels.values.info},"time":${now},"requestId":"`;
   let lines = "";
-  let whose = callerMembers(requests[0]?.caller, requests[0]?.route);
+  let members = callerMembers(requests[0]?.caller, requests[0]?.route);
   for (const request of requests) {
     const { requestId, caller, route } = request;
-    if (whose.caller !== caller || whose.route !== route) whose = callerMembers(caller, route);
-    lines += `${start}${requestId}"${requestMembers(request)}${whose.request}`;
-    if (whose.use) lines += `${start}${requestId}"${whose.use}`;
+    if (members.caller !== caller || members.route !== route) members = callerMembers(caller, route);
+    lines += `${start}${requestId}"${requestMembers(request)}${members.request}`;
+    if (members.use) lines += `${start}${requestId}"${members.use}`;
   }
   return lines;
 }
 
-/** Longer texts than these make are no faster to write, and take their memory elsewhere than on the heap. */
+/** Longer texts are not written faster, and are allocated outside of the heap. */
 const requestsPerChunk = 100;
 
 function* chunks(requests: readonly CompletedRequest[]): Generator<readonly CompletedRequest[]> {
@@ -92,20 +92,20 @@ function* chunks(requests: readonly CompletedRequest[]): Generator<readonly Comp
     yield requests.slice(start, start + requestsPerChunk);
 }
 
-/** What the server made or knows is written as it is; what callers gave is searched for credentials. */
+/** Only the path, which the caller chooses, can contain credentials to redact. */
 function requestMembers({ method, url, status, durationMs }: CompletedRequest): string {
   const query = url.indexOf("?");
   const path = redactCredentials(JSON.stringify(query < 0 ? url : url.slice(0, query)));
   return `,"method":"${method}","path":${path},"status":${status},"durationMs":${durationMs}`;
 }
 
-/** What requests of one caller on one route end with; those that come in a row are mostly of one. */
+/** The end of the lines for one caller and route. Consecutive requests mostly share it. */
 interface CallerMembers {
   readonly caller: Caller | undefined;
   readonly route: string | undefined;
-  /** The rest of the line of the request. */
+  /** The end of the request's line. */
   readonly request: string;
-  /** The rest of the line of the key's use, where a key was shown. */
+  /** The end of the line for the use of the key; undefined for other credentials. */
   readonly use: string | undefined;
 }
 
@@ -120,13 +120,13 @@ function callerMembers(caller: Caller | undefined, route: string | undefined): C
   };
 }
 
-/** `credentialOf` as text; nothing in it needs escapes, but for a client's name. */
+/** `credentialOf` as text. Only a client's name may need escaping. */
 function credentialMembers({ keyId, credentialId, tenantId }: Caller): string {
   const name = keyId === undefined ? `"credentialId":${JSON.stringify(credentialId)}` : `"keyId":"${keyId}"`;
   return `,${name},"tenantId":"${tenantId}"`;
 }
 
-/** What lines tell of a caller. */
+/** The caller in a log line. */
 export function credentialOf({ keyId, credentialId, tenantId }: Caller): object {
   return keyId === undefined ? { credentialId, tenantId } : { keyId, tenantId };
 }

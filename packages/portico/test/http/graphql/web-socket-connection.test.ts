@@ -17,7 +17,7 @@ async function withConnection(
   const opened = new Promise<WebSocketConnection>((resolve) => {
     server.on("upgrade", (request, stream, head) =>
       sockets.handleUpgrade(request, stream, head, (socket) => {
-        const receive = () => ({ hold: () => {}, end: () => {} });
+        const receive = () => ({ update: () => {}, end: () => {} });
         const listeners = { onMessage: () => {}, onClosing: () => {}, onClosed: () => {} };
         resolve(new WebSocketConnection(socket, stream, { receive, ...listeners }));
       }),

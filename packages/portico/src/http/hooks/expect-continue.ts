@@ -1,29 +1,29 @@
-// Callers who ask before they send a body (RFC 9110, section 10.1.1): they are told to go on once nothing speaks against
-// the request, so that what is refused is never sent.
+// `Expect: 100-continue` (RFC 9110, section 10.1.1): a caller waits for 100 before it sends a body. It is sent after all
+// checks of the request, so the body of a refused request is never sent.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyInstance } from "fastify";
 
 /** Call it after the hooks that refuse requests. */
 export function handleExpectContinue(server: FastifyInstance): void {
-  /** Answers whose callers wait for 100, and whether they would keep their connection. */
+  /** Responses whose callers wait for 100, each with whether its connection stays open. */
   const waiting = new WeakMap<ServerResponse, boolean>();
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     server.server.emit("request", request, response);
   };
-  // An expectation that is not known may be passed over.
+  // Unknown expectations may be ignored.
   server.server.on("checkExpectation", serve);
   server.server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
     waiting.set(response, response.shouldKeepAlive);
-    // Whether a caller who was refused still sends its body is its own choice: nothing can be read behind it.
+    // A refused caller may or may not send the body, so a next request could not be told apart from it.
     response.shouldKeepAlive = false;
     serve(request, response);
   });
   server.addHook("preParsing", (_request, { raw }, payload, done) => {
-    const isKept = waiting.get(raw);
-    if (isKept !== undefined) {
+    const keepAlive = waiting.get(raw);
+    if (keepAlive !== undefined) {
       waiting.delete(raw);
-      raw.shouldKeepAlive = isKept;
+      raw.shouldKeepAlive = keepAlive;
       raw.writeContinue();
     }
     done(null, payload);

@@ -1,4 +1,4 @@
-// Media types: what a caller accepts and what it sends.
+// Media types: of responses, by the header Accept, and of request bodies.
 
 import { isUtf8 } from "node:buffer";
 import type { FastifyInstance, FastifyRequest } from "fastify";
@@ -9,23 +9,23 @@ import { requireUncompressed } from "../../net/content-encoding.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Whether a request may come without a body that another one would have. */
+    /** Whether the body of a request is optional. */
     needsNoBody?: boolean;
-    /** What the route answers with, where it is more than JSON. */
+    /** Media types of the responses, if not only JSON. */
     mediaTypes?: readonly string[];
-    /** Which requests to an API route need no credential. */
+    /** Whether a request to this API route needs no credential. */
     isOpenTo?: (request: FastifyRequest) => boolean;
-    /** Whether a route answers in its own form, whatever is asked for. */
+    /** Whether the route ignores `Accept`. */
     ignoresAccept?: boolean;
   }
 }
 
-/** JSON has no parameter that changes it (RFC 8259, section 11), but callers name its encoding. */
+/** JSON has no parameters (RFC 8259, section 11), but callers name its encoding. */
 const servedTypes = ["application/json", "application/json; charset=utf-8"];
-/** Values of `Accept` that were judged before; callers send few different ones. */
+/** Results by the value of `Accept`; callers send few different ones. */
 const acceptedCache = new BoundedMap<string, boolean>(1_000);
 
-/** @throws Problem `not_acceptable` where a caller accepts none of what the route answers with (RFC 9110, section 12.5.1) */
+/** @throws Problem `not_acceptable` if a caller accepts no media type of the route (RFC 9110, section 12.5.1) */
 export function requireAccepted({ headers: { accept }, route }: FastifyRequest): void {
   if (accept === undefined || accept === "*/*" || accept === "application/json") return;
   const { mediaTypes } = route.config;
@@ -38,13 +38,13 @@ export function requireAccepted({ headers: { accept }, route }: FastifyRequest):
   if (!isAccepted) throw new Problem("not_acceptable");
 }
 
-/** JSON is the only kind of body; `application/merge-patch+json` (RFC 7396) names what PATCH does with it. */
+/** Accepts JSON bodies only; `application/merge-patch+json` (RFC 7396) is JSON too. */
 export function acceptJsonBodies(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser(
     ["application/json", "application/merge-patch+json"],
     { parseAs: "buffer" },
-    // Some clients name a type for every request; one that needs no body may come without.
+    // Some clients send a Content-Type with every request, even without a body.
     async ({ method, headers, route }: FastifyRequest, body: Buffer) => {
       requireUncompressed(headers["content-encoding"]);
       const needsNone = method === "DELETE" || route.config.needsNoBody;
@@ -56,7 +56,7 @@ export function acceptJsonBodies(server: FastifyInstance): void {
 function parseJson(body: Buffer): unknown {
   if (!isUtf8(body)) throw new Problem("malformed_request", "The body is not UTF-8.");
   try {
-    // JSON.parse makes a member called __proto__ an ordinary one; the schema then refuses it by name.
+    // JSON.parse makes __proto__ an ordinary member; validation then reports it as an unknown field.
     return JSON.parse(body.toString());
   } catch {
     throw new Problem("malformed_request", "The body is not JSON.");

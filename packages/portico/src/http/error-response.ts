@@ -1,4 +1,4 @@
-// The one place where an error becomes a response, whatever raised it: the router, the body parser, a protocol, a crash.
+// Turns every error into a response, whether the router, the body parser or a protocol has thrown it.
 
 import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
@@ -9,7 +9,7 @@ import type { Logger } from "./logging/log.ts";
 
 const errorType = "application/json; charset=utf-8";
 
-/** Errors of Fastify that are the caller's. */
+/** Errors of Fastify that the caller has caused. */
 const frameworkErrors: Readonly<Record<string, readonly [ErrorCode, string?]>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ["payload_too_large"],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ["unsupported_media_type"],
@@ -18,11 +18,11 @@ const frameworkErrors: Readonly<Record<string, readonly [ErrorCode, string?]>> =
     "The body is not as long as Content-Length says.",
   ],
   FST_ERR_BAD_URL: ["malformed_request", "The path has broken percent-encoding."],
-  // No id is as long as that.
+  // Longer than any id.
   FST_ERR_MAX_PARAM_LENGTH: ["not_found", "There is nothing at this path."],
 };
 
-/** What an error is to the caller. An unexpected one says nothing of itself. */
+/** The error to send. The message of an unexpected one is not sent. */
 function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   const { code = "", statusCode = 500 } = (error ?? {}) as Partial<FastifyError>;
@@ -31,7 +31,7 @@ function problemOf(error: unknown): Problem {
   return new Problem(statusCode >= 400 && statusCode < 500 ? "malformed_request" : "internal_error");
 }
 
-/** Answers with the error, and logs it where it is not the caller's. */
+/** Sends the error, and logs it unless the caller has caused it. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const problem = problemOf(error);
   if (problem.status >= 500 && !(problem instanceof LoggedProblem)) {
@@ -40,7 +40,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   reply
     .code(problem.status)
     .headers({ ...problem.headers })
-    // A request that no route was found for has not come past the hook that says it.
+    // The hook that sets it has not run for every error.
     .header("X-Request-Id", request.id)
     .header("Content-Type", errorType)
     .send(problem.toText());
@@ -51,8 +51,8 @@ const socketErrors: Readonly<Record<string, ErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: "request_timeout",
 };
 
-/** Answers on a connection whose request could not be read, and closes it. */
-export function answerClientError(
+/** Responds on a connection whose request cannot be parsed, and closes it. */
+export function handleClientError(
   logger: Logger,
 ): (error: Error & { code?: string }, socket: Socket) => void {
   return (error, socket) => {
@@ -67,12 +67,12 @@ export function answerClientError(
   };
 }
 
-/** So long a caller may take to read why it is refused, and to hang up. */
+/** How long a refused caller may take to read the response and close the connection. */
 const closeTimeoutMs = 2_000;
 
-/** Answers on a connection that no request is served on, and closes it. */
+/** Responds with an error on a connection outside of any request, and closes it. */
 export function refuseOnSocket(socket: Duplex, problem: Problem, requestId: string): void {
-  // Closed at once, it would be reset under an answer that the caller has not read yet (RFC 9112, section 9.6).
+  // Closing at once could reset the connection before the caller has read the response (RFC 9112, section 9.6).
   const timeout = setTimeout(() => socket.destroy(), closeTimeoutMs);
   socket.once("close", () => clearTimeout(timeout));
   const body = problem.toText();

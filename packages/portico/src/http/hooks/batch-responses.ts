@@ -1,18 +1,18 @@
-// Answers to requests that were received together leave together. Sent one by one, each would find its reader
-// asleep, and waking it costs the system more than the rest of a small request; sent in a row, only the first does.
+// Sends the responses to requests that were received together in one batch. Sent one by one, each would wake up the
+// process that reads it, which costs the system more than the rest of a small request; in a batch only the first does.
 
 import type { FastifyInstance } from "fastify";
 
-/** What is held back at most: beyond either, all of it leaves at once. */
+/** Limits of a batch; it is sent when either is reached. */
 const maxResponses = 64;
 const maxCharacters = 1024 * 1024;
-/** Longer texts leave as bytes: Node would put the head before a text, and keep both while it waits to be read. */
+/** Longer texts are sent as bytes: Node would join the head and a text, and keep both in memory until they are read. */
 const maxTextLength = 64 * 1024;
 
 /**
- * Call it after all other hooks that see an answer.
+ * Call it after all other hooks that read a response.
  *
- * @param onResponse is told how long each is
+ * @param onResponse receives the length of each response
  */
 export function batchResponses(server: FastifyInstance, onResponse: (length: number) => void): void {
   let batch: (() => void)[] = [];
@@ -32,7 +32,7 @@ export function batchResponses(server: FastifyInstance, onResponse: (length: num
     }
     const count = batch.push(() => done(null, payload));
     if (count >= maxResponses || characters >= maxCharacters) flush();
-    // Before the event loop looks at its sockets again.
+    // Before the event loop polls its sockets again.
     else if (count === 1) setImmediate(flush);
   });
 }

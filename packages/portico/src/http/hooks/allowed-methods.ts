@@ -1,4 +1,4 @@
-// 405 and OPTIONS: every path knows which methods it has.
+// Responds to OPTIONS, and with 405 to methods that a path does not have.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import findMyWay from "find-my-way";
@@ -6,34 +6,33 @@ import { Problem } from "../../errors.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** The body of errors at the path, where it is not in the API's shape. */
+    /** Renders an error of the path, if not in the API's format. */
     describeError?: (problem: Problem) => object;
   }
 }
 
-/** What stands at a path. */
+/** The routes of a path. */
 interface RouteMethods {
   readonly methods: Set<string>;
   readonly hasOwnCors: boolean;
   readonly describeError: ((problem: Problem) => object) | undefined;
 }
 
-/** What a request does whose method its path does not have; undefined where nothing is at the path. */
-type RefuseMethod = (request: FastifyRequest, reply: FastifyReply) => void;
+/** Handles a request without a route. */
+type HandleUnrouted = (request: FastifyRequest, reply: FastifyReply) => void;
 
-/** Adds to the answer to OPTIONS. @param methods those of the path: `GET, HEAD, POST` */
-type OnRefusal = (request: FastifyRequest, reply: FastifyReply, methods: string) => void;
+/** Completes a response to OPTIONS. @param methods those of the path: `GET, HEAD, POST` */
+type CompleteOptions = (request: FastifyRequest, reply: FastifyReply, methods: string) => void;
 
 /**
- * Watches which routes are made on `server`, and answers what none of them takes before its body is looked at:
- * OPTIONS tells what is allowed, other methods are 405 with `Allow` (RFC 9110, sections 9.3.7 and 15.5.6), and a
- * path without routes is 404. `onRefusal` may add to the answer to OPTIONS, but for paths that say by themselves which
- * origins may call them.
+ * Records the methods of each path as routes are registered. The returned function handles requests without a route,
+ * before their body is read: OPTIONS lists the allowed methods, other methods are refused with 405 and `Allow`
+ * (RFC 9110, sections 9.3.7 and 15.5.6), and an unknown path with 404. `completeOptions` is not called for paths that
+ * handle CORS themselves.
  *
- * The paths are kept once more, in a router of their own: a route for each method that a path lacks would be
- * seven hundred routes.
+ * The paths are stored in a router of their own. Registering a route for each missing method would add 700 routes.
  */
-export function trackMethods(server: FastifyInstance, onRefusal: OnRefusal): RefuseMethod {
+export function trackMethods(server: FastifyInstance, completeOptions: CompleteOptions): HandleUnrouted {
   const routedByPath = new Map<string, RouteMethods>();
   const paths = findMyWay();
   server.addHook("onRoute", ({ url, method, config }) => {
@@ -47,12 +46,12 @@ export function trackMethods(server: FastifyInstance, onRefusal: OnRefusal): Ref
   return (request, reply) => {
     const route = paths.find("GET", pathOf(request.url));
     if (!route) throw new Problem("not_found", "There is nothing at this path.");
-    // What stands with a path was put there above.
+    // Stored with the path above.
     const { methods, hasOwnCors, describeError } = route.store as RouteMethods;
     const allowed = [...new Set([...methods, "OPTIONS"])].join(", ");
     if (request.method === "OPTIONS") {
       reply.code(204).header("Allow", allowed);
-      if (!hasOwnCors) onRefusal(request, reply, [...methods].join(", "));
+      if (!hasOwnCors) completeOptions(request, reply, [...methods].join(", "));
       reply.send();
       return;
     }

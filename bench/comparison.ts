@@ -1,9 +1,9 @@
 // Portico and other servers on the same requests, in turn.
 
-import type { BareAuthority } from "./authority.ts";
 import type { Answer, LimitServer } from "./limit.ts";
 import type { Driven, Load, LoadTool } from "./load.ts";
 import { median } from "./median.ts";
+import type { BareAuthority } from "./oauth.ts";
 import type { Options } from "./options.ts";
 import type { PorticoServer } from "./portico-server.ts";
 import type { Rival } from "./rival.ts";
