@@ -1,7 +1,7 @@
-// Every error that Portico can answer stands here: its code, its HTTP status and what it means.
-// It is thrown where it is known and turned into a response in one place (http/error-response.ts).
+// Every error of the API: its code, its HTTP status and its default message. An error is thrown where it is detected, and
+// turned into a response in one place (http/error-response.ts).
 
-/** Code -> HTTP status and the message used where the thrower has nothing more precise to say. */
+/** The HTTP status and the default message of each code. */
 export const catalogue = {
   malformed_request: [400, "The request is malformed."],
   invalid_cursor: [400, "The cursor is not valid for this request. Start again without a cursor."],
@@ -31,7 +31,7 @@ export const catalogue = {
 
 export type ErrorCode = keyof typeof catalogue;
 
-/** What is wrong with one field, in one word that a form can act on. */
+/** What is wrong with a field, in one word that a form can act on. */
 export type Issue =
   | "required"
   | "unknown"
@@ -45,25 +45,25 @@ export type Issue =
   | "read_only";
 
 export interface Detail {
-  /** The field or parameter, nested ones as `meta.colour`; empty for the body as a whole. */
+  /** The field or parameter, `meta.colour` if it is nested; empty for the whole body. */
   readonly field: string;
   readonly issue: Issue;
 }
 
-/** A fault of a body or query, told together with all others. */
+/** An invalid value of a body or query. All of them are reported together. */
 export interface FieldError extends Detail {
-  /** What is wrong, as the rest of a sentence that begins with the field: "must be text". */
+  /** What is wrong, as the end of a sentence that begins with the field: "must be text". */
   readonly text: string;
 }
 
-/** An error in the input of a request; the message of one that does not begin with the field is complete. */
+/** An invalid value, with the end of a sentence or a complete message. */
 export type InputError = FieldError | (Detail & { readonly message: string });
 
-/** For what will be over soon. */
+/** For errors that will end soon. */
 const retryLater = { "Retry-After": "1" };
 
 /**
- * An answer that is not a success.
+ * An error that is sent to the caller.
  *
  * @example
  * throw new Problem("conflict", "The project still has deployments. Remove them first.");
@@ -71,7 +71,7 @@ const retryLater = { "Retry-After": "1" };
 export class Problem extends Error {
   readonly code: ErrorCode;
   readonly details: readonly Detail[];
-  /** Response headers that belong to this error: `Allow`, or `Retry-After`, which every refusal for a moment has. */
+  /** Headers of the response: `Allow`, for example. `unavailable` and `rate_limited` always have `Retry-After`. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
@@ -81,7 +81,7 @@ export class Problem extends Error {
     headers: Readonly<Record<string, string>> = {},
     cause?: unknown,
   ) {
-    // Where a problem was thrown is of no interest, and a stack costs more than the rest of a refused request.
+    // The stack is not needed, and recording it costs more than the rest of a refused request.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(message, cause === undefined ? undefined : { cause });
@@ -97,16 +97,16 @@ export class Problem extends Error {
     return catalogue[this.code][0];
   }
 
-  /** The one error shape, as JSON text: `{"error": {"code", "message", "details"}}`. */
+  /** The body of the response, as JSON text: `{"error": {"code", "message", "details"}}`. */
   toText(): string {
     return JSON.stringify({ error: { code: this.code, message: this.message, details: this.details } });
   }
 }
 
-/** A fault of ours that whoever found it has logged already, once for many requests. */
+/** An error of the server that is already logged, once for many requests. */
 export class LoggedProblem extends Problem {}
 
-/** Whether an error means that the database or another service does not answer. The input is not at fault then. */
+/** Whether an error means that the database or another service does not respond, so the input is not the cause. */
 export function isUnavailable(error: unknown): error is Problem {
   return error instanceof Problem && error.code === "unavailable";
 }
@@ -116,7 +116,7 @@ export function validationError(field: string, issue: Issue, message: string): P
   return new Problem("validation_error", message, [{ field, issue }]);
 }
 
-/** A mistake of the person who declares, configures or runs Portico: one line, exit 1, no stack. */
+/** A mistake in declarations, settings or commands. It is printed as one line without a stack; the exit code is 1. */
 export class OperatorError extends Error {
   override readonly name = "OperatorError";
 }

@@ -40,12 +40,12 @@ export type Server = Pick<PorticoServer, "url" | "sandboxKey" | "listen" | "clos
 export type { ServerOptions } from "./server.ts";
 
 /**
- * Composes a server inside of your own process, for example in a test; it does not listen yet. In sandbox mode the
- * database is migrated. Neither the environment nor `portico.config.ts` is read, and nothing of the process is changed,
- * so that several servers can run beside each other.
+ * Composes a server in your own process, for example in a test; it does not listen yet. In sandbox mode the database is
+ * migrated. The environment and `portico.config.ts` are not read, and the process is not changed, so that several servers
+ * can run in it.
  *
  * @param options the settings of docs/reference/settings.md, each with its default
- * @throws Error for invalid settings or declarations, and for a database that cannot be opened
+ * @throws Error for invalid settings or declarations, or if the database cannot be opened
  * @example
  * const server = await createServer(app, { databaseUrl: "file:./test.db", port: 0 });
  * await server.listen();

@@ -27,9 +27,9 @@ import { secretsFor } from "./runtime/secrets.ts";
 import { authUrl, completeSettings, type Settings } from "./runtime/settings/settings.ts";
 import type { Store } from "./store/store.ts";
 
-/** The settings of a server, each with the default that docs/settings.md lists, and where its log is written. */
+/** The settings of a server, with the defaults of docs/reference/settings.md, and the destination of its log. */
 export interface ServerOptions extends Partial<Settings> {
-  /** Takes the log as JSON lines: `process.stdout`, for example. Without it nothing is logged. */
+  /** Receives the log as JSON lines: `process.stdout`, for example. Without it nothing is logged. */
   readonly log?: LogDestination;
 }
 
@@ -39,16 +39,16 @@ const closeIdleIntervalMs = 20;
 const mebibyte = 1024 * 1024;
 
 /**
- * Opens the database and composes a server, which does not listen yet. In sandbox mode the database is migrated. Neither
- * the environment nor `portico.config.ts` is read, and no process-level handler is installed, so that several servers can
- * run in one process.
+ * Opens the database and composes a server, which does not listen yet. In sandbox mode the database is migrated. The
+ * environment and `portico.config.ts` are not read, and no process-level handler is installed, so that several servers
+ * can run in one process.
  *
  * @example
  * const server = await createServer(app, { databaseUrl: "file:./test.db", port: 0 });
  * await server.listen();
  * await fetch(`${server.url}/healthz`);
  * await server.close();
- * @throws OperatorError for invalid settings or declarations, and for a database that cannot be opened
+ * @throws OperatorError for invalid settings or declarations, or if the database cannot be opened
  */
 export async function createServer(app: App, { log, ...values }: ServerOptions = {}): Promise<PorticoServer> {
   const assembly = composeApp(app, completeSettings(values, app.settings));
@@ -136,7 +136,7 @@ export class PorticoServer {
     return {
       ...{ app, settings, model, store, engine, secrets, urls, logger },
       report: (message, details) => logger.warn(details, message),
-      events: new EventFeed(store, (err) => logger.warn({ err }, "events cannot be read; it is tried again")),
+      events: new EventFeed(store, (err) => logger.warn({ err }, "events cannot be read; retrying")),
       oauth: { server, ...mountedAt(authUrl(settings, settings.publicUrl), settings.publicUrl) },
     };
   }
@@ -149,7 +149,7 @@ export class PorticoServer {
 
   /**
    * Listens, fills an empty sandbox and starts the periodic tasks.
-   * @throws OperatorError where the port is in use; the server is closed then
+   * @throws OperatorError if the port is in use; the server is then closed
    */
   async listen(): Promise<void> {
     try {
@@ -169,12 +169,12 @@ export class PorticoServer {
     const url = settings.port === 0 ? `http://${settings.host}:${port}` : settings.publicUrl;
     this.#url = url;
     this.#urls.resolve({ issuer: authUrl(settings, url), resource: url });
-    // After listening: the key of a start that then fails would never be shown.
+    // After listening: if the port is in use, the key would be stored but never shown.
     if (settings.mode === "sandbox") this.sandboxKey = await fillSandbox(app, engine, store, apiKeys);
     this.#modules!.startTasks();
   }
 
-  /** Writes the line that says where the server listens. */
+  /** Logs where the server listens. */
   logListening(): void {
     const { settings } = this.assembly;
     const { port } = this.#http!.server.address() as AddressInfo;
@@ -185,7 +185,7 @@ export class PorticoServer {
 
   /**
    * Accepts no more connections, waits at most 10 seconds for requests in progress, writes what is still in memory, and
-   * ends every timer, thread and connection of the server. Further calls wait for the first.
+   * ends every timer, thread and connection of the server. Further calls wait for the first one.
    */
   close(): Promise<void> {
     this.#closed ??= this.#close();

@@ -51,7 +51,7 @@ export class Arguments {
     return typeof value === "string" ? value : undefined;
   }
 
-  /** The value of a required option. @throws OperatorError where it is missing */
+  /** The value of a required option. @throws OperatorError if it is missing */
   required(name: string): string {
     const value = this.text(name)?.trim();
     if (value) return value;

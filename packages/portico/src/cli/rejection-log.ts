@@ -1,4 +1,4 @@
-// Rejections that nobody handled are logged within bounds: what callers can cause once they can cause many times.
+// Logs unhandled rejections at a limited rate: an error that a caller can cause once can be caused many times.
 
 import { inspect } from "node:util";
 import type { Logger } from "../http/logging/log.ts";

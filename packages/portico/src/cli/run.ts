@@ -31,7 +31,7 @@ const renamedCommands: Readonly<Record<string, string>> = {
  *
  * @param words what follows `portico`: `["key", "list", "--json"]`
  * @returns what to print; undefined for a command that continues to run
- * @throws OperatorError for a call or a project that is not valid
+ * @throws OperatorError for an invalid command line or project
  */
 export async function run(words: readonly string[], project: Project): Promise<string | undefined> {
   const [first, second] = words;

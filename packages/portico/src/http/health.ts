@@ -13,7 +13,7 @@ export function registerHealth(server: FastifyInstance, database: Database): voi
       await database.query(ping, undefined);
     } catch (error) {
       if (!(error instanceof LoggedProblem))
-        request.log.error({ requestId: request.id, err: error }, "the database does not answer");
+        request.log.error({ requestId: request.id, err: error }, "the database does not respond");
       throw new LoggedProblem("unavailable", "The database does not answer.");
     }
     return { status: "ok" };

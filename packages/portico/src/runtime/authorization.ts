@@ -1,4 +1,4 @@
-// The authorization server put together, and whoever verifies what it and another one give out.
+// Composes the authorization server, and the authentication of access tokens: its own and those of another issuer.
 
 import { OAuthClientLookup } from "../auth/clients/lookup.ts";
 import { systemCaller } from "../auth/system-caller.ts";
@@ -66,7 +66,7 @@ export function authorizationServer(
     changes,
     setEmail,
   );
-  const known = {
+  const dependencies = {
     users: userLookup,
     sessions,
     keySets: new RemoteKeySets(settings.mode === "sandbox"),
@@ -81,12 +81,12 @@ export function authorizationServer(
   };
   const brand = brandOf(app, settings);
   return new AuthorizationServer(
-    { ...known, records, keys, tokens, secrets, urls, brand, scopes: model.scopes },
+    { ...dependencies, records, keys, tokens, secrets, urls, brand, scopes: model.scopes },
     (error) => logger.error({ err: error }, "the authorization server failed"),
   );
 }
 
-/** Whoever verifies what is presented as a token: ours, and those of the other issuer that the settings name. */
+/** Authenticates access tokens: the server's own, and those of the issuer in PORTICO_INTROSPECTION_URL. */
 export function tokenAuthenticator(
   store: Store,
   settings: Settings,

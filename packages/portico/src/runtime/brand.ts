@@ -1,4 +1,4 @@
-// The brand of the pages from the settings, and from the file that they name.
+// The brand of the pages, from the settings and the logo file that they name.
 
 import { readFileSync, statSync } from "node:fs";
 import type { App } from "../declare/app.ts";
@@ -6,7 +6,7 @@ import { OperatorError } from "../errors.ts";
 import { type Brand, type Logo, logoOf, maxLogoBytes } from "../oauth/pages/brand.ts";
 import type { Settings } from "./settings/settings.ts";
 
-/** @throws OperatorError for a logo that cannot be read or is none */
+/** @throws OperatorError if the logo cannot be read or is not an image of an allowed type */
 export function brandOf(app: App, { pagesName, pagesColour, pagesLogo }: Settings): Brand {
   return {
     name: pagesName ?? app.name,

@@ -1,4 +1,4 @@
-// Loads what a project serves: the default export of its `portico.config.ts`.
+// Loads the app of a project: the default export of its `portico.config.ts`.
 
 import { existsSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
@@ -10,7 +10,7 @@ import type { Environment } from "./settings/settings.ts";
 
 const configFile = "portico.config.ts";
 
-/** Where a command runs: the folder of `portico.config.ts`, and the environment that settings are read from. */
+/** The folder of `portico.config.ts`, and the environment from which settings are read. */
 export interface Project {
   readonly folder: string;
   readonly environment: Environment;
@@ -30,7 +30,7 @@ export async function loadApp(folder: string): Promise<App> {
   );
 }
 
-/** What stops the file from being loaded is told in one line, with the place where it happened. */
+/** @throws OperatorError with one line that names the error and its position, if the file cannot be loaded */
 async function load(file: string): Promise<{ default?: unknown }> {
   const folder = dirname(file);
   try {
@@ -48,9 +48,9 @@ async function load(file: string): Promise<{ default?: unknown }> {
 }
 
 /**
- * Where loading failed, as `/path/file.ts:line:column`. Syntax errors and unknown imports begin with
- * `/path/file.ts:2`, or its URL, the source and a line with a caret below the column; other errors name it in their first frame
- * that is not Portico's own.
+ * The position at which loading failed, as `/path/file.ts:line:column`. The stack of a syntax error or an unknown import
+ * begins with `/path/file.ts:2` or its URL, followed by the source line and a caret under the column. Other errors have it
+ * in the first frame outside of Portico.
  */
 function locationOf(stack: string): string | undefined {
   const header = /^(?<file>(?:file:\/)?\/.+):(?<line>\d+)\n[\s\S]*?\n(?<indent> *)\^/.exec(stack)?.groups;

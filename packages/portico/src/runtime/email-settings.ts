@@ -2,6 +2,7 @@ import type { App } from "../declare/app.ts";
 import type { EmailSettings } from "../mail/message.ts";
 import type { Settings } from "./settings/settings.ts";
 
+/** The settings that all emails share. */
 export function emailSettings(app: App, { mode, publicUrl, smtpUrl }: Settings): EmailSettings {
   return {
     apiName: app.name,

@@ -1,4 +1,5 @@
-// A capability of the server, in a folder of its own with a `module.ts`; compose.ts lists the modules.
+// The interface of a module: a capability of the server, in a folder of its own with a `module.ts`. compose.ts lists all
+// modules.
 
 import type { OAuthUrls } from "../auth/tokens/oauth-urls.ts";
 import type { App } from "../declare/app.ts";
@@ -17,15 +18,15 @@ import type { OwnIndex, Table } from "../store/schema/ddl.ts";
 import type { Store } from "../store/store.ts";
 import type { Settings } from "./settings/settings.ts";
 
-/** What a module is created from. */
+/** The arguments of the functions that create modules. */
 export interface ModuleOptions {
   readonly app: App;
   readonly settings: Settings;
 }
 
-/** A module of a process that may serve or only run a command. Loading it loads nothing that only a server needs. */
+/** A module, in a process that serves or runs a command. `start` imports what only a server needs. */
 export interface Module {
-  /** Its tables that belong to no resource. */
+  /** Its tables, besides those of its resources. */
   readonly tables?: readonly Table[];
   /** Its indexes on the tables of resources. */
   readonly indexes?: readonly OwnIndex[];
@@ -56,11 +57,11 @@ export interface ServerContext extends ModuleOptions {
 export interface RunningModule extends Pick<HttpModule, "registerOpen" | "register"> {
   /** Started once the server listens. */
   readonly tasks?: readonly PeriodicWork[];
-  /** Rows that are deleted after a time. */
+  /** Deletes its old rows. */
   readonly retention?: readonly RetentionPolicy[];
-  /** Called for requests that were answered. */
+  /** Called for completed requests. */
   readonly recorders?: readonly RequestRecorder[];
-  /** Finishes work in progress. Called when the tasks have stopped, while the last requests are answered. */
+  /** Finishes work in progress. Called after the tasks have stopped, while the last requests are handled. */
   stop?(): Promise<void>;
   /** Writes what requests left in memory. Called after the last request. */
   flush?(): Promise<void>;

@@ -1,4 +1,4 @@
-// The parts that modules have in a running server: one list of tasks, one start, one stop.
+// The running parts of all modules: starts and stops their tasks together.
 
 import type { HttpModule } from "../http/http-module.ts";
 import type { RequestRecorder } from "../http/logging/request-log.ts";
@@ -33,7 +33,7 @@ export class RunningModules {
     for (const each of this.#tasks) each.start();
   }
 
-  /** Stops all tasks and finishes work in progress, while the last requests are answered. */
+  /** Stops all tasks and finishes work in progress, while the last requests are handled. */
   async stop(): Promise<void> {
     await Promise.all(this.#tasks.map((each) => each.stop()));
     await Promise.all(this.#modules.map((each) => each.stop?.()));

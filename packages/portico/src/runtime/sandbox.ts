@@ -1,4 +1,4 @@
-// The first start of a sandbox: a tenant, a user, rows to look at and a key that opens everything.
+// Fills a sandbox at its first start: a tenant, a user, the rows of `seed` and a key with all scopes.
 
 import { randomBytes } from "node:crypto";
 import type { ApiKeys } from "../auth/api-keys/resource.ts";
@@ -13,7 +13,7 @@ import type { Engine } from "../engine/engine.ts";
 import { OperatorError, Problem } from "../errors.ts";
 import type { Store } from "../store/store.ts";
 
-/** Fills an empty sandbox. @returns the key, which is shown this once; undefined where the sandbox is not empty */
+/** Fills an empty sandbox. @returns the key, which cannot be shown again; undefined if the sandbox is not empty */
 export async function fillSandbox(
   app: App,
   engine: Engine,
@@ -26,13 +26,13 @@ export async function fillSandbox(
     const tenant = await insertTenant(store, session, "Sandbox");
     const userModel = engine.rowsIn(session, systemCaller(model, tenant.id));
     const user = await userModel.create(users, { email: "ada@example.com", name: "Ada Lovelace" });
-    // Nobody needs to know it: a password is reset by email.
+    // A random password that nobody knows; the user can reset it by email.
     const password = await hashPassword(randomBytes(24).toString("base64url"));
     await setPassword(store, session, { tenantId: tenant.id, userId: user.id }, password);
     const rows = engine.rowsIn(session, systemCaller(model, tenant.id, user.id));
     await runSeed(app, rows);
     const key = await rows.create(apiKeys, { name: "First key", scopes: [everyScope] });
-    // The hook of the resource reveals the key in the answer to its creation.
+    // A hook of the resource adds the key to the result of `create`.
     return (key as { key?: string }).key;
   });
 }
@@ -46,7 +46,7 @@ async function runSeed({ seed }: App, rows: Rows): Promise<void> {
   }
 }
 
-/** What a person reads at the first start. */
+/** The text that is printed at the first start. */
 export function greeting(app: App, engine: Engine, url: string, key: string): string {
   const declared = app.resources.map(({ name }) => engine.model.resource.get(name)!);
   const example = declared.find(

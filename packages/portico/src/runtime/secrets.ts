@@ -1,4 +1,5 @@
-// The secret of a sandbox: made at the first start and kept beside the database, for its owner's eyes only.
+// The secret of a sandbox: generated at the first start, and stored next to the database in a file that only its owner can
+// read.
 
 import { randomBytes } from "node:crypto";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
@@ -8,12 +9,12 @@ import { databaseFile } from "../store/open.ts";
 import { createFolder } from "../store/sqlite/folder.ts";
 import type { Settings } from "./settings/settings.ts";
 
-/** The secrets to derive others from: those of the settings, or the sandbox's own. */
+/** The secrets from which all others are derived: PORTICO_SECRET, or the sandbox's own. */
 export function secretsFor(settings: Settings): readonly string[] {
   return settings.secrets ?? [sandboxSecret(secretFile(settings.databaseUrl))];
 }
 
-/** Beside an embedded database, or in `./data` where the database is elsewhere. */
+/** Next to a SQLite database; in `./data` for others. */
 function secretFile(databaseUrl: string): string {
   const file = databaseFile(databaseUrl);
   return file === undefined ? resolve("data/portico.secret") : `${file}.secret`;
@@ -22,7 +23,7 @@ function secretFile(databaseUrl: string): string {
 function sandboxSecret(file: string): string {
   try {
     createFolder(dirname(file));
-    // Of two processes that start at once, one makes the file and both read it.
+    // If two processes start at the same time, one creates the file and both read it.
     writeFileSync(file, randomBytes(32).toString("base64url"), { mode: 0o600, flag: "wx" });
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) {
@@ -32,5 +33,5 @@ function sandboxSecret(file: string): string {
   chmodSync(file, 0o600);
   const secret = readFileSync(file, "utf8").trim();
   if (secret.length >= 32) return secret;
-  throw new OperatorError(`the secret in ${file} is too short; remove the file to have a new one made`);
+  throw new OperatorError(`the secret in ${file} is too short; remove the file to generate a new one`);
 }

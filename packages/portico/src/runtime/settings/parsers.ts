@@ -9,7 +9,7 @@ import { isNetwork } from "../../net/client-address.ts";
 export type Parser<Value> = (text: string, name: string) => Value;
 
 export interface Sender {
-  /** Empty where only the address is shown. */
+  /** Empty to show only the address. */
   readonly name: string;
   readonly address: string;
 }
@@ -22,7 +22,7 @@ export function oneOf<const Choice extends string>(choices: readonly Choice[]): 
   };
 }
 
-/** `0` or `1`; also what a program that embeds the server writes, `true` or `false`. */
+/** `0` or `1`; `true` or `false` as a program that embeds the server passes it. */
 export const flag: Parser<boolean> = (text, name) => {
   if (/^(1|true)$/.test(text)) return true;
   if (/^(0|false)$/.test(text)) return false;
@@ -62,7 +62,7 @@ export const hostName: Parser<string> = (text, name) => {
   throw new OperatorError(`${name} is '${text}'; it must be an address or a name of this machine`);
 };
 
-/** A host as it is written in a URL: an IPv6 address in brackets. */
+/** A host as in a URL: an IPv6 address is put in brackets. */
 export function urlHost(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
@@ -120,7 +120,7 @@ export const networks: Parser<readonly string[]> = (text, name) => {
   throw new OperatorError(`${name} has '${invalid}'; write addresses or networks: 10.0.0.7,192.168.0.0/16`);
 };
 
-/** Origins are compared with what browsers send, character by character, so only that form is accepted. */
+/** Origins are compared with those that browsers send, so only that form is accepted. */
 export const origins: Parser<AllowedOrigins | undefined> = (text, name) => {
   if (text === "") return undefined;
   if (text === "*") return "*";

@@ -13,7 +13,7 @@ type Values = {
   readonly [Name in SettingName]: Table[Name]["parse"] extends Parser<infer Value> ? Value : never;
 };
 
-/** The value of each setting, parsed and checked. */
+/** The values of all settings, parsed and checked. */
 export interface Settings extends Values {
   /** {base_url}, without a slash at the end. */
   readonly publicUrl: string;
@@ -27,7 +27,7 @@ const entries = Object.entries(table) as unknown as readonly (readonly [SettingN
  * Reads the settings of `portico serve` and of every command.
  *
  * @param environment by variable, as the defaults: `{ PORT: "8080" }`; an empty text counts as not set
- * @param defaults those of the app, in `portico.config.ts`
+ * @param defaults of the app, in `portico.config.ts`
  * @throws OperatorError naming the variable, its text and what is allowed
  */
 export function readSettings(environment: Environment, defaults: Environment = {}): Settings {
@@ -37,7 +37,7 @@ export function readSettings(environment: Environment, defaults: Environment = {
 /**
  * Checks the settings of a server that a program embeds; the environment is not read.
  *
- * @param values by their names in the table; those left out or undefined have their defaults
+ * @param values by their names in the table; missing and undefined ones have their defaults
  * @throws OperatorError naming the setting, its value and what is allowed
  */
 export function completeSettings(values: Partial<Settings>, defaults: Environment): Settings {
@@ -49,7 +49,7 @@ export function completeSettings(values: Partial<Settings>, defaults: Environmen
   }, defaults);
 }
 
-/** @param textOf the text of a setting, undefined where it is not set, and the name to report */
+/** @param textOf returns the text of a setting, undefined if it is not set, and the name to report */
 function settingsFrom(
   textOf: (setting: Setting<unknown>, key: SettingName) => readonly [string | undefined, string],
   defaults: Environment,
@@ -79,7 +79,7 @@ export function authUrl(settings: Settings, publicUrl: string): string {
   return settings.authUrl ?? `${publicUrl}/oauth`;
 }
 
-/** How much one GraphQL operation may request. */
+/** The limits of a GraphQL operation. */
 export function graphqlLimitsOf(settings: Settings): GraphqlLimits {
   return {
     ...standardLimits,
@@ -90,7 +90,7 @@ export function graphqlLimitsOf(settings: Settings): GraphqlLimits {
   };
 }
 
-/** Where tokens of another issuer are introspected, if anywhere. @throws OperatorError for incomplete settings */
+/** The introspection of another issuer's tokens, if configured. @throws OperatorError for incomplete settings */
 export function introspectionOf(
   settings: Values,
 ): (Introspection & { readonly tenantId: string | undefined }) | undefined {

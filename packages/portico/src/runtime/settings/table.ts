@@ -36,7 +36,7 @@ export interface Setting<Value> {
   readonly default: string;
   /** Markdown for the documentation. */
   readonly description: string;
-  /** What the documentation shows in place of `default`: Markdown. */
+  /** Markdown that the documentation shows instead of `default`. */
   readonly defaultDescription?: string;
   /** The text of a value; `String(value)` unless set. */
   format?(value: NonNullable<Value>): string;
@@ -257,7 +257,7 @@ export const table = {
     default: "",
     defaultDescription: "`#0b57d0`; in dark mode `#8ab4f8`",
     description:
-      "the colour of their buttons and links: `#` and six hexadecimal digits. Where text would be unreadable it is made darker, in dark mode lighter",
+      "the colour of their buttons and links: `#` and six hexadecimal digits. It is darkened, in dark mode lightened, until text is readable",
   }),
   pagesLogo: setting({
     name: "PORTICO_PAGES_LOGO",
