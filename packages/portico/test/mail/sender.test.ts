@@ -161,7 +161,7 @@ onEachDatabase("the sender", (database) => {
   });
 
   test("two senders on one database send each email once, five at a time", async () => {
-    const server = await MailServer.start({ hesitate: () => sleep(5) });
+    const server = await MailServer.start({ delay: () => sleep(5) });
     const otherStore = await openStore(mailing.workspace.databaseUrl);
     try {
       const count = 60;
@@ -197,7 +197,7 @@ onEachDatabase("the sender", (database) => {
       }
       await gate.promise;
     };
-    const server = await MailServer.start({ hesitate });
+    const server = await MailServer.start({ delay: hesitate });
     try {
       const quick = await mailing.write("quick@example.com");
       const first = await mailing.sender(server.url);

@@ -8,14 +8,7 @@ import axe, { type AxeResults } from "axe-core";
 import type { Page } from "playwright-core";
 import { foreignHosts, inChromium, type Seen, withAuthenticator } from "../support/chromium.ts";
 import { emailTo, linkIn } from "../support/emails.ts";
-import {
-  authorizeUrl,
-  makeClient,
-  makePerson,
-  type OAuthClientMade,
-  type Person,
-  post,
-} from "../support/oauth.ts";
+import { authorizeUrl, type CreatedClient, makeClient, makeUser, post, type User } from "../support/oauth.ts";
 import { serve } from "../support/scenario.ts";
 import { allow, application, fillInSignIn } from "./application.ts";
 
@@ -24,15 +17,15 @@ const looks = (["light", "dark"] as const).flatMap((colorScheme) =>
 );
 
 inChromium("appearance", (chromium) => {
-  let user: Person;
-  let client: OAuthClientMade;
+  let user: User;
+  let client: CreatedClient;
   const back = application();
   const scope = "openid profile email offline_access posts:read posts:write";
   // Passkeys require a host name.
   const server = serve("sqlite", {
     env: { HOST: "localhost" },
     prepare: async (server) => {
-      user = await makePerson(server, "grace@example.com");
+      user = await makeUser(server, "grace@example.com");
       const words = ["--type", "public", "--grant-types", "authorization_code,device_code,refresh_token"];
       const scopes = ["--scopes", scope.replaceAll(" ", ",")];
       client = await makeClient(server, ...words, ...scopes, "--redirect-uri", back.callback);

@@ -5,7 +5,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before } from "node:test";
 import type { Page } from "playwright-core";
-import { type Person, password } from "../support/oauth.ts";
+import { password, type User } from "../support/oauth.ts";
 
 export class Application {
   readonly #server: Server;
@@ -58,7 +58,7 @@ export function application(): Application {
   return application;
 }
 
-export async function fillInSignIn(page: Page, { email }: Person, typed = password): Promise<void> {
+export async function fillInSignIn(page: Page, { email }: User, typed = password): Promise<void> {
   await page.getByLabel("Email address").fill(email);
   await page.getByLabel("Password").fill(typed);
   await page.getByRole("button", { name: "Sign in", exact: true }).click();

@@ -4,18 +4,18 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as openid from "openid-client";
 import { foreignHosts, inChromium } from "../support/chromium.ts";
-import { makeClient, makePerson, type Person } from "../support/oauth.ts";
+import { makeClient, makeUser, type User } from "../support/oauth.ts";
 import { serve } from "../support/scenario.ts";
 import { allow, fillInSignIn } from "./application.ts";
 
 const scope = "openid posts:read";
 
 inChromium("devices", (chromium) => {
-  let user: Person;
+  let user: User;
   let config: openid.Configuration;
   const server = serve("sqlite", {
     prepare: async (server) => {
-      user = await makePerson(server, "grace@example.com");
+      user = await makeUser(server, "grace@example.com");
       const words = ["--type", "public", "--grant-types", "device_code", "--scopes", scope.replace(" ", ",")];
       const { clientId } = await makeClient(server, ...words);
       config = await openid.discovery(new URL(`${server.url}/oauth`), clientId, undefined, openid.None(), {

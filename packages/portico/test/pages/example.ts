@@ -8,16 +8,16 @@ import { after, before } from "node:test";
 import type { Page } from "playwright-core";
 import { blocksOf, readDocument } from "../support/document.ts";
 import { freePort } from "../support/free-port.ts";
-import type { Person } from "../support/oauth.ts";
-import { Served } from "../support/scenario.ts";
+import type { User } from "../support/oauth.ts";
+import { TestServer } from "../support/scenario.ts";
 import { type Environment, makeWorkspace, Portico, projectFolder } from "../support/server.ts";
 import { allow, fillInSignIn } from "./application.ts";
 
 export class Example {
-  readonly server = new Served();
+  readonly server = new TestServer();
   /** Its first page; this, the person and the password are known once the suite has begun. */
   url!: string;
-  user!: Person;
+  user!: User;
   password!: string;
   readonly #folder: string;
   readonly #shownPort: string;

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Page, Request } from "playwright-core";
 import { type Chromium, foreignHosts, inChromium } from "../support/chromium.ts";
-import type { Served } from "../support/scenario.ts";
+import type { TestServer } from "../support/scenario.ts";
 import { fillInSignIn } from "./application.ts";
 import { type Example, example } from "./example.ts";
 
@@ -109,7 +109,7 @@ function bearerOf(requests: readonly Request[]): string | undefined {
 }
 
 /** A revoked token is refused within a second. */
-async function hasEnded(server: Served, authorization: string | undefined): Promise<void> {
+async function hasEnded(server: TestServer, authorization: string | undefined): Promise<void> {
   const key = authorization!.replace("Bearer ", "");
   for (const until = Date.now() + 2_000; Date.now() < until; )
     if ((await server.request("/posts", { key })).status === 401) return;

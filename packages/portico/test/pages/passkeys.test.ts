@@ -4,21 +4,21 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
 import { inChromium, withAuthenticator } from "../support/chromium.ts";
-import { authorizeUrl, makeClient, makePerson, type OAuthClientMade, type Person } from "../support/oauth.ts";
+import { authorizeUrl, type CreatedClient, makeClient, makeUser, type User } from "../support/oauth.ts";
 import { serve } from "../support/scenario.ts";
 import { onEachDatabase } from "../support/server.ts";
 import { allow, application, fillInSignIn } from "./application.ts";
 
 inChromium("passkeys", (chromium) => {
   onEachDatabase("passkeys", (database) => {
-    let user: Person;
-    let client: OAuthClientMade;
+    let user: User;
+    let client: CreatedClient;
     const back = application();
     // Passkeys require a host name.
     const server = serve(database, {
       env: { HOST: "localhost" },
       prepare: async (server) => {
-        user = await makePerson(server, "grace@example.com");
+        user = await makeUser(server, "grace@example.com");
         client = await makeClient(server, "--type", "public", "--redirect-uri", back.callback);
       },
     });

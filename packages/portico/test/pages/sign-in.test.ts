@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as openid from "openid-client";
 import { type Chromium, foreignHosts, inChromium } from "../support/chromium.ts";
-import { makeClient, makePerson, type Person, password } from "../support/oauth.ts";
-import { type Served, serve } from "../support/scenario.ts";
+import { makeClient, makeUser, password, type User } from "../support/oauth.ts";
+import { serve, type TestServer } from "../support/scenario.ts";
 import { type DatabaseName, onEachDatabase } from "../support/server.ts";
 import { allow, application, fillInSignIn } from "./application.ts";
 
@@ -16,12 +16,12 @@ inChromium("sign-in", (chromium) => {
 });
 
 function signIn(chromium: Chromium, database: DatabaseName): void {
-  let user: Person;
+  let user: User;
   const back = application();
   const elsewhere = application();
   const server = serve(database, {
     prepare: async (server) => {
-      user = await makePerson(server, "grace@example.com");
+      user = await makeUser(server, "grace@example.com");
     },
   });
 
@@ -45,7 +45,7 @@ function signIn(chromium: Chromium, database: DatabaseName): void {
 
   test("signing in as another user in the same browser works, and signs the first one out", async () => {
     const { tenant } = await server.command("tenant", "create", "--name", "Elsewhere");
-    const mallory = await makePerson(server, "mallory@example.com", "--tenant", tenant.id);
+    const mallory = await makeUser(server, "mallory@example.com", "--tenant", tenant.id);
     const first = await openIdClient(server, back.callback);
     const second = await openIdClient(server, back.callback, "--first-party", "--tenant", tenant.id);
     await chromium.visit(async (page, { faults }) => {
@@ -143,7 +143,7 @@ function signIn(chromium: Chromium, database: DatabaseName): void {
 }
 
 /** An application that keeps a secret, and one request of it. */
-async function openIdClient(server: Served, redirectUri: string, ...more: string[]) {
+async function openIdClient(server: TestServer, redirectUri: string, ...more: string[]) {
   const words = ["--type", "confidential", "--redirect-uri", redirectUri, ...more];
   const { clientId, clientSecret } = await makeClient(
     server,

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openReader } from "./database-reader.ts";
-import type { Served } from "./scenario.ts";
+import type { TestServer } from "./scenario.ts";
 
 export interface StoredEmail {
   readonly to: string;
@@ -14,7 +14,7 @@ export interface StoredEmail {
 }
 
 /** The emails of a kind to an address, newest first. */
-export async function emailsTo({ workspace }: Served, to: string, kind: string): Promise<StoredEmail[]> {
+export async function emailsTo({ workspace }: TestServer, to: string, kind: string): Promise<StoredEmail[]> {
   const reader = openReader(workspace.databaseUrl);
   try {
     const rows = await reader.rows('select "to", kind, subject, text, html from mails order by id desc');
@@ -27,9 +27,9 @@ export async function emailsTo({ workspace }: Served, to: string, kind: string):
 }
 
 /** Waits until there are `count` such emails. @returns the newest */
-export async function emailTo(served: Served, to: string, kind: string, count = 1): Promise<StoredEmail> {
+export async function emailTo(server: TestServer, to: string, kind: string, count = 1): Promise<StoredEmail> {
   for (const until = Date.now() + 15_000; Date.now() < until; await sleep(100)) {
-    const emails = await emailsTo(served, to, kind);
+    const emails = await emailsTo(server, to, kind);
     if (emails.length >= count) return emails[0]!;
   }
   assert.fail(`no mail ${kind} to ${to}`);

@@ -6,27 +6,31 @@ import type { RecordOf } from "../../src/declare/record.ts";
 import { openStore } from "../../src/store/open.ts";
 import { compile, parameter } from "../../src/store/statement.ts";
 import { openReader } from "./database-reader.ts";
-import type { Served } from "./scenario.ts";
+import type { TestServer } from "./scenario.ts";
 import type { RequestOptions, Workspace } from "./server.ts";
 
-export type MadeKey = RecordOf<ApiKeys> & { readonly key: string; readonly warning: string };
+export type CreatedKey = RecordOf<ApiKeys> & { readonly key: string; readonly warning: string };
 
 export const dayMs = 86_400_000;
 export const inDays = (days: number): string => new Date(Date.now() + days * dayMs).toISOString();
 
 /** Creates a key, by default with the scope `posts:read`. */
-export function makeKey(served: Served, body: object = {}, options?: RequestOptions): Promise<MadeKey> {
-  return served.create("/v1/api-keys", { name: "Made", scopes: ["posts:read"], ...body }, options);
+export function makeKey(
+  server: TestServer,
+  body: object = {},
+  options?: RequestOptions,
+): Promise<CreatedKey> {
+  return server.create("/v1/api-keys", { name: "Made", scopes: ["posts:read"], ...body }, options);
 }
 
 /** The key as its tenant reads it. */
-export async function readKey(served: Served, id: string): Promise<RecordOf<ApiKeys>> {
-  return (await served.request(`/v1/api-keys/${id}`)).body;
+export async function readKey(server: TestServer, id: string): Promise<RecordOf<ApiKeys>> {
+  return (await server.request(`/v1/api-keys/${id}`)).body;
 }
 
 /** Whether a request with the key is accepted. */
-export async function opens(served: Served, key: string, path = "/posts?limit=1"): Promise<boolean> {
-  const { status, text } = await served.request(path, { key });
+export async function opens(server: TestServer, key: string, path = "/posts?limit=1"): Promise<boolean> {
+  const { status, text } = await server.request(path, { key });
   if (status === 200) return true;
   if (status === 401) return false;
   throw new Error(`the key is neither accepted nor invalid: ${status} ${text}`);

@@ -18,7 +18,7 @@ export interface MailServerOptions {
   /** @returns the status to reject a recipient with, such as 550 or 451; undefined to accept */
   readonly refuse?: (address: string) => number | undefined;
   /** Delays the acceptance of an email that was received completely. */
-  readonly hesitate?: () => Promise<void>;
+  readonly delay?: () => Promise<void>;
   readonly port?: number;
   readonly login?: { readonly user: string; readonly password: string };
 }
@@ -61,7 +61,7 @@ export class MailServer {
     return new Promise((resolve) => this.#server.close(() => resolve()));
   }
 
-  #smtpOptions({ refuse, hesitate, login }: MailServerOptions): SMTPServerOptions {
+  #smtpOptions({ refuse, delay, login }: MailServerOptions): SMTPServerOptions {
     let connections = 0;
     return {
       authOptional: login === undefined,
@@ -94,7 +94,7 @@ export class MailServer {
           const [headers, parts] = parseMessage(raw);
           const from = envelope.mailFrom === false ? "" : envelope.mailFrom.address;
           this.received.push({ to: envelope.rcptTo[0]!.address, from, headers, parts, raw });
-          await hesitate?.();
+          await delay?.();
           callback();
         });
       },

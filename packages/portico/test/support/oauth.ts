@@ -4,27 +4,27 @@ import assert from "node:assert/strict";
 import { hash, randomBytes } from "node:crypto";
 import { parseArgs } from "node:util";
 import { Browser, type Shown } from "./browser.ts";
-import type { Served } from "./scenario.ts";
+import type { TestServer } from "./scenario.ts";
 import type { Answer } from "./server.ts";
 
 export const password = "correct horse battery";
 export const callback = "https://app.example.com/callback";
 const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
 
-export interface OAuthClientMade {
+export interface CreatedClient {
   readonly id: string;
   readonly clientId: string;
   readonly clientSecret?: string;
 }
 
-export interface Person {
+export interface User {
   readonly id: string;
   readonly email: string;
 }
 
-export async function makePerson(served: Served, email: string, ...words: string[]): Promise<Person> {
+export async function makeUser(server: TestServer, email: string, ...words: string[]): Promise<User> {
   const call = ["user", "create", "--name", "Grace Hopper", "--email", email, "--password", password];
-  const { user } = await served.command(...call, ...words);
+  const { user } = await server.command(...call, ...words);
   return user;
 }
 
@@ -40,21 +40,21 @@ const clientOptions = {
 /**
  * Creates a client from the options of `portico client create`, through the API where possible, which starts no process.
  */
-export async function makeClient(served: Served, ...words: string[]): Promise<OAuthClientMade> {
-  if (words.includes("--tenant") || !words.includes("--scopes") || served.portico.key === "")
-    return served.command("client", "create", "--name", "Planner", ...words);
+export async function makeClient(server: TestServer, ...words: string[]): Promise<CreatedClient> {
+  if (words.includes("--tenant") || !words.includes("--scopes") || server.portico.key === "")
+    return server.command("client", "create", "--name", "Planner", ...words);
   const { values } = parseArgs({ args: words, options: clientOptions });
-  const given = values as Readonly<Record<string, string | undefined>>;
-  const grantTypes = given["grant-types"]?.split(",");
-  return served.create("/v1/oauth-clients", {
+  const options = values as Readonly<Record<string, string | undefined>>;
+  const grantTypes = options["grant-types"]?.split(",");
+  return server.create("/v1/oauth-clients", {
     name: "Planner",
-    type: given["type"],
-    scopes: given["scopes"]!.split(","),
+    type: options["type"],
+    scopes: options["scopes"]!.split(","),
     grantTypes: grantTypes?.map((name) => (name === "device_code" ? deviceGrant : name)),
     redirectUris: values["redirect-uri"],
-    authMethod: given["auth-method"],
-    jwks: given["jwks"] && JSON.parse(given["jwks"]),
-    jwksUri: given["jwks-uri"],
+    authMethod: options["auth-method"],
+    jwks: options["jwks"] && JSON.parse(options["jwks"]),
+    jwksUri: options["jwks-uri"],
     requiresConsent: values["first-party"] ? false : undefined,
     mayIntrospect: values["resource-server"],
   });
@@ -62,14 +62,14 @@ export async function makeClient(served: Served, ...words: string[]): Promise<OA
 
 /** The client of a single-page application. */
 export function makePublicClient(
-  served: Served,
+  server: TestServer,
   scopes: string,
   ...words: string[]
-): Promise<OAuthClientMade> {
-  return makeClient(served, "--type", "public", "--redirect-uri", callback, "--scopes", scopes, ...words);
+): Promise<CreatedClient> {
+  return makeClient(server, "--type", "public", "--redirect-uri", callback, "--scopes", scopes, ...words);
 }
 
-export interface Asked {
+export interface AuthorizationRequest {
   readonly verifier: string;
   readonly state: string;
   readonly url: string;
@@ -77,11 +77,11 @@ export interface Asked {
 
 /** The URL that an application sends a user to. A change to null removes the parameter. */
 export function authorizeUrl(
-  served: Served,
-  { clientId }: OAuthClientMade,
+  server: TestServer,
+  { clientId }: CreatedClient,
   scope: string,
   changes: Readonly<Record<string, string | null>> = {},
-): Asked {
+): AuthorizationRequest {
   const verifier = randomBytes(32).toString("base64url");
   const state = randomBytes(8).toString("hex");
   const parameters = {
@@ -94,15 +94,15 @@ export function authorizeUrl(
     code_challenge_method: "S256",
     ...changes,
   };
-  const given = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== null);
-  return { verifier, state, url: `${served.url}/oauth/authorize?${new URLSearchParams(given)}` };
+  const query = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== null);
+  return { verifier, state, url: `${server.url}/oauth/authorize?${new URLSearchParams(query)}` };
 }
 
 /** Signs in and consents. @returns the redirect to the application */
 export async function signInAndAllow(
   browser: Browser,
   url: string,
-  { email }: Person,
+  { email }: User,
   presented: string = password,
 ): Promise<URL> {
   let shown = await browser.follow(url);
@@ -118,12 +118,12 @@ export function redirectOf(shown: Shown): URL {
 }
 
 export async function post(
-  served: Pick<Served, "url">,
+  server: Pick<TestServer, "url">,
   path: string,
   fields: Readonly<Record<string, string>>,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Answer> {
-  const response = await fetch(`${served.url}/oauth${path}`, {
+  const response = await fetch(`${server.url}/oauth${path}`, {
     method: "POST",
     body: new URLSearchParams(fields),
     headers: { ...headers },
@@ -138,20 +138,20 @@ export async function post(
   };
 }
 
-export function basic({ clientId, clientSecret = "" }: OAuthClientMade): Record<string, string> {
+export function basic({ clientId, clientSecret = "" }: CreatedClient): Record<string, string> {
   return { authorization: `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString("base64")}` };
 }
 
 /** A new authorization code, in the form fields that redeem it. */
 export async function obtainCode(
-  served: Served,
-  client: OAuthClientMade,
-  person: Person,
+  server: TestServer,
+  client: CreatedClient,
+  user: User,
   scope: string,
   presented: string = password,
 ): Promise<Record<string, string>> {
-  const { url, verifier } = authorizeUrl(served, client, scope);
-  const redirect = await signInAndAllow(new Browser(), url, person, presented);
+  const { url, verifier } = authorizeUrl(server, client, scope);
+  const redirect = await signInAndAllow(new Browser(), url, user, presented);
   const code = redirect.searchParams.get("code");
   assert.ok(code, redirect.href);
   return {
@@ -165,13 +165,13 @@ export async function obtainCode(
 
 /** The tokens of a public client for a user. */
 export async function obtainTokens(
-  served: Served,
-  client: OAuthClientMade,
-  person: Person,
+  server: TestServer,
+  client: CreatedClient,
+  user: User,
   scope: string,
   presented: string = password,
 ): Promise<Answer["body"]> {
-  const answer = await post(served, "/token", await obtainCode(served, client, person, scope, presented));
+  const answer = await post(server, "/token", await obtainCode(server, client, user, scope, presented));
   assert.equal(answer.status, 200, answer.text);
   return answer.body;
 }

@@ -18,7 +18,7 @@ import {
 } from "./server.ts";
 
 /** The server of a suite, started before its first test and stopped after its last. */
-export class Served<Server extends Portico = Portico> {
+export class TestServer<Server extends Portico = Portico> {
   /** Set before the first test. */
   portico!: Server;
   workspace!: Workspace;
@@ -48,11 +48,11 @@ export interface ServeOptions<Server extends Portico = Portico> {
   readonly env?: Environment;
   readonly cwd?: string;
   /** Prepares what all tests of the suite use. */
-  readonly prepare?: (served: Served<Server>) => Promise<void>;
+  readonly prepare?: (server: TestServer<Server>) => Promise<void>;
 }
 
 /** Starts a server inside this process, on an empty database, for all tests of the enclosing suite. */
-export function serve(database: DatabaseName, options: ServeOptions = {}): Served {
+export function serve(database: DatabaseName, options: ServeOptions = {}): TestServer {
   return serveWith(Portico.start, database, options);
 }
 
@@ -60,7 +60,7 @@ export function serve(database: DatabaseName, options: ServeOptions = {}): Serve
 export function serveProcess(
   database: DatabaseName,
   options: ServeOptions<PorticoProcess> = {},
-): Served<PorticoProcess> {
+): TestServer<PorticoProcess> {
   return serveWith(PorticoProcess.start, database, options);
 }
 
@@ -68,18 +68,18 @@ function serveWith<Server extends Portico>(
   start: (workspace: Workspace, options: StartOptions) => Promise<Server>,
   database: DatabaseName,
   { prepare, ...options }: ServeOptions<Server>,
-): Served<Server> {
-  const served = new Served<Server>();
+): TestServer<Server> {
+  const server = new TestServer<Server>();
   before(async () => {
-    served.workspace = await makeWorkspace(database);
-    served.portico = await start(served.workspace, options);
-    await prepare?.(served);
+    server.workspace = await makeWorkspace(database);
+    server.portico = await start(server.workspace, options);
+    await prepare?.(server);
   });
   after(async () => {
-    await served.portico?.stop();
-    await served.workspace?.remove();
+    await server.portico?.stop();
+    await server.workspace?.remove();
   });
-  return served;
+  return server;
 }
 
 /** Runs a command that must succeed. @returns the object that `--json` prints */
@@ -140,11 +140,11 @@ export interface Scenario extends RequestOptions, Omit<Expected, "body" | "heade
 }
 
 /** Declares one test for each scenario. */
-export function scenarios(served: Served, table: readonly Scenario[]): void {
+export function scenarios(server: TestServer, table: readonly Scenario[]): void {
   for (const { fact, path, status, code, details, message, answer, answerHeaders, ...options } of table) {
     test(fact, async () => {
-      const found = await served.request(typeof path === "string" ? path : await path(), options);
-      expectAnswer(found, {
+      const response = await server.request(typeof path === "string" ? path : await path(), options);
+      expectAnswer(response, {
         status,
         ...(code && { code }),
         ...(details && { details }),
@@ -164,9 +164,9 @@ export function expectAnswer(answer: Answer, expected: Expected): void {
   if (expected.message) assert.match(answer.body.error.message, expected.message);
   if (expected.body) assert.partialDeepStrictEqual(answer.body, expected.body);
   for (const [name, value] of Object.entries(expected.headers ?? {})) {
-    const found = answer.headers.get(name);
-    if (value instanceof RegExp) assert.match(found ?? "", value, name);
-    else assert.equal(found, value, name);
+    const actual = answer.headers.get(name);
+    if (value instanceof RegExp) assert.match(actual ?? "", value, name);
+    else assert.equal(actual, value, name);
   }
 }
 
@@ -205,7 +205,7 @@ export function exchange(url: string, bytes: string | Uint8Array, timeoutMs = 5_
   });
 }
 
-/** Parses a raw HTTP response into the same shape as `Served.request` returns. */
+/** Parses a raw HTTP response into the same shape as `TestServer.request` returns. */
 export function parseAnswer(received: string): Answer {
   const end = received.indexOf("\r\n\r\n");
   const [statusLine = "", ...lines] = received.slice(0, end).split("\r\n");

@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import postgres from "postgres";
-import type { Served } from "./scenario.ts";
+import type { TestServer } from "./scenario.ts";
 
 /**
  * Makes a change commit after a request has read the database, and before the request writes: a lock holds its
@@ -12,7 +12,7 @@ import type { Served } from "./scenario.ts";
  * and the change does not write.
  */
 export async function changeDuringRequest<Change, Response>(
-  { workspace: { databaseUrl } }: Served,
+  { workspace: { databaseUrl } }: TestServer,
   change: () => Promise<Change>,
   request: () => Promise<Response>,
 ): Promise<[Change, Response]> {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Expected, expectAnswer, type Served, serve } from "../../support/scenario.ts";
+import { type Expected, expectAnswer, serve, type TestServer } from "../../support/scenario.ts";
 import { onEachDatabase, portico } from "../../support/server.ts";
 
 interface Made {
@@ -11,7 +11,7 @@ interface Made {
 }
 
 /** The operator makes a key. */
-async function make(server: Served, quota?: string): Promise<Made> {
+async function make(server: TestServer, quota?: string): Promise<Made> {
   const scopes = ["--scopes", "keys:read,keys:manage"];
   const own = quota === undefined ? [] : ["--rate-limit", quota];
   return (await server.command("key", "create", "--name", "x", ...scopes, ...own)) as unknown as Made;

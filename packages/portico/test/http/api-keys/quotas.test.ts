@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expectAnswer, type Served, scenarios, serve } from "../../support/scenario.ts";
+import { expectAnswer, scenarios, serve, type TestServer } from "../../support/scenario.ts";
 import { type Answer, onEachDatabase } from "../../support/server.ts";
 
 const unknownKey = `sk_test_${"-".repeat(43)}`;
@@ -22,7 +22,7 @@ onEachDatabase("quotas", (database) => {
 });
 
 /** A key with a quota of its own, of which one request comes back in an hour. */
-async function makeKey(server: Served, limit: number, ...more: string[]): Promise<string> {
+async function makeKey(server: TestServer, limit: number, ...more: string[]): Promise<string> {
   const own = ["--rate-limit", String(limit), "--rate-window", String(limit * 3_600)];
   const created = await server.command(
     "key",
@@ -37,7 +37,7 @@ async function makeKey(server: Served, limit: number, ...more: string[]): Promis
   return created.key;
 }
 
-function headers(server: Served): void {
+function headers(server: TestServer): void {
   test("every response to an authenticated caller has the quota, the rest and the reset time", async () => {
     const key = await makeKey(server, 5);
     for (const [left, seconds] of [
@@ -94,7 +94,7 @@ function headers(server: Served): void {
   });
 }
 
-function refusals(server: Served): void {
+function refusals(server: TestServer): void {
   test("a request beyond the quota is 429 with whole seconds in Retry-After, and has no effect", async () => {
     const key = await makeKey(server, 1, "--scopes", "posts:read,posts:write");
     expectAnswer(await server.request("/posts", { key, body: { title: "first" } }), { status: 201 });
@@ -171,7 +171,7 @@ function refusals(server: Served): void {
   });
 }
 
-function uncounted(server: Served): void {
+function uncounted(server: TestServer): void {
   const none = { ratelimit: null, "ratelimit-policy": null };
   scenarios(server, [
     { fact: "the health of the process is not counted", path: "/healthz", status: 200, answerHeaders: none },
@@ -208,7 +208,7 @@ function uncounted(server: Served): void {
   });
 }
 
-function failedAuthentication(server: Served): void {
+function failedAuthentication(server: TestServer): void {
   const wrong: readonly Record<string, string>[] = [
     { authorization: `Bearer ${unknownKey}` },
     { "x-api-key": unknownKey },

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openReader } from "../../support/database-reader.ts";
-import { type MadeKey, makeKey, opens, readKey } from "../../support/keys.ts";
+import { type CreatedKey, makeKey, opens, readKey } from "../../support/keys.ts";
 import { expectAnswer, makeTenant, serve } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
 
@@ -14,7 +14,7 @@ onEachDatabase("revocation of many API keys", (database) => {
     users += 1;
     return (await server.create("/users", { name: "U", email: `u${users}@example.com` })).id;
   };
-  const many = (count: number, body: object): Promise<MadeKey[]> =>
+  const many = (count: number, body: object): Promise<CreatedKey[]> =>
     Promise.all(Array.from({ length: count }, () => makeKey(server, body)));
   const statusesOf = async (ownerId: string): Promise<Record<string, number>> => {
     const statuses: Record<string, number> = {};

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { inDays, type MadeKey, makeKey, opens, readKey, setTime } from "../../support/keys.ts";
+import { type CreatedKey, inDays, makeKey, opens, readKey, setTime } from "../../support/keys.ts";
 import { expectAnswer, serve } from "../../support/scenario.ts";
 import { onEachDatabase, PorticoProcess } from "../../support/server.ts";
 
@@ -13,7 +13,7 @@ onEachDatabase("the state of an API key", (database) => {
     const { body } = await server.request(`/v1/api-keys?status=${status}&ownerId=${ownerId}`);
     return body.data.map(({ id }: { id: string }) => id);
   };
-  const revoke = ({ id }: MadeKey) => server.request(`/v1/api-keys/${id}`, { method: "DELETE" });
+  const revoke = ({ id }: CreatedKey) => server.request(`/v1/api-keys/${id}`, { method: "DELETE" });
 
   test("a key begins to expire soon seven days before its end", async () => {
     const created = [

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TestSocket } from "../../support/graphql/web-socket.ts";
-import { type Served, serveProcess } from "../../support/scenario.ts";
+import { serveProcess, type TestServer } from "../../support/scenario.ts";
 import { onOneDatabase, type PorticoProcess } from "../../support/server.ts";
 
 const mebibyte = 1024 * 1024;
@@ -19,7 +19,7 @@ onOneDatabase("back pressure of WebSockets", (database) => {
   describe("after connection_init", () => afterInitialisation(server));
 });
 
-function beforeInitialisation(server: Served<PorticoProcess>): void {
+function beforeInitialisation(server: TestServer<PorticoProcess>): void {
   const text = (length: number): string =>
     JSON.stringify({ type: "ping", payload: { x: "x".repeat(length) } });
 
@@ -39,7 +39,7 @@ function beforeInitialisation(server: Served<PorticoProcess>): void {
     });
 }
 
-function afterInitialisation(server: Served<PorticoProcess>): void {
+function afterInitialisation(server: TestServer<PorticoProcess>): void {
   test("pings of a client that does not read wait in the client, and are answered once it reads", async () => {
     const socket = await TestSocket.ready(server.portico);
     const before = residentMib(server);
@@ -117,7 +117,7 @@ async function settled({ socket }: TestSocket): Promise<void> {
   for (let waiting = -1; waiting !== socket.bufferedAmount; await sleep(500)) waiting = socket.bufferedAmount;
 }
 
-function residentMib({ portico: { pid } }: Served<PorticoProcess>): number {
+function residentMib({ portico: { pid } }: TestServer<PorticoProcess>): number {
   const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
   return Math.round(Number(kibibytes) / 1024);
 }

@@ -9,7 +9,7 @@ import { buildClientSchema, type GraphQLSchema, getIntrospectionQuery } from "gr
 import { openReference, type Reference, referenceSettings } from "../../graphql/open-reference.ts";
 import { type Known, randomDocument } from "../../graphql/random-document.ts";
 import { randomRuns } from "../../support/random-runs.ts";
-import { makeTenant, type Served, serve } from "../../support/scenario.ts";
+import { makeTenant, serve, type TestServer } from "../../support/scenario.ts";
 import { type Answer, onEachDatabase, projectFolder } from "../../support/server.ts";
 
 const documents = randomRuns(700, 200, "PORTICO_TEST_DOCUMENTS");
@@ -28,7 +28,7 @@ onEachDatabase("compiled and reference results for a custom declaration", (datab
   differential(server, cwd);
 });
 
-function differential(server: Served, cwd: string): void {
+function differential(server: TestServer, cwd: string): void {
   let reference: Reference;
   let schema: GraphQLSchema;
   let known: Known;
@@ -77,12 +77,12 @@ function textsOf(errors: readonly object[] = []): string[] {
   return errors.map((error) => JSON.stringify(error)).sort();
 }
 
-function send(server: Served, query: string, variables: object = {}): Promise<Answer> {
+function send(server: TestServer, query: string, variables: object = {}): Promise<Answer> {
   return server.request("/graphql", { body: { query, variables } });
 }
 
 /** Existing ids and cursors of every type. */
-async function learn(server: Served, schema: GraphQLSchema): Promise<Known> {
+async function learn(server: TestServer, schema: GraphQLSchema): Promise<Known> {
   const ids: string[] = [];
   const cursors: string[] = [];
   for (const [name, field] of Object.entries(schema.getQueryType()!.getFields())) {
@@ -99,7 +99,7 @@ async function learn(server: Served, schema: GraphQLSchema): Promise<Known> {
 /** Strings with and without characters that JSON escapes. */
 const texts = ['On "the" \\ way', "line\nbreak\t\u0001", "ünïcödé 🙂 \u2028", "On the Plain"];
 
-async function fillService(server: Served): Promise<void> {
+async function fillService(server: TestServer): Promise<void> {
   const mary = await server.create("/users", { name: texts[2], email: "mary@example.com" });
   const project = await server.create("/v1/projects", { name: texts[0] });
   for (const [index, title] of texts.entries()) {
@@ -113,7 +113,7 @@ async function fillService(server: Served): Promise<void> {
   await server.create("/posts", { title: "Theirs, on the other side" }, { key: theirs.key });
 }
 
-async function fillWorkshop(server: Served): Promise<void> {
+async function fillWorkshop(server: TestServer): Promise<void> {
   const mary = await server.create("/users", { name: "Mary", email: "mary@example.com" });
   const [me] = (await server.request("/users?sort=createdAt")).body.data;
   for (const [index, name] of texts.entries()) {

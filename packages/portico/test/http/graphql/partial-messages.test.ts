@@ -4,12 +4,12 @@ import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TestSocket } from "../../support/graphql/web-socket.ts";
-import { Served } from "../../support/scenario.ts";
+import { TestServer } from "../../support/scenario.ts";
 import { type Environment, makeWorkspace, PorticoProcess } from "../../support/server.ts";
 
 /** A server for one test. The database does not matter. */
-async function started(context: TestContext, env: Environment = {}): Promise<Served> {
-  const server = new Served();
+async function started(context: TestContext, env: Environment = {}): Promise<TestServer> {
+  const server = new TestServer();
   server.workspace = await makeWorkspace("sqlite");
   context.after(() => server.workspace.remove());
   server.portico = await PorticoProcess.start(server.workspace, { env });

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { titlesOf } from "../../support/graphql/subscriptions.ts";
 import { TestSocket } from "../../support/graphql/web-socket.ts";
-import { type Served, serveProcess } from "../../support/scenario.ts";
+import { serveProcess, type TestServer } from "../../support/scenario.ts";
 import { onEachDatabase, type PorticoProcess } from "../../support/server.ts";
 
 const missed = 100;
@@ -55,7 +55,7 @@ onEachDatabase("resumed subscriptions", (database) => {
   }
 });
 
-function residentMib({ portico: { pid } }: Served<PorticoProcess>): number {
+function residentMib({ portico: { pid } }: TestServer<PorticoProcess>): number {
   const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
   return Math.round(Number(kibibytes) / 1024);
 }

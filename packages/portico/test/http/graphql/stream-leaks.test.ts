@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createdPosts, titlesOf, withStream } from "../../support/graphql/subscriptions.ts";
 import { TestSocket } from "../../support/graphql/web-socket.ts";
 import { RawConnection } from "../../support/raw-connection.ts";
-import { type Served, serveProcess } from "../../support/scenario.ts";
+import { serveProcess, type TestServer } from "../../support/scenario.ts";
 import { onOneDatabase } from "../../support/server.ts";
 
 /** A credential may have 100 subscriptions open. */
@@ -71,7 +71,7 @@ function together({ socket }: TestSocket, send: () => void): void {
   stream.uncork();
 }
 
-function askForEvents({ portico }: Served, connection: RawConnection): void {
+function askForEvents({ portico }: TestServer, connection: RawConnection): void {
   const headers = {
     Authorization: `Bearer ${portico.key}`,
     "Content-Type": "application/json",
@@ -81,7 +81,7 @@ function askForEvents({ portico }: Served, connection: RawConnection): void {
 }
 
 /** Checks that a new subscription receives events. */
-async function subscribes(server: Served, title: string): Promise<void> {
+async function subscribes(server: TestServer, title: string): Promise<void> {
   await sleep(100);
   await withStream(server.portico, createdPosts, {}, async (stream) => {
     await server.create("/posts", { title });

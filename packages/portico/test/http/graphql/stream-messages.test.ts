@@ -7,7 +7,7 @@ import { TestStream } from "../../support/graphql/event-stream.ts";
 import { createdPosts, subscriptionStarted } from "../../support/graphql/subscriptions.ts";
 import { TestSocket } from "../../support/graphql/web-socket.ts";
 import { OwnPostgres } from "../../support/own-postgres.ts";
-import { exchange, expectErrorShape, parseAnswer, type Served, serve } from "../../support/scenario.ts";
+import { exchange, expectErrorShape, parseAnswer, serve, type TestServer } from "../../support/scenario.ts";
 import { makeWorkspace, onEachDatabase, Portico, type Workspace } from "../../support/server.ts";
 
 const poison = { toString: 1, valueOf: 1 };
@@ -22,7 +22,7 @@ onEachDatabase("messages of stream clients", (database) => {
   describe("lastEventId", () => lastEventId(server));
 });
 
-function handshake(server: Served): void {
+function handshake(server: TestServer): void {
   const key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==";
   const version = "Sec-WebSocket-Version: 13";
   for (const [what, method, headers, status] of [
@@ -44,7 +44,7 @@ function handshake(server: Served): void {
     });
 }
 
-function webSocket(server: Served): void {
+function webSocket(server: TestServer): void {
   const closedAfter = async (socket: TestSocket, message: object | string): Promise<number> => {
     socket.send(message);
     return (await socket.closed()).code;
@@ -104,7 +104,7 @@ function webSocket(server: Served): void {
   });
 }
 
-function lastEventId(server: Served): void {
+function lastEventId(server: TestServer): void {
   for (const [value, issue] of [
     [poison, "type"],
     [["1"], "type"],

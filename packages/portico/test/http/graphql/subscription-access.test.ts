@@ -13,7 +13,7 @@ import {
   withStream,
 } from "../../support/graphql/subscriptions.ts";
 import { TestSocket } from "../../support/graphql/web-socket.ts";
-import { makeTenant, runCommand, type Served, serve } from "../../support/scenario.ts";
+import { makeTenant, runCommand, serve, type TestServer } from "../../support/scenario.ts";
 import { onEachDatabase, projectFolder } from "../../support/server.ts";
 
 /** Several polling intervals of the event feed. */
@@ -25,7 +25,7 @@ onEachDatabase("access to events", (database) => {
   describe("policies", () => policies(database));
 });
 
-function access(server: Served): void {
+function access(server: TestServer): void {
   test("another tenant sees nothing", async () => {
     const { key } = await makeTenant(server.workspace);
     await withStream(server.portico, createdPosts, { key }, (theirs) =>

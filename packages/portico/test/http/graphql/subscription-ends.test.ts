@@ -14,7 +14,7 @@ import {
   withStream,
 } from "../../support/graphql/subscriptions.ts";
 import { TestSocket } from "../../support/graphql/web-socket.ts";
-import { type Served, serve } from "../../support/scenario.ts";
+import { serve, type TestServer } from "../../support/scenario.ts";
 import { onEachDatabase, type Portico, PorticoProcess } from "../../support/server.ts";
 
 onEachDatabase("ends of subscriptions", (database) => {
@@ -25,7 +25,7 @@ onEachDatabase("ends of subscriptions", (database) => {
   describe("several processes", () => severalProcesses(database));
 });
 
-function resuming(server: Served): void {
+function resuming(server: TestServer): void {
   test("Last-Event-ID resumes an event stream without gaps or duplicates", async () => {
     const first = await TestStream.open(server.portico, createdPosts);
     await subscriptionStarted();
@@ -88,18 +88,18 @@ function resuming(server: Served): void {
 /** Creates more posts than fit into the buffers of the operating system, which have some megabytes. */
 const flood = 250;
 
-async function pour(server: Served): Promise<void> {
+async function pour(server: TestServer): Promise<void> {
   const body = "x".repeat(99_000);
   for (let count = 0; count < flood; count += 10)
     await Promise.all(Array.from({ length: 10 }, () => server.create("/posts", { title: "more", body })));
 }
 
-async function logged({ portico }: Served, line: RegExp): Promise<void> {
+async function logged({ portico }: TestServer, line: RegExp): Promise<void> {
   for (const until = Date.now() + 30_000; Date.now() < until && !line.test(portico.output); ) await sleep(50);
   assert.match(portico.output, line);
 }
 
-function slowReaders(server: Served): void {
+function slowReaders(server: TestServer): void {
   const query = "subscription { postCreated { title body } }";
 
   test("a WebSocket that is not read is closed, and its client can resume", { timeout: 60_000 }, async () => {
@@ -158,7 +158,7 @@ function slowReaders(server: Served): void {
   });
 }
 
-function ends(server: Served): void {
+function ends(server: TestServer): void {
   const makeKey = (...words: string[]): Promise<{ id: string; key: string }> =>
     server.command("key", "create", "--name", "Short", "--scopes", "posts:read", ...words);
 

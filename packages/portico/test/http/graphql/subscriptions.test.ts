@@ -13,7 +13,7 @@ import {
   titlesOf,
   withStream,
 } from "../../support/graphql/subscriptions.ts";
-import { type Served, serve } from "../../support/scenario.ts";
+import { serve, type TestServer } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
 
 /** Several polling intervals of the event feed. */
@@ -24,7 +24,7 @@ onEachDatabase("subscriptions", (database) => {
   events(server);
 });
 
-function events(server: Served): void {
+function events(server: TestServer): void {
   const key = (): { url: string; key: string } => server.portico;
 
   test("a post created through REST is received", () =>

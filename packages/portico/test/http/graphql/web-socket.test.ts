@@ -6,7 +6,7 @@ import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { type SocketMessage, TestSocket } from "../../support/graphql/web-socket.ts";
-import { exchange, expectErrorShape, parseAnswer, type Served, serve } from "../../support/scenario.ts";
+import { exchange, expectErrorShape, parseAnswer, serve, type TestServer } from "../../support/scenario.ts";
 import { onOneDatabase } from "../../support/server.ts";
 
 const posts = "subscription { postCreated { title } }";
@@ -18,7 +18,7 @@ onOneDatabase("WebSocket", (database) => {
   describe("operations", () => operations(server));
 });
 
-function opening(server: Served): void {
+function opening(server: TestServer): void {
   const closedAfter = async (...sent: (object | string | Buffer)[]): Promise<number> => {
     const socket = await TestSocket.open(server.portico);
     for (const each of sent) socket.send(each);
@@ -93,7 +93,7 @@ function opening(server: Served): void {
   });
 }
 
-function messages(server: Served): void {
+function messages(server: TestServer): void {
   for (const [what, message] of [
     ["no JSON", "{"],
     ["a list", "[]"],
@@ -179,7 +179,7 @@ function messages(server: Served): void {
   });
 }
 
-function operations(server: Served): void {
+function operations(server: TestServer): void {
   test("a query has one result, then complete", async () => {
     const socket = await TestSocket.ready(server.portico);
     socket.subscribe("q", "query Q($n: Int) { posts(limit: $n) { __typename } }", { variables: { n: 1 } });

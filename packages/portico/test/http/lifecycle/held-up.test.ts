@@ -9,11 +9,11 @@ import { onEachDatabase } from "../../support/server.ts";
 
 onEachDatabase("reads that are held up", (database) => {
   if (database !== "postgres") return;
-  const served = serveProcess(database);
+  const server = serveProcess(database);
 
   test("others are answered, and those end with 503", async () => {
-    const { id } = await served.create("/posts", { title: "Locked" });
-    const sql = postgres(served.workspace.databaseUrl, { max: 1, onnotice: () => {} });
+    const { id } = await server.create("/posts", { title: "Locked" });
+    const sql = postgres(server.workspace.databaseUrl, { max: 1, onnotice: () => {} });
     const locked = Promise.withResolvers<void>();
     const gate = Promise.withResolvers<void>();
     const locking = sql.begin(async (transaction) => {
@@ -23,11 +23,11 @@ onEachDatabase("reads that are held up", (database) => {
     });
     try {
       await locked.promise;
-      const held = served.request(`/posts/${id}`);
+      const held = server.request(`/posts/${id}`);
       // Longer than a connection may answer nothing before it counts as held up.
       await sleep(300);
       const others = ["/users", "/readyz", "/projects", "/users", "/healthz"];
-      for (const answer of await Promise.all(others.map((path) => served.request(path))))
+      for (const answer of await Promise.all(others.map((path) => server.request(path))))
         assert.equal(answer.status, 200);
       assert.equal(await Promise.race([held.then(() => "answered"), "waiting"]), "waiting");
       const answer = await held;
@@ -38,6 +38,6 @@ onEachDatabase("reads that are held up", (database) => {
       await locking;
       await sql.end();
     }
-    assert.equal((await served.request(`/posts/${id}`)).status, 200);
+    assert.equal((await server.request(`/posts/${id}`)).status, 200);
   });
 });

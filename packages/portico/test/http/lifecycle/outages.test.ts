@@ -10,13 +10,13 @@ import { TestStream } from "../../support/graphql/event-stream.ts";
 import { createdPosts, subscriptionStarted, titlesOf } from "../../support/graphql/subscriptions.ts";
 import {
   authorizeUrl,
+  type CreatedClient,
   makeClient,
   makePublicClient,
-  type OAuthClientMade,
   post as postForm,
 } from "../../support/oauth.ts";
 import { OwnPostgres } from "../../support/own-postgres.ts";
-import { Served } from "../../support/scenario.ts";
+import { TestServer } from "../../support/scenario.ts";
 import { type Answer, PorticoProcess } from "../../support/server.ts";
 
 /** Twice the two seconds that a request may wait, as the machine of the tests may be busy. */
@@ -27,10 +27,10 @@ const longestReturnMs = 3_000;
 type Call = () => Promise<Pick<Answer, "status" | "headers" | "text">>;
 
 describe("outages of PostgreSQL", { skip: process.env.PORTICO_TEST_POSTGRES_MISSING ?? false }, () => {
-  const served = new Served();
+  const server = new TestServer();
   let own: OwnPostgres;
   let proxy: FailingProxy;
-  let machine: OAuthClientMade;
+  let machine: CreatedClient;
   let page: string;
   let id: string;
 
@@ -38,25 +38,25 @@ describe("outages of PostgreSQL", { skip: process.env.PORTICO_TEST_POSTGRES_MISS
     own = await OwnPostgres.start({ maxConnections: 24 });
     proxy = await FailingProxy.start(own.port);
     const databaseUrl = `postgres://portico:portico@127.0.0.1:${proxy.port}/postgres`;
-    served.workspace = { folder: "", databaseUrl, remove: async () => {} };
-    served.portico = await PorticoProcess.start(served.workspace);
-    machine = await makeClient(served, "--type", "confidential", "--scopes", "posts:read");
-    page = authorizeUrl(served, await makePublicClient(served, "posts:read"), "posts:read").url;
-    ({ id } = await served.create("/posts", { title: "Before" }));
+    server.workspace = { folder: "", databaseUrl, remove: async () => {} };
+    server.portico = await PorticoProcess.start(server.workspace);
+    machine = await makeClient(server, "--type", "confidential", "--scopes", "posts:read");
+    page = authorizeUrl(server, await makePublicClient(server, "posts:read"), "posts:read").url;
+    ({ id } = await server.create("/posts", { title: "Before" }));
   });
   after(async () => {
-    await served.portico?.stop();
+    await server.portico?.stop();
     await proxy?.close();
     await own?.remove();
   });
 
-  const get = (path: string, key?: string) => () => served.request(path, key === undefined ? {} : { key });
-  const send = (method: string, path: string, body: unknown) => () => served.request(path, { method, body });
+  const get = (path: string, key?: string) => () => server.request(path, key === undefined ? {} : { key });
+  const send = (method: string, path: string, body: unknown) => () => server.request(path, { method, body });
   const write = (title: string) => send("POST", "/posts", { title });
   const token = () => {
     const { clientId, clientSecret = "" } = machine;
     const fields = { grant_type: "client_credentials", client_id: clientId, client_secret: clientSecret };
-    return postForm(served, "/token", { ...fields, scope: "posts:read" });
+    return postForm(server, "/token", { ...fields, scope: "posts:read" });
   };
   const signInPage = async () => {
     const response = await fetch(page, { redirect: "manual", headers: { accept: "text/html" } });
@@ -96,19 +96,19 @@ describe("outages of PostgreSQL", { skip: process.env.PORTICO_TEST_POSTGRES_MISS
       assert.equal(status, 503, `${name}: ${text}`);
       assert.ok(headers.get("retry-after"), name);
     }
-    assert.equal((await served.request("/healthz")).status, 200);
+    assert.equal((await server.request("/healthz")).status, 200);
   }
 
   /** Every kind of request works again soon, and nothing that was refused was executed. */
   async function expectReturn(): Promise<void> {
     const until = performance.now() + longestReturnMs;
-    while ((await served.request(`/posts/${id}`)).status !== 200) {
+    while ((await server.request(`/posts/${id}`)).status !== 200) {
       assert.ok(performance.now() < until, "reads are refused for too long");
       await sleep(50);
     }
     assert.equal((await timed(write("After"), "a write")).status, 201);
     assert.equal((await timed(token, "a token")).status, 200);
-    const { body } = await served.request("/posts?limit=100");
+    const { body } = await server.request("/posts?limit=100");
     assert.deepEqual(
       body.data.filter(({ title }: { title: string }) => title === "Never"),
       [],
@@ -117,20 +117,20 @@ describe("outages of PostgreSQL", { skip: process.env.PORTICO_TEST_POSTGRES_MISS
 
   /** A subscription that has begun for certain. */
   async function subscribed(): Promise<TestStream> {
-    const stream = await TestStream.open(served.portico, createdPosts);
+    const stream = await TestStream.open(server.portico, createdPosts);
     while (stream.allResults.length === 0) {
-      await served.create("/posts", { title: "Seen" });
+      await server.create("/posts", { title: "Seen" });
       await subscriptionStarted();
     }
     return stream;
   }
 
-  async function told(stream: TestStream, title: string): Promise<void> {
+  async function expectEvent(stream: TestStream, title: string): Promise<void> {
     for (let count = 1; ; count += 1) if (titlesOf(await stream.results(count)).at(-1) === title) return;
   }
 
   function linesOf(text: string): number {
-    return served.portico.output.split("\n").filter((line) => line.includes(text)).length;
+    return server.portico.output.split("\n").filter((line) => line.includes(text)).length;
   }
 
   /** Logged lines so far: of outages, of returns, and of requests that failed. */
@@ -151,7 +151,7 @@ describe("outages of PostgreSQL", { skip: process.env.PORTICO_TEST_POSTGRES_MISS
     await expectRefused();
     await own.restart();
     await expectReturn();
-    await told(stream, "After");
+    await expectEvent(stream, "After");
     stream.close();
     assert.deepEqual(await logged(), { outages: 1, returns: 1, failures: during.failures });
   });
@@ -174,7 +174,7 @@ describe("outages of PostgreSQL", { skip: process.env.PORTICO_TEST_POSTGRES_MISS
     await Promise.all(writing);
     await own.restart();
     await expectReturn();
-    const sql = postgres(served.workspace.databaseUrl, { max: 1 });
+    const sql = postgres(server.workspace.databaseUrl, { max: 1 });
     const rows = await sql`select title from posts where title like 'Killed %'`;
     await sql.end();
     const stored = new Set(rows.map(({ title }) => title as string));
@@ -191,7 +191,7 @@ describe("outages of PostgreSQL", { skip: process.env.PORTICO_TEST_POSTGRES_MISS
     await expectRefused();
     proxy.resume();
     await expectReturn();
-    await told(stream, "After");
+    await expectEvent(stream, "After");
     stream.close();
   });
 
@@ -216,8 +216,9 @@ describe("outages of PostgreSQL", { skip: process.env.PORTICO_TEST_POSTGRES_MISS
           () => false,
           (error: { code?: string }) => error.code === "53300",
         );
-        const [left] = await admin`select count(*) from pg_stat_activity where application_name = 'portico'`;
-        isPorticos = !isFull || left!["count"] !== "0";
+        const [remaining] =
+          await admin`select count(*) from pg_stat_activity where application_name = 'portico'`;
+        isPorticos = !isFull || remaining!["count"] !== "0";
       }
       await expectRefused();
     } finally {

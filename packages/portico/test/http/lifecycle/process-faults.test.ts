@@ -27,22 +27,22 @@ async function until(isReached: () => boolean): Promise<void> {
 
 onEachDatabase("failures that nobody handles", (database) => {
   let workspace: Workspace;
-  let served: PorticoProcess;
+  let server: PorticoProcess;
   before(async () => {
     workspace = await makeWorkspace(database);
-    served = await PorticoProcess.start(workspace, { cwd });
+    server = await PorticoProcess.start(workspace, { cwd });
   });
   after(async () => {
-    await served?.stop();
+    await server?.stop();
     await workspace?.remove();
   });
-  const create = (name: string) => served.request("/tasks", { body: { name } });
+  const create = (name: string) => server.request("/tasks", { body: { name } });
 
   test("a rejection is logged with its stack, and the server goes on", async () => {
     assert.equal((await create("reject")).status, 201);
     assert.equal((await create("reject with anything")).status, 201);
-    await until(() => linesOf(served, "unhandled rejection").length === 2);
-    const [first, second] = linesOf(served, "unhandled rejection");
+    await until(() => linesOf(server, "unhandled rejection").length === 2);
+    const [first, second] = linesOf(server, "unhandled rejection");
     assert.match(first!.err.stack, /^TypeError: left behind\n +at .*portico\.config\.ts/);
     assert.match(second!.err.stack, /toString: 1/);
     assert.equal((await create("next")).status, 201);
@@ -51,16 +51,16 @@ onEachDatabase("failures that nobody handles", (database) => {
   test("of many rejections ten a minute are logged", async () => {
     const answers = await Promise.all(Array.from({ length: 100 }, () => create("reject")));
     assert.deepEqual([...new Set(answers.map(({ status }) => status))], [201]);
-    await until(() => linesOf(served, "unhandled rejection").length === 10);
+    await until(() => linesOf(server, "unhandled rejection").length === 10);
     assert.equal((await create("next")).status, 201);
-    assert.equal(linesOf(served, "unhandled rejection").length, 10);
+    assert.equal(linesOf(server, "unhandled rejection").length, 10);
   });
 
   test("an uncaught exception stops the process in order, with the exit code 1", async () => {
     assert.equal((await create("throw")).status, 201);
-    assert.equal(await served.ended(), 1);
-    const [line] = linesOf(served, "uncaught exception: stopping");
+    assert.equal(await server.ended(), 1);
+    const [line] = linesOf(server, "uncaught exception: stopping");
     assert.match(line!.err.stack, /^RangeError: thrown later\n +at .*portico\.config\.ts/);
-    assert.match(served.output, /"msg":"stopped"/);
+    assert.match(server.output, /"msg":"stopped"/);
   });
 });

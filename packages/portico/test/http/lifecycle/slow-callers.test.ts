@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { RawConnection } from "../../support/raw-connection.ts";
-import { parseAnswer, Served } from "../../support/scenario.ts";
+import { parseAnswer, TestServer } from "../../support/scenario.ts";
 import { type Environment, makeWorkspace, PorticoProcess } from "../../support/server.ts";
 
 // No database has a part in this: what a connection costs is the server's own.
@@ -15,26 +15,26 @@ const database = "sqlite";
 async function started(
   context: TestContext,
   env: Environment = {},
-  prepare?: (served: Served) => Promise<void>,
-): Promise<Served> {
-  const served = new Served();
-  served.workspace = await makeWorkspace(database);
-  context.after(() => served.workspace.remove());
-  served.portico = await PorticoProcess.start(served.workspace, { env });
+  prepare?: (server: TestServer) => Promise<void>,
+): Promise<TestServer> {
+  const server = new TestServer();
+  server.workspace = await makeWorkspace(database);
+  context.after(() => server.workspace.remove());
+  server.portico = await PorticoProcess.start(server.workspace, { env });
   context.after(async () => {
-    await served.portico.stop();
+    await server.portico.stop();
   });
-  await prepare?.(served);
-  return served;
+  await prepare?.(server);
+  return server;
 }
 
 /** A page of posts has ten megabytes then, of which the system takes some four. */
-async function fillPosts(served: Served): Promise<void> {
+async function fillPosts(server: TestServer): Promise<void> {
   for (let count = 0; count < 100; count += 1)
-    await served.create("/posts", { title: `Long ${count}`, body: "x".repeat(100_000) });
+    await server.create("/posts", { title: `Long ${count}`, body: "x".repeat(100_000) });
 }
 
-function headersOf({ portico }: Served): Record<string, string> {
+function headersOf({ portico }: TestServer): Record<string, string> {
   return { Authorization: `Bearer ${portico.key}` };
 }
 
@@ -43,8 +43,8 @@ const longQuery = JSON.stringify({ query: "{ posts(limit: 100) { id title body }
 // Some wait for half a minute, so they wait together.
 describe("slow callers", { concurrency: 3 }, () => {
   test("callers who take nothing for thirty seconds, or next to nothing, are cut off", async (context) => {
-    const served = await started(context, {}, fillPosts);
-    const headers = headersOf(served);
+    const server = await started(context, {}, fillPosts);
+    const headers = headersOf(server);
     const json = { ...headers, "Content-Type": "application/json" };
     const ask: Readonly<Record<string, (connection: RawConnection) => void>> = {
       "a page of REST": (connection) => connection.request("GET /posts?limit=100", headers),
@@ -59,21 +59,21 @@ describe("slow callers", { concurrency: 3 }, () => {
         connection.request("GET /posts?limit=100", { ...headers, Connection: "close" }),
     };
     const [file] = /\/graphql\/files\/graphiql\.\w+\.js/.exec(
-      await (await fetch(`${served.url}/graphql`, { headers: { accept: "text/html" } })).text(),
+      await (await fetch(`${server.url}/graphql`, { headers: { accept: "text/html" } })).text(),
     )!;
     const idle: Record<string, RawConnection> = {};
     for (const [what, send] of Object.entries(ask)) {
-      idle[what] = await RawConnection.open(served.url, { reads: false });
+      idle[what] = await RawConnection.open(server.url, { reads: false });
       send(idle[what]);
     }
-    const trickling = await RawConnection.open(served.url, { reads: false });
+    const trickling = await RawConnection.open(server.url, { reads: false });
     trickling.request("GET /posts?limit=100", headers);
     const trickle = setInterval(() => trickling.read(1), 200);
-    const reading = await RawConnection.open(served.url, { reads: false });
+    const reading = await RawConnection.open(server.url, { reads: false });
     reading.request("GET /posts?limit=100", headers);
     const slowly = setInterval(() => reading.read(100_000), 200);
     // Large answers of a tenant are read in turn, so those of before are made when this one is. From then on they wait.
-    assert.equal((await served.request("/posts?limit=100")).body.data.length, 100);
+    assert.equal((await server.request("/posts?limit=100")).body.data.length, 100);
     await sleep(36_000);
     clearInterval(trickle);
     clearInterval(slowly);
@@ -83,7 +83,7 @@ describe("slow callers", { concurrency: 3 }, () => {
     }
     assert.ok((await trickling.drain()) < 9_000_000, "a byte at a time");
     reading.socket.resume();
-    const rest = await RawConnection.open(served.url);
+    const rest = await RawConnection.open(server.url);
     rest.request("GET /healthz");
     await rest.until(/"status":"ok"/);
     assert.equal(await reading.isClosedWithin(1_000), false, "whoever reads slowly is served");
@@ -92,15 +92,15 @@ describe("slow callers", { concurrency: 3 }, () => {
   });
 
   test("callers who do not finish what they send are told so, and cut off", async (context) => {
-    const served = await started(context);
-    const headers = { ...headersOf(served), "Content-Type": "application/json" };
-    const silent = await RawConnection.open(served.url);
-    const trickled = await RawConnection.open(served.url);
+    const server = await started(context);
+    const headers = { ...headersOf(server), "Content-Type": "application/json" };
+    const silent = await RawConnection.open(server.url);
+    const trickled = await RawConnection.open(server.url);
     trickled.request("POST /posts", { ...headers, "Content-Length": "1000000" });
-    const chunked = await RawConnection.open(served.url);
+    const chunked = await RawConnection.open(server.url);
     chunked.request("POST /graphql", { ...headers, "Transfer-Encoding": "chunked" });
     chunked.socket.write('5\r\n{"que\r\n');
-    const form = await RawConnection.open(served.url);
+    const form = await RawConnection.open(server.url);
     form.request("POST /oauth/token", {
       "Content-Type": "application/x-www-form-urlencoded",
       "Content-Length": "1000",
@@ -120,12 +120,12 @@ describe("slow callers", { concurrency: 3 }, () => {
   });
 
   test("a caller who was refused and does not hang up is hung up on", async (context) => {
-    const served = await started(context);
-    const unread = await RawConnection.open(served.url, { stays: true });
+    const server = await started(context);
+    const unread = await RawConnection.open(server.url, { stays: true });
     unread.socket.write("\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003\r\n\r\n");
-    const tunnel = await RawConnection.open(served.url, { stays: true });
+    const tunnel = await RawConnection.open(server.url, { stays: true });
     tunnel.request("CONNECT example.com:443");
-    const socket = await RawConnection.open(served.url, { stays: true });
+    const socket = await RawConnection.open(server.url, { stays: true });
     socket.request("GET /posts", { Connection: "Upgrade", Upgrade: "websocket" });
     for (const connection of [unread, tunnel, socket]) await connection.until(/^HTTP\/1\.1 4\d\d /);
     await sleep(3_000);
@@ -139,20 +139,20 @@ describe("slow callers", { concurrency: 3 }, () => {
   });
 
   test("whoever holds all connections open is displaced by whoever comes", async (context) => {
-    const served = await started(context, { PORTICO_MAX_CONNECTIONS: "30" });
+    const server = await started(context, { PORTICO_MAX_CONNECTIONS: "30" });
     const held = await Promise.all(
-      Array.from({ length: 60 }, () => RawConnection.open(served.url, { from: "127.0.0.2" })),
+      Array.from({ length: 60 }, () => RawConnection.open(server.url, { from: "127.0.0.2" })),
     );
     for (let count = 0; count < 20; count += 1)
-      assert.equal(await statusOn(served, "127.0.0.3"), 200, `caller ${count}`);
+      assert.equal(await statusOn(server, "127.0.0.3"), 200, `caller ${count}`);
     for (const each of held) each.close();
   });
 
   test("whoever keeps the server waiting on all connections is displaced by others, and displaces nobody", async (context) => {
-    const served = await started(context, { PORTICO_MAX_CONNECTIONS: "30" });
+    const server = await started(context, { PORTICO_MAX_CONNECTIONS: "30" });
     const busy = async (from: string): Promise<RawConnection> => {
-      const connection = await RawConnection.open(served.url, { from });
-      const headers = { ...headersOf(served), "Content-Type": "application/json", "Content-Length": "100" };
+      const connection = await RawConnection.open(server.url, { from });
+      const headers = { ...headersOf(server), "Content-Type": "application/json", "Content-Length": "100" };
       connection.request("POST /posts", headers);
       return connection;
     };
@@ -169,7 +169,7 @@ describe("slow callers", { concurrency: 3 }, () => {
       assert.equal(parseAnswer(received).body.error.code, "unavailable");
       assert.equal(parseAnswer(received).headers.get("connection"), "close");
     }
-    assert.equal(await statusOn(served, "127.0.0.4"), 200);
+    assert.equal(await statusOn(server, "127.0.0.4"), 200);
     for (const each of others) {
       assert.equal(await each.isClosedWithin(0), false);
       each.close();
@@ -179,17 +179,17 @@ describe("slow callers", { concurrency: 3 }, () => {
 
   test("behind a proxy, connections count for the address that it names", async (context) => {
     const env = { PORTICO_MAX_CONNECTIONS: "30", PORTICO_TRUSTED_PROXIES: "127.0.0.0/8" };
-    const served = await started(context, env);
-    const headers = { ...headersOf(served), "Content-Type": "application/json", "Content-Length": "100" };
+    const server = await started(context, env);
+    const headers = { ...headersOf(server), "Content-Type": "application/json", "Content-Length": "100" };
     const busy = async (address: string): Promise<RawConnection> => {
-      const connection = await RawConnection.open(served.url);
+      const connection = await RawConnection.open(server.url);
       connection.request("POST /posts", { ...headers, "X-Forwarded-For": address });
       return connection;
     };
     const others = await Promise.all(Array.from({ length: 5 }, () => busy("203.0.113.9")));
     const held = await Promise.all(Array.from({ length: 25 }, () => busy("198.51.100.7")));
     await sleep(200);
-    const newcomer = await RawConnection.open(served.url);
+    const newcomer = await RawConnection.open(server.url);
     newcomer.request("GET /healthz", { "X-Forwarded-For": "192.0.2.1" });
     await newcomer.until(/^HTTP\/1\.1 200 /);
     assert.deepEqual(await Promise.all(others.map((each) => each.isClosedWithin(0))), Array(5).fill(false));
@@ -198,11 +198,11 @@ describe("slow callers", { concurrency: 3 }, () => {
 
   test("of more bodies than there is memory for, the one that came slowest ends as 503", async (context) => {
     // A quarter of it is for bodies.
-    const served = await started(context, { PORTICO_BUFFER_MIB: "8" });
-    const json = { ...headersOf(served), "Content-Type": "application/json" };
+    const server = await started(context, { PORTICO_BUFFER_MIB: "8" });
+    const json = { ...headersOf(server), "Content-Type": "application/json" };
     const held: RawConnection[] = [];
     for (let count = 0; count < 3; count += 1) {
-      const connection = await RawConnection.open(served.url);
+      const connection = await RawConnection.open(server.url);
       connection.request("POST /posts", { ...json, "Content-Length": "1000000" });
       connection.socket.write(`{"title": "${"x".repeat(900_000)}`);
       held.push(connection);
@@ -212,15 +212,15 @@ describe("slow callers", { concurrency: 3 }, () => {
     assert.equal(await held[0]!.isClosedWithin(1_000), true);
     assert.equal(parseAnswer(held[0]!.received).body.error.code, "unavailable");
     assert.equal(held[1]!.received + held[2]!.received, "");
-    await served.create("/posts", { title: "Others are heard", body: "x".repeat(100_000) });
+    await server.create("/posts", { title: "Others are heard", body: "x".repeat(100_000) });
     for (const each of held) each.close();
   });
 
   test("of more unread answers than there is memory for, those go that were left longest", async (context) => {
-    const served = await started(context, { PORTICO_BUFFER_MIB: "16" }, fillPosts);
+    const server = await started(context, { PORTICO_BUFFER_MIB: "16" }, fillPosts);
     const open = async (): Promise<RawConnection> => {
-      const connection = await RawConnection.open(served.url, { reads: false });
-      connection.request("GET /posts?limit=100", headersOf(served));
+      const connection = await RawConnection.open(server.url, { reads: false });
+      connection.request("GET /posts?limit=100", headersOf(server));
       return connection;
     };
     const first = await open();
@@ -228,16 +228,16 @@ describe("slow callers", { concurrency: 3 }, () => {
     const second = await open();
     await sleep(3_000);
     assert.ok((await first.drain()) < 9_000_000);
-    assert.match(served.portico.output, /"connectionsClosed":1,"msg":"overloaded/);
+    assert.match(server.portico.output, /"connectionsClosed":1,"msg":"overloaded/);
     second.socket.resume();
     assert.equal(await second.isClosedWithin(500), false);
     second.close();
   });
 
   test("of requests sent ahead of their answers, those beyond a hundred are refused", async (context) => {
-    const served = await started(context);
-    const connection = await RawConnection.open(served.url);
-    const lines = `GET /posts HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${served.portico.key}\r\n\r\n`;
+    const server = await started(context);
+    const connection = await RawConnection.open(server.url);
+    const lines = `GET /posts HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${server.portico.key}\r\n\r\n`;
     connection.socket.write(lines.repeat(300));
     await connection.until(/HTTP\/1\.1 429 /);
     const statuses = [...connection.received.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status);
@@ -246,14 +246,14 @@ describe("slow callers", { concurrency: 3 }, () => {
   });
 
   test("whoever asks before sending a body is told to go on only where the request is not refused", async (context) => {
-    const served = await started(context);
+    const server = await started(context);
     const json = { "Content-Type": "application/json", Expect: "100-continue", "Content-Length": "18" };
-    const refused = await RawConnection.open(served.url);
+    const refused = await RawConnection.open(server.url);
     refused.request("POST /posts", json);
     assert.equal(await refused.isClosedWithin(3_000), true);
     assert.match(refused.received, /^HTTP\/1\.1 401 /);
-    const taken = await RawConnection.open(served.url);
-    taken.request("POST /posts", { ...json, ...headersOf(served) });
+    const taken = await RawConnection.open(server.url);
+    taken.request("POST /posts", { ...json, ...headersOf(server) });
     await taken.until(/^HTTP\/1\.1 100 Continue\r\n\r\n/);
     taken.socket.write('{"title": "Asked"}');
     await taken.until(/HTTP\/1\.1 201 /);
@@ -264,7 +264,7 @@ describe("slow callers", { concurrency: 3 }, () => {
 });
 
 /** The status that a caller from an address is answered with, on a connection of its own. */
-async function statusOn({ url }: Served, from: string): Promise<number> {
+async function statusOn({ url }: TestServer, from: string): Promise<number> {
   const connection = await RawConnection.open(url, { from });
   connection.request("GET /healthz", { Connection: "close" });
   await connection.isClosedWithin(5_000);

@@ -37,7 +37,7 @@ interface Asked {
 }
 
 /** One of each kind of endpoint. */
-const asked: readonly Asked[] = [
+const requests: readonly Asked[] = [
   { line: "GET /posts?limit=100", headers: { Authorization: authorization } },
   { line: "POST /posts", headers: json, body: longPost },
   { line: "POST /graphql", headers: json, body: page },
@@ -97,7 +97,7 @@ const misbehaviours: readonly Misbehaviour[] = [
 
 async function misbehaveOverHttp(): Promise<void> {
   const connection = await RawConnection.open(target.url, { reads: false });
-  await oneOf(misbehaviours)(connection, oneOf(asked));
+  await oneOf(misbehaviours)(connection, oneOf(requests));
   if (Math.random() < 0.5) connection.close();
   else connection.reset();
 }
@@ -194,7 +194,7 @@ function oneOf<T>(list: readonly T[]): T {
 }
 
 let isOver = false;
-let served = 0;
+let completed = 0;
 parentPort!.once("message", () => {
   isOver = true;
 });
@@ -209,9 +209,9 @@ await Promise.all(
     const misbehave = kinds[number % 10] ?? misbehaveOverHttp;
     while (!isOver) {
       await misbehave();
-      served += 1;
+      completed += 1;
     }
   }),
 );
-parentPort!.postMessage(served);
+parentPort!.postMessage(completed);
 parentPort!.close();

@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { randomRuns } from "../../support/random-runs.ts";
-import { runCommand, type Served, serveProcess } from "../../support/scenario.ts";
+import { runCommand, serveProcess, type TestServer } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
 import type { SoakTarget } from "./soak-callers.ts";
 
@@ -26,7 +26,7 @@ const promisedMs = 100;
 const busyFactor = 8;
 
 onEachDatabase("a server whose callers misbehave", (database) => {
-  const served = serveProcess(database, {
+  const server = serveProcess(database, {
     env: { PORTICO_BUFFER_MIB: String(bufferMib) },
     prepare: async (suite) => {
       for (let count = 0; count < 100; count += 1)
@@ -37,50 +37,50 @@ onEachDatabase("a server whose callers misbehave", (database) => {
   test("memory and connections stay bounded, and others are served in time", async () => {
     const scopes = "posts:read,posts:write,users:read";
     const words = ["key", "create", "--name", "Theirs", "--scopes", scopes, "--rate-limit", "1200"];
-    const { key } = await runCommand(served.workspace, [...words, "--rate-window", "60"]);
-    const files = await filesOf(served);
-    await warmUp(served, files);
-    const quiet = percentile(await measure(served), 0.95);
-    const { pid } = served.portico;
-    const before = { rss: rssMib(pid), handles: handles(pid), connections: connections(served.url) };
+    const { key } = await runCommand(server.workspace, [...words, "--rate-window", "60"]);
+    const files = await filesOf(server);
+    await warmUp(server, files);
+    const quiet = percentile(await measure(server), 0.95);
+    const { pid } = server.portico;
+    const before = { rss: rssMib(pid), handles: handles(pid), connections: connections(server.url) };
 
-    const workerData: SoakTarget = { url: served.url, key, files, callers };
+    const workerData: SoakTarget = { url: server.url, key, files, callers };
     const worker = new Worker(new URL("./soak-callers.ts", import.meta.url), { workerData });
     const ended = once(worker, "message") as Promise<[number]>;
     const windows: number[][] = [];
     let mostRss = 0;
     for (const end = Date.now() + seconds * 1_000; Date.now() < end; ) {
-      windows.push(await measure(served));
+      windows.push(await measure(server));
       mostRss = Math.max(mostRss, rssMib(pid));
     }
     worker.postMessage("stop");
     const [count] = await ended;
     await worker.terminate();
     // The machine may have become busier meanwhile.
-    const quietAfter = percentile(await measure(served), 0.95);
+    const quietAfter = percentile(await measure(server), 0.95);
 
-    const found = windows.map((each) => percentile(each, 0.95)).sort((one, other) => one - other);
-    const p95 = found[Math.floor(found.length / 2)]!;
+    const percentiles = windows.map((each) => percentile(each, 0.95)).sort((one, other) => one - other);
+    const p95 = percentiles[Math.floor(percentiles.length / 2)]!;
     const all = windows.flat();
-    const told = `${count} callers; waited ${quiet} ms before, ${quietAfter} ms after (95 %); ${before.rss} MiB before, ${mostRss} at most; waited ${percentile(all, 0.5)} ms (median), ${p95} ms (95 %, median of ${found.length} windows), ${Math.max(...all)} ms at most`;
-    console.log(told);
-    const faults = served.portico.output.split("\n").filter((line) => /^\{"level":[56]0/.test(line));
+    const summary = `${count} callers; waited ${quiet} ms before, ${quietAfter} ms after (95 %); ${before.rss} MiB before, ${mostRss} at most; waited ${percentile(all, 0.5)} ms (median), ${p95} ms (95 %, median of ${percentiles.length} windows), ${Math.max(...all)} ms at most`;
+    console.log(summary);
+    const faults = server.portico.output.split("\n").filter((line) => /^\{"level":[56]0/.test(line));
     assert.deepEqual(faults, []);
-    assert.ok(count > callers, told);
-    assert.ok(mostRss < before.rss + bufferMib + slackMib, told);
-    assert.ok(percentile(all, 0.5) < promisedMs, told);
-    assert.ok(p95 < Math.max(promisedMs, busyFactor * Math.max(quiet, quietAfter)), told);
+    assert.ok(count > callers, summary);
+    assert.ok(mostRss < before.rss + bufferMib + slackMib, summary);
+    assert.ok(percentile(all, 0.5) < promisedMs, summary);
+    assert.ok(p95 < Math.max(promisedMs, busyFactor * Math.max(quiet, quietAfter)), summary);
 
     const areGone = (): boolean =>
-      connections(served.url) <= before.connections + 2 && handles(pid) <= before.handles + poolSize;
+      connections(server.url) <= before.connections + 2 && handles(pid) <= before.handles + poolSize;
     for (const end = Date.now() + 15_000; Date.now() < end && !areGone(); ) await sleep(100);
-    const left = { connections: connections(served.url), handles: handles(pid) };
+    const left = { connections: connections(server.url), handles: handles(pid) };
     assert.ok(areGone(), `${JSON.stringify(left)}, ${JSON.stringify(before)} before`);
   });
 });
 
 /** How long each of the requests of a caller who behaves took, one after another, in milliseconds. */
-async function measure(served: Served): Promise<number[]> {
+async function measure(server: TestServer): Promise<number[]> {
   const took: number[] = [];
   const timed = async (work: () => Promise<{ readonly status: number }>): Promise<void> => {
     const began = performance.now();
@@ -89,33 +89,33 @@ async function measure(served: Served): Promise<number[]> {
     assert.ok(status < 300, `${status}`);
   };
   for (const end = Date.now() + windowMs; Date.now() < end; ) {
-    await timed(() => served.request("/posts?limit=1&fields=title"));
-    await timed(() => served.request("/graphql", { body: { query: "{ users(limit: 1) { name } }" } }));
+    await timed(() => server.request("/posts?limit=1&fields=title"));
+    await timed(() => server.request("/graphql", { body: { query: "{ users(limit: 1) { name } }" } }));
     // What those hear who subscribed, and do not read.
-    await timed(() => served.request("/posts", { body: { title: "Told", body: "x".repeat(10_000) } }));
-    await timed(() => served.request("/healthz"));
+    await timed(() => server.request("/posts", { body: { title: "Told", body: "x".repeat(10_000) } }));
+    await timed(() => server.request("/healthz"));
     await sleep(50);
   }
   return took;
 }
 
-async function filesOf({ url }: Served): Promise<string[]> {
+async function filesOf({ url }: TestServer): Promise<string[]> {
   const answer = await fetch(`${url}/graphql`, { headers: { accept: "text/html" } });
   return [...new Set((await answer.text()).match(/\/graphql\/files\/graphiql[^"]+/g))];
 }
 
 /** Everything is loaded and compiled, and the heap has the size that work gives it. */
-async function warmUp(served: Served, files: readonly string[]): Promise<void> {
+async function warmUp(server: TestServer, files: readonly string[]): Promise<void> {
   for (const coding of ["br", "gzip"])
     for (const file of files)
-      await (await fetch(served.url + file, { headers: { "accept-encoding": coding } })).text();
-  await (await fetch(`${served.url}/oauth/authorize`)).text();
+      await (await fetch(server.url + file, { headers: { "accept-encoding": coding } })).text();
+  await (await fetch(`${server.url}/oauth/authorize`)).text();
   const query = "{ posts(limit: 100) { id title body author { name } } }";
   for (let count = 0; count < 20; count += 1) {
-    await served.request("/posts?limit=100");
-    await served.request("/graphql", { body: { query } });
+    await server.request("/posts?limit=100");
+    await server.request("/graphql", { body: { query } });
   }
-  await measure(served);
+  await measure(server);
 }
 
 function percentile(values: readonly number[], share: number): number {

@@ -6,10 +6,10 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { databaseFile } from "../../../src/store/open.ts";
-import { expectAnswer, type Served, serveProcess } from "../../support/scenario.ts";
+import { expectAnswer, serveProcess, type TestServer } from "../../support/scenario.ts";
 import { type Answer, PorticoProcess } from "../../support/server.ts";
 
-const fileOf = ({ workspace }: Served): string => databaseFile(workspace.databaseUrl)!;
+const fileOf = ({ workspace }: TestServer): string => databaseFile(workspace.databaseUrl)!;
 const linesOf = ({ output }: PorticoProcess, text: string): number =>
   output.split("\n").filter((line) => line.includes(text)).length;
 
@@ -19,30 +19,30 @@ function refused(answer: Answer): void {
 }
 
 describe("a file that is not where it was", () => {
-  const served = serveProcess("sqlite");
-  const away = (): string => `${fileOf(served)}.away`;
+  const server = serveProcess("sqlite");
+  const away = (): string => `${fileOf(server)}.away`;
 
   test("requests are refused while it is moved or replaced, and served when it is back", async () => {
-    const { id } = await served.create("/posts", { title: "Kept" });
-    renameSync(fileOf(served), away());
-    refused(await served.request("/posts", { body: { title: "Lost" } }));
-    refused(await served.request(`/posts/${id}`));
-    copyFileSync(away(), fileOf(served));
-    refused(await served.request("/posts", { body: { title: "Lost" } }));
-    refused(await served.request("/readyz", { key: null }));
-    assert.equal((await served.request("/healthz", { key: null })).status, 200);
-    renameSync(away(), fileOf(served));
-    await untilServed(served, `/posts/${id}`);
-    await served.create("/posts", { title: "Kept too" });
-    const { body } = await served.request("/posts?fields=title&sort=createdAt");
+    const { id } = await server.create("/posts", { title: "Kept" });
+    renameSync(fileOf(server), away());
+    refused(await server.request("/posts", { body: { title: "Lost" } }));
+    refused(await server.request(`/posts/${id}`));
+    copyFileSync(away(), fileOf(server));
+    refused(await server.request("/posts", { body: { title: "Lost" } }));
+    refused(await server.request("/readyz", { key: null }));
+    assert.equal((await server.request("/healthz", { key: null })).status, 200);
+    renameSync(away(), fileOf(server));
+    await untilServed(server, `/posts/${id}`);
+    await server.create("/posts", { title: "Kept too" });
+    const { body } = await server.request("/posts?fields=title&sort=createdAt");
     const titles = body.data.map(({ title }: { title: string }) => title);
     assert.ok(
       titles.includes("Kept") && titles.includes("Kept too") && !titles.includes("Lost"),
       titles.join(),
     );
     await sleep(400);
-    assert.equal(linesOf(served.portico, "was moved, removed or replaced"), 1);
-    assert.equal(linesOf(served.portico, "the database file is restored"), 1);
+    assert.equal(linesOf(server.portico, "was moved, removed or replaced"), 1);
+    assert.equal(linesOf(server.portico, "the database file is restored"), 1);
   });
 
   test("what is acknowledged while it is being replaced is in the file", async () => {
@@ -51,19 +51,19 @@ describe("a file that is not where it was", () => {
     const writing = Array.from({ length: 4 }, async (_, writer) => {
       for (let number = 0; !isOver; number += 1) {
         const title = `Replaced ${writer} ${number}`;
-        const { status } = await served.request("/posts", { body: { title } });
+        const { status } = await server.request("/posts", { body: { title } });
         assert.ok(status === 201 || status === 503, String(status));
         if (status === 201) created.push(title);
       }
     });
     await sleep(200);
     // Its log is still where it was: the two belong together.
-    renameSync(fileOf(served), away());
+    renameSync(fileOf(server), away());
     await sleep(200);
     isOver = true;
     await Promise.all(writing);
-    renameSync(away(), fileOf(served));
-    const reader = new DatabaseSync(fileOf(served), { readOnly: true });
+    renameSync(away(), fileOf(server));
+    const reader = new DatabaseSync(fileOf(server), { readOnly: true });
     const rows = reader.prepare("select title from posts where title like 'Replaced %'").all();
     reader.close();
     const stored = new Set(rows.map(({ title }) => title));
@@ -72,57 +72,57 @@ describe("a file that is not where it was", () => {
       created.filter((title) => !stored.has(title)),
       [],
     );
-    await untilServed(served, "/posts");
+    await untilServed(server, "/posts");
   });
 
   test("the process lives on when it is removed", async () => {
-    rmSync(fileOf(served));
-    refused(await served.request("/posts", { body: { title: "Lost" } }));
-    assert.equal((await served.request("/healthz", { key: null })).status, 200);
+    rmSync(fileOf(server));
+    refused(await server.request("/posts", { body: { title: "Lost" } }));
+    assert.equal((await server.request("/healthz", { key: null })).status, 200);
   });
 });
 
 describe("a file that another process has locked", () => {
-  const served = serveProcess("sqlite");
+  const server = serveProcess("sqlite");
 
   test("reads go on, and writes are refused in the end and not done later", async () => {
-    const { id } = await served.create("/posts", { title: "Before" });
-    const other = new DatabaseSync(fileOf(served));
+    const { id } = await server.create("/posts", { title: "Before" });
+    const other = new DatabaseSync(fileOf(server));
     other.exec("begin immediate");
     try {
       const writes = [1, 2, 3].map((number) =>
-        served.request("/posts", { body: { title: `Locked ${number}` } }),
+        server.request("/posts", { body: { title: `Locked ${number}` } }),
       );
       await sleep(50);
-      const late = served.request("/posts", { body: { title: "Locked too" } });
-      assert.equal((await served.request(`/posts/${id}`)).status, 200);
+      const late = server.request("/posts", { body: { title: "Locked too" } });
+      assert.equal((await server.request(`/posts/${id}`)).status, 200);
       for (const answer of await Promise.all([...writes, late])) refused(answer);
     } finally {
       other.exec("rollback");
       other.close();
     }
-    await served.create("/posts", { title: "After" });
-    const { body } = await served.request("/posts?fields=title");
+    await server.create("/posts", { title: "After" });
+    const { body } = await server.request("/posts?fields=title");
     assert.ok(body.data.every(({ title }: { title: string }) => !title.startsWith("Locked")));
   });
 });
 
 describe("a file with a page that is damaged", () => {
-  const served = serveProcess("sqlite");
+  const server = serveProcess("sqlite");
 
   test("requests that need the page are refused, which is logged once, and others are served", async () => {
     const marker = "damaged-".repeat(60);
     for (let number = 0; number < 40; number += 1)
-      await served.create("/posts", { title: `Post ${number}`, body: marker });
-    await served.portico.stop();
-    const bytes = readFileSync(fileOf(served));
+      await server.create("/posts", { title: `Post ${number}`, body: marker });
+    await server.portico.stop();
+    const bytes = readFileSync(fileOf(server));
     for (let at = bytes.indexOf(marker); at >= 0; at = bytes.indexOf(marker, at + 1)) {
       const page = at - (at % 4096);
       bytes.fill(0xff, page, page + 4096);
     }
-    writeFileSync(fileOf(served), bytes);
-    const { key } = served.portico;
-    const again = await PorticoProcess.start(served.workspace, { key });
+    writeFileSync(fileOf(server), bytes);
+    const { key } = server.portico;
+    const again = await PorticoProcess.start(server.workspace, { key });
     try {
       for (let count = 0; count < 3; count += 1) refused(await again.request("/posts?limit=50"));
       assert.equal((await again.request("/users")).status, 200);
@@ -135,8 +135,8 @@ describe("a file with a page that is damaged", () => {
   });
 });
 
-async function untilServed(served: Served, path: string): Promise<void> {
-  for (let tries = 0; (await served.request(path)).status !== 200; tries += 1) {
+async function untilServed(server: TestServer, path: string): Promise<void> {
+  for (let tries = 0; (await server.request(path)).status !== 200; tries += 1) {
     assert.ok(tries < 100, "the file is back, and requests are refused");
     await sleep(50);
   }

@@ -31,21 +31,21 @@ onEachDatabase("starting", (database) => {
   const workspace = useWorkspace(database);
 
   test("a port that is taken is named", async () => {
-    const taken = createServer().listen(0, "127.0.0.1");
-    await once(taken, "listening");
+    const blocker = createServer().listen(0, "127.0.0.1");
+    await once(blocker, "listening");
     try {
-      const { port } = taken.address() as { port: number };
+      const { port } = blocker.address() as { port: number };
       for (const expectIt of [expectRefusal, expectRefusalOfProcess])
         await expectIt(workspace(), { PORT: String(port) }, new RegExp(`port ${port} .*taken.*PORT`));
     } finally {
-      taken.close();
+      blocker.close();
     }
   });
 
   test("a start that failed has not used up the first key: the next one shows it", async () => {
-    const served = await Portico.start(workspace());
-    assert.match(served.key, /^sk_test_/);
-    await served.stop();
+    const server = await Portico.start(workspace());
+    assert.match(server.key, /^sk_test_/);
+    await server.stop();
   });
 
   test("of two first starts on one database one makes the tenant and the key", async () => {
@@ -79,24 +79,24 @@ onEachDatabase("starting", (database) => {
         /^portico: the database does not match the declarations \([^\n]*tenants[^\n]*\); run portico migrate\n$/,
       );
       await runCommand(fresh, ["migrate"], { env: live });
-      const served = await PorticoProcess.start(fresh, { env: live });
+      const server = await PorticoProcess.start(fresh, { env: live });
       try {
         // In live mode nothing is made: no tenant, no key.
         const { code, stderr } = await portico(fresh, ["key", "list"], { env: live });
         assert.deepEqual([code, stderr.includes("there is no tenant yet")], [1, true]);
-        assert.doesNotMatch(served.output, /sk_/);
+        assert.doesNotMatch(server.output, /sk_/);
         const { tenant } = await runCommand(fresh, ["tenant", "create", "--name", "First"], { env: live });
         const words = ["key", "create", "--name", "K", "--scopes", "posts:read", "--tenant", tenant.id];
         const { key } = await runCommand(fresh, words, { env: live });
         assert.match(key, /^sk_live_/);
-        assert.equal((await served.request("/posts", { key })).status, 200);
+        assert.equal((await server.request("/posts", { key })).status, 200);
         const sandboxKey = `sk_test_${key.slice(8)}`;
-        const refused = await served.request("/posts", { key: sandboxKey });
+        const refused = await server.request("/posts", { key: sandboxKey });
         assert.equal(refused.status, 401);
         assert.equal(refused.body.error.code, "wrong_environment");
         assert.match(refused.body.error.message, /live/);
       } finally {
-        await served.stop();
+        await server.stop();
       }
     } finally {
       await fresh.remove();
@@ -134,14 +134,14 @@ onEachDatabase("starting", (database) => {
 
   test("links and Location carry the folder of PUBLIC_URL", async () => {
     const fresh = await makeWorkspace(database);
-    const served = await Portico.start(fresh, { env: { PUBLIC_URL: "https://example.com/api/" } });
+    const server = await Portico.start(fresh, { env: { PUBLIC_URL: "https://example.com/api/" } });
     try {
-      const created = await served.request("/posts", { body: { title: "Below" } });
+      const created = await server.request("/posts", { body: { title: "Below" } });
       assert.equal(created.headers.get("location"), `/api/posts/${created.body.id}`);
-      const listed = await served.request("/posts?limit=1");
+      const listed = await server.request("/posts?limit=1");
       assert.match(listed.headers.get("link") ?? "", /^<\/api\/posts\?limit=1&cursor=/);
     } finally {
-      await served.stop();
+      await server.stop();
       await fresh.remove();
     }
   });

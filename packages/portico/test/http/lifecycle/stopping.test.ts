@@ -12,17 +12,17 @@ onEachDatabase("stopping", (database) => {
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     test(`${signal} finishes the requests under way, keeps what they wrote, and exits with 0`, async () => {
       const fresh = await makeWorkspace(database);
-      const served = await PorticoProcess.start(fresh);
-      const { key } = served;
+      const server = await PorticoProcess.start(fresh);
+      const { key } = server;
       const created = Array.from({ length: 50 }, (_, number) =>
-        served.request("/posts", { body: { title: `Post ${number}` } }).then(
+        server.request("/posts", { body: { title: `Post ${number}` } }).then(
           ({ status, body }) => ({ status, id: body.id as string }),
           // Refused before it was accepted: the server had stopped listening.
           () => undefined,
         ),
       );
       await Promise.race(created);
-      const stopped = served.stop(signal);
+      const stopped = server.stop(signal);
       const answers = await Promise.all(created);
       assert.equal(await stopped, 0);
       const acknowledged = answers.filter((answer) => answer !== undefined);
@@ -41,15 +41,15 @@ onEachDatabase("stopping", (database) => {
 
   test("a second signal ends the process at once", async () => {
     const fresh = await makeWorkspace(database);
-    const served = await PorticoProcess.start(fresh);
-    const { hostname, port } = new URL(served.url);
+    const server = await PorticoProcess.start(fresh);
+    const { hostname, port } = new URL(server.url);
     const socket = connect({ host: hostname, port: Number(port) });
     // Half a request keeps the process waiting.
     socket.on("error", () => {}).write("GET /posts HTTP/1.1\r\nHost: ");
     await sleep(100);
-    const stopped = served.stop("SIGINT");
+    const stopped = server.stop("SIGINT");
     await sleep(300);
-    process.kill(served.pid, "SIGTERM");
+    process.kill(server.pid, "SIGTERM");
     const began = Date.now();
     assert.equal(await stopped, null);
     assert.ok(Date.now() - began < 1_000);
@@ -58,18 +58,18 @@ onEachDatabase("stopping", (database) => {
 
   test("a request whose body is still coming when SIGTERM arrives is finished", async () => {
     const fresh = await makeWorkspace(database);
-    const served = await PorticoProcess.start(fresh);
-    const { hostname, port } = new URL(served.url);
+    const server = await PorticoProcess.start(fresh);
+    const { hostname, port } = new URL(server.url);
     const body = JSON.stringify({ title: "Slow but whole" });
     const socket = connect({ host: hostname, port: Number(port) });
     let received = "";
     socket.setEncoding("utf8").on("data", (chunk) => (received += chunk));
     socket.write(
-      `POST /posts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${served.key}\r\n` +
+      `POST /posts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${server.key}\r\n` +
         `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`,
     );
     await sleep(100);
-    const stopped = served.stop();
+    const stopped = server.stop();
     await sleep(100);
     const answered = Date.now();
     socket.write(body.slice(5));
@@ -77,21 +77,21 @@ onEachDatabase("stopping", (database) => {
     assert.match(received, /^HTTP\/1\.1 201 /);
     assert.equal(await stopped, 0);
     assert.ok(Date.now() - answered < 3_000, "the connection is closed once it is answered");
-    assert.match(served.output, /stopping/);
+    assert.match(server.output, /stopping/);
     await fresh.remove();
   });
 
   test("nobody is let in after SIGTERM, and idle connections do not hold the process up", async () => {
     const fresh = await makeWorkspace(database);
-    const served = await PorticoProcess.start(fresh);
-    const { hostname, port } = new URL(served.url);
+    const server = await PorticoProcess.start(fresh);
+    const { hostname, port } = new URL(server.url);
     const idle = connect({ host: hostname, port: Number(port) });
     await once(idle, "connect");
     const began = Date.now();
-    assert.equal(await served.stop(), 0);
+    assert.equal(await server.stop(), 0);
     assert.ok(Date.now() - began < 3_000, `it took ${Date.now() - began} ms`);
-    await assert.rejects(fetch(`${served.url}/healthz`));
-    assert.match(served.output, /"msg":"stopped"/);
+    await assert.rejects(fetch(`${server.url}/healthz`));
+    assert.match(server.output, /"msg":"stopped"/);
     await fresh.remove();
   });
 });
@@ -99,21 +99,21 @@ onEachDatabase("stopping", (database) => {
 // No database has a part in this, and it takes as long as the caller is given.
 test("a caller who never ends its headers is sent away with 408, and others are served meanwhile", async () => {
   const workspace = await makeWorkspace("sqlite");
-  const served = await Portico.start(workspace);
+  const server = await Portico.start(workspace);
   try {
     const began = Date.now();
     // The time allowed for headers is 10 s, looked at every 2 s.
     const slow = Promise.all(
-      Array.from({ length: 20 }, () => exchange(served.url, "GET /posts HTTP/1.1\r\nX-Slow: ", 15_000)),
+      Array.from({ length: 20 }, () => exchange(server.url, "GET /posts HTTP/1.1\r\nX-Slow: ", 15_000)),
     );
-    while (Date.now() - began < 1_000) assert.equal((await served.request("/healthz")).status, 200);
+    while (Date.now() - began < 1_000) assert.equal((await server.request("/healthz")).status, 200);
     for (const received of await slow) {
       const answer = parseAnswer(received);
       assert.equal(answer.status, 408);
       assert.equal(answer.body.error.code, "request_timeout");
     }
   } finally {
-    await served.stop();
+    await server.stop();
     await workspace.remove();
   }
 });

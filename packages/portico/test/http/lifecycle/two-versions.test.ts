@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openStore } from "../../../src/store/open.ts";
 import { TestStream } from "../../support/graphql/event-stream.ts";
-import { type Served, serveProcess } from "../../support/scenario.ts";
+import { serveProcess, type TestServer } from "../../support/scenario.ts";
 import { type Answer, onEachDatabase, PorticoProcess, porticoProcess } from "../../support/server.ts";
 
 const [before, after] = ["version-1", "version-2"].map((name) =>
@@ -19,20 +19,20 @@ const live = {
 };
 
 onEachDatabase("two versions side by side", (database) => {
-  const served = serveProcess(database, { cwd: before });
+  const server = serveProcess(database, { cwd: before });
 
   test("the old version is not disturbed while and after the new one migrates", async () => {
-    const { id: shopId } = await served.create("/shops", { name: "Corner" });
+    const { id: shopId } = await server.create("/shops", { name: "Corner" });
     for (let number = 0; number < 60; number += 1)
-      await served.create("/articles", { name: `Old ${number}`, code: `old-${number}`, shopId });
-    const load = new Load(served, shopId);
-    const stream = await subscribed(served);
+      await server.create("/articles", { name: `Old ${number}`, code: `old-${number}`, shopId });
+    const load = new Load(server, shopId);
+    const stream = await subscribed(server);
     const loading = load.run();
     await sleep(300);
 
-    const { code, stderr } = await porticoProcess(served.workspace, ["migrate"], { cwd: after });
+    const { code, stderr } = await porticoProcess(server.workspace, ["migrate"], { cwd: after });
     assert.equal(code, 0, stderr);
-    const newer = await PorticoProcess.start(served.workspace, { cwd: after, key: served.portico.key });
+    const newer = await PorticoProcess.start(server.workspace, { cwd: after, key: server.portico.key });
     try {
       const { body: brand } = await newer.request("/brands", { body: { name: "Acme" } });
       const branded = { name: "New", code: "new-1", size: "huge", brandId: brand.id, stock: 7 };
@@ -41,13 +41,13 @@ onEachDatabase("two versions side by side", (database) => {
       await sleep(500);
       load.stop();
       await loading;
-      await migratesOnce(served);
+      await migratesOnce(server);
 
       assert.deepEqual(load.failures.slice(0, 5), []);
       assert.ok(load.created.length > 20, String(load.created.length));
-      assert.equal((await served.request(`/articles/${created.id}`)).status, 200);
+      assert.equal((await server.request(`/articles/${created.id}`)).status, 200);
       assert.equal(
-        (await served.request("/articles", { body: { name: "Double", code: "new-1" } })).status,
+        (await server.request("/articles", { body: { name: "Double", code: "new-1" } })).status,
         409,
       );
       for (const id of load.created.slice(-20)) {
@@ -58,7 +58,7 @@ onEachDatabase("two versions side by side", (database) => {
           { unit: "piece", isSold: true, weight: 1.5, labels: [], brandId: null, note: null },
         );
       }
-      await toldOfAll(stream, load.created);
+      await expectEvents(stream, load.created);
       stream.close();
     } finally {
       await newer.stop();
@@ -66,10 +66,10 @@ onEachDatabase("two versions side by side", (database) => {
   });
 
   test("a process of the old version starts again", async () => {
-    const again = await PorticoProcess.start(served.workspace, {
+    const again = await PorticoProcess.start(server.workspace, {
       cwd: before,
       env: live,
-      key: served.portico.key,
+      key: server.portico.key,
     });
     assert.equal(await again.stop(), 0);
   });
@@ -78,22 +78,22 @@ onEachDatabase("two versions side by side", (database) => {
 const subscription = "subscription { articleCreated { id } }";
 
 /** A subscription that has begun for certain. */
-async function subscribed(served: Served): Promise<TestStream> {
-  const stream = await TestStream.open(served.portico, subscription);
+async function subscribed(server: TestServer): Promise<TestStream> {
+  const stream = await TestStream.open(server.portico, subscription);
   while (stream.allResults.length === 0) {
-    await served.create("/articles", { name: "First" });
+    await server.create("/articles", { name: "First" });
     await sleep(50);
   }
   return stream;
 }
 
-async function toldOfAll(stream: TestStream, ids: readonly string[]): Promise<void> {
+async function expectEvents(stream: TestStream, ids: readonly string[]): Promise<void> {
   const missing = new Set(ids);
   for (let count = ids.length; missing.size > 0; count += 1)
     for (const { data } of await stream.results(count)) missing.delete(data.articleCreated.id);
 }
 
-async function migratesOnce({ workspace }: Served): Promise<void> {
+async function migratesOnce({ workspace }: TestServer): Promise<void> {
   const { stdout } = await porticoProcess(workspace, ["migrate", "--json"], { cwd: after });
   assert.deepEqual(JSON.parse(stdout).statements, []);
 }
@@ -102,12 +102,12 @@ async function migratesOnce({ workspace }: Served): Promise<void> {
 class Load {
   readonly failures: string[] = [];
   readonly created: string[] = [];
-  readonly #served: Served;
+  readonly #server: TestServer;
   readonly #shopId: string;
   #isStopped = false;
 
-  constructor(served: Served, shopId: string) {
-    this.#served = served;
+  constructor(server: TestServer, shopId: string) {
+    this.#server = server;
     this.#shopId = shopId;
   }
 
@@ -148,23 +148,23 @@ class Load {
   }
 
   async #send(method: string, path: string, body?: unknown): Promise<Answer> {
-    const answer = await this.#served.request(path, { method, body });
+    const answer = await this.#server.request(path, { method, body });
     if (answer.status >= 500) this.failures.push(`${method} ${path}: ${answer.status} ${answer.text}`);
     return answer;
   }
 }
 
 onEachDatabase("a column that is dropped while a process needs it", (database) => {
-  const served = serveProcess(database, { cwd: before });
+  const server = serveProcess(database, { cwd: before });
 
   test("requests for it are refused, others are served", async () => {
-    await served.create("/articles", { name: "Pen" });
-    const store = await openStore(served.workspace.databaseUrl);
+    await server.create("/articles", { name: "Pen" });
+    const store = await openStore(server.workspace.databaseUrl);
     await store.database.run("alter table articles drop column stock");
     await store.database.close();
-    for (const path of ["/articles", "/articles?q=pen"]) refused(await served.request(path));
-    refused(await served.request("/articles", { body: { name: "Ink" } }));
-    assert.equal((await served.request("/shops")).status, 200);
+    for (const path of ["/articles", "/articles?q=pen"]) refused(await server.request(path));
+    refused(await server.request("/articles", { body: { name: "Ink" } }));
+    assert.equal((await server.request("/shops")).status, 200);
   });
 });
 

@@ -11,12 +11,12 @@ import { onEachDatabase } from "../../support/server.ts";
 const large = "x".repeat(900_000);
 
 onEachDatabase("requests that wait", (database) => {
-  const served = serveProcess(database);
+  const server = serveProcess(database);
 
   test("a WebSocket is not read from while more than 1 MiB of its operations is not answered", async () => {
     for (let count = 0; count < 20; count += 1)
-      await served.create("/posts", { title: `Post ${count}`, body: "x".repeat(90_000) });
-    const socket = await TestSocket.ready(served.portico);
+      await server.create("/posts", { title: `Post ${count}`, body: "x".repeat(90_000) });
+    const socket = await TestSocket.ready(server.portico);
     const completed = (): number => socket.messages.filter(({ type }) => type === "complete").length;
     const count = 60;
     for (let number = 0; number < count; number += 1)
@@ -44,7 +44,7 @@ onEachDatabase("requests that wait", (database) => {
       extensions: { cost: true, unused: "x" },
     };
     for (const accept of ["application/json", "application/json, text/event-stream;q=0.1"]) {
-      const answer = await served.request("/graphql", { method: "POST", body, headers: { accept } });
+      const answer = await server.request("/graphql", { method: "POST", body, headers: { accept } });
       expectAnswer(answer, { status: 200 });
       assert.equal(answer.body.data.posts.length, 1);
       assert.equal(answer.body.extensions.cost, 1);

@@ -9,20 +9,20 @@ import { openReader } from "../../support/database-reader.ts";
 import {
   authorizeUrl,
   basic,
+  type CreatedClient,
   callback,
   makeClient,
-  makePerson,
   makePublicClient,
+  makeUser,
   neutral,
-  type OAuthClientMade,
   obtainCode,
   obtainTokens,
-  type Person,
   password,
   post,
   redirectOf,
   refused,
   signInAndAllow,
+  type User,
 } from "../../support/oauth.ts";
 import { expectAnswer, makeTenant, serve } from "../../support/scenario.ts";
 import { onEachDatabase, Portico, PorticoProcess } from "../../support/server.ts";
@@ -32,12 +32,12 @@ const offline = "openid offline_access posts:read";
 const invalid = { status: 401, code: "invalid_credential" } as const;
 
 onEachDatabase("oauth attacks", (database) => {
-  let user: Person;
-  let client: OAuthClientMade;
-  let machine: OAuthClientMade;
+  let user: User;
+  let client: CreatedClient;
+  let machine: CreatedClient;
   const server = serve(database, {
     prepare: async (server) => {
-      user = await makePerson(server, "grace@example.com");
+      user = await makeUser(server, "grace@example.com");
       client = await makePublicClient(server, every);
       machine = await makeClient(server, "--type", "confidential", "--scopes", "posts:read");
     },
@@ -219,7 +219,7 @@ onEachDatabase("oauth attacks", (database) => {
 
   test("a user of another tenant can neither sign in to a client nor use a session there", async () => {
     const { tenant } = await server.command("tenant", "create", "--name", "Elsewhere");
-    const stranger = await makePerson(server, "stranger@example.com", "--tenant", tenant.id);
+    const stranger = await makeUser(server, "stranger@example.com", "--tenant", tenant.id);
     const browser = new Browser();
     const shown = await browser.follow(authorizeUrl(server, client, "openid").url);
     const sent = await browser.send(shown, { email: stranger.email, password, choice: "sign-in" });
@@ -389,7 +389,7 @@ onEachDatabase("oauth attacks", (database) => {
       { grant_type: "client_credentials", scope: "posts:read" },
       basic(machine),
     );
-    const introspect = async (by: OAuthClientMade, token: string) =>
+    const introspect = async (by: CreatedClient, token: string) =>
       (await post(server, "/introspect", { token }, basic(by))).body;
     assert.equal((await introspect(machine, own.access_token)).active, true);
     assert.deepEqual(await introspect(stranger, own.access_token), { active: false });
@@ -438,7 +438,7 @@ onEachDatabase("oauth attacks", (database) => {
 
   test("tokens are invalid once their client or user is deleted", async () => {
     const [deleted, other] = [
-      await makePerson(server, "gone@example.com"),
+      await makeUser(server, "gone@example.com"),
       await makePublicClient(server, every),
     ];
     const ofUser = await obtainTokens(server, client, deleted, "openid posts:read");
@@ -485,7 +485,7 @@ onEachDatabase("oauth attacks", (database) => {
   });
 
   test("password attempts are limited by account, with the correct password too, and other users can sign in", async () => {
-    const victim = await makePerson(server, "victim@example.com");
+    const victim = await makeUser(server, "victim@example.com");
     const tryWith = async (email: string, secret: string) => {
       const browser = new Browser();
       const shown = await browser.follow(authorizeUrl(server, client, "openid").url);
@@ -532,7 +532,7 @@ onEachDatabase("oauth attacks", (database) => {
   test("a user revokes the access of an application, and its tokens are invalid within a second", async () => {
     const grants = `${server.url}/oauth/grants`;
     assert.equal((await new Browser().open(grants)).status, 401);
-    const someone = await makePerson(server, "someone@example.com");
+    const someone = await makeUser(server, "someone@example.com");
     const browser = new Browser();
     const { url, verifier } = authorizeUrl(server, client, offline);
     const back = await signInAndAllow(browser, url, someone);

@@ -8,8 +8,8 @@ import {
   basic,
   callback,
   makeClient,
-  makePerson,
   makePublicClient,
+  makeUser,
   password,
   signInAndAllow,
 } from "../../support/oauth.ts";
@@ -73,7 +73,7 @@ describe("oauth behind a trusted proxy", () => {
   const elsewhere = "198.51.100.7";
 
   test("an attack from one address does not block another one, whatever headers it sends", async () => {
-    const user = await makePerson(server, "grace@example.com");
+    const user = await makeUser(server, "grace@example.com");
     const { url } = authorizeUrl(server, await makePublicClient(server, "openid"), "openid");
     const signIn = async (from: string, email: string, typed: string): Promise<number> => {
       const browser = new Browser("node", { "x-forwarded-for": from });
@@ -94,7 +94,7 @@ describe("oauth behind a trusted proxy", () => {
   });
 
   test("a user sees the address of each session", async () => {
-    const user = await makePerson(server, "hopper@example.com");
+    const user = await makeUser(server, "hopper@example.com");
     const browser = new Browser("node", { "x-forwarded-for": elsewhere });
     const client = await makePublicClient(server, "openid");
     await signInAndAllow(browser, authorizeUrl(server, client, "openid").url, user);

@@ -7,10 +7,10 @@ import { emailsTo, emailTo } from "../../support/emails.ts";
 import {
   authorizeUrl,
   basic,
+  type CreatedClient,
   makeClient,
-  makePerson,
   makePublicClient,
-  type OAuthClientMade,
+  makeUser,
   password,
   post,
 } from "../../support/oauth.ts";
@@ -21,7 +21,7 @@ const home = "198.51.100.7";
 const warning = "account.password_guessed";
 
 onOneDatabase("brute-force limits", (database) => {
-  let client: OAuthClientMade;
+  let client: CreatedClient;
   const server = serve(database, {
     env: { PORTICO_TRUSTED_PROXIES: "127.0.0.1", PORTICO_FAILED_AUTH_QUOTA: "5/60" },
     prepare: async (server) => {
@@ -41,7 +41,7 @@ onOneDatabase("brute-force limits", (database) => {
   };
 
   test("an address at its limit uses up nothing of other accounts", async () => {
-    const user = await makePerson(server, "spared@example.com");
+    const user = await makeUser(server, "spared@example.com");
     const attacker = "203.0.113.1";
     const signIn = await openPage(attacker);
     await Promise.all(
@@ -56,7 +56,7 @@ onOneDatabase("brute-force limits", (database) => {
   });
 
   test("an account under attack from many addresses stays usable, and its user is warned once", async () => {
-    const user = await makePerson(server, "target@example.com");
+    const user = await makeUser(server, "target@example.com");
     const attackers = Array.from({ length: 6 }, (_, index) => `203.0.113.${index + 10}`);
     const statuses = (await Promise.all(attackers.map((from) => attempt(from, user.email, 12)))).flat();
     // Ten from each address are verified, and the rest refused.
@@ -73,8 +73,8 @@ onOneDatabase("brute-force limits", (database) => {
   });
 
   test("attempts from one address for one account are refused, with the correct password too", async () => {
-    const user = await makePerson(server, "pair@example.com");
-    const other = await makePerson(server, "neighbour@example.com");
+    const user = await makeUser(server, "pair@example.com");
+    const other = await makeUser(server, "neighbour@example.com");
     const statuses = await attempt("203.0.113.200", user.email, 11);
     assert.deepEqual(statuses.sort(), [...Array(10).fill(401), 429]);
     const signIn = await openPage("203.0.113.200");

@@ -10,13 +10,13 @@ import {
   basic,
   callback,
   makeClient,
-  makePerson,
   makePublicClient,
+  makeUser,
   obtainTokens,
-  type Person,
   password,
   post,
   signInAndAllow,
+  type User,
 } from "../../support/oauth.ts";
 import { expectAnswer, serve } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
@@ -27,10 +27,10 @@ const offline = "openid offline_access posts:read posts:write";
 const soonMs = 1_000;
 
 onEachDatabase("rights of oauth clients", (database) => {
-  let user: Person;
+  let user: User;
   const server = serve(database, {
     prepare: async (server) => {
-      user = await makePerson(server, "grace@example.com");
+      user = await makeUser(server, "grace@example.com");
     },
   });
   const machine = (scopes: string) => makeClient(server, "--type", "confidential", "--scopes", scopes);

@@ -6,11 +6,11 @@ import { requestGraphql } from "../../support/graphql/request.ts";
 import {
   basic,
   makeClient,
-  makePerson,
   makePublicClient,
+  makeUser,
   obtainTokens,
-  type Person,
   post,
+  type User,
 } from "../../support/oauth.ts";
 import { expectAnswer, serve } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
@@ -18,13 +18,13 @@ import { onEachDatabase } from "../../support/server.ts";
 const scopes = "openid users:read users:write keys:read keys:manage clients:read clients:manage posts:read";
 
 onEachDatabase("delegated access", (database) => {
-  let member: Person;
-  let other: Person;
+  let member: User;
+  let other: User;
   let key: string;
   const server = serve(database, {
     prepare: async (server) => {
-      member = await makePerson(server, "member@example.com");
-      other = await makePerson(server, "administrator@example.com");
+      member = await makeUser(server, "member@example.com");
+      other = await makeUser(server, "administrator@example.com");
       const client = await makePublicClient(server, scopes.replaceAll(" ", ","));
       ({ access_token: key } = await obtainTokens(server, client, member, scopes));
     },

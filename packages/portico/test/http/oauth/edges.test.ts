@@ -6,15 +6,15 @@ import { Browser } from "../../support/browser.ts";
 import {
   authorizeUrl,
   basic,
+  type CreatedClient,
   callback,
   makeClient,
-  makePerson,
   makePublicClient,
-  type OAuthClientMade,
-  type Person,
+  makeUser,
   password,
   post,
   refused,
+  type User,
 } from "../../support/oauth.ts";
 import { exchange, serve } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
@@ -22,12 +22,12 @@ import { onEachDatabase } from "../../support/server.ts";
 const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
 
 onEachDatabase("oauth edges", (database) => {
-  let user: Person;
-  let client: OAuthClientMade;
-  let machine: OAuthClientMade;
+  let user: User;
+  let client: CreatedClient;
+  let machine: CreatedClient;
   const server = serve(database, {
     prepare: async (server) => {
-      user = await makePerson(server, "grace@example.com");
+      user = await makeUser(server, "grace@example.com");
       client = await makePublicClient(server, "openid,posts:read");
       machine = await makeClient(server, "--type", "confidential", "--scopes", "posts:read");
     },

@@ -9,14 +9,14 @@ import { requestGraphql } from "../../support/graphql/request.ts";
 import {
   authorizeUrl,
   basic,
+  type CreatedClient,
   makeClient,
-  makePerson,
   makePublicClient,
-  type OAuthClientMade,
+  makeUser,
   obtainTokens,
-  type Person,
   password,
   post,
+  type User,
 } from "../../support/oauth.ts";
 import { expectAnswer, serve } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
@@ -30,7 +30,7 @@ const reset = "account.password_link";
 const soonMs = 2_500;
 
 onEachDatabase("changed addresses", (database) => {
-  let client: OAuthClientMade;
+  let client: CreatedClient;
   const server = serve(database, {
     prepare: async (server) => {
       client = await makePublicClient(server, scope.replaceAll(" ", ","));
@@ -38,9 +38,8 @@ onEachDatabase("changed addresses", (database) => {
   });
   const change = (id: string, email: string, key = server.portico.key) =>
     server.request(`/users/${id}`, { method: "PATCH", key, body: { email } });
-  const emailOf = async ({ id }: Person): Promise<string> =>
-    (await server.request(`/users/${id}`)).body.email;
-  const tokensOf = (user: Person) => obtainTokens(server, client, user, scope);
+  const emailOf = async ({ id }: User): Promise<string> => (await server.request(`/users/${id}`)).body.email;
+  const tokensOf = (user: User) => obtainTokens(server, client, user, scope);
   const forget = async (email: string): Promise<Shown> => {
     const browser = new Browser();
     const { text } = await browser.follow(authorizeUrl(server, client, scope).url);
@@ -54,7 +53,7 @@ onEachDatabase("changed addresses", (database) => {
   };
 
   test("one's own address stays until the new one is confirmed with the password", async () => {
-    const user = await makePerson(server, "own@example.com");
+    const user = await makeUser(server, "own@example.com");
     const { access_token: key } = await tokensOf(user);
     const answer = await change(user.id, "Own-New@example.com", key);
     expectAnswer(answer, { status: 200, body: { email: "own@example.com" } });
@@ -75,7 +74,7 @@ onEachDatabase("changed addresses", (database) => {
   });
 
   test("an address that a key gives counts at once, and has no link to a new password before it is confirmed", async () => {
-    const user = await makePerson(server, "given@example.com");
+    const user = await makeUser(server, "given@example.com");
     assert.equal((await forget(user.email)).status, 200);
     const before = linkIn(await emailTo(server, user.email, reset));
     const moved = "given-new@example.com";
@@ -95,7 +94,7 @@ onEachDatabase("changed addresses", (database) => {
   });
 
   test("an address that is changed back is not confirmed either, and links of before stay dead", async () => {
-    const user = await makePerson(server, "back@example.com");
+    const user = await makeUser(server, "back@example.com");
     assert.equal((await forget(user.email)).status, 200);
     const link = linkIn(await emailTo(server, user.email, reset));
     assert.equal((await change(user.id, "forth@example.com")).status, 200);
@@ -107,7 +106,7 @@ onEachDatabase("changed addresses", (database) => {
   });
 
   test("an application that acts for itself gives an address as a key does, in GraphQL as well", async () => {
-    const user = await makePerson(server, "machine@example.com");
+    const user = await makeUser(server, "machine@example.com");
     const machine = await makeClient(server, "--type", "confidential", "--scopes", "users:read,users:write");
     const granted = await post(server, "/token", { grant_type: "client_credentials" }, basic(machine));
     const moved = "machine-new@example.com";
@@ -125,7 +124,7 @@ onEachDatabase("changed addresses", (database) => {
     ["a confirmation of a pending address", true],
   ] as const) {
     test(`${fact} of a user who is deleted meanwhile is refused`, async () => {
-      const user = await makePerson(server, `deleted-${isPending}@example.com`);
+      const user = await makeUser(server, `deleted-${isPending}@example.com`);
       const email = `deleted-${isPending}-new@example.com`;
       const { access_token: key } = await tokensOf(user);
       expectAnswer(await change(user.id, email, isPending ? key : undefined), { status: 200 });
@@ -142,7 +141,7 @@ onEachDatabase("changed addresses", (database) => {
   }
 
   test("a new password of a user who is deleted meanwhile is refused", async () => {
-    const user = await makePerson(server, "deleted-reset@example.com");
+    const user = await makeUser(server, "deleted-reset@example.com");
     await forget(user.email);
     const browser = new Browser();
     const page = await browser.open(linkIn(await emailTo(server, user.email, reset)));
@@ -161,7 +160,7 @@ onEachDatabase("changed addresses", (database) => {
   });
 
   test("an address that another user has meanwhile is not confirmed", async () => {
-    const user = await makePerson(server, "late@example.com");
+    const user = await makeUser(server, "late@example.com");
     const { access_token: key } = await tokensOf(user);
     expectAnswer(await change(user.id, "wanted@example.com", key), { status: 200 });
     const link = linkIn(await emailTo(server, "wanted@example.com", confirmation));
@@ -171,7 +170,7 @@ onEachDatabase("changed addresses", (database) => {
   });
 
   test("an address that is changed while the previous one is being confirmed stays unconfirmed", async () => {
-    const user = await makePerson(server, "race@example.com");
+    const user = await makeUser(server, "race@example.com");
     const [first, second] = ["race-1@example.com", "race-2@example.com"] as const;
     await change(user.id, first);
     const browser = new Browser();
@@ -197,7 +196,7 @@ onEachDatabase("changed addresses", (database) => {
   });
 
   test("changes in quick succession cause one email, so accounts cannot be used to send spam", async () => {
-    const user = await makePerson(server, "many@example.com");
+    const user = await makeUser(server, "many@example.com");
     const { access_token: key } = await tokensOf(user);
     await change(user.id, "many-1@example.com", key);
     await emailTo(server, "many-1@example.com", confirmation);

@@ -6,16 +6,16 @@ import { Browser } from "../../support/browser.ts";
 import {
   authorizeUrl,
   basic,
+  type CreatedClient,
   callback,
   makeClient,
-  makePerson,
   makePublicClient,
-  type OAuthClientMade,
-  type Person,
+  makeUser,
   post,
   redirectOf,
   refused,
   signInAndAllow,
+  type User,
 } from "../../support/oauth.ts";
 import { serve } from "../../support/scenario.ts";
 import { onOneDatabase } from "../../support/server.ts";
@@ -24,13 +24,13 @@ const ofMachine = { grant_type: "client_credentials", scope: "posts:read" };
 const mostGuesses = 20;
 
 onOneDatabase("oauth errors", (database) => {
-  let user: Person;
-  let machine: OAuthClientMade;
-  let client: OAuthClientMade;
+  let user: User;
+  let machine: CreatedClient;
+  let client: CreatedClient;
   const server = serve(database, {
     env: { PORTICO_FAILED_AUTH_QUOTA: `${mostGuesses}/72000` },
     prepare: async (server) => {
-      user = await makePerson(server, "grace@example.com");
+      user = await makeUser(server, "grace@example.com");
       machine = await makeClient(server, "--type", "confidential", "--scopes", "posts:read");
       client = await makePublicClient(server, "openid,posts:read");
     },

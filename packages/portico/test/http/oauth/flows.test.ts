@@ -11,12 +11,12 @@ import {
   basic,
   callback,
   makeClient,
-  makePerson,
   makePublicClient,
-  type Person,
+  makeUser,
   password,
   post,
   signInAndAllow,
+  type User,
 } from "../../support/oauth.ts";
 import { serve } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
@@ -24,10 +24,10 @@ import { onEachDatabase } from "../../support/server.ts";
 const insecure = { [oauth.allowInsecureRequests]: true };
 
 onEachDatabase("oauth flows", (database) => {
-  let user: Person;
+  let user: User;
   const server = serve(database, {
     prepare: async (server) => {
-      user = await makePerson(server, "grace@example.com");
+      user = await makeUser(server, "grace@example.com");
     },
   });
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
 import { test } from "node:test";
-import { basic, callback, makeClient, type OAuthClientMade } from "../../support/oauth.ts";
+import { basic, type CreatedClient, callback, makeClient } from "../../support/oauth.ts";
 import { randomRuns } from "../../support/random-runs.ts";
 import { serve } from "../../support/scenario.ts";
 import { onOneDatabase } from "../../support/server.ts";
@@ -36,7 +36,7 @@ function pick<Value>(values: readonly Value[]): Value {
 }
 
 onOneDatabase("oauth, fuzzed", (database) => {
-  let client: OAuthClientMade;
+  let client: CreatedClient;
   const server = serve(database, {
     prepare: async (server) => {
       const grantTypes = "authorization_code,refresh_token,client_credentials,device_code";

@@ -7,14 +7,14 @@ import { Browser } from "../../support/browser.ts";
 import {
   authorizeUrl,
   basic,
+  type CreatedClient,
   makeClient,
-  makePerson,
   makePublicClient,
-  type OAuthClientMade,
+  makeUser,
   obtainTokens,
-  type Person,
   post,
   signInAndAllow,
+  type User,
 } from "../../support/oauth.ts";
 import { expectAnswer, makeTenant, serve } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
@@ -23,15 +23,15 @@ const path = "/v1/grants";
 const scope = "openid posts:read clients:read clients:manage";
 
 onEachDatabase("grants", (database) => {
-  let client: OAuthClientMade;
-  let user: Person;
+  let client: CreatedClient;
+  let user: User;
   const server = serve(database, {
     prepare: async (server) => {
       client = await makePublicClient(server, scope.replaceAll(" ", ","));
-      user = await makePerson(server, "grace@example.com");
+      user = await makeUser(server, "grace@example.com");
     },
   });
-  const tokenOf = async (giver: Person): Promise<string> =>
+  const tokenOf = async (giver: User): Promise<string> =>
     (await obtainTokens(server, client, giver, scope)).access_token;
 
   test("a user sees each grant with its application, scopes and times", async () => {
@@ -50,7 +50,7 @@ onEachDatabase("grants", (database) => {
 
   test("a user does not see the grants of other users, of the same tenant or another one", async () => {
     await tokenOf(user);
-    const other = await makePerson(server, "other@example.com");
+    const other = await makeUser(server, "other@example.com");
     const seen = (await server.request(path, { key: await tokenOf(other) })).body.data;
     assert.equal(seen.length, 1);
     assert.deepEqual((await server.request(path)).body.data, []);
@@ -86,7 +86,7 @@ onEachDatabase("grants", (database) => {
   });
 
   test("grants are paged, newest first, and a cursor is valid for its user only", async () => {
-    const many = await makePerson(server, "many@example.com");
+    const many = await makeUser(server, "many@example.com");
     const key = await tokenOf(many);
     for (let more = 0; more < 4; more += 1)
       await signInAndAllow(new Browser(), authorizeUrl(server, client, "openid").url, many);

@@ -6,8 +6,8 @@ import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, describe, test } from "node:test";
-import { makeClient, type OAuthClientMade, post, refused } from "../../support/oauth.ts";
-import { expectAnswer, runCommand, type Served, serve } from "../../support/scenario.ts";
+import { type CreatedClient, makeClient, post, refused } from "../../support/oauth.ts";
+import { expectAnswer, runCommand, serve, type TestServer } from "../../support/scenario.ts";
 import { makeWorkspace, onEachDatabase, Portico, portico, type Workspace } from "../../support/server.ts";
 
 const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
@@ -64,7 +64,7 @@ before(() => keySets.start());
 after(() => keySets.stop());
 
 function assertionOf(
-  { clientId }: OAuthClientMade,
+  { clientId }: CreatedClient,
   issuer: string,
   kid = "one",
   key: KeyObject = privateKey,
@@ -78,7 +78,7 @@ function assertionOf(
   return `${signed}.${signature.toString("base64url")}`;
 }
 
-const tokenOf = (server: Pick<Served, "url">, client: OAuthClientMade, kid?: string, key?: KeyObject) =>
+const tokenOf = (server: Pick<TestServer, "url">, client: CreatedClient, kid?: string, key?: KeyObject) =>
   post(server, "/token", {
     grant_type: "client_credentials",
     scope: "posts:read",
@@ -89,7 +89,7 @@ const tokenOf = (server: Pick<Served, "url">, client: OAuthClientMade, kid?: str
 
 onEachDatabase("key sets of clients", (database) => {
   const server = serve(database);
-  const clientAt = (path: string): Promise<OAuthClientMade> =>
+  const clientAt = (path: string): Promise<CreatedClient> =>
     makeClient(server, ...words, "--jwks-uri", keySets.url + path);
 
   test("a service authenticates with a key of its jwksUri, which is requested once", async () => {

@@ -5,20 +5,20 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Browser, type Shown } from "../../support/browser.ts";
 import {
-  type Asked,
+  type AuthorizationRequest,
   authorizeUrl,
   basic,
+  type CreatedClient,
   callback,
   makeClient,
-  makePerson,
   makePublicClient,
-  type OAuthClientMade,
+  makeUser,
   obtainTokens,
-  type Person,
   password,
   post,
   refused,
   signInAndAllow,
+  type User,
 } from "../../support/oauth.ts";
 import { serve } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
@@ -28,16 +28,16 @@ const every = "openid,email,offline_access,posts:read,posts:write";
 const noticedMs = 1_000;
 
 onEachDatabase("oauth and late changes", (database) => {
-  let user: Person;
-  let resourceServer: OAuthClientMade;
+  let user: User;
+  let resourceServer: CreatedClient;
   const server = serve(database, {
     prepare: async (server) => {
-      user = await makePerson(server, "grace@example.com");
+      user = await makeUser(server, "grace@example.com");
       const words = ["--type", "confidential", "--scopes", "posts:read", "--resource-server"];
       resourceServer = await makeClient(server, ...words);
     },
   });
-  const change = async ({ id }: OAuthClientMade, body: object): Promise<void> => {
+  const change = async ({ id }: CreatedClient, body: object): Promise<void> => {
     const { status, text } = await server.request(`/v1/oauth-clients/${id}`, { method: "PATCH", body });
     assert.equal(status, 200, text);
   };
@@ -45,7 +45,10 @@ onEachDatabase("oauth and late changes", (database) => {
     assert.equal((await server.request(path, { method: "DELETE" })).status, 204);
   };
   /** The consent page of a new authorization request. */
-  const askedIn = async (browser: Browser, client: OAuthClientMade): Promise<Asked & { shown: Shown }> => {
+  const askedIn = async (
+    browser: Browser,
+    client: CreatedClient,
+  ): Promise<AuthorizationRequest & { shown: Shown }> => {
     const authorization = authorizeUrl(server, client, "openid posts:read");
     const shown = await browser.submit(await browser.follow(authorization.url), {
       ...{ email: user.email, password, choice: "sign-in" },
@@ -53,7 +56,7 @@ onEachDatabase("oauth and late changes", (database) => {
     assert.match(shown.text, /value="allow"/);
     return { ...authorization, shown };
   };
-  const redeem = (client: OAuthClientMade, { verifier }: Asked, code: string) =>
+  const redeem = (client: CreatedClient, { verifier }: AuthorizationRequest, code: string) =>
     post(server, "/token", {
       ...{ grant_type: "authorization_code", code, redirect_uri: callback },
       ...{ code_verifier: verifier, client_id: client.clientId },
@@ -65,7 +68,7 @@ onEachDatabase("oauth and late changes", (database) => {
       "the redirect URI is removed",
       (client) => change(client, { redirectUris: ["https://new.example.com/callback"] }),
     ],
-  ] as [string, (client: OAuthClientMade) => Promise<void>][]) {
+  ] as [string, (client: CreatedClient) => Promise<void>][]) {
     test(`while the consent page is open, ${fact}: the form gets an error page and no redirect`, async () => {
       const client = await makePublicClient(server, every);
       const browser = new Browser();
@@ -141,7 +144,7 @@ onEachDatabase("oauth and late changes", (database) => {
   });
 
   test("tokens of a deleted user are invalid", async () => {
-    const deleted = await makePerson(server, "gone@example.com");
+    const deleted = await makeUser(server, "gone@example.com");
     const client = await makePublicClient(server, every);
     const tokens = await obtainTokens(server, client, deleted, "openid offline_access posts:read");
     await remove(`/users/${deleted.id}`);

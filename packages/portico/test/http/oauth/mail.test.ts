@@ -8,16 +8,16 @@ import { openReader } from "../../support/database-reader.ts";
 import { emailsTo, emailTo, linkIn } from "../../support/emails.ts";
 import {
   authorizeUrl,
-  makePerson,
+  type CreatedClient,
   makePublicClient,
+  makeUser,
   neutral,
-  type OAuthClientMade,
   obtainTokens,
-  type Person,
   password,
   post,
   refused,
   signInAndAllow,
+  type User,
 } from "../../support/oauth.ts";
 import { expectAnswer, makeTenant, serve } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
@@ -27,7 +27,7 @@ const scope = "openid email offline_access posts:read";
 const resetKind = "account.password_link";
 
 onEachDatabase("oauth by email", (database) => {
-  let client: OAuthClientMade;
+  let client: CreatedClient;
   const server = serve(database, {
     prepare: async (server) => {
       client = await makePublicClient(server, scope.replaceAll(" ", ","));
@@ -53,7 +53,7 @@ onEachDatabase("oauth by email", (database) => {
     const browser = new Browser();
     return browser.submit(await browser.open(link), { password: chosen });
   };
-  const canSignIn = async ({ email }: Person, presented: string): Promise<boolean> => {
+  const canSignIn = async ({ email }: User, presented: string): Promise<boolean> => {
     const browser = new Browser();
     const shown = await browser.submit(await signInPage(browser), {
       email,
@@ -64,7 +64,7 @@ onEachDatabase("oauth by email", (database) => {
   };
 
   test("a user resets a forgotten password, and the old one is refused", async () => {
-    const user = await makePerson(server, "forgetful@example.com");
+    const user = await makeUser(server, "forgetful@example.com");
     const link = await linkFor(user.email);
     assert.equal((await change(link, "short")).status, 422);
     const changed = await change(link, other);
@@ -80,7 +80,7 @@ onEachDatabase("oauth by email", (database) => {
   });
 
   test("a link works once: of ten concurrent uses one succeeds", async () => {
-    const user = await makePerson(server, "once@example.com");
+    const user = await makeUser(server, "once@example.com");
     const link = await linkFor(user.email);
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, index) => change(link, `${other} ${index}`)),
@@ -92,7 +92,7 @@ onEachDatabase("oauth by email", (database) => {
   });
 
   test("a reset ends everything: sessions, refresh tokens, access tokens, other links, a pending sign-in", async () => {
-    const user = await makePerson(server, "thorough@example.com");
+    const user = await makeUser(server, "thorough@example.com");
     const browser = new Browser();
     await signInAndAllow(browser, authorizeUrl(server, client, scope).url, user);
     assert.equal((await browser.open(`${server.url}/oauth/account`)).status, 200);
@@ -123,7 +123,7 @@ onEachDatabase("oauth by email", (database) => {
 
   test("unknown addresses, and those of another tenant, get the same response and no email", async () => {
     await makeTenant(server.workspace);
-    const user = await makePerson(server, "known@example.com");
+    const user = await makeUser(server, "known@example.com");
     const answers = [];
     for (const email of [user.email, "nobody@example.com", "grace@example.com"])
       answers.push(await ask(email));
@@ -143,7 +143,7 @@ onEachDatabase("oauth by email", (database) => {
   });
 
   test("a link that was sent to a previous address is invalid", async () => {
-    const user = await makePerson(server, "moving@example.com");
+    const user = await makeUser(server, "moving@example.com");
     const link = await linkFor(user.email);
     const moved = { method: "PATCH", body: { email: "moved@example.com" } };
     assert.equal((await server.request(`/users/${user.id}`, moved)).status, 200);
@@ -152,7 +152,7 @@ onEachDatabase("oauth by email", (database) => {
   });
 
   test("unknown links, and forms of other sites, are refused", async () => {
-    const user = await makePerson(server, "forged@example.com");
+    const user = await makeUser(server, "forged@example.com");
     const link = await linkFor(user.email);
     for (const token of ["", "x", "A".repeat(43), `${new URL(link).searchParams.get("token")}x`, "\u0000"]) {
       const url = `${server.url}/oauth/password?token=${encodeURIComponent(token)}`;
@@ -173,7 +173,7 @@ onEachDatabase("oauth by email", (database) => {
   });
 
   test("a user confirms an address, which does not confirm a later one", async () => {
-    const user = await makePerson(server, "confirming@example.com");
+    const user = await makeUser(server, "confirming@example.com");
     const browser = new Browser();
     await signInAndAllow(browser, authorizeUrl(server, client, scope).url, user);
     const account = await browser.open(`${server.url}/oauth/account`);
@@ -198,7 +198,7 @@ onEachDatabase("oauth by email", (database) => {
   });
 
   test("the token of a link is in its email only, not in the records or the log", async () => {
-    const user = await makePerson(server, "secret@example.com");
+    const user = await makeUser(server, "secret@example.com");
     const link = await linkFor(user.email);
     await new Browser().open(link);
     const token = new URL(link).searchParams.get("token")!;
@@ -212,6 +212,6 @@ onEachDatabase("oauth by email", (database) => {
     assert.ok(!server.portico.output.includes(token));
   });
 
-  const tokensOf = async (user: Person, presented: string) =>
+  const tokensOf = async (user: User, presented: string) =>
     obtainTokens(server, client, user, scope, presented);
 });

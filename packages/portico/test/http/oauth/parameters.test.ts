@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { authorizeUrl, basic, callback, makeClient, type OAuthClientMade } from "../../support/oauth.ts";
+import { authorizeUrl, basic, type CreatedClient, callback, makeClient } from "../../support/oauth.ts";
 import { exchange, serve } from "../../support/scenario.ts";
 import { onOneDatabase } from "../../support/server.ts";
 
@@ -50,7 +50,7 @@ const unstorable = ["a%00b", "%00", "a\u0000b", "%ED%A0%80", "%ff", "%", "%zz", 
 const odd = ["", "%2500", "%F0%9F%98%80", "%EF%BF%BF", "%0d%0aX:%20y", "[]", "a&b=c", "__proto__", "é"];
 
 onOneDatabase("parameters of oauth", (database) => {
-  let client: OAuthClientMade;
+  let client: CreatedClient;
   let requestCount = 0;
   const server = serve(database, {
     env: { PORTICO_TRUSTED_PROXIES: "127.0.0.1" },

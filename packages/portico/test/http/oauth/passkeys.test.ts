@@ -9,14 +9,14 @@ import { openReader } from "../../support/database-reader.ts";
 import { emailTo, linkIn } from "../../support/emails.ts";
 import {
   authorizeUrl,
+  type CreatedClient,
   callback,
-  makePerson,
   makePublicClient,
-  type OAuthClientMade,
-  type Person,
+  makeUser,
   signInAndAllow,
+  type User,
 } from "../../support/oauth.ts";
-import { type Served, serve } from "../../support/scenario.ts";
+import { serve, type TestServer } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
 
 const [adds, signsIn] = ["Add a passkey", "Sign in with a passkey"];
@@ -29,20 +29,20 @@ function optionsOf({ text }: Shown): Options {
 }
 
 onEachDatabase("passkeys", (database) => {
-  let client: OAuthClientMade;
-  let grace: Person;
+  let client: CreatedClient;
+  let grace: User;
   let hers: Browser;
   // Passkeys require a host name.
   const server = serve(database, {
     env: { HOST: "localhost" },
     prepare: async (server) => {
       client = await makePublicClient(server, "openid,posts:read");
-      grace = await makePerson(server, "grace@example.com");
+      grace = await makeUser(server, "grace@example.com");
       hers = await signedIn(grace);
     },
   });
   const page = (): string => `${server.url}/oauth/passkeys`;
-  const signedIn = async (user: Person): Promise<Browser> => {
+  const signedIn = async (user: User): Promise<Browser> => {
     const browser = new Browser();
     await signInAndAllow(browser, authorizeUrl(server, client, "openid").url, user);
     return browser;
@@ -89,7 +89,7 @@ onEachDatabase("passkeys", (database) => {
     ["go, if they are not theirs", { remove_passkeys: "yes" }, 401],
   ] as const) {
     test(`the page for a new password lists the passkeys, which ${fact}`, async () => {
-      const user = await makePerson(server, `forgetful-${status}@example.com`);
+      const user = await makeUser(server, `forgetful-${status}@example.com`);
       const authenticator = await withPasskey(await signedIn(user));
       const browser = new Browser();
       const [, path] = /<a href="([^"]+)">Forgot/.exec((await signInPage(browser)).text) ?? [];
@@ -104,7 +104,7 @@ onEachDatabase("passkeys", (database) => {
   }
 
   test("a user gets an email for each new passkey, with its name escaped", async () => {
-    const user = await makePerson(server, "told@example.com");
+    const user = await makeUser(server, "told@example.com");
     await add(await signedIn(user), new Authenticator(server.url), {}, "<b>Phone</b>");
     const mail = await emailTo(server, user.email, "account.passkey_added");
     assert.match(mail.text, /^ {2}Passkey: +<b>Phone<\/b>$/m);
@@ -270,7 +270,7 @@ onEachDatabase("passkeys", (database) => {
   });
 
   test("a removed passkey is refused, and users can remove only their own", async () => {
-    const browser = await signedIn(await makePerson(server, "removes@example.com"));
+    const browser = await signedIn(await makeUser(server, "removes@example.com"));
     const authenticator = await withPasskey(browser);
     const stranger = hers;
     const mine = await browser.open(page());
@@ -286,7 +286,7 @@ onEachDatabase("passkeys", (database) => {
 
   test("a passkey is valid for one user of one tenant", async () => {
     const authenticator = await withPasskey();
-    const second = await signedIn(await makePerson(server, "second@example.com"));
+    const second = await signedIn(await makeUser(server, "second@example.com"));
     const repeated = await add(second, authenticator);
     assert.equal(repeated.status, 422);
     const { tenant } = await server.command("tenant", "create", "--name", "Elsewhere");
@@ -297,7 +297,7 @@ onEachDatabase("passkeys", (database) => {
   });
 
   test("passkeys are deleted with their user", async () => {
-    const user = await makePerson(server, "goes@example.com");
+    const user = await makeUser(server, "goes@example.com");
     const authenticator = await withPasskey(await signedIn(user));
     assert.equal((await server.request(`/users/${user.id}`, { method: "DELETE" })).status, 204);
     assert.equal((await signIn(authenticator)).status, 401);
@@ -318,11 +318,11 @@ onEachDatabase("passkeys", (database) => {
 });
 
 describe("passkeys at an IP address", () => {
-  const server: Served = serve("sqlite");
+  const server: TestServer = serve("sqlite");
 
   test("are not offered, because they require a host name", async () => {
     const client = await makePublicClient(server, "openid");
-    const user = await makePerson(server, "grace@example.com");
+    const user = await makeUser(server, "grace@example.com");
     const browser = new Browser();
     const shown = await browser.follow(authorizeUrl(server, client, "openid").url);
     assert.doesNotMatch(shown.text, /passkey/);

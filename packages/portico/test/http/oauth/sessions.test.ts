@@ -7,14 +7,14 @@ import { Browser, type Shown } from "../../support/browser.ts";
 import { openReader } from "../../support/database-reader.ts";
 import {
   authorizeUrl,
+  type CreatedClient,
   callback,
-  makePerson,
   makePublicClient,
-  type OAuthClientMade,
-  type Person,
+  makeUser,
   post,
   refused,
   signInAndAllow,
+  type User,
 } from "../../support/oauth.ts";
 import { expectAnswer, serve } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
@@ -24,14 +24,14 @@ const phone =
   "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1";
 
 onEachDatabase("oauth sessions", (database) => {
-  let client: OAuthClientMade;
+  let client: CreatedClient;
   const server = serve(database, {
     prepare: async (server) => {
       client = await makePublicClient(server, "openid,offline_access,posts:read");
     },
   });
   const page = (): string => `${server.url}/oauth/sessions`;
-  const signedIn = async (user: Person, browser = new Browser()): Promise<Browser> => {
+  const signedIn = async (user: User, browser = new Browser()): Promise<Browser> => {
     await signInAndAllow(browser, authorizeUrl(server, client, "openid").url, user);
     return browser;
   };
@@ -39,7 +39,7 @@ onEachDatabase("oauth sessions", (database) => {
   const sessionOf = (section: string): string => /name="session" value="([^"]+)"/.exec(section)?.[1] ?? "";
 
   test("a user sees each browser with a session, and which one is the current", async () => {
-    const user = await makePerson(server, "sees@example.com");
+    const user = await makeUser(server, "sees@example.com");
     const [desk, pocket] = [new Browser(linux), new Browser(phone)];
     await signedIn(user, desk);
     await signedIn(user, pocket);
@@ -57,14 +57,14 @@ onEachDatabase("oauth sessions", (database) => {
   });
 
   test("a User-Agent is shown escaped and shortened", async () => {
-    const user = await makePerson(server, "strange@example.com");
+    const user = await makeUser(server, "strange@example.com");
     const browser = await signedIn(user, new Browser(`<script>alert(1)</script>${"x".repeat(5_000)}`));
     const { text } = await browser.open(page());
     assert.ok(text.includes("&lt;script&gt;") && !text.includes("<script>") && text.length < 5_000);
   });
 
   test("an ended session is refused at once, and the others stay valid", async () => {
-    const user = await makePerson(server, "ends@example.com");
+    const user = await makeUser(server, "ends@example.com");
     const [here, there, third] = [await signedIn(user), await signedIn(user), await signedIn(user)];
     const [section] = sectionsOf(await here.open(page())).filter((each) => sessionOf(each) !== "");
     const after = await here.submit(await here.open(page()), { session: sessionOf(section!) });
@@ -81,7 +81,7 @@ onEachDatabase("oauth sessions", (database) => {
   });
 
   test("ending a session revokes online access of applications, and keeps offline access", async () => {
-    const user = await makePerson(server, "keeps@example.com");
+    const user = await makeUser(server, "keeps@example.com");
     const tokensIn = async (browser: Browser, scope: string) => {
       const { url, verifier } = authorizeUrl(server, client, scope);
       const back = await signInAndAllow(browser, url, user);
@@ -100,7 +100,7 @@ onEachDatabase("oauth sessions", (database) => {
   });
 
   test("a code of an ended session cannot be redeemed", async () => {
-    const user = await makePerson(server, "code@example.com");
+    const user = await makeUser(server, "code@example.com");
     const there = new Browser();
     const { url, verifier } = authorizeUrl(server, client, "openid offline_access");
     const code = (await signInAndAllow(there, url, user)).searchParams.get("code") ?? "";
@@ -111,7 +111,7 @@ onEachDatabase("oauth sessions", (database) => {
   });
 
   test("a session that a concurrent request stores stays ended", async () => {
-    const user = await makePerson(server, "races@example.com");
+    const user = await makeUser(server, "races@example.com");
     const [here, there] = [await signedIn(user), await signedIn(user)];
     const reader = openReader(server.workspace.databaseUrl);
     try {
@@ -131,8 +131,8 @@ onEachDatabase("oauth sessions", (database) => {
 
   test("a session can be ended by its user only, with a form of the page", async () => {
     const [one, another] = [
-      await makePerson(server, "one@example.com"),
-      await makePerson(server, "other@example.com"),
+      await makeUser(server, "one@example.com"),
+      await makeUser(server, "other@example.com"),
     ];
     const [theirs, mine] = [await signedIn(one), await signedIn(another)];
     await signedIn(one);

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { basic, makeClient, type OAuthClientMade, post } from "../../support/oauth.ts";
+import { basic, type CreatedClient, makeClient, post } from "../../support/oauth.ts";
 import { serve } from "../../support/scenario.ts";
 import { makeWorkspace, onEachDatabase, porticoProcess } from "../../support/server.ts";
 
@@ -31,7 +31,7 @@ function fileOf(name: string, text: string): string {
 describe("a signing key from a file", () => {
   const [first, second] = [makeKey(), makeKey()];
   const file = fileOf("key.pem", pemOf(first));
-  let machine: OAuthClientMade;
+  let machine: CreatedClient;
   const server = serve("sqlite", {
     env: { PORTICO_SIGNING_KEY: file },
     prepare: async (server) => {

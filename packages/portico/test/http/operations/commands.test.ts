@@ -29,11 +29,11 @@ const commands = [
   "signing-key rotate",
 ] as const;
 
-const nowhere = { databaseUrl: "file:/dev/null/portico.db" };
+const unreachable = { databaseUrl: "file:/dev/null/portico.db" };
 
 test("--help of portico lists every command, also without a word", async () => {
   for (const words of [[], ["--help"], ["-h"], ["help"]]) {
-    const { code, stdout, stderr } = await porticoProcess(nowhere, words);
+    const { code, stdout, stderr } = await porticoProcess(unreachable, words);
     assert.deepEqual([code, stderr], [0, ""]);
     for (const command of commands) assert.match(stdout, new RegExp(`^ {2}${command} `, "m"));
   }
@@ -42,7 +42,7 @@ test("--help of portico lists every command, also without a word", async () => {
 test("--help of a command needs no database and tells its options", async () => {
   await Promise.all(
     commands.map(async (command) => {
-      const { code, stdout, stderr } = await portico(nowhere, [...command.split(" "), "--help"]);
+      const { code, stdout, stderr } = await portico(unreachable, [...command.split(" "), "--help"]);
       assert.deepEqual([code, stderr], [0, ""], command);
       assert.match(stdout, new RegExp(`^portico ${command}`));
       for (const option of ["--json", "--help"]) assert.match(stdout, new RegExp(`^ {2}${option} `, "m"));
@@ -51,7 +51,7 @@ test("--help of a command needs no database and tells its options", async () => 
 });
 
 test("the first word of several commands lists them", async () => {
-  const { code, stdout, stderr } = await portico(nowhere, ["key"]);
+  const { code, stdout, stderr } = await portico(unreachable, ["key"]);
   assert.deepEqual([code, stderr], [0, ""]);
   const listed = commands.filter((command) => new RegExp(`^ {2}${command} `, "m").test(stdout));
   assert.deepEqual(
@@ -61,7 +61,7 @@ test("the first word of several commands lists them", async () => {
 });
 
 test("--version tells the version of the package", async () => {
-  const { code, stdout } = await porticoProcess(nowhere, ["--version"]);
+  const { code, stdout } = await porticoProcess(unreachable, ["--version"]);
   assert.deepEqual([code, stdout], [0, `${packageJson.version}\n`]);
 });
 
@@ -98,16 +98,16 @@ test("a call that cannot be understood is one line and exit 1", async () => {
     ["migrate --dry-run=perhaps", /dry-run/],
     ["key list", /cannot be opened/],
   ];
-  await Promise.all(calls.map(([call, line]) => expectRefusal(nowhere, call.split(" "), line)));
+  await Promise.all(calls.map(([call, line]) => expectRefusal(unreachable, call.split(" "), line)));
   for (const [call, line] of [calls[1]!, calls.at(-1)!])
-    await expectRefusal(nowhere, call.split(" "), line, porticoProcess);
+    await expectRefusal(unreachable, call.split(" "), line, porticoProcess);
 });
 
 const words = (call: string): string[] => call.split(" ");
 
 onEachDatabase("commands", (database) => {
-  const served = serve(database);
-  const refused = (call: readonly string[], line: RegExp) => expectRefusal(served.workspace, call, line);
+  const server = serve(database);
+  const refused = (call: readonly string[], line: RegExp) => expectRefusal(server.workspace, call, line);
 
   test("--json prints one line with one JSON object", async () => {
     const calls = [
@@ -123,7 +123,7 @@ onEachDatabase("commands", (database) => {
     for (const call of calls) {
       // Some of them as processes, which must end too.
       const run = ["migrate", "key list"].includes(call) ? porticoProcess : portico;
-      const { code, stdout, stderr } = await run(served.workspace, [...words(call), "--json"]);
+      const { code, stdout, stderr } = await run(server.workspace, [...words(call), "--json"]);
       assert.deepEqual([code, stderr], [0, ""], call);
       assert.match(stdout, /^\{.*\}\n$/, call);
       assert.equal(typeof JSON.parse(stdout), "object");
@@ -131,61 +131,61 @@ onEachDatabase("commands", (database) => {
   });
 
   test("tenant create tells the tenant's id", async () => {
-    const { tenant } = await served.command(...words("tenant create --name Acme"));
+    const { tenant } = await server.command(...words("tenant create --name Acme"));
     assert.match(tenant.id, /^tenant_/);
     assert.equal(tenant.name, "Acme");
   });
 
   test("user create makes a user whom the server shows, in the first tenant or in another", async () => {
     const call = "user create --name Grace --email Grace@Example.com --password 12345678";
-    const { user } = await served.command(...words(call));
-    assert.deepEqual((await served.request(`/users/${user.id}`)).body, user);
+    const { user } = await server.command(...words(call));
+    assert.deepEqual((await server.request(`/users/${user.id}`)).body, user);
     assert.equal(user.email, "grace@example.com");
-    const { tenant } = await served.command(...words("tenant create --name Elsewhere"));
-    const elsewhere = await served.command(...words(call), "--tenant", tenant.id);
-    assert.equal((await served.request(`/users/${elsewhere.user.id}`)).status, 404);
+    const { tenant } = await server.command(...words("tenant create --name Elsewhere"));
+    const elsewhere = await server.command(...words(call), "--tenant", tenant.id);
+    assert.equal((await server.request(`/users/${elsewhere.user.id}`)).status, 404);
   });
 
   test("key create prints the key once, and it works at once", async () => {
-    const made = await served.command(...words("key create --name K --scopes posts:read,users:read"));
-    assert.match(made.key, /^sk_test_[\w-]{43}$/);
-    assert.equal(made.prefix, made.key.slice(0, 12));
-    assert.deepEqual(made.scopes, ["posts:read", "users:read"]);
-    assert.equal(typeof made.warning, "string");
-    assert.equal((await served.request("/users", { key: made.key })).status, 200);
-    const listed = JSON.stringify(await served.command("key", "list"));
-    assert.ok(listed.includes(made.id) && !listed.includes(made.key));
+    const created = await server.command(...words("key create --name K --scopes posts:read,users:read"));
+    assert.match(created.key, /^sk_test_[\w-]{43}$/);
+    assert.equal(created.prefix, created.key.slice(0, 12));
+    assert.deepEqual(created.scopes, ["posts:read", "users:read"]);
+    assert.equal(typeof created.warning, "string");
+    assert.equal((await server.request("/users", { key: created.key })).status, 200);
+    const listed = JSON.stringify(await server.command("key", "list"));
+    assert.ok(listed.includes(created.id) && !listed.includes(created.key));
     assert.doesNotMatch(listed, /hash/i);
   });
 
   test("the line for a person begins with the key alone, so that a script can take it", async () => {
-    const { stdout } = await portico(served.workspace, words("key create --name K --scopes posts:read"));
+    const { stdout } = await portico(server.workspace, words("key create --name K --scopes posts:read"));
     assert.match(stdout, /^sk_test_[\w-]{43}\n/);
   });
 
   test("key list tells the state of each key", async () => {
     const create = words("key create --name K --scopes posts:read");
-    const soon = await served.command(
+    const soon = await server.command(
       ...create,
       "--expires-at",
       new Date(Date.now() + 86_400_000).toISOString(),
     );
-    const gone = await served.command(...create);
-    const active = await served.command(...create);
-    await served.command("key", "revoke", gone.id);
-    const { keys } = await served.command("key", "list");
+    const revoked = await server.command(...create);
+    const active = await server.command(...create);
+    await server.command("key", "revoke", revoked.id);
+    const { keys } = await server.command("key", "list");
     const statusOf = ({ id }: { id: string }) => keys.find((key: { id: string }) => key.id === id).status;
-    assert.deepEqual([soon, gone, active].map(statusOf), ["expiring_soon", "revoked", "active"]);
+    assert.deepEqual([soon, revoked, active].map(statusOf), ["expiring_soon", "revoked", "active"]);
     assert.equal(keys[0].id, active.id);
   });
 
   test("key revoke may be repeated, and knows its tenant", async () => {
-    const { id } = await served.command(...words("key create --name K --scopes posts:read"));
-    const first = await served.command("key", "revoke", id);
+    const { id } = await server.command(...words("key create --name K --scopes posts:read"));
+    const first = await server.command("key", "revoke", id);
     assert.equal(first.key.status, "revoked");
-    const second = await served.command("key", "revoke", id);
+    const second = await server.command("key", "revoke", id);
     assert.equal(second.key.revokedAt, first.key.revokedAt);
-    const { tenant } = await served.command(...words("tenant create --name Other"));
+    const { tenant } = await server.command(...words("tenant create --name Other"));
     await Promise.all([
       refused(["key", "revoke", id, "--tenant", tenant.id], /There is no api key/),
       refused(["key", "revoke", "nothing"], /There is no api key/),
@@ -193,16 +193,16 @@ onEachDatabase("commands", (database) => {
   });
 
   test("migrate has nothing to do beside a server that runs", async () => {
-    const { statements } = await served.command("migrate");
+    const { statements } = await server.command("migrate");
     assert.deepEqual(statements, []);
-    const { stdout } = await portico(served.workspace, ["migrate"]);
+    const { stdout } = await portico(server.workspace, ["migrate"]);
     assert.equal(stdout, "The database is up to date.\n");
   });
 });
 
 describe("what commands take", () => {
-  const served = serve("sqlite");
-  const refused = (call: readonly string[], line: RegExp) => expectRefusal(served.workspace, call, line);
+  const server = serve("sqlite");
+  const refused = (call: readonly string[], line: RegExp) => expectRefusal(server.workspace, call, line);
 
   test("user create refuses what is no user", async () => {
     const user = (email: string, password: string, ...more: string[]) => [
@@ -230,11 +230,11 @@ describe("what commands take", () => {
       Math.round((Date.parse(expiresAt) - Date.now()) / day);
     const create = words("key create --name K --scopes posts:read");
     // The next year may have a day more.
-    assert.ok([365, 366].includes(daysLeft(await served.command(...create))));
+    assert.ok([365, 366].includes(daysLeft(await server.command(...create))));
     const inDays = (days: number) => new Date(Date.now() + days * day).toISOString();
-    assert.equal(daysLeft(await served.command(...create, "--expires-at", inDays(3))), 3);
+    assert.equal(daysLeft(await server.command(...create, "--expires-at", inDays(3))), 3);
     const date = inDays(3).slice(0, 10);
-    assert.equal((await served.command(...create, "--expires-at", date)).expiresAt, `${date}T00:00:00.000Z`);
+    assert.equal((await server.command(...create, "--expires-at", date)).expiresAt, `${date}T00:00:00.000Z`);
     await Promise.all([
       refused([...create, "--expires-at", inDays(732)], /two years/),
       refused([...create, "--expires-at", inDays(-1)], /is in the past/),
@@ -254,7 +254,7 @@ describe("what commands take", () => {
       refused(words("key revoke a b"), /unexpected argument 'b'/),
       refused(words("key revoke"), /ID is required/),
     ]);
-    const { stdout } = await portico(served.workspace, ["key", "--help"]);
+    const { stdout } = await portico(server.workspace, ["key", "--help"]);
     assert.match(stdout, /key revoke-all/);
   });
 

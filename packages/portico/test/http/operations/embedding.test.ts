@@ -80,11 +80,11 @@ onEachDatabase("embedded servers", (database) => {
       settings: { PORT: "0", PORTICO_KEY_QUOTA: "7/60" },
     });
     const options = { databaseUrl: workspace.databaseUrl };
-    for (const [given, limit] of [
+    for (const [settings, limit] of [
       [{}, 7],
       [{ keyQuota: { limit: 9, windowSeconds: 60 } }, 9],
     ] as const) {
-      const server = await createServer(described, { ...options, ...given });
+      const server = await createServer(described, { ...options, ...settings });
       servers.push(server);
       await server.listen();
       if (server.sandboxKey !== undefined) key = server.sandboxKey;
@@ -104,13 +104,13 @@ onEachDatabase("embedded servers", (database) => {
   });
 
   test("a port in use is one sentence, and the server is closed", async () => {
-    const taken = createTcpServer().listen(0, "127.0.0.1");
-    await new Promise((resolve) => taken.once("listening", resolve));
-    const { port } = taken.address() as AddressInfo;
+    const blocker = createTcpServer().listen(0, "127.0.0.1");
+    await new Promise((resolve) => blocker.once("listening", resolve));
+    const { port } = blocker.address() as AddressInfo;
     await rejects(start({ port }), {
       message: `port ${port} on 127.0.0.1 is taken; set PORT to another one`,
     });
-    taken.close();
+    blocker.close();
   });
 });
 

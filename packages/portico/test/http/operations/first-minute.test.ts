@@ -33,10 +33,10 @@ onEachDatabase("the first minute", (database) => {
     equal(body.name, "Portico");
     for (const link of Object.values<string>(body.links)) {
       ok(link.startsWith(server.url), link);
-      const found = await fetch(link, { headers: { authorization: `Bearer ${server.key}` } });
+      const response = await fetch(link, { headers: { authorization: `Bearer ${server.key}` } });
       // GraphQL without a query is a malformed request, so that something is there.
-      equal(found.status, link.endsWith("/graphql") ? 400 : 200, link);
-      await found.arrayBuffer();
+      equal(response.status, link.endsWith("/graphql") ? 400 : 200, link);
+      await response.arrayBuffer();
     }
   });
 
@@ -67,8 +67,8 @@ onEachDatabase("the first minute", (database) => {
     const listed = await porticoProcess(workspace, ["user", "list", "--tenant", tenants[0].id, "--json"]);
     const { body } = await server.request("/users");
     deepEqual(JSON.parse(listed.stdout).users, body.data);
-    const people = await porticoProcess(workspace, ["user", "list"]);
-    match(people.stdout, /^user_\w+ {2}\d{4}-\S+Z {2}ada@example\.com {2}Ada Lovelace\n$/);
+    const users = await porticoProcess(workspace, ["user", "list"]);
+    match(users.stdout, /^user_\w+ {2}\d{4}-\S+Z {2}ada@example\.com {2}Ada Lovelace\n$/);
   });
 
   test("the log tells where the server listens", () => {

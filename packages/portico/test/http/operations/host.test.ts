@@ -32,11 +32,11 @@ const good = [
 ];
 
 onOneDatabase("hosts", (database) => {
-  const served = serve(database);
+  const server = serve(database);
   const ask = async (path: string, hosts: readonly string[], lines: readonly string[] = []) => {
     const named = hosts.map((host) => `Host: ${host}`);
     const head = [`GET ${path} HTTP/1.1`, ...named, "Connection: close", ...lines, "", ""];
-    return exchange(served.url, Buffer.from(head.join("\r\n"), "latin1"));
+    return exchange(server.url, Buffer.from(head.join("\r\n"), "latin1"));
   };
 
   test("two hosts, and what names none, are malformed", async () => {
@@ -61,11 +61,11 @@ onOneDatabase("hosts", (database) => {
     const key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==";
     const protocol = "Sec-WebSocket-Protocol: graphql-transport-ws";
     const head = ["GET /graphql HTTP/1.1", "Host: a", "Host: b", ...lines, key, protocol, "", ""];
-    assert.match(await exchange(served.url, head.join("\r\n")), /^HTTP\/1\.1 400 /);
+    assert.match(await exchange(server.url, head.join("\r\n")), /^HTTP\/1\.1 400 /);
   });
 
   test("a target with a host of its own changes no link either, in whichever spelling of the path", async () => {
-    const key = `Authorization: Bearer ${served.portico.key}`;
+    const key = `Authorization: Bearer ${server.portico.key}`;
     for (const target of ["http://evil.example/posts?limit=1", "http://evil.example/%70osts?limit=1"]) {
       const { status, headers } = parseAnswer(await ask(target, ["evil.example"], [key]));
       assert.equal(status, 200, target);
@@ -80,8 +80,8 @@ onOneDatabase("hosts", (database) => {
     for (const host of good) {
       const { status, body } = parseAnswer(await ask("/oauth/.well-known/openid-configuration", [host]));
       assert.equal(status, 200, host);
-      assert.equal(body.issuer, `${served.url}/oauth`, host);
-      const key = `Authorization: Bearer ${served.portico.key}`;
+      assert.equal(body.issuer, `${server.url}/oauth`, host);
+      const key = `Authorization: Bearer ${server.portico.key}`;
       const listed = parseAnswer(await ask("/posts?limit=1", [host], [key]));
       assert.equal(listed.status, 200);
       assert.ok(!listed.text.includes(host) && !(listed.headers.get("link") ?? "").includes(host), host);

@@ -146,11 +146,11 @@ onEachDatabase("mail", (database) => {
       assert.match(received[0]!.parts.get("text/plain")!, /Hello Ada Lovelace,/);
       assert.match(received[0]!.parts.get("text/html")!, /<p>Hello Ada Lovelace,<\/p>/);
       // What was kept before there was a mail server stays where it is, until somebody wants it sent.
-      const [kept] = await mailsOf("Kept");
-      assert.equal(kept!.status, "kept");
+      const [stored] = await mailsOf("Kept");
+      assert.equal(stored!.status, "kept");
       const third = await Portico.start(workspace, { env });
       try {
-        const { mail } = await runCommand(workspace, ["mail", "resend", kept!.id]);
+        const { mail } = await runCommand(workspace, ["mail", "resend", stored!.id]);
         assert.deepEqual([mail.status, mail.attempts, mail.sentAt], ["waiting", 0, null]);
         await waitFor(async () => (await mailsOf("Kept"))[0]?.status === "sent");
       } finally {
@@ -176,11 +176,11 @@ onEachDatabase("mail", (database) => {
       const revoked = await server.request(`/v1/api-keys/${replacement.id}`, { method: "DELETE" });
       assert.equal(revoked.status, 204);
       await waitFor(() => mailServer.received.length === 3);
-      const told = new Map(
+      const emails = new Map(
         mailServer.received.map((mail) => [mail.headers.get("subject")!.split(" ").at(-1), mail]),
       );
-      assert.deepEqual([...told.keys()].sort(), ["created", "revoked", "rotated"]);
-      for (const { to, parts, raw } of told.values()) {
+      assert.deepEqual([...emails.keys()].sort(), ["created", "revoked", "rotated"]);
+      for (const { to, parts, raw } of emails.values()) {
         assert.equal(to, "ada@example.com");
         assert.match(
           parts.get("text/plain")!,
@@ -190,7 +190,7 @@ onEachDatabase("mail", (database) => {
         assert.ok(parts.get("text/html")!.includes("&lt;b&gt;CI&lt;/b&gt;"));
         for (const key of [created.key, replacement.key, firstKey]) assert.ok(!raw.includes(key.slice(12)));
       }
-      const rotated = told.get("rotated")!.parts.get("text/plain")!;
+      const rotated = emails.get("rotated")!.parts.get("text/plain")!;
       assert.ok(rotated.includes(created.prefix) && rotated.includes(replacement.prefix));
     } finally {
       await server.stop();
@@ -205,7 +205,7 @@ onEachDatabase("mail", (database) => {
 
   test("a mail server that does not answer holds up no request, and a stop waits until it has", async () => {
     const gate = Promise.withResolvers<void>();
-    const mailServer = await MailServer.start({ hesitate: () => gate.promise });
+    const mailServer = await MailServer.start({ delay: () => gate.promise });
     try {
       const { key } = await makeKey("Slow");
       const server = await Portico.start(workspace, { env: { SMTP_URL: mailServer.url }, key });
@@ -230,7 +230,7 @@ onEachDatabase("mail", (database) => {
     const gate = Promise.withResolvers<void>();
     let isHeld = true;
     const mailServer = await MailServer.start({
-      hesitate: () => (isHeld ? gate.promise : Promise.resolve()),
+      delay: () => (isHeld ? gate.promise : Promise.resolve()),
     });
     try {
       await makeKey("Killed");

@@ -6,25 +6,31 @@ import { readFile, stat } from "node:fs/promises";
 import { connect } from "node:net";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { exchange, expectAnswer, parseAnswer, type Served, serveProcess } from "../../support/scenario.ts";
+import {
+  exchange,
+  expectAnswer,
+  parseAnswer,
+  serveProcess,
+  type TestServer,
+} from "../../support/scenario.ts";
 import { makeWorkspace, onEachDatabase, PorticoProcess } from "../../support/server.ts";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 onEachDatabase("what can be seen from outside", (database) => {
-  const served = serveProcess(database, { env: { PORTICO_TIMING: "1" } });
-  describe("request ids", () => requestIds(served));
-  describe("timing", () => timing(served));
-  describe("logs", () => logs(served));
-  describe("the greeting", () => greeting(served));
-  describe("health", () => health(served));
+  const server = serveProcess(database, { env: { PORTICO_TIMING: "1" } });
+  describe("request ids", () => requestIds(server));
+  describe("timing", () => timing(server));
+  describe("logs", () => logs(server));
+  describe("the greeting", () => greeting(server));
+  describe("health", () => health(server));
 });
 
-function requestIds(served: Served): void {
-  const idOf = async (given?: string, path = "/posts") =>
-    (
-      await served.request(path, given === undefined ? {} : { headers: { "x-request-id": given } })
-    ).headers.get("x-request-id");
+function requestIds(server: TestServer): void {
+  const idOf = async (id?: string, path = "/posts") =>
+    (await server.request(path, id === undefined ? {} : { headers: { "x-request-id": id } })).headers.get(
+      "x-request-id",
+    );
 
   test("every answer has an id of its own", async () => {
     const ids = await Promise.all(
@@ -37,44 +43,44 @@ function requestIds(served: Served): void {
   });
 
   test("an answer without a body, or to nobody in particular, has one too", async () => {
-    const { id } = await served.create("/posts", { title: "x" });
-    const removed = await served.request(`/posts/${id}`, { method: "DELETE" });
+    const { id } = await server.create("/posts", { title: "x" });
+    const removed = await server.request(`/posts/${id}`, { method: "DELETE" });
     assert.match(removed.headers.get("x-request-id") ?? "", uuid);
-    const unknown = await served.request("/posts", { key: null });
+    const unknown = await server.request("/posts", { key: null });
     assert.match(unknown.headers.get("x-request-id") ?? "", uuid);
   });
 
   test("the caller's own id is kept where it is sane", async () => {
-    for (const given of ["a", "abc-123_x.Y", "1".repeat(128)]) {
-      assert.equal(await idOf(given), given);
-      assert.equal(await idOf(given, "/nowhere"), given);
+    for (const id of ["a", "abc-123_x.Y", "1".repeat(128)]) {
+      assert.equal(await idOf(id), id);
+      assert.equal(await idOf(id, "/nowhere"), id);
     }
   });
 
   test("an id that could forge a log line, or is very long, is replaced", async () => {
-    for (const given of ["a b", 'x"y', "<b>", "1".repeat(129), "", "ü", "a,b"]) {
-      assert.match((await idOf(given)) ?? "", uuid, given);
+    for (const id of ["a b", 'x"y', "<b>", "1".repeat(129), "", "ü", "a,b"]) {
+      assert.match((await idOf(id)) ?? "", uuid, id);
     }
   });
 
   test("an id that looks like a credential is replaced", async () => {
-    for (const given of [served.portico.key, "my-sk_live_x", "eyJhbGciOiJub25lIn0.e30.x", "a.eyJ"]) {
-      assert.match((await idOf(given)) ?? "", uuid, given);
+    for (const id of [server.portico.key, "my-sk_live_x", "eyJhbGciOiJub25lIn0.e30.x", "a.eyJ"]) {
+      assert.match((await idOf(id)) ?? "", uuid, id);
     }
   });
 }
 
-function timing(served: Served): void {
+function timing(server: TestServer): void {
   test("Server-Timing tells the stages of a request and their sum when it is asked for", async () => {
     for (const path of ["/posts", "/nowhere", "/healthz"]) {
-      const header = (await served.request(path)).headers.get("server-timing") ?? "";
+      const header = (await server.request(path)).headers.get("server-timing") ?? "";
       assert.match(header, /(?:^|, )total;dur=\d+(?:\.\d+)?$/, path);
       for (const stage of header.split(", ")) assert.match(stage, /^[a-z]+;dur=\d+(?:\.\d+)?$/);
     }
   });
 }
 
-function logs(served: Served): void {
+function logs(server: TestServer): void {
   interface Line {
     readonly level: number;
     readonly msg: string;
@@ -82,22 +88,22 @@ function logs(served: Served): void {
     readonly [name: string]: unknown;
   }
   const lines = (): Line[] =>
-    served.portico.output
+    server.portico.output
       .split("\n")
       .filter((line) => line.startsWith("{"))
       .map((line) => JSON.parse(line));
   /** The line of a request; lines are gathered for a moment before they are written. */
   const lineOf = async (requestId: string): Promise<Line> => {
     for (const until = Date.now() + 5_000; Date.now() < until; await sleep(20)) {
-      const found = lines().find((line) => line.requestId === requestId);
-      if (found) return found;
+      const line = lines().find((line) => line.requestId === requestId);
+      if (line) return line;
     }
     throw new Error(`there is no line of the request ${requestId}`);
   };
 
   test("a request makes one line that tells who, what and how long", async () => {
     const headers = { "x-request-id": "one-line" };
-    const { status } = await served.request("/posts?q=secret+words", { headers });
+    const { status } = await server.request("/posts?q=secret+words", { headers });
     const line = await lineOf("one-line");
     assert.partialDeepStrictEqual(line, {
       level: 30,
@@ -115,8 +121,8 @@ function logs(served: Served): void {
   });
 
   test("a caller who hangs up before the answer makes a line too", async () => {
-    const { hostname, port } = new URL(served.url);
-    const head = `POST /posts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${served.portico.key}\r\nContent-Type: application/json\r\nContent-Length: 100\r\nX-Request-Id: hung-up\r\n\r\n{`;
+    const { hostname, port } = new URL(server.url);
+    const head = `POST /posts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${server.portico.key}\r\nContent-Type: application/json\r\nContent-Length: 100\r\nX-Request-Id: hung-up\r\n\r\n{`;
     const socket = connect(Number(port), hostname);
     await once(socket, "connect");
     socket.write(head);
@@ -127,12 +133,12 @@ function logs(served: Served): void {
   });
 
   test("a request that was refused makes a line too", async () => {
-    await served.request("/posts", { key: null, headers: { "x-request-id": "refused" } });
+    await server.request("/posts", { key: null, headers: { "x-request-id": "refused" } });
     assert.partialDeepStrictEqual(await lineOf("refused"), { status: 401, method: "GET" });
   });
 
   test("a request that cannot be read has one, which its line tells", async () => {
-    const { headers } = parseAnswer(await exchange(served.url, "GET / HTTP/1.1\r\nHost\r\n\r\n"));
+    const { headers } = parseAnswer(await exchange(server.url, "GET / HTTP/1.1\r\nHost\r\n\r\n"));
     const id = headers.get("x-request-id") ?? "";
     assert.match(id, uuid);
     const line = await lineOf(id);
@@ -140,27 +146,27 @@ function logs(served: Served): void {
   });
 
   test("a body is in no line", async () => {
-    await served.request("/posts", { body: { title: "Confidential" }, headers: { "x-request-id": "body" } });
+    await server.request("/posts", { body: { title: "Confidential" }, headers: { "x-request-id": "body" } });
     await lineOf("body");
-    assert.doesNotMatch(served.portico.output, /Confidential/);
+    assert.doesNotMatch(server.portico.output, /Confidential/);
   });
 
   test("no credential is in any line, wherever the caller put it", async () => {
-    const { key } = await served.command("key", "create", "--name", "Logged", "--scopes", "posts:read");
+    const { key } = await server.command("key", "create", "--name", "Logged", "--scopes", "posts:read");
     const secret = key.slice(12);
     const token = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJ1c2VyIn0.c2lnbmF0dXJl";
-    await served.request("/posts", { key });
-    await served.request("/posts", { key: null, headers: { "x-api-key": key } });
-    await served.request(`/posts?api_key=${key}`);
-    await served.request(`/posts/${key}`, { key });
-    await served.request(`/posts/Bearer%20${key}`);
-    await served.request(`/posts/${token}`);
-    await served.request("/posts", { key, body: { title: key } });
-    await served.request("/posts", { key, headers: { "x-request-id": key } });
-    await served.request("/posts", { key, headers: { "user-agent": key, referer: `https://x/?k=${key}` } });
-    await served.request(`/posts/${key.slice(0, 30)}`, { headers: { "x-request-id": "last-of-all" } });
+    await server.request("/posts", { key });
+    await server.request("/posts", { key: null, headers: { "x-api-key": key } });
+    await server.request(`/posts?api_key=${key}`);
+    await server.request(`/posts/${key}`, { key });
+    await server.request(`/posts/Bearer%20${key}`);
+    await server.request(`/posts/${token}`);
+    await server.request("/posts", { key, body: { title: key } });
+    await server.request("/posts", { key, headers: { "x-request-id": key } });
+    await server.request("/posts", { key, headers: { "user-agent": key, referer: `https://x/?k=${key}` } });
+    await server.request(`/posts/${key.slice(0, 30)}`, { headers: { "x-request-id": "last-of-all" } });
     await lineOf("last-of-all");
-    const output = served.portico.output;
+    const output = server.portico.output;
     assert.ok(!output.includes(secret.slice(0, 10)), "a part of the key");
     assert.ok(!output.includes(token), "a token");
     assert.match(output, /\[redacted\]/);
@@ -168,19 +174,19 @@ function logs(served: Served): void {
 
   test("the sandbox's key is shown once, in the greeting, and in no line", () => {
     // On a busy machine a line may stand before it.
-    const greeting = served.portico.output.replaceAll(/^\{"level".*\n/gm, "");
-    assert.ok(greeting.includes(served.portico.key));
-    for (const line of lines()) assert.ok(!JSON.stringify(line).includes(served.portico.key));
+    const greeting = server.portico.output.replaceAll(/^\{"level".*\n/gm, "");
+    assert.ok(greeting.includes(server.portico.key));
+    for (const line of lines()) assert.ok(!JSON.stringify(line).includes(server.portico.key));
   });
 }
 
-function greeting(served: Served): void {
+function greeting(server: TestServer): void {
   test("the three curl lines of the greeting work when pasted", async () => {
-    const found = [
-      ...served.portico.output.matchAll(/^ {2}curl '?([^' ]+)'? -H 'Authorization: Bearer (\S+)'$/gm),
+    const commands = [
+      ...server.portico.output.matchAll(/^ {2}curl '?([^' ]+)'? -H 'Authorization: Bearer (\S+)'$/gm),
     ];
-    assert.equal(found.length, 3);
-    for (const [, url, key] of found) {
+    assert.equal(commands.length, 3);
+    for (const [, url, key] of commands) {
       const response = await fetch(url!, { headers: { authorization: `Bearer ${key}` } });
       assert.equal(response.status, 200);
       assert.ok(Array.isArray(((await response.json()) as { data: unknown }).data));
@@ -188,17 +194,17 @@ function greeting(served: Served): void {
   });
 }
 
-function health(served: Served): void {
+function health(server: TestServer): void {
   test("the process and its database answer without a key", async () => {
     for (const path of ["/healthz", "/readyz"]) {
-      const answer = await served.request(path, { key: null });
+      const answer = await server.request(path, { key: null });
       expectAnswer(answer, { status: 200 });
       assert.deepEqual(answer.body, { status: "ok" });
     }
   });
 
   test("a request of HTTP/1.0 is answered", async () => {
-    const answer = parseAnswer(await exchange(served.url, "GET /healthz HTTP/1.0\r\n\r\n"));
+    const answer = parseAnswer(await exchange(server.url, "GET /healthz HTTP/1.0\r\n\r\n"));
     expectAnswer(answer, { status: 200 });
   });
 }

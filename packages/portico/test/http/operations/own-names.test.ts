@@ -45,9 +45,9 @@ const ownTables = ownTablesOf(composeApp(app({ name: "Own", resources: [] }), re
 for (const { name: table } of ownTables) {
   test(`no resource takes the table ${table}`, () => {
     const plural = table.replace(/_./g, ([, letter]) => letter!.toUpperCase());
-    const taken = resource("taken", { plural, fields: { title: text() } });
+    const conflicting = resource("taken", { plural, fields: { title: text() } });
     assert.throws(
-      () => tablesOf(buildModel(app({ name: "Taken", resources: [taken] }), []), ownTables),
+      () => tablesOf(buildModel(app({ name: "Taken", resources: [conflicting] }), []), ownTables),
       new OperatorError(
         `resource taken: the table ${table} belongs to the server itself; set plural, or rename it`,
       ),
@@ -108,9 +108,9 @@ onEachDatabase("names", (database) => {
   }
 
   test("a table with rows whose resource is declared no longer is named by migrate", async () => {
-    const served = await Portico.start(workspace, { cwd: makeProject(workspace, {}) });
-    await served.request("/notes", { body: { title: "kept" } });
-    await served.stop();
+    const server = await Portico.start(workspace, { cwd: makeProject(workspace, {}) });
+    await server.request("/notes", { body: { title: "kept" } });
+    await server.stop();
     const renamed = { cwd: makeProject(workspace, { resource: "memo" }) };
     const { stdout, code } = await portico(workspace, ["migrate"], renamed);
     assert.equal(code, 0);

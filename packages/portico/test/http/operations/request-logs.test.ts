@@ -16,17 +16,17 @@ interface Row {
 
 onEachDatabase("the request log", (database) => {
   let other: Tenant;
-  const served = serve(database, {
+  const server = serve(database, {
     prepare: async (at) => {
       other = await makeTenant(at.workspace, "keys:read,posts:read");
     },
   });
   const newKey = (scopes: string): Promise<{ id: string; key: string }> =>
-    served.command("key", "create", "--name", "Logged", "--scopes", scopes);
+    server.command("key", "create", "--name", "Logged", "--scopes", scopes);
   /** The rows of a key, as soon as there are so many. */
   const rowsOf = async (keyId: string, count: number): Promise<Row[]> => {
     for (const until = Date.now() + 5_000; ; await sleep(50)) {
-      const { body } = await served.request(`/v1/request-logs?keyId=${keyId}&limit=100`);
+      const { body } = await server.request(`/v1/request-logs?keyId=${keyId}&limit=100`);
       if (body.data.length >= count || Date.now() > until) return body.data;
     }
   };
@@ -35,7 +35,7 @@ onEachDatabase("the request log", (database) => {
     const { id, key } = await newKey("posts:read");
     const headers = { "x-request-id": "logged-1" };
     const body = { title: "Confidential" };
-    await served.request("/posts?q=confidential", { key, headers, body });
+    await server.request("/posts?q=confidential", { key, headers, body });
     const [row] = await rowsOf(id, 1);
     const { id: rowId, createdAt, updatedAt, durationMs, ...rest } = row as Row & Record<string, unknown>;
     assert.match(rowId, /^request_log_/);
@@ -48,7 +48,7 @@ onEachDatabase("the request log", (database) => {
       keyId: id,
       requestId: "logged-1",
     });
-    expectAnswer(await served.request(`/v1/request-logs/${rowId}`), {
+    expectAnswer(await server.request(`/v1/request-logs/${rowId}`), {
       status: 200,
       body: { requestId: "logged-1" },
     });
@@ -56,12 +56,12 @@ onEachDatabase("the request log", (database) => {
 
   test("rows are filtered by key, status and time, and paged", async () => {
     const { id, key } = await newKey("posts:read");
-    for (let n = 0; n < 5; n += 1) await served.request("/posts", { key });
-    await served.request("/users", { key });
+    for (let n = 0; n < 5; n += 1) await server.request("/posts", { key });
+    await server.request("/users", { key });
     const rows = await rowsOf(id, 6);
     assert.equal(rows.length, 6);
     const count = async (query: string): Promise<number> =>
-      (await served.request(`/v1/request-logs?keyId=${id}&${query}`)).body.data.length;
+      (await server.request(`/v1/request-logs?keyId=${id}&${query}`)).body.data.length;
     assert.equal(await count("status=200"), 5);
     assert.equal(await count("status=403"), 1);
     assert.equal(await count("status=200&status=403"), 6);
@@ -69,7 +69,7 @@ onEachDatabase("the request log", (database) => {
     assert.equal(await count(`createdAt[gte]=${encodeURIComponent(rows.at(-1)!.createdAt)}`), 6);
     const seen: string[] = [];
     for (let cursor = ""; ; ) {
-      const { body } = await served.request(`/v1/request-logs?keyId=${id}&limit=4${cursor}`);
+      const { body } = await server.request(`/v1/request-logs?keyId=${id}&limit=4${cursor}`);
       seen.push(...body.data.map((row: Row) => row.id));
       if (!body.pagination.hasMore) break;
       cursor = `&cursor=${body.pagination.nextCursor}`;
@@ -82,27 +82,27 @@ onEachDatabase("the request log", (database) => {
 
   test("nobody writes it", async () => {
     const { id, key } = await newKey("keys:manage,keys:read");
-    await served.request("/v1/request-logs", { key });
+    await server.request("/v1/request-logs", { key });
     const [row] = await rowsOf(id, 1);
     const allowed = { status: 405, headers: { allow: "GET, HEAD, OPTIONS" } } as const;
-    expectAnswer(await served.request("/v1/request-logs", { key, body: {} }), allowed);
+    expectAnswer(await server.request("/v1/request-logs", { key, body: {} }), allowed);
     for (const method of ["PUT", "PATCH", "DELETE"])
-      expectAnswer(await served.request(`/v1/request-logs/${row!.id}`, { key, method, body: {} }), allowed);
+      expectAnswer(await server.request(`/v1/request-logs/${row!.id}`, { key, method, body: {} }), allowed);
   });
 
   test("another tenant's rows are not there, and a key without the scope sees none", async () => {
     const { id, key } = await newKey("posts:read");
-    await served.request("/posts", { key });
+    await server.request("/posts", { key });
     const [row] = await rowsOf(id, 1);
-    const theirs = await served.request(`/v1/request-logs?keyId=${id}`, { key: other.key });
-    assert.deepEqual(theirs.body.data, []);
-    expectAnswer(await served.request(`/v1/request-logs/${row!.id}`, { key: other.key }), { status: 404 });
-    const refused = await served.request("/v1/request-logs", { key });
+    const otherTenants = await server.request(`/v1/request-logs?keyId=${id}`, { key: other.key });
+    assert.deepEqual(otherTenants.body.data, []);
+    expectAnswer(await server.request(`/v1/request-logs/${row!.id}`, { key: other.key }), { status: 404 });
+    const refused = await server.request("/v1/request-logs", { key });
     expectAnswer(refused, { status: 403, code: "insufficient_scope", message: /keys:read/ });
   });
 
   test("writing it makes no event", async () => {
-    const reader = openReader(served.workspace.databaseUrl);
+    const reader = openReader(server.workspace.databaseUrl);
     try {
       assert.deepEqual(await reader.rows("select id from events where resource = 'requestLog'"), []);
     } finally {
@@ -112,16 +112,16 @@ onEachDatabase("the request log", (database) => {
 
   test("the command shows the newest requests, of one key where it is named", async () => {
     const { id, key } = await newKey("posts:read");
-    await served.request("/posts", { key });
+    await server.request("/posts", { key });
     await rowsOf(id, 1);
-    const { requests } = await served.command("log", "list", "--key", id);
+    const { requests } = await server.command("log", "list", "--key", id);
     assert.deepEqual(
       requests.map(({ route }: { route: string }) => route),
       ["/posts"],
     );
-    assert.ok((await served.command("log", "list")).requests.length > 1);
-    const theirs = await served.command("log", "list", "--key", id, "--tenant", other.id);
-    assert.deepEqual(theirs.requests, []);
+    assert.ok((await server.command("log", "list")).requests.length > 1);
+    const otherTenants = await server.command("log", "list", "--key", id, "--tenant", other.id);
+    assert.deepEqual(otherTenants.requests, []);
   });
 });
 
@@ -148,7 +148,7 @@ onEachDatabase("rows that are over", (database) => {
       await reader.write(
         `insert into key_usage (tenant_id, key_id, minute, route, status_class, count) values ${[...many.map((n) => counted(91, n)), counted(89, 0)].join()}`,
       );
-      const left = async (): Promise<number[]> => {
+      const remainingIds = async (): Promise<number[]> => {
         const [[logs]] = (await reader.rows("select count(*) from request_logs where route = '/old'")) as [
           [number],
         ];
@@ -157,11 +157,11 @@ onEachDatabase("rows that are over", (database) => {
         )) as [[number]];
         return [Number(logs), Number(counts)];
       };
-      assert.deepEqual(await left(), [601, 601]);
+      assert.deepEqual(await remainingIds(), [601, 601]);
       const second = await Portico.start(workspace, { env, key: first.key });
       for (const until = Date.now() + 8_000; Date.now() < until; await sleep(100))
-        if ((await left()).join() === "1,1") break;
-      assert.deepEqual(await left(), [1, 1]);
+        if ((await remainingIds()).join() === "1,1") break;
+      assert.deepEqual(await remainingIds(), [1, 1]);
       await second.stop();
       await reader.close();
     } finally {

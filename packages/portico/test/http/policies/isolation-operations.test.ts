@@ -10,28 +10,28 @@ import { type Answer, onEachDatabase, type RequestOptions } from "../../support/
 import { bodyOf, collectionOf, fill, itemOf, model, type RowIds, resources } from "./isolation-rows.ts";
 
 onEachDatabase("isolation of every operation", (database) => {
-  let theirs: Tenant;
+  let other: Tenant;
   let ourTenant = "";
   let ours: RowIds;
   let own: RowIds;
   let before = "";
-  const served = serve(database, {
+  const server = serve(database, {
     prepare: async (at) => {
       ourTenant = await firstTenant(at.workspace);
-      theirs = await makeTenant(at.workspace, model.scopes.join());
+      other = await makeTenant(at.workspace, model.scopes.join());
       ours = await fill(at, at.portico.key, "ours");
-      own = await fill(at, theirs.key, "theirs");
+      own = await fill(at, other.key, "theirs");
       before = await everything();
     },
   });
   const everything = async (): Promise<string> => {
-    const answers = resources.map((resource) => served.request(itemOf(resource, ours)));
+    const answers = resources.map((resource) => server.request(itemOf(resource, ours)));
     return JSON.stringify((await Promise.all(answers)).map(({ body }) => body));
   };
   const asThem = (path: string, options: RequestOptions = {}): Promise<Answer> =>
-    served.request(path, { ...options, key: theirs.key });
+    server.request(path, { ...options, key: other.key });
   /** The same as our rows, but for being nobody's. */
-  const nowhere = (): RowIds =>
+  const unknownRows = (): RowIds =>
     new Map([...ours].map(([name, id]) => [name, id.replace(/[^_]+$/, "0".repeat(26))]));
   /** 404, with the text that an id which is nobody's has. */
   const expectNothing = async (
@@ -40,7 +40,7 @@ onEachDatabase("isolation of every operation", (database) => {
   ): Promise<void> => {
     const answer = await asThem(pathOf(ours), optionsOf());
     expectAnswer(answer, { status: 404, code: "not_found" });
-    assert.equal(answer.text, (await asThem(pathOf(nowhere()), optionsOf())).text);
+    assert.equal(answer.text, (await asThem(pathOf(unknownRows()), optionsOf())).text);
   };
 
   for (const resource of resources) {
@@ -67,7 +67,7 @@ onEachDatabase("isolation of every operation", (database) => {
         const ids = body.data.map((row: { id: string }) => row.id);
         assert.ok(ids.includes(own.get(name)) && !ids.includes(id));
       }
-      const { pagination } = (await served.request(`${collectionOf(resource, ours)}?limit=1`)).body;
+      const { pagination } = (await server.request(`${collectionOf(resource, ours)}?limit=1`)).body;
       if (resource.paging === "cursor" && !parent)
         expectAnswer(await asThem(`${collectionOf(resource, own)}?cursor=${pagination.prevCursor}`), {
           status: 400,
@@ -126,7 +126,10 @@ onEachDatabase("isolation of every operation", (database) => {
           const issue = method !== "POST" && isImmutable ? "read_only" : "reference";
           const answer = await refer(path, method, ours.get(reference.target.name)!);
           expectAnswer(answer, { status: 422, code: "validation_error", details: [{ field, issue }] });
-          assert.equal((await refer(path, method, nowhere().get(reference.target.name)!)).text, answer.text);
+          assert.equal(
+            (await refer(path, method, unknownRows().get(reference.target.name)!)).text,
+            answer.text,
+          );
         }
       });
     }

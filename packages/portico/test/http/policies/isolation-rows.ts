@@ -5,7 +5,7 @@ import { declareApiKeys } from "../../../src/auth/api-keys/resource.ts";
 import { users } from "../../../src/auth/users/resource.ts";
 import { buildModel } from "../../../src/model/build-model.ts";
 import type { Attribute, Model, ResourceModel } from "../../../src/model/model.ts";
-import type { Served } from "../../support/scenario.ts";
+import type { TestServer } from "../../support/scenario.ts";
 
 const silent = { created: async () => {}, rotated: async () => {}, revoked: async () => {} };
 const apiKeys = declareApiKeys({
@@ -68,11 +68,11 @@ export function itemOf({ version, segment, name }: ResourceModel, ids: RowIds): 
 }
 
 /** Makes a row of every resource with the tenant's key. */
-export async function fill(served: Served, key: string, word: string): Promise<RowIds> {
+export async function fill(server: TestServer, key: string, word: string): Promise<RowIds> {
   const ids = new Map<string, string>();
   for (const resource of resources) {
     const body = bodyOf(resource, ids, word);
-    ids.set(resource.name, (await served.create(collectionOf(resource, ids), body, { key })).id);
+    ids.set(resource.name, (await server.create(collectionOf(resource, ids), body, { key })).id);
   }
   return ids;
 }

@@ -11,13 +11,13 @@ interface Owned {
 }
 
 onEachDatabase("isolation", (database) => {
-  let theirs: Tenant;
+  let other: Tenant;
   let rows: readonly Owned[] = [];
   let before = "";
   const lists = ["/posts", "/users", "/v1/projects", "/v1/deployments"];
-  const served = serve(database, {
+  const server = serve(database, {
     prepare: async (at) => {
-      theirs = await makeTenant(at.workspace);
+      other = await makeTenant(at.workspace);
       const make = async (path: string, body: object, item = path): Promise<Owned> => {
         const { id } = await at.create(path, body);
         return { path: `${item}/${id}`, id };
@@ -35,16 +35,15 @@ onEachDatabase("isolation", (database) => {
     },
   });
   const everything = async (): Promise<string> =>
-    JSON.stringify(await Promise.all(rows.map(async ({ path }) => (await served.request(path)).body)));
-  const asThem = (path: string, options: object = {}) =>
-    served.request(path, { ...options, key: theirs.key });
+    JSON.stringify(await Promise.all(rows.map(async ({ path }) => (await server.request(path)).body)));
+  const asThem = (path: string, options: object = {}) => server.request(path, { ...options, key: other.key });
   const owned = (segment: string): Owned => rows.find(({ path }) => path.includes(segment))!;
 
   test("no list shows another tenant's rows, with or without filter and search", async () => {
     for (const path of lists) {
       const { body } = await asThem(path);
       const ids = body.data.map(({ id }: { id: string }) => id);
-      assert.deepEqual(ids, path === "/users" ? [theirs.userId] : [], path);
+      assert.deepEqual(ids, path === "/users" ? [other.userId] : [], path);
     }
     assert.equal((await asThem("/users")).body.pagination.total, 1);
     for (const path of [
@@ -69,7 +68,7 @@ onEachDatabase("isolation", (database) => {
   });
 
   test("a key of one tenant is not listed, and cannot be revoked, for another", async () => {
-    const { keys } = await served.command("key", "list", "--tenant", theirs.id);
+    const { keys } = await server.command("key", "list", "--tenant", other.id);
     assert.deepEqual(
       keys.map(({ name }: { name: string }) => name),
       ["Theirs"],

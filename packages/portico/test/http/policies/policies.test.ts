@@ -11,11 +11,11 @@ import {
   isVisible,
   itemOf,
   makeRow,
-  type Person,
-  type Planted,
   plant,
   type Row,
+  type TreeRows,
   trees,
+  type User,
   unknown,
 } from "./policy-tree.ts";
 
@@ -128,45 +128,45 @@ function pascal({ resource }: Pick<Row, "resource">): string {
 }
 
 onEachDatabase("policies of rows above", (database) => {
-  let planted: Planted;
-  const served = serve(database, {
+  let treeRows: TreeRows;
+  const server = serve(database, {
     cwd,
     prepare: async (at) => {
-      planted = await plant(at);
+      treeRows = await plant(at);
     },
   });
-  const people = (): readonly Person[] => [planted.ann, planted.bob];
-  const send = (operation: Operation, row: Row, { key }: Person): Promise<Answer> => {
+  const users = (): readonly User[] => [treeRows.ann, treeRows.bob];
+  const send = (operation: Operation, row: Row, { key }: User): Promise<Answer> => {
     const { path, ...options } = operation.send(row);
-    return served.request(path, { key, ...options });
+    return server.request(path, { key, ...options });
   };
   /** The rows of a tree with those who look at them. */
   const each = async (
     levels: readonly string[],
-    work: (row: Row, person: Person, isShown: boolean) => Promise<void>,
+    work: (row: Row, user: User, isShown: boolean) => Promise<void>,
   ): Promise<void> => {
-    const rows = planted.rows.filter(({ resource }) => levels.includes(resource));
-    const asked = people().flatMap((person) => rows.map((row) => work(row, person, isVisible(row, person))));
-    await Promise.all(asked);
+    const rows = treeRows.rows.filter(({ resource }) => levels.includes(resource));
+    const checks = users().flatMap((user) => rows.map((row) => work(row, user, isVisible(row, user))));
+    await Promise.all(checks);
   };
 
   for (const { title, levels } of trees) {
     for (const operation of [...operations, removing]) {
       test(`${operation.name}, with ${title}`, () =>
-        each(levels, async (row, person, isShown) => {
+        each(levels, async (row, user, isShown) => {
           if (isShown && operation === removing) return;
-          const answer = await send(operation, row, person);
+          const answer = await send(operation, row, user);
           if (isShown) return assert.equal(answer.status, operation.status, answer.text);
-          await expectNothing(answer, operation, row, person);
+          await expectNothing(answer, operation, row, user);
         }));
     }
 
     for (const operation of belowRows) {
       test(`${operation.name}, with ${title}`, () =>
-        each(levels.slice(0, 2), async (row, person, isShown) => {
-          const answer = await send(operation, row, person);
+        each(levels.slice(0, 2), async (row, user, isShown) => {
+          const answer = await send(operation, row, user);
           if (isShown) return assert.equal(answer.status, operation.status, answer.text);
-          await expectNothing(answer, operation, row, person);
+          await expectNothing(answer, operation, row, user);
         }));
     }
 
@@ -174,9 +174,9 @@ onEachDatabase("policies of rows above", (database) => {
       test(`${name} in GraphQL, with ${title}`, () =>
         each(levels, async (row, { key }, isShown) => {
           if (isShown && isRemoving) return;
-          const { body } = await requestGraphql(served, of(row), { key });
+          const { body } = await requestGraphql(server, of(row), { key });
           if (isShown) return assert.ok(Object.values(body.data ?? {})[0], JSON.stringify(body));
-          const { body: nothing } = await requestGraphql(served, of({ ...row, id: unknown(row.id) }), {
+          const { body: nothing } = await requestGraphql(server, of({ ...row, id: unknown(row.id) }), {
             key,
           });
           assert.deepEqual(body, nothing);
@@ -187,9 +187,9 @@ onEachDatabase("policies of rows above", (database) => {
     for (const { name, of } of documentsBelow) {
       test(`${name} in GraphQL, with ${title}`, () =>
         each(levels.slice(0, 2), async (row, { key }, isShown) => {
-          const { body } = await requestGraphql(served, of(row), { key });
+          const { body } = await requestGraphql(server, of(row), { key });
           if (isShown) return assert.ok(Object.values(body.data ?? {})[0], JSON.stringify(body));
-          const { body: nothing } = await requestGraphql(served, of({ ...row, id: unknown(row.id) }), {
+          const { body: nothing } = await requestGraphql(server, of({ ...row, id: unknown(row.id) }), {
             key,
           });
           assert.deepEqual(body, nothing);
@@ -199,63 +199,58 @@ onEachDatabase("policies of rows above", (database) => {
   }
 
   /** 404, or the fault of the request, in the words that an id has which is nobody's. */
-  async function expectNothing(
-    answer: Answer,
-    operation: Operation,
-    row: Row,
-    person: Person,
-  ): Promise<void> {
-    const nobodys = await send(operation, { ...row, id: unknown(row.id) }, person);
-    assert.equal(answer.text, nobodys.text);
+  async function expectNothing(answer: Answer, operation: Operation, row: Row, user: User): Promise<void> {
+    const unknownAnswer = await send(operation, { ...row, id: unknown(row.id) }, user);
+    assert.equal(answer.text, unknownAnswer.text);
     assert.equal(answer.status, operation.status === 422 ? 422 : 404, answer.text);
-    assert.equal(nobodys.status, answer.status);
+    assert.equal(unknownAnswer.status, answer.status);
     assert.equal(answer.headers.get("etag"), null);
   }
 
   test("a collection below an owner is removed as far as it is visible", async () => {
-    const { ann, bob, rows } = planted;
+    const { ann, bob, rows } = treeRows;
     const notes = rows.filter(({ resource }) => resource === "note");
-    const [hers, his] = [ann, bob].map((person) => notes.find((note) => isVisible(note, person))!);
-    const place = { tree: trees[0]!, depth: 2, resource: "remark" };
-    const inHers = await makeRow(served, { ...place, parent: hers! }, ann);
-    const inHis = await makeRow(served, { ...place, parent: his! }, ann);
-    const removed = await served.request(`/users/${ann.id}/remarks`, { method: "DELETE", key: ann.key });
+    const [annsNote, bobsNote] = [ann, bob].map((user) => notes.find((note) => isVisible(note, user))!);
+    const position = { tree: trees[0]!, depth: 2, resource: "remark" };
+    const inAnnsNote = await makeRow(server, { ...position, parent: annsNote! }, ann);
+    const inBobsNote = await makeRow(server, { ...position, parent: bobsNote! }, ann);
+    const removed = await server.request(`/users/${ann.id}/remarks`, { method: "DELETE", key: ann.key });
     assert.equal(removed.status, 204, removed.text);
-    expectAnswer(await served.request(itemOf(inHers)), { status: 404 });
-    expectAnswer(await served.request(itemOf(inHis)), { status: 200 });
+    expectAnswer(await server.request(itemOf(inAnnsNote)), { status: 404 });
+    expectAnswer(await server.request(itemOf(inBobsNote)), { status: 200 });
   });
 
   test("a collection below a hidden row that is no parent is neither read nor removed", async () => {
-    const { ann, rows } = planted;
+    const { ann, rows } = treeRows;
     for (const note of rows.filter(({ resource }) => resource === "note")) {
-      const tag = await served.create("/tags", { name: "tag", noteId: note.id });
+      const tag = await server.create("/tags", { name: "tag", noteId: note.id });
       for (const [method, status] of [
         ["GET", 200],
         ["DELETE", 204],
       ] as const) {
         const ask = (id: string): Promise<Answer> =>
-          served.request(`/notes/${id}/tags`, { method, key: ann.key });
+          server.request(`/notes/${id}/tags`, { method, key: ann.key });
         const answer = await ask(note.id);
         assert.equal(answer.status, isVisible(note, ann) ? status : 404, answer.text);
         if (!isVisible(note, ann)) assert.equal(answer.text, (await ask(unknown(note.id))).text);
       }
-      expectAnswer(await served.request(`/tags/${tag.id}`), { status: isVisible(note, ann) ? 404 : 200 });
+      expectAnswer(await server.request(`/tags/${tag.id}`), { status: isVisible(note, ann) ? 404 : 200 });
     }
   });
 
   test("after all of it, no hidden row was written", async () => {
-    const { ann, rows } = planted;
+    const { ann, rows } = treeRows;
     for (const row of rows.filter((each) => each.depth < 2 && !isVisible(each, ann))) {
-      const { body } = await served.request(itemOf(row));
+      const { body } = await server.request(itemOf(row));
       assert.equal(body.name, row.name);
       // Stamped by its other reader, once in REST and once in GraphQL, or by nobody.
-      assert.equal(body.stamps, isVisible(row, planted.bob) ? 2 : 0);
-      const names = (await served.request(`${below(row)}?limit=100`)).body.data.map(
+      assert.equal(body.stamps, isVisible(row, treeRows.bob) ? 2 : 0);
+      const names = (await server.request(`${below(row)}?limit=100`)).body.data.map(
         ({ name }: { name: string }) => name,
       );
       assert.equal(
         names.filter((name: string) => name.startsWith("made")).length,
-        isVisible(row, planted.bob) ? 2 : 0,
+        isVisible(row, treeRows.bob) ? 2 : 0,
       );
     }
   });

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { dataOf, requestGraphql } from "../../support/graphql/request.ts";
 import { expectAnswer, serve } from "../../support/scenario.ts";
 import { type Answer, onEachDatabase, type RequestOptions } from "../../support/server.ts";
-import { cwd, isVisible, itemOf, type Planted, plant, type Row, unknown } from "./policy-tree.ts";
+import { cwd, isVisible, itemOf, plant, type Row, type TreeRows, unknown } from "./policy-tree.ts";
 
 /** A write with a reference to a row. */
 interface Write {
@@ -17,7 +17,7 @@ interface Write {
   readonly more?: readonly object[];
 }
 
-const nobody = `user_${"0".repeat(26)}`;
+const unknownUserId = `user_${"0".repeat(26)}`;
 
 const writes: readonly Write[] = [
   {
@@ -32,7 +32,7 @@ const writes: readonly Write[] = [
   },
   {
     name: "POST of a row with another reference that leads nowhere",
-    send: (reference) => ({ path: "/tags", body: { name: "made", friendId: nobody, ...reference } }),
+    send: (reference) => ({ path: "/tags", body: { name: "made", friendId: unknownUserId, ...reference } }),
     status: 422,
     more: [{ field: "friendId", issue: "reference" }],
   },
@@ -61,22 +61,22 @@ const writes: readonly Write[] = [
 ];
 
 onEachDatabase("references to hidden rows", (database) => {
-  let planted: Planted;
-  const served = serve(database, {
+  let treeRows: TreeRows;
+  const server = serve(database, {
     cwd,
     prepare: async (at) => {
-      planted = await plant(at);
+      treeRows = await plant(at);
       await at.create("/tags", { name: "first", code: "taken" });
     },
   });
   const ofResource = (resource: string): readonly Row[] =>
-    planted.rows.filter((row) => row.resource === resource);
+    treeRows.rows.filter((row) => row.resource === resource);
   const asAnn = (path: string, options: RequestOptions = {}): Promise<Answer> =>
-    served.request(path, { key: planted.ann.key, ...options });
+    server.request(path, { key: treeRows.ann.key, ...options });
   const rowOf = (resource: string, isShown: boolean): Row =>
-    ofResource(resource).find((row) => isVisible(row, planted.ann) === isShown)!;
+    ofResource(resource).find((row) => isVisible(row, treeRows.ann) === isShown)!;
   const makeTag = async (body: object = {}): Promise<string> =>
-    (await served.create("/tags", { name: "tag", ...body })).id;
+    (await server.create("/tags", { name: "tag", ...body })).id;
 
   for (const { name, send, status, more = [] } of writes) {
     test(`${name} sets references to visible rows only`, async () => {
@@ -90,13 +90,13 @@ onEachDatabase("references to hidden rows", (database) => {
             return asAnn(path, options);
           };
           const answer = await set(row.id);
-          if (isVisible(row, planted.ann)) {
+          if (isVisible(row, treeRows.ann)) {
             assert.equal(answer.status, status, answer.text);
             continue;
           }
           expectAnswer(answer, { status: 422, code: "validation_error", details });
-          for (const nowhere of [unknown(row.id), "no id at all"])
-            assert.equal((await set(nowhere)).text, answer.text);
+          for (const missingId of [unknown(row.id), "no id at all"])
+            assert.equal((await set(missingId)).text, answer.text);
         }
       }
     });
@@ -140,8 +140,11 @@ onEachDatabase("references to hidden rows", (database) => {
 
   test("a row is 404 before its references are looked at, and If-Match is held first", async () => {
     const hidden = rowOf("note", false);
-    const gone = await asAnn(`/tags/tag_${"0".repeat(26)}`, { method: "PATCH", body: { noteId: hidden.id } });
-    expectAnswer(gone, { status: 404 });
+    const missing = await asAnn(`/tags/tag_${"0".repeat(26)}`, {
+      method: "PATCH",
+      body: { noteId: hidden.id },
+    });
+    expectAnswer(missing, { status: 404 });
     const id = await makeTag();
     for (const noteId of [hidden.id, unknown(hidden.id)]) {
       const options = { method: "PATCH", body: { noteId }, headers: { "if-match": '"other"' } };
@@ -162,7 +165,7 @@ onEachDatabase("references to hidden rows", (database) => {
   });
 
   test("GraphQL answers the same", async () => {
-    const { key } = planted.ann;
+    const { key } = treeRows.ann;
     const hidden = rowOf("remark", false);
     const id = await makeTag();
     for (const document of [
@@ -171,7 +174,7 @@ onEachDatabase("references to hidden rows", (database) => {
       `mutation { stampRemark(id: "${rowOf("remark", true).id}", input: { nearId: "ID" }) { id } }`,
     ]) {
       const answerFor = async (reference: string): Promise<Answer> =>
-        requestGraphql(served, document.replace("ID", reference), { key });
+        requestGraphql(server, document.replace("ID", reference), { key });
       const answer = await answerFor(hidden.id);
       assert.equal(answer.body.errors[0].extensions.code, "validation_error", answer.text);
       assert.equal(answer.body.errors[0].extensions.details[0].issue, "reference");
@@ -179,16 +182,16 @@ onEachDatabase("references to hidden rows", (database) => {
     }
     const shown = rowOf("remark", true);
     const document = `mutation { createTag(input: { name: "made", remarkId: "${shown.id}" }) { remark { name } } }`;
-    assert.equal((await dataOf(served, document, { key })).createTag.remark.name, shown.name);
+    assert.equal((await dataOf(server, document, { key })).createTag.remark.name, shown.name);
   });
 
   test("a hook may set a reference to a row that the caller does not see", async () => {
     const hidden = rowOf("note", false);
-    const made = await asAnn("/tags", { body: { name: `give ${hidden.id}` } });
-    expectAnswer(made, { status: 201, body: { noteId: hidden.id } });
-    const changed = await asAnn(`/tags/${made.body.id}`, {
+    const created = await asAnn("/tags", { body: { name: `give ${hidden.id}` } });
+    expectAnswer(created, { status: 201, body: { noteId: hidden.id } });
+    const changed = await asAnn(`/tags/${created.body.id}`, {
       method: "PATCH",
-      body: { name: "again", friendId: nobody },
+      body: { name: "again", friendId: unknownUserId },
     });
     expectAnswer(changed, { status: 422, details: [{ field: "friendId", issue: "reference" }] });
   });

@@ -2,7 +2,7 @@
 
 import { resolve } from "node:path";
 import { firstTenant } from "../../support/keys.ts";
-import type { Served } from "../../support/scenario.ts";
+import type { TestServer } from "../../support/scenario.ts";
 
 export const cwd = resolve(import.meta.dirname, "../../fixtures/tree");
 
@@ -32,7 +32,7 @@ export const trees: readonly Tree[] = [
   },
 ];
 
-export interface Person {
+export interface User {
   readonly id: string;
   readonly key: string;
 }
@@ -47,24 +47,24 @@ export interface Row {
   readonly parent: Row | undefined;
 }
 
-export interface Planted {
+export interface TreeRows {
   readonly tenantId: string;
-  readonly ann: Person;
-  readonly bob: Person;
+  readonly ann: User;
+  readonly bob: User;
   readonly rows: readonly Row[];
 }
 
 /** Two people with keys of their own, and rows of each, made by the first key, which sees everything. */
-export async function plant(served: Served): Promise<Planted> {
-  const tenantId = await firstTenant(served.workspace);
-  const [ann, bob] = [await makePerson(served, "ann"), await makePerson(served, "bob")];
+export async function plant(server: TestServer): Promise<TreeRows> {
+  const tenantId = await firstTenant(server.workspace);
+  const [ann, bob] = [await makeUser(server, "ann"), await makeUser(server, "bob")];
   const rows: Row[] = [];
   for (const tree of trees) {
     let above: readonly (Row | undefined)[] = [undefined];
     for (const [depth, resource] of tree.levels.entries()) {
-      const places = above.map((parent) => ({ tree, depth, resource, parent }));
+      const positions = above.map((parent) => ({ tree, depth, resource, parent }));
       above = await Promise.all(
-        places.flatMap((place) => [ann, bob].map((owner) => makeRow(served, place, owner))),
+        positions.flatMap((position) => [ann, bob].map((owner) => makeRow(server, position, owner))),
       );
       rows.push(...(above as Row[]));
     }
@@ -72,21 +72,21 @@ export async function plant(served: Served): Promise<Planted> {
   return { tenantId, ann, bob, rows };
 }
 
-async function makePerson(served: Served, name: string): Promise<Person> {
-  const { id } = await served.create("/users", { name, email: `${name}@example.com` });
+async function makeUser(server: TestServer, name: string): Promise<User> {
+  const { id } = await server.create("/users", { name, email: `${name}@example.com` });
   const resources = [...trees.flatMap(({ levels }) => levels), "tag", "user"];
   const scopes = resources.flatMap((each) => [`${each}s:read`, `${each}s:write`]);
-  const { key } = await served.create("/v1/api-keys", { name, scopes, ownerId: id });
+  const { key } = await server.create("/v1/api-keys", { name, scopes, ownerId: id });
   return { id, key };
 }
 
-type Place = Pick<Row, "tree" | "depth" | "resource" | "parent">;
+type Position = Pick<Row, "tree" | "depth" | "resource" | "parent">;
 
 /** A row of an owner below a parent. */
-export async function makeRow(served: Served, place: Place, owner: Person): Promise<Row> {
-  const name = `${place.resource} word${serial++}`;
-  const { id } = await served.create(collectionOf(place), { name, ownerId: owner.id });
-  return { ...place, id, name, ownerId: owner.id };
+export async function makeRow(server: TestServer, position: Position, owner: User): Promise<Row> {
+  const name = `${position.resource} word${serial++}`;
+  const { id } = await server.create(collectionOf(position), { name, ownerId: owner.id });
+  return { ...position, id, name, ownerId: owner.id };
 }
 
 let serial = 1;
@@ -100,10 +100,10 @@ export function itemOf({ resource, id }: Pick<Row, "resource" | "id">): string {
   return `/${resource}s/${id}`;
 }
 
-export function isVisible(row: Row, person: Person): boolean {
+export function isVisible(row: Row, user: User): boolean {
   const { tree, depth, ownerId, parent } = row;
-  if (tree.restricted.includes(depth) && ownerId !== person.id) return false;
-  return parent === undefined || depth === tree.freeFrom || isVisible(parent, person);
+  if (tree.restricted.includes(depth) && ownerId !== user.id) return false;
+  return parent === undefined || depth === tree.freeFrom || isVisible(parent, user);
 }
 
 /** An id of the same kind that is nobody's. */

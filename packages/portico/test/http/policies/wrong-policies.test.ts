@@ -75,7 +75,7 @@ const failures = {
 
 onEachDatabase("a policy that goes wrong while the server runs", (database) => {
   let workspace: Workspace;
-  let served: PorticoProcess;
+  let server: PorticoProcess;
   let answerFile = "";
   let note = "";
   let remark = "";
@@ -88,15 +88,15 @@ onEachDatabase("a policy that goes wrong while the server runs", (database) => {
       workspace.folder,
       `() => eval(readFileSync(${JSON.stringify(answerFile)}, "utf8"))`,
     );
-    served = await PorticoProcess.start(workspace, { cwd });
+    server = await PorticoProcess.start(workspace, { cwd });
     const make = async (path: string, body: object): Promise<string> =>
-      (await served.request(path, { body })).body.id;
+      (await server.request(path, { body })).body.id;
     note = await make("/notes", { title: "hidden words" });
     remark = await make(`/notes/${note}/remarks`, { body: "hidden words" });
     tag = await make("/tags", { noteId: note });
   });
   after(async () => {
-    await served?.stop();
+    await server?.stop();
     await workspace?.remove();
   });
 
@@ -124,9 +124,9 @@ onEachDatabase("a policy that goes wrong while the server runs", (database) => {
 
   for (const [name, { code, log }] of Object.entries(failures)) {
     test(`one that ${name} is an internal error everywhere, and ends subscriptions`, async () => {
-      const logBegins = served.output.length;
+      const logBegins = server.output.length;
       await withStream(
-        served,
+        server,
         `subscription { remarkCreated(noteId: "${note}") { body } }`,
         {},
         async (stream) => {
@@ -137,23 +137,23 @@ onEachDatabase("a policy that goes wrong while the server runs", (database) => {
         },
       );
       for (const [path, options] of requests()) {
-        const answer = await served.request(path, options);
+        const answer = await server.request(path, options);
         expectAnswer(answer, { status: 500, code: "internal_error" });
         assert.doesNotMatch(answer.text, leaked);
       }
       for (const document of documents()) {
-        const answer = await requestGraphql(served, document);
+        const answer = await requestGraphql(server, document);
         expectError(answer, { code: "internal_error" });
         assert.doesNotMatch(answer.text, leaked);
       }
       // What has nothing to do with the policy goes on.
-      expectAnswer(await served.request("/tags"), { status: 200 });
+      expectAnswer(await server.request("/tags"), { status: 200 });
       // Lines are written together, a quarter of a second later at most.
-      const logged = (): string => served.output.slice(logBegins);
+      const logged = (): string => server.output.slice(logBegins);
       for (let tries = 0; tries < 100 && !log.test(logged()); tries += 1) await sleep(20);
       assert.match(logged(), log);
       writeFileSync(answerFile, "undefined");
-      expectAnswer(await served.request(`/notes/${note}`), { status: 200, body: { title: "hidden words" } });
+      expectAnswer(await server.request(`/notes/${note}`), { status: 200, body: { title: "hidden words" } });
     });
   }
 });

@@ -42,7 +42,7 @@ for (const [project, cwd] of Object.entries(projects))
 
 function testValues(database: DatabaseName, cwd: string): void {
   // Every header is believed.
-  const served = serve(database, {
+  const server = serve(database, {
     cwd,
     env: { PORTICO_TRUSTED_PROXIES: "127.0.0.0/8", PORTICO_CORS_ORIGINS: "https://a.example.com" },
   });
@@ -55,8 +55,8 @@ function testValues(database: DatabaseName, cwd: string): void {
     model = (await assemble({ folder: cwd, environment: {} })).model;
     for (const { segment, parent, name } of servedResources()) {
       const path = parent ? undefined : pathsOf(segment, "");
-      const found = path === undefined ? undefined : (await served.request(path)).body?.data?.[0]?.id;
-      ids.set(name, found ?? `${name}_00000000000000000000000000`);
+      const existingId = path === undefined ? undefined : (await server.request(path)).body?.data?.[0]?.id;
+      ids.set(name, existingId ?? `${name}_00000000000000000000000000`);
     }
   });
   after(() => agent.destroy());
@@ -88,13 +88,13 @@ function testValues(database: DatabaseName, cwd: string): void {
   }
 
   function send({ method, target, headers = {}, body }: Sent): Promise<Received> {
-    const { hostname, port } = new URL(served.url);
+    const { hostname, port } = new URL(server.url);
     return new Promise((resolve, reject) => {
       const sent = httpRequest(
         {
           ...{ hostname, port, method, path: target, agent, setDefaultHeaders: true },
           headers: {
-            authorization: `Bearer ${served.portico.key}`,
+            authorization: `Bearer ${server.portico.key}`,
             ...(body !== undefined && { "content-type": "application/json" }),
             ...headers,
           },
@@ -123,29 +123,29 @@ function testValues(database: DatabaseName, cwd: string): void {
 
   /** Sends all of them, some at a time, and holds each answer to the rules. */
   async function sendAll(requests: readonly Sent[]): Promise<void> {
-    const left = some(requests).values();
+    const queue = some(requests).values();
     await Promise.all(
       Array.from({ length: atOnce }, async () => {
-        for (const request of left) {
-          const told = `${request.method} ${request.target.slice(0, 200)} ${JSON.stringify(request.headers ?? {}).slice(0, 200)} ${request.body?.slice(0, 200)}`;
-          const received = await send(request).catch((error) => assert.fail(`${told}: ${error}`));
-          assertSound(received, told);
+        for (const request of queue) {
+          const requestText = `${request.method} ${request.target.slice(0, 200)} ${JSON.stringify(request.headers ?? {}).slice(0, 200)} ${request.body?.slice(0, 200)}`;
+          const received = await send(request).catch((error) => assert.fail(`${requestText}: ${error}`));
+          assertSound(received, requestText);
         }
       }),
     );
-    assert.equal((await served.request("/readyz")).status, 200);
-    assert.doesNotMatch(served.portico.output, /"level":50/);
+    assert.equal((await server.request("/readyz")).status, 200);
+    assert.doesNotMatch(server.portico.output, /"level":50/);
   }
 
-  function assertSound({ status, type, text }: Received, told: string): void {
-    assert.ok(status < 500, `${told}: ${status} ${text}`);
+  function assertSound({ status, type, text }: Received, requestText: string): void {
+    assert.ok(status < 500, `${requestText}: ${status} ${text}`);
     if (status < 400 || text === "" || !type.startsWith("application/json")) return;
     const { error, errors } = JSON.parse(text);
     const code = typeof error === "object" ? error.code : errors?.[0]?.extensions.code;
     // What OAuth's paths answer has the shape of RFC 6749.
     if (typeof error === "string") return;
-    assert.ok(code in catalogue, `${told}: ${text}`);
-    if (error) assert.equal(catalogue[code as keyof typeof catalogue][0], status, `${told}: ${text}`);
+    assert.ok(code in catalogue, `${requestText}: ${text}`);
+    if (error) assert.equal(catalogue[code as keyof typeof catalogue][0], status, `${requestText}: ${text}`);
   }
 
   test("any value of any member of any body", async () => {

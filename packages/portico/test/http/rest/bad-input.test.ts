@@ -180,28 +180,28 @@ const targets: readonly Scenario[] = [
 
 onEachDatabase("bad input", (database) => {
   let before = "";
-  const everything = async () => (await served.request("/posts?limit=100")).text;
-  const served = serve(database, {
+  const everything = async () => (await server.request("/posts?limit=100")).text;
+  const server = serve(database, {
     prepare: async (at) => {
       before = (await at.request("/posts?limit=100")).text;
     },
   });
 
   scenarios(
-    served,
+    server,
     bodies.map((scenario) => ({ ...scenario, path: "/posts", method: "POST" })),
   );
-  scenarios(served, targets);
+  scenarios(server, targets);
 
   for (const method of ["PUT", "PATCH"]) {
     test(`${method} refuses what POST refuses, and leaves the row`, async () => {
       const row = JSON.parse(before).data[0];
       for (const { body, status, details } of bodies) {
         // A change may leave everything out, so it is not told what is missing; there is nothing missing here.
-        const answer = await served.request(`/posts/${row.id}`, { method, body });
+        const answer = await server.request(`/posts/${row.id}`, { method, body });
         expectAnswer(answer, { status, ...(details && { details }) });
       }
-      assert.deepEqual((await served.request(`/posts/${row.id}`)).body, row);
+      assert.deepEqual((await server.request(`/posts/${row.id}`)).body, row);
     });
   }
 
@@ -209,13 +209,13 @@ onEachDatabase("bad input", (database) => {
     [
       line,
       "Host: x",
-      `Authorization: Bearer ${served.portico.key}`,
+      `Authorization: Bearer ${server.portico.key}`,
       "Connection: close",
       ...more,
       "",
       "",
     ].join("\r\n");
-  const raw = async (bytes: string | Uint8Array) => parseAnswer(await exchange(served.url, bytes));
+  const raw = async (bytes: string | Uint8Array) => parseAnswer(await exchange(server.url, bytes));
 
   test("a body that is not UTF-8 is malformed", async () => {
     for (const bytes of [[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xe2, 0x82]]) {
@@ -287,15 +287,15 @@ onEachDatabase("bad input", (database) => {
       `Content-Length: ${body.length}`,
       "Expect: 100-continue",
     );
-    const received = await exchange(served.url, start + body);
+    const received = await exchange(server.url, start + body);
     assert.match(received, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 201 /);
     const { id } = JSON.parse(received.slice(received.lastIndexOf("\r\n\r\n")));
-    await served.request(`/posts/${id}`, { method: "DELETE" });
+    await server.request(`/posts/${id}`, { method: "DELETE" });
   });
 
   test("after all of it, the posts are those of before", async () => {
     assert.equal(await everything(), before);
   });
 
-  after(() => assert.doesNotMatch(served.portico.output, /"level":[56]0/, "an error was logged"));
+  after(() => assert.doesNotMatch(server.portico.output, /"level":[56]0/, "an error was logged"));
 });

@@ -11,7 +11,7 @@ const cwd = resolve(import.meta.dirname, "../../fixtures/bounded");
 const long = (length: number): string => `${"a".repeat(length)}!`;
 
 onOneDatabase("patterns and formats", (database) => {
-  const served = serve(database, { cwd });
+  const server = serve(database, { cwd });
 
   const refused: readonly (readonly [fact: string, body: object, detail: Detail])[] = [
     [
@@ -49,7 +49,7 @@ onOneDatabase("patterns and formats", (database) => {
   ];
   for (const [fact, body, detail] of refused) {
     test(fact, { timeout: 20_000 }, async () => {
-      const answer = await served.request("/signs", { body });
+      const answer = await server.request("/signs", { body });
       expectAnswer(answer, { status: 422, code: "validation_error", details: [detail] });
     });
   }
@@ -63,12 +63,12 @@ onOneDatabase("patterns and formats", (database) => {
       tags: [["a"], ["b"], { a: 1 }, { a: 2 }, "a", "b"],
       named: { aaa: "short", other: 1 },
     };
-    expectAnswer(await served.request("/signs", { body }), { status: 201, body });
+    expectAnswer(await server.request("/signs", { body }), { status: 201, body });
   });
 
   test("a hundred thousand items are compared in time", { timeout: 20_000 }, async () => {
     const tags = Array.from({ length: 60_000 }, (_, number) => [number]);
-    assert.equal((await served.request("/signs", { body: { tags } })).status, 201);
+    assert.equal((await server.request("/signs", { body: { tags } })).status, 201);
   });
 
   test("a name that is longer than a thousand characters is malformed", { timeout: 20_000 }, async () => {
@@ -77,13 +77,13 @@ onOneDatabase("patterns and formats", (database) => {
       { named: { [long(100_000)]: "x" } },
       { [long(1_000)]: "x" },
     ])
-      expectAnswer(await served.request("/signs", { body }), { status: 400, code: "malformed_request" });
+      expectAnswer(await server.request("/signs", { body }), { status: 400, code: "malformed_request" });
   });
 
   test("GraphQL holds to the same", { timeout: 20_000 }, async () => {
     const query = "mutation ($input: CreateSignInput!) { createSign(input: $input) { id } }";
     const variables = { input: { code: long(100_000) } };
-    const { body } = await served.request("/graphql", { body: { query, variables } });
+    const { body } = await server.request("/graphql", { body: { query, variables } });
     assert.deepEqual(body.errors[0].extensions.details, [{ field: "code", issue: "max" }]);
   });
 });

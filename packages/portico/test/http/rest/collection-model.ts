@@ -59,7 +59,7 @@ export interface ModelPage {
 }
 
 /** The page after the row `at` or, backward, before it; without such a row, from the beginning or the end. */
-export function pageBeside(
+export function adjacentPage(
   list: readonly Row[],
   { at, isBackward, limit }: { at: Row | undefined; isBackward: boolean; limit: number },
 ): ModelPage {

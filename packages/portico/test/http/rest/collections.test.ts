@@ -11,7 +11,7 @@ onEachDatabase("collections", (database) => {
   let ada = "";
   let mary = "";
   // 105 posts of Mary, numbered; every third of each status. The posts of Ada are the sample's.
-  const served = serve(database, {
+  const server = serve(database, {
     prepare: async (at) => {
       ada = (await at.request("/users")).body.data[0].id;
       mary = (await at.create("/users", { name: "Mary", email: "mary@example.com" })).id;
@@ -28,7 +28,7 @@ onEachDatabase("collections", (database) => {
     readonly createdAt: string;
   }
   const rows = async (query: string): Promise<Row[]> => {
-    const { body, text } = await served.request(`/posts?${query}`);
+    const { body, text } = await server.request(`/posts?${query}`);
     assert.ok(Array.isArray(body.data), text);
     return body.data;
   };
@@ -36,7 +36,7 @@ onEachDatabase("collections", (database) => {
     (await rows(`authorId=${mary}&${query}`)).map(({ title }) => Number(title.slice(-3)));
 
   test("the envelope has the data and the pagination, and nothing else", async () => {
-    const { body } = await served.request("/posts");
+    const { body } = await server.request("/posts");
     assert.deepEqual(Object.keys(body), ["data", "pagination"]);
     assert.deepEqual(Object.keys(body.pagination), ["nextCursor", "hasMore", "prevCursor"]);
     assert.equal(body.pagination.hasMore, true);
@@ -44,7 +44,7 @@ onEachDatabase("collections", (database) => {
   });
 
   test("a list that fits on one page says so", async () => {
-    const { body, headers } = await served.request(`/posts?authorId=${ada}`);
+    const { body, headers } = await server.request(`/posts?authorId=${ada}`);
     assert.equal(body.data.length, 3);
     assert.equal(body.pagination.nextCursor, null);
     assert.equal(body.pagination.hasMore, false);
@@ -52,13 +52,13 @@ onEachDatabase("collections", (database) => {
   });
 
   test("a page that is filled exactly by the last rows has no next page", async () => {
-    const { body } = await served.request(`/posts?authorId=${ada}&limit=3`);
+    const { body } = await server.request(`/posts?authorId=${ada}&limit=3`);
     assert.equal(body.data.length, 3);
     assert.deepEqual([body.pagination.hasMore, body.pagination.nextCursor], [false, null]);
   });
 
   test("an empty list is an empty page, not an error", async () => {
-    const { body } = await served.request("/posts?authorId=nobody");
+    const { body } = await server.request("/posts?authorId=nobody");
     assert.deepEqual(body, { data: [], pagination: { nextCursor: null, hasMore: false } });
   });
 
@@ -94,23 +94,23 @@ onEachDatabase("collections", (database) => {
 
   test("a row that was changed last comes first by updatedAt", async () => {
     const [oldest] = await rows(`authorId=${mary}&sort=createdAt&limit=1`);
-    await served.request(`/posts/${oldest!.id}`, { method: "PATCH", body: { body: "touched" } });
+    await server.request(`/posts/${oldest!.id}`, { method: "PATCH", body: { body: "touched" } });
     const [first] = await rows("sort=-updatedAt&limit=1");
     assert.equal(first!.id, oldest!.id);
   });
 
   test("texts are sorted by their characters' code points", async () => {
     const mixed = ["b", "a", "B", "_", "é", "z", "\u{1f680}", "\uffee"];
-    const author = (await served.create("/users", { name: "Sorter", email: "sorter@example.com" })).id;
-    for (const title of mixed) await served.create("/posts", { title, authorId: author });
+    const author = (await server.create("/users", { name: "Sorter", email: "sorter@example.com" })).id;
+    for (const title of mixed) await server.create("/posts", { title, authorId: author });
     const titles = (await rows(`authorId=${author}&sort=title`)).map(({ title }) => title);
     assert.deepEqual(titles, ["B", "_", "a", "b", "z", "é", "\uffee", "\u{1f680}"]);
   });
 
   test("a filter keeps the rows that have the value", async () => {
-    const found = await rows("status=published&limit=100");
-    assert.ok(found.length >= 35);
-    assert.ok(found.every(({ status }) => status === "published"));
+    const matches = await rows("status=published&limit=100");
+    assert.ok(matches.length >= 35);
+    assert.ok(matches.every(({ status }) => status === "published"));
   });
 
   test("a repeated filter means any of its values, in one order", async () => {
@@ -119,8 +119,8 @@ onEachDatabase("collections", (database) => {
   });
 
   test("several filters all hold", async () => {
-    const found = await rows(`status=published&status=draft&authorId=${ada}`);
-    assert.equal(found.length, 3);
+    const matches = await rows(`status=published&status=draft&authorId=${ada}`);
+    assert.equal(matches.length, 3);
     assert.deepEqual(await rows(`status=archived&authorId=${ada}`), []);
   });
 
@@ -131,8 +131,8 @@ onEachDatabase("collections", (database) => {
 
   test("the page of a collection under its version is the same page", async () => {
     const [plain, versioned] = [
-      await served.request("/posts?limit=5"),
-      await served.request("/v1/posts?limit=5"),
+      await server.request("/posts?limit=5"),
+      await server.request("/v1/posts?limit=5"),
     ];
     assert.equal(versioned.text, plain.text);
   });
@@ -150,7 +150,7 @@ onEachDatabase("collections", (database) => {
   });
 
   test("a dot leads to the fields of the row that is referred to", async () => {
-    const { body } = await served.request(
+    const { body } = await server.request(
       `/posts?authorId=${ada}&fields=title,author.name,author.email&limit=1`,
     );
     const [{ author, ...row }] = body.data;
@@ -165,7 +165,7 @@ onEachDatabase("collections", (database) => {
     const path = `/posts?authorId=${mary}&sort=title&fields=id&limit=40`;
     const ids: string[] = [];
     for (let cursor = ""; ; ) {
-      const { body } = await served.request(`${path}${cursor}`);
+      const { body } = await server.request(`${path}${cursor}`);
       ids.push(...body.data.map(({ id }: Row) => id));
       if (!body.pagination.hasMore) break;
       cursor = `&cursor=${body.pagination.nextCursor}`;
@@ -175,9 +175,9 @@ onEachDatabase("collections", (database) => {
   });
 
   test("fields of another resource need its scope", async () => {
-    const { key } = await served.command("key", "create", "--name", "Posts", "--scopes", "posts:read");
-    expectAnswer(await served.request("/posts?fields=title", { key }), { status: 200 });
-    expectAnswer(await served.request("/posts?fields=author.name", { key }), {
+    const { key } = await server.command("key", "create", "--name", "Posts", "--scopes", "posts:read");
+    expectAnswer(await server.request("/posts?fields=title", { key }), { status: 200 });
+    expectAnswer(await server.request("/posts?fields=author.name", { key }), {
       status: 403,
       code: "insufficient_scope",
       message: /users:read/,
@@ -186,7 +186,7 @@ onEachDatabase("collections", (database) => {
 
   const fault = (field: string, issue: "unknown" | "choice" | "duplicate" | "max" | "format") =>
     ({ status: 422, code: "validation_error", details: [{ field, issue }] }) as const;
-  scenarios(served, [
+  scenarios(server, [
     {
       fact: "an unknown parameter is refused, not ignored",
       path: "/posts?stauts=draft",

@@ -9,21 +9,21 @@ const noSuchPost = "post_00000000000000000000000000";
 const noSuchComment = "comment_00000000000000000000000000";
 
 onEachDatabase("comments", (database) => {
-  const served = serve(database);
-  const post = () => served.create("/posts", { title: "Discussed" });
-  const comment = (postId: string, body = "First!") => served.create(`/posts/${postId}/comments`, { body });
+  const server = serve(database);
+  const post = () => server.create("/posts", { title: "Discussed" });
+  const comment = (postId: string, body = "First!") => server.create(`/posts/${postId}/comments`, { body });
   const bodies = (answer: { body: { data: { body: string }[] } }) => answer.body.data.map(({ body }) => body);
 
   test("a comment that is created under a post can be read where Location says", async () => {
     const { id: postId } = await post();
-    const created = await served.request(`/posts/${postId}/comments`, { body: { body: "First!" } });
+    const created = await server.request(`/posts/${postId}/comments`, { body: { body: "First!" } });
     expectAnswer(created, { status: 201, headers: { location: `/comments/${created.body.id}` } });
     const { id, authorId, createdAt, updatedAt, ...rest } = created.body;
     assert.match(id, /^comment_/);
     assert.match(authorId, /^user_/);
     assert.equal(createdAt, updatedAt);
     assert.deepEqual(rest, { postId, body: "First!" });
-    expectAnswer(await served.request(`/comments/${id}`), { status: 200, body: created.body });
+    expectAnswer(await server.request(`/comments/${id}`), { status: 200, body: created.body });
   });
 
   test("a post lists its own comments only, newest first", async () => {
@@ -31,12 +31,12 @@ onEachDatabase("comments", (database) => {
     await comment(first.id, "one");
     await comment(second.id, "elsewhere");
     await comment(first.id, "two");
-    assert.deepEqual(bodies(await served.request(`/posts/${first.id}/comments`)), ["two", "one"]);
-    assert.deepEqual(bodies(await served.request(`/v1/posts/${first.id}/comments`)), ["two", "one"]);
+    assert.deepEqual(bodies(await server.request(`/posts/${first.id}/comments`)), ["two", "one"]);
+    assert.deepEqual(bodies(await server.request(`/v1/posts/${first.id}/comments`)), ["two", "one"]);
   });
 
   test("a post without comments has an empty list", async () => {
-    const listed = await served.request(`/posts/${(await post()).id}/comments`);
+    const listed = await server.request(`/posts/${(await post()).id}/comments`);
     assert.deepEqual(listed.body, { data: [], pagination: { nextCursor: null, hasMore: false } });
   });
 
@@ -44,7 +44,7 @@ onEachDatabase("comments", (database) => {
     const { id: postId } = await post();
     const { id } = await comment(postId);
     for (const method of ["PUT", "PATCH"]) {
-      const changed = await served.request(`/comments/${id}`, { method, body: { body: method } });
+      const changed = await server.request(`/comments/${id}`, { method, body: { body: method } });
       expectAnswer(changed, { status: 200, body: { id, postId, body: method } });
     }
   });
@@ -52,26 +52,26 @@ onEachDatabase("comments", (database) => {
   test("a comment that is removed is gone from the list of its post", async () => {
     const { id: postId } = await post();
     const { id } = await comment(postId);
-    expectAnswer(await served.request(`/comments/${id}`, { method: "DELETE" }), { status: 204 });
-    expectAnswer(await served.request(`/comments/${id}`), { status: 404, code: "not_found" });
-    assert.deepEqual(bodies(await served.request(`/posts/${postId}/comments`)), []);
+    expectAnswer(await server.request(`/comments/${id}`, { method: "DELETE" }), { status: 204 });
+    expectAnswer(await server.request(`/comments/${id}`), { status: 404, code: "not_found" });
+    assert.deepEqual(bodies(await server.request(`/posts/${postId}/comments`)), []);
   });
 
   test("a post that is removed takes its comments along, and no others", async () => {
-    const [gone, kept] = [await post(), await post()];
-    const [lost, safe] = [await comment(gone.id), await comment(kept.id)];
-    expectAnswer(await served.request(`/posts/${gone.id}`, { method: "DELETE" }), { status: 204 });
-    expectAnswer(await served.request(`/comments/${lost.id}`), { status: 404 });
-    expectAnswer(await served.request(`/posts/${gone.id}/comments`), { status: 404 });
-    expectAnswer(await served.request(`/comments/${safe.id}`), { status: 200 });
+    const [removed, remaining] = [await post(), await post()];
+    const [lost, safe] = [await comment(removed.id), await comment(remaining.id)];
+    expectAnswer(await server.request(`/posts/${removed.id}`, { method: "DELETE" }), { status: 204 });
+    expectAnswer(await server.request(`/comments/${lost.id}`), { status: 404 });
+    expectAnswer(await server.request(`/posts/${removed.id}/comments`), { status: 404 });
+    expectAnswer(await server.request(`/comments/${safe.id}`), { status: 200 });
   });
 
   test("comments can be filtered by their author", async () => {
     const { id: postId } = await post();
     const mine = await comment(postId, "mine");
-    const mary = await served.create("/users", { name: "Mary", email: "mary@example.com" });
-    await served.create(`/posts/${postId}/comments`, { body: "hers", authorId: mary.id });
-    const by = (id: string) => served.request(`/posts/${postId}/comments?authorId=${id}`);
+    const mary = await server.create("/users", { name: "Mary", email: "mary@example.com" });
+    await server.create(`/posts/${postId}/comments`, { body: "hers", authorId: mary.id });
+    const by = (id: string) => server.request(`/posts/${postId}/comments?authorId=${id}`);
     assert.deepEqual(bodies(await by(mary.id)), ["hers"]);
     assert.deepEqual(bodies(await by(mine.authorId)), ["mine"]);
     assert.deepEqual(bodies(await by(`${mine.authorId}&authorId=${mary.id}`)), ["hers", "mine"]);
@@ -80,14 +80,14 @@ onEachDatabase("comments", (database) => {
   test("a comment can show fields of its post and of its author", async () => {
     const { id: postId } = await post();
     const { id } = await comment(postId);
-    const { body } = await served.request(`/comments/${id}?fields=body,post.title,author.name`);
+    const { body } = await server.request(`/comments/${id}?fields=body,post.title,author.name`);
     assert.equal(body.post.title, "Discussed");
     assert.equal(body.author.name, "Ada Lovelace");
     assert.deepEqual(Object.keys(body), ["id", "body", "post", "author"]);
   });
 
   const missing = { status: 404, code: "not_found" } as const;
-  scenarios(served, [
+  scenarios(server, [
     {
       fact: "the comments of a post that is not there are 404",
       path: `/posts/${noSuchPost}/comments`,

@@ -6,9 +6,9 @@ import { expectAnswer, serve } from "../../support/scenario.ts";
 import { type Answer, onEachDatabase } from "../../support/server.ts";
 
 onEachDatabase("conditional requests", (database) => {
-  const served = serve(database);
-  const made = async () => {
-    const created = await served.request("/posts", { body: { title: "Tagged" } });
+  const server = serve(database);
+  const createPost = async () => {
+    const created = await server.request("/posts", { body: { title: "Tagged" } });
     return { path: `/posts/${created.body.id}`, tag: created.headers.get("etag")!, row: created.body };
   };
   const conditional = (
@@ -17,7 +17,7 @@ onEachDatabase("conditional requests", (database) => {
     header: "if-match" | "if-none-match",
     value: string,
   ): Promise<Answer> =>
-    served.request(path, {
+    server.request(path, {
       method,
       headers: { [header]: value },
       ...(["PUT", "PATCH"].includes(method) && { body: { title: "Changed" } }),
@@ -25,31 +25,31 @@ onEachDatabase("conditional requests", (database) => {
   const failed = { status: 412, code: "precondition_failed" } as const;
 
   test("a single row has a strong entity tag, the same on every way to it", async () => {
-    const { path, tag } = await made();
+    const { path, tag } = await createPost();
     assert.match(tag, /^"[\w-]+"$/);
     for (const way of [path, `/v1${path}`]) {
-      expectAnswer(await served.request(way), { status: 200, headers: { etag: tag } });
-      expectAnswer(await served.request(way, { method: "HEAD" }), { status: 200, headers: { etag: tag } });
+      expectAnswer(await server.request(way), { status: 200, headers: { etag: tag } });
+      expectAnswer(await server.request(way, { method: "HEAD" }), { status: 200, headers: { etag: tag } });
     }
   });
 
   test("another selection of fields is another representation, with a tag of its own", async () => {
-    const { path, tag } = await made();
-    assert.notEqual((await served.request(`${path}?fields=title`)).headers.get("etag"), tag);
+    const { path, tag } = await createPost();
+    assert.notEqual((await server.request(`${path}?fields=title`)).headers.get("etag"), tag);
   });
 
   test("a change changes the tag, and its answer tells the new one", async () => {
-    const { path, tag } = await made();
+    const { path, tag } = await createPost();
     for (const method of ["PATCH", "PUT"]) {
-      const changed = await served.request(path, { method, body: { title: method } });
+      const changed = await server.request(path, { method, body: { title: method } });
       assert.notEqual(changed.headers.get("etag"), tag);
-      assert.equal((await served.request(path)).headers.get("etag"), changed.headers.get("etag"));
+      assert.equal((await server.request(path)).headers.get("etag"), changed.headers.get("etag"));
     }
   });
 
   for (const method of ["GET", "HEAD"]) {
     test(`${method} of another representation than the one asked for is 412`, async () => {
-      const { path, tag } = await made();
+      const { path, tag } = await createPost();
       for (const value of [tag, "*", `"other", ${tag}`])
         expectAnswer(await conditional(path, method, "if-match", value), { status: 200 });
       for (const value of ['"other"', `W/${tag}`]) {
@@ -59,7 +59,7 @@ onEachDatabase("conditional requests", (database) => {
     });
 
     test(`${method} of what the caller has already is 304 without a body`, async () => {
-      const { path, tag } = await made();
+      const { path, tag } = await createPost();
       for (const value of [tag, `W/${tag}`, "*", `"other", ${tag}`, `"other",W/${tag}`]) {
         const answer = await conditional(path, method, "if-none-match", value);
         expectAnswer(answer, { status: 304, headers: { etag: tag, "content-type": null } });
@@ -68,7 +68,7 @@ onEachDatabase("conditional requests", (database) => {
     });
 
     test(`${method} of what the caller does not have is 200`, async () => {
-      const { path, tag } = await made();
+      const { path, tag } = await createPost();
       for (const value of ['"other"', tag.replaceAll('"', ""), `${tag.slice(0, -1)}x"`, ""]) {
         expectAnswer(await conditional(path, method, "if-none-match", value), { status: 200 });
       }
@@ -76,8 +76,8 @@ onEachDatabase("conditional requests", (database) => {
   }
 
   test("304 is over when the row has changed", async () => {
-    const { path, tag } = await made();
-    await served.request(path, { method: "PATCH", body: { title: "Changed" } });
+    const { path, tag } = await createPost();
+    await server.request(path, { method: "PATCH", body: { title: "Changed" } });
     expectAnswer(await conditional(path, "GET", "if-none-match", tag), { status: 200 });
   });
 
@@ -86,24 +86,24 @@ onEachDatabase("conditional requests", (database) => {
 
     test(`${method} happens while the tag is the row's`, async () => {
       for (const value of [(tag: string) => tag, () => "*", (tag: string) => `"other" , ${tag}`]) {
-        const { path, tag } = await made();
+        const { path, tag } = await createPost();
         expectAnswer(await conditional(path, method, "if-match", value(tag)), done);
       }
     });
 
     test(`${method} is 412 and changes nothing when the tag is another's`, async () => {
-      const { path, tag, row } = await made();
+      const { path, tag, row } = await createPost();
       for (const value of ['"other"', `W/${tag}`, tag.replaceAll('"', ""), ""]) {
         const refused = await conditional(path, method, "if-match", value);
         expectAnswer(refused, { ...failed, headers: { etag: tag } });
       }
-      assert.deepEqual((await served.request(path)).body, row);
+      assert.deepEqual((await server.request(path)).body, row);
     });
 
     test(`${method} with If-None-Match: * is 412, because the row is there`, async () => {
-      const { path, row } = await made();
+      const { path, row } = await createPost();
       expectAnswer(await conditional(path, method, "if-none-match", "*"), failed);
-      assert.deepEqual((await served.request(path)).body, row);
+      assert.deepEqual((await server.request(path)).body, row);
     });
 
     test(`${method} of a row that is not there is 404, whatever the tag`, async () => {
@@ -113,10 +113,10 @@ onEachDatabase("conditional requests", (database) => {
   }
 
   test("of two changes made from the same reading, the second is refused", async () => {
-    const { path, tag } = await made();
+    const { path, tag } = await createPost();
     const answers = await Promise.all(
       [1, 2, 3, 4, 5].map((number) =>
-        served.request(path, {
+        server.request(path, {
           method: "PATCH",
           body: { title: `Change ${number}` },
           headers: { "if-match": tag },
@@ -125,14 +125,14 @@ onEachDatabase("conditional requests", (database) => {
     );
     assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 412, 412, 412, 412]);
     const winner = answers.find(({ status }) => status === 200)!;
-    assert.deepEqual((await served.request(path)).body, winner.body);
+    assert.deepEqual((await server.request(path)).body, winner.body);
   });
 
   test("changes made at once without a tag all happen, each on top of the one before", async () => {
-    const { path } = await made();
+    const { path } = await createPost();
     const changes = [{ title: "T" }, { body: "B" }, { status: "archived" }];
-    await Promise.all(changes.map((body) => served.request(path, { method: "PATCH", body })));
-    expectAnswer(await served.request(path), {
+    await Promise.all(changes.map((body) => server.request(path, { method: "PATCH", body })));
+    expectAnswer(await server.request(path), {
       status: 200,
       body: { title: "T", body: "B", status: "archived" },
     });

@@ -5,8 +5,8 @@ import { test } from "node:test";
 import {
   callback,
   makeClient,
-  makePerson,
   makePublicClient,
+  makeUser,
   obtainCode,
   obtainTokens,
 } from "../../support/oauth.ts";
@@ -25,13 +25,13 @@ const env = { PORTICO_CORS_ORIGINS: `${page}, ${otherPage}` };
 /** The origin of the redirect URI of the tests' clients. */
 const application = new URL(callback).origin;
 
-const asks = (method: string, headers = "authorization"): Record<string, string> => ({
+const preflightHeaders = (method: string, headers = "authorization"): Record<string, string> => ({
   "access-control-request-method": method,
   "access-control-request-headers": headers,
 });
 
 /** What CORS says in an answer; `Vary` aside. */
-function toldOf({ headers }: Pick<Answer, "headers">): string[] {
+function corsHeadersOf({ headers }: Pick<Answer, "headers">): string[] {
   return [...headers.keys()].filter((name) => name.startsWith("access-control-"));
 }
 
@@ -40,7 +40,7 @@ function listOf({ headers }: Pick<Answer, "headers">, name: string): string[] {
 }
 
 onOneDatabase("cors", (database) => {
-  const served = serve(database, { env });
+  const server = serve(database, { env });
   const from = (origin: string, more: Readonly<Record<string, string>> = {}): Record<string, string> => ({
     origin,
     ...more,
@@ -48,7 +48,7 @@ onOneDatabase("cors", (database) => {
 
   test("a page of an origin that is set reads the answer and the headers that it needs", async () => {
     for (const origin of [page, otherPage]) {
-      const answer = await served.request("/posts?limit=1", { headers: from(origin) });
+      const answer = await server.request("/posts?limit=1", { headers: from(origin) });
       assert.equal(answer.status, 200);
       assert.equal(answer.headers.get("access-control-allow-origin"), origin);
       assert.equal(answer.headers.get("access-control-allow-credentials"), null);
@@ -64,7 +64,7 @@ onOneDatabase("cors", (database) => {
   });
 
   test("it reads refusals too, from whichever stage they come", async () => {
-    const refusals: readonly (readonly [number, Parameters<typeof served.request>])[] = [
+    const refusals: readonly (readonly [number, Parameters<typeof server.request>])[] = [
       [401, ["/posts", { key: null }]],
       [401, ["/posts", { key: "sk_test_nobody" }]],
       [400, ["/posts?api_key=x", {}]],
@@ -75,7 +75,7 @@ onOneDatabase("cors", (database) => {
       [422, ["/posts", { body: { colour: "red" } }]],
     ];
     for (const [status, [path, options]] of refusals) {
-      const answer = await served.request(path, { ...options, headers: from(page, options?.headers) });
+      const answer = await server.request(path, { ...options, headers: from(page, options?.headers) });
       assert.equal(answer.status, status, path);
       assert.equal(answer.headers.get("access-control-allow-origin"), page, `${status} ${path}`);
     }
@@ -92,11 +92,11 @@ onOneDatabase("cors", (database) => {
       "null",
       "",
     ]) {
-      for (const headers of [from(origin), from(origin, asks("GET"))]) {
+      for (const headers of [from(origin), from(origin, preflightHeaders("GET"))]) {
         const method = headers["access-control-request-method"] ? "OPTIONS" : "GET";
-        const answer = await served.request("/posts", { method, headers });
+        const answer = await server.request("/posts", { method, headers });
         assert.equal(answer.status, method === "GET" ? 200 : 204);
-        assert.deepEqual(toldOf(answer), [], origin);
+        assert.deepEqual(corsHeadersOf(answer), [], origin);
         assert.deepEqual(listOf(answer, "vary"), ["origin"]);
       }
     }
@@ -109,15 +109,15 @@ onOneDatabase("cors", (database) => {
       "/graphql": "GET, HEAD, POST",
     };
     for (const [path, expected] of Object.entries(methods)) {
-      const headers = from(page, asks("POST", "authorization,content-type"));
-      const answer = await served.request(path, { method: "OPTIONS", key: null, headers });
+      const headers = from(page, preflightHeaders("POST", "authorization,content-type"));
+      const answer = await server.request(path, { method: "OPTIONS", key: null, headers });
       assert.deepEqual([answer.status, answer.text], [204, ""]);
       assert.equal(answer.headers.get("access-control-allow-origin"), page);
       assert.equal(answer.headers.get("access-control-allow-credentials"), null);
       assert.equal(answer.headers.get("access-control-max-age"), "3600");
       assert.deepEqual(listOf(answer, "vary"), ["origin"]);
-      const told = answer.headers.get("access-control-allow-methods")?.split(", ").sort();
-      assert.deepEqual(told, expected.split(", ").sort(), path);
+      const allowed = answer.headers.get("access-control-allow-methods")?.split(", ").sort();
+      assert.deepEqual(allowed, expected.split(", ").sort(), path);
       const sendable = listOf(answer, "access-control-allow-headers");
       const needed = ["authorization", "content-type", "if-match", "if-none-match", "last-event-id"];
       for (const name of needed) assert.ok(sendable.includes(name), name);
@@ -125,38 +125,38 @@ onOneDatabase("cors", (database) => {
   });
 
   test("an OPTIONS that asks for no method is answered as before", async () => {
-    const answer = await served.request("/posts", { method: "OPTIONS", headers: from(page) });
+    const answer = await server.request("/posts", { method: "OPTIONS", headers: from(page) });
     assert.equal(answer.status, 204);
     assert.equal(answer.headers.get("access-control-allow-methods"), null);
     assert.ok(answer.headers.get("allow"));
   });
 
   test("a question about a path that is not there is 404", async () => {
-    const headers = from(page, asks("GET"));
-    const answer = await served.request("/nothing", { method: "OPTIONS", headers });
+    const headers = from(page, preflightHeaders("GET"));
+    const answer = await server.request("/nothing", { method: "OPTIONS", headers });
     assert.equal(answer.status, 404);
     assert.equal(answer.headers.get("access-control-allow-methods"), null);
   });
 
   test("a request without Origin is told nothing", async () => {
     for (const path of ["/posts", "/graphql", "/nothing"]) {
-      const answer = await served.request(path);
-      assert.deepEqual(toldOf(answer), [], path);
+      const answer = await server.request(path);
+      assert.deepEqual(corsHeadersOf(answer), [], path);
       assert.doesNotMatch(answer.headers.get("vary") ?? "", /origin/i);
     }
   });
 
   test("GraphQL's answers and streams of events are readable, and vary with Accept as well", async () => {
     const body = { query: "{ posts(first: 1) { edges { node { id } } } }" };
-    const answer = await served.request("/graphql", { headers: from(page), body });
+    const answer = await server.request("/graphql", { headers: from(page), body });
     assert.equal(answer.status, 200, answer.text);
     assert.equal(answer.headers.get("access-control-allow-origin"), page);
     assert.deepEqual(listOf(answer, "vary").sort(), ["accept", "origin"]);
-    const response = await fetch(`${served.url}/graphql`, {
+    const response = await fetch(`${server.url}/graphql`, {
       method: "POST",
       headers: {
         ...from(page, { accept: "text/event-stream", "content-type": "application/json" }),
-        authorization: `Bearer ${served.portico.key}`,
+        authorization: `Bearer ${server.portico.key}`,
       },
       body: JSON.stringify(body),
     });
@@ -167,21 +167,21 @@ onOneDatabase("cors", (database) => {
 
   test("the setting opens neither the pages of the authorization server nor its endpoints", async () => {
     for (const path of ["/oauth/sessions", "/oauth/interaction/x", "/oauth/authorize"]) {
-      const headers = from(page, asks("GET"));
-      const asked = await served.request(path, { method: "OPTIONS", key: null, headers });
-      assert.equal(asked.headers.get("access-control-allow-methods"), null, path);
-      const response = await fetch(served.url + path, { headers: from(page), redirect: "manual" });
+      const headers = from(page, preflightHeaders("GET"));
+      const answer = await server.request(path, { method: "OPTIONS", key: null, headers });
+      assert.equal(answer.headers.get("access-control-allow-methods"), null, path);
+      const response = await fetch(server.url + path, { headers: from(page), redirect: "manual" });
       await response.text();
-      assert.deepEqual(toldOf(response), [], path);
+      assert.deepEqual(corsHeadersOf(response), [], path);
     }
   });
 
   test("the page of a public client reaches all that it needs of the authorization server", async () => {
-    const person = await makePerson(served, "grace@example.com");
+    const user = await makeUser(server, "grace@example.com");
     const scope = "openid email offline_access posts:read";
-    const client = await makePublicClient(served, scope.replaceAll(" ", ","));
+    const client = await makePublicClient(server, scope.replaceAll(" ", ","));
     const send = async (path: string, init: RequestInit = {}): Promise<Answer["body"]> => {
-      const response = await fetch(served.url + path, {
+      const response = await fetch(server.url + path, {
         ...init,
         headers: { origin: application, ...(init.headers as Record<string, string>) },
       });
@@ -197,33 +197,33 @@ onOneDatabase("cors", (database) => {
       body: new URLSearchParams(fields),
     });
     for (const path of ["/token", "/userinfo", "/revoke"]) {
-      const asked = await fetch(`${served.url}/oauth${path}`, {
+      const response = await fetch(`${server.url}/oauth${path}`, {
         method: "OPTIONS",
-        headers: from(application, asks("POST")),
+        headers: from(application, preflightHeaders("POST")),
       });
-      assert.equal(asked.status, 204);
-      assert.equal(asked.headers.get("access-control-allow-origin"), application);
-      assert.equal(asked.headers.get("access-control-allow-headers"), "authorization");
+      assert.equal(response.status, 204);
+      assert.equal(response.headers.get("access-control-allow-origin"), application);
+      assert.equal(response.headers.get("access-control-allow-headers"), "authorization");
     }
     await send("/.well-known/oauth-protected-resource");
     await send("/.well-known/oauth-authorization-server/oauth");
     await send("/oauth/.well-known/openid-configuration");
     await send("/oauth/jwks");
-    const tokens = await send("/oauth/token", form(await obtainCode(served, client, person, scope)));
+    const tokens = await send("/oauth/token", form(await obtainCode(server, client, user, scope)));
     const authorization = `Bearer ${tokens.access_token}`;
-    assert.equal((await send("/oauth/userinfo", { headers: { authorization } })).email, person.email);
+    assert.equal((await send("/oauth/userinfo", { headers: { authorization } })).email, user.email);
     await send("/oauth/revoke", form({ token: tokens.refresh_token, client_id: client.clientId }));
   });
 
   test("pages of other origins, and of clients with a secret, are refused there", async () => {
-    const person = await makePerson(served, "mary@example.com");
+    const user = await makeUser(server, "mary@example.com");
     const scope = "openid email posts:read";
-    const client = await makePublicClient(served, scope.replaceAll(" ", ","));
-    const secret = await makeClient(served, "--type", "confidential", "--redirect-uri", callback);
-    const { access_token: token } = await obtainTokens(served, client, person, scope);
+    const client = await makePublicClient(server, scope.replaceAll(" ", ","));
+    const secret = await makeClient(server, "--type", "confidential", "--redirect-uri", callback);
+    const { access_token: token } = await obtainTokens(server, client, user, scope);
     const send = async (path: string, init: RequestInit, origin: string): Promise<void> => {
       const headers = { ...(init.headers as Record<string, string>), origin };
-      const response = await fetch(served.url + path, { ...init, headers });
+      const response = await fetch(server.url + path, { ...init, headers });
       assert.equal(response.status, 400);
       assert.match(await response.text(), /origin .* not allowed/);
       assert.equal(response.headers.get("access-control-allow-origin"), null);
@@ -233,7 +233,7 @@ onOneDatabase("cors", (database) => {
       body: new URLSearchParams(fields),
     });
     for (const origin of ["https://evil.example", page, `${application}.evil.example`, "null"]) {
-      await send("/oauth/token", form(await obtainCode(served, client, person, scope)), origin);
+      await send("/oauth/token", form(await obtainCode(server, client, user, scope)), origin);
       await send("/oauth/userinfo", { headers: { authorization: `Bearer ${token}` } }, origin);
       await send("/oauth/revoke", form({ token, client_id: client.clientId }), origin);
     }
@@ -244,9 +244,12 @@ onOneDatabase("cors", (database) => {
   });
 
   test("without the setting nobody is told anything, and with * everybody is", async () => {
-    const started = async (given: Environment, look: (server: Portico) => Promise<void>): Promise<void> => {
+    const started = async (
+      environment: Environment,
+      look: (server: Portico) => Promise<void>,
+    ): Promise<void> => {
       const workspace = await makeWorkspace(database);
-      const server = await Portico.start(workspace, { env: given });
+      const server = await Portico.start(workspace, { env: environment });
       try {
         await look(server);
       } finally {
@@ -254,20 +257,20 @@ onOneDatabase("cors", (database) => {
         await workspace.remove();
       }
     };
-    const preflight = { method: "OPTIONS", headers: from(page, asks("GET")), key: null };
+    const preflight = { method: "OPTIONS", headers: from(page, preflightHeaders("GET")), key: null };
     await started({}, async (server) => {
       const answer = await server.request("/posts", { headers: from(page) });
-      assert.deepEqual([...toldOf(answer), answer.headers.get("vary")], [null]);
-      assert.deepEqual(toldOf(await server.request("/posts", preflight)), []);
+      assert.deepEqual([...corsHeadersOf(answer), answer.headers.get("vary")], [null]);
+      assert.deepEqual(corsHeadersOf(await server.request("/posts", preflight)), []);
     });
     await started({ PORTICO_CORS_ORIGINS: "*" }, async (server) => {
       for (const origin of [page, "null"]) {
         const answer = await server.request("/posts", { headers: from(origin) });
         assert.equal(answer.headers.get("access-control-allow-origin"), "*");
       }
-      const asked = await server.request("/posts", preflight);
-      assert.equal(asked.headers.get("access-control-allow-origin"), "*");
-      assert.match(asked.headers.get("access-control-allow-methods") ?? "", /GET/);
+      const answer = await server.request("/posts", preflight);
+      assert.equal(answer.headers.get("access-control-allow-origin"), "*");
+      assert.match(answer.headers.get("access-control-allow-methods") ?? "", /GET/);
     });
   });
 });

@@ -10,7 +10,7 @@ onEachDatabase("cursors", (database) => {
   let other: Tenant;
   let postId = "";
   let otherPostId = "";
-  const served = serve(database, {
+  const server = serve(database, {
     prepare: async (at) => {
       author = (await at.create("/users", { name: "Writer", email: "writer@example.com" })).id;
       for (let number = 1; number <= 7; number += 1)
@@ -24,7 +24,7 @@ onEachDatabase("cursors", (database) => {
     },
   });
   const list = async (query: string) => {
-    const { body, headers, text } = await served.request(`/posts?authorId=${author}&${query}`);
+    const { body, headers, text } = await server.request(`/posts?authorId=${author}&${query}`);
     assert.ok(Array.isArray(body.data), text);
     return {
       numbers: body.data.map(({ title }: { title: string }) => Number(title.slice(5))),
@@ -33,13 +33,13 @@ onEachDatabase("cursors", (database) => {
     };
   };
   const nextCursor = async (path: string, key?: string): Promise<string> => {
-    const { body, text } = await served.request(path, key === undefined ? {} : { key });
+    const { body, text } = await server.request(path, key === undefined ? {} : { key });
     assert.equal(typeof body.pagination.nextCursor, "string", text);
     return body.pagination.nextCursor;
   };
 
   test("a cursor is base64url and tells the sort values of the last row", async () => {
-    const { body } = await served.request("/posts?limit=2");
+    const { body } = await server.request("/posts?limit=2");
     const { id, createdAt } = body.data[1];
     const payload = JSON.parse(Buffer.from(body.pagination.nextCursor, "base64url").toString());
     assert.equal(payload.id, id);
@@ -96,14 +96,14 @@ onEachDatabase("cursors", (database) => {
   test("the fields may change from page to page", async () => {
     const first = await list("limit=2");
     const path = `/posts?authorId=${author}&limit=2&fields=id&cursor=${first.pagination.nextCursor}`;
-    expectAnswer(await served.request(path), { status: 200 });
+    expectAnswer(await server.request(path), { status: 200 });
   });
 
   test("Link leads forward and back without a parameter more", async () => {
     const follow = async (link: string, relation: string) => {
       const target = new RegExp(`<([^>]+)>; rel="${relation}"`).exec(link)?.[1];
       assert.ok(target, link);
-      return served.request(target);
+      return server.request(target);
     };
     const first = await list("limit=3");
     assert.doesNotMatch(first.link, /rel="prev"/);
@@ -123,26 +123,26 @@ onEachDatabase("cursors", (database) => {
 
   test("a row that was inserted meanwhile moves no other", async () => {
     const first = await list("limit=3&sort=-title");
-    const { id } = await served.create("/posts", { title: "Post 9", authorId: author });
+    const { id } = await server.create("/posts", { title: "Post 9", authorId: author });
     const second = await list(`limit=3&sort=-title&cursor=${first.pagination.nextCursor}`);
-    await served.request(`/posts/${id}`, { method: "DELETE" });
+    await server.request(`/posts/${id}`, { method: "DELETE" });
     assert.deepEqual(second.numbers, [4, 3, 2]);
   });
 
   test("a cursor outlives the row that it was made of", async () => {
-    const { id } = await served.create("/posts", { title: "Post 8", authorId: author });
+    const { id } = await server.create("/posts", { title: "Post 8", authorId: author });
     const { pagination } = await list("limit=1");
-    await served.request(`/posts/${id}`, { method: "DELETE" });
+    await server.request(`/posts/${id}`, { method: "DELETE" });
     assert.deepEqual((await list(`limit=1&cursor=${pagination.nextCursor}`)).numbers, [7]);
   });
 
   test("rows with the same sort value are told apart by their ids", async () => {
-    const same = (await served.create("/users", { name: "Same", email: "same@example.com" })).id;
+    const same = (await server.create("/users", { name: "Same", email: "same@example.com" })).id;
     for (let number = 0; number < 5; number += 1)
-      await served.create("/posts", { title: "Same", authorId: same });
+      await server.create("/posts", { title: "Same", authorId: same });
     const ids: string[] = [];
     for (let cursor = ""; ; ) {
-      const { body } = await served.request(`/posts?authorId=${same}&sort=title&limit=2${cursor}`);
+      const { body } = await server.request(`/posts?authorId=${same}&sort=title&limit=2${cursor}`);
       ids.push(...body.data.map(({ id }: { id: string }) => id));
       if (body.pagination.nextCursor === null) break;
       cursor = `&cursor=${body.pagination.nextCursor}`;
@@ -154,7 +154,7 @@ onEachDatabase("cursors", (database) => {
   test("the order of filters and of their values makes no other list", async () => {
     const cursor = await nextCursor(`/posts?status=draft&status=published&authorId=${author}&limit=1`);
     const turned = `/posts?authorId=${author}&status=published&status=draft&limit=1&cursor=${cursor}`;
-    expectAnswer(await served.request(turned), { status: 200 });
+    expectAnswer(await server.request(turned), { status: 200 });
   });
 
   const refused = { status: 400, code: "invalid_cursor" } as const;
@@ -171,7 +171,7 @@ onEachDatabase("cursors", (database) => {
       assert.equal(Object.keys(rest).length, 1);
       return { id, createdAt, ...Object.fromEntries(Object.keys(rest).map((name) => [name, signature])) };
     });
-  scenarios(served, [
+  scenarios(server, [
     { fact: "a cursor of one sort is refused on another", path: posted("sort=title"), ...refused },
     {
       fact: "a cursor of one direction of sorting is refused on the other",
@@ -271,13 +271,13 @@ onEachDatabase("cursors", (database) => {
 
   test("a cursor of another tenant is refused", async () => {
     const cursor = await nextCursor("/posts?limit=1");
-    expectAnswer(await served.request(`/posts?limit=1&cursor=${cursor}`, { key: other.key }), refused);
+    expectAnswer(await server.request(`/posts?limit=1&cursor=${cursor}`, { key: other.key }), refused);
   });
 
   test("a cursor that was cut anywhere is refused", async () => {
     const cursor = await nextCursor("/posts?limit=1");
     for (let length = 1; length < cursor.length; length += 9) {
-      expectAnswer(await served.request(`/posts?limit=1&cursor=${cursor.slice(0, length)}`), refused);
+      expectAnswer(await server.request(`/posts?limit=1&cursor=${cursor.slice(0, length)}`), refused);
     }
   });
 
@@ -289,7 +289,7 @@ onEachDatabase("cursors", (database) => {
       const changed = cursor.slice(0, index) + letter + cursor.slice(index + 1);
       // The unused bits of a last character are no part of what the cursor says.
       if (Buffer.from(changed, "base64url").equals(original)) continue;
-      expectAnswer(await served.request(`/posts?limit=1&cursor=${changed}`), refused);
+      expectAnswer(await server.request(`/posts?limit=1&cursor=${changed}`), refused);
     }
   });
 });

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { resolve } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expectAnswer, runCommand, type Served, serve } from "../../support/scenario.ts";
+import { expectAnswer, runCommand, serve, type TestServer } from "../../support/scenario.ts";
 import { type Answer, onEachDatabase } from "../../support/server.ts";
 
 const cwd = resolve(import.meta.dirname, "../../fixtures/club");
@@ -12,21 +12,21 @@ const inSeconds = (seconds: number): string => new Date(Date.now() + seconds * 1
 type Issue = "type" | "min" | "max" | "choice" | "required" | "unknown" | "read_only" | "duplicate";
 
 onEachDatabase("a declaration that behaves", (database) => {
-  const served = serve(database, { cwd });
-  describe("states", () => states(served));
-  describe("fields given once", () => fixedFields(served));
-  describe("JSON with a schema", () => schemas(served));
-  describe("checks", () => checks(served));
+  const server = serve(database, { cwd });
+  describe("states", () => states(server));
+  describe("fields given once", () => fixedFields(server));
+  describe("JSON with a schema", () => schemas(server));
+  describe("checks", () => checks(server));
 });
 
-const pass = (served: Served, body: object = {}) => served.create("/passes", { holder: "Ada", ...body });
-const patch = (served: Served, id: string, body: unknown): Promise<Answer> =>
-  served.request(`/passes/${id}`, { method: "PATCH", body });
+const pass = (server: TestServer, body: object = {}) => server.create("/passes", { holder: "Ada", ...body });
+const patch = (server: TestServer, id: string, body: unknown): Promise<Answer> =>
+  server.request(`/passes/${id}`, { method: "PATCH", body });
 const refused = (...details: [field: string, issue: Issue][]) =>
   ({ status: 422, details: details.map(([field, issue]) => ({ field, issue })) }) as const;
 
-function states(served: Served): void {
-  const stateOf = async (body: object): Promise<string> => (await pass(served, body)).status;
+function states(server: TestServer): void {
+  const stateOf = async (body: object): Promise<string> => (await pass(server, body)).status;
 
   test("a state is that of the first rule whose moment has come, and the last one where none has", async () => {
     const [past, soon, later] = [inSeconds(-60), inSeconds(600), inSeconds(7_200)];
@@ -40,34 +40,34 @@ function states(served: Served): void {
       [{ startsAt: past, endsAt: inSeconds(-1) }, "ended"],
     ] as const)
       assert.equal(await stateOf(times), state, JSON.stringify(times));
-    const { id } = await pass(served, { endsAt: past });
-    await served.request(`/passes/${id}`, { method: "DELETE" });
-    assert.equal((await served.request(`/passes/${id}`)).body.status, "cancelled");
+    const { id } = await pass(server, { endsAt: past });
+    await server.request(`/passes/${id}`, { method: "DELETE" });
+    assert.equal((await server.request(`/passes/${id}`)).body.status, "cancelled");
   });
 
   test("a state changes by itself, and filters follow it", async () => {
-    const { id } = await pass(served, { holder: "Timed", startsAt: inSeconds(1) });
-    const found = async (status: string) =>
-      (await served.request(`/passes?holder=Timed&status=${status}`)).body.data.length;
-    assert.deepEqual([await found("waiting"), await found("running")], [1, 0]);
+    const { id } = await pass(server, { holder: "Timed", startsAt: inSeconds(1) });
+    const countByStatus = async (status: string) =>
+      (await server.request(`/passes?holder=Timed&status=${status}`)).body.data.length;
+    assert.deepEqual([await countByStatus("waiting"), await countByStatus("running")], [1, 0]);
     await sleep(1_050);
-    assert.deepEqual([await found("waiting"), await found("running")], [0, 1]);
-    assert.equal((await served.request(`/passes/${id}?fields=status`)).body.status, "running");
+    assert.deepEqual([await countByStatus("waiting"), await countByStatus("running")], [0, 1]);
+    assert.equal((await server.request(`/passes/${id}?fields=status`)).body.status, "running");
   });
 
   test("several states, and a state with another filter of several values, page through all rows once", async () => {
     const clubs = [
-      await served.create("/clubs", { name: "A" }),
-      await served.create("/clubs", { name: "B" }),
+      await server.create("/clubs", { name: "A" }),
+      await server.create("/clubs", { name: "B" }),
     ];
     const past = inSeconds(-60);
     for (const [index, times] of [{}, { startsAt: past }, { endsAt: past }, {}, { startsAt: past }].entries())
-      await pass(served, { clubId: clubs[index % 2].id, ...times });
+      await pass(server, { clubId: clubs[index % 2].id, ...times });
     const filter = `clubId=${clubs[0].id}&clubId=${clubs[1].id}&status=waiting&status=running`;
     for (const direction of ["forward", "backward"]) {
       const walked: string[] = [];
       for (let cursor = ""; ; ) {
-        const { body } = await served.request(
+        const { body } = await server.request(
           `/passes?${filter}&limit=1&fields=status&direction=${direction}${cursor}`,
         );
         walked.push(body.data[0].status);
@@ -80,53 +80,53 @@ function states(served: Served): void {
 
   test("a state is read only, filtered by its words, and sorted by never", async () => {
     expectAnswer(
-      await served.request("/passes", { body: { holder: "x", status: "running" } }),
+      await server.request("/passes", { body: { holder: "x", status: "running" } }),
       refused(["status", "read_only"]),
     );
-    expectAnswer(await served.request("/passes?status=old"), refused(["status", "choice"]));
-    expectAnswer(await served.request("/passes?sort=status"), refused(["sort", "choice"]));
+    expectAnswer(await server.request("/passes?status=old"), refused(["status", "choice"]));
+    expectAnswer(await server.request("/passes?sort=status"), refused(["sort", "choice"]));
   });
 }
 
-function fixedFields(served: Served): void {
+function fixedFields(server: TestServer): void {
   test("what is given once is given in POST and is read_only in PATCH and PUT", async () => {
-    const { id, tier, sponsorId } = await pass(served, { tier: "year" });
+    const { id, tier, sponsorId } = await pass(server, { tier: "year" });
     assert.equal(tier, "year");
     for (const method of ["PATCH", "PUT"]) {
       const body = { holder: "Eve", tier: "year", sponsorId, slug: "eve" };
       expectAnswer(
-        await served.request(`/passes/${id}`, { method, body }),
+        await server.request(`/passes/${id}`, { method, body }),
         refused(["tier", "read_only"], ["sponsorId", "read_only"], ["slug", "read_only"]),
       );
     }
   });
 
   test("PUT leaves it as it is, where its default is constant, the caller or worked out", async () => {
-    const user = await served.create("/users", { name: "Grace", email: "grace@example.com" });
-    const { id } = await pass(served, { holder: "Grace", tier: "year", sponsorId: user.id });
-    const { body } = await served.request(`/passes/${id}`, { method: "PUT", body: { holder: "Mary" } });
+    const user = await server.create("/users", { name: "Grace", email: "grace@example.com" });
+    const { id } = await pass(server, { holder: "Grace", tier: "year", sponsorId: user.id });
+    const { body } = await server.request(`/passes/${id}`, { method: "PUT", body: { holder: "Mary" } });
     assert.partialDeepStrictEqual(body, { holder: "Mary", tier: "year", slug: "grace", sponsorId: user.id });
   });
 
   test("PUT by a credential without user does not ask for a user that cannot be given", async () => {
-    const run = (...words: string[]) => runCommand(served.workspace, words, { cwd });
+    const run = (...words: string[]) => runCommand(server.workspace, words, { cwd });
     const { tenant } = await run("tenant", "create", "--name", "Nobody");
     const scopes = "passes:read,passes:write,users:write";
     const words = ["--name", "App", "--scopes", scopes, "--tenant", tenant.id];
     const { key } = await run("key", "create", ...words);
-    const user = await served.create("/users", { name: "U", email: "u@example.com" }, { key });
-    const { id } = await served.create("/passes", { holder: "x", sponsorId: user.id }, { key });
-    const answer = await served.request(`/passes/${id}`, { method: "PUT", body: { holder: "y" }, key });
+    const user = await server.create("/users", { name: "U", email: "u@example.com" }, { key });
+    const { id } = await server.create("/passes", { holder: "x", sponsorId: user.id }, { key });
+    const answer = await server.request(`/passes/${id}`, { method: "PUT", body: { holder: "y" }, key });
     expectAnswer(answer, { status: 200, body: { holder: "y", sponsorId: user.id } });
   });
 }
 
-function schemas(served: Served): void {
-  const withMeta = (meta: unknown) => served.request("/passes", { body: { holder: "x", meta } });
+function schemas(server: TestServer): void {
+  const withMeta = (meta: unknown) => server.request("/passes", { body: { holder: "x", meta } });
 
   test("every fault inside is told, by its path", async () => {
     const meta = { colour: "blue", size: 0, marks: ["a", 1, "c"], inner: { deep: 1, more: 1 }, extra: 1 };
-    expectAnswer(await served.request("/passes", { body: { holder: "", meta, tags: ["a", "a"] } }), {
+    expectAnswer(await server.request("/passes", { body: { holder: "", meta, tags: ["a", "a"] } }), {
       ...refused(
         ["holder", "min"],
         ["meta.colour", "choice"],
@@ -146,24 +146,24 @@ function schemas(served: Served): void {
   });
 
   test("PATCH merges first and then holds the whole against the schema", async () => {
-    const { id } = await pass(served, { meta: { colour: "red", size: 3, inner: { deep: true } } });
-    const merged = await patch(served, id, { meta: { size: null, marks: ["a"] } });
+    const { id } = await pass(server, { meta: { colour: "red", size: 3, inner: { deep: true } } });
+    const merged = await patch(server, id, { meta: { size: null, marks: ["a"] } });
     assert.deepEqual(merged.body.meta, { colour: "red", inner: { deep: true }, marks: ["a"] });
-    expectAnswer(await patch(served, id, { meta: { colour: null } }), refused(["meta.colour", "required"]));
+    expectAnswer(await patch(server, id, { meta: { colour: null } }), refused(["meta.colour", "required"]));
     expectAnswer(
-      await patch(served, id, { meta: { inner: { more: 1 } } }),
+      await patch(server, id, { meta: { inner: { more: 1 } } }),
       refused(["meta.inner.more", "unknown"]),
     );
-    assert.deepEqual((await patch(served, id, { meta: { inner: { deep: null } } })).body.meta.inner, {});
-    assert.equal((await patch(served, id, { meta: null })).body.meta, null);
-    expectAnswer(await patch(served, id, { meta: { size: 1 } }), refused(["meta.colour", "required"]));
-    assert.deepEqual((await patch(served, id, { meta: { colour: "green" } })).body.meta, { colour: "green" });
+    assert.deepEqual((await patch(server, id, { meta: { inner: { deep: null } } })).body.meta.inner, {});
+    assert.equal((await patch(server, id, { meta: null })).body.meta, null);
+    expectAnswer(await patch(server, id, { meta: { size: 1 } }), refused(["meta.colour", "required"]));
+    assert.deepEqual((await patch(server, id, { meta: { colour: "green" } })).body.meta, { colour: "green" });
   });
 
   test("PATCH tells faults of a merged member together with all others", async () => {
-    const { id } = await pass(served, { meta: { colour: "red" } });
+    const { id } = await pass(server, { meta: { colour: "red" } });
     expectAnswer(
-      await patch(served, id, { holder: "", meta: { size: 0, extra: null, marks: 7 }, nothing: 1, tags: 5 }),
+      await patch(server, id, { holder: "", meta: { size: 0, extra: null, marks: 7 }, nothing: 1, tags: 5 }),
       refused(
         ["holder", "min"],
         ["meta.size", "min"],
@@ -176,43 +176,43 @@ function schemas(served: Served): void {
   });
 
   test("a list is replaced, and held against its schema as it is", async () => {
-    const { id } = await pass(served, { tags: ["a", "b"] });
-    assert.deepEqual((await patch(served, id, { tags: ["c"] })).body.tags, ["c"]);
-    expectAnswer(await patch(served, id, { tags: ["c", "c"] }), refused(["tags", "duplicate"]));
-    expectAnswer(await patch(served, id, { tags: null }), refused(["tags", "type"]));
+    const { id } = await pass(server, { tags: ["a", "b"] });
+    assert.deepEqual((await patch(server, id, { tags: ["c"] })).body.tags, ["c"]);
+    expectAnswer(await patch(server, id, { tags: ["c", "c"] }), refused(["tags", "duplicate"]));
+    expectAnswer(await patch(server, id, { tags: null }), refused(["tags", "type"]));
   });
 }
 
-function checks(served: Served): void {
+function checks(server: TestServer): void {
   const turned = { startsAt: "2027-02-01T00:00:00Z", endsAt: "2027-01-01T00:00:00Z" };
 
   test("what a check finds is told together with what the schema finds", async () => {
     expectAnswer(
-      await served.request("/passes", { body: { holder: "", tier: "month", ...turned } }),
+      await server.request("/passes", { body: { holder: "", tier: "month", ...turned } }),
       refused(["holder", "min"], ["tier", "choice"], ["endsAt", "min"]),
     );
     expectAnswer(
-      await served.request("/passes", { body: { holder: "nobody", ...turned } }),
+      await server.request("/passes", { body: { holder: "nobody", ...turned } }),
       refused(["holder", "choice"], ["endsAt", "min"]),
     );
   });
 
   test("a check does not see what has a fault already", async () => {
     expectAnswer(
-      await served.request("/passes", { body: { holder: "x", startsAt: 7, endsAt: turned.endsAt } }),
+      await server.request("/passes", { body: { holder: "x", startsAt: 7, endsAt: turned.endsAt } }),
       refused(["startsAt", "type"]),
     );
-    expectAnswer(await served.request("/passes", { body: "7" }), refused(["", "type"]));
+    expectAnswer(await server.request("/passes", { body: "7" }), refused(["", "type"]));
   });
 
   test("a check knows what is done", async () => {
-    const { id } = await pass(served);
-    expectAnswer(await patch(served, id, { holder: "nobody" }), { status: 200 });
-    const replaced = await served.request(`/passes/${id}`, {
+    const { id } = await pass(server);
+    expectAnswer(await patch(server, id, { holder: "nobody" }), { status: 200 });
+    const replaced = await server.request(`/passes/${id}`, {
       method: "PUT",
       body: { holder: "x", ...turned },
     });
     expectAnswer(replaced, refused(["endsAt", "min"]));
-    expectAnswer(await patch(served, id, turned), refused(["endsAt", "min"]));
+    expectAnswer(await patch(server, id, turned), refused(["endsAt", "min"]));
   });
 }

@@ -9,10 +9,10 @@ import { type Answer, onEachDatabase } from "../../support/server.ts";
 const cwd = resolve(import.meta.dirname, "../../fixtures/workshop");
 
 onEachDatabase("fields of every kind", (database) => {
-  const served = serve(database, { cwd });
-  const tool = (body: object) => served.create("/tools", { name: "Tool", ...body });
+  const server = serve(database, { cwd });
+  const tool = (body: object) => server.create("/tools", { name: "Tool", ...body });
   const names = async (query: string): Promise<string> => {
-    const { body, text } = await served.request(`/tools?${query}`);
+    const { body, text } = await server.request(`/tools?${query}`);
     assert.ok(Array.isArray(body.data), text);
     return body.data.map(({ name }: { name: string }) => name).join("");
   };
@@ -34,7 +34,7 @@ onEachDatabase("fields of every kind", (database) => {
       serial: null,
       uses: 0,
     });
-    assert.deepEqual((await served.request(`/tools/${id}`)).body, {
+    assert.deepEqual((await server.request(`/tools/${id}`)).body, {
       id,
       createdAt,
       updatedAt,
@@ -49,18 +49,21 @@ onEachDatabase("fields of every kind", (database) => {
       return rest;
     };
     const bare = { constructor: null, toString: "none", valueOf: null, hasOwnProperty: false };
-    assert.deepEqual(shown(await served.request("/oddities", { body: {} })), bare);
-    const given = { constructor: "Smith", toString: "text", hasOwnProperty: true };
-    const created = await served.request("/oddities", { body: given });
+    assert.deepEqual(shown(await server.request("/oddities", { body: {} })), bare);
+    const fields = { constructor: "Smith", toString: "text", hasOwnProperty: true };
+    const created = await server.request("/oddities", { body: fields });
     const path = `/oddities/${created.body.id}`;
-    assert.deepEqual(shown(created), { ...bare, ...given });
-    assert.deepEqual(shown(await served.request(path, { method: "PATCH", body: {} })), { ...bare, ...given });
-    const { data } = (await served.request("/oddities?constructor=Smith&sort=toString")).body;
+    assert.deepEqual(shown(created), { ...bare, ...fields });
+    assert.deepEqual(shown(await server.request(path, { method: "PATCH", body: {} })), {
+      ...bare,
+      ...fields,
+    });
+    const { data } = (await server.request("/oddities?constructor=Smith&sort=toString")).body;
     assert.deepEqual(
       data.map(({ id }: { id: string }) => id),
       [created.body.id],
     );
-    assert.deepEqual(shown(await served.request(path, { method: "PUT", body: {} })), bare);
+    assert.deepEqual(shown(await server.request(path, { method: "PUT", body: {} })), bare);
   });
 
   test("values come back as they were sent", async () => {
@@ -74,16 +77,16 @@ onEachDatabase("fields of every kind", (database) => {
       serial: "A-1",
     };
     const { id } = await tool(values);
-    const { body } = await served.request(`/tools/${id}`);
+    const { body } = await server.request(`/tools/${id}`);
     assert.partialDeepStrictEqual(body, values);
     assert.deepEqual(Object.keys(body.meta), ["z", "a", ""], "members keep their order");
-    await served.request(`/tools/${id}`, { method: "DELETE" });
+    await server.request(`/tools/${id}`, { method: "DELETE" });
   });
 
   test("numbers stay what they are", async () => {
     for (const weight of [0, 1, 1e-7, 123.456, 999.9999999999999, 5e-324]) {
       const { id } = await tool({ weight });
-      assert.equal((await served.request(`/tools/${id}`)).body.weight, weight);
+      assert.equal((await server.request(`/tools/${id}`)).body.weight, weight);
     }
   });
 
@@ -95,7 +98,7 @@ onEachDatabase("fields of every kind", (database) => {
   });
 
   test("a member called __proto__ in JSON is a member", async () => {
-    const created = await served.request("/tools", {
+    const created = await server.request("/tools", {
       body: '{"name": "Tool", "meta": {"__proto__": {"polluted": 1}, "constructor": 2}}',
     });
     assert.equal(created.status, 201);
@@ -106,7 +109,7 @@ onEachDatabase("fields of every kind", (database) => {
   test("PATCH merges JSON fields: null removes a member, a list replaces", async () => {
     const { id } = await tool({ meta: { keep: 1, drop: 2, deep: { a: 1, b: 2 }, list: [1, 2] } });
     const change = async (meta: unknown) =>
-      (await served.request(`/tools/${id}`, { method: "PATCH", body: { meta } })).body.meta;
+      (await server.request(`/tools/${id}`, { method: "PATCH", body: { meta } })).body.meta;
     const merged = await change({ drop: null, deep: { b: null, c: 3 }, list: [3], "": 0 });
     assert.deepEqual(merged, { keep: 1, deep: { a: 1, c: 3 }, list: [3], "": 0 });
     assert.deepEqual(await change([1]), [1]);
@@ -115,7 +118,7 @@ onEachDatabase("fields of every kind", (database) => {
 
   test("PUT replaces JSON fields as a whole", async () => {
     const { id } = await tool({ meta: { a: 1, b: 2 } });
-    const replaced = await served.request(`/tools/${id}`, {
+    const replaced = await server.request(`/tools/${id}`, {
       method: "PUT",
       body: { name: "Tool", meta: { c: 3 } },
     });
@@ -130,7 +133,7 @@ onEachDatabase("fields of every kind", (database) => {
     const walk = async (sort: string, direction: "forward" | "backward"): Promise<string> => {
       let walked = "";
       for (let cursor = ""; ; ) {
-        const { body } = await served.request(
+        const { body } = await server.request(
           `/tools?${filter}&sort=${sort}&limit=2&direction=${direction}${cursor}`,
         );
         const page = body.data.map(({ name }: { name: string }) => name).join("");
@@ -183,7 +186,7 @@ onEachDatabase("fields of every kind", (database) => {
     [{ meta: { a: "\u0000" } }, refused("meta.a", "format")],
     ['{"name": "x", "notes": {"a": ["\\ud800"]}}', refused("notes.a.0", "format")],
   ];
-  scenarios(served, [
+  scenarios(server, [
     ...bodies.map(([body, expected]) => ({
       fact: `${typeof body === "string" ? body : JSON.stringify(body)} is refused`,
       path: "/tools",
@@ -210,7 +213,7 @@ onEachDatabase("fields of every kind", (database) => {
 
   test("a serial is unique, and many tools may have none", async () => {
     await tool({ serial: "unique" });
-    expectAnswer(await served.request("/tools", { body: { name: "x", serial: "unique" } }), {
+    expectAnswer(await server.request("/tools", { body: { name: "x", serial: "unique" } }), {
       status: 409,
       code: "conflict",
       details: [{ field: "serial", issue: "duplicate" }],
@@ -221,11 +224,11 @@ onEachDatabase("fields of every kind", (database) => {
 
   test("a filter by a number takes decimal numbers only", async () => {
     for (const value of ["0x10", "%201", "1%20", "Infinity", "1e999", "0b1", "."])
-      expectAnswer(await served.request(`/tools?weight[gte]=${value}`), {
+      expectAnswer(await server.request(`/tools?weight[gte]=${value}`), {
         status: 422,
         details: [{ field: "weight[gte]", issue: "type" }],
       });
     for (const value of ["0", "-1", "1.5", "1e2", "1E-2"])
-      assert.equal((await served.request(`/tools?weight[gte]=${value}`)).status, 200);
+      assert.equal((await server.request(`/tools?weight[gte]=${value}`)).status, 200);
   });
 });

@@ -9,31 +9,31 @@ import { onEachDatabase } from "../../support/server.ts";
 const cwd = resolve(import.meta.dirname, "../../fixtures/workshop");
 
 onEachDatabase("fields that are lists", (database) => {
-  const served = serve(database, { cwd });
+  const server = serve(database, { cwd });
   const tags = ["sharp", "d\u00fcnn", "\u{1F528}"];
 
   test("a list is answered as it was given, by REST and GraphQL", async () => {
-    const { id } = await served.create("/tools", { name: "Saw", tags, sizes: [3, 1] });
-    const { body } = await served.request(`/tools/${id}?fields=tags,sizes`);
+    const { id } = await server.create("/tools", { name: "Saw", tags, sizes: [3, 1] });
+    const { body } = await server.request(`/tools/${id}?fields=tags,sizes`);
     deepEqual(body, { id, tags, sizes: [3, 1] });
     const query = `{ tool(id: "${id}") { tags sizes } }`;
-    const answer = await served.request("/graphql", { body: { query } });
+    const answer = await server.request("/graphql", { body: { query } });
     deepEqual(answer.body, { data: { tool: { tags, sizes: [3, 1] } } });
   });
 
   test("a change replaces the whole list, and null empties an optional one", async () => {
-    const { id } = await served.create("/tools", { name: "Saw", tags, sizes: [3] });
+    const { id } = await server.create("/tools", { name: "Saw", tags, sizes: [3] });
     const path = `/tools/${id}`;
-    const changed = await served.request(path, { method: "PATCH", body: { tags: ["blunt"], sizes: null } });
+    const changed = await server.request(path, { method: "PATCH", body: { tags: ["blunt"], sizes: null } });
     deepEqual([changed.body.tags, changed.body.sizes], [["blunt"], null]);
     const query = `mutation { updateTool(id: "${id}", input: { tags: ["a", "b"] }) { tags } }`;
-    const { body } = await served.request("/graphql", { body: { query } });
+    const { body } = await server.request("/graphql", { body: { query } });
     deepEqual(body, { data: { updateTool: { tags: ["a", "b"] } } });
   });
 
   test("GraphQL has the type of the items", async () => {
     const query = `{ __type(name: "Tool") { fields { name type { kind ofType { kind name ofType { kind ofType { name } } } } } } }`;
-    const { body } = await served.request("/graphql", { body: { query } });
+    const { body } = await server.request("/graphql", { body: { query } });
     const typeOf = (name: string) =>
       body.data.__type.fields.find((field: { name: string }) => field.name === name).type;
     deepEqual(typeOf("tags"), {
@@ -60,19 +60,19 @@ onEachDatabase("fields that are lists", (database) => {
     ];
   for (const [body, field, issue] of wrong) {
     test(`${JSON.stringify(body).slice(0, 60)} is refused`, async () => {
-      const answer = await served.request("/tools", { body: { name: "Saw", ...body } });
+      const answer = await server.request("/tools", { body: { name: "Saw", ...body } });
       expectAnswer(answer, { status: 422, details: [{ field, issue }] });
     });
   }
 
   test("the same item twice is refused where items are unique", async () => {
-    const answer = await served.request("/tools", { body: { name: "Saw", tags: ["a", "a"] } });
+    const answer = await server.request("/tools", { body: { name: "Saw", tags: ["a", "a"] } });
     equal(answer.status, 422);
     equal(answer.body.error.details[0].field, "tags");
   });
 
   test("a filter by a list is an unknown parameter", async () => {
-    expectAnswer(await served.request("/tools?tags=sharp"), {
+    expectAnswer(await server.request("/tools?tags=sharp"), {
       status: 422,
       details: [{ field: "tags", issue: "unknown" }],
     });

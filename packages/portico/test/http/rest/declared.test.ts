@@ -3,24 +3,24 @@
 import assert from "node:assert/strict";
 import { resolve } from "node:path";
 import { before, describe, test } from "node:test";
-import { expectAnswer, runCommand, type Served, serve } from "../../support/scenario.ts";
+import { expectAnswer, runCommand, serve, type TestServer } from "../../support/scenario.ts";
 import { type Answer, onEachDatabase } from "../../support/server.ts";
 
 const cwd = resolve(import.meta.dirname, "../../fixtures/workshop");
 
 onEachDatabase("declared resources", (database) => {
-  const served = serve(database, { cwd });
-  describe("hooks", () => hooks(served));
-  describe("policies", () => policies(served));
-  describe("operations", () => operations(served));
-  describe("versions and deprecations", () => versionsAndDeprecations(served));
+  const server = serve(database, { cwd });
+  describe("hooks", () => hooks(server));
+  describe("policies", () => policies(server));
+  describe("operations", () => operations(server));
+  describe("versions and deprecations", () => versionsAndDeprecations(server));
 });
 
-function hooks(served: Served): void {
-  const tool = async (): Promise<string> => (await served.create("/tools", { name: "Used" })).id;
+function hooks(server: TestServer): void {
+  const tool = async (): Promise<string> => (await server.create("/tools", { name: "Used" })).id;
   const use = (id: string, purpose: string): Promise<Answer> =>
-    served.request(`/tools/${id}/uses`, { body: { purpose } });
-  const count = async (id: string): Promise<number> => (await served.request(`/tools/${id}`)).body.count;
+    server.request(`/tools/${id}/uses`, { body: { purpose } });
+  const count = async (id: string): Promise<number> => (await server.request(`/tools/${id}`)).body.count;
 
   test("a hook changes what is written, and other rows in the same transaction", async () => {
     const id = await tool();
@@ -34,7 +34,7 @@ function hooks(served: Served): void {
     await use(id, "two");
     expectAnswer(await use(id, "three"), { status: 409, code: "conflict", message: /worn out/ });
     assert.equal(await count(id), 3);
-    assert.equal((await served.request(`/tools/${id}/uses`)).body.data.length, 2);
+    assert.equal((await server.request(`/tools/${id}/uses`)).body.data.length, 2);
     expectAnswer(await use(await tool(), "forbidden"), { status: 403, code: "forbidden" });
   });
 
@@ -48,17 +48,17 @@ function hooks(served: Served): void {
         /^In the hook after\.create of use: Error: on purpose, with sk_test_\[redacted\], at (?:[\w-]+\/)*portico\.config\.ts:\d+:\d+\./,
     });
     assert.equal(await count(id), 1);
-    assert.deepEqual((await served.request(`/tools/${id}/uses`)).body.data, []);
+    assert.deepEqual((await server.request(`/tools/${id}/uses`)).body.data, []);
     const requestId = broken.headers.get("x-request-id")!;
-    while (!served.portico.output.includes(`"requestId":"${requestId}"`)) await served.request("/healthz");
-    assert.match(served.portico.output, /on purpose/);
-    assert.doesNotMatch(served.portico.output, /sk_test_inside/);
+    while (!server.portico.output.includes(`"requestId":"${requestId}"`)) await server.request("/healthz");
+    assert.match(server.portico.output, /on purpose/);
+    assert.doesNotMatch(server.portico.output, /sk_test_inside/);
   });
 
   test("a hook may refuse a removal", async () => {
     const { id } = (await use(await tool(), "kept")).body;
-    expectAnswer(await served.request(`/uses/${id}`, { method: "DELETE" }), { status: 409, message: /kept/ });
-    expectAnswer(await served.request(`/uses/${id}`), { status: 200 });
+    expectAnswer(await server.request(`/uses/${id}`, { method: "DELETE" }), { status: 409, message: /kept/ });
+    expectAnswer(await server.request(`/uses/${id}`), { status: 200 });
   });
 
   test("uses at once are counted one after another: none is lost and none is too many", async () => {
@@ -69,21 +69,21 @@ function hooks(served: Served): void {
   });
 }
 
-function policies(served: Served): void {
-  let theirs = "";
+function policies(server: TestServer): void {
+  let otherKey = "";
   let otherId = "";
   before(async () => {
     const run = (call: string, ...more: string[]) =>
-      runCommand(served.workspace, [...call.split(" "), ...more], { cwd });
+      runCommand(server.workspace, [...call.split(" "), ...more], { cwd });
     const { user } = await run("user create --name Mary --email mary@example.com --password 12345678");
     otherId = user.id;
     const scopes = "diaries:read,diaries:write,diary-pages:read,diary-pages:write,users:read";
-    theirs = (await run("key create --name Mary --user", otherId, "--scopes", scopes)).key;
+    otherKey = (await run("key create --name Mary --user", otherId, "--scopes", scopes)).key;
   });
 
   test("another user's row is 404 in every operation, and in no list", async () => {
-    const { id } = await served.create("/diaries", { text: "mine" });
-    await served.create(`/diaries/${id}/diary-pages`, { text: "mine" });
+    const { id } = await server.create("/diaries", { text: "mine" });
+    await server.create(`/diaries/${id}/diary-pages`, { text: "mine" });
     const path = `/diaries/${id}`;
     for (const options of [
       {},
@@ -91,48 +91,50 @@ function policies(served: Served): void {
       { method: "PATCH", body: { text: "x" } },
       { method: "DELETE" },
     ]) {
-      expectAnswer(await served.request(path, { ...options, key: theirs }), {
+      expectAnswer(await server.request(path, { ...options, key: otherKey }), {
         status: 404,
         code: "not_found",
       });
     }
-    assert.deepEqual((await served.request("/diaries", { key: theirs })).body.data, []);
-    expectAnswer(await served.request(`${path}/diary-pages`, { key: theirs }), { status: 404 });
-    expectAnswer(await served.request(`${path}/diary-pages`, { key: theirs, body: { text: "x" } }), {
+    assert.deepEqual((await server.request("/diaries", { key: otherKey })).body.data, []);
+    expectAnswer(await server.request(`${path}/diary-pages`, { key: otherKey }), { status: 404 });
+    expectAnswer(await server.request(`${path}/diary-pages`, { key: otherKey, body: { text: "x" } }), {
       status: 404,
     });
-    assert.equal((await served.request("/diaries")).body.data.length, 1);
+    assert.equal((await server.request("/diaries")).body.data.length, 1);
   });
 
   test("a row that its writer could not see is forbidden", async () => {
     const forbidden = { status: 403, code: "forbidden" } as const;
-    expectAnswer(await served.request("/diaries", { body: { text: "x", ownerId: otherId } }), forbidden);
-    const { id } = await served.create("/diaries", { text: "kept" });
+    expectAnswer(await server.request("/diaries", { body: { text: "x", ownerId: otherId } }), forbidden);
+    const { id } = await server.create("/diaries", { text: "kept" });
     expectAnswer(
-      await served.request(`/diaries/${id}`, { method: "PATCH", body: { ownerId: otherId } }),
+      await server.request(`/diaries/${id}`, { method: "PATCH", body: { ownerId: otherId } }),
       forbidden,
     );
-    expectAnswer(await served.request(`/diaries/${id}`), { status: 200, body: { text: "kept" } });
+    expectAnswer(await server.request(`/diaries/${id}`), { status: 200, body: { text: "kept" } });
   });
 
   test("a row that is selected through a reference is held to its own policy", async () => {
-    const { id } = await served.create("/diaries", { text: "private" });
-    const page = await served.create(`/diaries/${id}/diary-pages`, { text: "open" });
-    const { body } = await served.request(`/diary-pages/${page.id}?fields=text,diary.text`, { key: theirs });
+    const { id } = await server.create("/diaries", { text: "private" });
+    const page = await server.create(`/diaries/${id}/diary-pages`, { text: "open" });
+    const { body } = await server.request(`/diary-pages/${page.id}?fields=text,diary.text`, {
+      key: otherKey,
+    });
     assert.equal(body.diary, null);
-    const own = await served.request(`/diary-pages/${page.id}?fields=text,diary.text`);
+    const own = await server.request(`/diary-pages/${page.id}?fields=text,diary.text`);
     assert.equal(own.body.diary.text, "private");
   });
 }
 
-function operations(served: Served): void {
+function operations(server: TestServer): void {
   test("an operation that is not declared is 405, and the others work", async () => {
-    const { id } = await served.create("/receipts", { total: "12.50" });
+    const { id } = await server.create("/receipts", { total: "12.50" });
     const path = `/receipts/${id}`;
-    expectAnswer(await served.request(path), { status: 200, body: { total: "12.50" } });
-    expectAnswer(await served.request("/receipts"), { status: 200 });
+    expectAnswer(await server.request(path), { status: 200, body: { total: "12.50" } });
+    expectAnswer(await server.request("/receipts"), { status: 200 });
     for (const method of ["PUT", "PATCH", "DELETE"]) {
-      const refused = await served.request(path, { method, body: { total: "0" } });
+      const refused = await server.request(path, { method, body: { total: "0" } });
       expectAnswer(refused, {
         status: 405,
         code: "method_not_allowed",
@@ -142,28 +144,28 @@ function operations(served: Served): void {
   });
 }
 
-function versionsAndDeprecations(served: Served): void {
+function versionsAndDeprecations(server: TestServer): void {
   const announced = (answer: Answer) => [answer.headers.get("deprecation"), answer.headers.get("sunset")];
   const at = (date: string) => `@${Date.parse(date) / 1000}`;
 
   test("a resource of another version is served under it only", async () => {
-    expectAnswer(await served.request("/v0/formers"), { status: 200 });
-    expectAnswer(await served.request("/formers"), { status: 404 });
-    expectAnswer(await served.request("/v1/formers"), { status: 404 });
-    const created = await served.request("/v0/formers", { body: { name: "x" } });
+    expectAnswer(await server.request("/v0/formers"), { status: 200 });
+    expectAnswer(await server.request("/formers"), { status: 404 });
+    expectAnswer(await server.request("/v1/formers"), { status: 404 });
+    const created = await server.request("/v0/formers", { body: { name: "x" } });
     assert.equal(created.headers.get("location"), `/v0/formers/${created.body.id}`);
   });
 
   test("a deprecated resource says so in every answer", async () => {
     const expected = [at("2026-01-01"), "Wed, 30 Jun 2027 00:00:00 GMT"];
-    const created = await served.request("/v0/formers", { body: { name: "x" } });
+    const created = await server.request("/v0/formers", { body: { name: "x" } });
     const path = `/v0/formers/${created.body.id}`;
     const answers = [
       created,
-      await served.request("/v0/formers"),
-      await served.request(path),
-      await served.request(path, { method: "PATCH", body: {} }),
-      await served.request(path, { method: "DELETE" }),
+      await server.request("/v0/formers"),
+      await server.request(path),
+      await server.request(path, { method: "PATCH", body: {} }),
+      await server.request(path, { method: "DELETE" }),
     ];
     for (const answer of answers) assert.deepEqual(announced(answer), expected, `${answer.status}`);
   });
@@ -171,13 +173,13 @@ function versionsAndDeprecations(served: Served): void {
   test("a deprecated field says so to those who name it, the earliest date counting", async () => {
     const since = at("2026-03-01");
     const earlier = [at("2026-02-01"), "Sun, 31 Jan 2027 00:00:00 GMT"];
-    const create = (body: object) => served.request("/latters", { body: { name: "x", ...body } });
+    const create = (body: object) => server.request("/latters", { body: { name: "x", ...body } });
     assert.deepEqual(announced(await create({})), [null, null]);
     assert.deepEqual(announced(await create({ title: "x" })), [since, null]);
     assert.deepEqual(announced(await create({ title: "x", colour: "red" })), earlier);
-    assert.deepEqual(announced(await served.request("/latters")), [null, null]);
-    assert.deepEqual(announced(await served.request("/latters?sort=-title")), [since, null]);
-    assert.deepEqual(announced(await served.request("/latters?fields=name,colour")), earlier);
-    assert.deepEqual(announced(await served.request("/latters?fields=name,%20colour")), earlier);
+    assert.deepEqual(announced(await server.request("/latters")), [null, null]);
+    assert.deepEqual(announced(await server.request("/latters?sort=-title")), [since, null]);
+    assert.deepEqual(announced(await server.request("/latters?fields=name,colour")), earlier);
+    assert.deepEqual(announced(await server.request("/latters?fields=name,%20colour")), earlier);
   });
 }

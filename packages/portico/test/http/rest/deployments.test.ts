@@ -15,12 +15,12 @@ onEachDatabase("deployments", (database) => {
   let projectId = "";
   let readKey = "";
   let writeKey = "";
-  const made: Deployment[] = [];
-  const served = serve(database, {
+  const deployments: Deployment[] = [];
+  const server = serve(database, {
     prepare: async (at) => {
       projectId = (await at.create("/v1/projects", { name: "Ranged" })).id;
       for (const ref of ["a", "b", "c", "d"]) {
-        made.push(await at.create("/v1/deployments", { projectId, ref }));
+        deployments.push(await at.create("/v1/deployments", { projectId, ref }));
         // Each has a moment of its own, so that a range can end between two of them.
         await sleep(3);
       }
@@ -31,41 +31,41 @@ onEachDatabase("deployments", (database) => {
     },
   });
   const refs = async (query: string): Promise<string> => {
-    const { body, text } = await served.request(
+    const { body, text } = await server.request(
       `/v1/deployments?projectId=${projectId}&sort=createdAt&${query}`,
     );
     assert.ok(Array.isArray(body.data), text);
     return body.data.map(({ ref }: Deployment) => ref).join("");
   };
-  const at = (index: number) => encodeURIComponent(made[index]!.createdAt);
+  const at = (index: number) => encodeURIComponent(deployments[index]!.createdAt);
 
   test("a deployment begins as queued and without an address", async () => {
-    const created = await served.request("/v1/deployments", { body: { projectId, ref: "main" } });
+    const created = await server.request("/v1/deployments", { body: { projectId, ref: "main" } });
     const { id } = created.body;
     expectAnswer(created, {
       status: 201,
       headers: { location: `/v1/deployments/${id}` },
       body: { projectId, ref: "main", status: "queued", url: null },
     });
-    expectAnswer(await served.request(`/deployments/${id}`), { status: 200, body: created.body });
-    expectAnswer(await served.request(`/v1/deployments/${id}`, { method: "DELETE" }), { status: 204 });
+    expectAnswer(await server.request(`/deployments/${id}`), { status: 200, body: created.body });
+    expectAnswer(await server.request(`/v1/deployments/${id}`, { method: "DELETE" }), { status: 204 });
   });
 
   test("null and leaving out both reset the address", async () => {
     const url = "https://example.com/a?b=c#d";
-    const { id } = await served.create("/v1/deployments", { projectId, ref: "x", url });
+    const { id } = await server.create("/v1/deployments", { projectId, ref: "x", url });
     const path = `/v1/deployments/${id}`;
-    expectAnswer(await served.request(path), { status: 200, body: { url } });
-    expectAnswer(await served.request(path, { method: "PATCH", body: { url: null } }), {
+    expectAnswer(await server.request(path), { status: 200, body: { url } });
+    expectAnswer(await server.request(path, { method: "PATCH", body: { url: null } }), {
       status: 200,
       body: { url: null },
     });
-    await served.request(path, { method: "PATCH", body: { url } });
-    expectAnswer(await served.request(path, { method: "PUT", body: { projectId, ref: "x" } }), {
+    await server.request(path, { method: "PATCH", body: { url } });
+    expectAnswer(await server.request(path, { method: "PUT", body: { projectId, ref: "x" } }), {
       status: 200,
       body: { url: null },
     });
-    await served.request(path, { method: "DELETE" });
+    await server.request(path, { method: "DELETE" });
   });
 
   test("a range begins and ends where its operator says", async () => {
@@ -84,7 +84,7 @@ onEachDatabase("deployments", (database) => {
   });
 
   test("a moment may be written in any zone, and as a day", async () => {
-    const inTokyo = new Date(Date.parse(made[1]!.createdAt) + 9 * 3_600_000)
+    const inTokyo = new Date(Date.parse(deployments[1]!.createdAt) + 9 * 3_600_000)
       .toISOString()
       .replace("Z", "+09:00");
     assert.equal(await refs(`createdAt[gte]=${encodeURIComponent(inTokyo)}`), "bcd");
@@ -94,12 +94,12 @@ onEachDatabase("deployments", (database) => {
 
   test("a range goes on from page to page", async () => {
     const path = `/v1/deployments?projectId=${projectId}&sort=createdAt&limit=2&createdAt[gte]=${at(1)}`;
-    const first = await served.request(path);
+    const first = await server.request(path);
     assert.deepEqual(
       first.body.data.map(({ ref }: Deployment) => ref),
       ["b", "c"],
     );
-    const second = await served.request(`${path}&cursor=${first.body.pagination.nextCursor}`);
+    const second = await server.request(`${path}&cursor=${first.body.pagination.nextCursor}`);
     assert.deepEqual(
       second.body.data.map(({ ref }: Deployment) => ref),
       ["d"],
@@ -108,26 +108,26 @@ onEachDatabase("deployments", (database) => {
   });
 
   test("deploy:read reads, and writes nothing", async () => {
-    expectAnswer(await served.request("/v1/deployments", { key: readKey }), { status: 200 });
-    const refused = await served.request("/v1/deployments", { key: readKey, body: { projectId, ref: "x" } });
+    expectAnswer(await server.request("/v1/deployments", { key: readKey }), { status: 200 });
+    const refused = await server.request("/v1/deployments", { key: readKey, body: { projectId, ref: "x" } });
     expectAnswer(refused, { status: 403, code: "insufficient_scope", message: /deploy:write/ });
   });
 
   test("deploy:write writes, and reads nothing", async () => {
-    const created = await served.request("/v1/deployments", { key: writeKey, body: { projectId, ref: "w" } });
+    const created = await server.request("/v1/deployments", { key: writeKey, body: { projectId, ref: "w" } });
     expectAnswer(created, { status: 201 });
     const path = `/v1/deployments/${created.body.id}`;
-    expectAnswer(await served.request(path, { key: writeKey }), {
+    expectAnswer(await server.request(path, { key: writeKey }), {
       status: 403,
       code: "insufficient_scope",
       message: /deploy:read/,
     });
-    expectAnswer(await served.request(path, { key: writeKey, method: "DELETE" }), { status: 204 });
+    expectAnswer(await server.request(path, { key: writeKey, method: "DELETE" }), { status: 204 });
   });
 
   const faulty = (field: string, issue: "format" | "unknown" | "duplicate" | "choice") =>
     ({ status: 422, code: "validation_error", details: [{ field, issue }] }) as const;
-  scenarios(served, [
+  scenarios(server, [
     {
       fact: "a range needs a date and time",
       path: "/v1/deployments?createdAt[gte]=soon",

@@ -17,12 +17,12 @@ import {
 const cwd = resolve(import.meta.dirname, "../../fixtures/circle");
 
 onEachDatabase("declarations on the edge", (database) => {
-  const served = serveProcess(database, { cwd });
+  const server = serveProcess(database, { cwd });
 
   test("two resources may refer to each other", async () => {
-    const knight = await served.create("/knights", { name: "Lancelot" });
-    const squire = await served.create("/squires", { name: "Bedwyr", knightId: knight.id });
-    const changed = await served.request(`/knights/${knight.id}`, {
+    const knight = await server.create("/knights", { name: "Lancelot" });
+    const squire = await server.create("/squires", { name: "Bedwyr", knightId: knight.id });
+    const changed = await server.request(`/knights/${knight.id}`, {
       method: "PATCH",
       body: { squireId: squire.id },
     });
@@ -30,14 +30,14 @@ onEachDatabase("declarations on the edge", (database) => {
   });
 
   test("a policy without any value leaves nothing to see and nothing to make", async () => {
-    assert.deepEqual((await served.request("/grails")).body.data, []);
-    assert.equal((await served.request("/grails/grail_01k7yjkgxmfpnb6ct1myay60e6")).status, 404);
-    assert.equal((await served.request("/grails", { body: { name: "Holy" } })).status, 403);
+    assert.deepEqual((await server.request("/grails")).body.data, []);
+    assert.equal((await server.request("/grails/grail_01k7yjkgxmfpnb6ct1myay60e6")).status, 404);
+    assert.equal((await server.request("/grails", { body: { name: "Holy" } })).status, 403);
   });
 
   for (const kind of ["text", "moment", "choice", "unknown"]) {
     test(`a hook that gives a faulty ${kind} writes nothing`, async () => {
-      const answer = await served.request("/omens", { body: { kind } });
+      const answer = await server.request("/omens", { body: { kind } });
       assert.equal(answer.status, 500);
       assert.equal(answer.body.error.code, "internal_error");
     });
@@ -46,29 +46,29 @@ onEachDatabase("declarations on the edge", (database) => {
   test("what a hook gave wrong stands in the log", async () => {
     const wrong = /a hook of omen returned invalid values: `sign` must have at most 5 characters/;
     // Lines are written together, a quarter of a second later at most.
-    for (let tries = 0; tries < 100 && !wrong.test(served.portico.output); tries += 1) await sleep(20);
-    assert.match(served.portico.output, wrong);
+    for (let tries = 0; tries < 100 && !wrong.test(server.portico.output); tries += 1) await sleep(20);
+    assert.match(server.portico.output, wrong);
   });
 
   test("a moment that a hook gives is kept in UTC", async () => {
-    assert.equal((await served.create("/omens", { kind: "zone" })).at, "2026-12-31T19:00:00.000Z");
-    assert.equal((await served.request("/omens")).body.data.length, 1);
+    assert.equal((await server.create("/omens", { kind: "zone" })).at, "2026-12-31T19:00:00.000Z");
+    assert.equal((await server.request("/omens")).body.data.length, 1);
   });
 
   test("a hook may go on after an operation that failed", async () => {
-    await served.create("/quests", { name: "Grail" });
-    const { body } = await served.request("/knights?limit=100");
+    await server.create("/quests", { name: "Grail" });
+    const { body } = await server.request("/knights?limit=100");
     const names = body.data.map(({ name }: { name: string }) => name);
     assert.ok(names.includes("Galahad"));
     assert.ok(!names.includes("Bors"));
   });
 
   test("a cursor to which something was added is refused", async () => {
-    const { body } = await served.request("/knights?limit=1");
+    const { body } = await server.request("/knights?limit=1");
     const payload = Buffer.from(body.pagination.nextCursor, "base64url").toString();
     for (const altered of [payload.replace("{", '{"evil":1,'), `${payload} `, payload.replace(",", ", ")]) {
       const token = Buffer.from(altered).toString("base64url");
-      const answer = await served.request(`/knights?limit=1&cursor=${token}`);
+      const answer = await server.request(`/knights?limit=1&cursor=${token}`);
       assert.equal(answer.body.error?.code, "invalid_cursor", altered);
     }
   });

@@ -7,35 +7,35 @@ import { exchange, expectErrorShape, parseAnswer, serve } from "../../support/sc
 import { type Answer, onOneDatabase } from "../../support/server.ts";
 
 onOneDatabase("errors", (database) => {
-  const served = serve(database);
+  const server = serve(database);
 
   /** One way to each error that a caller can cause. */
   const causes: Readonly<Record<string, () => Promise<Answer>>> = {
-    malformed_request: () => served.request("/posts", { body: "{" }),
-    invalid_cursor: () => served.request("/posts?cursor=x"),
-    credential_in_query: () => served.request("/posts?api_key=x"),
-    authentication_required: () => served.request("/posts", { key: null }),
-    invalid_credential: () => served.request("/posts", { key: "x" }),
-    wrong_environment: () => served.request("/posts", { key: `sk_live_${"a".repeat(43)}` }),
+    malformed_request: () => server.request("/posts", { body: "{" }),
+    invalid_cursor: () => server.request("/posts?cursor=x"),
+    credential_in_query: () => server.request("/posts?api_key=x"),
+    authentication_required: () => server.request("/posts", { key: null }),
+    invalid_credential: () => server.request("/posts", { key: "x" }),
+    wrong_environment: () => server.request("/posts", { key: `sk_live_${"a".repeat(43)}` }),
     insufficient_scope: async () => {
-      const { key } = await served.command("key", "create", "--name", "Few", "--scopes", "users:read");
-      return served.request("/posts", { key });
+      const { key } = await server.command("key", "create", "--name", "Few", "--scopes", "users:read");
+      return server.request("/posts", { key });
     },
-    not_found: () => served.request("/nowhere"),
-    method_not_allowed: () => served.request("/posts", { method: "DELETE" }),
-    not_acceptable: () => served.request("/posts", { headers: { accept: "text/html" } }),
-    conflict: () => served.request("/users", { body: { name: "Ada", email: "ada@example.com" } }),
+    not_found: () => server.request("/nowhere"),
+    method_not_allowed: () => server.request("/posts", { method: "DELETE" }),
+    not_acceptable: () => server.request("/posts", { headers: { accept: "text/html" } }),
+    conflict: () => server.request("/users", { body: { name: "Ada", email: "ada@example.com" } }),
     precondition_failed: async () => {
-      const { id } = await served.create("/posts", { title: "x" });
-      return served.request(`/posts/${id}`, { method: "DELETE", headers: { "if-match": '"x"' } });
+      const { id } = await server.create("/posts", { title: "x" });
+      return server.request(`/posts/${id}`, { method: "DELETE", headers: { "if-match": '"x"' } });
     },
-    payload_too_large: () => served.request("/posts", { body: "x".repeat(2_000_000) }),
+    payload_too_large: () => server.request("/posts", { body: "x".repeat(2_000_000) }),
     unsupported_media_type: () =>
-      served.request("/posts", { body: "x", headers: { "content-type": "text/plain" } }),
-    validation_error: () => served.request("/posts", { body: {} }),
+      server.request("/posts", { body: "x", headers: { "content-type": "text/plain" } }),
+    validation_error: () => server.request("/posts", { body: {} }),
     headers_too_large: async () =>
       parseAnswer(
-        await exchange(served.url, `GET / HTTP/1.1\r\nHost: x\r\nX: ${"x".repeat(20_000)}\r\n\r\n`),
+        await exchange(server.url, `GET / HTTP/1.1\r\nHost: x\r\nX: ${"x".repeat(20_000)}\r\n\r\n`),
       ),
   };
 
@@ -49,7 +49,7 @@ onOneDatabase("errors", (database) => {
   }
 
   test("a message tells what is wrong with what, for several faults", async () => {
-    const { body } = await served.request("/posts", { body: { title: "", status: "lost", nope: 1 } });
+    const { body } = await server.request("/posts", { body: { title: "", status: "lost", nope: 1 } });
     assert.match(body.error.message, /`title` must not be empty/);
     assert.match(body.error.message, /`status` must be one of draft, published, archived/);
     assert.match(body.error.message, /Unknown field `nope`/);
@@ -57,7 +57,7 @@ onOneDatabase("errors", (database) => {
 
   test("of very many faults a hundred are told, and the message stays short", async () => {
     const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, number) => [`unknown${number}`, 1]));
-    const { status, body } = await served.request("/posts", { body: many });
+    const { status, body } = await server.request("/posts", { body: many });
     assert.equal(status, 422);
     assert.equal(body.error.details.length, 100);
     assert.ok(body.error.message.length < 1_000, `${body.error.message.length} characters`);
@@ -75,7 +75,7 @@ onOneDatabase("errors", (database) => {
   test("an error closes nothing: the next request on the connection is answered", async () => {
     const head = (path: string, connection: string) =>
       `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: ${connection}\r\n\r\n`;
-    const received = await exchange(served.url, head("/nowhere", "keep-alive") + head("/healthz", "close"));
+    const received = await exchange(server.url, head("/nowhere", "keep-alive") + head("/healthz", "close"));
     assert.deepEqual(received.match(/HTTP\/1\.1 \d{3}/g), ["HTTP/1.1 404", "HTTP/1.1 200"]);
   });
 });

@@ -25,10 +25,10 @@ async function logged(portico: PorticoProcess, pattern: RegExp): Promise<void> {
 }
 
 onEachDatabase("code of declarations that throws, in the sandbox", (database) => {
-  const served = serveProcess(database, { cwd });
-  const create = (name: string): Promise<Answer> => served.request("/machines", { body: { name } });
+  const server = serveProcess(database, { cwd });
+  const create = (name: string): Promise<Answer> => server.request("/machines", { body: { name } });
 
-  const told: readonly (readonly [what: string, name: string, message: RegExp])[] = [
+  const failures: readonly (readonly [what: string, name: string, message: RegExp])[] = [
     [
       "a hook",
       "sync",
@@ -48,7 +48,7 @@ onEachDatabase("code of declarations that throws, in the sandbox", (database) =>
     ["a default", "default", /^In the default of the field label of machine: RangeError: no label/],
     ["a check", "check", /^In validate of machine: Error: unchecked, at /],
   ];
-  for (const [what, name, message] of told) {
+  for (const [what, name, message] of failures) {
     test(`${what} is told in the one error shape`, async () => {
       const answer = await create(name);
       expectAnswer(answer, { status: 500, code: "internal_error", message, details: [] });
@@ -59,12 +59,12 @@ onEachDatabase("code of declarations that throws, in the sandbox", (database) =>
     const { message } = (await create("async")).body.error;
     assert.match(message, /^In the hook after\.create of machine: Error: xy+, at portico\.config\.ts:/);
     assert.ok(message.length < 700);
-    await logged(served.portico, /y{2000}/);
+    await logged(server.portico, /y{2000}/);
   });
 
   test("an action is told", async () => {
     const { id } = (await create("fine")).body;
-    expectAnswer(await served.request(`/machines/${id}/starts`, { method: "POST" }), {
+    expectAnswer(await server.request(`/machines/${id}/starts`, { method: "POST" }), {
       status: 500,
       message: /^In the action starts of machine: Error: does not start, at portico\.config\.ts/,
     });
@@ -72,7 +72,7 @@ onEachDatabase("code of declarations that throws, in the sandbox", (database) =>
 
   test("GraphQL tells the same", async () => {
     const query = 'mutation { createMachine(input: { name: "sync" }) { id } }';
-    const { body } = await served.request("/graphql", { body: { query } });
+    const { body } = await server.request("/graphql", { body: { query } });
     assert.match(body.errors[0].message, /^In the hook before\.create of machine: TypeError: /);
     assert.equal(body.errors[0].extensions.code, "internal_error");
   });
@@ -82,14 +82,14 @@ onEachDatabase("code of declarations that throws, in the sandbox", (database) =>
   });
 
   test("an error of the database that passes through a hook is not told", async () => {
-    const reader = openReader(served.workspace.databaseUrl);
+    const reader = openReader(server.workspace.databaseUrl);
     await reader.write("drop table ledgers");
     await reader.close();
     const answer = await create("database");
     // The table may have gone with a migration to a newer version of the declarations.
     expectAnswer(answer, { status: 503, code: "unavailable" });
     assert.doesNotMatch(answer.text, /ledgers/);
-    await logged(served.portico, /ledgers[^\n]*"msg":"request failed"/);
+    await logged(server.portico, /ledgers[^\n]*"msg":"request failed"/);
   });
 });
 

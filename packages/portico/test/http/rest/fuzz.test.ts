@@ -95,10 +95,10 @@ onEachDatabase("any request at all", (database) => {
     const { known, pick } = piece;
     if (known === "cursor" || known === "tag") {
       const pool = known === "cursor" ? cursors : tags;
-      const found = pool[pick % Math.max(pool.length, 1)] ?? "";
+      const value = pool[pick % Math.max(pool.length, 1)] ?? "";
       // Some are altered or cut.
-      if (pick % 5 === 1) return found.slice(0, -1);
-      return pick % 5 === 2 ? found.replace(/.$/, (last) => (last === "A" ? "B" : "A")) : found;
+      if (pick % 5 === 1) return value.slice(0, -1);
+      return pick % 5 === 2 ? value.replace(/.$/, (last) => (last === "A" ? "B" : "A")) : value;
     }
     const ids = [...state.rows.keys()]
       .filter((name) => name.startsWith(`${known} `))

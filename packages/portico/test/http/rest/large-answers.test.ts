@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { get, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { test } from "node:test";
-import { runCommand, type Served, serveProcess } from "../../support/scenario.ts";
+import { runCommand, serveProcess, type TestServer } from "../../support/scenario.ts";
 import { type Answer, onEachDatabase } from "../../support/server.ts";
 
 const mebibyte = 1024 * 1024;
@@ -24,7 +24,7 @@ const cwd = join(import.meta.dirname, "../../fixtures/large");
 
 onEachDatabase("large answers", (database) => {
   const ids: string[] = [];
-  const served = serveProcess(database, {
+  const server = serveProcess(database, {
     cwd,
     prepare: async (suite) => {
       for (let index = 0; index < count; index += 1) {
@@ -48,40 +48,40 @@ onEachDatabase("large answers", (database) => {
     "limit=100&q=document",
     "limit=100&name=Document%200&name=Document%201&name=Document%202",
   ])
-    test(`all rows of ${query} are found once and in order, in both directions`, () => walk(served, query));
+    test(`all rows of ${query} are found once and in order, in both directions`, () => walk(server, query));
 
   test("a row by its id is answered, however large it may be", async () => {
-    const { body } = await served.request(`/documents/${ids[0]}`);
+    const { body } = await server.request(`/documents/${ids[0]}`);
     assert.equal(body.body.length, sizeOf(0));
-    assert.equal((await served.request(`/documents/${ids[0]}?fields=body`)).body.body.length, sizeOf(0));
+    assert.equal((await server.request(`/documents/${ids[0]}?fields=body`)).body.body.length, sizeOf(0));
   });
 
   test("a numbered page cannot end early, and is refused", async () => {
-    const refused = await served.request("/scans?limit=100");
+    const refused = await server.request("/scans?limit=100");
     assert.equal(refused.status, 422, refused.text.slice(0, 200));
     assert.equal(refused.body.error.code, "validation_error");
     assert.deepEqual(refused.body.error.details, [{ field: "limit", issue: "max" }]);
-    assert.equal((await served.request("/scans?limit=10")).body.data.length, 10);
-    assert.equal((await served.request("/scans?limit=100&fields=name")).body.data.length, count);
+    assert.equal((await server.request("/scans?limit=10")).body.data.length, 10);
+    assert.equal((await server.request("/scans?limit=100&fields=name")).body.data.length, count);
   });
 
   test("GraphQL refuses what would be larger, field by field, and charges what it answers", async () => {
-    const rows = await ask(served, "{ documents(limit: 100) { id body } }");
+    const rows = await ask(server, "{ documents(limit: 100) { id body } }");
     assert.deepEqual(codesOf(rows), ["validation_error"]);
     assert.match(rows.body.errors[0].message, /16 MiB/);
     const page = await ask(
-      served,
+      server,
       "{ documentsConnection(first: 100) { edges { cursor node { id body } } } }",
     );
     assert.deepEqual(codesOf(page), ["validation_error"]);
-    const found = await ask(served, '{ search(q: "document", limit: 100) { ... on Document { body } } }');
-    assert.deepEqual(codesOf(found), ["validation_error"]);
+    const answer = await ask(server, '{ search(q: "document", limit: 100) { ... on Document { body } } }');
+    assert.deepEqual(codesOf(answer), ["validation_error"]);
 
-    const few = await ask(served, "{ documents(limit: 10) { body } }");
+    const few = await ask(server, "{ documents(limit: 10) { body } }");
     assert.equal(few.body.data.documents.length, 10);
     assert.ok(Buffer.byteLength(few.text) > 8_000_000);
     const aliases = Array.from({ length: 12 }, (_, index) => `d${index}: documents(limit: 5) { body }`);
-    const many = await ask(served, `{ ${aliases.join(" ")} }`);
+    const many = await ask(server, `{ ${aliases.join(" ")} }`);
     assert.equal(many.body.data, null);
     assert.deepEqual(new Set(codesOf(many)), new Set(["validation_error"]));
   });
@@ -89,19 +89,20 @@ onEachDatabase("large answers", (database) => {
   test("an answer costs one token more for each 100 KiB beyond the first, even more than are left", async () => {
     const words = ["key", "create", "--name", "x", "--scopes", "documents:read"];
     const quota = ["--rate-limit", "200", "--rate-window", "72000"];
-    const { key } = await runCommand(served.workspace, [...words, ...quota], { cwd });
-    const left = (answer: Answer): number => Number(/r=(\d+)/.exec(answer.headers.get("ratelimit")!)![1]);
+    const { key } = await runCommand(server.workspace, [...words, ...quota], { cwd });
+    const tokensLeft = (answer: Answer): number =>
+      Number(/r=(\d+)/.exec(answer.headers.get("ratelimit")!)![1]);
     const tokens = ({ text }: Answer): number => Math.ceil(Buffer.byteLength(text) / (100 * 1024));
-    const small = await served.request("/documents?limit=100&fields=name", { key });
-    assert.equal(left(small), 199);
-    const row = await served.request(`/documents/${ids[0]}`, { key });
-    assert.equal(left(row), 199 - tokens(row));
-    const page = await served.request("/documents?limit=100", { key });
-    assert.equal(left(page), 199 - tokens(row) - tokens(page));
-    const more = await ask(served, "{ documents(limit: 10) { body } }", key);
+    const small = await server.request("/documents?limit=100&fields=name", { key });
+    assert.equal(tokensLeft(small), 199);
+    const row = await server.request(`/documents/${ids[0]}`, { key });
+    assert.equal(tokensLeft(row), 199 - tokens(row));
+    const page = await server.request("/documents?limit=100", { key });
+    assert.equal(tokensLeft(page), 199 - tokens(row) - tokens(page));
+    const more = await ask(server, "{ documents(limit: 10) { body } }", key);
     assert.equal(more.status, 200);
-    assert.equal(left(more), 0);
-    const refused = await served.request("/documents?limit=1&fields=name", { key });
+    assert.equal(tokensLeft(more), 0);
+    const refused = await server.request("/documents?limit=1&fields=name", { key });
     assert.equal(refused.status, 429);
     // Each token takes six minutes.
     const debt = 1 + tokens(row) + tokens(page) + tokens(more) - 200;
@@ -112,26 +113,27 @@ onEachDatabase("large answers", (database) => {
   test("the answer of a write is charged like any other", async () => {
     const words = ["key", "create", "--name", "x", "--scopes", "documents:write"];
     const quota = ["--rate-limit", "200", "--rate-window", "72000"];
-    const { key } = await runCommand(served.workspace, [...words, ...quota], { cwd });
-    const left = (answer: Answer): number => Number(/r=(\d+)/.exec(answer.headers.get("ratelimit")!)![1]);
-    const made = await served.request("/documents", { key, body: { name: "Written", body: textOf(0) } });
-    assert.equal(made.status, 201, made.text.slice(0, 200));
-    const tokens = Math.ceil(Buffer.byteLength(made.text) / (100 * 1024));
+    const { key } = await runCommand(server.workspace, [...words, ...quota], { cwd });
+    const tokensLeft = (answer: Answer): number =>
+      Number(/r=(\d+)/.exec(answer.headers.get("ratelimit")!)![1]);
+    const created = await server.request("/documents", { key, body: { name: "Written", body: textOf(0) } });
+    assert.equal(created.status, 201, created.text.slice(0, 200));
+    const tokens = Math.ceil(Buffer.byteLength(created.text) / (100 * 1024));
     assert.ok(tokens > 5);
-    assert.equal(left(made), 200 - tokens);
-    const path = `/documents/${made.body.id}`;
-    const changed = await served.request(path, { key, method: "PATCH", body: { rank: 9 } });
-    assert.equal(left(changed), 200 - 2 * tokens);
-    const replaced = await served.request(path, { key, method: "PUT", body: { name: "Small" } });
-    assert.equal(left(replaced), 199 - 2 * tokens);
-    const removed = await served.request(path, { key, method: "DELETE" });
+    assert.equal(tokensLeft(created), 200 - tokens);
+    const path = `/documents/${created.body.id}`;
+    const changed = await server.request(path, { key, method: "PATCH", body: { rank: 9 } });
+    assert.equal(tokensLeft(changed), 200 - 2 * tokens);
+    const replaced = await server.request(path, { key, method: "PUT", body: { name: "Small" } });
+    assert.equal(tokensLeft(replaced), 199 - 2 * tokens);
+    const removed = await server.request(path, { key, method: "DELETE" });
     assert.equal(removed.status, 204);
   });
 
   test("others are served while many large answers are on their way, and the memory stays bounded", async () => {
-    const { pid } = served.portico;
+    const { pid } = server.portico;
     const askForMuch = (length: number): Promise<number[]> =>
-      Promise.all(Array.from({ length }, () => statusOf(served, "/documents?limit=100")));
+      Promise.all(Array.from({ length }, () => statusOf(server, "/documents?limit=100")));
     const askThrice = async (): Promise<number[]> => [
       ...(await askForMuch(8)),
       ...(await askForMuch(8)),
@@ -147,7 +149,7 @@ onEachDatabase("large answers", (database) => {
     let most = before;
     while (!isOver) {
       const began = performance.now();
-      const { status } = await served.request(`/documents/${ids[3]}`);
+      const { status } = await server.request(`/documents/${ids[3]}`);
       waited.push(Math.round(performance.now() - began));
       most = Math.max(most, rssMib(pid));
       assert.equal(status, 200);
@@ -155,31 +157,31 @@ onEachDatabase("large answers", (database) => {
     assert.deepEqual(await all, Array(24).fill(200));
     const sorted = waited.sort((one, other) => one - other);
     const [median, longest] = [sorted[Math.floor(sorted.length / 2)]!, sorted.at(-1)!];
-    const told = `${sorted.length} others waited ${median} ms (median), ${longest} ms at most; ${before} MiB before, ${most} at most`;
-    console.log(told);
-    assert.ok(sorted.length >= 8 && median < 500 && longest < 3_000, told);
+    const summary = `${sorted.length} others waited ${median} ms (median), ${longest} ms at most; ${before} MiB before, ${most} at most`;
+    console.log(summary);
+    assert.ok(sorted.length >= 8 && median < 500 && longest < 3_000, summary);
     assert.ok(most < before + maxGrowthMib, `${most} MiB, ${before} before`);
   });
 });
 
-function ask(served: Served, query: string, key?: string): Promise<Answer> {
-  return served.request("/graphql", { body: { query }, ...(key && { key }) });
+function ask(server: TestServer, query: string, key?: string): Promise<Answer> {
+  return server.request("/graphql", { body: { query }, ...(key && { key }) });
 }
 
 function codesOf({ body }: Answer): string[] {
   return (body.errors ?? []).map((error: { extensions: { code: string } }) => error.extensions.code);
 }
 
-async function walk(served: Served, query: string): Promise<void> {
+async function walk(server: TestServer, query: string): Promise<void> {
   const small = query.replace("&fields=body,more", "");
-  const expected = (await pages(served, `/documents?${small}&fields=id`)).flatMap(({ body }) => idsOf(body));
+  const expected = (await pages(server, `/documents?${small}&fields=id`)).flatMap(({ body }) => idsOf(body));
   assert.equal(expected.length, count);
   if (query !== small) {
-    const found = await pages(served, `/documents?${query}`);
-    assert.equal(found.flatMap(({ body }) => body.data).length, count);
+    const answers = await pages(server, `/documents?${query}`);
+    assert.equal(answers.flatMap(({ body }) => body.data).length, count);
     return;
   }
-  const forward = await pages(served, `/documents?${query}`);
+  const forward = await pages(server, `/documents?${query}`);
   assert.deepEqual(
     forward.flatMap(({ body }) => idsOf(body)),
     expected,
@@ -190,7 +192,7 @@ async function walk(served: Served, query: string): Promise<void> {
   const back: string[] = idsOf(forward.at(-1)!.body);
   let cursor = forward.at(-1)!.body.pagination.prevCursor;
   for (let hasMore = forward.length > 1; hasMore; ) {
-    const page = await bounded(served, `/documents?${query}&direction=backward&cursor=${cursor}`);
+    const page = await bounded(server, `/documents?${query}&direction=backward&cursor=${cursor}`);
     back.unshift(...idsOf(page.body));
     hasMore = page.body.pagination.hasMore;
     cursor = page.body.pagination.prevCursor;
@@ -202,15 +204,19 @@ function idsOf(body: { data: { id: string }[] }): string[] {
   return body.data.map(({ id }) => id);
 }
 
-async function pages(served: Served, path: string): Promise<Answer[]> {
-  const found = [await bounded(served, path)];
-  for (let next = found[0]!.body.pagination.nextCursor; next; next = found.at(-1)!.body.pagination.nextCursor)
-    found.push(await bounded(served, `${path}&cursor=${next}`));
-  return found;
+async function pages(server: TestServer, path: string): Promise<Answer[]> {
+  const answers = [await bounded(server, path)];
+  for (
+    let next = answers[0]!.body.pagination.nextCursor;
+    next;
+    next = answers.at(-1)!.body.pagination.nextCursor
+  )
+    answers.push(await bounded(server, `${path}&cursor=${next}`));
+  return answers;
 }
 
-async function bounded(served: Served, path: string): Promise<Answer> {
-  const page = await served.request(path);
+async function bounded(server: TestServer, path: string): Promise<Answer> {
+  const page = await server.request(path);
   assert.equal(page.status, 200, page.text.slice(0, 200));
   // The envelope stands around the rows.
   assert.ok(Buffer.byteLength(page.text) <= maxBytes + 1_024, `${page.text.length}`);
@@ -219,7 +225,7 @@ async function bounded(served: Served, path: string): Promise<Answer> {
 }
 
 /** Reads an answer to its end without keeping it, which would take this process longer than the server. */
-async function statusOf({ url, portico }: Served, path: string): Promise<number> {
+async function statusOf({ url, portico }: TestServer, path: string): Promise<number> {
   const headers = { authorization: `Bearer ${portico.key}` };
   const [response] = (await once(get(url + path, { headers }), "response")) as [IncomingMessage];
   response.resume();

@@ -31,11 +31,11 @@ const paths: readonly (readonly [string, readonly string[]])[] = [
 const others = ["GET", "POST", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND", "SEARCH", "LINK"];
 
 onOneDatabase("methods", (database) => {
-  const served = serve(database);
+  const server = serve(database);
   const send = (method: string, path: string): Promise<{ status: number; allow: string; text: string }> =>
     new Promise((resolve, reject) => {
-      const headers = { authorization: `Bearer ${served.portico.key}` };
-      const sent = httpRequest(served.url + path, { method, headers }, (response) => {
+      const headers = { authorization: `Bearer ${server.portico.key}` };
+      const sent = httpRequest(server.url + path, { method, headers }, (response) => {
         let text = "";
         response.setEncoding("utf8").on("data", (chunk) => (text += chunk));
         response.on("end", () =>
@@ -46,9 +46,9 @@ onOneDatabase("methods", (database) => {
     });
 
   test("CONNECT is refused with 405", async () => {
-    const head = `Host: x\r\nAuthorization: Bearer ${served.portico.key}\r\n\r\n`;
+    const head = `Host: x\r\nAuthorization: Bearer ${server.portico.key}\r\n\r\n`;
     for (const target of ["example.com:443", "/posts"]) {
-      const answer = parseAnswer(await exchange(served.url, `CONNECT ${target} HTTP/1.1\r\n${head}`));
+      const answer = parseAnswer(await exchange(server.url, `CONNECT ${target} HTTP/1.1\r\n${head}`));
       expectAnswer(answer, { status: 405, code: "method_not_allowed" });
       assert.ok(answer.headers.get("allow"));
     }
@@ -73,9 +73,9 @@ onOneDatabase("methods", (database) => {
   }
 
   test("HEAD answers as GET does, without the body", async () => {
-    const { id } = await served.create("/posts", { title: "Head" });
+    const { id } = await server.create("/posts", { title: "Head" });
     for (const path of ["/posts?limit=2", `/posts/${id}`, "/users", "/healthz"]) {
-      const [got, head] = [await served.request(path), await served.request(path, { method: "HEAD" })];
+      const [got, head] = [await server.request(path), await server.request(path, { method: "HEAD" })];
       assert.equal(head.status, 200);
       assert.equal(head.text, "");
       for (const name of ["content-type", "content-length", "etag", "link"])
@@ -84,34 +84,34 @@ onOneDatabase("methods", (database) => {
   });
 
   test("HEAD of what is not there, or without a key, says so without a body", async () => {
-    const missing = await served.request("/posts/post_00000000000000000000000000", { method: "HEAD" });
+    const missing = await server.request("/posts/post_00000000000000000000000000", { method: "HEAD" });
     assert.deepEqual([missing.status, missing.text], [404, ""]);
-    const unknown = await served.request("/posts", { method: "HEAD", key: null });
+    const unknown = await server.request("/posts", { method: "HEAD", key: null });
     assert.deepEqual([unknown.status, unknown.text], [401, ""]);
   });
 
   test("GET changes nothing, however it is asked", async () => {
-    const before = (await served.request("/posts?limit=100")).text;
+    const before = (await server.request("/posts?limit=100")).text;
     const { id } = JSON.parse(before).data[0];
-    for (const path of [`/posts/${id}`, "/posts?q=x", `/posts/${id}/comments`]) await served.request(path);
-    assert.equal((await served.request("/posts?limit=100")).text, before);
+    for (const path of [`/posts/${id}`, "/posts?q=x", `/posts/${id}/comments`]) await server.request(path);
+    assert.equal((await server.request("/posts?limit=100")).text, before);
   });
 
   test("a method that HTTP does not know is a malformed request", async () => {
-    const received = await exchange(served.url, "BREW /posts HTTP/1.1\r\nHost: x\r\n\r\n");
+    const received = await exchange(server.url, "BREW /posts HTTP/1.1\r\nHost: x\r\n\r\n");
     const answer = parseAnswer(received);
     expectAnswer(answer, { status: 400, code: "malformed_request" });
   });
 
   test("a method is written in capitals", async () => {
-    const answer = parseAnswer(await exchange(served.url, "get /posts HTTP/1.1\r\nHost: x\r\n\r\n"));
+    const answer = parseAnswer(await exchange(server.url, "get /posts HTTP/1.1\r\nHost: x\r\n\r\n"));
     expectAnswer(answer, { status: 400, code: "malformed_request" });
   });
 
   test("a path that is not there is 404 with every method", async () => {
     for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
       const body = method === "GET" || method === "DELETE" ? undefined : {};
-      const answer = await served.request("/nothing/here", { method, ...(body && { body }) });
+      const answer = await server.request("/nothing/here", { method, ...(body && { body }) });
       expectAnswer(answer, { status: 404, code: "not_found" });
       expectErrorShape(answer.body, answer.headers);
     }
@@ -128,7 +128,7 @@ onOneDatabase("methods", (database) => {
       "/posts/a/b",
       "/events",
     ]) {
-      expectAnswer(await served.request(path), { status: 404, code: "not_found" });
+      expectAnswer(await server.request(path), { status: 404, code: "not_found" });
     }
   });
 });

@@ -9,7 +9,7 @@ const json = "application/json; charset=utf-8";
 const mebibyte = 1024 * 1024;
 
 onOneDatabase("negotiation", (database) => {
-  const served = serve(database);
+  const server = serve(database);
 
   for (const accept of [
     "application/json",
@@ -21,14 +21,14 @@ onOneDatabase("negotiation", (database) => {
     "application/json; charset=utf-8",
   ]) {
     test(`'Accept: ${accept}' is answered with JSON`, async () => {
-      const answer = await served.request("/posts", { headers: { accept } });
+      const answer = await server.request("/posts", { headers: { accept } });
       expectAnswer(answer, { status: 200, headers: { "content-type": json } });
     });
   }
 
   for (const accept of ["text/html", "application/xml", "application/json;q=0", "text/*, image/png", "x"]) {
     test(`'Accept: ${accept}' is 406, in JSON all the same`, async () => {
-      const answer = await served.request("/posts", { headers: { accept } });
+      const answer = await server.request("/posts", { headers: { accept } });
       expectAnswer(answer, { status: 406, code: "not_acceptable", headers: { "content-type": json } });
     });
   }
@@ -40,14 +40,14 @@ onOneDatabase("negotiation", (database) => {
   ]) {
     test(`a body of the type '${type}' is read`, async () => {
       const sent = { body: { title: "Typed" }, headers: { "content-type": type } };
-      expectAnswer(await served.request("/posts", sent), { status: 201, headers: { "content-type": json } });
+      expectAnswer(await server.request("/posts", sent), { status: 201, headers: { "content-type": json } });
     });
   }
 
   const unsupported = { status: 415, code: "unsupported_media_type" } as const;
   test("a body that is compressed is refused, with what is accepted", async () => {
     const send = (encoding: string) =>
-      served.request("/posts", { body: { title: "x" }, headers: { "content-encoding": encoding } });
+      server.request("/posts", { body: { title: "x" }, headers: { "content-encoding": encoding } });
     expectAnswer(await send("identity"), { status: 201 });
     for (const encoding of ["gzip", "br", "identity, gzip", "x"]) {
       const headers = { "accept-encoding": "identity" };
@@ -55,7 +55,7 @@ onOneDatabase("negotiation", (database) => {
     }
   });
 
-  scenarios(served, [
+  scenarios(server, [
     ...[
       "text/plain",
       "application/x-www-form-urlencoded",
@@ -73,7 +73,7 @@ onOneDatabase("negotiation", (database) => {
     })),
     {
       fact: "a change of the type of a form is 415 and changes nothing",
-      path: async () => `/posts/${(await served.create("/posts", { title: "Kept" })).id}`,
+      path: async () => `/posts/${(await server.create("/posts", { title: "Kept" })).id}`,
       method: "PATCH",
       body: "title=x",
       headers: { "content-type": "application/x-www-form-urlencoded" },
@@ -87,12 +87,12 @@ onOneDatabase("negotiation", (database) => {
   };
 
   test("a body of 1 MiB is read, and judged by its fields", async () => {
-    const answer = await served.request("/posts", { body: sized(mebibyte) });
+    const answer = await server.request("/posts", { body: sized(mebibyte) });
     expectAnswer(answer, { status: 422, details: [{ field: "body", issue: "max" }] });
   });
 
   test("a body of one byte more is 413", async () => {
-    const answer = await served.request("/posts", { body: sized(mebibyte + 1) });
+    const answer = await server.request("/posts", { body: sized(mebibyte + 1) });
     expectAnswer(answer, { status: 413, code: "payload_too_large" });
   });
 
@@ -100,12 +100,12 @@ onOneDatabase("negotiation", (database) => {
     const head = [
       "POST /posts HTTP/1.1",
       "Host: x",
-      `Authorization: Bearer ${served.portico.key}`,
+      `Authorization: Bearer ${server.portico.key}`,
       "Content-Type: application/json",
       "Content-Length: 100000000",
       "Connection: close",
     ].join("\r\n");
-    const answer = parseAnswer(await exchange(served.url, `${head}\r\n\r\n`));
+    const answer = parseAnswer(await exchange(server.url, `${head}\r\n\r\n`));
     expectAnswer(answer, { status: 413, code: "payload_too_large" });
   });
 
@@ -114,20 +114,20 @@ onOneDatabase("negotiation", (database) => {
     const head = [
       "POST /posts HTTP/1.1",
       "Host: x",
-      `Authorization: Bearer ${served.portico.key}`,
+      `Authorization: Bearer ${server.portico.key}`,
       "Content-Type: application/json",
       "Transfer-Encoding: chunked",
       "Connection: close",
     ].join("\r\n");
     const chunks = `${(64 * 1024).toString(16)}\r\n${chunk}\r\n`.repeat(17);
-    const received = await exchange(served.url, `${head}\r\n\r\n${chunks}`);
+    const received = await exchange(server.url, `${head}\r\n\r\n${chunks}`);
     assert.match(received, /^HTTP\/1\.1 413 /);
     assert.match(received, /"code":"payload_too_large"/);
   });
 
   test("the server answers others while a large body comes in", async () => {
-    const large = served.request("/posts", { body: sized(mebibyte) });
-    expectAnswer(await served.request("/healthz"), { status: 200 });
+    const large = server.request("/posts", { body: sized(mebibyte) });
+    expectAnswer(await server.request("/healthz"), { status: 200 });
     expectAnswer(await large, { status: 422 });
   });
 });

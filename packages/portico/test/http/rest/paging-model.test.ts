@@ -14,11 +14,11 @@ import {
   type Workspace,
 } from "../../support/server.ts";
 import {
+  adjacentPage,
   type Filter,
   type ListQuery,
   listed,
   type Operator,
-  pageBeside,
   type Row,
   type Value,
 } from "./collection-model.ts";
@@ -102,7 +102,7 @@ const anyNumber = fc
   // JSON has no negative zero.
   .map((value) => value + 0);
 const anyInteger = fc.oneof(fc.integer({ min: -2, max: 3 }), fc.maxSafeInteger());
-const anyMoment = fc
+const anyTimestamp = fc
   .oneof(
     fc.constantFrom(0, 1, -1, 951_782_400_000, 253_402_300_799_999, -62_135_596_800_000),
     fc.integer({ min: -62_135_596_800_000, max: 253_402_300_799_999 }),
@@ -117,7 +117,7 @@ const book = fc.record({
   pages: nullable(anyInteger),
   price: nullable(anyNumber),
   isLent: nullable(fc.boolean()),
-  publishedAt: nullable(anyMoment),
+  publishedAt: nullable(anyTimestamp),
   genre: fc.constantFrom("drama", "poetry", "prose"),
   mac: fc.integer({ min: 0, max: 2 }),
 });
@@ -279,7 +279,7 @@ onEachDatabase("pages agree with a plain list", (database) => {
       parameters.set("limit", String(walk.limit));
       if (at) parameters.set("cursor", at.token);
       if (isBackward) parameters.set("direction", "backward");
-      const expected = pageBeside(list, { at: at?.row, isBackward, limit: walk.limit });
+      const expected = adjacentPage(list, { at: at?.row, isBackward, limit: walk.limit });
       const answer = await page(path, parameters);
       const { data, pagination } = answer.body;
       assert.deepEqual(

@@ -55,7 +55,7 @@ onEachDatabase("pages while others write", (database) => {
 
   /** The ids of a whole walk, as they were met. */
   async function walk({ sort, status, isSearch, limit, direction }: Walk): Promise<string[]> {
-    const met: string[] = [];
+    const seen: string[] = [];
     let cursor: string | null = null;
     for (let hasMore = true; hasMore; ) {
       const parameters = new URLSearchParams({ sort, limit: String(limit), direction });
@@ -66,19 +66,19 @@ onEachDatabase("pages while others write", (database) => {
       const answer = await portico.request(`/posts?${parameters}`);
       assert.equal(answer.status, 200, answer.text);
       const { data, pagination } = answer.body;
-      met.push(...data.map(({ id }: { id: string }) => id));
+      seen.push(...data.map(({ id }: { id: string }) => id));
       hasMore = pagination.hasMore;
       cursor = direction === "forward" ? pagination.nextCursor : pagination.prevCursor;
     }
-    return met;
+    return seen;
   }
 
   test("no row that stood throughout is skipped or met twice", async () => {
-    const standing = new Map<string, string>();
+    const permanent = new Map<string, string>();
     await Promise.all(
       Array.from({ length: standingRows }, async (_, index) => {
         const status = index % 2 === 0 ? "draft" : "published";
-        standing.set(await create(status), status);
+        permanent.set(await create(status), status);
       }),
     );
     let isOver = false;
@@ -104,12 +104,12 @@ onEachDatabase("pages while others write", (database) => {
     await Promise.all(churning);
     assert.ok(written > 50, `there were only ${written} writes meanwhile`);
 
-    for (const { reader, met } of walks) {
+    for (const { reader, met: seen } of walks) {
       const { status } = walkOf(reader);
-      const expected = [...standing].filter(([, own]) => status === undefined || own === status);
-      const missed = expected.filter(([id]) => !met.includes(id));
+      const expected = [...permanent].filter(([, own]) => status === undefined || own === status);
+      const missed = expected.filter(([id]) => !seen.includes(id));
       assert.deepEqual(missed, [], `reader ${reader} skipped rows`);
-      assert.equal(new Set(met).size, met.length, `reader ${reader} met a row twice`);
+      assert.equal(new Set(seen).size, seen.length, `reader ${reader} met a row twice`);
     }
   });
 });

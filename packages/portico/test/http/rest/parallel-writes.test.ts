@@ -38,8 +38,8 @@ onEachDatabase("parallel writes", (database) => {
       assert.deepEqual(body.error.details, [{ field: "slug", issue: "duplicate" }]);
     }
     const { body: list } = await portico.request("/v1/projects?limit=100");
-    const found = new Map(list.data.map((project: { id: string }) => [project.id, project]));
-    for (const project of created) assert.deepEqual(found.get(project.id), project);
+    const projectsById = new Map(list.data.map((project: { id: string }) => [project.id, project]));
+    for (const project of created) assert.deepEqual(projectsById.get(project.id), project);
     assert.equal(list.data.filter(({ slug }: { slug: string }) => slug === "shared").length, 1);
   });
 

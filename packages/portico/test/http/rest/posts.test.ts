@@ -6,36 +6,36 @@ import { expectAnswer, scenarios, serve } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
 
 const idPattern = /^post_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
-const momentPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const timestampPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const noSuchPost = "post_00000000000000000000000000";
 
 onEachDatabase("posts", (database) => {
-  const served = serve(database);
-  const post = (body: object = {}) => served.create("/posts", { title: "A title", ...body });
+  const server = serve(database);
+  const post = (body: object = {}) => server.create("/posts", { title: "A title", ...body });
 
   test("a post that is created can be read where Location says", async () => {
-    const created = await served.request("/posts", { body: { title: "Hello" } });
+    const created = await server.request("/posts", { body: { title: "Hello" } });
     expectAnswer(created, { status: 201, headers: { location: `/posts/${created.body.id}` } });
-    const read = await served.request(created.headers.get("location")!);
+    const read = await server.request(created.headers.get("location")!);
     assert.equal(read.status, 200);
     assert.deepEqual(read.body, created.body);
   });
 
   test("a post that is created under its version is told there", async () => {
-    const created = await served.request("/v1/posts", { body: { title: "Hello" } });
+    const created = await server.request("/v1/posts", { body: { title: "Hello" } });
     expectAnswer(created, { status: 201, headers: { location: `/v1/posts/${created.body.id}` } });
-    expectAnswer(await served.request(`/posts/${created.body.id}`), { status: 200, body: created.body });
-    expectAnswer(await served.request(`/v1/posts/${created.body.id}`), { status: 200, body: created.body });
+    expectAnswer(await server.request(`/posts/${created.body.id}`), { status: 200, body: created.body });
+    expectAnswer(await server.request(`/v1/posts/${created.body.id}`), { status: 200, body: created.body });
   });
 
   test("a post shows its fields in the order of the declaration, and what was left out has its default", async () => {
     const { id, authorId, createdAt, updatedAt, ...rest } = await post();
     assert.match(id, idPattern);
     assert.match(authorId, /^user_/);
-    assert.match(createdAt, momentPattern);
+    assert.match(createdAt, timestampPattern);
     assert.equal(updatedAt, createdAt);
     assert.deepEqual(rest, { title: "A title", body: "", status: "draft" });
-    const { text } = await served.request(`/posts/${id}`);
+    const { text } = await server.request(`/posts/${id}`);
     const order = ["id", "title", "body", "status", "authorId", "createdAt", "updatedAt"];
     assert.deepEqual(Object.keys(JSON.parse(text)), order);
   });
@@ -54,9 +54,9 @@ onEachDatabase("posts", (database) => {
   });
 
   test("the author is the user of the key, or whoever is named", async () => {
-    const [first] = (await served.request("/users?sort=createdAt")).body.data;
+    const [first] = (await server.request("/users?sort=createdAt")).body.data;
     assert.equal((await post()).authorId, first.id);
-    const other = await served.create("/users", { name: "Mary", email: "mary@example.com" });
+    const other = await server.create("/users", { name: "Mary", email: "mary@example.com" });
     assert.equal((await post({ authorId: other.id })).authorId, other.id);
   });
 
@@ -66,31 +66,31 @@ onEachDatabase("posts", (database) => {
     const created = await post({ title, body });
     assert.equal(created.title, title);
     assert.equal(created.body, body);
-    expectAnswer(await served.request(`/posts/${created.id}`), { status: 200, body: { title, body } });
-    const { data } = (await served.request("/posts?limit=1")).body;
+    expectAnswer(await server.request(`/posts/${created.id}`), { status: 200, body: { title, body } });
+    const { data } = (await server.request("/posts?limit=1")).body;
     assert.deepEqual(data, [created]);
   });
 
   test("the length of a text is counted in characters, not in bytes or UTF-16 units", async () => {
     assert.equal((await post({ title: "\u{1f680}".repeat(200) })).title.length, 400);
-    const tooLong = await served.request("/posts", { body: { title: "\u{1f680}".repeat(201) } });
+    const tooLong = await server.request("/posts", { body: { title: "\u{1f680}".repeat(201) } });
     expectAnswer(tooLong, { status: 422, details: [{ field: "title", issue: "max" }] });
   });
 
   test("PUT replaces the post and resets what it leaves out", async () => {
     const before = await post({ body: "Long", status: "published" });
-    const replaced = await served.request(`/posts/${before.id}`, { method: "PUT", body: { title: "New" } });
+    const replaced = await server.request(`/posts/${before.id}`, { method: "PUT", body: { title: "New" } });
     const { id, createdAt, authorId } = before;
     const { updatedAt, ...rest } = replaced.body;
     assert.equal(replaced.status, 200);
     assert.deepEqual(rest, { id, title: "New", body: "", status: "draft", authorId, createdAt });
     assert.ok(updatedAt >= before.updatedAt, updatedAt);
-    expectAnswer(await served.request(`/posts/${id}`), { status: 200, body: replaced.body });
+    expectAnswer(await server.request(`/posts/${id}`), { status: 200, body: replaced.body });
   });
 
   test("PUT twice leaves what PUT once did, but for the moment of the change", async () => {
     const { id } = await post();
-    const put = () => served.request(`/posts/${id}`, { method: "PUT", body: { title: "Same", body: "b" } });
+    const put = () => server.request(`/posts/${id}`, { method: "PUT", body: { title: "Same", body: "b" } });
     const [first, second] = [await put(), await put()];
     assert.deepEqual({ ...second.body, updatedAt: "" }, { ...first.body, updatedAt: "" });
   });
@@ -98,17 +98,17 @@ onEachDatabase("posts", (database) => {
   test("PATCH changes what it names and nothing else", async () => {
     const before = await post({ body: "Long" });
     const patch = { method: "PATCH", body: { status: "archived" } };
-    const changed = await served.request(`/posts/${before.id}`, patch);
+    const changed = await server.request(`/posts/${before.id}`, patch);
     expectAnswer(changed, { status: 200 });
     const { updatedAt } = changed.body;
     assert.deepEqual(changed.body, { ...before, status: "archived", updatedAt });
     assert.ok(updatedAt >= before.updatedAt, updatedAt);
-    expectAnswer(await served.request(`/posts/${before.id}`), { status: 200, body: changed.body });
+    expectAnswer(await server.request(`/posts/${before.id}`), { status: 200, body: changed.body });
   });
 
   test("PATCH is taken as a merge patch", async () => {
     const { id } = await post();
-    const changed = await served.request(`/posts/${id}`, {
+    const changed = await server.request(`/posts/${id}`, {
       method: "PATCH",
       body: { title: "Patched" },
       headers: { "content-type": "application/merge-patch+json" },
@@ -118,38 +118,38 @@ onEachDatabase("posts", (database) => {
 
   test("an empty PATCH changes no field", async () => {
     const before = await post();
-    const { body } = await served.request(`/posts/${before.id}`, { method: "PATCH", body: {} });
+    const { body } = await server.request(`/posts/${before.id}`, { method: "PATCH", body: {} });
     assert.deepEqual({ ...body, updatedAt: "" }, { ...before, updatedAt: "" });
   });
 
   test("DELETE removes the post, answers without a body, and 404 follows", async () => {
     const { id } = await post();
-    const removed = await served.request(`/posts/${id}`, { method: "DELETE" });
+    const removed = await server.request(`/posts/${id}`, { method: "DELETE" });
     expectAnswer(removed, { status: 204, headers: { "content-type": null } });
     assert.equal(removed.text, "");
-    expectAnswer(await served.request(`/posts/${id}`), { status: 404, code: "not_found" });
-    const again = await served.request(`/posts/${id}`, { method: "DELETE" });
+    expectAnswer(await server.request(`/posts/${id}`), { status: 404, code: "not_found" });
+    const again = await server.request(`/posts/${id}`, { method: "DELETE" });
     expectAnswer(again, { status: 404, code: "not_found" });
   });
 
   test("a refused change leaves the post as it was", async () => {
     const before = await post();
     for (const method of ["PUT", "PATCH"]) {
-      const answer = await served.request(`/posts/${before.id}`, { method, body: { title: "" } });
+      const answer = await server.request(`/posts/${before.id}`, { method, body: { title: "" } });
       expectAnswer(answer, { status: 422, details: [{ field: "title", issue: "min" }] });
     }
-    assert.deepEqual((await served.request(`/posts/${before.id}`)).body, before);
+    assert.deepEqual((await server.request(`/posts/${before.id}`)).body, before);
   });
 
   test("a refused creation leaves nothing behind", async () => {
-    const count = async () => (await served.request("/posts?limit=100&fields=id")).body.data.length;
+    const count = async () => (await server.request("/posts?limit=100&fields=id")).body.data.length;
     const before = await count();
-    expectAnswer(await served.request("/posts", { body: { body: "no title" } }), { status: 422 });
+    expectAnswer(await server.request("/posts", { body: { body: "no title" } }), { status: 422 });
     assert.equal(await count(), before);
   });
 
   const missing = { status: 404, code: "not_found" } as const;
-  scenarios(served, [
+  scenarios(server, [
     {
       fact: "a post without a title is refused by name",
       path: "/posts",
@@ -244,9 +244,9 @@ onEachDatabase("posts", (database) => {
 
   test("100 posts that are created at once are all there, each once", async () => {
     const titles = Array.from({ length: 100 }, (_, number) => `At once ${number}`);
-    const made = await Promise.all(titles.map((title) => post({ title })));
-    assert.equal(new Set(made.map(({ id }) => id)).size, 100);
-    const { data } = (await served.request("/posts?limit=100&q=once")).body;
+    const created = await Promise.all(titles.map((title) => post({ title })));
+    assert.equal(new Set(created.map(({ id }) => id)).size, 100);
+    const { data } = (await server.request("/posts?limit=100&q=once")).body;
     assert.deepEqual(data.map(({ title }: { title: string }) => title).sort(), [...titles].sort());
   });
 });

@@ -6,8 +6,8 @@ import { expectAnswer, scenarios, serve } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
 
 onEachDatabase("projects", (database) => {
-  const served = serve(database);
-  const project = (body: object) => served.create("/v1/projects", body);
+  const server = serve(database);
+  const project = (body: object) => server.create("/v1/projects", body);
 
   for (const [name, slug] of [
     ["Website", "website"],
@@ -28,7 +28,7 @@ onEachDatabase("projects", (database) => {
 
   test("a slug that is given is kept, and found by", async () => {
     const { id } = await project({ name: "Given", slug: "chosen" });
-    const { data } = (await served.request("/v1/projects?slug=chosen")).body;
+    const { data } = (await server.request("/v1/projects?slug=chosen")).body;
     assert.deepEqual(
       data.map((each: { id: string }) => each.id),
       [id],
@@ -37,37 +37,37 @@ onEachDatabase("projects", (database) => {
 
   test("a project is at /v1/projects and, being of the current version, at /projects", async () => {
     const { id } = await project({ name: "Both paths" });
-    expectAnswer(await served.request(`/projects/${id}`), { status: 200, body: { id } });
-    expectAnswer(await served.request(`/v1/projects/${id}`), { status: 200, body: { id } });
+    expectAnswer(await server.request(`/projects/${id}`), { status: 200, body: { id } });
+    expectAnswer(await server.request(`/v1/projects/${id}`), { status: 200, body: { id } });
   });
 
   test("a second project with the same slug is a conflict that names the field", async () => {
     await project({ name: "Twice" });
-    const again = await served.request("/v1/projects", { body: { name: "Twice!" } });
+    const again = await server.request("/v1/projects", { body: { name: "Twice!" } });
     expectAnswer(again, { status: 409, code: "conflict", details: [{ field: "slug", issue: "duplicate" }] });
   });
 
   test("a new name leaves the slug, a whole replacement makes it anew", async () => {
     const { id } = await project({ name: "Old name" });
-    const renamed = await served.request(`/v1/projects/${id}`, {
+    const renamed = await server.request(`/v1/projects/${id}`, {
       method: "PATCH",
       body: { name: "New name" },
     });
     expectAnswer(renamed, { status: 200, body: { name: "New name", slug: "old-name" } });
-    const replaced = await served.request(`/v1/projects/${id}`, { method: "PUT", body: { name: "Third" } });
+    const replaced = await server.request(`/v1/projects/${id}`, { method: "PUT", body: { name: "Third" } });
     expectAnswer(replaced, { status: 200, body: { name: "Third", slug: "third" } });
   });
 
   test("a project that still has deployments cannot be removed", async () => {
     const { id } = await project({ name: "Deployed" });
-    const deployment = await served.create("/v1/deployments", { projectId: id, ref: "main" });
-    const refused = await served.request(`/v1/projects/${id}`, { method: "DELETE" });
+    const deployment = await server.create("/v1/deployments", { projectId: id, ref: "main" });
+    const refused = await server.request(`/v1/projects/${id}`, { method: "DELETE" });
     expectAnswer(refused, { status: 409, code: "conflict" });
-    await served.request(`/v1/deployments/${deployment.id}`, { method: "DELETE" });
-    expectAnswer(await served.request(`/v1/projects/${id}`, { method: "DELETE" }), { status: 204 });
+    await server.request(`/v1/deployments/${deployment.id}`, { method: "DELETE" });
+    expectAnswer(await server.request(`/v1/projects/${id}`, { method: "DELETE" }), { status: 204 });
   });
 
-  scenarios(served, [
+  scenarios(server, [
     {
       fact: "a slug with other characters is refused",
       path: "/v1/projects",

@@ -80,23 +80,23 @@ const legal = [
 
 onEachDatabase("search", (database) => {
   let author = "";
-  const served = serve(database, {
+  const server = serve(database, {
     prepare: async (at) => {
       author = (await at.create("/users", { name: "Writer", email: "writer@example.com" })).id;
       for (const post of posts) await at.create("/posts", { ...post, authorId: author });
     },
   });
   const search = (text: string, more = "") =>
-    served.request(`/posts?authorId=${author}&sort=createdAt&q=${encodeURIComponent(text)}${more}`);
-  const places = async (text: string) => {
+    server.request(`/posts?authorId=${author}&sort=createdAt&q=${encodeURIComponent(text)}${more}`);
+  const positions = async (text: string) => {
     const { body, text: shown } = await search(text);
     assert.ok(Array.isArray(body.data), shown);
     return body.data.map(({ title }: { title: string }) => posts.findIndex((post) => post.title === title));
   };
 
-  for (const [text, found] of searches) {
-    test(`'${text}' finds ${found.length === 0 ? "nothing" : `the posts ${found.join(" and ")}`}`, async () => {
-      assert.deepEqual(await places(text), found);
+  for (const [text, matches] of searches) {
+    test(`'${text}' finds ${matches.length === 0 ? "nothing" : `the posts ${matches.join(" and ")}`}`, async () => {
+      assert.deepEqual(await positions(text), matches);
     });
   }
 
@@ -108,19 +108,19 @@ onEachDatabase("search", (database) => {
   }
 
   test("a search without a word leaves every row", async () => {
-    assert.equal((await places("")).length, posts.length);
-    assert.equal((await places(" \"*' ")).length, posts.length);
+    assert.equal((await positions("")).length, posts.length);
+    assert.equal((await positions(" \"*' ")).length, posts.length);
   });
 
   test("what was changed is found by its new words, and no longer by its old ones", async () => {
-    const { id } = await served.create("/posts", { title: "Before", body: "kept", authorId: author });
-    const found = async (text: string) => (await search(text)).body.data.map((row: { id: string }) => row.id);
-    await served.request(`/posts/${id}`, { method: "PATCH", body: { title: "After" } });
-    assert.deepEqual(await found("before"), []);
-    assert.deepEqual(await found("after"), [id]);
-    assert.deepEqual(await found("after kept"), [id]);
-    await served.request(`/posts/${id}`, { method: "DELETE" });
-    assert.deepEqual(await found("after"), []);
+    const { id } = await server.create("/posts", { title: "Before", body: "kept", authorId: author });
+    const idsOf = async (text: string) => (await search(text)).body.data.map((row: { id: string }) => row.id);
+    await server.request(`/posts/${id}`, { method: "PATCH", body: { title: "After" } });
+    assert.deepEqual(await idsOf("before"), []);
+    assert.deepEqual(await idsOf("after"), [id]);
+    assert.deepEqual(await idsOf("after kept"), [id]);
+    await server.request(`/posts/${id}`, { method: "DELETE" });
+    assert.deepEqual(await idsOf("after"), []);
   });
 
   test("what was found goes on from page to page, with a filter beside it", async () => {

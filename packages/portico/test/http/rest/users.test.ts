@@ -7,7 +7,7 @@ import { onEachDatabase } from "../../support/server.ts";
 
 onEachDatabase("users", (database) => {
   // Beside the first user of the sandbox, 24 more: 25 in all.
-  const served = serve(database, {
+  const server = serve(database, {
     prepare: async (at) => {
       for (let number = 1; number <= 24; number += 1) {
         const two = String(number).padStart(2, "0");
@@ -16,40 +16,40 @@ onEachDatabase("users", (database) => {
     },
   });
   const names = async (query: string): Promise<string[]> => {
-    const { body, text } = await served.request(`/users?${query}`);
+    const { body, text } = await server.request(`/users?${query}`);
     assert.ok(Array.isArray(body.data), text);
     return body.data.map(({ name }: { name: string }) => name);
   };
 
   test("a user shows a name and an address, and never a password", async () => {
-    const [user] = (await served.request("/users?sort=createdAt")).body.data;
+    const [user] = (await server.request("/users?sort=createdAt")).body.data;
     assert.deepEqual(Object.keys(user), ["id", "name", "email", "createdAt", "updatedAt"]);
     assert.equal(user.email, "ada@example.com");
   });
 
   test("the first page has 20 users and says how many there are", async () => {
-    const { body, headers } = await served.request("/users");
+    const { body, headers } = await server.request("/users");
     assert.equal(body.data.length, 20);
     assert.deepEqual(body.pagination, { nextCursor: null, hasMore: true, total: 25 });
     assert.equal(headers.get("link"), '</users?page=2>; rel="next"');
   });
 
   test("the last page says that there are no more", async () => {
-    const { body, headers } = await served.request("/users?page=2");
+    const { body, headers } = await server.request("/users?page=2");
     assert.equal(body.data.length, 5);
     assert.deepEqual(body.pagination, { nextCursor: null, hasMore: false, total: 25 });
     assert.equal(headers.get("link"), '</users?page=1>; rel="prev"');
   });
 
   test("a page in the middle links to both neighbours and keeps the other parameters", async () => {
-    const { headers } = await served.request("/users?sort=name&page=2&perPage=10");
+    const { headers } = await server.request("/users?sort=name&page=2&perPage=10");
     const link = headers.get("link");
     assert.match(link!, /<\/users\?sort=name&perPage=10&page=3>; rel="next"/);
     assert.match(link!, /<\/users\?sort=name&perPage=10&page=1>; rel="prev"/);
   });
 
   test("a page after the last is empty", async () => {
-    const { body } = await served.request("/users?page=9");
+    const { body } = await server.request("/users?page=9");
     assert.deepEqual(body, { data: [], pagination: { nextCursor: null, hasMore: false, total: 25 } });
   });
 
@@ -72,11 +72,11 @@ onEachDatabase("users", (database) => {
   });
 
   test("the total counts what the filter and the search leave", async () => {
-    const filtered = (await served.request("/users?email=user01@example.com&email=user02@example.com")).body;
+    const filtered = (await server.request("/users?email=user01@example.com&email=user02@example.com")).body;
     assert.equal(filtered.pagination.total, 2);
-    const searched = (await served.request("/users?q=user&perPage=5")).body;
+    const searched = (await server.request("/users?q=user&perPage=5")).body;
     assert.deepEqual([searched.data.length, searched.pagination.total], [5, 24]);
-    const none = (await served.request("/users?q=nobody")).body;
+    const none = (await server.request("/users?q=nobody")).body;
     assert.deepEqual(none, { data: [], pagination: { nextCursor: null, hasMore: false, total: 0 } });
   });
 
@@ -89,36 +89,36 @@ onEachDatabase("users", (database) => {
   });
 
   test("an address is unique whatever its case, also when it is changed", async () => {
-    const taken = { name: "Twice", email: "ADA@Example.com" };
+    const duplicate = { name: "Twice", email: "ADA@Example.com" };
     const conflict = {
       status: 409,
       code: "conflict",
       details: [{ field: "email", issue: "duplicate" }],
     } as const;
-    expectAnswer(await served.request("/users", { body: taken }), conflict);
-    const [last] = (await served.request("/users?sort=-name&perPage=1")).body.data;
+    expectAnswer(await server.request("/users", { body: duplicate }), conflict);
+    const [last] = (await server.request("/users?sort=-name&perPage=1")).body.data;
     for (const method of ["PUT", "PATCH"]) {
-      expectAnswer(await served.request(`/users/${last.id}`, { method, body: taken }), conflict);
+      expectAnswer(await server.request(`/users/${last.id}`, { method, body: duplicate }), conflict);
     }
-    expectAnswer(await served.request(`/users/${last.id}`), { status: 200, body: last });
+    expectAnswer(await server.request(`/users/${last.id}`), { status: 200, body: last });
   });
 
   test("of two users who are created at once with one address, one is refused", async () => {
     const body = { name: "Race", email: "race@example.com" };
-    const answers = await Promise.all([1, 2, 3, 4].map(() => served.request("/users", { body })));
+    const answers = await Promise.all([1, 2, 3, 4].map(() => server.request("/users", { body })));
     assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 409, 409, 409]);
     const winner = answers.find(({ status }) => status === 201)!.body;
-    expectAnswer(await served.request(`/users/${winner.id}`, { method: "DELETE" }), { status: 204 });
+    expectAnswer(await server.request(`/users/${winner.id}`, { method: "DELETE" }), { status: 204 });
   });
 
   test("a user who is still referred to cannot be removed", async () => {
-    const [ada] = (await served.request("/users?email=ada@example.com")).body.data;
-    const refused = await served.request(`/users/${ada.id}`, { method: "DELETE" });
+    const [ada] = (await server.request("/users?email=ada@example.com")).body.data;
+    const refused = await server.request(`/users/${ada.id}`, { method: "DELETE" });
     expectAnswer(refused, { status: 409, code: "conflict", message: /referred to/ });
-    expectAnswer(await served.request(`/users/${ada.id}`), { status: 200 });
+    expectAnswer(await server.request(`/users/${ada.id}`), { status: 200 });
   });
 
-  scenarios(served, [
+  scenarios(server, [
     {
       fact: "cursors do not belong to users",
       path: "/users?cursor=abc",

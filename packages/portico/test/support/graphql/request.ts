@@ -1,7 +1,7 @@
 // Sends GraphQL requests to a server.
 
 import assert from "node:assert/strict";
-import type { Served } from "../scenario.ts";
+import type { TestServer } from "../scenario.ts";
 import type { Answer, RequestOptions } from "../server.ts";
 
 export interface GraphqlRequestOptions extends Pick<RequestOptions, "key" | "headers"> {
@@ -10,20 +10,20 @@ export interface GraphqlRequestOptions extends Pick<RequestOptions, "key" | "hea
 }
 
 export function requestGraphql(
-  served: Pick<Served, "request">,
+  server: Pick<TestServer, "request">,
   query: string,
   { variables, extensions, ...options }: GraphqlRequestOptions = {},
 ): Promise<Answer> {
-  return served.request("/graphql", { body: { query, variables, extensions }, ...options });
+  return server.request("/graphql", { body: { query, variables, extensions }, ...options });
 }
 
 /** Sends a request that must succeed. @returns its data */
 export async function dataOf(
-  served: Pick<Served, "request">,
+  server: Pick<TestServer, "request">,
   query: string,
   options?: GraphqlRequestOptions,
 ): Promise<Answer["body"]> {
-  const answer = await requestGraphql(served, query, options);
+  const answer = await requestGraphql(server, query, options);
   assert.equal(answer.status, 200, answer.text);
   assert.equal(answer.body.errors, undefined, answer.text);
   return answer.body.data;
