@@ -94,7 +94,9 @@ module.exports = {
       comment: "index.ts only exports what projects declare and serve with.",
       severity: "error",
       from: { path: `^${source}/index\\.ts$` },
-      to: { pathNot: `^${source}/(?:declare/|errors\\.ts$|server\\.ts$|auth/users/resource\\.ts$)` },
+      to: {
+        pathNot: `^${source}/(?:declare/|errors\\.ts$|server\\.ts$|runtime/embedded-server\\.ts$|auth/users/resource\\.ts$)`,
+      },
     },
     {
       name: "no-import-of-index",

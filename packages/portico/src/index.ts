@@ -1,7 +1,7 @@
 // The public API of Portico: what a project needs to declare and serve its resources.
 
 import type { App } from "./declare/app.ts";
-import type { PorticoServer, ServerOptions } from "./server.ts";
+import type { Server, ServerOptions } from "./runtime/embedded-server.ts";
 
 export { users } from "./auth/users/resource.ts";
 export { type App, app } from "./declare/app.ts";
@@ -34,10 +34,7 @@ export {
   type ValidationContext,
 } from "./declare/resource.ts";
 export { type Detail, type ErrorCode, type FieldError, Problem } from "./errors.ts";
-
-/** A server that `createServer` composes. */
-export type Server = Pick<PorticoServer, "url" | "sandboxKey" | "listen" | "close">;
-export type { ServerOptions } from "./server.ts";
+export type { Server, ServerOptions } from "./runtime/embedded-server.ts";
 
 /**
  * Composes a server in your own process, for example in a test; it does not listen yet. In sandbox mode the database is

@@ -9,7 +9,7 @@ import { Engine } from "./engine/engine.ts";
 import { OperatorError } from "./errors.ts";
 import { EventFeed } from "./events/feed.ts";
 import { createHttpServer, type HttpServerOptions } from "./http/http-server.ts";
-import { createLog, type Log, type LogDestination } from "./http/logging/log.ts";
+import { createLog, type Log } from "./http/logging/log.ts";
 import { OverloadLog } from "./http/logging/overload-log.ts";
 import { RequestQuotas } from "./http/request-quotas.ts";
 import { TokenBuckets } from "./limits/token-bucket.ts";
@@ -19,6 +19,7 @@ import { withResourceMetadata } from "./oauth/endpoints/resource-metadata.ts";
 import { CursorCodec } from "./query/cursor.ts";
 import { authorizationServer, tokenAuthenticator } from "./runtime/authorization.ts";
 import { type Assembly, composeApp, openDatabase } from "./runtime/compose.ts";
+import type { Server, ServerOptions } from "./runtime/embedded-server.ts";
 import { migrateAtStart } from "./runtime/migrate-at-start.ts";
 import type { ServerContext } from "./runtime/module.ts";
 import { RunningModules } from "./runtime/running-modules.ts";
@@ -26,12 +27,6 @@ import { fillSandbox } from "./runtime/sandbox.ts";
 import { secretsFor } from "./runtime/secrets.ts";
 import { authUrl, completeSettings, type Settings } from "./runtime/settings/settings.ts";
 import type { Store } from "./store/store.ts";
-
-/** The settings of a server, with the defaults of docs/reference/settings.md, and the destination of its log. */
-export interface ServerOptions extends Partial<Settings> {
-  /** Receives the log as JSON lines: `process.stdout`, for example. Without it nothing is logged. */
-  readonly log?: LogDestination;
-}
 
 /** How long requests in progress may take once the server is closed. */
 const requestTimeoutMs = 10_000;
@@ -65,7 +60,7 @@ export async function createServer(app: App, { log, ...values }: ServerOptions =
   }
 }
 
-export class PorticoServer {
+export class PorticoServer implements Server {
   readonly assembly: Assembly;
   readonly store: Store;
   readonly engine: Engine;
