@@ -23,6 +23,7 @@ export const catalogue = {
   payload_too_large: [413, "The body is larger than 1 MiB."],
   unsupported_media_type: [415, "Send the body as application/json."],
   validation_error: [422, "The request is invalid; see details."],
+  rolled_back: [424, "Nothing was written, because another write of the operation failed."],
   rate_limited: [429, "Too many requests. Wait for the seconds in Retry-After."],
   headers_too_large: [431, "The request line and headers are larger than 16 KiB."],
   internal_error: [500, "Something went wrong on our side."],

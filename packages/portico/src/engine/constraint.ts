@@ -4,7 +4,7 @@ import type { Caller } from "../declare/caller.ts";
 import { type Detail, Problem } from "../errors.ts";
 import type { ResourceModel } from "../model/model.ts";
 import type { RowValues } from "../query/write.ts";
-import { ConstraintError } from "../store/database.ts";
+import { ConstraintError, type Session } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
 import { throwNotFound } from "./find-row.ts";
 import { invalidReferences } from "./references.ts";
@@ -24,6 +24,7 @@ export interface AttemptedWrite {
 export async function explainWriteError(
   error: unknown,
   store: Store,
+  session: Session,
   resource: ResourceModel,
   caller: Caller,
   { values, callerValues }: AttemptedWrite,
@@ -33,7 +34,7 @@ export async function explainWriteError(
   const { references } = resource;
   const isCallerField = (name: string): boolean =>
     Object.hasOwn(callerValues, name) && callerValues[name] === values[name];
-  const invalid = await invalidReferences(store, store.database, caller, references, values, isCallerField);
+  const invalid = await invalidReferences(store, session, caller, references, values, isCallerField);
   const { parent } = resource;
   if (parent && invalid.some(({ field }) => field === parent.name)) throwNotFound(parent.reference!.target);
   if (invalid.length > 0) return new InvalidInput(invalid);

@@ -5,6 +5,7 @@ import { Problem } from "../errors.ts";
 import { isId } from "../lib/id.ts";
 import type { ResourceModel } from "../model/model.ts";
 import type { Comparison, Container } from "../query/read.ts";
+import type { Session } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
 import { requireParentRow, throwNotFound } from "./find-row.ts";
 
@@ -28,7 +29,12 @@ export function requireContainerId({ by, id }: Container): void {
 }
 
 /** @throws Problem `not_found` if the caller may not see the container */
-export async function requireContainer(store: Store, caller: Caller, { by, id }: Container): Promise<void> {
-  if (by !== "tenant") return requireParentRow(store, store.database, caller, by.reference!.target, id);
+export async function requireContainer(
+  store: Store,
+  caller: Caller,
+  { by, id }: Container,
+  session: Session = store.database,
+): Promise<void> {
+  if (by !== "tenant") return requireParentRow(store, session, caller, by.reference!.target, id);
   if (id !== caller.tenantId) throw new Problem("not_found", "There is no tenant with this id.");
 }

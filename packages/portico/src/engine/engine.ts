@@ -5,41 +5,42 @@ import type { Caller } from "../declare/caller.ts";
 import type { Rows } from "../declare/resource.ts";
 import { EventRecorder } from "../events/event.ts";
 import { isId } from "../lib/id.ts";
-import type { ActionModel, Model, ResourceModel } from "../model/model.ts";
+import type { Model, ResourceModel } from "../model/model.ts";
 import { CursorCodec } from "../query/cursor.ts";
-import type { Container, ListRequest, ReadOne } from "../query/read.ts";
+import type { ListRequest, ReadOne } from "../query/read.ts";
 import type { RowValues } from "../query/write.ts";
 import type { Transaction } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
 import { requireScope, withPolicies } from "./authorize.ts";
-import { explainDeleteError, explainWriteError, retryOnCollision } from "./constraint.ts";
-import { containerConditions, isProvenByRow, requireContainer, requireContainerId } from "./containers.ts";
+import { isProvenByRow, requireContainer, requireContainerId } from "./containers.ts";
 import { throwNotFound } from "./find-row.ts";
 import { Page, RequestedList } from "./page.ts";
-import { policyConditions } from "./policy.ts";
-import { invalidBodyReferences } from "./references.ts";
 import { BodyValidator } from "./validation/body-validator.ts";
-import { InvalidInput, validMembers } from "./validation/invalid-input.ts";
-import { patchedValues, replacementValues } from "./validation/row-values.ts";
 import { areVisible } from "./visible-rows.ts";
-import type { Precondition, WriteDependencies } from "./write-context.ts";
-import type { WriteResult } from "./write-result.ts";
+import type { WriteDependencies } from "./write-context.ts";
 import { WriteTransaction } from "./write-transaction.ts";
+import { Writes } from "./writes.ts";
 
-export class Engine {
+/** Each of its writes is a transaction of its own, unless it runs in `writeTogether`. */
+export class Engine extends Writes {
   readonly model: Model;
   readonly #store: Store;
-  readonly #validator: BodyValidator;
   readonly #dependencies: WriteDependencies;
   readonly #cursors: CursorCodec;
 
   /** @param cursors the codec of a server; without one, cursors are valid for this engine only */
   constructor(model: Model, store: Store, cursors: CursorCodec = new CursorCodec([randomUUID()])) {
+    const validator = new BodyValidator(model);
+    const dependencies = { model, store, events: new EventRecorder(store), validator };
+    super(dependencies, {
+      session: store.database,
+      transaction: undefined,
+      run: (work) => store.transaction(work),
+    });
     this.model = model;
     this.#store = store;
     this.#cursors = cursors;
-    this.#validator = new BodyValidator(model);
-    this.#dependencies = { model, store, events: new EventRecorder(store), validator: this.#validator };
+    this.#dependencies = dependencies;
   }
 
   /**
@@ -60,18 +61,9 @@ export class Engine {
     return new Page(stored, page, list);
   }
 
-  /** A row as JSON text. @throws Problem `not_found` */
-  get(caller: Caller, read: ReadOne): Promise<string> {
-    return this.#get(caller, read, read.resource.scopes.read);
-  }
-
-  /** The row after a write of the same caller, who needs no scope to read it. */
-  getAfterWrite(caller: Caller, read: ReadOne): Promise<string> {
-    return this.#get(caller, read, undefined);
-  }
-
-  async #get(caller: Caller, read: ReadOne, scope: string | undefined): Promise<string> {
-    if (scope !== undefined) requireScope(caller, scope);
+  /** A row as JSON text. @throws Problem `insufficient_scope`, `not_found` */
+  async get(caller: Caller, read: ReadOne): Promise<string> {
+    requireScope(caller, read.resource.scopes.read);
     const allowed = withPolicies(caller, read);
     const text = isId(read.id) ? await this.#store.get(caller.tenantId, allowed) : undefined;
     return text ?? throwNotFound(read.resource);
@@ -87,91 +79,19 @@ export class Engine {
   }
 
   /**
-   * Adds a row.
-   * @param parentId for a resource with a parent
+   * Runs several writes in one transaction: all of them or none. Each sees the earlier ones. If the transaction conflicts
+   * with a concurrent one, `work` runs again.
    */
-  async create(
-    caller: Caller,
-    resource: ResourceModel,
-    body: unknown,
-    parentId?: string,
-  ): Promise<WriteResult> {
-    requireScope(caller, resource.scopes.write);
-    const input = await this.#validated(caller, resource, undefined, body, () =>
-      this.#validator.validateWhole(resource, "create", body),
-    );
-    return this.#write(caller, resource, (writing) => writing.insert(resource, input, parentId));
-  }
-
-  /** Replaces the fields of a row. Fields that the body omits get their defaults. */
-  async replace(
-    caller: Caller,
-    resource: ResourceModel,
-    id: string,
-    body: unknown,
-    precondition?: Precondition,
-  ): Promise<WriteResult> {
-    requireScope(caller, resource.scopes.write);
-    const input = await this.#validated(caller, resource, id, body, () =>
-      this.#validator.validateWhole(resource, "replace", body),
-    );
-    return this.#write(caller, resource, (writing) =>
-      writing.update(resource, id, (_, now) => replacementValues(resource, input, caller, now), precondition),
-    );
-  }
-
-  /** Updates the fields that the body names. */
-  async update(
-    caller: Caller,
-    resource: ResourceModel,
-    id: string,
-    body: unknown,
-    precondition?: Precondition,
-  ): Promise<WriteResult> {
-    requireScope(caller, resource.scopes.write);
-    const input = await this.#validated(caller, resource, id, body, () =>
-      this.#validator.validate(resource, "update", body),
-    );
-    return this.#write(caller, resource, (writing) =>
-      writing.update(
-        resource,
-        id,
-        (current) => this.#validator.validateMerged(resource, patchedValues(resource, input, current)),
-        precondition,
+  writeTogether<T>(work: (writes: Writes) => Promise<T>): Promise<T> {
+    return this.#store.transaction((transaction) =>
+      work(
+        new Writes(this.#dependencies, {
+          session: transaction,
+          transaction,
+          run: (part) => transaction.nested(part),
+        }),
       ),
     );
-  }
-
-  /** Deletes a row and its dependents, or marks them as deleted. */
-  async delete(
-    caller: Caller,
-    resource: ResourceModel,
-    id: string,
-    precondition?: Precondition,
-  ): Promise<void> {
-    requireScope(caller, resource.scopes.write);
-    await this.#delete(caller, resource, (writing) => writing.delete(resource, id, precondition));
-  }
-
-  /** Deletes all rows of a nested collection. */
-  async deleteAll(caller: Caller, resource: ResourceModel, container: Container): Promise<void> {
-    requireScope(caller, resource.scopes.write);
-    await requireContainer(this.#store, caller, container);
-    const conditions = [...containerConditions(container), ...policyConditions(caller, resource)];
-    await this.#delete(caller, resource, (writing) => writing.deleteAll(resource, conditions));
-  }
-
-  /** Runs an action on a row. The result is a row, too. */
-  async runAction(
-    caller: Caller,
-    resource: ResourceModel,
-    id: string,
-    action: ActionModel,
-    body: unknown,
-  ): Promise<WriteResult> {
-    requireScope(caller, resource.scopes.write);
-    const input = this.#validator.validateAction(action, body);
-    return this.#write(caller, resource, (writing) => writing.runAction(resource, id, action, input));
   }
 
   /** Runs several operations in one transaction, without checking scopes. */
@@ -182,61 +102,5 @@ export class Engine {
   /** The operations on rows within a transaction, on behalf of a caller, without checking scopes. */
   rowsIn(session: Transaction, caller: Caller): Rows {
     return new WriteTransaction(this.#dependencies, session, caller).rows;
-  }
-
-  /**
-   * Validates a body. If it has errors, references that do not exist are reported with them; otherwise the write
-   * detects them.
-   * @param id the row that is updated
-   * @throws InvalidInput
-   */
-  async #validated<T>(
-    caller: Caller,
-    resource: ResourceModel,
-    id: string | undefined,
-    body: unknown,
-    validate: () => T,
-  ): Promise<T> {
-    try {
-      return validate();
-    } catch (error) {
-      if (!(error instanceof InvalidInput)) throw error;
-      const values = validMembers(body, error.errors);
-      const invalid = await invalidBodyReferences(this.#store, caller, resource, id, values);
-      throw invalid.length > 0 ? new InvalidInput([...error.errors, ...invalid]) : error;
-    }
-  }
-
-  async #write(
-    caller: Caller,
-    resource: ResourceModel,
-    work: (transaction: WriteTransaction) => Promise<WriteResult>,
-  ): Promise<WriteResult> {
-    let transaction: WriteTransaction | undefined;
-    try {
-      return await retryOnCollision(resource, () =>
-        this.#store.transaction((session) => {
-          transaction = new WriteTransaction(this.#dependencies, session, caller);
-          return work(transaction);
-        }),
-      );
-    } catch (error) {
-      const attempted = transaction?.attempted ?? { values: {}, callerValues: {} };
-      throw await explainWriteError(error, this.#store, resource, caller, attempted);
-    }
-  }
-
-  async #delete(
-    caller: Caller,
-    resource: ResourceModel,
-    work: (writing: WriteTransaction) => Promise<void>,
-  ): Promise<void> {
-    try {
-      await this.#store.transaction((session) =>
-        work(new WriteTransaction(this.#dependencies, session, caller)),
-      );
-    } catch (error) {
-      throw explainDeleteError(error, resource);
-    }
   }
 }

@@ -38,14 +38,15 @@ export async function requireVisibleReferences(
  */
 export async function invalidBodyReferences(
   store: Store,
+  session: Session,
   caller: Caller,
   resource: ResourceModel,
   id: string | undefined,
   values: RowValues,
 ): Promise<InputError[]> {
-  const invalid = await invalidReferences(store, store.database, caller, resource.references, values);
+  const invalid = await invalidReferences(store, session, caller, resource.references, values);
   if (invalid.length === 0 || id === undefined) return invalid;
-  const row = await findVisible(store, store.database, caller, resource, id);
+  const row = await findVisible(store, session, caller, resource, id);
   const changed = changedReferences(resource, values, row === undefined ? {} : JSON.parse(row));
   return invalid.filter(({ field }) => Object.hasOwn(changed, field));
 }

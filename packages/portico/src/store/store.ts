@@ -1,8 +1,9 @@
 // The store runs plans and returns JSON text. It compiles each shape of a plan once and caches the statement.
 
+import { Problem } from "../errors.ts";
 import { BoundedMap } from "../lib/bounded-map.ts";
 import type { Attribute, ResourceModel } from "../model/model.ts";
-import { AnswerTooLarge } from "../query/answer-size.ts";
+import { AnswerTooLarge, maxAnswerBytes } from "../query/answer-size.ts";
 import type { StoredPage } from "../query/page.ts";
 import { conditionShape, type Read, type ReadOne } from "../query/read.ts";
 import type { Delete, Insert, RowValues, Update } from "../query/write.ts";
@@ -77,13 +78,31 @@ export class Store {
    * @throws AnswerTooLarge
    */
   async get(tenantId: string, read: ReadOne, session: Session = this.database): Promise<string | undefined> {
+    const [row] = await this.#read(this.#getOf(read), { tenantId, read }, session, isWholeRow);
+    if (row?.[0] === null) throw new AnswerTooLarge();
+    return row?.[0] as string | undefined;
+  }
+
+  /**
+   * `get` within a transaction, for a response: with the rows that the selection nests. It holds up other writes, so it
+   * must not be slow.
+   *
+   * @throws AnswerTooLarge
+   * @throws Problem `validation_error` if it may read many rows
+   */
+  async getWithin(transaction: Transaction, tenantId: string, read: ReadOne): Promise<string | undefined> {
+    const { quick, plain } = this.#getOf(read);
+    if (!quick || plain.mayScan) throw slowReadInTransaction();
+    const [row] = await transaction.query(quick, { tenantId, read, maxBytes: maxAnswerBytes });
+    if (row?.[0] === null) throw new AnswerTooLarge();
+    return row?.[0] as string | undefined;
+  }
+
+  #getOf(read: ReadOne): BoundedRead<ReadOne> {
     const { resource, selection, conditions } = read;
     // `|` occurs in a key only inside brackets, so this shape is unambiguous.
     const shape = conditions.length === 0 ? selection.key : `${selection.key}|${conditionShape(conditions)}`;
-    const statements = this.#gets.get(resource, shape, () => boundedGet(this.dialect, read));
-    const [row] = await this.#read(statements, { tenantId, read }, session, isWholeRow);
-    if (row?.[0] === null) throw new AnswerTooLarge();
-    return row?.[0] as string | undefined;
+    return this.#gets.get(resource, shape, () => boundedGet(this.dialect, read));
   }
 
   /** Reads within a transaction are not bounded: they read single rows and ids. */
@@ -165,6 +184,12 @@ export class Store {
     const [row] = await session.query(statement, deletion);
     return row?.[0] as string | undefined;
   }
+}
+
+function slowReadInTransaction(): Problem {
+  const message =
+    "The selection may read too many rows for an operation with several writes. Select fewer nested rows and no lists with conditions, or read them afterwards.";
+  return new Problem("validation_error", message, [{ field: "", issue: "max" }]);
 }
 
 function changedAttributes(resource: ResourceModel, values: RowValues): Attribute[] {

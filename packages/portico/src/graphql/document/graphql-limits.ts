@@ -22,6 +22,8 @@ export interface GraphqlLimits {
   readonly comparisons: number;
   /** Maximum number of rows in the result. */
   readonly cost: number;
+  /** Mutations of an operation. They are one transaction, during which SQLite has no other writer. */
+  readonly mutations: number;
   /** Characters of the strings in the result, if each has its maximum length. */
   readonly size: number;
   /** Characters of the names in the result, with full lists. */
@@ -39,6 +41,7 @@ export const standardLimits: GraphqlLimits = {
   nesting: 100,
   comparisons: 30_000,
   cost: 25_000,
+  mutations: 100,
   size: 250_000_000,
   names: 8 * 1024 * 1024,
 };

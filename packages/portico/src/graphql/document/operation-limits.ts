@@ -38,6 +38,7 @@ const descriptions: Readonly<Record<keyof GraphqlLimits, (value: string) => stri
   nesting: (value) => `${value} nested selection sets`,
   comparisons: (value) => `${value} pairs of fields to compare`,
   cost: (value) => `a cost of ${value}`,
+  mutations: (value) => `${value} mutations`,
   size: (value) => `a size of ${value} characters`,
   names: (value) => `${value} characters of names in its result`,
 };

@@ -16,7 +16,8 @@ import type { Api } from "../schema/schema.ts";
 import { type Failure, failureOf } from "./failure.ts";
 import { Introspection } from "./introspection.ts";
 import { type CompiledOperation, OperationCompiler } from "./operation-compiler.ts";
-import { type ExecutionOutcome, runOperation } from "./run-operation.ts";
+import type { ExecutionOutcome } from "./outcome.ts";
+import { runOperation } from "./run-operation.ts";
 
 export interface GraphqlResponse {
   readonly text: string;
@@ -99,6 +100,7 @@ export class Executor {
     const compiled = this.#compiler.compile(parsed, operation, request.variables);
     if (areFailures(compiled)) return compiled;
     requireWithin("cost", compiled.cost, limits);
+    requireWithin("mutations", compiled.mutations, limits);
     requireWithin("size", compiled.size, limits);
     requireWithin("names", compiled.names, limits);
     const missing = missingScopes(caller, compiled.scopes);
@@ -113,16 +115,12 @@ export class Executor {
     setQuotaHeaders: SetQuotaHeaders = () => {},
   ): Promise<GraphqlResponse> {
     const { engine, takeTokens, chargeResponse } = this.#dependencies;
-    const tokens = Math.floor(compiled.cost / rowsPerToken);
+    const tokens = tokensOfOperation(compiled);
     if (tokens > 0) await takeTokens(caller, tokens, setQuotaHeaders);
     const introspected = compiled.hasIntrospection
       ? await this.#introspection.textsOf(compiled.fields.map(({ field }) => field))
       : nothingIntrospected;
-    const returnedOnce: Record<string, unknown> = {};
-    const addReturnedOnce = (name: string, members: unknown): void => {
-      returnedOnce[name] = members;
-    };
-    const outcome = await runOperation(compiled, { engine, caller, addReturnedOnce, introspected });
+    const { returnedOnce, ...outcome } = await runOperation(compiled, { engine, caller, introspected });
     const tokensOfSize = tokensOf(outcome.data);
     if (tokensOfSize > 0) await chargeResponse(caller, tokensOfSize, setQuotaHeaders);
     const responseExtensions = {
@@ -137,6 +135,11 @@ export class Executor {
       cost: compiled.cost,
     };
   }
+}
+
+/** What an operation costs on top of the token of its request: its rows, and each mutation after the first. */
+function tokensOfOperation({ cost, mutations }: CompiledOperation): number {
+  return Math.floor(cost / rowsPerToken) + Math.max(mutations - 1, 0);
 }
 
 const nothingIntrospected: ReadonlyMap<CollectedField, string> = new Map();
@@ -162,7 +165,7 @@ function isOutage(failures: readonly Failure[]): boolean {
 }
 
 function responseText(
-  { data, failures }: ExecutionOutcome,
+  { data, failures }: Pick<ExecutionOutcome, "data" | "failures">,
   extensions: Readonly<Record<string, unknown>>,
 ): string {
   const errors =

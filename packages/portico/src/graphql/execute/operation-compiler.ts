@@ -8,7 +8,7 @@ import { costOf, namesOf, sizeOf } from "../document/operation-limits.ts";
 import type { ParsedDocument } from "../document/parsed-document.ts";
 import { type RequiredScope, scopesOf } from "../document/scopes.ts";
 import type { FieldRunner } from "../fields/field-mapping.ts";
-import { isIntrospection } from "../fields/meta-fields.ts";
+import { isIntrospection, isMetaField } from "../fields/meta-fields.ts";
 import type { Api } from "../schema/schema.ts";
 import { type Failure, failureOfDocument } from "./failure.ts";
 
@@ -18,6 +18,8 @@ export interface CompiledOperation {
   /** Whether some of its fields query the schema. */
   readonly hasIntrospection: boolean;
   readonly cost: number;
+  /** Number of mutations; 0 for another operation. */
+  readonly mutations: number;
   readonly size: number;
   readonly names: number;
   readonly scopes: readonly RequiredScope[];
@@ -29,6 +31,8 @@ export interface CompiledOperation {
 export interface CompiledField {
   readonly field: CollectedField;
   readonly isNonNull: boolean;
+  /** Whether it writes. */
+  readonly isMutation: boolean;
   readonly run: FieldRunner;
 }
 
@@ -93,16 +97,19 @@ function compileOperation(
   operation: OperationDefinitionNode,
   fields: readonly CollectedField[],
 ): CompiledOperation {
+  const isMutation = operation.operation === "mutation";
   return {
     operation,
     fields: fields.map((field) => ({
       field,
+      isMutation: isMutation && !isMetaField(field),
       isNonNull: field.definition.type instanceof GraphQLNonNull,
       // All fields of root types are `RootFieldMapping`s.
       run: field.mapping.compile!(field),
     })),
     hasIntrospection: fields.some(isIntrospection),
     cost: costOf(fields),
+    mutations: isMutation ? fields.filter((field) => !isMetaField(field)).length : 0,
     size: sizeOf(fields),
     names: namesOf(fields),
     scopes: scopesOf(fields),

@@ -4,6 +4,7 @@
 import type { GraphQLObjectType } from "graphql";
 import type { Caller } from "../../declare/caller.ts";
 import type { Engine } from "../../engine/engine.ts";
+import type { Writes } from "../../engine/writes.ts";
 import type { Member } from "../../query/read.ts";
 import type { SubscriptionPlan } from "../../subscriptions/plan.ts";
 import type { CollectedField } from "../document/collect-fields.ts";
@@ -45,6 +46,8 @@ export type FieldRunner = (context: RunContext) => Promise<string>;
 /** What an operation runs with. */
 export interface RunContext {
   readonly engine: Engine;
+  /** The writes of mutations: those of the engine, or of the transaction that all mutations share. */
+  readonly writes: Writes;
   readonly caller: Caller;
   /** Adds values that only the response to a write contains, such as a new API key. */
   readonly addReturnedOnce: (name: string, members: Readonly<Record<string, unknown>>) => void;

@@ -20,6 +20,11 @@ export function isIntrospection({ mapping }: CollectedField): boolean {
   return mapping === introspectionMapping;
 }
 
+/** Whether a root field is one that every schema has, and not one of the API. */
+export function isMetaField(field: CollectedField): boolean {
+  return isIntrospection(field) || field.mapping === typeNameMapping;
+}
+
 export const typeNameMapping: RootFieldMapping & RowFieldMapping = {
   ...objectMapping,
   compile: (field) => {

@@ -3,8 +3,8 @@
 
 import { GraphQLNonNull } from "graphql";
 import type { Caller } from "../../declare/caller.ts";
-import type { Engine } from "../../engine/engine.ts";
 import type { WriteResult } from "../../engine/write-result.ts";
+import type { Writes } from "../../engine/writes.ts";
 import type { ResourceModel } from "../../model/model.ts";
 import type { Selection } from "../../query/read.ts";
 import type { CollectedField } from "../document/collect-fields.ts";
@@ -23,9 +23,9 @@ export const createRow: ResourceFieldKind = ({ resource, row, attributeTypes }) 
       name: `create${row.name}`,
       type: new GraphQLNonNull(row),
       ...(input && { args: { input: { type: new GraphQLNonNull(input) } } }),
-      mapping: writeMapping(resource, (engine, caller, args) => {
+      mapping: writeMapping(resource, (writes, caller, args) => {
         const { [resource.parent?.name ?? ""]: parentId, ...body } = inputOf(args);
-        return engine.create(caller, resource, body, parentId === undefined ? undefined : String(parentId));
+        return writes.create(caller, resource, body, parentId === undefined ? undefined : String(parentId));
       }),
     },
   ];
@@ -40,8 +40,8 @@ export const updateRow: ResourceFieldKind = ({ resource, row, attributeTypes }) 
       type: new GraphQLNonNull(row),
       args: { id: { type: requiredId }, input: { type: new GraphQLNonNull(input) } },
       description: "Updates the fields of the input and leaves the others unchanged.",
-      mapping: writeMapping(resource, (engine, caller, args) =>
-        engine.update(caller, resource, String(args.id), inputOf(args)),
+      mapping: writeMapping(resource, (writes, caller, args) =>
+        writes.update(caller, resource, String(args.id), inputOf(args)),
       ),
     },
   ];
@@ -63,8 +63,8 @@ export const deleteRow: ResourceFieldKind = ({ resource, row }) => {
         scope: () => resource.scopes.write,
         compile: (field) => {
           const selection = selectionOf(field);
-          return ({ engine, caller }) =>
-            deleteAndRead(engine, caller, resource, String(field.arguments.id), selection);
+          return ({ writes, caller }) =>
+            deleteAndRead(writes, caller, resource, String(field.arguments.id), selection);
         },
       },
     },
@@ -73,7 +73,7 @@ export const deleteRow: ResourceFieldKind = ({ resource, row }) => {
 
 /** A deleted row is read before it is deleted. A row that is only marked is read afterwards. */
 async function deleteAndRead(
-  engine: Engine,
+  writes: Writes,
   caller: Caller,
   resource: ResourceModel,
   id: string,
@@ -81,11 +81,11 @@ async function deleteAndRead(
 ): Promise<string> {
   const read = { resource, selection, id, conditions: [] };
   if (resource.markOnDelete) {
-    await engine.delete(caller, resource, id);
-    return engine.getAfterWrite(caller, read);
+    await writes.delete(caller, resource, id);
+    return writes.getAfterWrite(caller, read);
   }
-  const text = await engine.getAfterWrite(caller, read);
-  await engine.delete(caller, resource, id);
+  const text = await writes.getAfterWrite(caller, read);
+  await writes.delete(caller, resource, id);
   return text;
 }
 
@@ -97,8 +97,8 @@ export const runAction: ResourceFieldKind = ({ resource, row, attributeTypes }) 
     const input = inputType && {
       input: { type: isOptionalInput(action) ? inputType : new GraphQLNonNull(inputType) },
     };
-    const run: Write = (engine, caller, args) =>
-      engine.runAction(caller, resource, String(args.id), action, inputOf(args));
+    const run: Write = (writes, caller, args) =>
+      writes.runAction(caller, resource, String(args.id), action, inputOf(args));
     return [
       {
         name,
@@ -110,7 +110,7 @@ export const runAction: ResourceFieldKind = ({ resource, row, attributeTypes }) 
     ];
   });
 
-type Write = (engine: Engine, caller: Caller, args: Arguments) => Promise<WriteResult>;
+type Write = (writes: Writes, caller: Caller, args: Arguments) => Promise<WriteResult>;
 
 /** @param isWholeRow whether the result of the write contains all fields of the row */
 function writeMapping(
@@ -123,11 +123,11 @@ function writeMapping(
     scope: () => resource.scopes.write,
     compile: (field) => {
       const selection = selectionOf(field);
-      return async ({ engine, caller, addReturnedOnce }) => {
-        const result = await write(engine, caller, field.arguments);
+      return async ({ writes, caller, addReturnedOnce }) => {
+        const result = await write(writes, caller, field.arguments);
         const { id, returnedOnce } = result;
         const own = isWholeRow ? ownText(result.row, selection) : undefined;
-        const text = own ?? (await engine.getAfterWrite(caller, { resource, selection, id, conditions: [] }));
+        const text = own ?? (await writes.getAfterWrite(caller, { resource, selection, id, conditions: [] }));
         if (Object.keys(returnedOnce).length > 0) addReturnedOnce(field.responseName, returnedOnce);
         return text;
       };

@@ -1,0 +1,200 @@
+// The writes of a caller, with authorization, validation and explained errors: each in a transaction of its own, or
+// several in one.
+
+import type { Caller } from "../declare/caller.ts";
+import { isId } from "../lib/id.ts";
+import type { ActionModel, ResourceModel } from "../model/model.ts";
+import type { Container, ReadOne } from "../query/read.ts";
+import type { Session, Transaction } from "../store/database.ts";
+import { requireScope, withPolicies } from "./authorize.ts";
+import { explainDeleteError, explainWriteError, retryOnCollision } from "./constraint.ts";
+import { containerConditions, requireContainer } from "./containers.ts";
+import { throwNotFound } from "./find-row.ts";
+import { policyConditions } from "./policy.ts";
+import { invalidBodyReferences } from "./references.ts";
+import { InvalidInput, validMembers } from "./validation/invalid-input.ts";
+import { patchedValues, replacementValues } from "./validation/row-values.ts";
+import type { Precondition, WriteDependencies } from "./write-context.ts";
+import type { WriteResult } from "./write-result.ts";
+import { WriteTransaction } from "./write-transaction.ts";
+
+/** Where a write runs. */
+export interface WriteScope {
+  /** The session that reads for a write before it starts, and after it has failed. */
+  readonly session: Session;
+  /** The transaction of all writes; undefined if each has its own. */
+  readonly transaction: Transaction | undefined;
+  /** Runs one write: if it throws, nothing of it remains. */
+  run<T>(work: (session: Transaction) => Promise<T>): Promise<T>;
+}
+
+export class Writes {
+  readonly #dependencies: WriteDependencies;
+  readonly #scope: WriteScope;
+
+  constructor(dependencies: WriteDependencies, scope: WriteScope) {
+    this.#dependencies = dependencies;
+    this.#scope = scope;
+  }
+
+  /**
+   * Adds a row.
+   * @param parentId for a resource with a parent
+   */
+  async create(
+    caller: Caller,
+    resource: ResourceModel,
+    body: unknown,
+    parentId?: string,
+  ): Promise<WriteResult> {
+    requireScope(caller, resource.scopes.write);
+    const input = await this.#validated(caller, resource, undefined, body, () =>
+      this.#dependencies.validator.validateWhole(resource, "create", body),
+    );
+    return this.#write(caller, resource, (writing) => writing.insert(resource, input, parentId));
+  }
+
+  /** Replaces the fields of a row. Fields that the body omits get their defaults. */
+  async replace(
+    caller: Caller,
+    resource: ResourceModel,
+    id: string,
+    body: unknown,
+    precondition?: Precondition,
+  ): Promise<WriteResult> {
+    requireScope(caller, resource.scopes.write);
+    const input = await this.#validated(caller, resource, id, body, () =>
+      this.#dependencies.validator.validateWhole(resource, "replace", body),
+    );
+    return this.#write(caller, resource, (writing) =>
+      writing.update(resource, id, (_, now) => replacementValues(resource, input, caller, now), precondition),
+    );
+  }
+
+  /** Updates the fields that the body names. */
+  async update(
+    caller: Caller,
+    resource: ResourceModel,
+    id: string,
+    body: unknown,
+    precondition?: Precondition,
+  ): Promise<WriteResult> {
+    requireScope(caller, resource.scopes.write);
+    const input = await this.#validated(caller, resource, id, body, () =>
+      this.#dependencies.validator.validate(resource, "update", body),
+    );
+    return this.#write(caller, resource, (writing) =>
+      writing.update(
+        resource,
+        id,
+        (current) =>
+          this.#dependencies.validator.validateMerged(resource, patchedValues(resource, input, current)),
+        precondition,
+      ),
+    );
+  }
+
+  /** Deletes a row and its dependents, or marks them as deleted. */
+  async delete(
+    caller: Caller,
+    resource: ResourceModel,
+    id: string,
+    precondition?: Precondition,
+  ): Promise<void> {
+    requireScope(caller, resource.scopes.write);
+    await this.#delete(caller, resource, (writing) => writing.delete(resource, id, precondition));
+  }
+
+  /** Deletes all rows of a nested collection. */
+  async deleteAll(caller: Caller, resource: ResourceModel, container: Container): Promise<void> {
+    requireScope(caller, resource.scopes.write);
+    await requireContainer(this.#dependencies.store, caller, container, this.#scope.session);
+    const conditions = [...containerConditions(container), ...policyConditions(caller, resource)];
+    await this.#delete(caller, resource, (writing) => writing.deleteAll(resource, conditions));
+  }
+
+  /** Runs an action on a row. The result is a row, too. */
+  async runAction(
+    caller: Caller,
+    resource: ResourceModel,
+    id: string,
+    action: ActionModel,
+    body: unknown,
+  ): Promise<WriteResult> {
+    requireScope(caller, resource.scopes.write);
+    const input = this.#dependencies.validator.validateAction(action, body);
+    return this.#write(caller, resource, (writing) => writing.runAction(resource, id, action, input));
+  }
+
+  /**
+   * The row after a write of the same caller, who needs no scope to read it.
+   * @throws Problem `not_found`; in a transaction `validation_error` for a selection that may read many rows
+   */
+  async getAfterWrite(caller: Caller, read: ReadOne): Promise<string> {
+    const { store } = this.#dependencies;
+    const { transaction } = this.#scope;
+    const allowed = withPolicies(caller, read);
+    if (!isId(read.id)) throwNotFound(read.resource);
+    const text = transaction
+      ? await store.getWithin(transaction, caller.tenantId, allowed)
+      : await store.get(caller.tenantId, allowed);
+    return text ?? throwNotFound(read.resource);
+  }
+
+  /**
+   * Validates a body. If it has errors, references that do not exist are reported with them; otherwise the write
+   * detects them.
+   * @param id the row that is updated
+   * @throws InvalidInput
+   */
+  async #validated<T>(
+    caller: Caller,
+    resource: ResourceModel,
+    id: string | undefined,
+    body: unknown,
+    validate: () => T,
+  ): Promise<T> {
+    try {
+      return validate();
+    } catch (error) {
+      if (!(error instanceof InvalidInput)) throw error;
+      const { store } = this.#dependencies;
+      const { session } = this.#scope;
+      const values = validMembers(body, error.errors);
+      const invalid = await invalidBodyReferences(store, session, caller, resource, id, values);
+      throw invalid.length > 0 ? new InvalidInput([...error.errors, ...invalid]) : error;
+    }
+  }
+
+  async #write(
+    caller: Caller,
+    resource: ResourceModel,
+    work: (transaction: WriteTransaction) => Promise<WriteResult>,
+  ): Promise<WriteResult> {
+    let transaction: WriteTransaction | undefined;
+    try {
+      return await retryOnCollision(resource, () =>
+        this.#scope.run((session) => {
+          transaction = new WriteTransaction(this.#dependencies, session, caller);
+          return work(transaction);
+        }),
+      );
+    } catch (error) {
+      const attempted = transaction?.attempted ?? { values: {}, callerValues: {} };
+      const { store } = this.#dependencies;
+      throw await explainWriteError(error, store, this.#scope.session, resource, caller, attempted);
+    }
+  }
+
+  async #delete(
+    caller: Caller,
+    resource: ResourceModel,
+    work: (writing: WriteTransaction) => Promise<void>,
+  ): Promise<void> {
+    try {
+      await this.#scope.run((session) => work(new WriteTransaction(this.#dependencies, session, caller)));
+    } catch (error) {
+      throw explainDeleteError(error, resource);
+    }
+  }
+}
