@@ -1,6 +1,6 @@
-// Every value of every request has a type and a bound: whatever stands in a member, a parameter or a header of any
-// route, the answer is no 500, a refusal has the one error shape, and the server goes on. The routes, members and
-// parameters are those of the model, so that none is forgotten.
+// // Every value of every request has a type and a bound: for any value in a member, a parameter or a header of any
+// route, the response is not a 500, a refusal has the one error shape, and the server keeps running. The routes,
+// members and parameters come from the model, so that none is forgotten.
 
 import assert from "node:assert/strict";
 import { Agent, request as httpRequest, type OutgoingHttpHeaders } from "node:http";
@@ -28,7 +28,7 @@ interface Received {
 }
 
 const atOnce = 8;
-/** Requests of a test; 0 sends every combination, which takes three minutes for each database. */
+/** Requests per test; 0 sends every combination, which takes three minutes for each database. */
 const most = randomRuns(2_000, 500, "PORTICO_TEST_VALUES");
 
 /** The service, and a project with fields of all other kinds. */
@@ -41,14 +41,14 @@ for (const [project, cwd] of Object.entries(projects))
   onEachDatabase(`any value anywhere in the ${project}`, (database) => testValues(database, cwd));
 
 function testValues(database: DatabaseName, cwd: string): void {
-  // Every header is believed.
+  // // The server trusts every forwarding header.
   const server = serve(database, {
     cwd,
     env: { PORTICO_TRUSTED_PROXIES: "127.0.0.0/8", PORTICO_CORS_ORIGINS: "https://a.example.com" },
   });
   const agent = new Agent({ keepAlive: true, maxSockets: atOnce });
   let model: Model;
-  /** An id of a row of each resource, and one that is none. */
+  /** An existing id of each resource, and one id that does not exist. */
   const ids = new Map<string, string>();
 
   before(async () => {
@@ -74,7 +74,7 @@ function testValues(database: DatabaseName, cwd: string): void {
     return above ? pathsOf(above.segment, `/${ids.get(above.name)}/${segment}`) : pathsOf(segment, "");
   }
 
-  /** Every path of the model, with whether it is read. */
+  /** Every path of the model, and whether it is read. */
   function readPaths(): string[] {
     return servedResources().flatMap((resource) => {
       const item = pathsOf(resource.segment, `/${ids.get(resource.name)}`);
@@ -112,7 +112,7 @@ function testValues(database: DatabaseName, cwd: string): void {
           response.on("error", reject);
         },
       );
-      // A WebSocket that opens, as one may where all its headers are right.
+      // // A WebSocket opens if all its headers are valid, which is allowed.
       sent.on("upgrade", (_response, socket) => {
         socket.destroy();
         resolve({ status: 101, type: "", text: "" });
@@ -121,7 +121,7 @@ function testValues(database: DatabaseName, cwd: string): void {
     });
   }
 
-  /** Sends all of them, some at a time, and holds each answer to the rules. */
+  /** Sends all requests, some in parallel, and checks each response against the rules. */
   async function sendAll(requests: readonly Sent[]): Promise<void> {
     const queue = some(requests).values();
     await Promise.all(
@@ -142,13 +142,13 @@ function testValues(database: DatabaseName, cwd: string): void {
     if (status < 400 || text === "" || !type.startsWith("application/json")) return;
     const { error, errors } = JSON.parse(text);
     const code = typeof error === "object" ? error.code : errors?.[0]?.extensions.code;
-    // What OAuth's paths answer has the shape of RFC 6749.
+    // // Error responses of the OAuth paths have the shape of RFC 6749.
     if (typeof error === "string") return;
     assert.ok(code in catalogue, `${requestText}: ${text}`);
     if (error) assert.equal(catalogue[code as keyof typeof catalogue][0], status, `${requestText}: ${text}`);
   }
 
-  test("any value of any member of any body", async () => {
+  test("any value of any member of any body has a valid response", async () => {
     const requests: Sent[] = [];
     for (const resource of servedResources()) {
       const item = pathsOf(resource.segment, `/${resource.name}_00000000000000000000000000`);
@@ -170,7 +170,7 @@ function testValues(database: DatabaseName, cwd: string): void {
     await sendAll(requests);
   });
 
-  test("any value of any parameter of any query", async () => {
+  test("any value of any query parameter has a valid response", async () => {
     const requests: Sent[] = [];
     for (const resource of servedResources()) {
       const names = [
@@ -192,7 +192,7 @@ function testValues(database: DatabaseName, cwd: string): void {
     await sendAll(requests);
   });
 
-  test("any value of any part of a path", async () => {
+  test("any value of any part of a path has a valid response", async () => {
     const paths = [...readPaths(), "/v1/grants/x", "/v1/api-keys/x/usage", "/graphql/files/x"];
     const requests = paths.flatMap((path) => {
       const parts = path.split("/");
@@ -208,7 +208,7 @@ function testValues(database: DatabaseName, cwd: string): void {
         ),
       );
     });
-    // Those of real rows would be removed.
+    // // Deletes of existing rows would remove them.
     const real = new Set(ids.values());
     await sendAll(
       requests.filter(
@@ -217,10 +217,10 @@ function testValues(database: DatabaseName, cwd: string): void {
     );
   });
 
-  // The rest is the same in any project.
+  // // The remaining paths are the same in any project.
   if (cwd !== projectFolder) return;
 
-  test("any value of any header, once and twice", async () => {
+  test("any value of any header, sent once or twice, has a valid response", async () => {
     const query = JSON.stringify({ query: "{ __typename }" });
     const kinds: readonly Sent[] = [
       { method: "GET", target: "/v1/posts?limit=1" },
@@ -240,9 +240,9 @@ function testValues(database: DatabaseName, cwd: string): void {
     const requests = kinds.flatMap((kind) =>
       headerNames.flatMap((name) =>
         headerTexts.flatMap((value) => {
-          // What Node sends as it is; other characters no header can have.
+          // // Values that Node sends unchanged; headers cannot contain other characters.
           const sent = Buffer.from(value, "latin1").toString("latin1");
-          // Two hosts are another suite's.
+          // // Another suite tests two Host headers.
           const values = name === "host" ? [sent || "a"] : [sent, [sent, "b"]];
           return values.map((each) => ({ ...kind, headers: { ...kind.headers, [name]: each } }));
         }),
@@ -251,7 +251,7 @@ function testValues(database: DatabaseName, cwd: string): void {
     await sendAll(requests.filter(({ headers }) => isSendable(headers)));
   });
 
-  test("any value of any member of a GraphQL request, in a body and in a query", async () => {
+  test("any value of any member of a GraphQL request, in a body or in a query, has a valid response", async () => {
     const requests: Sent[] = [];
     const members = ["query", "operationName", "variables", "extensions", "unknown", "__proto__"];
     const inner = ["persistedQuery", "cost", "lastEventId", "unknown"];
@@ -292,13 +292,13 @@ function testValues(database: DatabaseName, cwd: string): void {
   });
 }
 
-/** What Node's client sends: it refuses control characters itself. */
+/** Values that Node's client can send: it rejects control characters itself. */
 function isSendable(headers: OutgoingHttpHeaders | undefined): boolean {
   const values = Object.values(headers ?? {}).flat();
   return values.every((value) => !/(?!\t)\p{Cc}/u.test(String(value)));
 }
 
-/** All of them, or where there are too many for a test run, as many of them at random. */
+/** All of them, or a random sample if there are too many for a test run. */
 function some(requests: readonly Sent[]): readonly Sent[] {
   if (most === 0 || requests.length <= most) return requests;
   const step = requests.length / most;

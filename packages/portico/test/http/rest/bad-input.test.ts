@@ -1,4 +1,4 @@
-// Bad input: each gets the one error shape with the right status, never a 500, and nothing is changed.
+// // Invalid input: each gets the one error shape with the right status, never a 500, and changes nothing.
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -29,14 +29,14 @@ const bodies: readonly Omit<Scenario, "path">[] = [
     ["a body with a byte order mark", '\ufeff{"title": "Hello"}'],
   ].map(([what, body]) => ({ fact: `${what} is malformed`, body, ...malformed })),
   ...["null", "[]", '"text"', "1", "true"].map((body) => ({
-    fact: `a body that is ${body} is no object`,
+    fact: `a body that is ${body} is not an object`,
     body,
     status: 422,
     code: "validation_error" as const,
     details: [{ field: "", issue: "type" as const }],
   })),
   ...[{ value: 1 }, { value: null }, { value: [] }, { value: {} }, { value: true }].map(({ value }) => ({
-    fact: `a title that is ${JSON.stringify(value)} is of the wrong type`,
+    fact: `a title that is ${JSON.stringify(value)} has the wrong type`,
     body: { title: value },
     status: 422,
     details: [{ field: "title", issue: "type" as const }],
@@ -62,25 +62,25 @@ const bodies: readonly Omit<Scenario, "path">[] = [
     }),
   ),
   ...["id", "createdAt", "updatedAt"].map((name) => ({
-    fact: `${name} is the server's to set`,
+    fact: `${name} can only be set by the server`,
     body: { title: "x", [name]: "2026-01-01T00:00:00.000Z" },
     status: 422,
     details: [{ field: name, issue: "read_only" as const }],
   })),
   {
-    fact: "the tenant is no field of any row",
+    fact: "the tenant is not a field of any row",
     body: { title: "x", tenantId: "tenant_x" },
     status: 422,
     details: [{ field: "tenantId", issue: "unknown" }],
   },
   {
-    fact: "the name of a column is no name of a field",
+    fact: "the name of a column is not the name of a field",
     body: { title: "x", author_id: "x" },
     status: 422,
     details: [{ field: "author_id", issue: "unknown" }],
   },
   {
-    fact: "all faults of a body are told at once",
+    fact: "all errors of a body are reported at once",
     body: { title: "", body: 1, status: "lost", extra: 1, id: "x" },
     status: 422,
     details: [
@@ -91,19 +91,19 @@ const bodies: readonly Omit<Scenario, "path">[] = [
       { field: "id", issue: "read_only" },
     ],
   },
-  { fact: "a body that is 33 levels deep is malformed", body: nested(33), ...malformed, message: /32/ },
+  { fact: "a body 33 levels deep is malformed", body: nested(33), ...malformed, message: /32/ },
   {
-    fact: "a body that is 32 levels deep is judged by its fields",
+    fact: "a body 32 levels deep is validated by its fields",
     body: nested(32),
     status: 422,
     details: [{ field: "", issue: "type" }],
   },
   {
-    fact: "a member that is 33 levels deep is malformed, also where it is unknown",
+    fact: "a member 33 levels deep is malformed, even if it is unknown",
     body: `{"title": "x", "extra": ${nested(32)}}`,
     ...malformed,
   },
-  { fact: "a body of nothing but brackets is malformed", body: nested(400_000), ...malformed },
+  { fact: "a body that consists of brackets only is malformed", body: nested(400_000), ...malformed },
 ];
 
 const targets: readonly Scenario[] = [
@@ -132,7 +132,7 @@ const targets: readonly Scenario[] = [
     ...malformed,
   })),
   ...["authorId=%00", "status=%00"].map((query) => ({
-    fact: `no row has the value of ${query}`,
+    fact: `no row can have the value of ${query}`,
     path: `/posts?${query}`,
     status: 422,
     code: "validation_error" as const,
@@ -152,26 +152,26 @@ const targets: readonly Scenario[] = [
     status: 422,
     details: [{ field: "", issue: "unknown" }],
   },
-  { fact: "empty parts of a query say nothing", path: "/posts?&&limit=1&", status: 200 },
-  { fact: "an empty query says nothing", path: "/posts?", status: 200 },
+  { fact: "empty parts of a query are ignored", path: "/posts?&&limit=1&", status: 200 },
+  { fact: "an empty query is ignored", path: "/posts?", status: 200 },
   {
     fact: "more than 100 parameters are malformed",
     path: `/posts?${"limit=1&".repeat(200)}limit=1`,
     ...malformed,
   },
   {
-    fact: "the longest parameter name is cut in the answer",
+    fact: "the longest parameter name is shortened in the response",
     path: `/posts?${"x".repeat(5_000)}=1`,
     status: 422,
     details: [{ field: "x".repeat(100), issue: "unknown" }],
   },
   {
-    fact: "a field named a thousand times is one field",
+    fact: "a field named a thousand times is returned once",
     path: `/posts?limit=1&fields=${"title,".repeat(1_000)}title`,
     status: 200,
   },
   {
-    fact: "references that lead in circles end",
+    fact: "references in a circle end",
     path: `/posts?fields=${"author.".repeat(50)}name`,
     status: 422,
     code: "validation_error",
@@ -194,10 +194,10 @@ onEachDatabase("bad input", (database) => {
   scenarios(server, targets);
 
   for (const method of ["PUT", "PATCH"]) {
-    test(`${method} refuses what POST refuses, and leaves the row`, async () => {
+    test(`${method} refuses what POST refuses, and leaves the row unchanged`, async () => {
       const row = JSON.parse(before).data[0];
       for (const { body, status, details } of bodies) {
-        // A change may leave everything out, so it is not told what is missing; there is nothing missing here.
+        // // A PATCH may omit any field, so it reports no missing ones; nothing is missing here.
         const answer = await server.request(`/posts/${row.id}`, { method, body });
         expectAnswer(answer, { status, ...(details && { details }) });
       }
@@ -241,7 +241,7 @@ onEachDatabase("bad input", (database) => {
     expectAnswer(await raw(head("GET /posts HTTP/1.1", ...many)), { status: 431, code: "headers_too_large" });
   });
 
-  test("what is not HTTP is malformed", async () => {
+  test("bytes that are not HTTP are malformed", async () => {
     for (const bytes of [
       "hello\r\n\r\n",
       "GET\r\n\r\n",
@@ -258,7 +258,7 @@ onEachDatabase("bad input", (database) => {
     }
   });
 
-  test("two lengths, or a length beside chunks, are malformed: that is how requests are smuggled", async () => {
+  test("two Content-Length headers, or Content-Length with chunks, are malformed, which prevents request smuggling", async () => {
     for (const lengths of [
       ["Content-Length: 2", "Content-Length: 3"],
       ["Content-Length: 2", "Transfer-Encoding: chunked"],
@@ -274,12 +274,12 @@ onEachDatabase("bad input", (database) => {
     expectAnswer(await raw("GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n"), malformed);
   });
 
-  test("an expectation that is not known is passed over", async () => {
+  test("an unknown expectation is ignored", async () => {
     const answer = await raw(head("GET /posts HTTP/1.1", "Expect: a-miracle"));
     expectAnswer(answer, { status: 200 });
   });
 
-  test("a caller who expects 100-continue is told to go on", async () => {
+  test("a caller who expects 100-continue receives it", async () => {
     const body = '{"title":"Continued"}';
     const start = head(
       "POST /posts HTTP/1.1",
@@ -293,7 +293,7 @@ onEachDatabase("bad input", (database) => {
     await server.request(`/posts/${id}`, { method: "DELETE" });
   });
 
-  test("after all of it, the posts are those of before", async () => {
+  test("after all of it, the posts are unchanged", async () => {
     assert.equal(await everything(), before);
   });
 

@@ -1,4 +1,4 @@
-// What looks at a text costs a bounded time: patterns and formats run on texts within their bounds only.
+// // Validating a text takes a bounded time: patterns and formats run only on texts within their length limits.
 
 import assert from "node:assert/strict";
 import { resolve } from "node:path";
@@ -15,29 +15,49 @@ onOneDatabase("patterns and formats", (database) => {
 
   const refused: readonly (readonly [fact: string, body: object, detail: Detail])[] = [
     [
-      "a text beyond its max is not held against its pattern",
+      "a text longer than its max is not matched against its pattern",
       { code: long(100_000) },
       { field: "code", issue: "max" },
     ],
-    ["one character beyond is beyond", { code: "a".repeat(21) }, { field: "code", issue: "max" }],
-    ["a text within is held against it", { code: long(15) }, { field: "code", issue: "format" }],
+    ["one character more than max is refused", { code: "a".repeat(21) }, { field: "code", issue: "max" }],
     [
-      "characters count, not the places that they take",
+      "a text within its max is matched against its pattern",
+      { code: long(15) },
+      { field: "code", issue: "format" },
+    ],
+    [
+      "a length counts characters, not UTF-16 code units",
       { code: "\u{1F600}".repeat(20) },
       { field: "code", issue: "format" },
     ],
     [
-      "a text beyond its max is not held against its format",
+      "a text longer than its max is not checked against its format",
       { short: `${"a".repeat(900_000)}@example.com` },
       { field: "short", issue: "max" },
     ],
     ["a pattern without max has one of 2,000", { free: "x".repeat(2_001) }, { field: "free", issue: "max" }],
-    ["so has an email", { mail: `${"a".repeat(900_000)}@b.c` }, { field: "mail", issue: "max" }],
-    ["so has a URI", { link: `https://a/${"%20".repeat(300_000)}` }, { field: "link", issue: "max" }],
-    ["so has a text inside JSON", { tags: ["ok", "b".repeat(2_001)] }, { field: "tags.1", issue: "max" }],
-    ["and it matches within", { tags: ["ok", "B"] }, { field: "tags.1", issue: "format" }],
     [
-      "items of a list are compared by what they hold",
+      "an email without max has a limit too",
+      { mail: `${"a".repeat(900_000)}@b.c` },
+      { field: "mail", issue: "max" },
+    ],
+    [
+      "a URI without max has a limit too",
+      { link: `https://a/${"%20".repeat(300_000)}` },
+      { field: "link", issue: "max" },
+    ],
+    [
+      "a text inside JSON has a limit of 2,000 too",
+      { tags: ["ok", "b".repeat(2_001)] },
+      { field: "tags.1", issue: "max" },
+    ],
+    [
+      "a text inside JSON within its limit is matched against its pattern",
+      { tags: ["ok", "B"] },
+      { field: "tags.1", issue: "format" },
+    ],
+    [
+      "items of a list are compared by value",
       {
         tags: [
           { a: 1, b: [2] },
@@ -54,7 +74,7 @@ onOneDatabase("patterns and formats", (database) => {
     });
   }
 
-  test("texts within their bounds are taken", async () => {
+  test("texts within their limits are accepted", async () => {
     const body = {
       code: "a".repeat(20),
       free: "\u{1F600}".repeat(2_000),
@@ -71,7 +91,7 @@ onOneDatabase("patterns and formats", (database) => {
     assert.equal((await server.request("/signs", { body: { tags } })).status, 201);
   });
 
-  test("a name that is longer than a thousand characters is malformed", { timeout: 20_000 }, async () => {
+  test("a member name longer than a thousand characters is malformed", { timeout: 20_000 }, async () => {
     for (const body of [
       { named: { [long(1_000)]: "x" } },
       { named: { [long(100_000)]: "x" } },
@@ -80,7 +100,7 @@ onOneDatabase("patterns and formats", (database) => {
       expectAnswer(await server.request("/signs", { body }), { status: 400, code: "malformed_request" });
   });
 
-  test("GraphQL holds to the same", { timeout: 20_000 }, async () => {
+  test("the same limits apply to GraphQL", { timeout: 20_000 }, async () => {
     const query = "mutation ($input: CreateSignInput!) { createSign(input: $input) { id } }";
     const variables = { input: { code: long(100_000) } };
     const { body } = await server.request("/graphql", { body: { query, variables } });

@@ -1,4 +1,4 @@
-// A collection as a plain list: what filters, sorts, search and pages must answer, worked out without a database.
+// // A collection as a plain list: computes the expected result of filters, sorts, search and pages without a database.
 
 import { searchWords } from "../../../src/query/search-terms.ts";
 
@@ -18,11 +18,11 @@ export interface ListQuery {
   readonly isDescending: boolean;
   readonly filters: readonly Filter[];
   readonly q: string;
-  /** The fields that `q` looks into. */
+  /** The fields that `q` searches. */
   readonly searched: readonly string[];
 }
 
-/** The rows that a query asks for, in its order. */
+/** The rows that match a query, in its order. */
 export function listed(rows: readonly Row[], query: ListQuery): Row[] {
   const sign = query.isDescending ? -1 : 1;
   return rows
@@ -31,7 +31,7 @@ export function listed(rows: readonly Row[], query: ListQuery): Row[] {
     .sort((a, b) => sign * (compare(a[query.sort]!, b[query.sort]!) || compare(a.id, b.id)));
 }
 
-/** Null is smallest, text goes by its bytes in UTF-8, false comes before true. */
+/** Null is smallest, text is ordered by its bytes in UTF-8, false comes before true. */
 function compare(a: Value, b: Value): number {
   if (a === b) return 0;
   if (a === null || b === null) return a === null ? -1 : 1;
@@ -58,7 +58,7 @@ export interface ModelPage {
   readonly hasMore: boolean;
 }
 
-/** The page after the row `at` or, backward, before it; without such a row, from the beginning or the end. */
+/** The page after the row `at` or, backward, before it; without such a row, the first or the last page. */
 export function adjacentPage(
   list: readonly Row[],
   { at, isBackward, limit }: { at: Row | undefined; isBackward: boolean; limit: number },

@@ -1,4 +1,4 @@
-// What every collection answers: envelope, limit, sort, filters, fields, search.
+// // What every collection returns: envelope, limit, sort, filters, fields, search.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -10,7 +10,7 @@ const statuses = ["draft", "published", "archived"] as const;
 onEachDatabase("collections", (database) => {
   let ada = "";
   let mary = "";
-  // 105 posts of Mary, numbered; every third of each status. The posts of Ada are the sample's.
+  // // 105 posts by Mary, numbered, a third in each status. The seeded posts are by Ada.
   const server = serve(database, {
     prepare: async (at) => {
       ada = (await at.request("/users")).body.data[0].id;
@@ -35,7 +35,7 @@ onEachDatabase("collections", (database) => {
   const numbers = async (query: string) =>
     (await rows(`authorId=${mary}&${query}`)).map(({ title }) => Number(title.slice(-3)));
 
-  test("the envelope has the data and the pagination, and nothing else", async () => {
+  test("the envelope has only data and pagination", async () => {
     const { body } = await server.request("/posts");
     assert.deepEqual(Object.keys(body), ["data", "pagination"]);
     assert.deepEqual(Object.keys(body.pagination), ["nextCursor", "hasMore", "prevCursor"]);
@@ -43,7 +43,7 @@ onEachDatabase("collections", (database) => {
     assert.match(body.pagination.nextCursor, /^[\w-]+$/);
   });
 
-  test("a list that fits on one page says so", async () => {
+  test("a list that fits on one page has no next page", async () => {
     const { body, headers } = await server.request(`/posts?authorId=${ada}`);
     assert.equal(body.data.length, 3);
     assert.equal(body.pagination.nextCursor, null);
@@ -51,7 +51,7 @@ onEachDatabase("collections", (database) => {
     assert.equal(headers.get("link"), null);
   });
 
-  test("a page that is filled exactly by the last rows has no next page", async () => {
+  test("a page that the last rows fill exactly has no next page", async () => {
     const { body } = await server.request(`/posts?authorId=${ada}&limit=3`);
     assert.equal(body.data.length, 3);
     assert.deepEqual([body.pagination.hasMore, body.pagination.nextCursor], [false, null]);
@@ -76,7 +76,7 @@ onEachDatabase("collections", (database) => {
     ["limit=", 20],
     ["limit=%2010", 20],
   ] as const) {
-    test(`a page has ${length} rows where the query is '${limit}'`, async () => {
+    test(`a page has ${length} rows if the query is '${limit}'`, async () => {
       assert.equal((await rows(limit)).length, length);
     });
   }
@@ -85,21 +85,21 @@ onEachDatabase("collections", (database) => {
     assert.deepEqual(await numbers("limit=3"), [104, 103, 102]);
   });
 
-  test("a list is sorted by the fields that are declared for it, in both directions", async () => {
+  test("a list can be sorted by the declared fields, in both directions", async () => {
     assert.deepEqual(await numbers("sort=title&limit=3"), [0, 1, 2]);
     assert.deepEqual(await numbers("sort=-title&limit=3"), [104, 103, 102]);
     assert.deepEqual(await numbers("sort=createdAt&limit=3"), [0, 1, 2]);
     assert.deepEqual(await numbers("sort=-createdAt&limit=3"), [104, 103, 102]);
   });
 
-  test("a row that was changed last comes first by updatedAt", async () => {
+  test("the row that was updated last comes first by updatedAt", async () => {
     const [oldest] = await rows(`authorId=${mary}&sort=createdAt&limit=1`);
     await server.request(`/posts/${oldest!.id}`, { method: "PATCH", body: { body: "touched" } });
     const [first] = await rows("sort=-updatedAt&limit=1");
     assert.equal(first!.id, oldest!.id);
   });
 
-  test("texts are sorted by their characters' code points", async () => {
+  test("texts are sorted by code point", async () => {
     const mixed = ["b", "a", "B", "_", "é", "z", "\u{1f680}", "\uffee"];
     const author = (await server.create("/users", { name: "Sorter", email: "sorter@example.com" })).id;
     for (const title of mixed) await server.create("/posts", { title, authorId: author });
@@ -107,29 +107,29 @@ onEachDatabase("collections", (database) => {
     assert.deepEqual(titles, ["B", "_", "a", "b", "z", "é", "\uffee", "\u{1f680}"]);
   });
 
-  test("a filter keeps the rows that have the value", async () => {
+  test("a filter returns the rows with the value", async () => {
     const matches = await rows("status=published&limit=100");
     assert.ok(matches.length >= 35);
     assert.ok(matches.every(({ status }) => status === "published"));
   });
 
-  test("a repeated filter means any of its values, in one order", async () => {
+  test("a repeated filter matches any of its values, in one order", async () => {
     assert.deepEqual(await numbers("status=draft&status=archived&limit=5&sort=title"), [0, 2, 3, 5, 6]);
     assert.deepEqual(await numbers("status=draft&status=draft&limit=2&sort=title"), [0, 3]);
   });
 
-  test("several filters all hold", async () => {
+  test("several filters must all match", async () => {
     const matches = await rows(`status=published&status=draft&authorId=${ada}`);
     assert.equal(matches.length, 3);
     assert.deepEqual(await rows(`status=archived&authorId=${ada}`), []);
   });
 
-  test("a filter takes more values than there are rows on a page", async () => {
+  test("a filter accepts more values than a page has rows", async () => {
     const others = Array.from({ length: 49 }, (_, number) => `authorId=nobody${number}`).join("&");
     assert.equal((await rows(`${others}&authorId=${ada}`)).length, 3);
   });
 
-  test("the page of a collection under its version is the same page", async () => {
+  test("a collection returns the same page under its version prefix", async () => {
     const [plain, versioned] = [
       await server.request("/posts?limit=5"),
       await server.request("/v1/posts?limit=5"),
@@ -137,19 +137,19 @@ onEachDatabase("collections", (database) => {
     assert.equal(versioned.text, plain.text);
   });
 
-  test("fields are those that are asked for, in the order of the declaration, and the id", async () => {
+  test("the requested fields are returned in the order of the declaration, with the id", async () => {
     const [row] = await rows("fields=status,title&limit=1");
     assert.deepEqual(Object.keys(row!), ["id", "title", "status"]);
     const [only] = await rows("fields=id&limit=1");
     assert.deepEqual(Object.keys(only!), ["id"]);
   });
 
-  test("fields may be given with spaces and twice", async () => {
+  test("fields may be listed with spaces and twice", async () => {
     const [row] = await rows("fields=title,%20status,title&limit=1");
     assert.deepEqual(Object.keys(row!), ["id", "title", "status"]);
   });
 
-  test("a dot leads to the fields of the row that is referred to", async () => {
+  test("a dot selects fields of the referenced row", async () => {
     const { body } = await server.request(
       `/posts?authorId=${ada}&fields=title,author.name,author.email&limit=1`,
     );
@@ -161,7 +161,7 @@ onEachDatabase("collections", (database) => {
     assert.deepEqual(Object.keys(author), ["id", "name", "email"]);
   });
 
-  test("pages go on where they ended although the fields leave out what they are sorted by", async () => {
+  test("pages continue where they ended even if the selection omits the sort field", async () => {
     const path = `/posts?authorId=${mary}&sort=title&fields=id&limit=40`;
     const ids: string[] = [];
     for (let cursor = ""; ; ) {
@@ -174,7 +174,7 @@ onEachDatabase("collections", (database) => {
     assert.equal(ids.length, 105);
   });
 
-  test("fields of another resource need its scope", async () => {
+  test("fields of another resource require its scope", async () => {
     const { key } = await server.command("key", "create", "--name", "Posts", "--scopes", "posts:read");
     expectAnswer(await server.request("/posts?fields=title", { key }), { status: 200 });
     expectAnswer(await server.request("/posts?fields=author.name", { key }), {
@@ -194,25 +194,29 @@ onEachDatabase("collections", (database) => {
       message: /^Unknown query parameter `stauts`\.$/,
     },
     {
-      fact: "a field without a filter is no parameter",
+      fact: "a field without a filter is not a parameter",
       path: "/posts?title=x",
       ...fault("title", "unknown"),
     },
     {
-      fact: "a field that is not declared for sorting is refused",
+      fact: "sorting by a field that is not declared for it is refused",
       path: "/posts?sort=body",
       ...fault("sort", "choice"),
       message: /createdAt, updatedAt, title/,
     },
-    { fact: "a sort by nothing is refused", path: "/posts?sort=", ...fault("sort", "choice") },
+    { fact: "an empty sort is refused", path: "/posts?sort=", ...fault("sort", "choice") },
     {
-      fact: "a sort by several fields is refused",
+      fact: "sorting by several fields is refused",
       path: "/posts?sort=title,createdAt",
       ...fault("sort", "choice"),
     },
-    { fact: "a sort by two minus signs is refused", path: "/posts?sort=--title", ...fault("sort", "choice") },
     {
-      fact: "a sort by what every object has is refused",
+      fact: "a sort with two minus signs is refused",
+      path: "/posts?sort=--title",
+      ...fault("sort", "choice"),
+    },
+    {
+      fact: "sorting by a property that every object inherits is refused",
       path: "/posts?sort=constructor",
       ...fault("sort", "choice"),
     },
@@ -224,7 +228,7 @@ onEachDatabase("collections", (database) => {
     { fact: "two limits are refused", path: "/posts?limit=1&limit=2", ...fault("limit", "duplicate") },
     { fact: "two searches are refused", path: "/posts?q=a&q=b", ...fault("q", "duplicate") },
     {
-      fact: "a direction that is none is refused",
+      fact: "an unknown direction is refused",
       path: "/posts?direction=up",
       ...fault("direction", "choice"),
     },
@@ -234,7 +238,7 @@ onEachDatabase("collections", (database) => {
       ...fault("status", "choice"),
     },
     {
-      fact: "more values than 50 for one filter are refused",
+      fact: "more than 50 values for one filter are refused",
       path: `/posts?${Array.from({ length: 51 }, (_, number) => `authorId=u${number}`).join("&")}`,
       ...fault("authorId", "max"),
     },
@@ -251,18 +255,18 @@ onEachDatabase("collections", (database) => {
       message: /author\.nope/,
     },
     {
-      fact: "a field that is no reference has no fields",
+      fact: "a field that is not a reference has no fields",
       path: "/posts?fields=title.length",
       ...fault("fields", "unknown"),
     },
     {
-      fact: "a reference has to be told which fields",
+      fact: "a reference needs a selection of fields",
       path: "/posts?fields=author",
       ...fault("fields", "unknown"),
     },
-    { fact: "no fields at all are refused", path: "/posts?fields=", ...fault("fields", "unknown") },
+    { fact: "an empty selection is refused", path: "/posts?fields=", ...fault("fields", "unknown") },
     {
-      fact: "all faults of a query are told at once",
+      fact: "all errors of a query are reported at once",
       path: "/posts?sort=nope&fields=nope&x=1",
       status: 422,
       details: [

@@ -1,4 +1,4 @@
-// Comments over HTTP: a collection nested under its post, single comments beside it.
+// // Comments over HTTP: a collection nested under its post, and single comments by id.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -14,7 +14,7 @@ onEachDatabase("comments", (database) => {
   const comment = (postId: string, body = "First!") => server.create(`/posts/${postId}/comments`, { body });
   const bodies = (answer: { body: { data: { body: string }[] } }) => answer.body.data.map(({ body }) => body);
 
-  test("a comment that is created under a post can be read where Location says", async () => {
+  test("a comment that is created under a post can be read at its Location", async () => {
     const { id: postId } = await post();
     const created = await server.request(`/posts/${postId}/comments`, { body: { body: "First!" } });
     expectAnswer(created, { status: 201, headers: { location: `/comments/${created.body.id}` } });
@@ -49,7 +49,7 @@ onEachDatabase("comments", (database) => {
     }
   });
 
-  test("a comment that is removed is gone from the list of its post", async () => {
+  test("a deleted comment is removed from the list of its post", async () => {
     const { id: postId } = await post();
     const { id } = await comment(postId);
     expectAnswer(await server.request(`/comments/${id}`, { method: "DELETE" }), { status: 204 });
@@ -57,7 +57,7 @@ onEachDatabase("comments", (database) => {
     assert.deepEqual(bodies(await server.request(`/posts/${postId}/comments`)), []);
   });
 
-  test("a post that is removed takes its comments along, and no others", async () => {
+  test("deleting a post deletes its comments and no others", async () => {
     const [removed, remaining] = [await post(), await post()];
     const [lost, safe] = [await comment(removed.id), await comment(remaining.id)];
     expectAnswer(await server.request(`/posts/${removed.id}`, { method: "DELETE" }), { status: 204 });
@@ -77,7 +77,7 @@ onEachDatabase("comments", (database) => {
     assert.deepEqual(bodies(await by(`${mine.authorId}&authorId=${mary.id}`)), ["hers", "mine"]);
   });
 
-  test("a comment can show fields of its post and of its author", async () => {
+  test("a comment can include fields of its post and of its author", async () => {
     const { id: postId } = await post();
     const { id } = await comment(postId);
     const { body } = await server.request(`/comments/${id}?fields=body,post.title,author.name`);
@@ -89,23 +89,23 @@ onEachDatabase("comments", (database) => {
   const missing = { status: 404, code: "not_found" } as const;
   scenarios(server, [
     {
-      fact: "the comments of a post that is not there are 404",
+      fact: "the comments of a post that does not exist are 404",
       path: `/posts/${noSuchPost}/comments`,
       ...missing,
     },
-    { fact: "the comments of what is no id are 404", path: "/posts/1/comments", ...missing },
+    { fact: "the comments of an invalid id are 404", path: "/posts/1/comments", ...missing },
     {
-      fact: "a comment cannot be created under a post that is not there",
+      fact: "a comment cannot be created under a post that does not exist",
       path: `/posts/${noSuchPost}/comments`,
       body: { body: "lost" },
       ...missing,
     },
     {
-      fact: "a filter does not hide that the post is not there",
+      fact: "a filter does not hide that the post does not exist",
       path: `/posts/${noSuchPost}/comments?authorId=nobody`,
       ...missing,
     },
-    { fact: "a comment that is not there is 404", path: `/comments/${noSuchComment}`, ...missing },
+    { fact: "a comment that does not exist is 404", path: `/comments/${noSuchComment}`, ...missing },
     { fact: "there is no list of all comments", path: "/comments", ...missing },
     {
       fact: "a comment cannot be moved to another post",

@@ -24,7 +24,7 @@ onEachDatabase("conditional requests", (database) => {
     });
   const failed = { status: 412, code: "precondition_failed" } as const;
 
-  test("a single row has a strong entity tag, the same on every way to it", async () => {
+  test("a single row has a strong entity tag, the same for every way to read it", async () => {
     const { path, tag } = await createPost();
     assert.match(tag, /^"[\w-]+"$/);
     for (const way of [path, `/v1${path}`]) {
@@ -33,12 +33,12 @@ onEachDatabase("conditional requests", (database) => {
     }
   });
 
-  test("another selection of fields is another representation, with a tag of its own", async () => {
+  test("another selection of fields is another representation, with its own tag", async () => {
     const { path, tag } = await createPost();
     assert.notEqual((await server.request(`${path}?fields=title`)).headers.get("etag"), tag);
   });
 
-  test("a change changes the tag, and its answer tells the new one", async () => {
+  test("a write changes the tag, and its response has the new one", async () => {
     const { path, tag } = await createPost();
     for (const method of ["PATCH", "PUT"]) {
       const changed = await server.request(path, { method, body: { title: method } });
@@ -48,7 +48,7 @@ onEachDatabase("conditional requests", (database) => {
   });
 
   for (const method of ["GET", "HEAD"]) {
-    test(`${method} of another representation than the one asked for is 412`, async () => {
+    test(`${method} is 412 if If-Match names another representation than the requested one`, async () => {
       const { path, tag } = await createPost();
       for (const value of [tag, "*", `"other", ${tag}`])
         expectAnswer(await conditional(path, method, "if-match", value), { status: 200 });
@@ -58,7 +58,7 @@ onEachDatabase("conditional requests", (database) => {
       }
     });
 
-    test(`${method} of what the caller has already is 304 without a body`, async () => {
+    test(`${method} is 304 without a body if the caller has the current representation`, async () => {
       const { path, tag } = await createPost();
       for (const value of [tag, `W/${tag}`, "*", `"other", ${tag}`, `"other",W/${tag}`]) {
         const answer = await conditional(path, method, "if-none-match", value);
@@ -67,7 +67,7 @@ onEachDatabase("conditional requests", (database) => {
       }
     });
 
-    test(`${method} of what the caller does not have is 200`, async () => {
+    test(`${method} is 200 if the caller does not have the current representation`, async () => {
       const { path, tag } = await createPost();
       for (const value of ['"other"', tag.replaceAll('"', ""), `${tag.slice(0, -1)}x"`, ""]) {
         expectAnswer(await conditional(path, method, "if-none-match", value), { status: 200 });
@@ -75,7 +75,7 @@ onEachDatabase("conditional requests", (database) => {
     });
   }
 
-  test("304 is over when the row has changed", async () => {
+  test("304 is no longer sent once the row has changed", async () => {
     const { path, tag } = await createPost();
     await server.request(path, { method: "PATCH", body: { title: "Changed" } });
     expectAnswer(await conditional(path, "GET", "if-none-match", tag), { status: 200 });
@@ -84,14 +84,14 @@ onEachDatabase("conditional requests", (database) => {
   for (const method of ["PUT", "PATCH", "DELETE"]) {
     const done = { status: method === "DELETE" ? 204 : 200 };
 
-    test(`${method} happens while the tag is the row's`, async () => {
+    test(`${method} succeeds if the tag is current`, async () => {
       for (const value of [(tag: string) => tag, () => "*", (tag: string) => `"other" , ${tag}`]) {
         const { path, tag } = await createPost();
         expectAnswer(await conditional(path, method, "if-match", value(tag)), done);
       }
     });
 
-    test(`${method} is 412 and changes nothing when the tag is another's`, async () => {
+    test(`${method} is 412 and changes nothing if the tag is another one`, async () => {
       const { path, tag, row } = await createPost();
       for (const value of ['"other"', `W/${tag}`, tag.replaceAll('"', ""), ""]) {
         const refused = await conditional(path, method, "if-match", value);
@@ -100,19 +100,19 @@ onEachDatabase("conditional requests", (database) => {
       assert.deepEqual((await server.request(path)).body, row);
     });
 
-    test(`${method} with If-None-Match: * is 412, because the row is there`, async () => {
+    test(`${method} with If-None-Match: * is 412, because the row exists`, async () => {
       const { path, row } = await createPost();
       expectAnswer(await conditional(path, method, "if-none-match", "*"), failed);
       assert.deepEqual((await server.request(path)).body, row);
     });
 
-    test(`${method} of a row that is not there is 404, whatever the tag`, async () => {
+    test(`${method} of a row that does not exist is 404, whatever the tag`, async () => {
       const answer = await conditional("/posts/post_00000000000000000000000000", method, "if-match", '"x"');
       expectAnswer(answer, { status: 404, code: "not_found" });
     });
   }
 
-  test("of two changes made from the same reading, the second is refused", async () => {
+  test("of two writes based on the same read, the second is refused", async () => {
     const { path, tag } = await createPost();
     const answers = await Promise.all(
       [1, 2, 3, 4, 5].map((number) =>
@@ -128,7 +128,7 @@ onEachDatabase("conditional requests", (database) => {
     assert.deepEqual((await server.request(path)).body, winner.body);
   });
 
-  test("changes made at once without a tag all happen, each on top of the one before", async () => {
+  test("concurrent writes without a tag all succeed, each on top of the one before", async () => {
     const { path } = await createPost();
     const changes = [{ title: "T" }, { body: "B" }, { status: "archived" }];
     await Promise.all(changes.map((body) => server.request(path, { method: "PATCH", body })));

@@ -1,4 +1,5 @@
-// CORS (Fetch, section 3.2): which pages of other origins may call the API and the authorization server from a browser.
+// // CORS (Fetch, section 3.2): pages of which other origins may call the API and the authorization server from a
+// browser.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -30,7 +31,7 @@ const preflightHeaders = (method: string, headers = "authorization"): Record<str
   "access-control-request-headers": headers,
 });
 
-/** What CORS says in an answer; `Vary` aside. */
+/** The CORS headers of a response, without `Vary`. */
 function corsHeadersOf({ headers }: Pick<Answer, "headers">): string[] {
   return [...headers.keys()].filter((name) => name.startsWith("access-control-"));
 }
@@ -46,7 +47,7 @@ onOneDatabase("cors", (database) => {
     ...more,
   });
 
-  test("a page of an origin that is set reads the answer and the headers that it needs", async () => {
+  test("a page of an allowed origin can read the response and the headers it needs", async () => {
     for (const origin of [page, otherPage]) {
       const answer = await server.request("/posts?limit=1", { headers: from(origin) });
       assert.equal(answer.status, 200);
@@ -63,7 +64,7 @@ onOneDatabase("cors", (database) => {
     }
   });
 
-  test("it reads refusals too, from whichever stage they come", async () => {
+  test("it can also read errors from every stage", async () => {
     const refusals: readonly (readonly [number, Parameters<typeof server.request>])[] = [
       [401, ["/posts", { key: null }]],
       [401, ["/posts", { key: "sk_test_nobody" }]],
@@ -81,7 +82,7 @@ onOneDatabase("cors", (database) => {
     }
   });
 
-  test("a page of another origin, however alike, is told nothing", async () => {
+  test("a page of another origin, however similar, gets no CORS headers", async () => {
     for (const origin of [
       "https://evil.example",
       `${page}.evil.example`,
@@ -102,7 +103,7 @@ onOneDatabase("cors", (database) => {
     }
   });
 
-  test("a browser's question is answered without a credential, with the methods of the path", async () => {
+  test("a preflight request is answered without credentials, with the methods of the path", async () => {
     const methods = {
       "/posts": "GET, HEAD, POST",
       "/v1/posts/some-post": "GET, HEAD, PUT, PATCH, DELETE",
@@ -124,21 +125,21 @@ onOneDatabase("cors", (database) => {
     }
   });
 
-  test("an OPTIONS that asks for no method is answered as before", async () => {
+  test("an OPTIONS request that asks for no method is not a preflight", async () => {
     const answer = await server.request("/posts", { method: "OPTIONS", headers: from(page) });
     assert.equal(answer.status, 204);
     assert.equal(answer.headers.get("access-control-allow-methods"), null);
     assert.ok(answer.headers.get("allow"));
   });
 
-  test("a question about a path that is not there is 404", async () => {
+  test("a preflight for a path that does not exist is 404", async () => {
     const headers = from(page, preflightHeaders("GET"));
     const answer = await server.request("/nothing", { method: "OPTIONS", headers });
     assert.equal(answer.status, 404);
     assert.equal(answer.headers.get("access-control-allow-methods"), null);
   });
 
-  test("a request without Origin is told nothing", async () => {
+  test("a request without Origin gets no CORS headers", async () => {
     for (const path of ["/posts", "/graphql", "/nothing"]) {
       const answer = await server.request(path);
       assert.deepEqual(corsHeadersOf(answer), [], path);
@@ -146,7 +147,7 @@ onOneDatabase("cors", (database) => {
     }
   });
 
-  test("GraphQL's answers and streams of events are readable, and vary with Accept as well", async () => {
+  test("GraphQL responses and event streams are readable, and also vary with Accept", async () => {
     const body = { query: "{ posts(first: 1) { edges { node { id } } } }" };
     const answer = await server.request("/graphql", { headers: from(page), body });
     assert.equal(answer.status, 200, answer.text);
@@ -165,7 +166,7 @@ onOneDatabase("cors", (database) => {
     assert.match(await response.text(), /event: complete/);
   });
 
-  test("the setting opens neither the pages of the authorization server nor its endpoints", async () => {
+  test("the setting opens neither the pages nor the endpoints of the authorization server", async () => {
     for (const path of ["/oauth/sessions", "/oauth/interaction/x", "/oauth/authorize"]) {
       const headers = from(page, preflightHeaders("GET"));
       const answer = await server.request(path, { method: "OPTIONS", key: null, headers });
@@ -176,7 +177,7 @@ onOneDatabase("cors", (database) => {
     }
   });
 
-  test("the page of a public client reaches all that it needs of the authorization server", async () => {
+  test("the page of a public client can call every endpoint of the authorization server that it needs", async () => {
     const user = await makeUser(server, "grace@example.com");
     const scope = "openid email offline_access posts:read";
     const client = await makePublicClient(server, scope.replaceAll(" ", ","));
@@ -215,7 +216,7 @@ onOneDatabase("cors", (database) => {
     await send("/oauth/revoke", form({ token: tokens.refresh_token, client_id: client.clientId }));
   });
 
-  test("pages of other origins, and of clients with a secret, are refused there", async () => {
+  test("pages of other origins, and of clients with a secret, cannot call them", async () => {
     const user = await makeUser(server, "mary@example.com");
     const scope = "openid email posts:read";
     const client = await makePublicClient(server, scope.replaceAll(" ", ","));
@@ -243,7 +244,7 @@ onOneDatabase("cors", (database) => {
     await send("/oauth/revoke", revoke, application);
   });
 
-  test("without the setting nobody is told anything, and with * everybody is", async () => {
+  test("without the setting no origin is allowed, and with * every origin is", async () => {
     const started = async (
       environment: Environment,
       look: (server: Portico) => Promise<void>,

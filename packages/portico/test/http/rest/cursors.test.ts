@@ -1,4 +1,4 @@
-// Cursors: forward and back, bound to the list that they were made for.
+// // Cursors: forward and backward, bound to the list they were created for.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -38,7 +38,7 @@ onEachDatabase("cursors", (database) => {
     return body.pagination.nextCursor;
   };
 
-  test("a cursor is base64url and tells the sort values of the last row", async () => {
+  test("a cursor is base64url and contains the sort values of the last row", async () => {
     const { body } = await server.request("/posts?limit=2");
     const { id, createdAt } = body.data[1];
     const payload = JSON.parse(Buffer.from(body.pagination.nextCursor, "base64url").toString());
@@ -47,7 +47,7 @@ onEachDatabase("cursors", (database) => {
     assert.equal(typeof payload.createdAt, "string");
   });
 
-  test("following nextCursor leads through every row once, to a page that says that it is the last", async () => {
+  test("following nextCursor returns every row once, and the last page says that it is the last", async () => {
     const first = await list("limit=3");
     const second = await list(`limit=3&cursor=${first.pagination.nextCursor}`);
     const third = await list(`limit=3&cursor=${second.pagination.nextCursor}`);
@@ -59,7 +59,7 @@ onEachDatabase("cursors", (database) => {
     assert.equal(third.pagination.nextCursor, null);
   });
 
-  test("going backward from prevCursor shows the page before, in the same order", async () => {
+  test("going backward from prevCursor returns the page before, in the same order", async () => {
     const first = await list("limit=3");
     const second = await list(`limit=3&cursor=${first.pagination.nextCursor}`);
     const back = await list(`limit=3&direction=backward&cursor=${second.pagination.prevCursor}`);
@@ -69,14 +69,14 @@ onEachDatabase("cursors", (database) => {
     assert.deepEqual(again.numbers, second.numbers);
   });
 
-  test("a cursor serves both directions", async () => {
+  test("a cursor works in both directions", async () => {
     const { pagination } = await list("limit=3");
     assert.deepEqual((await list(`limit=2&cursor=${pagination.nextCursor}`)).numbers, [4, 3]);
     const back = await list(`limit=2&direction=backward&cursor=${pagination.nextCursor}`);
     assert.deepEqual(back.numbers, [7, 6]);
   });
 
-  test("going backward without a cursor shows the last page", async () => {
+  test("going backward without a cursor returns the last page", async () => {
     const last = await list("limit=3&direction=backward");
     assert.deepEqual(last.numbers, [3, 2, 1]);
     assert.deepEqual([last.pagination.hasMore, last.pagination.nextCursor], [true, null]);
@@ -84,22 +84,22 @@ onEachDatabase("cursors", (database) => {
     assert.deepEqual(before.numbers, [6, 5, 4]);
   });
 
-  test("direction=forward is what happens without it", async () => {
+  test("direction=forward is the default", async () => {
     assert.deepEqual(await list("limit=3&direction=forward"), await list("limit=3"));
   });
 
-  test("the limit may change from page to page", async () => {
+  test("the limit may differ from page to page", async () => {
     const first = await list("limit=2");
     assert.deepEqual((await list(`limit=4&cursor=${first.pagination.nextCursor}`)).numbers, [5, 4, 3, 2]);
   });
 
-  test("the fields may change from page to page", async () => {
+  test("the fields may differ from page to page", async () => {
     const first = await list("limit=2");
     const path = `/posts?authorId=${author}&limit=2&fields=id&cursor=${first.pagination.nextCursor}`;
     expectAnswer(await server.request(path), { status: 200 });
   });
 
-  test("Link leads forward and back without a parameter more", async () => {
+  test("Link leads forward and back without extra parameters", async () => {
     const follow = async (link: string, relation: string) => {
       const target = new RegExp(`<([^>]+)>; rel="${relation}"`).exec(link)?.[1];
       assert.ok(target, link);
@@ -121,7 +121,7 @@ onEachDatabase("cursors", (database) => {
     assert.equal(forth.text, second.text);
   });
 
-  test("a row that was inserted meanwhile moves no other", async () => {
+  test("a row that was inserted in between moves no other row", async () => {
     const first = await list("limit=3&sort=-title");
     const { id } = await server.create("/posts", { title: "Post 9", authorId: author });
     const second = await list(`limit=3&sort=-title&cursor=${first.pagination.nextCursor}`);
@@ -129,14 +129,14 @@ onEachDatabase("cursors", (database) => {
     assert.deepEqual(second.numbers, [4, 3, 2]);
   });
 
-  test("a cursor outlives the row that it was made of", async () => {
+  test("a cursor stays valid after its row is deleted", async () => {
     const { id } = await server.create("/posts", { title: "Post 8", authorId: author });
     const { pagination } = await list("limit=1");
     await server.request(`/posts/${id}`, { method: "DELETE" });
     assert.deepEqual((await list(`limit=1&cursor=${pagination.nextCursor}`)).numbers, [7]);
   });
 
-  test("rows with the same sort value are told apart by their ids", async () => {
+  test("rows with the same sort value are ordered by their ids", async () => {
     const same = (await server.create("/users", { name: "Same", email: "same@example.com" })).id;
     for (let number = 0; number < 5; number += 1)
       await server.create("/posts", { title: "Same", authorId: same });
@@ -151,7 +151,7 @@ onEachDatabase("cursors", (database) => {
     assert.deepEqual(ids, [...new Set(ids)].sort());
   });
 
-  test("the order of filters and of their values makes no other list", async () => {
+  test("the order of filters and of their values does not make another list", async () => {
     const cursor = await nextCursor(`/posts?status=draft&status=published&authorId=${author}&limit=1`);
     const turned = `/posts?authorId=${author}&status=published&status=draft&limit=1&cursor=${cursor}`;
     expectAnswer(await server.request(turned), { status: 200 });
@@ -165,7 +165,7 @@ onEachDatabase("cursors", (database) => {
     const changed = Buffer.from(JSON.stringify(change(payload))).toString("base64url");
     return `/posts?limit=2&cursor=${changed}`;
   };
-  /** With another text in whatever member is neither the sort value nor the id. */
+  /** Changes the member of a cursor that is neither the sort value nor the id. */
   const signed = (signature: string) =>
     altered(({ id, createdAt, ...rest }) => {
       assert.equal(Object.keys(rest).length, 1);
@@ -174,12 +174,12 @@ onEachDatabase("cursors", (database) => {
   scenarios(server, [
     { fact: "a cursor of one sort is refused on another", path: posted("sort=title"), ...refused },
     {
-      fact: "a cursor of one direction of sorting is refused on the other",
+      fact: "a cursor of one sort direction is refused on the other",
       path: posted("sort=createdAt"),
       ...refused,
     },
     {
-      fact: "a cursor of one sort is refused on another of the same kind",
+      fact: "a cursor of one sort is refused on another of the same type",
       path: posted("sort=-updatedAt"),
       ...refused,
     },
@@ -190,7 +190,7 @@ onEachDatabase("cursors", (database) => {
       ...refused,
     },
     {
-      fact: "a cursor of one value of a filter is refused on another",
+      fact: "a cursor of one filter value is refused on another",
       path: async () => `/posts?status=published&cursor=${await nextCursor("/posts?status=draft&limit=1")}`,
       ...refused,
     },
@@ -212,22 +212,22 @@ onEachDatabase("cursors", (database) => {
       ...refused,
     },
     { fact: "an empty cursor is refused", path: "/posts?cursor=", ...refused },
-    { fact: "a cursor that is no base64url is refused", path: "/posts?cursor=%21%21", ...refused },
-    { fact: "a cursor that holds no JSON is refused", path: "/posts?cursor=abcd", ...refused },
-    { fact: "a cursor that holds null is refused", path: altered(() => null), ...refused },
-    { fact: "a cursor that holds a list is refused", path: altered(() => []), ...refused },
+    { fact: "a cursor that is not base64url is refused", path: "/posts?cursor=%21%21", ...refused },
+    { fact: "a cursor that is not JSON is refused", path: "/posts?cursor=abcd", ...refused },
+    { fact: "a cursor that contains null is refused", path: altered(() => null), ...refused },
+    { fact: "a cursor that contains a list is refused", path: altered(() => []), ...refused },
     {
       fact: "a cursor with another id is refused",
       path: altered((payload) => ({ ...payload, id: postId })),
       ...refused,
     },
     {
-      fact: "a cursor with another moment is refused",
+      fact: "a cursor with another timestamp is refused",
       path: altered((payload) => ({ ...payload, createdAt: "2026-01-01T00:00:00.000Z" })),
       ...refused,
     },
     {
-      fact: "a cursor whose moment is a number is refused",
+      fact: "a cursor whose timestamp is a number is refused",
       path: altered((payload) => ({ ...payload, createdAt: 1 })),
       ...refused,
     },
@@ -247,17 +247,17 @@ onEachDatabase("cursors", (database) => {
       ...refused,
     },
     {
-      fact: "a cursor with a signature of the right length is refused where it is wrong",
+      fact: "a cursor with a wrong signature of the right length is refused",
       path: signed("A".repeat(22)),
       ...refused,
     },
     {
-      fact: "a cursor whose signature is of other characters is refused",
+      fact: "a cursor with other characters in its signature is refused",
       path: signed("\u{1f680}".repeat(11)),
       ...refused,
     },
     {
-      fact: "a cursor longer than any is refused",
+      fact: "a cursor longer than the maximum is refused",
       path: `/posts?cursor=${"A".repeat(8_000)}`,
       ...refused,
     },
@@ -274,30 +274,30 @@ onEachDatabase("cursors", (database) => {
     expectAnswer(await server.request(`/posts?limit=1&cursor=${cursor}`, { key: other.key }), refused);
   });
 
-  test("a cursor that was cut anywhere is refused", async () => {
+  test("a truncated cursor is refused, wherever it is cut", async () => {
     const cursor = await nextCursor("/posts?limit=1");
     for (let length = 1; length < cursor.length; length += 9) {
       expectAnswer(await server.request(`/posts?limit=1&cursor=${cursor.slice(0, length)}`), refused);
     }
   });
 
-  test("a cursor of which one character was altered is refused", async () => {
+  test("a cursor with one altered character is refused", async () => {
     const cursor = await nextCursor("/posts?limit=1");
     const original = Buffer.from(cursor, "base64url");
     for (let index = 0; index < cursor.length; index += 7) {
       const letter = cursor[index] === "A" ? "B" : "A";
       const changed = cursor.slice(0, index) + letter + cursor.slice(index + 1);
-      // The unused bits of a last character are no part of what the cursor says.
+      // // The unused bits of the last character carry no data.
       if (Buffer.from(changed, "base64url").equals(original)) continue;
       expectAnswer(await server.request(`/posts?limit=1&cursor=${changed}`), refused);
     }
   });
 });
 
-onEachDatabase("cursors under a secret that is replaced", (database) => {
+onEachDatabase("cursors after a change of the secret", (database) => {
   const [older, newer] = ["o".repeat(32), "n".repeat(32)];
 
-  test("a cursor holds while its secret is one of the two, and no longer", async () => {
+  test("a cursor is valid as long as its secret is one of the two", async () => {
     const workspace = await makeWorkspace(database);
     try {
       let key = "";
@@ -319,7 +319,7 @@ onEachDatabase("cursors under a secret that is replaced", (database) => {
       const rotated = await withSecret(`${newer},${older}`, page(cursor));
       expectAnswer(rotated, { status: 200 });
       const renewed = rotated.body.pagination.nextCursor;
-      // What the rotated server signs is signed with the newer of its two secrets.
+      // // The rotated server signs with the newer of its two secrets.
       expectAnswer(await withSecret(newer, page(renewed)), { status: 200 });
       expectAnswer(await withSecret(newer, page(cursor)), { status: 400, code: "invalid_cursor" });
     } finally {

@@ -1,4 +1,4 @@
-// States, fields given once, JSON with a schema and checks of one's own, over HTTP.
+// // Computed statuses, immutable fields, JSON with a schema and validate functions, over HTTP.
 
 import assert from "node:assert/strict";
 import { resolve } from "node:path";
@@ -11,12 +11,12 @@ const cwd = resolve(import.meta.dirname, "../../fixtures/club");
 const inSeconds = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString();
 type Issue = "type" | "min" | "max" | "choice" | "required" | "unknown" | "read_only" | "duplicate";
 
-onEachDatabase("a declaration that behaves", (database) => {
+onEachDatabase("declared behaviour", (database) => {
   const server = serve(database, { cwd });
-  describe("states", () => states(server));
-  describe("fields given once", () => fixedFields(server));
+  describe("computed statuses", () => states(server));
+  describe("immutable fields", () => fixedFields(server));
   describe("JSON with a schema", () => schemas(server));
-  describe("checks", () => checks(server));
+  describe("validate functions", () => checks(server));
 });
 
 const pass = (server: TestServer, body: object = {}) => server.create("/passes", { holder: "Ada", ...body });
@@ -28,7 +28,7 @@ const refused = (...details: [field: string, issue: Issue][]) =>
 function states(server: TestServer): void {
   const stateOf = async (body: object): Promise<string> => (await pass(server, body)).status;
 
-  test("a state is that of the first rule whose moment has come, and the last one where none has", async () => {
+  test("a status is that of the first rule whose time has come, or else the last one", async () => {
     const [past, soon, later] = [inSeconds(-60), inSeconds(600), inSeconds(7_200)];
     for (const [times, state] of [
       [{}, "waiting"],
@@ -45,7 +45,7 @@ function states(server: TestServer): void {
     assert.equal((await server.request(`/passes/${id}`)).body.status, "cancelled");
   });
 
-  test("a state changes by itself, and filters follow it", async () => {
+  test("a status changes over time, and filters follow it", async () => {
     const { id } = await pass(server, { holder: "Timed", startsAt: inSeconds(1) });
     const countByStatus = async (status: string) =>
       (await server.request(`/passes?holder=Timed&status=${status}`)).body.data.length;
@@ -55,7 +55,7 @@ function states(server: TestServer): void {
     assert.equal((await server.request(`/passes/${id}?fields=status`)).body.status, "running");
   });
 
-  test("several states, and a state with another filter of several values, page through all rows once", async () => {
+  test("several statuses, and a status with another filter of several values, page through all rows once", async () => {
     const clubs = [
       await server.create("/clubs", { name: "A" }),
       await server.create("/clubs", { name: "B" }),
@@ -78,7 +78,7 @@ function states(server: TestServer): void {
     }
   });
 
-  test("a state is read only, filtered by its words, and sorted by never", async () => {
+  test("a status is read-only, filtered by its values, and never a sort field", async () => {
     expectAnswer(
       await server.request("/passes", { body: { holder: "x", status: "running" } }),
       refused(["status", "read_only"]),
@@ -89,7 +89,7 @@ function states(server: TestServer): void {
 }
 
 function fixedFields(server: TestServer): void {
-  test("what is given once is given in POST and is read_only in PATCH and PUT", async () => {
+  test("an immutable field is accepted in POST and read_only in PATCH and PUT", async () => {
     const { id, tier, sponsorId } = await pass(server, { tier: "year" });
     assert.equal(tier, "year");
     for (const method of ["PATCH", "PUT"]) {
@@ -101,14 +101,14 @@ function fixedFields(server: TestServer): void {
     }
   });
 
-  test("PUT leaves it as it is, where its default is constant, the caller or worked out", async () => {
+  test("PUT leaves an immutable field unchanged, whether its default is constant, the caller or computed", async () => {
     const user = await server.create("/users", { name: "Grace", email: "grace@example.com" });
     const { id } = await pass(server, { holder: "Grace", tier: "year", sponsorId: user.id });
     const { body } = await server.request(`/passes/${id}`, { method: "PUT", body: { holder: "Mary" } });
     assert.partialDeepStrictEqual(body, { holder: "Mary", tier: "year", slug: "grace", sponsorId: user.id });
   });
 
-  test("PUT by a credential without user does not ask for a user that cannot be given", async () => {
+  test("PUT with a key without a user does not require a user that cannot be set", async () => {
     const run = (...words: string[]) => runCommand(server.workspace, words, { cwd });
     const { tenant } = await run("tenant", "create", "--name", "Nobody");
     const scopes = "passes:read,passes:write,users:write";
@@ -124,7 +124,7 @@ function fixedFields(server: TestServer): void {
 function schemas(server: TestServer): void {
   const withMeta = (meta: unknown) => server.request("/passes", { body: { holder: "x", meta } });
 
-  test("every fault inside is told, by its path", async () => {
+  test("every error inside JSON is reported with its path", async () => {
     const meta = { colour: "blue", size: 0, marks: ["a", 1, "c"], inner: { deep: 1, more: 1 }, extra: 1 };
     expectAnswer(await server.request("/passes", { body: { holder: "", meta, tags: ["a", "a"] } }), {
       ...refused(
@@ -145,7 +145,7 @@ function schemas(server: TestServer): void {
     expectAnswer(await withMeta(null), { status: 201, body: { meta: null } });
   });
 
-  test("PATCH merges first and then holds the whole against the schema", async () => {
+  test("PATCH merges first and then validates the whole against the schema", async () => {
     const { id } = await pass(server, { meta: { colour: "red", size: 3, inner: { deep: true } } });
     const merged = await patch(server, id, { meta: { size: null, marks: ["a"] } });
     assert.deepEqual(merged.body.meta, { colour: "red", inner: { deep: true }, marks: ["a"] });
@@ -160,7 +160,7 @@ function schemas(server: TestServer): void {
     assert.deepEqual((await patch(server, id, { meta: { colour: "green" } })).body.meta, { colour: "green" });
   });
 
-  test("PATCH tells faults of a merged member together with all others", async () => {
+  test("PATCH reports errors of a merged member together with all others", async () => {
     const { id } = await pass(server, { meta: { colour: "red" } });
     expectAnswer(
       await patch(server, id, { holder: "", meta: { size: 0, extra: null, marks: 7 }, nothing: 1, tags: 5 }),
@@ -175,7 +175,7 @@ function schemas(server: TestServer): void {
     );
   });
 
-  test("a list is replaced, and held against its schema as it is", async () => {
+  test("a list is replaced, and validated against its schema as it is", async () => {
     const { id } = await pass(server, { tags: ["a", "b"] });
     assert.deepEqual((await patch(server, id, { tags: ["c"] })).body.tags, ["c"]);
     expectAnswer(await patch(server, id, { tags: ["c", "c"] }), refused(["tags", "duplicate"]));
@@ -186,7 +186,7 @@ function schemas(server: TestServer): void {
 function checks(server: TestServer): void {
   const turned = { startsAt: "2027-02-01T00:00:00Z", endsAt: "2027-01-01T00:00:00Z" };
 
-  test("what a check finds is told together with what the schema finds", async () => {
+  test("errors of validate are reported together with those of the schema", async () => {
     expectAnswer(
       await server.request("/passes", { body: { holder: "", tier: "month", ...turned } }),
       refused(["holder", "min"], ["tier", "choice"], ["endsAt", "min"]),
@@ -197,7 +197,7 @@ function checks(server: TestServer): void {
     );
   });
 
-  test("a check does not see what has a fault already", async () => {
+  test("validate does not receive values that are already invalid", async () => {
     expectAnswer(
       await server.request("/passes", { body: { holder: "x", startsAt: 7, endsAt: turned.endsAt } }),
       refused(["startsAt", "type"]),
@@ -205,7 +205,7 @@ function checks(server: TestServer): void {
     expectAnswer(await server.request("/passes", { body: "7" }), refused(["", "type"]));
   });
 
-  test("a check knows what is done", async () => {
+  test("validate receives the operation", async () => {
     const { id } = await pass(server);
     expectAnswer(await patch(server, id, { holder: "nobody" }), { status: 200 });
     const replaced = await server.request(`/passes/${id}`, {

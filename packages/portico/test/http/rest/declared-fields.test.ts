@@ -1,4 +1,4 @@
-// Declared fields over HTTP: every kind of field, its bounds, defaults and filters.
+// // Declared fields over HTTP: every kind of field, its limits, defaults and filters.
 
 import assert from "node:assert/strict";
 import { resolve } from "node:path";
@@ -17,7 +17,7 @@ onEachDatabase("fields of every kind", (database) => {
     return body.data.map(({ name }: { name: string }) => name).join("");
   };
 
-  test("what is left out has its default, and what is internal is not shown", async () => {
+  test("an omitted field has its default, and an internal one is not returned", async () => {
     const { id, createdAt, updatedAt, seenAt, ...rest } = await tool({});
     assert.match(id, /^tool_/);
     assert.equal(seenAt, createdAt);
@@ -43,7 +43,7 @@ onEachDatabase("fields of every kind", (database) => {
     });
   });
 
-  test("fields that are called as what every object has are fields like any other", async () => {
+  test("fields named like properties that every object inherits are ordinary fields", async () => {
     const shown = ({ body }: Answer) => {
       const { id: _id, createdAt: _createdAt, updatedAt: _updatedAt, ...rest } = body;
       return rest;
@@ -66,7 +66,7 @@ onEachDatabase("fields of every kind", (database) => {
     assert.deepEqual(shown(await server.request(path, { method: "PUT", body: {} })), bare);
   });
 
-  test("values come back as they were sent", async () => {
+  test("values are returned as they were sent", async () => {
     const values = {
       weight: 0.1,
       count: Number.MAX_SAFE_INTEGER,
@@ -83,21 +83,21 @@ onEachDatabase("fields of every kind", (database) => {
     await server.request(`/tools/${id}`, { method: "DELETE" });
   });
 
-  test("numbers stay what they are", async () => {
+  test("numbers keep their value", async () => {
     for (const weight of [0, 1, 1e-7, 123.456, 999.9999999999999, 5e-324]) {
       const { id } = await tool({ weight });
       assert.equal((await server.request(`/tools/${id}`)).body.weight, weight);
     }
   });
 
-  test("a moment is kept in UTC to the millisecond, whatever its zone", async () => {
+  test("a timestamp is stored in UTC with milliseconds, whatever its time zone", async () => {
     assert.equal(
       (await tool({ boughtAt: "2026-11-21T10:30:00.5+01:00" })).boughtAt,
       "2026-11-21T09:30:00.500Z",
     );
   });
 
-  test("a member called __proto__ in JSON is a member", async () => {
+  test("a member called __proto__ in JSON is an ordinary member", async () => {
     const created = await server.request("/tools", {
       body: '{"name": "Tool", "meta": {"__proto__": {"polluted": 1}, "constructor": 2}}',
     });
@@ -106,7 +106,7 @@ onEachDatabase("fields of every kind", (database) => {
     assert.equal(({} as Record<string, unknown>)["polluted"], undefined);
   });
 
-  test("PATCH merges JSON fields: null removes a member, a list replaces", async () => {
+  test("PATCH merges JSON fields: null removes a member, a list replaces the old one", async () => {
     const { id } = await tool({ meta: { keep: 1, drop: 2, deep: { a: 1, b: 2 }, list: [1, 2] } });
     const change = async (meta: unknown) =>
       (await server.request(`/tools/${id}`, { method: "PATCH", body: { meta } })).body.meta;
@@ -125,7 +125,7 @@ onEachDatabase("fields of every kind", (database) => {
     assert.deepEqual(replaced.body.meta, { c: 3 });
   });
 
-  test("nulls come first upwards and last downwards, through every page and back", async () => {
+  test("nulls come first in ascending and last in descending order, through every page and back", async () => {
     const weights = [2, null, 1, null, 3];
     for (const [index, weight] of weights.entries())
       await tool({ name: "abcde"[index], weight, serial: `null-${index}` });
@@ -222,7 +222,7 @@ onEachDatabase("fields of every kind", (database) => {
     await tool({});
   });
 
-  test("a filter by a number takes decimal numbers only", async () => {
+  test("a filter by a number accepts decimal numbers only", async () => {
     for (const value of ["0x10", "%201", "1%20", "Infinity", "1e999", "0b1", "."])
       expectAnswer(await server.request(`/tools?weight[gte]=${value}`), {
         status: 422,

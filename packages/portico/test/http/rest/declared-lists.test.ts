@@ -1,4 +1,4 @@
-// Lists: JSON arrays in REST, lists in GraphQL, of values that each have a type and a bound.
+// // Lists: JSON arrays in REST and lists in GraphQL, whose items each have a type and a bound.
 
 import { deepEqual, equal } from "node:assert/strict";
 import { resolve } from "node:path";
@@ -12,7 +12,7 @@ onEachDatabase("fields that are lists", (database) => {
   const server = serve(database, { cwd });
   const tags = ["sharp", "d\u00fcnn", "\u{1F528}"];
 
-  test("a list is answered as it was given, by REST and GraphQL", async () => {
+  test("a list is returned as it was sent, by REST and GraphQL", async () => {
     const { id } = await server.create("/tools", { name: "Saw", tags, sizes: [3, 1] });
     const { body } = await server.request(`/tools/${id}?fields=tags,sizes`);
     deepEqual(body, { id, tags, sizes: [3, 1] });
@@ -21,7 +21,7 @@ onEachDatabase("fields that are lists", (database) => {
     deepEqual(answer.body, { data: { tool: { tags, sizes: [3, 1] } } });
   });
 
-  test("a change replaces the whole list, and null empties an optional one", async () => {
+  test("a write replaces the whole list, and null empties an optional one", async () => {
     const { id } = await server.create("/tools", { name: "Saw", tags, sizes: [3] });
     const path = `/tools/${id}`;
     const changed = await server.request(path, { method: "PATCH", body: { tags: ["blunt"], sizes: null } });
@@ -65,7 +65,7 @@ onEachDatabase("fields that are lists", (database) => {
     });
   }
 
-  test("the same item twice is refused where items are unique", async () => {
+  test("a repeated item is refused if items are unique", async () => {
     const answer = await server.request("/tools", { body: { name: "Saw", tags: ["a", "a"] } });
     equal(answer.status, 422);
     equal(answer.body.error.details[0].field, "tags");

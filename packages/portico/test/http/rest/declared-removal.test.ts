@@ -1,4 +1,4 @@
-// Rows that are marked instead of removed, that go together, that actions change, over HTTP.
+// // Deleted rows that are only marked, cascading deletes, and actions, over HTTP.
 
 import assert from "node:assert/strict";
 import { resolve } from "node:path";
@@ -9,13 +9,13 @@ import { type Answer, onEachDatabase } from "../../support/server.ts";
 
 const cwd = resolve(import.meta.dirname, "../../fixtures/club");
 
-onEachDatabase("a declaration with removals of its own", (database) => {
+onEachDatabase("declared deletes and actions", (database) => {
   const server = serve(database, { cwd });
   describe("marks", () => marks(server));
-  describe("rows that go together", () => together(server));
-  describe("collections below a reference", () => belowReferences(server));
+  describe("cascades", () => together(server));
+  describe("collections nested under a reference", () => belowReferences(server));
   describe("actions", () => actions(server));
-  describe("what is revealed and what is drawn", () => revealed(server));
+  describe("values returned once and unique values of the server", () => revealed(server));
 });
 
 const remove = (server: TestServer, path: string): Promise<Answer> =>
@@ -34,7 +34,7 @@ function marks(server: TestServer): void {
     assert.deepEqual((await server.request(`/passes/${id}`)).body, body);
   });
 
-  test("a hook may refuse the mark, and If-Match is heeded", async () => {
+  test("a hook may refuse the mark, and If-Match is checked", async () => {
     const { id } = await pass(server, { holder: "kept" });
     expectAnswer(await remove(server, `/passes/${id}`), { status: 409, message: /kept/ });
     const headers = { "if-match": '"another"' };
@@ -42,7 +42,7 @@ function marks(server: TestServer): void {
     assert.equal((await server.request(`/passes/${id}`)).body.cancelledAt, null);
   });
 
-  test("the mark itself is read-only", async () => {
+  test("the mark is read-only", async () => {
     const { id } = await pass(server);
     const body = { cancelledAt: null };
     expectAnswer(await server.request(`/passes/${id}`, { method: "PATCH", body }), {
@@ -53,7 +53,7 @@ function marks(server: TestServer): void {
 }
 
 function together(server: TestServer): void {
-  test("rows go with the one they refer to; those with a mark stay and let go", async () => {
+  test("deleting a row deletes the rows that refer to it; marked ones stay and lose the reference", async () => {
     const clubId = await club(server);
     const marked = await pass(server, { clubId });
     const locker = await server.create("/lockers", { name: "1", clubId });
@@ -64,7 +64,7 @@ function together(server: TestServer): void {
     assert.equal(body.clubId, null);
   });
 
-  test("a hook of a row that would go along keeps everything", async () => {
+  test("a hook that refuses a cascaded delete keeps all rows", async () => {
     const clubId = await club(server);
     const { id } = await pass(server, { clubId });
     const locker = await server.create("/lockers", { name: "locked", clubId });
@@ -73,7 +73,7 @@ function together(server: TestServer): void {
     assert.equal((await server.request(`/passes/${id}`)).body.cancelledAt, null);
   });
 
-  test("a row goes along also where a policy hides it from the caller", async () => {
+  test("a cascade includes rows that a policy hides from the caller", async () => {
     const clubId = await club(server);
     const { user } = await runCommand(
       server.workspace,
@@ -97,7 +97,7 @@ function together(server: TestServer): void {
     expectAnswer(await server.request(`/lockers/${id}`, { key }), { status: 404 });
   });
 
-  test("a tree goes with its root, however deep and wide", async () => {
+  test("deleting the root deletes a tree, however deep and wide", async () => {
     const shelf = async (aboveId?: string) =>
       (await server.create("/shelves", { name: "n", ...(aboveId && { aboveId }) })).id;
     const root = await shelf();
@@ -109,7 +109,7 @@ function together(server: TestServer): void {
       expectAnswer(await server.request(`/shelves/${id}`), { status: 404 });
   });
 
-  test("rows that refer to each other, or to themselves, do not make a removal go on for ever", async () => {
+  test("rows that refer to each other or to themselves do not make a delete endless", async () => {
     const [first, second, selfish] = await Promise.all(
       ["a", "b", "c"].map(async (name) => (await server.create("/shelves", { name })).id),
     );
@@ -131,7 +131,7 @@ function belowReferences(server: TestServer): void {
     tenant = await firstTenant(server.workspace);
   });
 
-  test("the collection below a row holds the rows that refer to it, with filters and fields", async () => {
+  test("the collection under a row contains the rows that refer to it, with filters and fields", async () => {
     const [clubId, other] = [await club(server), await club(server)];
     const { id } = await pass(server, { clubId });
     await pass(server, { clubId: other });
@@ -142,7 +142,7 @@ function belowReferences(server: TestServer): void {
     expectAnswer(await server.request("/clubs/club_00000000000000000000000000/passes"), { status: 404 });
   });
 
-  test("DELETE marks or removes all of them, or none where a hook refuses one", async () => {
+  test("DELETE of the collection marks or deletes all rows, or none if a hook refuses one", async () => {
     const clubId = await club(server);
     const [first, blocking] = [
       await pass(server, { clubId }),
@@ -156,7 +156,7 @@ function belowReferences(server: TestServer): void {
       assert.equal((await server.request(`/passes/${id}`)).body.status, "cancelled");
   });
 
-  test("rows that go with one another are removed together without a stumble", async () => {
+  test("concurrent deletes of rows that cascade to each other all succeed", async () => {
     const top = (await server.create("/shelves", { name: "top" })).id;
     for (let count = 0; count < 3; count += 1) {
       const { id } = await server.create("/shelves", { name: "mid", aboveId: top });
@@ -174,7 +174,7 @@ function actions(server: TestServer): void {
   const act = (id: string, segment: string, body?: unknown): Promise<Answer> =>
     server.request(`/passes/${id}/${segment}`, { method: "POST", ...(body !== undefined && { body }) });
 
-  test("an action answers with a row, and its input has its defaults and moments in UTC", async () => {
+  test("an action returns a row, and its input has defaults and timestamps in UTC", async () => {
     const { id } = await pass(server);
     const answer = await act(id, "renewals");
     expectAnswer(answer, { status: 201, body: { id, renewed: 1, isNow: true, isCaller: true } });
@@ -194,7 +194,7 @@ function actions(server: TestServer): void {
     assert.equal((await server.request(`/passes/${id}`)).body.renewed, 4);
   });
 
-  test("what an action is told is held against its declaration", async () => {
+  test("the input of an action is validated against its declaration", async () => {
     const { id } = await pass(server);
     const body = { months: 13, from: "soon", reason: "x".repeat(21), colour: 1 };
     expectAnswer(await act(id, "renewals", body), {
@@ -212,7 +212,7 @@ function actions(server: TestServer): void {
     expectAnswer(await act(id, "transfers", { holder: "Eve" }), { status: 201, body: { holder: "Eve" } });
   });
 
-  test("an action that throws undoes everything, and a path of an action has POST only", async () => {
+  test("an action that throws is rolled back, and its path accepts POST only", async () => {
     const { id } = await pass(server);
     await remove(server, `/passes/${id}`);
     expectAnswer(await act(id, "renewals"), { status: 409, message: /cancelled/ });
@@ -224,7 +224,7 @@ function actions(server: TestServer): void {
     expectAnswer(await act("x", "renewals"), { status: 404 });
   });
 
-  test("a deprecated resource says so in its actions and below its references too", async () => {
+  test("a deprecated resource has its headers on actions and nested collections too", async () => {
     const { id } = await server.create("/tickets", {});
     const tenant = await firstTenant(server.workspace);
     for (const answer of [
@@ -237,7 +237,7 @@ function actions(server: TestServer): void {
 }
 
 function revealed(server: TestServer): void {
-  test("what a hook reveals stands in the one answer and nowhere else", async () => {
+  test("a value that a hook returns once is in that response and nowhere else", async () => {
     const created = await pass(server);
     assert.equal(created.pin, "1234");
     const path = `/passes/${created.id}`;
@@ -249,7 +249,7 @@ function revealed(server: TestServer): void {
     assert.equal((await server.request(path)).headers.get("etag"), changed.headers.get("etag"));
   });
 
-  test("a unique value that the server draws is drawn anew until it is free", async () => {
+  test("a unique value that the server generates is generated again until it is free", async () => {
     const created = await Promise.all(
       Array.from({ length: 8 }, () => server.request("/tickets", { body: {} })),
     );

@@ -22,13 +22,13 @@ function hooks(server: TestServer): void {
     server.request(`/tools/${id}/uses`, { body: { purpose } });
   const count = async (id: string): Promise<number> => (await server.request(`/tools/${id}`)).body.count;
 
-  test("a hook changes what is written, and other rows in the same transaction", async () => {
+  test("a hook changes the written row, and other rows in the same transaction", async () => {
     const id = await tool();
     expectAnswer(await use(id, "  cut  "), { status: 201, body: { purpose: "cut" } });
     assert.equal(await count(id), 2);
   });
 
-  test("a hook that throws an error of the API undoes everything, and its error is answered", async () => {
+  test("a hook that throws an API error is rolled back, and its error is returned", async () => {
     const id = await tool();
     await use(id, "one");
     await use(id, "two");
@@ -38,7 +38,7 @@ function hooks(server: TestServer): void {
     expectAnswer(await use(await tool(), "forbidden"), { status: 403, code: "forbidden" });
   });
 
-  test("a hook that breaks undoes everything and tells the sandbox, and the log, everything but credentials", async () => {
+  test("a hook that fails is rolled back; the sandbox and the log report everything except credentials", async () => {
     const id = await tool();
     const broken = await use(id, "crash");
     expectAnswer(broken, {
@@ -55,13 +55,13 @@ function hooks(server: TestServer): void {
     assert.doesNotMatch(server.portico.output, /sk_test_inside/);
   });
 
-  test("a hook may refuse a removal", async () => {
+  test("a hook may refuse a delete", async () => {
     const { id } = (await use(await tool(), "kept")).body;
     expectAnswer(await server.request(`/uses/${id}`, { method: "DELETE" }), { status: 409, message: /kept/ });
     expectAnswer(await server.request(`/uses/${id}`), { status: 200 });
   });
 
-  test("uses at once are counted one after another: none is lost and none is too many", async () => {
+  test("concurrent uses are counted one after another: none is lost and none exceeds the limit", async () => {
     const id = await tool();
     const answers = await Promise.all(["a", "b", "c", "d", "e"].map((purpose) => use(id, purpose)));
     assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 201, 409, 409, 409]);
@@ -104,7 +104,7 @@ function policies(server: TestServer): void {
     assert.equal((await server.request("/diaries")).body.data.length, 1);
   });
 
-  test("a row that its writer could not see is forbidden", async () => {
+  test("creating a row that its creator could not see is forbidden", async () => {
     const forbidden = { status: 403, code: "forbidden" } as const;
     expectAnswer(await server.request("/diaries", { body: { text: "x", ownerId: otherId } }), forbidden);
     const { id } = await server.create("/diaries", { text: "kept" });
@@ -115,7 +115,7 @@ function policies(server: TestServer): void {
     expectAnswer(await server.request(`/diaries/${id}`), { status: 200, body: { text: "kept" } });
   });
 
-  test("a row that is selected through a reference is held to its own policy", async () => {
+  test("a row that is selected through a reference is subject to its own policy", async () => {
     const { id } = await server.create("/diaries", { text: "private" });
     const page = await server.create(`/diaries/${id}/diary-pages`, { text: "open" });
     const { body } = await server.request(`/diary-pages/${page.id}?fields=text,diary.text`, {
@@ -128,7 +128,7 @@ function policies(server: TestServer): void {
 }
 
 function operations(server: TestServer): void {
-  test("an operation that is not declared is 405, and the others work", async () => {
+  test("an undeclared operation is 405, and the others work", async () => {
     const { id } = await server.create("/receipts", { total: "12.50" });
     const path = `/receipts/${id}`;
     expectAnswer(await server.request(path), { status: 200, body: { total: "12.50" } });
@@ -148,7 +148,7 @@ function versionsAndDeprecations(server: TestServer): void {
   const announced = (answer: Answer) => [answer.headers.get("deprecation"), answer.headers.get("sunset")];
   const at = (date: string) => `@${Date.parse(date) / 1000}`;
 
-  test("a resource of another version is served under it only", async () => {
+  test("a resource of another version is available under that version only", async () => {
     expectAnswer(await server.request("/v0/formers"), { status: 200 });
     expectAnswer(await server.request("/formers"), { status: 404 });
     expectAnswer(await server.request("/v1/formers"), { status: 404 });
@@ -156,7 +156,7 @@ function versionsAndDeprecations(server: TestServer): void {
     assert.equal(created.headers.get("location"), `/v0/formers/${created.body.id}`);
   });
 
-  test("a deprecated resource says so in every answer", async () => {
+  test("a deprecated resource has the headers in every response", async () => {
     const expected = [at("2026-01-01"), "Wed, 30 Jun 2027 00:00:00 GMT"];
     const created = await server.request("/v0/formers", { body: { name: "x" } });
     const path = `/v0/formers/${created.body.id}`;
@@ -170,7 +170,7 @@ function versionsAndDeprecations(server: TestServer): void {
     for (const answer of answers) assert.deepEqual(announced(answer), expected, `${answer.status}`);
   });
 
-  test("a deprecated field says so to those who name it, the earliest date counting", async () => {
+  test("a deprecated field has the headers in responses to requests that name it, with the earliest date", async () => {
     const since = at("2026-03-01");
     const earlier = [at("2026-02-01"), "Sun, 31 Jan 2027 00:00:00 GMT"];
     const create = (body: object) => server.request("/latters", { body: { name: "x", ...body } });

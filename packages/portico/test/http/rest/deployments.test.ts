@@ -1,4 +1,4 @@
-// Deployments over HTTP: scopes of their own, a filter by ranges of time.
+// // Deployments over HTTP: their own scopes, and a filter by time ranges.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -21,7 +21,7 @@ onEachDatabase("deployments", (database) => {
       projectId = (await at.create("/v1/projects", { name: "Ranged" })).id;
       for (const ref of ["a", "b", "c", "d"]) {
         deployments.push(await at.create("/v1/deployments", { projectId, ref }));
-        // Each has a moment of its own, so that a range can end between two of them.
+        // // Each has its own timestamp, so that a range can end between two of them.
         await sleep(3);
       }
       const key = async (scope: string) =>
@@ -39,7 +39,7 @@ onEachDatabase("deployments", (database) => {
   };
   const at = (index: number) => encodeURIComponent(deployments[index]!.createdAt);
 
-  test("a deployment begins as queued and without an address", async () => {
+  test("a deployment starts as queued and without a URL", async () => {
     const created = await server.request("/v1/deployments", { body: { projectId, ref: "main" } });
     const { id } = created.body;
     expectAnswer(created, {
@@ -51,7 +51,7 @@ onEachDatabase("deployments", (database) => {
     expectAnswer(await server.request(`/v1/deployments/${id}`, { method: "DELETE" }), { status: 204 });
   });
 
-  test("null and leaving out both reset the address", async () => {
+  test("null and omission both reset the URL", async () => {
     const url = "https://example.com/a?b=c#d";
     const { id } = await server.create("/v1/deployments", { projectId, ref: "x", url });
     const path = `/v1/deployments/${id}`;
@@ -68,7 +68,7 @@ onEachDatabase("deployments", (database) => {
     await server.request(path, { method: "DELETE" });
   });
 
-  test("a range begins and ends where its operator says", async () => {
+  test("the operators of a range include or exclude its ends", async () => {
     assert.equal(await refs(`createdAt[gte]=${at(1)}`), "bcd");
     assert.equal(await refs(`createdAt[gt]=${at(1)}`), "cd");
     assert.equal(await refs(`createdAt[lte]=${at(1)}`), "ab");
@@ -83,7 +83,7 @@ onEachDatabase("deployments", (database) => {
     assert.equal(await refs(`createdAt%5Bgte%5D=${at(3)}`), "d");
   });
 
-  test("a moment may be written in any zone, and as a day", async () => {
+  test("a timestamp may be written in any time zone, and as a date", async () => {
     const inTokyo = new Date(Date.parse(deployments[1]!.createdAt) + 9 * 3_600_000)
       .toISOString()
       .replace("Z", "+09:00");
@@ -92,7 +92,7 @@ onEachDatabase("deployments", (database) => {
     assert.equal(await refs("createdAt[lt]=2020-01-01"), "");
   });
 
-  test("a range goes on from page to page", async () => {
+  test("a range continues from page to page", async () => {
     const path = `/v1/deployments?projectId=${projectId}&sort=createdAt&limit=2&createdAt[gte]=${at(1)}`;
     const first = await server.request(path);
     assert.deepEqual(
@@ -107,13 +107,13 @@ onEachDatabase("deployments", (database) => {
     assert.equal(second.body.pagination.hasMore, false);
   });
 
-  test("deploy:read reads, and writes nothing", async () => {
+  test("deploy:read can read but not write", async () => {
     expectAnswer(await server.request("/v1/deployments", { key: readKey }), { status: 200 });
     const refused = await server.request("/v1/deployments", { key: readKey, body: { projectId, ref: "x" } });
     expectAnswer(refused, { status: 403, code: "insufficient_scope", message: /deploy:write/ });
   });
 
-  test("deploy:write writes, and reads nothing", async () => {
+  test("deploy:write can write but not read", async () => {
     const created = await server.request("/v1/deployments", { key: writeKey, body: { projectId, ref: "w" } });
     expectAnswer(created, { status: 201 });
     const path = `/v1/deployments/${created.body.id}`;
@@ -134,27 +134,27 @@ onEachDatabase("deployments", (database) => {
       ...faulty("createdAt[gte]", "format"),
     },
     {
-      fact: "a bare number is no date",
+      fact: "a bare number is not a date",
       path: "/v1/deployments?createdAt[gte]=1",
       ...faulty("createdAt[gte]", "format"),
     },
     {
-      fact: "a date in the words of one country is no ISO 8601 date",
+      fact: "a date in a national format is not an ISO 8601 date",
       path: "/v1/deployments?createdAt[lt]=11/21/2026",
       ...faulty("createdAt[lt]", "format"),
     },
     {
-      fact: "a plus sign that was not encoded is told, not read as a space",
+      fact: "an unencoded plus sign is reported, not read as a space",
       path: "/v1/deployments?createdAt[lt]=2026-11-21T09:30:00+02:00",
       ...faulty("createdAt[lt]", "format"),
     },
     {
-      fact: "a day that no calendar has is refused",
+      fact: "a date that does not exist is refused",
       path: "/v1/deployments?createdAt=2026-02-30",
       ...faulty("createdAt", "format"),
     },
     {
-      fact: "an empty moment is refused",
+      fact: "an empty timestamp is refused",
       path: "/v1/deployments?createdAt=",
       ...faulty("createdAt", "format"),
     },
@@ -164,29 +164,29 @@ onEachDatabase("deployments", (database) => {
       ...faulty("createdAt[ne]", "unknown"),
     },
     {
-      fact: "only fields declared for it have ranges",
+      fact: "only fields declared with a range have one",
       path: "/v1/deployments?status[gte]=live",
       ...faulty("status[gte]", "unknown"),
     },
     {
-      fact: "one end of a range is given once",
+      fact: "each end of a range may be set once",
       path: "/v1/deployments?createdAt[gt]=2026-01-01&createdAt[gt]=2027-01-01",
       ...faulty("createdAt[gt]", "duplicate"),
     },
     {
-      fact: "a status to filter by is one of the choices",
+      fact: "a status filter must be one of the choices",
       path: "/v1/deployments?status=lost",
       ...faulty("status", "choice"),
     },
     {
-      fact: "a deployment of a project that is not there is refused",
+      fact: "a deployment of a project that does not exist is refused",
       path: "/v1/deployments",
       body: { projectId: "project_00000000000000000000000000", ref: "main" },
       status: 422,
       details: [{ field: "projectId", issue: "reference" }],
     },
     {
-      fact: "an address must be a URL, and a project must be there",
+      fact: "a URL must be valid, and a project must exist",
       path: "/v1/deployments",
       body: { projectId: "project_00000000000000000000000000", ref: "main", url: "not a url" },
       status: 422,

@@ -1,4 +1,4 @@
-// Declarations on the edge of what is allowed, on both databases alike.
+// // Unusual but valid declarations, on both databases alike.
 
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ import {
 
 const cwd = resolve(import.meta.dirname, "../../fixtures/circle");
 
-onEachDatabase("declarations on the edge", (database) => {
+onEachDatabase("unusual declarations", (database) => {
   const server = serveProcess(database, { cwd });
 
   test("two resources may refer to each other", async () => {
@@ -29,33 +29,33 @@ onEachDatabase("declarations on the edge", (database) => {
     assert.equal(changed.body.squireId, squire.id);
   });
 
-  test("a policy without any value leaves nothing to see and nothing to make", async () => {
+  test("a policy without any value allows neither reading nor creating", async () => {
     assert.deepEqual((await server.request("/grails")).body.data, []);
     assert.equal((await server.request("/grails/grail_01k7yjkgxmfpnb6ct1myay60e6")).status, 404);
     assert.equal((await server.request("/grails", { body: { name: "Holy" } })).status, 403);
   });
 
   for (const kind of ["text", "moment", "choice", "unknown"]) {
-    test(`a hook that gives a faulty ${kind} writes nothing`, async () => {
+    test(`a hook that returns an invalid ${kind} writes nothing`, async () => {
       const answer = await server.request("/omens", { body: { kind } });
       assert.equal(answer.status, 500);
       assert.equal(answer.body.error.code, "internal_error");
     });
   }
 
-  test("what a hook gave wrong stands in the log", async () => {
+  test("the log contains the invalid value of a hook", async () => {
     const wrong = /a hook of omen returned invalid values: `sign` must have at most 5 characters/;
-    // Lines are written together, a quarter of a second later at most.
+    // // Log lines are buffered for at most a quarter of a second.
     for (let tries = 0; tries < 100 && !wrong.test(server.portico.output); tries += 1) await sleep(20);
     assert.match(server.portico.output, wrong);
   });
 
-  test("a moment that a hook gives is kept in UTC", async () => {
+  test("a timestamp that a hook returns is stored in UTC", async () => {
     assert.equal((await server.create("/omens", { kind: "zone" })).at, "2026-12-31T19:00:00.000Z");
     assert.equal((await server.request("/omens")).body.data.length, 1);
   });
 
-  test("a hook may go on after an operation that failed", async () => {
+  test("a hook may continue after an operation that failed", async () => {
     await server.create("/quests", { name: "Grail" });
     const { body } = await server.request("/knights?limit=100");
     const names = body.data.map(({ name }: { name: string }) => name);
@@ -63,7 +63,7 @@ onEachDatabase("declarations on the edge", (database) => {
     assert.ok(!names.includes("Bors"));
   });
 
-  test("a cursor to which something was added is refused", async () => {
+  test("a cursor with appended characters is refused", async () => {
     const { body } = await server.request("/knights?limit=1");
     const payload = Buffer.from(body.pagination.nextCursor, "base64url").toString();
     for (const altered of [payload.replace("{", '{"evil":1,'), `${payload} `, payload.replace(",", ", ")]) {
@@ -73,7 +73,7 @@ onEachDatabase("declarations on the edge", (database) => {
     }
   });
 
-  test("a first start whose sample is faulty says so, ends, and may be tried again", async () => {
+  test("a first start with an invalid seed reports it, exits, and may be repeated", async () => {
     const workspace = await makeWorkspace(database);
     const folder = mkdtempSync(join(workspace.folder, "project-"));
     symlinkSync(join(projectFolder, "node_modules"), join(folder, "node_modules"));

@@ -1,4 +1,4 @@
-// Errors: one shape, whatever raised it.
+// // Errors: one shape, whatever their source.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -9,7 +9,7 @@ import { type Answer, onOneDatabase } from "../../support/server.ts";
 onOneDatabase("errors", (database) => {
   const server = serve(database);
 
-  /** One way to each error that a caller can cause. */
+  /** One way to cause each error that a caller can cause. */
   const causes: Readonly<Record<string, () => Promise<Answer>>> = {
     malformed_request: () => server.request("/posts", { body: "{" }),
     invalid_cursor: () => server.request("/posts?cursor=x"),
@@ -48,14 +48,14 @@ onOneDatabase("errors", (database) => {
     });
   }
 
-  test("a message tells what is wrong with what, for several faults", async () => {
+  test("a message says what is wrong, for several errors", async () => {
     const { body } = await server.request("/posts", { body: { title: "", status: "lost", nope: 1 } });
     assert.match(body.error.message, /`title` must not be empty/);
     assert.match(body.error.message, /`status` must be one of draft, published, archived/);
     assert.match(body.error.message, /Unknown field `nope`/);
   });
 
-  test("of very many faults a hundred are told, and the message stays short", async () => {
+  test("of very many errors a hundred are reported, and the message stays short", async () => {
     const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, number) => [`unknown${number}`, 1]));
     const { status, body } = await server.request("/posts", { body: many });
     assert.equal(status, 422);
@@ -63,7 +63,7 @@ onOneDatabase("errors", (database) => {
     assert.ok(body.error.message.length < 1_000, `${body.error.message.length} characters`);
   });
 
-  test("an error never tells of the inside: no SQL, no file, no stack", async () => {
+  test("an error never reveals internals: no SQL, no file, no stack", async () => {
     for (const cause of Object.values(causes)) {
       assert.doesNotMatch(
         (await cause()).text,
@@ -72,7 +72,7 @@ onOneDatabase("errors", (database) => {
     }
   });
 
-  test("an error closes nothing: the next request on the connection is answered", async () => {
+  test("an error does not close the connection: the next request on it is answered", async () => {
     const head = (path: string, connection: string) =>
       `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: ${connection}\r\n\r\n`;
     const received = await exchange(server.url, head("/nowhere", "keep-alive") + head("/healthz", "close"));

@@ -1,5 +1,5 @@
-// Code of declarations that throws: the sandbox tells its developer what and where, live mode tells callers nothing, and
-// the log has it in full.
+// // Declared code that throws: the sandbox tells its developer what failed and where, live mode tells callers nothing,
+// and the log has all of it.
 
 import assert from "node:assert/strict";
 import { resolve } from "node:path";
@@ -19,12 +19,12 @@ const cwd = resolve(import.meta.dirname, "../../fixtures/faulty");
 const silent = /^Something went wrong on our side\.$/;
 
 async function logged(portico: PorticoProcess, pattern: RegExp): Promise<void> {
-  // Lines are written together, a quarter of a second later at most.
+  // // Log lines are buffered for at most a quarter of a second.
   for (let tries = 0; tries < 100 && !pattern.test(portico.output); tries += 1) await sleep(20);
   assert.match(portico.output, pattern);
 }
 
-onEachDatabase("code of declarations that throws, in the sandbox", (database) => {
+onEachDatabase("declared code that throws, in the sandbox", (database) => {
   const server = serveProcess(database, { cwd });
   const create = (name: string): Promise<Answer> => server.request("/machines", { body: { name } });
 
@@ -36,12 +36,12 @@ onEachDatabase("code of declarations that throws, in the sandbox", (database) =>
     ],
     ["a hook that throws no error", "text", /^In the hook before\.create of machine: a text alone\. This/],
     [
-      "a function of JavaScript that a hook calls",
+      "a JavaScript function that a hook calls",
       "parse",
       /SyntaxError: .*, at portico\.config\.ts:\d+:\d+\. /,
     ],
     [
-      "a hook that gives faulty values",
+      "a hook that returns invalid values",
       "values",
       /^a hook of machine returned invalid values: `label` must have at most 100 characters\. This/,
     ],
@@ -49,20 +49,20 @@ onEachDatabase("code of declarations that throws, in the sandbox", (database) =>
     ["a check", "check", /^In validate of machine: Error: unchecked, at /],
   ];
   for (const [what, name, message] of failures) {
-    test(`${what} is told in the one error shape`, async () => {
+    test(`${what} is reported in the one error shape`, async () => {
       const answer = await create(name);
       expectAnswer(answer, { status: 500, code: "internal_error", message, details: [] });
     });
   }
 
-  test("an asynchronous hook is told, and a long message is cut", async () => {
+  test("an asynchronous hook is reported, and a long message is shortened", async () => {
     const { message } = (await create("async")).body.error;
     assert.match(message, /^In the hook after\.create of machine: Error: xy+, at portico\.config\.ts:/);
     assert.ok(message.length < 700);
     await logged(server.portico, /y{2000}/);
   });
 
-  test("an action is told", async () => {
+  test("an action is reported", async () => {
     const { id } = (await create("fine")).body;
     expectAnswer(await server.request(`/machines/${id}/starts`, { method: "POST" }), {
       status: 500,
@@ -70,30 +70,30 @@ onEachDatabase("code of declarations that throws, in the sandbox", (database) =>
     });
   });
 
-  test("GraphQL tells the same", async () => {
+  test("GraphQL reports the same", async () => {
     const query = 'mutation { createMachine(input: { name: "sync" }) { id } }';
     const { body } = await server.request("/graphql", { body: { query } });
     assert.match(body.errors[0].message, /^In the hook before\.create of machine: TypeError: /);
     assert.equal(body.errors[0].extensions.code, "internal_error");
   });
 
-  test("an error of the API passes as it is", async () => {
+  test("an API error is returned unchanged", async () => {
     expectAnswer(await create("problem"), { status: 409, code: "conflict", message: /^As declared\.$/ });
   });
 
-  test("an error of the database that passes through a hook is not told", async () => {
+  test("a database error that passes through a hook is not reported", async () => {
     const reader = openReader(server.workspace.databaseUrl);
     await reader.write("drop table ledgers");
     await reader.close();
     const answer = await create("database");
-    // The table may have gone with a migration to a newer version of the declarations.
+    // // A migration to a newer version of the declarations may have dropped the table.
     expectAnswer(answer, { status: 503, code: "unavailable" });
     assert.doesNotMatch(answer.text, /ledgers/);
     await logged(server.portico, /ledgers[^\n]*"msg":"request failed"/);
   });
 });
 
-onEachDatabase("code of declarations that throws, in live mode", (database) => {
+onEachDatabase("declared code that throws, in live mode", (database) => {
   const env = { PORTICO_MODE: "live", PORTICO_SECRET: "s".repeat(32) };
   let workspace: Workspace;
   let portico: PorticoProcess;
@@ -114,13 +114,13 @@ onEachDatabase("code of declarations that throws, in live mode", (database) => {
   });
 
   for (const name of ["sync", "text", "parse", "values", "default", "check", "async"]) {
-    test(`nothing is told of '${name}'`, async () => {
+    test(`nothing is reported about '${name}'`, async () => {
       const answer = await portico.request("/machines", { body: { name } });
       expectAnswer(answer, { status: 500, code: "internal_error", message: silent, details: [] });
     });
   }
 
-  test("nothing is told of an action, nor by GraphQL", async () => {
+  test("nothing is reported about an action, nor by GraphQL", async () => {
     const answer = await portico.request(`/machines/${id}/starts`, { method: "POST" });
     expectAnswer(answer, { status: 500, code: "internal_error", message: silent });
     const query = 'mutation { createMachine(input: { name: "sync" }) { id } }';
@@ -128,7 +128,7 @@ onEachDatabase("code of declarations that throws, in live mode", (database) => {
     assert.match(body.errors[0].message, silent);
   });
 
-  test("the log tells what was thrown, with its stack and without credentials", async () => {
+  test("the log has the error, with its stack and without credentials", async () => {
     await logged(portico, /unchecked[\s\S]*portico\.config\.ts/);
     assert.match(portico.output, /with sk_test_\[redacted\]/);
     assert.doesNotMatch(portico.output, /sk_test_inside/);

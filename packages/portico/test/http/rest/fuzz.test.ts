@@ -1,5 +1,5 @@
-// Random requests, 20,000 in CI, 10,000 on each database: no answer is a 500, every refusal has the one error shape, and
-// nothing that was refused has changed anything.
+// // Random requests, 20,000 in CI, 10,000 on each database: no response is a 500, every refusal has the one error
+// shape, and no refused request has changed anything.
 
 import assert from "node:assert/strict";
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from "node:http";
@@ -23,7 +23,7 @@ interface FuzzAnswer {
   readonly text: string;
 }
 
-/** The one error shape, for a code whose status it is. */
+/** The one error shape, with the status of its code. */
 function assertRefusal({ status, headers, text }: FuzzAnswer, isBodyless = false): void {
   assert.ok(status >= 400 && status < 500, `${status} ${text}`);
   assert.equal(headers["content-type"], "application/json; charset=utf-8", `${status} ${text}`);
@@ -40,7 +40,7 @@ function assertRefusal({ status, headers, text }: FuzzAnswer, isBodyless = false
   }
 }
 
-/** Every row as one text, by table and id, and how many events there are. */
+/** Every row as one text, by table and id, and the number of events. */
 interface Snapshot {
   readonly rows: ReadonlyMap<string, string>;
   readonly events: number;
@@ -63,7 +63,7 @@ function changedRows(before: Snapshot, after: Snapshot): string[] {
   return [...names].filter((name) => before.rows.get(name) !== after.rows.get(name));
 }
 
-onEachDatabase("any request at all", (database) => {
+onEachDatabase("random requests", (database) => {
   let workspace: Workspace;
   let portico: Portico;
   let reader: DatabaseReader;
@@ -89,21 +89,21 @@ onEachDatabase("any request at all", (database) => {
   let version: unknown;
   let keyOwnerId: unknown;
 
-  /** A piece with what the server holds put in. */
+  /** A piece, with its placeholders replaced by values that exist on the server. */
   function filled(piece: Piece): string {
     if (typeof piece === "string") return piece;
     const { known, pick } = piece;
     if (known === "cursor" || known === "tag") {
       const pool = known === "cursor" ? cursors : tags;
       const value = pool[pick % Math.max(pool.length, 1)] ?? "";
-      // Some are altered or cut.
+      // // Some values are altered or cut.
       if (pick % 5 === 1) return value.slice(0, -1);
       return pick % 5 === 2 ? value.replace(/.$/, (last) => (last === "A" ? "B" : "A")) : value;
     }
     const ids = [...state.rows.keys()]
       .filter((name) => name.startsWith(`${known} `))
       .map((name) => name.split(" ")[1]!)
-      // Whose removal would revoke the key that the requests carry.
+      // // Deleting the key's user would revoke the key that the requests use.
       .filter((id) => id !== keyOwnerId);
     return ids[pick % Math.max(ids.length, 1)] ?? "";
   }
@@ -112,7 +112,7 @@ onEachDatabase("any request at all", (database) => {
     return encodeURIComponent(text.toWellFormed());
   }
 
-  /** As it is, but for what no request line can hold; that goes over a raw socket. */
+  /** Unchanged, except for characters that a request line cannot contain; a raw socket sends those. */
   function unencoded(text: string): string {
     return text.replace(/[^\u0021-\u007E]/g, "");
   }
@@ -130,14 +130,14 @@ onEachDatabase("any request at all", (database) => {
     });
     const segments = path.map((piece) => (piece === ".." || piece === "%" ? piece : encoded(filled(piece))));
     const whole = `/${segments.join("/")}${search.length > 0 ? `?${search.join("&")}` : ""}`;
-    // A request line that is too long is answered before it is read, which Node's client does not expect.
+    // // Node answers a request line that is too long before reading it all, which its client does not expect.
     const target = whole.slice(0, 14_000);
     const sent: Record<string, string> = {};
     for (const [name, value] of Object.entries(headers)) sent[name] = filled(value);
     if (sent["authorization"] === "") sent["authorization"] = `Bearer ${portico.key}`;
     const bytes = Array.isArray(body) ? body.map((piece) => filled(piece)).join("") : body;
     const payload = typeof bytes === "string" || bytes instanceof Uint8Array ? Buffer.from(bytes) : undefined;
-    // With Expect, Node's client would not say how long the body is.
+    // // With Expect, Node's client would not send the length of the body.
     if (payload) sent["content-length"] = String(payload.length);
     if (sent["expect"] !== undefined || sent["upgrade"] !== undefined) sent["connection"] = "close";
     return new Promise((resolve, reject) => {
@@ -159,7 +159,7 @@ onEachDatabase("any request at all", (database) => {
     });
   }
 
-  /** Holds what changed against what was answered, and takes it as the state from then on. */
+  /** Compares the changed rows with the response, and remembers the new state. */
   async function assertEffect(method: string, answer: FuzzAnswer & { target: string }): Promise<void> {
     const newVersion = await reader.version();
     if (newVersion === version) return;
@@ -172,7 +172,7 @@ onEachDatabase("any request at all", (database) => {
         answer.text === ""
           ? decodeURIComponent(answer.target.split("?")[0]!.split("/").at(-1)!)
           : JSON.parse(answer.text).id;
-      // Comments go with their post.
+      // // Deleting a post deletes its comments.
       const isMeant = (name: string): boolean =>
         name.endsWith(` ${id}`) ||
         (method === "DELETE" && state.rows.get(name)!.includes(id) && name.startsWith("comments "));
@@ -198,7 +198,7 @@ onEachDatabase("any request at all", (database) => {
     if (cursors.length > 50) cursors.splice(0, 25);
   }
 
-  test(`${requests} requests over HTTP`, async () => {
+  test(`${requests} random HTTP requests have valid responses`, async () => {
     state = await snapshot(reader);
     version = await reader.version();
     const seen = new Map<number, number>();
@@ -206,7 +206,7 @@ onEachDatabase("any request at all", (database) => {
       const answer = await send(request);
       seen.set(answer.status, (seen.get(answer.status) ?? 0) + 1);
       if ([200, 201, 204, 304].includes(answer.status)) {
-        // Only the front page is HTML, for those who prefer it.
+        // // Only the front page is HTML, for clients that prefer it.
         const isPage =
           request.path.every((piece) => piece === "") &&
           /^text\/html/.test(answer.headers["content-type"] ?? "");
@@ -218,13 +218,13 @@ onEachDatabase("any request at all", (database) => {
       await assertEffect(request.method, answer);
     });
     await fc.assert(property, { numRuns: requests });
-    // Otherwise the requests were not what they are meant to be.
+    // // Otherwise the generator does not produce the intended requests.
     for (const status of [200, 201, 204, 400, 401, 404, 405, 406, 409, 412, 415, 422]) {
       assert.ok(seen.has(status), `no request was answered with ${status}: ${JSON.stringify([...seen])}`);
     }
   });
 
-  /** Everything that the server says to these bytes before it closes the connection. */
+  /** Everything that the server sends in response to these bytes before it closes the connection. */
   async function sendRaw(text: string): Promise<string> {
     const { hostname, port } = new URL(portico.url);
     return new Promise((resolve, reject) => {
@@ -243,7 +243,7 @@ onEachDatabase("any request at all", (database) => {
     });
   }
 
-  test(`${rawRequests} times bytes that may be no HTTP`, async () => {
+  test(`${rawRequests} random byte sequences have valid responses`, async () => {
     const before = await snapshot(reader);
     let created = 0;
     const property = fc.asyncProperty(anyBytes, async (bytes) => {
@@ -258,7 +258,7 @@ onEachDatabase("any request at all", (database) => {
     assert.equal(changedRows(before, after).length, created);
   });
 
-  test("the server is well after all that", async () => {
+  test("the server still works afterwards", async () => {
     for (const path of ["/healthz", "/readyz", "/posts", "/users"])
       assert.equal((await portico.request(path)).status, 200);
     const created = await portico.request("/posts", { body: { title: "Still here" } });
@@ -268,7 +268,7 @@ onEachDatabase("any request at all", (database) => {
   });
 });
 
-/** The answers on a connection, one after another. */
+/** The responses on a connection, in order. */
 function answersIn(received: string): FuzzAnswer[] {
   const answers: FuzzAnswer[] = [];
   for (let rest = Buffer.from(received); rest.length > 0; ) {

@@ -1,4 +1,4 @@
-// No answer is larger than 16 MiB: pages end early, and can be walked to their end all the same.
+// // No response is larger than 16 MiB: pages end early, and can still be followed to the end.
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -11,18 +11,18 @@ import { type Answer, onEachDatabase } from "../../support/server.ts";
 
 const mebibyte = 1024 * 1024;
 const maxBytes = 16 * mebibyte;
-/** Of all pages and their answers together, with room for the garbage of a busy server. */
+/** For all pages together and their responses, plus the garbage of a busy server. */
 const maxGrowthMib = 400;
 
 const count = 24;
-/** With every tenth row small, so that pages end in different places. */
+/** Every tenth row is small, so that pages end at different rows. */
 const sizeOf = (index: number): number => (index % 10 === 3 ? 10 : 900_000);
-/** Every other one with letters of two bytes. */
+/** Every other text has two-byte characters. */
 const textOf = (index: number): string =>
   index % 2 === 0 ? "x".repeat(sizeOf(index)) : "ж".repeat(sizeOf(index) / 2);
 const cwd = join(import.meta.dirname, "../../fixtures/large");
 
-onEachDatabase("large answers", (database) => {
+onEachDatabase("large responses", (database) => {
   const ids: string[] = [];
   const server = serveProcess(database, {
     cwd,
@@ -48,9 +48,10 @@ onEachDatabase("large answers", (database) => {
     "limit=100&q=document",
     "limit=100&name=Document%200&name=Document%201&name=Document%202",
   ])
-    test(`all rows of ${query} are found once and in order, in both directions`, () => walk(server, query));
+    test(`all rows of ${query} are returned once and in order, in both directions`, () =>
+      walk(server, query));
 
-  test("a row by its id is answered, however large it may be", async () => {
+  test("a row is returned by its id, however large it is", async () => {
     const { body } = await server.request(`/documents/${ids[0]}`);
     assert.equal(body.body.length, sizeOf(0));
     assert.equal((await server.request(`/documents/${ids[0]}?fields=body`)).body.body.length, sizeOf(0));
@@ -65,7 +66,7 @@ onEachDatabase("large answers", (database) => {
     assert.equal((await server.request("/scans?limit=100&fields=name")).body.data.length, count);
   });
 
-  test("GraphQL refuses what would be larger, field by field, and charges what it answers", async () => {
+  test("GraphQL refuses fields that would exceed the limit, and charges for what it returns", async () => {
     const rows = await ask(server, "{ documents(limit: 100) { id body } }");
     assert.deepEqual(codesOf(rows), ["validation_error"]);
     assert.match(rows.body.errors[0].message, /16 MiB/);
@@ -86,7 +87,7 @@ onEachDatabase("large answers", (database) => {
     assert.deepEqual(new Set(codesOf(many)), new Set(["validation_error"]));
   });
 
-  test("an answer costs one token more for each 100 KiB beyond the first, even more than are left", async () => {
+  test("a response costs one extra token for each 100 KiB beyond the first, even more than are left", async () => {
     const words = ["key", "create", "--name", "x", "--scopes", "documents:read"];
     const quota = ["--rate-limit", "200", "--rate-window", "72000"];
     const { key } = await runCommand(server.workspace, [...words, ...quota], { cwd });
@@ -104,13 +105,13 @@ onEachDatabase("large answers", (database) => {
     assert.equal(tokensLeft(more), 0);
     const refused = await server.request("/documents?limit=1&fields=name", { key });
     assert.equal(refused.status, 429);
-    // Each token takes six minutes.
+    // // A token is added every six minutes.
     const debt = 1 + tokens(row) + tokens(page) + tokens(more) - 200;
     const wait = Number(refused.headers.get("retry-after")) / 360;
     assert.ok(wait > debt && wait <= debt + 1, `${wait} for ${debt}`);
   });
 
-  test("the answer of a write is charged like any other", async () => {
+  test("the response of a write is charged like any other", async () => {
     const words = ["key", "create", "--name", "x", "--scopes", "documents:write"];
     const quota = ["--rate-limit", "200", "--rate-window", "72000"];
     const { key } = await runCommand(server.workspace, [...words, ...quota], { cwd });
@@ -130,7 +131,7 @@ onEachDatabase("large answers", (database) => {
     assert.equal(removed.status, 204);
   });
 
-  test("others are served while many large answers are on their way, and the memory stays bounded", async () => {
+  test("others are served while many large responses are in progress, and memory stays bounded", async () => {
     const { pid } = server.portico;
     const askForMuch = (length: number): Promise<number[]> =>
       Promise.all(Array.from({ length }, () => statusOf(server, "/documents?limit=100")));
@@ -188,7 +189,7 @@ async function walk(server: TestServer, query: string): Promise<void> {
   );
   assert.ok(forward[0]!.body.pagination.hasMore);
 
-  // Each page back ends where the one after it begins.
+  // // Each page backward ends where the page after it begins.
   const back: string[] = idsOf(forward.at(-1)!.body);
   let cursor = forward.at(-1)!.body.pagination.prevCursor;
   for (let hasMore = forward.length > 1; hasMore; ) {
@@ -218,13 +219,13 @@ async function pages(server: TestServer, path: string): Promise<Answer[]> {
 async function bounded(server: TestServer, path: string): Promise<Answer> {
   const page = await server.request(path);
   assert.equal(page.status, 200, page.text.slice(0, 200));
-  // The envelope stands around the rows.
+  // // The envelope surrounds the rows.
   assert.ok(Buffer.byteLength(page.text) <= maxBytes + 1_024, `${page.text.length}`);
   assert.ok(page.body.data.length > 0);
   return page;
 }
 
-/** Reads an answer to its end without keeping it, which would take this process longer than the server. */
+/** Reads a response to its end without storing it, which would take this process longer than the server. */
 async function statusOf({ url, portico }: TestServer, path: string): Promise<number> {
   const headers = { authorization: `Bearer ${portico.key}` };
   const [response] = (await once(get(url + path, { headers }), "response")) as [IncomingMessage];
@@ -233,7 +234,7 @@ async function statusOf({ url, portico }: TestServer, path: string): Promise<num
   return response.statusCode!;
 }
 
-/** Resident memory of a process, on Linux. */
+/** The resident memory of a process, on Linux. */
 function rssMib(pid: number): number {
   const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
   return Math.round(Number(kibibytes) / 1024);

@@ -1,4 +1,4 @@
-// Methods (RFC 9110, section 9): what each path has, 405 with Allow for the rest, HEAD and OPTIONS everywhere.
+// // Methods (RFC 9110, section 9): those of each path, 405 with Allow for the others, HEAD and OPTIONS everywhere.
 
 import assert from "node:assert/strict";
 import { request as httpRequest } from "node:http";
@@ -27,7 +27,7 @@ const paths: readonly (readonly [string, readonly string[]])[] = [
   ["/readyz", readable],
 ];
 
-/** fetch takes neither TRACE nor methods of WebDAV, so these go out with `node:http`. */
+/** fetch sends neither TRACE nor WebDAV methods, so these are sent with `node:http`. */
 const others = ["GET", "POST", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND", "SEARCH", "LINK"];
 
 onOneDatabase("methods", (database) => {
@@ -55,7 +55,7 @@ onOneDatabase("methods", (database) => {
   });
 
   for (const [path, allowed] of paths) {
-    test(`OPTIONS of ${path} tells its methods`, async () => {
+    test(`OPTIONS of ${path} lists its methods`, async () => {
       const { status, allow, text } = await send("OPTIONS", path);
       assert.equal(status, 204);
       assert.equal(text, "");
@@ -72,7 +72,7 @@ onOneDatabase("methods", (database) => {
     });
   }
 
-  test("HEAD answers as GET does, without the body", async () => {
+  test("HEAD responds like GET, without the body", async () => {
     const { id } = await server.create("/posts", { title: "Head" });
     for (const path of ["/posts?limit=2", `/posts/${id}`, "/users", "/healthz"]) {
       const [got, head] = [await server.request(path), await server.request(path, { method: "HEAD" })];
@@ -83,32 +83,32 @@ onOneDatabase("methods", (database) => {
     }
   });
 
-  test("HEAD of what is not there, or without a key, says so without a body", async () => {
+  test("HEAD of a missing row, or without a key, responds without a body", async () => {
     const missing = await server.request("/posts/post_00000000000000000000000000", { method: "HEAD" });
     assert.deepEqual([missing.status, missing.text], [404, ""]);
     const unknown = await server.request("/posts", { method: "HEAD", key: null });
     assert.deepEqual([unknown.status, unknown.text], [401, ""]);
   });
 
-  test("GET changes nothing, however it is asked", async () => {
+  test("GET changes nothing, whatever its headers", async () => {
     const before = (await server.request("/posts?limit=100")).text;
     const { id } = JSON.parse(before).data[0];
     for (const path of [`/posts/${id}`, "/posts?q=x", `/posts/${id}/comments`]) await server.request(path);
     assert.equal((await server.request("/posts?limit=100")).text, before);
   });
 
-  test("a method that HTTP does not know is a malformed request", async () => {
+  test("an unknown method is a malformed request", async () => {
     const received = await exchange(server.url, "BREW /posts HTTP/1.1\r\nHost: x\r\n\r\n");
     const answer = parseAnswer(received);
     expectAnswer(answer, { status: 400, code: "malformed_request" });
   });
 
-  test("a method is written in capitals", async () => {
+  test("methods are case-sensitive", async () => {
     const answer = parseAnswer(await exchange(server.url, "get /posts HTTP/1.1\r\nHost: x\r\n\r\n"));
     expectAnswer(answer, { status: 400, code: "malformed_request" });
   });
 
-  test("a path that is not there is 404 with every method", async () => {
+  test("a path that does not exist is 404 with every method", async () => {
     for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
       const body = method === "GET" || method === "DELETE" ? undefined : {};
       const answer = await server.request("/nothing/here", { method, ...(body && { body }) });
@@ -117,7 +117,7 @@ onOneDatabase("methods", (database) => {
     }
   });
 
-  test("paths are lower case, whole and without a slash at the end", async () => {
+  test("paths are lower case, complete and without a trailing slash", async () => {
     for (const path of [
       "/Posts",
       "/posts/",

@@ -27,7 +27,7 @@ onOneDatabase("negotiation", (database) => {
   }
 
   for (const accept of ["text/html", "application/xml", "application/json;q=0", "text/*, image/png", "x"]) {
-    test(`'Accept: ${accept}' is 406, in JSON all the same`, async () => {
+    test(`'Accept: ${accept}' is 406, with an error in JSON`, async () => {
       const answer = await server.request("/posts", { headers: { accept } });
       expectAnswer(answer, { status: 406, code: "not_acceptable", headers: { "content-type": json } });
     });
@@ -38,14 +38,14 @@ onOneDatabase("negotiation", (database) => {
     "application/json; charset=utf-8",
     "Application/JSON;charset=UTF-8",
   ]) {
-    test(`a body of the type '${type}' is read`, async () => {
+    test(`a body of the type '${type}' is accepted`, async () => {
       const sent = { body: { title: "Typed" }, headers: { "content-type": type } };
       expectAnswer(await server.request("/posts", sent), { status: 201, headers: { "content-type": json } });
     });
   }
 
   const unsupported = { status: 415, code: "unsupported_media_type" } as const;
-  test("a body that is compressed is refused, with what is accepted", async () => {
+  test("a compressed body is refused, and the response says what is accepted", async () => {
     const send = (encoding: string) =>
       server.request("/posts", { body: { title: "x" }, headers: { "content-encoding": encoding } });
     expectAnswer(await send("identity"), { status: 201 });
@@ -72,7 +72,7 @@ onOneDatabase("negotiation", (database) => {
       ...unsupported,
     })),
     {
-      fact: "a change of the type of a form is 415 and changes nothing",
+      fact: "a PATCH with a form's media type is 415 and changes nothing",
       path: async () => `/posts/${(await server.create("/posts", { title: "Kept" })).id}`,
       method: "PATCH",
       body: "title=x",
@@ -86,17 +86,17 @@ onOneDatabase("negotiation", (database) => {
     return JSON.stringify({ title: "Sized", body: "x".repeat(bytes - empty.length) });
   };
 
-  test("a body of 1 MiB is read, and judged by its fields", async () => {
+  test("a body of 1 MiB is read, and validated by its fields", async () => {
     const answer = await server.request("/posts", { body: sized(mebibyte) });
     expectAnswer(answer, { status: 422, details: [{ field: "body", issue: "max" }] });
   });
 
-  test("a body of one byte more is 413", async () => {
+  test("a body one byte larger is 413", async () => {
     const answer = await server.request("/posts", { body: sized(mebibyte + 1) });
     expectAnswer(answer, { status: 413, code: "payload_too_large" });
   });
 
-  test("a body that is announced as too large is 413 before it has come", async () => {
+  test("a body whose announced length is too large is 413 before it arrives", async () => {
     const head = [
       "POST /posts HTTP/1.1",
       "Host: x",
@@ -109,7 +109,7 @@ onOneDatabase("negotiation", (database) => {
     expectAnswer(answer, { status: 413, code: "payload_too_large" });
   });
 
-  test("a body in chunks is 413 as soon as it is too large", async () => {
+  test("a chunked body is 413 as soon as it is too large", async () => {
     const chunk = "x".repeat(64 * 1024);
     const head = [
       "POST /posts HTTP/1.1",
@@ -125,7 +125,7 @@ onOneDatabase("negotiation", (database) => {
     assert.match(received, /"code":"payload_too_large"/);
   });
 
-  test("the server answers others while a large body comes in", async () => {
+  test("the server serves others while a large body arrives", async () => {
     const large = server.request("/posts", { body: sized(mebibyte) });
     expectAnswer(await server.request("/healthz"), { status: 200 });
     expectAnswer(await large, { status: 422 });

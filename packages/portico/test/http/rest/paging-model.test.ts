@@ -1,4 +1,4 @@
-// Pages held against a plain list in memory, for random rows, filters, sorts, searches, sizes and directions.
+// // Compares pages with a plain list in memory, for random rows, filters, sorts, searches, page sizes and directions.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -23,11 +23,11 @@ import {
   type Value,
 } from "./collection-model.ts";
 
-/** Random collections for each kind of page; each of them is walked along 20 or 30 times. */
+/** Random collections for each kind of page; each of them is followed 20 or 30 times. */
 const collections = randomRuns(25, 8, "PORTICO_TEST_COLLECTIONS");
 const fixture = `${projectFolder}/packages/portico/test/fixtures/library`;
 
-/** What the fixture declares, as far as a caller sees it. */
+/** The declarations of the fixture, as far as a caller sees them. */
 interface Collection {
   readonly filters: Readonly<Record<string, "equality" | "range">>;
   readonly sorts: readonly string[];
@@ -83,7 +83,7 @@ const allFields = [
 
 /**
  * Characters on which databases and languages differ: beyond the BMP (which UTF-16 sorts before U+E000), composed
- * and combining accents, capitals, spaces, what JSON, SQL and `like` escape, and controls.
+ * and combining accents, capitals, spaces, characters that JSON, SQL and `like` escape, and control characters.
  */
 const characters = [..."abAB é\u0301ßΩж字\u{1F600}\u{10FFFF}\uE000\uFFFD\u2028\n\t\u0001\u007F\"'\\%_&+#=<,"];
 const shortText = fc.string({ unit: fc.constantFrom(...characters), maxLength: 4 });
@@ -123,7 +123,7 @@ const book = fc.record({
 });
 const shelfful = fc.array(book, { maxLength: 30 });
 
-/** A filter before the rows are known: `picks` are places of rows whose values it takes. */
+/** A filter, before the rows are known: `picks` are indexes of rows whose values it uses. */
 interface Wish {
   readonly field: string;
   readonly operator: Operator;
@@ -134,7 +134,7 @@ interface Walk {
   readonly sort: string;
   readonly isDescending: boolean;
   readonly filters: readonly Wish[];
-  /** Which rows' words to search for, and how many characters of each. */
+  /** The rows whose words to search for, and how many characters of each word. */
   readonly search: readonly { readonly pick: number; readonly length: number }[];
   readonly limit: number;
   readonly fields: readonly string[] | null;
@@ -198,7 +198,7 @@ function queryOf(walk: Walk, rows: readonly Row[], { searched }: Collection): Li
   return { sort: walk.sort, isDescending: walk.isDescending, filters, q: words.join(" "), searched };
 }
 
-/** Values to filter by where the row that was picked has none. */
+/** Filter values for rows that have none. */
 const standIns: Readonly<Record<string, Value>> = {
   genre: "drama",
   isLent: true,
@@ -220,13 +220,13 @@ function parametersOf(query: ListQuery, { fields }: Walk): URLSearchParams {
   return parameters;
 }
 
-/** A row as an answer shows it under `fields`. */
+/** A row as a response shows it under `fields`. */
 function shown(row: Row, fields: Walk["fields"]): Record<string, Value> {
   if (!fields) return row;
   return Object.fromEntries(Object.entries(row).filter(([name]) => name === "id" || fields.includes(name)));
 }
 
-onEachDatabase("pages agree with a plain list", (database) => {
+onEachDatabase("pages match a plain list", (database) => {
   let workspace: Workspace;
   let portico: Portico;
   before(async () => {
@@ -241,7 +241,7 @@ onEachDatabase("pages agree with a plain list", (database) => {
     await workspace?.remove();
   });
 
-  /** Creates rows at once, so that some share a moment and ids are in no order of the list. */
+  /** Creates rows in parallel, so that some share a timestamp and their ids are not in the order of the list. */
   async function fill(path: string, bodies: readonly object[]): Promise<Row[]> {
     const answers = await Promise.all(bodies.map((body) => portico.request(path, { body })));
     return answers.map((answer, index) => {
@@ -264,7 +264,7 @@ onEachDatabase("pages agree with a plain list", (database) => {
     return answer;
   }
 
-  /** Walks along a collection and holds every page against the model. */
+  /** Follows the pages of a collection and compares every page with the model. */
   async function follow(
     path: string,
     collection: Collection,
@@ -293,7 +293,7 @@ onEachDatabase("pages agree with a plain list", (database) => {
       const link = answer.headers.get("link") ?? "";
       assert.equal(link.includes('rel="next"'), hasNext);
       if (hasNext) assert.ok(link.includes(`cursor=${pagination.nextCursor}>; rel="next"`), link);
-      // At an end there is nothing to go on from: the next step goes from the last place that there was.
+      // // After the last page there is no cursor, so the next step starts at the last known row.
       const [row, token] = isBackward
         ? [expected.rows[0], pagination.prevCursor]
         : [expected.rows.at(-1), pagination.nextCursor];
@@ -310,7 +310,7 @@ onEachDatabase("pages agree with a plain list", (database) => {
     }
   }
 
-  test("a collection", async () => {
+  test("the pages of a collection match the model", async () => {
     const property = fc.asyncProperty(
       shelfful,
       fc.array(walkOf(books), { minLength: 30, maxLength: 30 }),
@@ -326,7 +326,7 @@ onEachDatabase("pages agree with a plain list", (database) => {
     await fc.assert(property, { numRuns: collections });
   });
 
-  test("a collection below a row, beside that of another row", async () => {
+  test("the pages of a nested collection match the model, with rows under another parent present", async () => {
     const property = fc.asyncProperty(
       shelfful,
       shelfful,
@@ -341,7 +341,7 @@ onEachDatabase("pages agree with a plain list", (database) => {
     await fc.assert(property, { numRuns: collections });
   });
 
-  test("numbered pages", async () => {
+  test("numbered pages match the model", async () => {
     const property = fc.asyncProperty(
       shelfful,
       fc.array(walkOf(loans), { minLength: 20, maxLength: 20 }),

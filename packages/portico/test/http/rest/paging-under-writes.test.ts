@@ -1,4 +1,5 @@
-// Many clients walk along a collection while others add and remove rows: what stood throughout is met exactly once.
+// // Many clients follow the pages of a collection while others add and delete rows: a row that exists throughout is
+// returned exactly once.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -19,7 +20,7 @@ interface Walk {
   readonly direction: "forward" | "backward";
 }
 
-/** Every combination of sort, filter and direction is walked by several readers, some of which search too. */
+/** Several readers follow every combination of sort, filter and direction; some of them search too. */
 function walkOf(reader: number): Walk {
   return {
     sort: sorts[reader % sorts.length]!,
@@ -30,12 +31,12 @@ function walkOf(reader: number): Walk {
   };
 }
 
-/** Titles that fall everywhere between those of other rows, and are often equal. */
+/** Titles that sort between those of other rows, and are often equal. */
 function anyTitle(): string {
   return `Title ${Math.floor(Math.random() * 60)}`;
 }
 
-onEachDatabase("pages while others write", (database) => {
+onEachDatabase("pages during concurrent writes", (database) => {
   let workspace: Workspace;
   let portico: Portico;
   before(async () => {
@@ -53,14 +54,14 @@ onEachDatabase("pages while others write", (database) => {
     return body.id;
   }
 
-  /** The ids of a whole walk, as they were met. */
+  /** The ids of all pages, in the order received. */
   async function walk({ sort, status, isSearch, limit, direction }: Walk): Promise<string[]> {
     const seen: string[] = [];
     let cursor: string | null = null;
     for (let hasMore = true; hasMore; ) {
       const parameters = new URLSearchParams({ sort, limit: String(limit), direction });
       if (status !== undefined) parameters.set("status", status);
-      // Every title begins with it.
+      // // Every title begins with this word.
       if (isSearch) parameters.set("q", "title");
       if (cursor !== null) parameters.set("cursor", cursor);
       const answer = await portico.request(`/posts?${parameters}`);
@@ -73,7 +74,7 @@ onEachDatabase("pages while others write", (database) => {
     return seen;
   }
 
-  test("no row that stood throughout is skipped or met twice", async () => {
+  test("no row that exists throughout is skipped or returned twice", async () => {
     const permanent = new Map<string, string>();
     await Promise.all(
       Array.from({ length: standingRows }, async (_, index) => {

@@ -1,4 +1,4 @@
-// Writes that meet: those that share a group on disk do not share a fate, and of those that contradict one wins.
+// // Concurrent writes: those in the same commit group succeed or fail independently, and of conflicting ones one wins.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -23,7 +23,7 @@ onEachDatabase("parallel writes", (database) => {
     await workspace?.remove();
   });
 
-  test("of 50 creates at once, those with a slug that is taken are 409 and all others stand", async () => {
+  test("of 50 concurrent creates, those with a slug in use are 409 and all others succeed", async () => {
     const slugs = Array.from({ length: 50 }, (_, index) => (index % 5 < 2 ? "shared" : `slug-${index}`));
     const answers = await Promise.all(
       slugs.map((slug) => portico.request("/v1/projects", { body: { name: `Project ${slug}`, slug } })),
@@ -43,7 +43,7 @@ onEachDatabase("parallel writes", (database) => {
     assert.equal(list.data.filter(({ slug }: { slug: string }) => slug === "shared").length, 1);
   });
 
-  test("of 20 changes at once with the same If-Match, exactly one is made", async () => {
+  test("of 20 concurrent updates with the same If-Match, exactly one succeeds", async () => {
     for (let round = 0; round < 5; round++) {
       const created = await portico.request("/posts", { body: { title: "Before" } });
       const path = `/posts/${created.body.id}`;
@@ -66,7 +66,7 @@ onEachDatabase("parallel writes", (database) => {
     }
   });
 
-  test("changes of different fields at once without If-Match are all made", async () => {
+  test("concurrent updates of different fields without If-Match all succeed", async () => {
     const created = await portico.request("/posts", { body: { title: "Before" } });
     const path = `/posts/${created.body.id}`;
     const changes = [{ title: "After" }, { body: "Changed" }, { status: "published" }];
@@ -81,7 +81,7 @@ onEachDatabase("parallel writes", (database) => {
     assert.deepEqual(body, { ...body, ...Object.assign({}, ...changes) });
   });
 
-  test("of 10 removals at once, one finds the row", async () => {
+  test("of 10 concurrent deletes, one finds the row", async () => {
     const created = await portico.request("/posts", { body: { title: "Gone soon" } });
     const path = `/posts/${created.body.id}`;
     const answers = await Promise.all(
@@ -91,8 +91,8 @@ onEachDatabase("parallel writes", (database) => {
   });
 });
 
-onEachDatabase("parallel writes with a hook that fails", (database) => {
-  test("of 50 creates at once, those that a hook refuses after the insert leave neither row nor event", async () => {
+onEachDatabase("parallel writes with a failing hook", (database) => {
+  test("of 50 concurrent creates, those that a hook refuses after the insert leave neither row nor event", async () => {
     const workspace = await makeWorkspace(database);
     const portico = await Portico.start(workspace, {
       cwd: `${projectFolder}/packages/portico/test/fixtures/library`,

@@ -1,4 +1,4 @@
-// Posts over HTTP: the table of methods of the specification.
+// // Posts over HTTP: the methods in the specification's table.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -13,7 +13,7 @@ onEachDatabase("posts", (database) => {
   const server = serve(database);
   const post = (body: object = {}) => server.create("/posts", { title: "A title", ...body });
 
-  test("a post that is created can be read where Location says", async () => {
+  test("a created post can be read at its Location", async () => {
     const created = await server.request("/posts", { body: { title: "Hello" } });
     expectAnswer(created, { status: 201, headers: { location: `/posts/${created.body.id}` } });
     const read = await server.request(created.headers.get("location")!);
@@ -21,14 +21,14 @@ onEachDatabase("posts", (database) => {
     assert.deepEqual(read.body, created.body);
   });
 
-  test("a post that is created under its version is told there", async () => {
+  test("a post created under its version has a Location under that version", async () => {
     const created = await server.request("/v1/posts", { body: { title: "Hello" } });
     expectAnswer(created, { status: 201, headers: { location: `/v1/posts/${created.body.id}` } });
     expectAnswer(await server.request(`/posts/${created.body.id}`), { status: 200, body: created.body });
     expectAnswer(await server.request(`/v1/posts/${created.body.id}`), { status: 200, body: created.body });
   });
 
-  test("a post shows its fields in the order of the declaration, and what was left out has its default", async () => {
+  test("a post has its fields in the order of the declaration, and omitted ones have their defaults", async () => {
     const { id, authorId, createdAt, updatedAt, ...rest } = await post();
     assert.match(id, idPattern);
     assert.match(authorId, /^user_/);
@@ -40,27 +40,27 @@ onEachDatabase("posts", (database) => {
     assert.deepEqual(Object.keys(JSON.parse(text)), order);
   });
 
-  test("the moment of creation is now, in UTC", async () => {
+  test("the creation timestamp is the current time, in UTC", async () => {
     const began = Date.now();
     const { createdAt } = await post();
     const age = Date.parse(createdAt) - began;
     assert.ok(age >= -1 && age < 5_000, createdAt);
   });
 
-  test("ids sort by the time at which they were made", async () => {
+  test("ids sort by creation time", async () => {
     const ids = [await post(), await post(), await post()].map(({ id }) => id);
     assert.deepEqual([...ids].sort(), ids);
     assert.equal(new Set(ids).size, 3);
   });
 
-  test("the author is the user of the key, or whoever is named", async () => {
+  test("the author is the user of the key, or the one that the request names", async () => {
     const [first] = (await server.request("/users?sort=createdAt")).body.data;
     assert.equal((await post()).authorId, first.id);
     const other = await server.create("/users", { name: "Mary", email: "mary@example.com" });
     assert.equal((await post({ authorId: other.id })).authorId, other.id);
   });
 
-  test("any Unicode text comes back as it was sent", async () => {
+  test("any Unicode text is returned as it was sent", async () => {
     const title = "日本語 – “quotes” \\ / \u0001\u2028 \ud83d\ude80 é é <b>&amp;";
     const body = 'line\nline\r\n\ttab\u007f,\n{"a":1}';
     const created = await post({ title, body });
@@ -71,13 +71,13 @@ onEachDatabase("posts", (database) => {
     assert.deepEqual(data, [created]);
   });
 
-  test("the length of a text is counted in characters, not in bytes or UTF-16 units", async () => {
+  test("the length of a text counts characters, not bytes or UTF-16 units", async () => {
     assert.equal((await post({ title: "\u{1f680}".repeat(200) })).title.length, 400);
     const tooLong = await server.request("/posts", { body: { title: "\u{1f680}".repeat(201) } });
     expectAnswer(tooLong, { status: 422, details: [{ field: "title", issue: "max" }] });
   });
 
-  test("PUT replaces the post and resets what it leaves out", async () => {
+  test("PUT replaces the post and resets omitted fields", async () => {
     const before = await post({ body: "Long", status: "published" });
     const replaced = await server.request(`/posts/${before.id}`, { method: "PUT", body: { title: "New" } });
     const { id, createdAt, authorId } = before;
@@ -88,14 +88,14 @@ onEachDatabase("posts", (database) => {
     expectAnswer(await server.request(`/posts/${id}`), { status: 200, body: replaced.body });
   });
 
-  test("PUT twice leaves what PUT once did, but for the moment of the change", async () => {
+  test("a second PUT changes nothing but updatedAt", async () => {
     const { id } = await post();
     const put = () => server.request(`/posts/${id}`, { method: "PUT", body: { title: "Same", body: "b" } });
     const [first, second] = [await put(), await put()];
     assert.deepEqual({ ...second.body, updatedAt: "" }, { ...first.body, updatedAt: "" });
   });
 
-  test("PATCH changes what it names and nothing else", async () => {
+  test("PATCH changes only the fields it names", async () => {
     const before = await post({ body: "Long" });
     const patch = { method: "PATCH", body: { status: "archived" } };
     const changed = await server.request(`/posts/${before.id}`, patch);
@@ -106,7 +106,7 @@ onEachDatabase("posts", (database) => {
     expectAnswer(await server.request(`/posts/${before.id}`), { status: 200, body: changed.body });
   });
 
-  test("PATCH is taken as a merge patch", async () => {
+  test("PATCH accepts a merge patch", async () => {
     const { id } = await post();
     const changed = await server.request(`/posts/${id}`, {
       method: "PATCH",
@@ -122,7 +122,7 @@ onEachDatabase("posts", (database) => {
     assert.deepEqual({ ...body, updatedAt: "" }, { ...before, updatedAt: "" });
   });
 
-  test("DELETE removes the post, answers without a body, and 404 follows", async () => {
+  test("DELETE deletes the post and returns no body, and the post is 404 afterwards", async () => {
     const { id } = await post();
     const removed = await server.request(`/posts/${id}`, { method: "DELETE" });
     expectAnswer(removed, { status: 204, headers: { "content-type": null } });
@@ -132,7 +132,7 @@ onEachDatabase("posts", (database) => {
     expectAnswer(again, { status: 404, code: "not_found" });
   });
 
-  test("a refused change leaves the post as it was", async () => {
+  test("a refused update leaves the post unchanged", async () => {
     const before = await post();
     for (const method of ["PUT", "PATCH"]) {
       const answer = await server.request(`/posts/${before.id}`, { method, body: { title: "" } });
@@ -141,7 +141,7 @@ onEachDatabase("posts", (database) => {
     assert.deepEqual((await server.request(`/posts/${before.id}`)).body, before);
   });
 
-  test("a refused creation leaves nothing behind", async () => {
+  test("a refused create leaves nothing behind", async () => {
     const count = async () => (await server.request("/posts?limit=100&fields=id")).body.data.length;
     const before = await count();
     expectAnswer(await server.request("/posts", { body: { body: "no title" } }), { status: 422 });
@@ -151,7 +151,7 @@ onEachDatabase("posts", (database) => {
   const missing = { status: 404, code: "not_found" } as const;
   scenarios(server, [
     {
-      fact: "a post without a title is refused by name",
+      fact: "a post without a title is refused, and the error names the field",
       path: "/posts",
       body: {},
       status: 422,
@@ -160,7 +160,7 @@ onEachDatabase("posts", (database) => {
       message: /`title` is required/,
     },
     {
-      fact: "PUT needs the required fields too",
+      fact: "PUT requires the required fields too",
       path: async () => `/posts/${(await post()).id}`,
       method: "PUT",
       body: { body: "no title" },
@@ -168,7 +168,7 @@ onEachDatabase("posts", (database) => {
       details: [{ field: "title", issue: "required" }],
     },
     {
-      fact: "null does not unset a field that has to be there",
+      fact: "null does not unset a required field",
       path: async () => `/posts/${(await post()).id}`,
       method: "PATCH",
       body: { title: null },
@@ -176,7 +176,7 @@ onEachDatabase("posts", (database) => {
       details: [{ field: "title", issue: "type" }],
     },
     {
-      fact: "a status that is none of the choices is refused",
+      fact: "a status that is not one of the choices is refused",
       path: "/posts",
       body: { title: "A", status: "lost" },
       status: 422,
@@ -191,7 +191,7 @@ onEachDatabase("posts", (database) => {
       details: [{ field: "authorId", issue: "reference" }],
     },
     {
-      fact: "an author who does not exist is told beside other faults",
+      fact: "an author who does not exist is reported with the other errors",
       path: "/posts",
       body: { title: "", authorId: "user_00000000000000000000000000" },
       status: 422,
@@ -201,48 +201,48 @@ onEachDatabase("posts", (database) => {
       ],
     },
     {
-      fact: "an author that is no id at all is refused in the same way",
+      fact: "an author that is not an id is refused in the same way",
       path: "/posts",
       body: { title: "A", authorId: "nobody" },
       status: 422,
       details: [{ field: "authorId", issue: "reference" }],
     },
     {
-      fact: "a post can be read with a few of its fields, the id always among them",
+      fact: "a post can be read with a few of its fields, always including the id",
       path: async () => `/posts/${(await post({ title: "Few" })).id}?fields=title`,
       status: 200,
       answer: { title: "Few" },
     },
-    { fact: "GET of a post that is not there is 404", path: `/posts/${noSuchPost}`, ...missing },
-    { fact: "GET of what is no id is 404", path: "/posts/1", ...missing },
+    { fact: "GET of a post that does not exist is 404", path: `/posts/${noSuchPost}`, ...missing },
+    { fact: "GET of an invalid id is 404", path: "/posts/1", ...missing },
     {
       fact: "GET of an id of another resource is 404",
       path: noSuchPost.replace("post", "/posts/user"),
       ...missing,
     },
     {
-      fact: "PUT does not create: a post that is not there is 404",
+      fact: "PUT does not create: a post that does not exist is 404",
       path: `/posts/${noSuchPost}`,
       method: "PUT",
       body: { title: "A" },
       ...missing,
     },
     {
-      fact: "PATCH of a post that is not there is 404",
+      fact: "PATCH of a post that does not exist is 404",
       path: `/posts/${noSuchPost}`,
       method: "PATCH",
       body: { title: "A" },
       ...missing,
     },
     {
-      fact: "DELETE of a post that is not there is 404",
+      fact: "DELETE of a post that does not exist is 404",
       path: `/posts/${noSuchPost}`,
       method: "DELETE",
       ...missing,
     },
   ]);
 
-  test("100 posts that are created at once are all there, each once", async () => {
+  test("100 posts that are created concurrently all exist, each once", async () => {
     const titles = Array.from({ length: 100 }, (_, number) => `At once ${number}`);
     const created = await Promise.all(titles.map((title) => post({ title })));
     assert.equal(new Set(created.map(({ id }) => id)).size, 100);

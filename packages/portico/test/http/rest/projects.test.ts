@@ -1,4 +1,4 @@
-// Projects over HTTP: the slug is made from the name and is unique in the tenant.
+// // Projects over HTTP: the slug is derived from the name and is unique in the tenant.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -26,7 +26,7 @@ onEachDatabase("projects", (database) => {
     assert.equal(slug, "a".repeat(99));
   });
 
-  test("a slug that is given is kept, and found by", async () => {
+  test("a slug in the request is kept, and can be filtered by", async () => {
     const { id } = await project({ name: "Given", slug: "chosen" });
     const { data } = (await server.request("/v1/projects?slug=chosen")).body;
     assert.deepEqual(
@@ -35,7 +35,7 @@ onEachDatabase("projects", (database) => {
     );
   });
 
-  test("a project is at /v1/projects and, being of the current version, at /projects", async () => {
+  test("a project is at /v1/projects and, as that is the current version, at /projects", async () => {
     const { id } = await project({ name: "Both paths" });
     expectAnswer(await server.request(`/projects/${id}`), { status: 200, body: { id } });
     expectAnswer(await server.request(`/v1/projects/${id}`), { status: 200, body: { id } });
@@ -47,7 +47,7 @@ onEachDatabase("projects", (database) => {
     expectAnswer(again, { status: 409, code: "conflict", details: [{ field: "slug", issue: "duplicate" }] });
   });
 
-  test("a new name leaves the slug, a whole replacement makes it anew", async () => {
+  test("PATCH of the name keeps the slug, PUT derives it again", async () => {
     const { id } = await project({ name: "Old name" });
     const renamed = await server.request(`/v1/projects/${id}`, {
       method: "PATCH",
@@ -58,7 +58,7 @@ onEachDatabase("projects", (database) => {
     expectAnswer(replaced, { status: 200, body: { name: "Third", slug: "third" } });
   });
 
-  test("a project that still has deployments cannot be removed", async () => {
+  test("a project that still has deployments cannot be deleted", async () => {
     const { id } = await project({ name: "Deployed" });
     const deployment = await server.create("/v1/deployments", { projectId: id, ref: "main" });
     const refused = await server.request(`/v1/projects/${id}`, { method: "DELETE" });
@@ -76,21 +76,21 @@ onEachDatabase("projects", (database) => {
       details: [{ field: "slug", issue: "format" }],
     },
     {
-      fact: "a slug must match as a whole, not on one of its lines",
+      fact: "the whole slug must match, not one of its lines",
       path: "/v1/projects",
       body: { name: "A", slug: "good\n" },
       status: 422,
       details: [{ field: "slug", issue: "format" }],
     },
     {
-      fact: "a project without a name is refused for its name only",
+      fact: "a project without a name has an error for its name only",
       path: "/v1/projects",
       body: {},
       status: 422,
       details: [{ field: "name", issue: "required" }],
     },
     {
-      fact: "a name that is no text is refused, not made a slug of",
+      fact: "a name that is not text is refused, not made into a slug",
       path: "/v1/projects",
       body: { name: { toString: 1 } },
       status: 422,

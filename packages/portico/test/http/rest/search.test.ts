@@ -1,4 +1,4 @@
-// `q`: every word must begin a word of a searched field, in any script; any text is legal.
+// // `q`: each of its words must be the prefix of a word in a searched field, in any script; any text is valid.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -14,7 +14,7 @@ const posts = [
   { title: "C++ & node-fetch", body: "a_b snake_case e-mail x@y.z" },
 ];
 
-/** What is searched for -> the places of the posts that it finds. */
+/** The search text -> the positions of the posts that match. */
 const searches: readonly (readonly [string, readonly number[]])[] = [
   ["quick", [0]],
   ["QUICK", [0]],
@@ -45,7 +45,7 @@ const searches: readonly (readonly [string, readonly number[]])[] = [
   ["don't", [1]],
 ];
 
-/** Texts that a query language might take for something else: they hold no word, or words that nothing has. */
+/** Texts that a query language might interpret: they contain no word, or words that no post has. */
 const legal = [
   "",
   " ",
@@ -102,17 +102,17 @@ onEachDatabase("search", (database) => {
 
   for (const text of legal) {
     const shown = JSON.stringify(text.length > 30 ? `${text.slice(0, 30)}…` : text);
-    test(`${shown} is a legal text to search for`, async () => {
+    test(`${shown} is a valid text to search for`, async () => {
       expectAnswer(await search(text), { status: 200 });
     });
   }
 
-  test("a search without a word leaves every row", async () => {
+  test("a search without a word returns every row", async () => {
     assert.equal((await positions("")).length, posts.length);
     assert.equal((await positions(" \"*' ")).length, posts.length);
   });
 
-  test("what was changed is found by its new words, and no longer by its old ones", async () => {
+  test("a changed row is found by its new words, and no longer by its old ones", async () => {
     const { id } = await server.create("/posts", { title: "Before", body: "kept", authorId: author });
     const idsOf = async (text: string) => (await search(text)).body.data.map((row: { id: string }) => row.id);
     await server.request(`/posts/${id}`, { method: "PATCH", body: { title: "After" } });
@@ -123,7 +123,7 @@ onEachDatabase("search", (database) => {
     assert.deepEqual(await idsOf("after"), []);
   });
 
-  test("what was found goes on from page to page, with a filter beside it", async () => {
+  test("a search continues from page to page, together with a filter", async () => {
     const first = await search("brown", "&limit=1&status=draft");
     assert.equal(first.body.data[0].title, posts[0]!.title);
     const second = await search("brown", `&limit=1&status=draft&cursor=${first.body.pagination.nextCursor}`);

@@ -1,4 +1,4 @@
-// Users over HTTP: the collection that is paged by number.
+// // Users over HTTP: the collection with numbered pages.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -6,7 +6,7 @@ import { expectAnswer, scenarios, serve } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
 
 onEachDatabase("users", (database) => {
-  // Beside the first user of the sandbox, 24 more: 25 in all.
+  // // The first user of the sandbox and 24 more: 25 in all.
   const server = serve(database, {
     prepare: async (at) => {
       for (let number = 1; number <= 24; number += 1) {
@@ -21,20 +21,20 @@ onEachDatabase("users", (database) => {
     return body.data.map(({ name }: { name: string }) => name);
   };
 
-  test("a user shows a name and an address, and never a password", async () => {
+  test("a user has a name and an email address, and never a password", async () => {
     const [user] = (await server.request("/users?sort=createdAt")).body.data;
     assert.deepEqual(Object.keys(user), ["id", "name", "email", "createdAt", "updatedAt"]);
     assert.equal(user.email, "ada@example.com");
   });
 
-  test("the first page has 20 users and says how many there are", async () => {
+  test("the first page has 20 users and the total number", async () => {
     const { body, headers } = await server.request("/users");
     assert.equal(body.data.length, 20);
     assert.deepEqual(body.pagination, { nextCursor: null, hasMore: true, total: 25 });
     assert.equal(headers.get("link"), '</users?page=2>; rel="next"');
   });
 
-  test("the last page says that there are no more", async () => {
+  test("the last page says that it is the last", async () => {
     const { body, headers } = await server.request("/users?page=2");
     assert.equal(body.data.length, 5);
     assert.deepEqual(body.pagination, { nextCursor: null, hasMore: false, total: 25 });
@@ -53,7 +53,7 @@ onEachDatabase("users", (database) => {
     assert.deepEqual(body, { data: [], pagination: { nextCursor: null, hasMore: false, total: 25 } });
   });
 
-  test("the pages together hold every user once", async () => {
+  test("all pages together contain every user once", async () => {
     const pages = await Promise.all([1, 2, 3, 4].map((page) => names(`sort=name&page=${page}&perPage=7`)));
     const all = pages.flat();
     assert.deepEqual(
@@ -64,14 +64,14 @@ onEachDatabase("users", (database) => {
     assert.equal(new Set(all).size, 25);
   });
 
-  test("an unusable perPage is replaced by 20, a larger one by 100", async () => {
+  test("an invalid perPage is replaced by 20, a larger one by 100", async () => {
     for (const unusable of ["0", "-1", "x", "1.5", ""]) {
       assert.equal((await names(`perPage=${unusable}`)).length, 20, unusable);
     }
     assert.equal((await names("perPage=1000")).length, 25);
   });
 
-  test("the total counts what the filter and the search leave", async () => {
+  test("the total counts the rows that match the filter and the search", async () => {
     const filtered = (await server.request("/users?email=user01@example.com&email=user02@example.com")).body;
     assert.equal(filtered.pagination.total, 2);
     const searched = (await server.request("/users?q=user&perPage=5")).body;
@@ -80,7 +80,7 @@ onEachDatabase("users", (database) => {
     assert.deepEqual(none, { data: [], pagination: { nextCursor: null, hasMore: false, total: 0 } });
   });
 
-  test("pages of a filter with several values go on where the one before ended", async () => {
+  test("pages of a filter with several values continue where the one before ended", async () => {
     const several = [1, 2, 3, 4, 5].map((number) => `email=user0${number}@example.com`).join("&");
     const pages = await Promise.all(
       [1, 2, 3].map((page) => names(`${several}&sort=name&perPage=2&page=${page}`)),
@@ -88,7 +88,7 @@ onEachDatabase("users", (database) => {
     assert.deepEqual(pages, [["User 01", "User 02"], ["User 03", "User 04"], ["User 05"]]);
   });
 
-  test("an address is unique whatever its case, also when it is changed", async () => {
+  test("an email address is unique regardless of case, also in an update", async () => {
     const duplicate = { name: "Twice", email: "ADA@Example.com" };
     const conflict = {
       status: 409,
@@ -103,7 +103,7 @@ onEachDatabase("users", (database) => {
     expectAnswer(await server.request(`/users/${last.id}`), { status: 200, body: last });
   });
 
-  test("of two users who are created at once with one address, one is refused", async () => {
+  test("of two users created concurrently with one email address, one is refused", async () => {
     const body = { name: "Race", email: "race@example.com" };
     const answers = await Promise.all([1, 2, 3, 4].map(() => server.request("/users", { body })));
     assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 409, 409, 409]);
@@ -111,7 +111,7 @@ onEachDatabase("users", (database) => {
     expectAnswer(await server.request(`/users/${winner.id}`, { method: "DELETE" }), { status: 204 });
   });
 
-  test("a user who is still referred to cannot be removed", async () => {
+  test("a user with references to them cannot be deleted", async () => {
     const [ada] = (await server.request("/users?email=ada@example.com")).body.data;
     const refused = await server.request(`/users/${ada.id}`, { method: "DELETE" });
     expectAnswer(refused, { status: 409, code: "conflict", message: /referred to/ });
@@ -120,20 +120,20 @@ onEachDatabase("users", (database) => {
 
   scenarios(server, [
     {
-      fact: "cursors do not belong to users",
+      fact: "users have no cursors",
       path: "/users?cursor=abc",
       status: 422,
       code: "validation_error",
       details: [{ field: "cursor", issue: "unknown" }],
     },
     {
-      fact: "the direction of cursors does not belong to users",
+      fact: "users have no cursor direction",
       path: "/users?direction=backward",
       status: 422,
       details: [{ field: "direction", issue: "unknown" }],
     },
     {
-      fact: "numbered pages do not belong to posts",
+      fact: "posts have no numbered pages",
       path: "/posts?page=2&perPage=5",
       status: 422,
       details: [
@@ -142,39 +142,39 @@ onEachDatabase("users", (database) => {
       ],
     },
     {
-      fact: "pages count from 1",
+      fact: "pages are numbered from 1",
       path: "/users?page=0",
       status: 422,
       details: [{ field: "page", issue: "min" }],
     },
     {
-      fact: "a page is a number",
+      fact: "a page must be a number",
       path: "/users?page=two",
       status: 422,
       details: [{ field: "page", issue: "type" }],
     },
     {
-      fact: "a page beyond counting is refused",
+      fact: "a page number that is too large is refused",
       path: "/users?page=999999999999999",
       status: 422,
       details: [{ field: "page", issue: "max" }],
     },
     {
-      fact: "what is no address is refused",
+      fact: "an invalid email address is refused",
       path: "/users",
       body: { name: "A", email: "nowhere" },
       status: 422,
       details: [{ field: "email", issue: "format" }],
     },
     {
-      fact: "a password is no field of a user",
+      fact: "a password is not a field of a user",
       path: "/users",
       body: { name: "A", email: "a@example.com", password: "secret" },
       status: 422,
       details: [{ field: "password", issue: "unknown" }],
     },
     {
-      fact: "all faults of a user are told at once",
+      fact: "all errors of a user are reported at once",
       path: "/users",
       body: { name: "", extra: 1 },
       status: 422,

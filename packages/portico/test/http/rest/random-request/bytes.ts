@@ -1,4 +1,4 @@
-// Random bytes that look more or less like HTTP/1.1.
+// // Random bytes that resemble HTTP/1.1 more or less.
 
 import fc from "fast-check";
 import { usual } from "./piece.ts";
@@ -68,7 +68,7 @@ const rawBodies = [
   "GET /posts HTTP/1.1\r\nHost: a\r\n\r\n",
 ];
 
-/** Bytes to write to a socket, many of them no valid HTTP; `KEY` is a placeholder for a credential. */
+/** Bytes to write to a socket, often invalid HTTP; `KEY` is a placeholder for a credential. */
 export const anyBytes: fc.Arbitrary<string> = fc.oneof(
   {
     weight: 8,

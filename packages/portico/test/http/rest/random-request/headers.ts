@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { known, type Piece, usual } from "./piece.ts";
 
-/** Texts that a header can hold. */
+/** Texts that a header can contain. */
 const headerText = fc.string({ unit: fc.constantFrom(...'aZ0 ,;=*"/\\()<>@é\u00FF\t'), maxLength: 12 });
 const header = (...values: readonly string[]): fc.Arbitrary<Piece> =>
   fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...values) }, { weight: 1, arbitrary: headerText });

@@ -1,8 +1,8 @@
-// Pieces of random requests: odd texts, and placeholders for what the server holds when a request is sent.
+// // Pieces of random requests: odd texts, and placeholders for values that exist on the server when a request is sent.
 
 import fc from "fast-check";
 
-/** A piece of text, or a placeholder for an id, a cursor or an entity tag that the server holds when it is sent. */
+/** A piece of text, or a placeholder for an id, a cursor or an entity tag that exists on the server when it is sent. */
 export type Piece = string | { readonly known: "cursor" | "tag" | Segment; readonly pick: number };
 
 export const segments = ["posts", "comments", "users", "projects", "deployments"] as const;
@@ -50,6 +50,6 @@ export const oddText = fc.oneof(
 
 export const anySegment = fc.constantFrom(...segments);
 
-/** A value that is usual, and now and then another one. */
+/** A usual value, or occasionally another one. */
 export const usual = <T>(value: T, others: fc.Arbitrary<T>, weight: number): fc.Arbitrary<T> =>
   fc.oneof({ weight, arbitrary: fc.constant(value) }, { weight: 1, arbitrary: others });

@@ -1,4 +1,4 @@
-// Random requests, from nearly right to garbage.
+// // Random requests, from nearly valid to garbage.
 
 import fc from "fast-check";
 import { type Body, brokenBody, objectFor } from "./body.ts";
@@ -31,7 +31,7 @@ const mostlyPlain = fc.oneof(
   { weight: 1, arbitrary: headers },
 );
 
-/** A request that means something: method, path and body belong together; one of its parts may be odd. */
+/** A meaningful request: method, path and body belong together; one of its parts may be odd. */
 const nearlyRight: fc.Arbitrary<FuzzRequest> = anySegment.chain((segment) =>
   fc
     .tuple(
