@@ -1,5 +1,5 @@
-// What tokens are held against: oidc-provider as it comes, with its adapter in memory, one client and opaque tokens. It
-// keeps nothing on disk, signs nothing and logs nothing. A process of its own, started by oauth.ts.
+// The limit for token requests: oidc-provider with its in-memory adapter, one client and opaque tokens. It stores nothing
+// on disk, signs nothing and logs nothing. Runs in a process of its own, started by oauth.ts.
 
 import { createServer } from "node:http";
 import Provider from "oidc-provider";
@@ -21,9 +21,9 @@ const provider = new Provider(`http://${host}`, {
   routes: { token: tokenPath },
 });
 
-const answer = provider.callback();
+const handle = provider.callback();
 serve(
   createServer((request, response) => {
-    answer(request, response).catch((error) => response.destroy(error));
+    handle(request, response).catch((error) => response.destroy(error));
   }),
 );

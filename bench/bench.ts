@@ -1,4 +1,4 @@
-// npm run bench: Portico beside a bare node:http server, in the same run, as ratios.
+// npm run bench: compares Portico with a bare node:http server in the same run.
 
 import { availableParallelism, cpus } from "node:os";
 import { interrupt } from "./child.ts";
@@ -10,11 +10,11 @@ import { memoryFloorMegabytes, startUpFloorMs, table } from "./table.ts";
 async function main(): Promise<void> {
   const options = readOptions(process.argv.slice(2));
   if (!options) return print(help.trimEnd());
-  const tell = (line: string): boolean => process.stderr.write(`${line}\n`);
+  const report = (line: string): boolean => process.stderr.write(`${line}\n`);
   const databases = databasesOf(options);
-  if (options.hasRivals) await installRivals(tell);
+  if (options.hasRivals) await installRivals(report);
   const measured: Measured[] = [];
-  for (const database of databases) measured.push(await measure(database, options, tell));
+  for (const database of databases) measured.push(await measure(database, options, report));
   const tool = measured[0]!.tool;
   const machine = { cores: availableParallelism(), processor: cpus()[0]?.model ?? "unknown" };
   if (options.isJson) {
@@ -42,11 +42,11 @@ async function main(): Promise<void> {
 }
 
 function databasesOf({ only }: Options): DatabaseName[] {
-  const isGiven = Boolean(process.env.BENCH_DATABASE_URL);
-  if (only === "postgres" && !isGiven)
+  const hasPostgres = Boolean(process.env.BENCH_DATABASE_URL);
+  if (only === "postgres" && !hasPostgres)
     throw new Error("BENCH_DATABASE_URL is missing; set it to a PostgreSQL database");
   if (only) return [only];
-  return isGiven ? ["sqlite", "postgres"] : ["sqlite"];
+  return hasPostgres ? ["sqlite", "postgres"] : ["sqlite"];
 }
 
 function print(text: string): void {

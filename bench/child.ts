@@ -1,15 +1,15 @@
-// The processes that the bench starts. Whatever happens to the bench, it ends them: these and no others.
+// The processes that the bench starts. They end with the bench, however it ends; no others are touched.
 
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { once } from "node:events";
 
 const running = new Set<ChildProcess>();
 let isInterrupted = false;
-const patienceMs = 30_000;
+const messageTimeoutMs = 30_000;
 
 process.once("exit", killAll);
 
-/** Ends what runs, so that whatever waits for it fails, and lets nothing new start. */
+/** Kills all child processes and starts no more, so that everything that waits for one fails. */
 export function interrupt(): void {
   isInterrupted = true;
   killAll();
@@ -19,22 +19,22 @@ function killAll(): void {
   for (const child of running) child.kill("SIGKILL");
 }
 
-export function startChild(program: string, words: readonly string[], options: SpawnOptions): ChildProcess {
+export function startChild(program: string, args: readonly string[], options: SpawnOptions): ChildProcess {
   if (isInterrupted) throw new Error("interrupted");
-  const child = spawn(program, words, options);
+  const child = spawn(program, args, options);
   running.add(child);
   child.once("close", () => running.delete(child));
   child.once("error", () => running.delete(child));
   return child;
 }
 
-/** Runs a program to its end. @returns what it wrote to standard output @throws Error where it fails */
+/** Runs a program to its end. @returns what it wrote to standard output @throws Error if it fails */
 export async function runChild(
   program: string,
-  words: readonly string[],
+  args: readonly string[],
   { timeoutMs, ...options }: { timeoutMs: number; env?: NodeJS.ProcessEnv; cwd?: string },
 ): Promise<string> {
-  const child = startChild(program, words, {
+  const child = startChild(program, args, {
     ...options,
     stdio: ["ignore", "pipe", "inherit"],
     timeout: timeoutMs,
@@ -53,27 +53,27 @@ export interface ChildServer {
   readonly child: ChildProcess;
 }
 
-/** @param program one that calls `serve` @throws Error where it ends or says nothing */
-export async function startServer(program: string, words: readonly string[] = []): Promise<ChildServer> {
-  const child = startChild(process.execPath, [program, ...words], {
-    // Standard output is the bench's own.
+/** @param program one that calls `serve` @throws Error if it ends, or does not report its port in time */
+export async function startServer(program: string, args: readonly string[] = []): Promise<ChildServer> {
+  const child = startChild(process.execPath, [program, ...args], {
+    // Standard output is for the results of the bench.
     stdio: ["ignore", process.stderr.fd, process.stderr.fd, "ipc"],
     env: { ...process.env, NODE_ENV: "production" },
   });
   try {
-    return { url: `http://127.0.0.1:${await messageOf(child)}`, child };
+    return { url: `http://127.0.0.1:${await nextMessage(child)}`, child };
   } catch (error) {
     await stopChild(child);
     throw new Error(`${program} did not start: ${(error as Error).message}`);
   }
 }
 
-/** The next thing that a process says. */
-export async function messageOf(child: ChildProcess): Promise<unknown> {
-  const over = new AbortController();
-  const { signal } = over;
-  const patience = setTimeout(() => over.abort(new Error("it says nothing")), patienceMs);
-  const ended = (): void => over.abort(new Error("it has ended"));
+/** The next message of a process. */
+export async function nextMessage(child: ChildProcess): Promise<unknown> {
+  const aborter = new AbortController();
+  const { signal } = aborter;
+  const timeout = setTimeout(() => aborter.abort(new Error("it sent no message in time")), messageTimeoutMs);
+  const ended = (): void => aborter.abort(new Error("it has ended"));
   child.once("close", ended);
   try {
     const [message] = await once(child, "message", { signal });
@@ -82,16 +82,16 @@ export async function messageOf(child: ChildProcess): Promise<unknown> {
     throw signal.reason;
   } finally {
     child.off("close", ended);
-    clearTimeout(patience);
+    clearTimeout(timeout);
   }
 }
 
-/** SIGTERM, and SIGKILL for what does not end by then. */
+/** Sends SIGTERM, then SIGKILL if the process has not ended after 15 seconds. */
 export async function stopChild(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const closed = once(child, "close");
-  const impatient = setTimeout(() => child.kill("SIGKILL"), 15_000);
+  const timeout = setTimeout(() => child.kill("SIGKILL"), 15_000);
   child.kill("SIGTERM");
   await closed;
-  clearTimeout(impatient);
+  clearTimeout(timeout);
 }

@@ -1,15 +1,15 @@
-// Portico and other servers on the same requests, in turn.
+// Measures Portico and other servers with the same requests, in turn.
 
-import type { Answer, LimitServer } from "./limit.ts";
-import type { Driven, Load, LoadTool } from "./load.ts";
+import type { LimitServer, RecordedResponse } from "./limit.ts";
+import type { Load, LoadResult, LoadTool } from "./load.ts";
 import { median } from "./median.ts";
-import type { BareAuthority } from "./oauth.ts";
+import type { BareOidcServer } from "./oauth.ts";
 import type { Options } from "./options.ts";
 import type { PorticoServer } from "./portico-server.ts";
 import type { Rival } from "./rival.ts";
 import type { Row } from "./rows.ts";
 
-export type Tell = (line: string) => void;
+export type Report = (line: string) => void;
 
 const warmUpSeconds = 1;
 
@@ -21,10 +21,10 @@ export interface MeasuredRow {
   readonly p99Ms: number;
   readonly limitRequestsPerSecond: number;
   readonly limitP99Ms: number;
-  /** What Portico reaches of the limit: the median of the ratios that the rounds had. */
+  /** Portico's throughput as a share of the limit's: the median of the ratios of all rounds. */
   readonly ofLimitPercent: number;
   readonly floorPercent?: number;
-  /** Other servers on the same query, and how many times as many requests Portico answers. */
+  /** Other servers with the same query; `times`: Portico's throughput divided by theirs. */
   readonly rivals?: readonly {
     readonly name: string;
     readonly requestsPerSecond: number;
@@ -33,103 +33,104 @@ export interface MeasuredRow {
   readonly ofRow?: { readonly name: string; readonly percent: number; readonly floorPercent: number };
 }
 
-/** The servers on the same row, in turn. */
+/** The results of one row in one round. */
 interface Round {
-  readonly portico: Driven;
-  readonly limit: Driven;
-  /** Of those that are asked, in the order of the servers. */
-  readonly rivals: readonly Driven[];
+  readonly portico: LoadResult;
+  readonly limit: LoadResult;
+  /** Of those that are measured on the row, in the order of the servers. */
+  readonly rivals: readonly LoadResult[];
 }
 
 interface Servers {
   readonly portico: PorticoServer;
-  readonly limit: LimitServer | BareAuthority;
+  readonly limit: LimitServer | BareOidcServer;
   readonly rivals: readonly Rival[];
 }
 
-export class Duel {
+export class Comparison {
   readonly #servers: Servers;
   readonly #tool: LoadTool;
   readonly #options: Options;
-  readonly #tell: Tell;
+  readonly #report: Report;
 
-  constructor(servers: Servers, tool: LoadTool, options: Options, tell: Tell) {
+  constructor(servers: Servers, tool: LoadTool, options: Options, report: Report) {
     this.#servers = servers;
     this.#tool = tool;
     this.#options = options;
-    this.#tell = tell;
+    this.#report = report;
   }
 
-  /** Rounds over all rows, so that a slow minute of the machine meets every row and both servers. */
-  async fight(title: string, rows: readonly Row[]): Promise<MeasuredRow[]> {
+  /** Measures all rows in each round, so that a slow minute of the machine affects all rows and servers alike. */
+  async compare(title: string, rows: readonly Row[]): Promise<MeasuredRow[]> {
     const { rounds, seconds } = this.#options;
     const { portico, limit, rivals } = this.#servers;
-    const answers = await Promise.all(rows.map(({ load }) => answerOf(portico.url, load)));
-    for (const [place, row] of rows.entries())
-      for (const rival of rivals) if (rival.isAsked(row)) await rival.requireSame(row, answers[place]!.body);
+    const responses = await Promise.all(rows.map(({ load }) => firstResponse(portico.url, load)));
+    for (const [index, row] of rows.entries())
+      for (const rival of rivals)
+        if (rival.isMeasuredOn(row)) await rival.requireSameResponse(row, responses[index]!.body);
     const results = rows.map((): Round[] => []);
     for (let round = 0; round <= rounds; round += 1) {
       const isWarmUp = round === 0;
-      this.#tell(`${title}: ${isWarmUp ? "warming up" : `round ${round} of ${rounds}`}`);
-      for (const [place, row] of rows.entries()) {
-        await limit.answerWith(answers[place]!);
-        const driven = await this.#drive(row, isWarmUp ? warmUpSeconds : seconds, round % 2 === 0);
-        if (!isWarmUp) results[place]!.push(driven);
+      this.#report(`${title}: ${isWarmUp ? "warming up" : `round ${round} of ${rounds}`}`);
+      for (const [index, row] of rows.entries()) {
+        await limit.respondWith(responses[index]!);
+        const result = await this.#runRound(row, isWarmUp ? warmUpSeconds : seconds, round % 2 === 0);
+        if (!isWarmUp) results[index]!.push(result);
       }
     }
-    // The tools cannot tell one error from another: a 429 would pass for the 401 that was there at first.
-    for (const { load } of rows) await answerOf(portico.url, load);
-    return rows.map((row, place) => summary(row, answers[place]!, results, rows, place, rivals));
+    // The tools do not distinguish errors: a 429 would count as the expected 401.
+    for (const { load } of rows) await firstResponse(portico.url, load);
+    return rows.map((row, index) => summary(row, responses[index]!, results, rows, index, rivals));
   }
 
-  async #drive(row: Row, seconds: number, isLimitFirst: boolean): Promise<Round> {
+  async #runRound(row: Row, seconds: number, isLimitFirst: boolean): Promise<Round> {
     const { portico, limit } = this.#servers;
-    const drive = ({ url }: { url: string }, sent = row.load): Promise<Driven> =>
-      this.#tool.drive(url, sent, seconds);
-    const rivals: Driven[] = [];
+    const run = ({ url }: { url: string }, sent = row.load): Promise<LoadResult> =>
+      this.#tool.run(url, sent, seconds);
+    const rivals: LoadResult[] = [];
     for (const rival of this.#servers.rivals)
-      if (rival.isAsked(row)) rivals.push(await drive(rival, rival.loadFor(row)));
+      if (rival.isMeasuredOn(row)) rivals.push(await run(rival, rival.loadFor(row)));
     if (isLimitFirst) {
-      const limitDriven = await drive(limit);
-      return { limit: limitDriven, portico: await drive(portico), rivals };
+      const limitResult = await run(limit);
+      return { limit: limitResult, portico: await run(portico), rivals };
     }
-    return { portico: await drive(portico), limit: await drive(limit), rivals };
+    return { portico: await run(portico), limit: await run(limit), rivals };
   }
 }
 
 function summary(
   row: Row,
-  { body }: Answer,
+  { body }: RecordedResponse,
   results: readonly (readonly Round[])[],
   rows: readonly Row[],
-  place: number,
+  index: number,
   rivals: readonly Rival[],
 ): MeasuredRow {
   const { name, floorPercent, floorOfRow } = row;
-  const rounds = results[place]!;
-  const speeds = rounds.map(({ portico }) => portico.requestsPerSecond);
-  const limits = rounds.map(({ limit }) => limit.requestsPerSecond);
-  const others = results[rows.findIndex((row) => row.name === floorOfRow?.of)];
+  const rounds = results[index]!;
+  const rates = rounds.map(({ portico }) => portico.requestsPerSecond);
+  const limitRates = rounds.map(({ limit }) => limit.requestsPerSecond);
+  const otherRounds = results[rows.findIndex((row) => row.name === floorOfRow?.of)];
   return {
     name,
     answerBytes: Buffer.byteLength(body),
-    requestsPerSecond: median(speeds),
+    requestsPerSecond: median(rates),
     p99Ms: median(rounds.map(({ portico }) => portico.p99Ms)),
-    limitRequestsPerSecond: median(limits),
+    limitRequestsPerSecond: median(limitRates),
     limitP99Ms: median(rounds.map(({ limit }) => limit.p99Ms)),
-    ofLimitPercent: percent(speeds, limits),
+    ofLimitPercent: percent(rates, limitRates),
     ...(floorPercent !== undefined && { floorPercent }),
     ...rivalsOf(
       rounds,
-      rivals.filter((rival) => rival.isAsked(row)),
+      rivals.filter((rival) => rival.isMeasuredOn(row)),
     ),
     ...(floorOfRow &&
-      others && {
+      otherRounds && {
         ofRow: {
           name: floorOfRow.of,
           percent: percent(
-            speeds,
-            others.map(({ portico }) => portico.requestsPerSecond),
+            rates,
+            otherRounds.map(({ portico }) => portico.requestsPerSecond),
           ),
           floorPercent: floorOfRow.percent,
         },
@@ -140,30 +141,33 @@ function summary(
 function rivalsOf(rounds: readonly Round[], rivals: readonly Rival[]): Pick<MeasuredRow, "rivals"> {
   if (rounds[0]!.rivals.length === 0) return {};
   return {
-    rivals: rivals.map(({ title }, place) => ({
+    rivals: rivals.map(({ title }, index) => ({
       name: title,
-      requestsPerSecond: median(rounds.map((round) => round.rivals[place]!.requestsPerSecond)),
+      requestsPerSecond: median(rounds.map((round) => round.rivals[index]!.requestsPerSecond)),
       times: median(
-        rounds.map((round) => round.portico.requestsPerSecond / round.rivals[place]!.requestsPerSecond),
+        rounds.map((round) => round.portico.requestsPerSecond / round.rivals[index]!.requestsPerSecond),
       ),
     })),
   };
 }
 
 function percent(parts: readonly number[], wholes: readonly number[]): number {
-  return median(parts.map((part, place) => (100 * part) / wholes[place]!));
+  return median(parts.map((part, index) => (100 * part) / wholes[index]!));
 }
 
-/** What Portico answers to the first request of a load. */
-async function answerOf(url: string, { status, method, paths, headers, body }: Load): Promise<Answer> {
-  const answer = await fetch(url + paths[0], {
+/** Portico's response to the first request of a load. */
+async function firstResponse(
+  url: string,
+  { status, method, paths, headers, body }: Load,
+): Promise<RecordedResponse> {
+  const response = await fetch(url + paths[0], {
     method,
     headers,
     signal: AbortSignal.timeout(10_000),
     ...(body !== "" && { body }),
   });
-  const text = await answer.text();
-  if (answer.status !== status)
-    throw new Error(`${method} ${paths[0]} was answered with ${answer.status}: ${text}`);
-  return { status: answer.status, contentType: answer.headers.get("content-type") ?? "", body: text };
+  const text = await response.text();
+  if (response.status !== status)
+    throw new Error(`${method} ${paths[0]} was answered with ${response.status}: ${text}`);
+  return { status: response.status, contentType: response.headers.get("content-type") ?? "", body: text };
 }

@@ -1,5 +1,5 @@
-// A process that fills an empty database: a tenant, its user, a key with all scopes, and posts, the number of
-// which it is given. It prints the key, the tenant's id and those of the posts as JSON, and how far it is to standard error.
+// Fills an empty database with a tenant, a user, a key with all scopes, and as many posts as its argument says. It prints
+// the key and the ids of the tenant and the posts as JSON, and its progress to standard error.
 
 import { systemCaller } from "../packages/portico/src/auth/system-caller.ts";
 import { createTenant } from "../packages/portico/src/auth/tenants/tenant.ts";
@@ -18,12 +18,11 @@ export interface Filled {
   readonly ids: readonly string[];
 }
 
-/** Counted like any other, and never used up. */
-const plentiful = { limit: 100_000_000, windowSeconds: 60 };
-/** Rows in one transaction. */
-const group = 1_000;
+/** Requests are counted as usual, but the quota is never exceeded. */
+const unlimitedQuota = { limit: 100_000_000, windowSeconds: 60 };
+const rowsPerTransaction = 1_000;
 const reportEvery = 20_000;
-const betweenPostsMs = 60_000;
+const postIntervalMs = 60_000;
 
 const count = Number(process.argv[2]);
 const assembly = await assemble({ folder: process.cwd(), environment: process.env });
@@ -39,24 +38,27 @@ const filled = await withStore(assembly, async (store) => {
     name: "Bench",
     password: "a password that nobody uses",
   });
-  const body = { name: "Bench", scopes: model.scopes, rateLimit: plentiful, ownerId: user.id };
-  const made = await engine.create(systemCaller(model, tenant.id), model.resource.get("apiKey")!, body);
+  const body = { name: "Bench", scopes: model.scopes, rateLimit: unlimitedQuota, ownerId: user.id };
+  const created = await engine.create(systemCaller(model, tenant.id), model.resource.get("apiKey")!, body);
   const ids = await insertPosts(store, tenant.id, user.id);
-  // What PostgreSQL does by itself within minutes must not fall into the measurement.
+  // PostgreSQL would do this automatically within minutes, in the middle of the measurement.
   if (store.dialect.name === "postgres") await store.database.run("vacuum analyze");
-  return { key: String(made.returnedOnce?.key), tenantId: tenant.id, ids } satisfies Filled;
+  return { key: String(created.returnedOnce?.key), tenantId: tenant.id, ids } satisfies Filled;
 });
 process.stdout.write(JSON.stringify(filled));
 
 async function insertPosts(store: Store, tenantId: string, authorId: string): Promise<string[]> {
   const ids: string[] = [];
-  const first = Date.now() - count * betweenPostsMs;
+  const first = Date.now() - count * postIntervalMs;
   while (ids.length < count) {
-    const rows = Array.from({ length: Math.min(group, count - ids.length) }, (_, place): RowValues => {
-      const number = ids.length + place;
-      const createdAt = new Date(first + number * betweenPostsMs).toISOString();
-      return { ...postOf(number), id: newId(posts.idPrefix), authorId, createdAt, updatedAt: createdAt };
-    });
+    const rows = Array.from(
+      { length: Math.min(rowsPerTransaction, count - ids.length) },
+      (_, index): RowValues => {
+        const number = ids.length + index;
+        const createdAt = new Date(first + number * postIntervalMs).toISOString();
+        return { ...postOf(number), id: newId(posts.idPrefix), authorId, createdAt, updatedAt: createdAt };
+      },
+    );
     await store.transaction((session) =>
       Promise.all(rows.map((values) => store.insert(session, { resource: posts, tenantId, values }))),
     );

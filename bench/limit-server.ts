@@ -1,11 +1,11 @@
-// The limit: a bare node:http server that answers every request with the bytes it was last told to, and does
-// nothing else. A process of its own, started by limit.ts.
+// The limit: a bare node:http server that sends the same response to every request: the one it has last received from the
+// bench. Runs in a process of its own, started by limit.ts.
 
 import { createServer, type ServerResponse } from "node:http";
-import type { Answer } from "./limit.ts";
+import type { RecordedResponse } from "./limit.ts";
 import { serve } from "./serve.ts";
 
-let answer: Answer = { status: 200, contentType: "text/plain", body: "" };
+let recorded: RecordedResponse = { status: 200, contentType: "text/plain", body: "" };
 let length = 0;
 
 const server = createServer((request, response) => {
@@ -15,12 +15,12 @@ const server = createServer((request, response) => {
 });
 
 function send(response: ServerResponse): void {
-  response.writeHead(answer.status, { "Content-Type": answer.contentType, "Content-Length": length });
-  response.end(answer.body);
+  response.writeHead(recorded.status, { "Content-Type": recorded.contentType, "Content-Length": length });
+  response.end(recorded.body);
 }
 
-process.on("message", (next: Answer) => {
-  answer = next;
+process.on("message", (next: RecordedResponse) => {
+  recorded = next;
   length = Buffer.byteLength(next.body);
   process.send!("ready");
 });

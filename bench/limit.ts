@@ -1,10 +1,10 @@
-// Starts the bare server of limit-server.ts and tells it what to answer.
+// Starts the bare server of limit-server.ts and sets its response.
 
 import { join } from "node:path";
-import { type ChildServer, messageOf, startServer, stopChild } from "./child.ts";
+import { type ChildServer, nextMessage, startServer, stopChild } from "./child.ts";
 
-/** An answer of Portico's that the limit repeats. */
-export interface Answer {
+/** A response of Portico that the limit repeats. */
+export interface RecordedResponse {
   readonly status: number;
   readonly contentType: string;
   readonly body: string;
@@ -27,10 +27,10 @@ export class LimitServer {
     return this.#server.url;
   }
 
-  /** From here on every request is answered with this. */
-  async answerWith(answer: Answer): Promise<void> {
-    this.#server.child.send(answer);
-    await messageOf(this.#server.child);
+  /** Sets the response to all further requests. */
+  async respondWith(response: RecordedResponse): Promise<void> {
+    this.#server.child.send(response);
+    await nextMessage(this.#server.child);
   }
 
   async stop(): Promise<void> {

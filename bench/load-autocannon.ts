@@ -1,10 +1,10 @@
-// Drives a server with autocannon, from within the bench's own process.
+// Sends requests with autocannon, in the process of the bench.
 
 import autocannon from "autocannon";
-import { type Driven, driven, type Load, type LoadTool } from "./load.ts";
+import { checkedResult, type Load, type LoadResult, type LoadTool } from "./load.ts";
 
-/** Requests that a connection makes ready before the clock starts, and repeats. */
-const mostReady = 500;
+/** Requests that a connection prepares before the measurement, and repeats. */
+const maxRequests = 500;
 
 export class AutocannonTool implements LoadTool {
   readonly name = "autocannon";
@@ -14,7 +14,7 @@ export class AutocannonTool implements LoadTool {
     this.#connections = connections;
   }
 
-  async drive(url: string, load: Load, seconds: number): Promise<Driven> {
+  async run(url: string, load: Load, seconds: number): Promise<LoadResult> {
     const { method, paths, headers, body } = load;
     const result = await autocannon({
       url,
@@ -25,10 +25,10 @@ export class AutocannonTool implements LoadTool {
       duration: seconds,
       timeout: 10,
       setupClient: (client) => {
-        const ready = Array.from({ length: Math.min(paths.length, mostReady) }, () => ({
+        const requests = Array.from({ length: Math.min(paths.length, maxRequests) }, () => ({
           path: paths[Math.floor(Math.random() * paths.length)]!,
         }));
-        client.setRequests(ready);
+        client.setRequests(requests);
       },
     });
     const counted = {
@@ -38,6 +38,6 @@ export class AutocannonTool implements LoadTool {
       refused: result.non2xx,
       failed: result.errors,
     };
-    return driven(counted, load);
+    return checkedResult(counted, load);
   }
 }

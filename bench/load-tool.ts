@@ -1,4 +1,4 @@
-// The tool that drives a server: wrk where it is installed, autocannon otherwise.
+// The load tool: wrk if it is installed, otherwise autocannon.
 
 import { spawnSync } from "node:child_process";
 import type { LoadTool } from "./load.ts";
@@ -6,7 +6,7 @@ import { AutocannonTool } from "./load-autocannon.ts";
 import { WrkTool } from "./load-wrk.ts";
 import type { Options } from "./options.ts";
 
-/** @param folder where the tool may put files */
+/** @param folder for files of the tool */
 export function loadTool({ tool, connections }: Options, folder: string): LoadTool {
   const isInstalled = tool !== "autocannon" && spawnSync("wrk", ["--version"]).error === undefined;
   if (isInstalled) return new WrkTool(connections, folder);

@@ -1,9 +1,9 @@
-// Drives a server with wrk and the script requests.lua.
+// Sends requests with wrk and the script requests.lua.
 
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runChild } from "./child.ts";
-import { type Driven, driven, type Load, type LoadTool } from "./load.ts";
+import { checkedResult, type Load, type LoadResult, type LoadTool } from "./load.ts";
 
 const script = join(import.meta.dirname, "requests.lua");
 
@@ -18,7 +18,7 @@ export class WrkTool implements LoadTool {
     this.#folder = folder;
   }
 
-  async drive(url: string, load: Load, seconds: number): Promise<Driven> {
+  async run(url: string, load: Load, seconds: number): Promise<LoadResult> {
     const { method, paths, headers, body } = load;
     const options = ["--threads", "1", "--connections", String(this.#connections)];
     const sent = Object.entries(headers).flatMap(([name, value]) => ["--header", `${name}: ${value}`]);
@@ -32,7 +32,7 @@ export class WrkTool implements LoadTool {
       ],
       { timeoutMs: (seconds + 30) * 1000 },
     );
-    return driven(JSON.parse(output.trimEnd().split("\n").at(-1)!), load);
+    return checkedResult(JSON.parse(output.trimEnd().split("\n").at(-1)!), load);
   }
 
   #fileOf(paths: readonly string[]): string {

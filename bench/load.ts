@@ -1,8 +1,8 @@
-// What drives a server: the requests, the tool that sends them, and what it counted.
+// A load: the requests, the tool that sends them, and its result.
 
-/** Requests that are sent as fast as they are answered, each for one of `paths` at random. */
+/** Requests, each to a random one of `paths`. A connection sends the next one after each response. */
 export interface Load {
-  /** What each is answered with. */
+  /** The expected status of every response. */
   readonly status: number;
   readonly method: "GET" | "POST";
   readonly paths: readonly string[];
@@ -10,7 +10,7 @@ export interface Load {
   readonly body: string;
 }
 
-export interface Driven {
+export interface LoadResult {
   readonly requests: number;
   readonly requestsPerSecond: number;
   readonly p99Ms: number;
@@ -18,12 +18,12 @@ export interface Driven {
 
 export interface LoadTool {
   readonly name: string;
-  /** @throws Error where a connection breaks, or an answer is an error and should not be, or the reverse */
-  drive(url: string, load: Load, seconds: number): Promise<Driven>;
+  /** @throws Error if a connection breaks, or if the responses are not errors or successes as expected */
+  run(url: string, load: Load, seconds: number): Promise<LoadResult>;
 }
 
-/** What a tool counted, checked. The tools tell errors (4xx, 5xx) from other answers, and no more. */
-export function driven(
+/** Checks the counts of a tool. The tools distinguish errors (4xx, 5xx) from other responses only. */
+export function checkedResult(
   counted: {
     readonly requests: number;
     readonly seconds: number;
@@ -32,7 +32,7 @@ export function driven(
     readonly failed: number;
   },
   { status }: Load,
-): Driven {
+): LoadResult {
   const { requests, seconds, p99Ms, refused, failed } = counted;
   const unexpected = status < 400 ? refused : requests - refused;
   if (unexpected > 0 || failed > 0 || requests === 0) {
@@ -43,7 +43,7 @@ export function driven(
   return { requests, requestsPerSecond: requests / seconds, p99Ms };
 }
 
-/** Of a key or an access token. */
+/** @param key an API key or an access token */
 export function keyHeader(key: string): Record<string, string> {
   return { Authorization: `Bearer ${key}` };
 }

@@ -1,20 +1,20 @@
-// Measures one database from filling it to removing it.
+// Measures Portico on one database, which it fills first and removes afterwards.
 
 import { join } from "node:path";
 import { runChild } from "./child.ts";
-import { Duel, type MeasuredRow, type Tell } from "./comparison.ts";
+import { Comparison, type MeasuredRow, type Report } from "./comparison.ts";
 import type { Filled } from "./fill.ts";
 import { LimitServer } from "./limit.ts";
 import { keyHeader, type LoadTool } from "./load.ts";
 import { loadTool } from "./load-tool.ts";
 import { median } from "./median.ts";
-import { accessToken, BareAuthority, type Client, makeClient } from "./oauth.ts";
+import { accessToken, BareOidcServer, type Client, createClient } from "./oauth.ts";
 import type { DatabaseName, Options } from "./options.ts";
 import { environmentFor, PorticoServer, projectFolder } from "./portico-server.ts";
 import { Rival } from "./rival.ts";
 import { rivalKinds } from "./rival-kinds.ts";
 import { createRow, findDeepPage, mixedLoad, readRows, tokenRow } from "./rows.ts";
-import { makePlace } from "./workspace.ts";
+import { createWorkspace } from "./workspace.ts";
 
 export interface Measured {
   readonly database: DatabaseName;
@@ -24,44 +24,44 @@ export interface Measured {
   readonly memory: Memory;
 }
 
-/** Resident memory of a new process, undefined where the system does not tell. */
+/** Resident memory of a new process; undefined if the system does not report it. */
 export interface Memory {
   readonly atStartMegabytes: number | undefined;
-  /** After each of so many requests, the fewest first. */
+  /** After increasing numbers of requests. */
   readonly after: readonly { readonly requests: number; readonly megabytes: number | undefined }[];
 }
 
 const program = join(import.meta.dirname, "fill.ts");
 const fillTimeoutMs = 30 * 60_000;
 const starts = 5;
-/** Memory that grows is seen by the second. */
+/** The second measurement shows whether memory grows. */
 const requestsForMemory = [200_000, 1_000_000];
-const mostMinutesForMemory = 5;
+const maxMinutesForMemory = 5;
 
-export async function measure(database: DatabaseName, options: Options, tell: Tell): Promise<Measured> {
-  const place = await makePlace(database);
+export async function measure(database: DatabaseName, options: Options, report: Report): Promise<Measured> {
+  const workspace = await createWorkspace(database);
   try {
-    const tool = loadTool(options, place.folder);
-    tell(`${database}: filling`);
-    const filled = await fill(place.databaseUrl, options.posts);
+    const tool = loadTool(options, workspace.folder);
+    report(`${database}: filling`);
+    const filled = await fill(workspace.databaseUrl, options.posts);
     const start = (): Promise<PorticoServer> =>
-      PorticoServer.start(place.databaseUrl, `/posts/${filled.ids[0]}`, keyHeader(filled.key));
-    tell(`${database}: starting ${starts} times`);
+      PorticoServer.start(workspace.databaseUrl, `/posts/${filled.ids[0]}`, keyHeader(filled.key));
+    report(`${database}: starting ${starts} times`);
     const startUpMs = await startUpTime(start);
     const startRivals = (): Promise<Rival[]> =>
       Promise.all(
         (options.hasRivals ? rivalKinds[database] : []).map((kind) =>
-          Rival.start(kind, place.databaseUrl, filled.tenantId),
+          Rival.start(kind, workspace.databaseUrl, filled.tenantId),
         ),
       );
     const rows = await measureRows({ start, startRivals }, filled, tool, options, (line) =>
-      tell(`${database}: ${line}`),
+      report(`${database}: ${line}`),
     );
-    tell(`${database}: memory after ${requestsForMemory.join(" and ")} requests`);
+    report(`${database}: memory after ${requestsForMemory.join(" and ")} requests`);
     const memory = await measureMemory(start, filled, tool);
     return { database, tool: tool.name, rows, startUpMs, memory };
   } finally {
-    await place.remove();
+    await workspace.remove();
   }
 }
 
@@ -91,22 +91,22 @@ async function measureRows(
   filled: Filled,
   tool: LoadTool,
   options: Options,
-  tell: Tell,
+  report: Report,
 ): Promise<MeasuredRow[]> {
   const portico = await start();
   try {
     const limit = await LimitServer.start();
     const rivals = await startRivals();
     try {
-      tell("walking to page 2,500");
+      report("walking to page 2,500");
       const deepPath = await findDeepPage(portico.url, filled.key);
-      const client = await makeClient(portico.url, filled.key);
+      const client = await createClient(portico.url, filled.key);
       const reads = readRows(filled, deepPath, await accessToken(portico.url, client));
-      const duel = new Duel({ portico, limit, rivals }, tool, options, tell);
-      // Tokens and creates come last: what they leave behind must not slow the reads of the rounds that follow.
-      const rows = await duel.fight("reads", reads);
-      const tokens = await measureTokens(portico, client, tool, options, tell);
-      return [...rows, ...tokens, ...(await duel.fight("creates", [createRow(filled)]))];
+      const comparison = new Comparison({ portico, limit, rivals }, tool, options, report);
+      // Tokens and creates come last, because the rows that they add must not slow down reads.
+      const rows = await comparison.compare("reads", reads);
+      const tokens = await measureTokens(portico, client, tool, options, report);
+      return [...rows, ...tokens, ...(await comparison.compare("creates", [createRow(filled)]))];
     } finally {
       await Promise.all(rivals.map((rival) => rival.stop()));
       await limit.stop();
@@ -121,12 +121,12 @@ async function measureTokens(
   client: Client,
   tool: LoadTool,
   options: Options,
-  tell: Tell,
+  report: Report,
 ): Promise<MeasuredRow[]> {
-  const limit = await BareAuthority.start(client);
+  const limit = await BareOidcServer.start(client);
   try {
-    const duel = new Duel({ portico, limit, rivals: [] }, tool, options, tell);
-    return await duel.fight("tokens", [tokenRow(client)]);
+    const comparison = new Comparison({ portico, limit, rivals: [] }, tool, options, report);
+    return await comparison.compare("tokens", [tokenRow(client)]);
   } finally {
     await limit.stop();
   }
@@ -137,12 +137,12 @@ async function measureMemory(start: Start, filled: Filled, tool: LoadTool): Prom
   try {
     const atStartMegabytes = server.memoryMegabytes;
     const load = mixedLoad(filled);
-    const until = performance.now() + mostMinutesForMemory * 60_000;
+    const until = performance.now() + maxMinutesForMemory * 60_000;
     const after: { requests: number; megabytes: number | undefined }[] = [];
     let requests = 0;
-    for (const wanted of requestsForMemory) {
-      while (requests < wanted && performance.now() < until) {
-        requests += (await tool.drive(server.url, load, 5)).requests;
+    for (const count of requestsForMemory) {
+      while (requests < count && performance.now() < until) {
+        requests += (await tool.run(server.url, load, 5)).requests;
       }
       after.push({ requests, megabytes: server.memoryMegabytes });
     }

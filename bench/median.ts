@@ -1,6 +1,6 @@
-// The median: what noise of a shared machine moves least.
+// The median, which noise of a shared machine affects least.
 
-/** The middle of some numbers; of an even number of them, between the two in the middle. */
+/** The middle value, or the mean of the two middle values. */
 export function median(numbers: readonly number[]): number {
   const sorted = [...numbers].sort((one, other) => one - other);
   const middle = Math.floor(sorted.length / 2);

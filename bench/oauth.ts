@@ -1,4 +1,4 @@
-// Starts the bare oidc-provider of bare-oidc.ts, and has Portico make the client that asks both for tokens.
+// Starts the bare oidc-provider of bare-oidc.ts, and creates a client at Portico that requests tokens from both.
 
 import { join } from "node:path";
 import { type ChildServer, startServer, stopChild } from "./child.ts";
@@ -11,45 +11,45 @@ export interface Client {
 }
 
 const program = join(import.meta.dirname, "bare-oidc.ts");
-const patienceMs = 10_000;
+const timeoutMs = 10_000;
 
-/** Takes the limit's place for tokens. */
-export class BareAuthority {
+/** The limit for token requests. */
+export class BareOidcServer {
   readonly #server: ChildServer;
 
   private constructor(server: ChildServer) {
     this.#server = server;
   }
 
-  static async start({ clientId, clientSecret }: Client): Promise<BareAuthority> {
-    return new BareAuthority(await startServer(program, [clientId, clientSecret]));
+  static async start({ clientId, clientSecret }: Client): Promise<BareOidcServer> {
+    return new BareOidcServer(await startServer(program, [clientId, clientSecret]));
   }
 
   get url(): string {
     return this.#server.url;
   }
 
-  /** It has an answer of its own. */
-  async answerWith(): Promise<void> {}
+  /** Does nothing: the provider issues tokens of its own. */
+  async respondWith(): Promise<void> {}
 
   async stop(): Promise<void> {
     await stopChild(this.#server.child);
   }
 }
 
-export async function makeClient(url: string, key: string): Promise<Client> {
+export async function createClient(url: string, key: string): Promise<Client> {
   const body = {
     ...{ name: "Bench", type: "confidential" },
     ...{ grantTypes: ["client_credentials"], scopes: ["posts:read"] },
   };
-  const answer = await fetch(`${url}/v1/oauth-clients`, {
+  const response = await fetch(`${url}/v1/oauth-clients`, {
     method: "POST",
     headers: { ...keyHeader(key), "Content-Type": "application/json" },
     body: JSON.stringify(body),
-    signal: AbortSignal.timeout(patienceMs),
+    signal: AbortSignal.timeout(timeoutMs),
   });
-  if (answer.status !== 201) throw new Error(`no client was made: ${await answer.text()}`);
-  return (await answer.json()) as Client;
+  if (response.status !== 201) throw new Error(`the client was not created: ${await response.text()}`);
+  return (await response.json()) as Client;
 }
 
 /** RFC 6749, section 4.4 */
@@ -67,9 +67,9 @@ export function tokenLoad({ clientId, clientSecret }: Client): Load {
 
 export async function accessToken(url: string, client: Client): Promise<string> {
   const { method, headers, body } = tokenLoad(client);
-  const signal = AbortSignal.timeout(patienceMs);
-  const answer = await fetch(url + tokenPath, { method, headers: { ...headers }, body, signal });
-  const { access_token: token } = (await answer.json()) as { access_token?: string };
-  if (token === undefined) throw new Error(`no token was given: status ${answer.status}`);
+  const signal = AbortSignal.timeout(timeoutMs);
+  const response = await fetch(url + tokenPath, { method, headers: { ...headers }, body, signal });
+  const { access_token: token } = (await response.json()) as { access_token?: string };
+  if (token === undefined) throw new Error(`no token was issued: status ${response.status}`);
   return token;
 }

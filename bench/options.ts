@@ -5,7 +5,7 @@ import { parseArgs } from "node:util";
 export type DatabaseName = "sqlite" | "postgres";
 
 export interface Options {
-  /** How long each server is driven in each round. */
+  /** How long each server is measured in each round. */
   readonly seconds: number;
   readonly rounds: number;
   readonly connections: number;
@@ -19,26 +19,26 @@ export interface Options {
 
 export const help = `npm run bench -- [options]
 
-Drives Portico and a bare node:http server in turn and prints what Portico reaches of that limit.
-It takes about eight minutes for each database. PostgreSQL is measured where BENCH_DATABASE_URL names a
-database (postgres://user:password@host/name); the bench works in a schema of its own, and drops it.
+Measures Portico and a bare node:http server in turn and prints Portico's share of that limit.
+It takes about eight minutes for each database. PostgreSQL is measured if BENCH_DATABASE_URL names a
+database (postgres://user:password@host/name); the bench creates a schema of its own and drops it.
 
-  --seconds N        how long each server is driven in each round (2)
-  --rounds N         rounds, of which the median is taken (7)
-  --connections N    connections kept open (64)
+  --seconds N        how long each server is measured in each round (2)
+  --rounds N         rounds; the results are their medians (7)
+  --connections N    open connections (64)
   --posts N          posts in the database (100000)
-  --tool NAME        wrk or autocannon (wrk where it is installed)
+  --tool NAME        wrk or autocannon (wrk if it is installed)
   --only NAME        sqlite or postgres
   --no-rivals        measure no other servers, and install none
   --json             print one JSON object
   --help             show this help
 `;
 
-/** @returns undefined where help was asked for @throws Error with a line for whoever gave a wrong option */
-export function readOptions(words: readonly string[]): Options | undefined {
+/** @returns undefined for --help @throws Error for an invalid option */
+export function readOptions(args: readonly string[]): Options | undefined {
   const text = { type: "string" } as const;
   const { values } = parseArgs({
-    args: [...words],
+    args: [...args],
     options: {
       seconds: text,
       rounds: text,
@@ -65,10 +65,10 @@ export function readOptions(words: readonly string[]): Options | undefined {
   };
 }
 
-function wholeNumber(name: string, value: string, least: number, most: number): number {
+function wholeNumber(name: string, value: string, min: number, max: number): number {
   const number = Number(value);
-  if (/^\d+$/.test(value) && number >= least && number <= most) return number;
-  throw new Error(`--${name} is '${value}'; it must be a whole number from ${least} to ${most}`);
+  if (/^\d+$/.test(value) && number >= min && number <= max) return number;
+  throw new Error(`--${name} is '${value}'; it must be a whole number from ${min} to ${max}`);
 }
 
 function choice<const Choice extends string>(
@@ -76,7 +76,7 @@ function choice<const Choice extends string>(
   value: string | undefined,
   choices: readonly Choice[],
 ): Choice | undefined {
-  const found = choices.find((each) => each === value);
-  if (value === undefined || found !== undefined) return found;
+  const match = choices.find((each) => each === value);
+  if (value === undefined || match !== undefined) return match;
   throw new Error(`--${name} is '${value}'; it must be one of ${choices.join(", ")}`);
 }

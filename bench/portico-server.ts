@@ -1,4 +1,4 @@
-// Starts `portico serve` as an operator would: live mode, its default settings but for quotas, its log written (and thrown away).
+// Starts `portico serve` as an operator would: live mode, default settings except for quotas, its log written to /dev/null.
 
 import type { ChildProcess } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -10,23 +10,23 @@ import { startChild, stopChild } from "./child.ts";
 
 export const projectFolder = resolve(import.meta.dirname, "..");
 const program = join(projectFolder, "packages/portico/bin/portico.js");
-const patienceMs = 30_000;
-const betweenTriesMs = 2;
+const startTimeoutMs = 30_000;
+const pollIntervalMs = 2;
 
-/** What a process of Portico's is given to know: nothing of the shell that the bench was started from. */
+/** The environment of Portico's processes. Settings in the shell that started the bench have no effect. */
 export function environmentFor(databaseUrl: string): NodeJS.ProcessEnv {
   const { PATH, HOME } = process.env;
   return {
-    // The program's first line asks for `node`; it gets the one that runs the bench.
+    // The program's first line runs `node`: the one that runs the bench.
     PATH: [dirname(process.execPath), PATH].join(delimiter),
     HOME,
     NODE_ENV: "production",
     PORTICO_MODE: "live",
     PORTICO_SECRET: "a secret that is only good for measuring",
     LOG_LEVEL: "info",
-    // Failures are counted for the one address that all of them come from, and never too many.
+    // All requests come from one address, whose failures must not be refused.
     PORTICO_FAILED_AUTH_QUOTA: "100000000/60",
-    // What fill.ts gives its key; a client has no quota of its own.
+    // As the key of fill.ts; a client has no quota of its own.
     PORTICO_KEY_QUOTA: "100000000/60",
     DATABASE_URL: databaseUrl,
   };
@@ -34,7 +34,7 @@ export function environmentFor(databaseUrl: string): NodeJS.ProcessEnv {
 
 export class PorticoServer {
   readonly url: string;
-  /** From the start of the process to its first answer with 200. */
+  /** Time from the start of the process to its first response with 200. */
   readonly startUpMs: number;
   readonly #child: ChildProcess;
 
@@ -45,8 +45,8 @@ export class PorticoServer {
   }
 
   /**
-   * @param path what is asked for until it is answered with 200
-   * @param settings beside the default ones
+   * @param path requested until the response is 200
+   * @param settings in addition to the default ones
    */
   static async start(
     databaseUrl: string,
@@ -59,7 +59,7 @@ export class PorticoServer {
     const env = {
       ...environmentFor(databaseUrl),
       PORT: String(port),
-      // `--cpu-prof --cpu-prof-dir=...` shows where the time goes.
+      // `--cpu-prof --cpu-prof-dir=...` writes a CPU profile.
       NODE_OPTIONS: process.env.BENCH_NODE_OPTIONS,
       ...settings,
     };
@@ -69,27 +69,31 @@ export class PorticoServer {
       env,
       stdio: ["ignore", "ignore", "inherit"],
     });
-    while (performance.now() - started < patienceMs && child.exitCode === null && child.signalCode === null) {
+    while (
+      performance.now() - started < startTimeoutMs &&
+      child.exitCode === null &&
+      child.signalCode === null
+    ) {
       if ((await statusOf(url + path, headers)) === 200) {
         return new PorticoServer(url, performance.now() - started, child);
       }
-      await sleep(betweenTriesMs);
+      await sleep(pollIntervalMs);
     }
     await stopChild(child);
     throw new Error("portico serve did not start");
   }
 
-  /** Resident memory, where the system tells. */
+  /** Resident memory; undefined if the system does not report it. */
   get memoryMegabytes(): number | undefined {
     const file = `/proc/${this.#child.pid}/status`;
     const kilobytes = existsSync(file) && /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(file, "utf8"))?.[1];
     return kilobytes ? Number(kilobytes) / 1024 : undefined;
   }
 
-  /** Seconds of a processor's time that the process has used, where the system tells. */
+  /** CPU time of the process in seconds; undefined if the system does not report it. */
   get processorSeconds(): number | undefined {
     const file = `/proc/${this.#child.pid}/stat`;
-    // The 14th and 15th field, in hundredths of a second; the 2nd stands in brackets.
+    // The 14th and 15th field, in hundredths of a second; the 2nd is in parentheses.
     const fields = existsSync(file) ? readFileSync(file, "utf8").split(") ")[1]!.split(" ") : undefined;
     return fields && (Number(fields[11]) + Number(fields[12])) / 100;
   }
@@ -99,7 +103,7 @@ export class PorticoServer {
   }
 }
 
-/** The status of an answer; undefined where nothing answers. */
+/** The status of a response; undefined if there is none. */
 function statusOf(url: string, headers: Record<string, string>): Promise<number | undefined> {
   return new Promise((answered) => {
     request(url, { headers, agent: false, timeout: 5_000 }, (response) => {
@@ -114,13 +118,13 @@ function statusOf(url: string, headers: Record<string, string>): Promise<number 
 }
 
 function freePort(): Promise<number> {
-  return new Promise((found, failed) => {
+  return new Promise((resolve, reject) => {
     const probe = createServer();
-    probe.once("error", failed);
+    probe.once("error", reject);
     probe.listen(0, "127.0.0.1", () => {
       const address = probe.address();
       probe.close(() =>
-        address && typeof address === "object" ? found(address.port) : failed(new Error("no port")),
+        address && typeof address === "object" ? resolve(address.port) : reject(new Error("no port")),
       );
     });
   });

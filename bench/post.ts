@@ -1,4 +1,4 @@
-// The posts that the bench writes: some 350 bytes as JSON, alike in size, unlike in words.
+// The posts that the bench writes: about 350 bytes as JSON, of similar size but with different words.
 
 const words =
   "engine loom pattern number wheel card table note method proof letter press paper ink thread leaf flower " +
@@ -12,7 +12,7 @@ export interface Post {
   readonly status: (typeof statuses)[number];
 }
 
-/** The same post for the same number, so that runs are alike. */
+/** The same post for the same number, so that runs are comparable. */
 export function postOf(number: number): Post {
   return {
     title: `${sentence(number, 4)} ${number}`,
@@ -22,13 +22,12 @@ export function postOf(number: number): Post {
 }
 
 function sentence(seed: number, length: number): string {
-  return Array.from(
-    { length },
-    (_, place) => vocabulary[scattered(seed * 31 + place) % vocabulary.length],
-  ).join(" ");
+  return Array.from({ length }, (_, index) => vocabulary[hashed(seed * 31 + index) % vocabulary.length]).join(
+    " ",
+  );
 }
 
-/** A number that looks unlike its neighbours' (Knuth's multiplicative hash). */
-function scattered(number: number): number {
+/** Knuth's multiplicative hash. */
+function hashed(number: number): number {
   return Math.imul(number, 2_654_435_761) >>> 8;
 }

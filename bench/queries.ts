@@ -1,7 +1,7 @@
-// What GraphQL is measured with: each query as Portico is asked it, and as PostGraphile is asked for the same rows.
+// The GraphQL queries that are measured: for Portico, and for PostGraphile with the same rows as a result.
 
 export interface Query {
-  /** Servers written by hand are asked the same. */
+  /** Hand-written servers get the same query. */
   readonly portico: string;
   readonly postgraphile: (tenantId: string) => string;
 }
@@ -24,7 +24,7 @@ export const nestedQuery: Query = {
     ),
 };
 
-/** Its rows are found along the index that Portico's are: by tenant, the newest first. */
+/** Reads from the same index as Portico's query: by tenant, newest first. */
 function postgraphileQuery(tenantId: string, fields: string): string {
   return `{ posts: allPosts(first: 20, condition: { tenantId: "${tenantId}" }, ${ownOrder}) { nodes { ${fields} } } }`;
 }

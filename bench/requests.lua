@@ -1,4 +1,4 @@
--- What wrk sends: requests for random paths of a file, made before the clock starts. Its last line is JSON.
+-- The script for wrk: sends requests to random paths from a file, prepared before the measurement. Prints JSON as its last line.
 -- Arguments: METHOD FILE-OF-PATHS BODY
 
 local requests = {}

@@ -1,4 +1,4 @@
-// Installs the packages of the rivals that have some of their own, where they are not there yet.
+// Installs the packages that only the rivals need, unless they are installed already.
 
 import { statSync } from "node:fs";
 import { join } from "node:path";
@@ -7,12 +7,12 @@ import { runChild } from "./child.ts";
 const folder = join(import.meta.dirname, "rivals");
 const timeoutMs = 10 * 60_000;
 
-/** @throws Error where npm fails, for want of a network for example */
-export async function installRivals(tell: (line: string) => void): Promise<void> {
-  // npm writes the second when it has installed what the first asks for.
-  const [asked, installed] = ["package-lock.json", "node_modules/.package-lock.json"].map(changedAt);
-  if (installed! > asked!) return;
-  tell("installing other servers into bench/rivals/node_modules, this once");
+/** @throws Error if npm fails, for example without a network */
+export async function installRivals(report: (line: string) => void): Promise<void> {
+  // npm writes the second file after it has installed the packages of the first.
+  const [required, installed] = ["package-lock.json", "node_modules/.package-lock.json"].map(modifiedAt);
+  if (installed! > required!) return;
+  report("installing other servers into bench/rivals/node_modules, this once");
   try {
     await runChild("npm", ["ci", "--prefix", folder, "--no-audit", "--no-fund", "--loglevel=error"], {
       timeoutMs,
@@ -22,7 +22,7 @@ export async function installRivals(tell: (line: string) => void): Promise<void>
   }
 }
 
-/** 0 for a file that is not there. */
-function changedAt(file: string): number {
+/** 0 for a missing file. */
+function modifiedAt(file: string): number {
   return statSync(join(folder, file), { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }

@@ -1,36 +1,36 @@
-// The servers that Portico is compared with, on each database.
+// The servers with which Portico is compared on each database.
 
 import type { DatabaseName } from "./options.ts";
 import type { Query } from "./queries.ts";
 
 export interface RivalKind {
   readonly title: string;
-  /** Below this folder. */
+  /** A path relative to this folder. */
   readonly program: string;
-  /** What the program is given to find the rows. */
-  readonly wordOf: (databaseUrl: string) => string;
-  /** What it is asked for a query of GraphQL; one without it answers REST. */
-  readonly documentOf?: (query: Query, tenantId: string) => string;
+  /** The argument with which the program finds the database. */
+  readonly argumentOf: (databaseUrl: string) => string;
+  /** Its GraphQL query for the rows of a Portico query; undefined for a REST server. */
+  readonly queryOf?: (query: Query, tenantId: string) => string;
 }
 
-/** On SQLite's file, asked what Portico is asked. */
-const byHand = {
-  wordOf: (databaseUrl: string) => databaseUrl.replace(/^file:/, ""),
-  documentOf: ({ portico }: Query) => portico,
+/** Reads the SQLite file, and accepts the same queries as Portico. */
+const handWritten = {
+  argumentOf: (databaseUrl: string) => databaseUrl.replace(/^file:/, ""),
+  queryOf: ({ portico }: Query) => portico,
 };
 
 export const rivalKinds: Readonly<Record<DatabaseName, readonly RivalKind[]>> = {
   sqlite: [
-    { ...byHand, title: "graphql-yoga + DataLoader", program: "rival-yoga.ts" },
-    { ...byHand, title: "Mercurius with jit", program: "rivals/mercurius.ts" },
+    { ...handWritten, title: "graphql-yoga + DataLoader", program: "rival-yoga.ts" },
+    { ...handWritten, title: "Mercurius with jit", program: "rivals/mercurius.ts" },
   ],
   postgres: [
-    { title: "Fastify + pg", program: "rivals/fastify.ts", wordOf: (databaseUrl) => databaseUrl },
+    { title: "Fastify + pg", program: "rivals/fastify.ts", argumentOf: (databaseUrl) => databaseUrl },
     {
       title: "PostGraphile 5",
       program: "rivals/postgraphile.ts",
-      wordOf: (databaseUrl) => databaseUrl,
-      documentOf: ({ postgraphile }, tenantId) => postgraphile(tenantId),
+      argumentOf: (databaseUrl) => databaseUrl,
+      queryOf: ({ postgraphile }, tenantId) => postgraphile(tenantId),
     },
   ],
 };

@@ -1,5 +1,5 @@
-// What the GraphQL servers that one would write by hand have in common: a schema, and statements on the SQLite file
-// that the bench has filled, prepared once. They know one tenant.
+// Shared by the hand-written GraphQL servers: a schema, and prepared statements on the SQLite file that the bench has
+// filled. They serve one tenant.
 
 import { DatabaseSync } from "node:sqlite";
 
@@ -55,6 +55,6 @@ export function postsBy(authorId: string, limit: number): Post[] {
 
 /** @returns one for each id, in their order */
 export function authorsOf(ids: readonly string[]): Author[] {
-  const found = rowsOf<Author>(authors.all(tenant, JSON.stringify(ids)));
-  return ids.map((id) => found.find((author) => author.id === id)!);
+  const rows = rowsOf<Author>(authors.all(tenant, JSON.stringify(ids)));
+  return ids.map((id) => rows.find((author) => author.id === id)!);
 }

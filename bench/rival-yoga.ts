@@ -1,5 +1,5 @@
-// The GraphQL server that one would write by hand: graphql-yoga, resolvers, DataLoader for authors, on the same SQLite
-// file. It checks no key, counts no quota and logs nothing. A process of its own, started by rival.ts.
+// A hand-written GraphQL server: graphql-yoga with resolvers, and a DataLoader for authors, on the same SQLite file. It
+// checks no key, counts no quota and logs nothing. Runs in a process of its own, started by rival.ts.
 
 import { createServer } from "node:http";
 import DataLoader from "dataloader";
@@ -19,7 +19,7 @@ const yoga = createYoga<object, Context>({
     typeDefs,
     resolvers: {
       Query: { posts: (_root, { limit }: { limit: number }) => newestPosts(limit) },
-      Post: { author: (post: Post, _given, context) => context.authors.load(post.author_id) },
+      Post: { author: (post: Post, _args, context) => context.authors.load(post.author_id) },
       User: { posts: (author: Author, { first }: { first: number }) => postsBy(author.id, first) },
     },
   }),

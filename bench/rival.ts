@@ -1,4 +1,4 @@
-// A server that Portico is compared with: started, held against Portico's answers, asked in its own words.
+// A server with which Portico is compared. Its responses must have the same content as Portico's.
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -18,15 +18,15 @@ export class Rival {
     this.#server = server;
   }
 
-  /** @param tenantId whose rows it is asked for */
+  /** @param tenantId the tenant whose rows are requested */
   static async start(kind: RivalKind, databaseUrl: string, tenantId: string): Promise<Rival> {
     const program = join(import.meta.dirname, kind.program);
-    return new Rival(kind, tenantId, await startServer(program, [kind.wordOf(databaseUrl), tenantId]));
+    return new Rival(kind, tenantId, await startServer(program, [kind.argumentOf(databaseUrl), tenantId]));
   }
 
-  /** Whether a row is for it. */
-  isAsked({ query, isForRivals }: Row): boolean {
-    return this.#kind.documentOf ? query !== undefined : isForRivals === true;
+  /** Whether it can answer the requests of a row. */
+  isMeasuredOn({ query, isForRivals }: Row): boolean {
+    return this.#kind.queryOf ? query !== undefined : isForRivals === true;
   }
 
   get title(): string {
@@ -37,21 +37,21 @@ export class Rival {
     return this.#server.url;
   }
 
-  /** What it is sent where Portico is sent the load of a row. */
+  /** Its load for a row, with its own query. */
   loadFor({ load, query }: Row): Load {
-    const { documentOf } = this.#kind;
-    if (!documentOf || !query) return load;
-    return { ...load, body: JSON.stringify({ query: documentOf(query, this.#tenantId) }) };
+    const { queryOf } = this.#kind;
+    if (!queryOf || !query) return load;
+    return { ...load, body: JSON.stringify({ query: queryOf(query, this.#tenantId) }) };
   }
 
-  /** @throws Error where the answers differ by more than spaces, connections and cursors */
-  async requireSame(row: Row, expected: string): Promise<void> {
+  /** @throws Error if the responses differ in more than white space, connections and cursors */
+  async requireSameResponse(row: Row, expected: string): Promise<void> {
     const { method, paths, headers, body } = this.loadFor(row);
-    const answer = await fetch(this.url + paths[0], { method, headers, ...(body !== "" && { body }) });
+    const response = await fetch(this.url + paths[0], { method, headers, ...(body !== "" && { body }) });
     assert.deepEqual(
-      withoutCursors(JSON.parse(await answer.text(), withoutConnection)),
+      withoutCursors(JSON.parse(await response.text(), withoutConnection)),
       withoutCursors(JSON.parse(expected)),
-      `${this.title} answers otherwise`,
+      `${this.title} sends a different response`,
     );
   }
 
@@ -60,12 +60,12 @@ export class Rival {
   }
 }
 
-/** Whose cursors are whose, nobody else can tell. */
+/** Each server has its own form of cursors. */
 function withoutCursors({ pagination: _, ...rest }: Record<string, unknown>): unknown {
   return rest;
 }
 
-/** `{ "nodes": [...] }` is the list in it. */
+/** Replaces `{ "nodes": [...] }` with its list. */
 function withoutConnection(_name: string, value: unknown): unknown {
   return value !== null && typeof value === "object" && "nodes" in value ? value.nodes : value;
 }

@@ -1,4 +1,4 @@
-// What is measured: the requests of each row, and the floor that is promised for it.
+// The rows of the results: the requests of each, and the minimum that Portico promises for it.
 
 import type { Filled } from "./fill.ts";
 import { keyHeader, type Load } from "./load.ts";
@@ -13,21 +13,21 @@ export interface Row {
   readonly floorPercent?: number;
   /** Of the row `of`, in percent. */
   readonly floorOfRow?: { readonly of: string; readonly percent: number };
-  /** What rivals that speak GraphQL are asked as well. */
+  /** For rivals with GraphQL; undefined if they are not measured on this row. */
   readonly query?: Query;
-  /** Whether rivals that speak REST are asked as well. */
+  /** Whether rivals with REST are measured on this row. */
   readonly isForRivals?: boolean;
 }
 
 const pageSize = 20;
 const deepPage = 2_500;
-/** No key: those who guess look like it. */
+/** Well-formed, but unknown, as a guessed key. */
 const unknownKey = `sk_live_${"-".repeat(43)}`;
 const firstPage = `/posts?limit=${pageSize}`;
 
 /**
- * @param deepPath what `findDeepPage` found
- * @param token one that opens posts
+ * @param deepPath from `findDeepPage`
+ * @param token an access token that may read posts
  */
 export function readRows({ key, ids }: Filled, deepPath: string, token: string): Row[] {
   const get = (paths: readonly string[]): Load => ({
@@ -76,12 +76,12 @@ export function createRow({ key }: Filled): Row {
   };
 }
 
-/** Held against a bare oidc-provider. */
+/** Compared with a bare oidc-provider. */
 export function tokenRow(client: Client): Row {
   return { name: "token by client_credentials", load: tokenLoad(client), floorPercent: 50 };
 }
 
-/** Posts by id and pages, one after the other. */
+/** Alternates between posts by id and pages. */
 export function mixedLoad({ key, ids }: Filled): Load {
   return {
     status: 200,
@@ -92,14 +92,17 @@ export function mixedLoad({ key, ids }: Filled): Load {
   };
 }
 
-/** Walks from page to page as a client does. @returns the path of page 2,500 */
+/** Follows the cursors from page to page as a client does. @returns the path of page 2,500 */
 export async function findDeepPage(url: string, key: string): Promise<string> {
   let path = firstPage;
   for (let page = 1; page < deepPage; page += 1) {
-    const answer = await fetch(url + path, { headers: keyHeader(key), signal: AbortSignal.timeout(10_000) });
-    const { pagination } = (await answer.json()) as { pagination?: { nextCursor: string | null } };
+    const response = await fetch(url + path, {
+      headers: keyHeader(key),
+      signal: AbortSignal.timeout(10_000),
+    });
+    const { pagination } = (await response.json()) as { pagination?: { nextCursor: string | null } };
     if (!pagination?.nextCursor)
-      throw new Error(`page ${page} answered ${answer.status} and has no next page`);
+      throw new Error(`page ${page} answered ${response.status} and has no next page`);
     path = `${firstPage}&cursor=${pagination.nextCursor}`;
   }
   return path;

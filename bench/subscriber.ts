@@ -1,33 +1,33 @@
-// A subscriber that costs little, so that what is measured is the server: it speaks just enough of WebSocket to
-// subscribe once, and looks for the numbers of posts in what it receives.
+// A subscriber that takes little CPU time, so that the measurement shows the server. It implements as much of WebSocket
+// as one subscription needs, and extracts the numbers of posts from the messages.
 
 import { connect, type Socket } from "node:net";
 
 const opcodeText = 0x81;
 const mask = 0x80;
 const [zero, nine] = [0x30, 0x39];
-/** What a number in a title stands behind. */
-const mark = Buffer.from('"title":"n');
-/** What an answer ends with, behind the number of the event. */
+/** Precedes the number in a title. */
+const titlePrefix = Buffer.from('"title":"n');
+/** The length of the end of a message, after the number of the event. */
 const endLength = '"}}}'.length;
 
 export class Subscriber {
-  /** Whether the subscription was sent. */
+  /** Resolved when the subscription has been sent. */
   readonly ready: Promise<void>;
   isInOrder = true;
   readonly #socket: Socket;
-  readonly #take: (number: number, now: number) => void;
+  readonly #onEvent: (number: number, now: number) => void;
   #isOpen = false;
   #lastEvent = 0;
-  /** Where the title stands in a frame: the same in all of them. */
-  #titleAt = 0;
-  /** The beginning of a frame whose end is still to come. */
+  /** The offset of the number in a frame: the same in all frames. */
+  #titleOffset = 0;
+  /** The beginning of an incomplete frame. */
   #rest: Buffer | undefined;
 
-  /** @param take is given the number in each title, `n12.`, and when it came */
-  constructor(url: string, key: string, query: string, take: (number: number, now: number) => void) {
+  /** @param onEvent receives the number in each title, `n12.`, and the time of its arrival */
+  constructor(url: string, key: string, query: string, onEvent: (number: number, now: number) => void) {
     const { hostname, port, host } = new URL(url);
-    this.#take = take;
+    this.#onEvent = onEvent;
     const opened = Promise.withResolvers<void>();
     this.ready = opened.promise;
     this.#socket = connect({
@@ -38,7 +38,7 @@ export class Subscriber {
         buffer: shared,
         callback: (size) => {
           const received = shared.subarray(0, size);
-          if (this.#isOpen) this.#look(received);
+          if (this.#isOpen) this.#receive(received);
           else this.#open(received.toString("latin1"), key, query, opened.resolve);
           return true;
         },
@@ -65,27 +65,27 @@ export class Subscriber {
     opened();
   }
 
-  #look(received: Buffer): void {
+  #receive(received: Buffer): void {
     const now = performance.now();
     const bytes = this.#rest ? Buffer.concat([this.#rest, received]) : received;
-    let place = 0;
-    while (place + 4 <= bytes.length) {
-      // Answers are longer than 125 bytes and shorter than 65,536; pings of the server have no content.
-      const isLong = bytes[place + 1] === 126;
-      const end = isLong ? place + 4 + bytes.readUInt16BE(place + 2) : place + 2 + bytes[place + 1]!;
+    let offset = 0;
+    while (offset + 4 <= bytes.length) {
+      // Events are longer than 125 bytes and shorter than 65,536; pings of the server are empty.
+      const isLong = bytes[offset + 1] === 126;
+      const end = isLong ? offset + 4 + bytes.readUInt16BE(offset + 2) : offset + 2 + bytes[offset + 1]!;
       if (end > bytes.length) break;
-      if (isLong) this.#read(bytes, place, end, now);
-      place = end;
+      if (isLong) this.#read(bytes, offset, end, now);
+      offset = end;
     }
-    this.#rest = place < bytes.length ? Buffer.from(bytes.subarray(place)) : undefined;
+    this.#rest = offset < bytes.length ? Buffer.from(bytes.subarray(offset)) : undefined;
   }
 
   #read(bytes: Buffer, start: number, end: number, now: number): void {
-    this.#titleAt ||= bytes.indexOf(mark, start) + mark.length - start;
-    this.#take(digitsAt(bytes, start + this.#titleAt), now);
-    let place = end - endLength;
-    while (isDigit(bytes[place - 1])) place -= 1;
-    const event = digitsAt(bytes, place);
+    this.#titleOffset ||= bytes.indexOf(titlePrefix, start) + titlePrefix.length - start;
+    this.#onEvent(digitsAt(bytes, start + this.#titleOffset), now);
+    let offset = end - endLength;
+    while (isDigit(bytes[offset - 1])) offset -= 1;
+    const event = digitsAt(bytes, offset);
     if (event <= this.#lastEvent) this.isInOrder = false;
     this.#lastEvent = event;
   }
@@ -109,7 +109,7 @@ export class Subscriber {
   }
 }
 
-/** All connections are read into it, one after another. */
+/** The read buffer of all connections. */
 const shared = Buffer.alloc(64 * 1024);
 
 function isDigit(byte: number | undefined): boolean {
@@ -118,6 +118,6 @@ function isDigit(byte: number | undefined): boolean {
 
 function digitsAt(bytes: Buffer, start: number): number {
   let number = 0;
-  for (let place = start; isDigit(bytes[place]); place += 1) number = number * 10 + bytes[place]! - zero;
+  for (let index = start; isDigit(bytes[index]); index += 1) number = number * 10 + bytes[index]! - zero;
   return number;
 }

@@ -1,5 +1,5 @@
-// 1,000 open subscriptions and 200 writes a second: whether every event reaches every subscriber, how soon after its
-// write was sent, and what the server needs for it. With BENCH_DATABASE_URL on PostgreSQL, otherwise on SQLite.
+// Measures 1,000 open subscriptions with 200 writes a second: whether every event reaches every subscriber, the delay
+// after its write was sent, and the server's CPU time and memory. On PostgreSQL with BENCH_DATABASE_URL, otherwise on SQLite.
 //
 //   node bench/subscriptions.ts [--subscribers 1000] [--writes 200] [--seconds 10] [--nested]
 
@@ -11,7 +11,7 @@ import { interrupt, runChild } from "./child.ts";
 import type { Filled } from "./fill.ts";
 import { environmentFor, PorticoServer } from "./portico-server.ts";
 import { Subscriber } from "./subscriber.ts";
-import { makePlace } from "./workspace.ts";
+import { createWorkspace } from "./workspace.ts";
 
 const { values } = parseArgs({
   options: {
@@ -27,29 +27,29 @@ const [subscribers, writes, seconds] = [values.subscribers, values.writes, value
   number,
 ];
 const fields = values.nested ? "id title author { name }" : "id title";
-/** How long after the last write events may still come. */
-const patienceMs = 5_000;
+/** How long to wait for events after the last write. */
+const eventTimeoutMs = 5_000;
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, interrupt);
 
-const place = await makePlace(process.env.BENCH_DATABASE_URL ? "postgres" : "sqlite");
+const workspace = await createWorkspace(process.env.BENCH_DATABASE_URL ? "postgres" : "sqlite");
 try {
   const filled: Filled = JSON.parse(
     await runChild(process.execPath, [join(import.meta.dirname, "fill.ts"), "1000"], {
-      env: environmentFor(place.databaseUrl),
+      env: environmentFor(workspace.databaseUrl),
       timeoutMs: 60_000,
     }),
   );
   const headers = { authorization: `Bearer ${filled.key}` };
   const limit = { PORTICO_GRAPHQL_SUBSCRIPTIONS: String(subscribers) };
-  const server = await PorticoServer.start(place.databaseUrl, `/posts/${filled.ids[0]}`, headers, limit);
+  const server = await PorticoServer.start(workspace.databaseUrl, `/posts/${filled.ids[0]}`, headers, limit);
   try {
     await measureOn(server, filled.key);
   } finally {
     await server.stop();
   }
 } finally {
-  await place.remove();
+  await workspace.remove();
 }
 
 async function measureOn(server: PorticoServer, key: string): Promise<void> {
@@ -57,21 +57,21 @@ async function measureOn(server: PorticoServer, key: string): Promise<void> {
   const sentAt = new Float64Array(writes * seconds);
   const expected = sentAt.length * subscribers;
   const delays = new Float64Array(expected);
-  let told = 0;
-  const take = (number: number, now: number): void => {
-    delays[told] = now - sentAt[number]!;
-    told += 1;
+  let received = 0;
+  const onEvent = (number: number, now: number): void => {
+    delays[received] = now - sentAt[number]!;
+    received += 1;
   };
   const open: Subscriber[] = [];
   for (let count = 0; count < subscribers; count += 1) {
-    const subscriber = new Subscriber(server.url, key, `subscription { postCreated { ${fields} } }`, take);
+    const subscriber = new Subscriber(server.url, key, `subscription { postCreated { ${fields} } }`, onEvent);
     open.push(subscriber);
     await subscriber.ready;
   }
   await sleep(500);
   const own = process.cpuUsage();
   const before = { memory: server.memoryMegabytes, processor: server.processorSeconds };
-  const answers: number[] = [];
+  const responseTimes: number[] = [];
   const agent = new Agent({ keepAlive: true, maxSockets: 100 });
   const started = performance.now();
   for (let number = 0; number < sentAt.length; number += 1) {
@@ -79,9 +79,10 @@ async function measureOn(server: PorticoServer, key: string): Promise<void> {
     if (due > performance.now()) await sleep(due - performance.now());
     sentAt[number] = performance.now();
     const sent = sentAt[number]!;
-    create(server.url, key, agent, `n${number}.`, () => answers.push(performance.now() - sent));
+    create(server.url, key, agent, `n${number}.`, () => responseTimes.push(performance.now() - sent));
   }
-  for (const until = Date.now() + patienceMs; told < expected && Date.now() < until; ) await sleep(20);
+  for (const until = Date.now() + eventTimeoutMs; received < expected && Date.now() < until; )
+    await sleep(20);
   const tookSeconds = (performance.now() - started) / 1_000;
   const processor = (server.processorSeconds ?? Number.NaN) - (before.processor ?? Number.NaN);
   const { user, system } = process.cpuUsage(own);
@@ -89,16 +90,16 @@ async function measureOn(server: PorticoServer, key: string): Promise<void> {
   const spread = (times: Float64Array): string => {
     const sorted = times.toSorted();
     const at = (part: number): string => `${sorted[Math.floor((sorted.length - 1) * part)]?.toFixed(1)} ms`;
-    return `p50 ${at(0.5)}, p90 ${at(0.9)}, p99 ${at(0.99)}, most ${at(1)}`;
+    return `p50 ${at(0.5)}, p90 ${at(0.9)}, p99 ${at(0.99)}, max ${at(1)}`;
   };
   const inOrder = open.filter(({ isInOrder }) => isInOrder).length;
   process.stdout.write(
     [
       `${subscribers} subscriptions { ${fields} }, ${writes} writes a second for ${seconds} s`,
-      `told: ${told} of ${expected}; ${inOrder} of ${subscribers} subscribers in one order`,
-      `from sending a write to its arrival: ${spread(delays.subarray(0, told))}`,
-      `from sending a write to its answer: ${spread(Float64Array.from(answers))}`,
-      `processor: server ${percent(processor)}, this process ${percent((user + system) / 1_000_000)}`,
+      `events received: ${received} of ${expected}; ${inOrder} of ${subscribers} subscribers received them in order`,
+      `from sending a write to receiving its event: ${spread(delays.subarray(0, received))}`,
+      `from sending a write to its response: ${spread(Float64Array.from(responseTimes))}`,
+      `CPU: server ${percent(processor)}, this process ${percent((user + system) / 1_000_000)}`,
       `memory: ${before.memory?.toFixed(0)} MB with the subscriptions open, ${server.memoryMegabytes?.toFixed(0)} MB at the end`,
       "",
     ].join("\n"),
@@ -107,7 +108,7 @@ async function measureOn(server: PorticoServer, key: string): Promise<void> {
   agent.destroy();
 }
 
-function create(url: string, key: string, agent: Agent, title: string, answered: () => void): void {
+function create(url: string, key: string, agent: Agent, title: string, done: () => void): void {
   const body = JSON.stringify({ title });
   const headers = {
     authorization: `Bearer ${key}`,
@@ -116,7 +117,7 @@ function create(url: string, key: string, agent: Agent, title: string, answered:
   };
   request(`${url}/posts`, { method: "POST", agent, headers }, (response) => {
     if (response.statusCode !== 201) throw new Error(`a write was answered with ${response.statusCode}`);
-    response.resume().once("end", answered);
+    response.resume().once("end", done);
   })
     // Idle connections are closed by the server when it stops.
     .once("error", interrupt)

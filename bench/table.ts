@@ -1,9 +1,9 @@
-// A measurement as a table for people.
+// Formats a measurement as a text table.
 
 import type { MeasuredRow } from "./comparison.ts";
 import type { Measured } from "./measure.ts";
 
-/** Promised for every database; of the memory after a million requests. */
+/** The promised limits for every database; memory is measured after a million requests. */
 export const startUpFloorMs = 1_000;
 export const memoryFloorMegabytes = 150;
 

@@ -1,2 +1,2 @@
-/** Where Portico gives tokens; the server that it is compared with does so too. */
+/** The path of the token endpoint, at Portico and at the server with which it is compared. */
 export const tokenPath = "/oauth/token";

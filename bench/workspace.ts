@@ -1,4 +1,4 @@
-// Where a bench works: a folder for its files, and an empty database that is gone when it has ended.
+// The workspace of a bench: a folder for its files and an empty database, both removed at the end.
 
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -7,20 +7,20 @@ import { join } from "node:path";
 import postgres from "postgres";
 import type { DatabaseName } from "./options.ts";
 
-export interface Place {
+export interface Workspace {
   readonly folder: string;
   readonly databaseUrl: string;
   remove(): Promise<void>;
 }
 
-export async function makePlace(database: DatabaseName): Promise<Place> {
+export async function createWorkspace(database: DatabaseName): Promise<Workspace> {
   const folder = mkdtempSync(join(tmpdir(), "portico-bench-"));
   const removeFolder = (): void => rmSync(folder, { recursive: true, force: true });
   if (database === "sqlite") {
     return { folder, databaseUrl: `file:${join(folder, "portico.db")}`, remove: async () => removeFolder() };
   }
   try {
-    const schema = await makeSchema(process.env.BENCH_DATABASE_URL!);
+    const schema = await createSchema(process.env.BENCH_DATABASE_URL!);
     const remove = async (): Promise<void> => {
       removeFolder();
       await schema.drop();
@@ -33,12 +33,12 @@ export async function makePlace(database: DatabaseName): Promise<Place> {
 }
 
 interface Schema {
-  /** Connections to this URL see the schema and nothing else. */
+  /** Connections to this URL use only this schema. */
   readonly url: string;
   drop(): Promise<void>;
 }
 
-async function makeSchema(server: string): Promise<Schema> {
+async function createSchema(server: string): Promise<Schema> {
   const url = URL.parse(server);
   if (!url || !/^postgres(ql)?:$/.test(url.protocol)) {
     throw new Error("BENCH_DATABASE_URL must be postgres://USER:PASSWORD@HOST/NAME");

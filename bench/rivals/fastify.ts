@@ -1,9 +1,9 @@
-// What one would write by hand: Fastify and pg with prepared statements, one tenant's posts, pages by keyset. It checks
-// no key, counts no quota and logs nothing. A process of its own, started by ../rival.ts.
+// A hand-written REST server: Fastify and pg with prepared statements, one tenant's posts, keyset pagination. It checks no
+// key, counts no quota and logs nothing. Runs in a process of its own, started by ../rival.ts.
 
 import fastify from "fastify";
 import pg from "pg";
-import { host, tellPort } from "../serve.ts";
+import { host, reportPort } from "../serve.ts";
 
 const [connectionString, tenantId] = process.argv.slice(2);
 const schema = new URL(connectionString!).searchParams.get("search_path")!;
@@ -39,4 +39,4 @@ server.get<{ Querystring: { limit?: string } }>("/posts", async ({ query }) => {
 });
 
 await server.listen({ host, port: 0 });
-tellPort(server.server);
+reportPort(server.server);

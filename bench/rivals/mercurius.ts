@@ -1,12 +1,12 @@
-// The same server by hand with Mercurius: Fastify, compiled queries (jit), its loaders for authors and their posts. It
-// checks no key, counts no quota and logs nothing. A process of its own, started by ../rival.ts.
+// The hand-written GraphQL server with Mercurius: Fastify, compiled queries (jit), loaders for authors and their posts. It
+// checks no key, counts no quota and logs nothing. Runs in a process of its own, started by ../rival.ts.
 
 import fastify from "fastify";
 import mercurius from "mercurius";
 import { type Author, authorsOf, newestPosts, type Post, postsBy, typeDefs } from "../rival-sqlite.ts";
-import { host, tellPort } from "../serve.ts";
+import { host, reportPort } from "../serve.ts";
 
-interface Asked<Row, Given = unknown> {
+interface LoaderQuery<Row, Given = unknown> {
   readonly obj: Row;
   readonly params: Given;
 }
@@ -20,13 +20,13 @@ app.register(mercurius, {
   },
   loaders: {
     Post: {
-      author: async (asked: Asked<Post>[]) => authorsOf(asked.map(({ obj }) => obj.author_id)),
+      author: async (queries: LoaderQuery<Post>[]) => authorsOf(queries.map(({ obj }) => obj.author_id)),
     },
     User: {
-      posts: async (asked: Asked<Author, { first: number }>[]) =>
-        asked.map(({ obj, params }) => postsBy(obj.id, params.first)),
+      posts: async (queries: LoaderQuery<Author, { first: number }>[]) =>
+        queries.map(({ obj, params }) => postsBy(obj.id, params.first)),
     },
   },
 });
 await app.listen({ host, port: 0 });
-tellPort(app.server);
+reportPort(app.server);

@@ -1,5 +1,5 @@
-// PostGraphile 5 on the schema that the bench has filled: its preset "amber" and node:http. It checks no key, counts no
-// quota and logs nothing. A process of its own, started by ../rival.ts.
+// PostGraphile 5 on the schema that the bench has filled, with its preset "amber" and node:http. It checks no key, counts
+// no quota and logs nothing. Runs in a process of its own, started by ../rival.ts.
 
 import { createServer } from "node:http";
 import { postgraphile } from "postgraphile";
@@ -12,7 +12,7 @@ import { serve } from "../serve.ts";
 const connectionString = process.argv[2]!;
 const schema = new URL(connectionString).searchParams.get("search_path")!;
 
-/** Its own name for a column `id` is `rowId`, which this column would have as well. */
+/** PostGraphile renames a column `id` to `rowId`, which is also the name of this column. */
 const names = jsonPgSmartTags({
   version: 1,
   config: { attribute: { "events.row_id": { tags: { name: "subject_id" } } } },
@@ -26,6 +26,6 @@ const instance = postgraphile({
 });
 const server = createServer();
 await instance.createServ(grafserv).addTo(server);
-// The first request finds the GraphQL schema made.
+// Builds the GraphQL schema before the first request.
 await instance.getSchema();
 serve(server);
