@@ -6,9 +6,9 @@ import mercurius from "mercurius";
 import { type Author, authorsOf, newestPosts, type Post, postsBy, typeDefs } from "../rival-sqlite.ts";
 import { host, reportPort } from "../serve.ts";
 
-interface LoaderQuery<Row, Given = unknown> {
+interface LoaderQuery<Row, Params = unknown> {
   readonly obj: Row;
-  readonly params: Given;
+  readonly params: Params;
 }
 
 const app = fastify();

@@ -17,12 +17,13 @@ export function mailModule({ settings }: ModuleOptions): Module {
     indexes: emailIndexes,
     start: async (context) => ({
       retention: [emailRetention(settings.mailDays)],
-      ...(await sending(context)),
+      ...(await startSender(context)),
     }),
   };
 }
 
-async function sending({
+/** Starts to send emails if SMTP_URL is set. */
+async function startSender({
   app,
   settings,
   model,

@@ -3,7 +3,7 @@ import type { Module, ModuleOptions } from "../runtime/module.ts";
 import { authUrl } from "../runtime/settings/settings.ts";
 import { mountedAt } from "./endpoints/issuer.ts";
 
-/** Paths of the authorization server, reserved only where AUTH_URL has no path of its own. */
+/** First segments of the paths of the authorization server, which are reserved only if AUTH_URL has no path. */
 const pathsAtRoot = [
   "account",
   "authorize",
@@ -28,6 +28,7 @@ const pathsAtRoot = [
 /** The authorization server: OAuth 2.0 and OpenID Connect, with the pages where people sign in and consent. */
 export function oauthModule({ settings }: ModuleOptions): Module {
   const { publicUrl } = settings;
+  // The path under which the authorization server is registered: `/oauth`; empty at the root.
   const { mount } = mountedAt(authUrl(settings, publicUrl), publicUrl);
   return {
     paths: [".well-known", "grants", ...(mount === "" ? pathsAtRoot : [firstSegment(mount)])],
