@@ -1,4 +1,4 @@
-// A server that is killed in the middle of writing has lost nothing that it acknowledged, and left nothing half done.
+// A server that is killed while it writes loses nothing that it acknowledged, and leaves nothing half done.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -25,7 +25,7 @@ onEachDatabase("kill -9 during a load of creates", (database) => {
     await workspace?.remove();
   });
 
-  /** Creates posts until the server is gone. @returns the ids of those that were acknowledged */
+  /** Creates posts until the server is killed. @returns the ids of those that were acknowledged */
   async function createUntilKilled(): Promise<string[]> {
     const acknowledged: string[] = [];
     let isKilled = false;
@@ -51,7 +51,7 @@ onEachDatabase("kill -9 during a load of creates", (database) => {
     return acknowledged;
   }
 
-  test(`every acknowledged post is there after each of ${rounds[database]} restarts`, async () => {
+  test(`every acknowledged post exists after each of ${rounds[database]} restarts`, async () => {
     const all: string[] = [];
     for (let round = 1; round <= rounds[database]; round++) {
       const acknowledged = await createUntilKilled();
@@ -70,7 +70,7 @@ onEachDatabase("kill -9 during a load of creates", (database) => {
     );
   });
 
-  test("every post has exactly one event that tells of its creation, and every event its post", async () => {
+  test("every post has exactly one created event, and every event its post", async () => {
     const unequal = await reader.rows(`select posts.id, count(events.id) from posts left join events
       on events.row_id = posts.id and events.kind = 'post.created' group by posts.id having count(events.id) <> 1`);
     assert.deepEqual(unequal, []);

@@ -1,4 +1,4 @@
-// Reads of PostgreSQL that wait for a lock, as behind a change of their table, hold up no others.
+// Reads of PostgreSQL that wait for a lock, as during a change of their table, do not delay other requests.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,11 +7,11 @@ import postgres from "postgres";
 import { expectAnswer, serveProcess } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
 
-onEachDatabase("reads that are held up", (database) => {
+onEachDatabase("blocked reads", (database) => {
   if (database !== "postgres") return;
   const server = serveProcess(database);
 
-  test("others are answered, and those end with 503", async () => {
+  test("other requests are answered, and the blocked ones end with 503", async () => {
     const { id } = await server.create("/posts", { title: "Locked" });
     const sql = postgres(server.workspace.databaseUrl, { max: 1, onnotice: () => {} });
     const locked = Promise.withResolvers<void>();
@@ -24,7 +24,7 @@ onEachDatabase("reads that are held up", (database) => {
     try {
       await locked.promise;
       const held = server.request(`/posts/${id}`);
-      // Longer than a connection may answer nothing before it counts as held up.
+      // Longer than the time after which a connection without a response counts as blocked.
       await sleep(300);
       const others = ["/users", "/readyz", "/projects", "/users", "/healthz"];
       for (const answer of await Promise.all(others.map((path) => server.request(path))))

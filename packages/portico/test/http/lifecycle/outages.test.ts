@@ -1,5 +1,5 @@
-// PostgreSQL goes away and comes back: requests are refused at once, are not executed later, and are served as soon as
-// it is back.
+// While PostgreSQL is unavailable, requests are refused at once and are not executed later. They are served again as
+// soon as it is back.
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -19,7 +19,7 @@ import { OwnPostgres } from "../../support/own-postgres.ts";
 import { TestServer } from "../../support/scenario.ts";
 import { type Answer, PorticoProcess } from "../../support/server.ts";
 
-/** Twice the two seconds that a request may wait, as the machine of the tests may be busy. */
+/** Twice the two seconds that a request may wait, as the machine may be busy. */
 const longestMs = 4_000;
 /** Likewise for the second within which requests are served again. */
 const longestReturnMs = 3_000;
@@ -79,7 +79,7 @@ describe("outages of PostgreSQL", { skip: process.env.PORTICO_TEST_POSTGRES_MISS
     "a page of the authorization server": signInPage,
   });
 
-  /** @returns the answer, which came in time */
+  /** @returns the response, after asserting that it came in time */
   async function timed(call: Call, name: string, limitMs = longestMs): ReturnType<Call> {
     const startedAt = performance.now();
     const answer = await call();
@@ -99,7 +99,7 @@ describe("outages of PostgreSQL", { skip: process.env.PORTICO_TEST_POSTGRES_MISS
     assert.equal((await server.request("/healthz")).status, 200);
   }
 
-  /** Every kind of request works again soon, and nothing that was refused was executed. */
+  /** Asserts that every kind of request soon works again, and that nothing that was refused was executed. */
   async function expectReturn(): Promise<void> {
     const until = performance.now() + longestReturnMs;
     while ((await server.request(`/posts/${id}`)).status !== 200) {
@@ -115,7 +115,7 @@ describe("outages of PostgreSQL", { skip: process.env.PORTICO_TEST_POSTGRES_MISS
     );
   }
 
-  /** A subscription that has begun for certain. */
+  /** A subscription that has certainly started. */
   async function subscribed(): Promise<TestStream> {
     const stream = await TestStream.open(server.portico, createdPosts);
     while (stream.allResults.length === 0) {
@@ -133,7 +133,7 @@ describe("outages of PostgreSQL", { skip: process.env.PORTICO_TEST_POSTGRES_MISS
     return server.portico.output.split("\n").filter((line) => line.includes(text)).length;
   }
 
-  /** Logged lines so far: of outages, of returns, and of requests that failed. */
+  /** The numbers of log lines so far: outages, returns, and failed requests. */
   async function logged(): Promise<{ outages: number; returns: number; failures: number }> {
     await sleep(400);
     return {
@@ -143,7 +143,7 @@ describe("outages of PostgreSQL", { skip: process.env.PORTICO_TEST_POSTGRES_MISS
     };
   }
 
-  test("a server that is stopped: subscriptions go on afterwards, and it is logged once", async () => {
+  test("subscriptions continue after PostgreSQL was stopped, and the outage is logged once", async () => {
     const stream = await subscribed();
     await own.stop();
     const during = await logged();
@@ -156,7 +156,7 @@ describe("outages of PostgreSQL", { skip: process.env.PORTICO_TEST_POSTGRES_MISS
     assert.deepEqual(await logged(), { outages: 1, returns: 1, failures: during.failures });
   });
 
-  test("a server that is killed while requests are under way: what is answered is so", async () => {
+  test("responses are truthful when PostgreSQL is killed during requests", async () => {
     const outcomes = new Map<string, string>();
     let isOver = false;
     const writing = Array.from({ length: 8 }, async (_, writer) => {
@@ -184,7 +184,7 @@ describe("outages of PostgreSQL", { skip: process.env.PORTICO_TEST_POSTGRES_MISS
     }
   });
 
-  test("a network that swallows packets: nothing is executed when it is back", async () => {
+  test("nothing that was refused while the network dropped packets is executed later", async () => {
     const stream = await subscribed();
     proxy.silence();
     await expectRefused();
@@ -195,19 +195,19 @@ describe("outages of PostgreSQL", { skip: process.env.PORTICO_TEST_POSTGRES_MISS
     stream.close();
   });
 
-  test("a server that is starting", async () => {
+  test("requests are refused while PostgreSQL starts", async () => {
     proxy.pretendToStart();
     await expectRefused();
     proxy.pretendToHaveStarted();
     await expectReturn();
   });
 
-  test("a server without a free connection", async () => {
+  test("requests are refused while PostgreSQL has no free connection", async () => {
     const direct = `postgres://portico:portico@127.0.0.1:${own.port}/postgres`;
     const admin = postgres(direct, { max: 1, onnotice: () => {} });
     const others: postgres.Sql[] = [];
     try {
-      // Portico's connections are ended, and all that are free taken, until none of them is Portico's.
+      // Ends Portico's connections and takes all free ones, until Portico has none.
       for (let isPorticos = true; isPorticos; ) {
         await admin`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'portico'`;
         const other = postgres(direct, { max: 1, onnotice: () => {} });

@@ -1,5 +1,5 @@
-// What nobody awaits or catches, in code that the server runs but did not write: a rejection stops nobody, an
-// exception stops the process in order.
+// Unhandled failures in code that the server runs but did not write: a rejection does not stop the server, an
+// exception shuts it down in order.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -19,13 +19,13 @@ function linesOf({ output }: PorticoProcess, message: string): { level: number; 
   return lines.map((line) => JSON.parse(line));
 }
 
-/** Lines of the log are written a quarter of a second later. */
+/** Log lines are written a quarter of a second later. */
 async function until(isReached: () => boolean): Promise<void> {
   for (let attempt = 0; !isReached() && attempt < 200; attempt += 1) await sleep(50);
   assert.ok(isReached());
 }
 
-onEachDatabase("failures that nobody handles", (database) => {
+onEachDatabase("unhandled failures", (database) => {
   let workspace: Workspace;
   let server: PorticoProcess;
   before(async () => {
@@ -38,7 +38,7 @@ onEachDatabase("failures that nobody handles", (database) => {
   });
   const create = (name: string) => server.request("/tasks", { body: { name } });
 
-  test("a rejection is logged with its stack, and the server goes on", async () => {
+  test("a rejection is logged with its stack, and the server continues", async () => {
     assert.equal((await create("reject")).status, 201);
     assert.equal((await create("reject with anything")).status, 201);
     await until(() => linesOf(server, "unhandled rejection").length === 2);
@@ -48,7 +48,7 @@ onEachDatabase("failures that nobody handles", (database) => {
     assert.equal((await create("next")).status, 201);
   });
 
-  test("of many rejections ten a minute are logged", async () => {
+  test("ten rejections a minute are logged", async () => {
     const answers = await Promise.all(Array.from({ length: 100 }, () => create("reject")));
     assert.deepEqual([...new Set(answers.map(({ status }) => status))], [201]);
     await until(() => linesOf(server, "unhandled rejection").length === 10);
@@ -56,7 +56,7 @@ onEachDatabase("failures that nobody handles", (database) => {
     assert.equal(linesOf(server, "unhandled rejection").length, 10);
   });
 
-  test("an uncaught exception stops the process in order, with the exit code 1", async () => {
+  test("an uncaught exception shuts the process down in order, with exit code 1", async () => {
     assert.equal((await create("throw")).status, 201);
     assert.equal(await server.ended(), 1);
     const [line] = linesOf(server, "uncaught exception: stopping");

@@ -1,4 +1,4 @@
-// One bad record holds up no other, in any queue of the server.
+// One record that cannot be processed does not block others, in any queue of the server.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -39,7 +39,7 @@ onEachDatabase("queues of a server", (database) => {
     assert.fail(`${sql}: ${rowCount} instead of ${wanted}`);
   };
 
-  test("an email that somebody asked for and that cannot be written", async () => {
+  test("an email that a user requested and that cannot be written does not block others", async () => {
     const client = await makePublicClient(server, "openid");
     const users = [];
     for (const name of ["poison", "first", "second"])
@@ -58,7 +58,7 @@ onEachDatabase("queues of a server", (database) => {
     assert.fail("the email that cannot be written is not in the log");
   });
 
-  test("a changed address about which no email can be written", async () => {
+  test("a changed email address whose email cannot be written does not block others", async () => {
     const [poison, other] = [
       await makeUser(server, "poison2@example.com"),
       await makeUser(server, "other@example.com"),
@@ -71,7 +71,7 @@ onEachDatabase("queues of a server", (database) => {
     await emailTo(server, "moved@example.com", "account.email_link");
   });
 
-  test("a use of a key that cannot be written", async () => {
+  test("a use of a key that cannot be written does not block others", async () => {
     const keys = [];
     for (const name of ["Poison", "Other"])
       keys.push(await server.create("/v1/api-keys", { name, scopes: ["posts:read"] }));
@@ -80,16 +80,16 @@ onEachDatabase("queues of a server", (database) => {
     for (const { key } of keys) assert.equal((await server.request("/posts", { key })).status, 200);
     await until(`select count(*) from request_logs where key_id = '${other.id}'`, 1);
     assert.equal(await count(`select count(*) from request_logs where key_id = '${poison.id}'`), 0);
-    // What comes later is written as well.
+    // Later uses are written as well.
     assert.equal((await server.request("/posts", { key: other.key })).status, 200);
     await until(`select count(*) from request_logs where key_id = '${other.id}'`, 2);
   });
 
-  test("an event that cannot be read", () =>
+  test("an event that cannot be read does not block others", () =>
     withStream(server.portico, "subscription { postCreated { title } }", {}, async (stream) => {
       await server.create("/posts", { title: "Before" });
       await stream.results(1);
-      // PostgreSQL keeps JSON only, which may still be no row.
+      // PostgreSQL stores valid JSON only, which may still not be a row.
       const unreadable = database === "sqlite" ? "'{'" : "'null'";
       await write(`insert into events (id, tenant_id, resource, kind, row_id, row, credential_id, created_at)
         select 'planted', tenant_id, resource, kind, row_id, ${unreadable}, credential_id, created_at from events

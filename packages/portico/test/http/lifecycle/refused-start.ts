@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { type Environment, portico, porticoProcess, type Workspace } from "../../support/server.ts";
 
-/** Starts the server, which must refuse: one line on standard error that says why, nothing else, exit 1. */
+/** Asserts that the server refuses to start: one line on standard error with the reason, nothing else, exit code 1. */
 export function expectRefusal(
   workspace: Workspace,
   env: Environment,
@@ -13,7 +13,7 @@ export function expectRefusal(
   return expectRefusalOf(portico, workspace, env, line, cwd);
 }
 
-/** As `expectRefusal`, of a process of its own, which must end too. */
+/** Like `expectRefusal`, in a process of its own, which must end too. */
 export function expectRefusalOfProcess(workspace: Workspace, env: Environment, line: RegExp): Promise<void> {
   return expectRefusalOf(porticoProcess, workspace, env, line);
 }

@@ -1,4 +1,4 @@
-// Starts that are refused for a wrong setting, database or project, each with one line that names it.
+// Starts that are refused because of an invalid setting, database or project, each with one line that names it.
 
 import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -11,7 +11,7 @@ import { expectRefusal, expectRefusalOfProcess } from "./refused-start.ts";
 
 const secret = "s".repeat(32);
 
-test("a setting that is wrong is named with what it may be", async () => {
+test("the line names an invalid setting and its valid values", async () => {
   const workspace = await makeWorkspace("sqlite");
   const wrong: readonly (readonly [Environment, RegExp])[] = [
     [{ PORT: "http" }, /PORT is 'http'/],
@@ -73,13 +73,13 @@ test("a setting that is wrong is named with what it may be", async () => {
   }
 });
 
-test("an error of the database's address does not show its password", async () => {
+test("an error about the database URL does not show its password", async () => {
   const workspace = { databaseUrl: `postgres://user:hidden-word@127.0.0.1:${await freePort()}/x` };
   const { stderr } = await porticoProcess(workspace, ["serve"]);
   assert.doesNotMatch(stderr, /hidden-word/);
 });
 
-test("a database that is there but lets nobody in is named", {
+test("a database that rejects the credentials is named", {
   skip: !process.env.PORTICO_TEST_POSTGRES,
 }, async () => {
   const server = new URL(process.env.PORTICO_TEST_POSTGRES!);
@@ -93,7 +93,7 @@ test("a database that is there but lets nobody in is named", {
   await workspace.remove();
 });
 
-test("a file that is no database is refused and left alone", async () => {
+test("a file that is not a database is refused and left unchanged", async () => {
   const workspace = await makeWorkspace("sqlite");
   const file = join(workspace.folder, "notes.txt");
   await writeFile(file, "These are notes, not a database. ".repeat(100));
@@ -101,7 +101,7 @@ test("a file that is no database is refused and left alone", async () => {
   await workspace.remove();
 });
 
-test("a folder without portico.config.ts, or with a wrong one, is refused", async () => {
+test("a folder without portico.config.ts, or with an invalid one, is refused", async () => {
   const workspace = await makeWorkspace("sqlite");
   const refuseProject = async (config: string | undefined, line: RegExp): Promise<void> => {
     const folder = await mkdtemp(join(tmpdir(), "portico-config-"));

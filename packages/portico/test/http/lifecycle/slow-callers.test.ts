@@ -1,5 +1,5 @@
-// Callers who do not read, do not send, or hold connections open: each costs a bounded time and memory, and others are
-// served meanwhile.
+// Callers who do not read, do not send, or hold connections open: each costs a bounded time and memory, and others
+// are served in the meantime.
 
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
@@ -8,7 +8,7 @@ import { RawConnection } from "../../support/raw-connection.ts";
 import { parseAnswer, TestServer } from "../../support/scenario.ts";
 import { type Environment, makeWorkspace, PorticoProcess } from "../../support/server.ts";
 
-// No database has a part in this: what a connection costs is the server's own.
+// Connections cost the same on every database, so one is enough.
 const database = "sqlite";
 
 /** A server for one test. */
@@ -28,7 +28,7 @@ async function started(
   return server;
 }
 
-/** A page of posts has ten megabytes then, of which the system takes some four. */
+/** A page of posts then has ten megabytes, of which the operating system buffers about four. */
 async function fillPosts(server: TestServer): Promise<void> {
   for (let count = 0; count < 100; count += 1)
     await server.create("/posts", { title: `Long ${count}`, body: "x".repeat(100_000) });
@@ -40,9 +40,9 @@ function headersOf({ portico }: TestServer): Record<string, string> {
 
 const longQuery = JSON.stringify({ query: "{ posts(limit: 100) { id title body } }" });
 
-// Some wait for half a minute, so they wait together.
+// Some tests wait for half a minute, so they run concurrently.
 describe("slow callers", { concurrency: 3 }, () => {
-  test("callers who take nothing for thirty seconds, or next to nothing, are cut off", async (context) => {
+  test("callers who read nothing for thirty seconds, or almost nothing, are disconnected", async (context) => {
     const server = await started(context, {}, fillPosts);
     const headers = headersOf(server);
     const json = { ...headers, "Content-Type": "application/json" };
@@ -72,7 +72,8 @@ describe("slow callers", { concurrency: 3 }, () => {
     const reading = await RawConnection.open(server.url, { reads: false });
     reading.request("GET /posts?limit=100", headers);
     const slowly = setInterval(() => reading.read(100_000), 200);
-    // Large answers of a tenant are read in turn, so those of before are made when this one is. From then on they wait.
+    // Large responses of a tenant are built in turn, so the earlier ones are complete once this one is, and wait
+    // from then on.
     assert.equal((await server.request("/posts?limit=100")).body.data.length, 100);
     await sleep(36_000);
     clearInterval(trickle);
@@ -91,7 +92,7 @@ describe("slow callers", { concurrency: 3 }, () => {
     rest.close();
   });
 
-  test("callers who do not finish what they send are told so, and cut off", async (context) => {
+  test("callers who do not complete their request get 408 and are disconnected", async (context) => {
     const server = await started(context);
     const headers = { ...headersOf(server), "Content-Type": "application/json" };
     const silent = await RawConnection.open(server.url);
@@ -109,7 +110,7 @@ describe("slow callers", { concurrency: 3 }, () => {
       for (const connection of [trickled, form]) connection.socket.write("a");
     }, 500);
     const all = { silent, trickled, chunked, form };
-    // The time allowed is 30 s, looked at every 2 s.
+    // The timeout is 30 s, checked every 2 s.
     const closed = await Promise.all(Object.values(all).map((each) => each.isClosedWithin(36_000)));
     clearInterval(trickle);
     assert.deepEqual(closed, [true, true, true, true]);
@@ -119,7 +120,7 @@ describe("slow callers", { concurrency: 3 }, () => {
     }
   });
 
-  test("a caller who was refused and does not hang up is hung up on", async (context) => {
+  test("a refused caller who does not close the connection is disconnected", async (context) => {
     const server = await started(context);
     const unread = await RawConnection.open(server.url, { stays: true });
     unread.socket.write("\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003\r\n\r\n");
@@ -130,7 +131,7 @@ describe("slow callers", { concurrency: 3 }, () => {
     for (const connection of [unread, tunnel, socket]) await connection.until(/^HTTP\/1\.1 4\d\d /);
     await sleep(3_000);
     for (const connection of [unread, tunnel, socket]) {
-      // What comes to a connection that is gone is answered with a reset, which the next write meets.
+      // Data sent to a closed connection is answered with a reset, which the next write detects.
       connection.socket.write("a");
       await sleep(100);
       connection.socket.write("a");
@@ -138,7 +139,7 @@ describe("slow callers", { concurrency: 3 }, () => {
     }
   });
 
-  test("whoever holds all connections open is displaced by whoever comes", async (context) => {
+  test("a caller who holds all connections open is displaced by new callers", async (context) => {
     const server = await started(context, { PORTICO_MAX_CONNECTIONS: "30" });
     const held = await Promise.all(
       Array.from({ length: 60 }, () => RawConnection.open(server.url, { from: "127.0.0.2" })),
@@ -148,7 +149,7 @@ describe("slow callers", { concurrency: 3 }, () => {
     for (const each of held) each.close();
   });
 
-  test("whoever keeps the server waiting on all connections is displaced by others, and displaces nobody", async (context) => {
+  test("a caller whose requests keep all connections waiting is displaced by others, and displaces none", async (context) => {
     const server = await started(context, { PORTICO_MAX_CONNECTIONS: "30" });
     const busy = async (from: string): Promise<RawConnection> => {
       const connection = await RawConnection.open(server.url, { from });
@@ -160,7 +161,7 @@ describe("slow callers", { concurrency: 3 }, () => {
     const held: RawConnection[] = [];
     for (let count = 0; count < 40; count += 1) {
       held.push(await busy("127.0.0.2"));
-      // Until its request has come, a connection is idle.
+      // A connection is idle until its request has arrived.
       await sleep(20);
     }
     const refused = held.filter(({ received }) => /^HTTP\/1\.1 503 /.test(received));
@@ -177,7 +178,7 @@ describe("slow callers", { concurrency: 3 }, () => {
     for (const each of held) each.close();
   });
 
-  test("behind a proxy, connections count for the address that it names", async (context) => {
+  test("behind a proxy, connections count for the forwarded address", async (context) => {
     const env = { PORTICO_MAX_CONNECTIONS: "30", PORTICO_TRUSTED_PROXIES: "127.0.0.0/8" };
     const server = await started(context, env);
     const headers = { ...headersOf(server), "Content-Type": "application/json", "Content-Length": "100" };
@@ -196,8 +197,8 @@ describe("slow callers", { concurrency: 3 }, () => {
     for (const each of [...others, ...held, newcomer]) each.close();
   });
 
-  test("of more bodies than there is memory for, the one that came slowest ends as 503", async (context) => {
-    // A quarter of it is for bodies.
+  test("if request bodies exceed the memory limit, the slowest one ends with 503", async (context) => {
+    // A quarter of the buffer is for bodies.
     const server = await started(context, { PORTICO_BUFFER_MIB: "8" });
     const json = { ...headersOf(server), "Content-Type": "application/json" };
     const held: RawConnection[] = [];
@@ -216,7 +217,7 @@ describe("slow callers", { concurrency: 3 }, () => {
     for (const each of held) each.close();
   });
 
-  test("of more unread answers than there is memory for, those go that were left longest", async (context) => {
+  test("if unread responses exceed the memory limit, the one unread for the longest is dropped", async (context) => {
     const server = await started(context, { PORTICO_BUFFER_MIB: "16" }, fillPosts);
     const open = async (): Promise<RawConnection> => {
       const connection = await RawConnection.open(server.url, { reads: false });
@@ -234,7 +235,7 @@ describe("slow callers", { concurrency: 3 }, () => {
     second.close();
   });
 
-  test("of requests sent ahead of their answers, those beyond a hundred are refused", async (context) => {
+  test("of pipelined requests, those beyond a hundred are refused", async (context) => {
     const server = await started(context);
     const connection = await RawConnection.open(server.url);
     const lines = `GET /posts HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${server.portico.key}\r\n\r\n`;
@@ -245,25 +246,25 @@ describe("slow callers", { concurrency: 3 }, () => {
     connection.close();
   });
 
-  test("whoever asks before sending a body is told to go on only where the request is not refused", async (context) => {
+  test("a caller with Expect: 100-continue is told to continue only if the request is not refused", async (context) => {
     const server = await started(context);
     const json = { "Content-Type": "application/json", Expect: "100-continue", "Content-Length": "18" };
     const refused = await RawConnection.open(server.url);
     refused.request("POST /posts", json);
     assert.equal(await refused.isClosedWithin(3_000), true);
     assert.match(refused.received, /^HTTP\/1\.1 401 /);
-    const taken = await RawConnection.open(server.url);
-    taken.request("POST /posts", { ...json, ...headersOf(server) });
-    await taken.until(/^HTTP\/1\.1 100 Continue\r\n\r\n/);
-    taken.socket.write('{"title": "Asked"}');
-    await taken.until(/HTTP\/1\.1 201 /);
-    taken.request("GET /healthz");
-    await taken.until(/HTTP\/1\.1 200 /);
-    taken.close();
+    const accepted = await RawConnection.open(server.url);
+    accepted.request("POST /posts", { ...json, ...headersOf(server) });
+    await accepted.until(/^HTTP\/1\.1 100 Continue\r\n\r\n/);
+    accepted.socket.write('{"title": "Asked"}');
+    await accepted.until(/HTTP\/1\.1 201 /);
+    accepted.request("GET /healthz");
+    await accepted.until(/HTTP\/1\.1 200 /);
+    accepted.close();
   });
 });
 
-/** The status that a caller from an address is answered with, on a connection of its own. */
+/** The status of a response to a caller at an address, on a new connection. */
 async function statusOn({ url }: TestServer, from: string): Promise<number> {
   const connection = await RawConnection.open(url, { from });
   connection.request("GET /healthz", { Connection: "close" });

@@ -1,5 +1,5 @@
-// Callers who misbehave, in a thread of their own, so that they do not slow down whoever measures: each asks for
-// something, stops reading or writing at some point, and leaves with FIN or RST after a while. Others take their places.
+// Misbehaving callers, in their own thread so that they do not slow down the measurements: each sends a request,
+// stops reading or writing at some point, and leaves with FIN or RST after a while. Others replace them.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
@@ -12,11 +12,11 @@ export interface SoakTarget {
   readonly key: string;
   /** Paths of static files. */
   readonly files: readonly string[];
-  /** Callers at once. */
+  /** The number of concurrent callers. */
   readonly callers: number;
 }
 
-// The test that starts this thread gives it.
+// Passed by the test that starts this thread.
 const target = workerData as SoakTarget;
 const authorization = `Bearer ${target.key}`;
 const json = { Authorization: authorization, "Content-Type": "application/json" };
@@ -30,14 +30,14 @@ const socketHeaders = {
   ...{ "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Protocol": "graphql-transport-ws" },
 };
 
-interface Asked {
+interface RawRequest {
   readonly line: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
 }
 
-/** One of each kind of endpoint. */
-const requests: readonly Asked[] = [
+/** One request for each kind of endpoint. */
+const requests: readonly RawRequest[] = [
   { line: "GET /posts?limit=100", headers: { Authorization: authorization } },
   { line: "POST /posts", headers: json, body: longPost },
   { line: "POST /graphql", headers: json, body: page },
@@ -58,7 +58,7 @@ const requests: readonly Asked[] = [
   { line: "GET /nowhere" },
 ];
 
-type Misbehaviour = (connection: RawConnection, request: Asked) => Promise<void>;
+type Misbehaviour = (connection: RawConnection, request: RawRequest) => Promise<void>;
 
 const misbehaviours: readonly Misbehaviour[] = [
   async function leavesBeforeTheHeadersEnd({ socket }, { line }) {
@@ -102,7 +102,7 @@ async function misbehaveOverHttp(): Promise<void> {
   else connection.reset();
 }
 
-/** Asks for large files again and again, on one connection after another, reads none of them, and stays. */
+/** Repeatedly requests large files, on one new connection after another, reads none of them, and stays. */
 async function stayWithoutReading(): Promise<void> {
   const opened: RawConnection[] = [];
   while (!isOver) {
@@ -115,7 +115,7 @@ async function stayWithoutReading(): Promise<void> {
   for (const connection of opened) connection.reset();
 }
 
-/** Subscribes, asks for more, reads nothing, and is gone. */
+/** Subscribes, sends more requests, reads nothing, and leaves. */
 async function misbehaveOverWebSocket(): Promise<void> {
   const socket = new WebSocket(`${target.url.replace("http", "ws")}/graphql`, "graphql-transport-ws");
   socket.on("error", () => {});
@@ -175,7 +175,7 @@ const socketMisbehaviours: readonly SocketMisbehaviour[] = [
   async function leavesWithoutAWord() {},
 ];
 
-/** The same without a client that keeps to the protocol. */
+/** The same without a client library, so that it can violate the protocol. */
 async function misbehaveOverRawSocket(): Promise<void> {
   const connection = await RawConnection.open(target.url, { reads: false });
   connection.request("GET /graphql", socketHeaders);
@@ -200,7 +200,7 @@ parentPort!.once("message", () => {
 });
 await Promise.all(
   Array.from({ length: target.callers }, async (_, number) => {
-    // So few, that as many subscriptions as a credential may have are left to others.
+    // Few enough to leave some of the credential's subscriptions to other callers.
     const kinds = [
       misbehaveOverWebSocket,
       number < 100 ? stayWithoutReading : misbehaveOverHttp,

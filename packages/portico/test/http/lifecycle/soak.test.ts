@@ -1,5 +1,5 @@
-// Callers who do not read, do not write, or leave half-way, on each kind of endpoint: the memory of the server stays
-// bounded, everything that they opened is closed, and others are served all the while.
+// Callers who do not read, do not write, or leave halfway, on each kind of endpoint: the memory of the server stays
+// bounded, everything they opened is closed, and others are served throughout.
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -17,15 +17,17 @@ const seconds = randomRuns(12, 6, "PORTICO_SOAK_SECONDS");
 const windowMs = 2_500;
 const callers = 150;
 const bufferMib = 64;
-/** What a server under load may hold beside what waits for its callers, in MiB: garbage, and rows on their way. */
+/**
+ * Memory that a busy server may use in addition to the buffers of its callers, in MiB: garbage, and rows in progress.
+ */
 const slackMib = 220;
-/** Connections to PostgreSQL that open with the first requests that need them. */
+/** Connections to PostgreSQL that the first requests open. */
 const poolSize = 16;
-/** The product's promise to a caller who behaves. Where others use the machine, so many times as long as before. */
+/** The product's promise to a well-behaved caller. On a busy machine, this many times the duration without load. */
 const promisedMs = 100;
 const busyFactor = 8;
 
-onEachDatabase("a server whose callers misbehave", (database) => {
+onEachDatabase("a server with misbehaving callers", (database) => {
   const server = serveProcess(database, {
     env: { PORTICO_BUFFER_MIB: String(bufferMib) },
     prepare: async (suite) => {
@@ -56,7 +58,7 @@ onEachDatabase("a server whose callers misbehave", (database) => {
     worker.postMessage("stop");
     const [count] = await ended;
     await worker.terminate();
-    // The machine may have become busier meanwhile.
+    // The machine may have become busier in the meantime.
     const quietAfter = percentile(await measure(server), 0.95);
 
     const percentiles = windows.map((each) => percentile(each, 0.95)).sort((one, other) => one - other);
@@ -79,7 +81,7 @@ onEachDatabase("a server whose callers misbehave", (database) => {
   });
 });
 
-/** How long each of the requests of a caller who behaves took, one after another, in milliseconds. */
+/** The durations of consecutive requests of a well-behaved caller, in milliseconds. */
 async function measure(server: TestServer): Promise<number[]> {
   const took: number[] = [];
   const timed = async (work: () => Promise<{ readonly status: number }>): Promise<void> => {
@@ -91,7 +93,7 @@ async function measure(server: TestServer): Promise<number[]> {
   for (const end = Date.now() + windowMs; Date.now() < end; ) {
     await timed(() => server.request("/posts?limit=1&fields=title"));
     await timed(() => server.request("/graphql", { body: { query: "{ users(limit: 1) { name } }" } }));
-    // What those hear who subscribed, and do not read.
+    // These creates send events to subscribers who do not read.
     await timed(() => server.request("/posts", { body: { title: "Told", body: "x".repeat(10_000) } }));
     await timed(() => server.request("/healthz"));
     await sleep(50);
@@ -104,7 +106,7 @@ async function filesOf({ url }: TestServer): Promise<string[]> {
   return [...new Set((await answer.text()).match(/\/graphql\/files\/graphiql[^"]+/g))];
 }
 
-/** Everything is loaded and compiled, and the heap has the size that work gives it. */
+/** Loads and compiles everything, and lets the heap grow to its working size. */
 async function warmUp(server: TestServer, files: readonly string[]): Promise<void> {
   for (const coding of ["br", "gzip"])
     for (const file of files)
@@ -123,7 +125,7 @@ function percentile(values: readonly number[], share: number): number {
   return sorted[Math.floor((sorted.length - 1) * share)]!;
 }
 
-/** Resident memory of a process, on Linux. */
+/** The resident memory of a process, on Linux. */
 function rssMib(pid: number): number {
   const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
   return Math.round(Number(kibibytes) / 1024);
@@ -133,11 +135,11 @@ function rssMib(pid: number): number {
 function connections(url: string): number {
   const port = Number(new URL(url).port).toString(16).toUpperCase().padStart(4, "0");
   const lines = readFileSync("/proc/net/tcp", "utf8").split("\n");
-  // The local address, the other one, and the state: established, or closed by the other side only.
+  // The local address, the remote one, and the state: established, or closed by the other side only.
   return lines.filter((line) => new RegExp(`^ *\\d+: \\w+:${port} \\w+:\\w+ 0[18] `).test(line)).length;
 }
 
-/** Files and sockets that a process has open. */
+/** The number of files and sockets that a process has open. */
 function handles(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length;
 }

@@ -1,4 +1,4 @@
-// The file of a SQLite database is moved, removed, locked, full or damaged while a server uses it.
+// The file of a SQLite database is moved, deleted, locked, full or damaged while a server uses it.
 
 import assert from "node:assert/strict";
 import { copyFileSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -18,7 +18,7 @@ function refused(answer: Answer): void {
   assert.ok(answer.headers.get("retry-after"));
 }
 
-describe("a file that is not where it was", () => {
+describe("a moved database file", () => {
   const server = serveProcess("sqlite");
   const away = (): string => `${fileOf(server)}.away`;
 
@@ -45,7 +45,7 @@ describe("a file that is not where it was", () => {
     assert.equal(linesOf(server.portico, "the database file is restored"), 1);
   });
 
-  test("what is acknowledged while it is being replaced is in the file", async () => {
+  test("writes that are acknowledged while it is being replaced are in the file", async () => {
     const created: string[] = [];
     let isOver = false;
     const writing = Array.from({ length: 4 }, async (_, writer) => {
@@ -57,7 +57,7 @@ describe("a file that is not where it was", () => {
       }
     });
     await sleep(200);
-    // Its log is still where it was: the two belong together.
+    // The write-ahead log was not moved; it belongs to the file.
     renameSync(fileOf(server), away());
     await sleep(200);
     isOver = true;
@@ -75,7 +75,7 @@ describe("a file that is not where it was", () => {
     await untilServed(server, "/posts");
   });
 
-  test("the process lives on when it is removed", async () => {
+  test("the process keeps running when it is deleted", async () => {
     rmSync(fileOf(server));
     refused(await server.request("/posts", { body: { title: "Lost" } }));
     assert.equal((await server.request("/healthz", { key: null })).status, 200);
@@ -85,7 +85,7 @@ describe("a file that is not where it was", () => {
 describe("a file that another process has locked", () => {
   const server = serveProcess("sqlite");
 
-  test("reads go on, and writes are refused in the end and not done later", async () => {
+  test("reads continue, and writes are refused after a while and not executed later", async () => {
     const { id } = await server.create("/posts", { title: "Before" });
     const other = new DatabaseSync(fileOf(server));
     other.exec("begin immediate");
@@ -107,7 +107,7 @@ describe("a file that another process has locked", () => {
   });
 });
 
-describe("a file with a page that is damaged", () => {
+describe("a file with a damaged page", () => {
   const server = serveProcess("sqlite");
 
   test("requests that need the page are refused, which is logged once, and others are served", async () => {

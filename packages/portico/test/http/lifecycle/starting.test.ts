@@ -1,4 +1,4 @@
-// Starting: whatever is wrong stops the start with one line; a sandbox is migrated and filled, a live server is not.
+// Starting: any fault stops the start with one line; a sandbox is migrated and seeded, a live server is not.
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -30,7 +30,7 @@ function useWorkspace(database: DatabaseName): () => Workspace {
 onEachDatabase("starting", (database) => {
   const workspace = useWorkspace(database);
 
-  test("a port that is taken is named", async () => {
+  test("the error names a port in use", async () => {
     const blocker = createServer().listen(0, "127.0.0.1");
     await once(blocker, "listening");
     try {
@@ -42,17 +42,17 @@ onEachDatabase("starting", (database) => {
     }
   });
 
-  test("a start that failed has not used up the first key: the next one shows it", async () => {
+  test("a start that failed has not used up the first key: the next start shows it", async () => {
     const server = await Portico.start(workspace());
     assert.match(server.key, /^sk_test_/);
     await server.stop();
   });
 
-  test("of two first starts on one database one makes the tenant and the key", async () => {
+  test("of two first starts on one database, one creates the tenant and the key", async () => {
     const fresh = await makeWorkspace(database);
     try {
       const servers = await Promise.all([PorticoProcess.start(fresh), PorticoProcess.start(fresh)]);
-      // Whoever comes second may have asked for the tenant before it was there.
+      // The second one may have looked for the tenant before it existed.
       await Promise.all(servers.map((server) => server.stop()));
       const keys = servers.map(({ output }) => /sk_test_[\w-]{43}\n/.exec(output)).filter(Boolean);
       assert.equal(keys.length, 1);
@@ -67,7 +67,7 @@ onEachDatabase("starting", (database) => {
     await expectRefusal(workspace(), { PORTICO_MODE: "live" }, /PORTICO_SECRET is missing/);
   });
 
-  test("live mode migrates nothing by itself, and says what to run", async () => {
+  test("live mode does not migrate automatically, and says what to run", async () => {
     const fresh = await makeWorkspace(database);
     try {
       const live = { PORTICO_MODE: "live", PORTICO_SECRET: secret };
@@ -81,7 +81,7 @@ onEachDatabase("starting", (database) => {
       await runCommand(fresh, ["migrate"], { env: live });
       const server = await PorticoProcess.start(fresh, { env: live });
       try {
-        // In live mode nothing is made: no tenant, no key.
+        // Live mode creates no tenant and no key.
         const { code, stderr } = await portico(fresh, ["key", "list"], { env: live });
         assert.deepEqual([code, stderr.includes("there is no tenant yet")], [1, true]);
         assert.doesNotMatch(server.output, /sk_/);
@@ -103,7 +103,7 @@ onEachDatabase("starting", (database) => {
     }
   });
 
-  test("a second start keeps the rows and shows no key again", async () => {
+  test("a second start keeps the rows and shows no key", async () => {
     const fresh = await makeWorkspace(database);
     try {
       const first = await PorticoProcess.start(fresh);
@@ -118,7 +118,7 @@ onEachDatabase("starting", (database) => {
     }
   });
 
-  test("two processes that start at once on an empty database both serve it", async () => {
+  test("two processes that start concurrently on an empty database both serve it", async () => {
     const fresh = await makeWorkspace(database);
     try {
       const both = await Promise.all([PorticoProcess.start(fresh), PorticoProcess.start(fresh)]);
@@ -132,7 +132,7 @@ onEachDatabase("starting", (database) => {
     }
   });
 
-  test("links and Location carry the folder of PUBLIC_URL", async () => {
+  test("links and Location contain the path of PUBLIC_URL", async () => {
     const fresh = await makeWorkspace(database);
     const server = await Portico.start(fresh, { env: { PUBLIC_URL: "https://example.com/api/" } });
     try {

@@ -1,4 +1,4 @@
-// Stopping: SIGTERM finishes the requests in progress and lets nobody in, and callers who never finish do not stay.
+// Stopping: SIGTERM completes the requests in progress and accepts no new ones, and unfinished requests time out.
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -10,14 +10,14 @@ import { makeWorkspace, onEachDatabase, Portico, PorticoProcess } from "../../su
 
 onEachDatabase("stopping", (database) => {
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    test(`${signal} finishes the requests under way, keeps what they wrote, and exits with 0`, async () => {
+    test(`${signal} completes the requests in progress, keeps what they wrote, and exits with 0`, async () => {
       const fresh = await makeWorkspace(database);
       const server = await PorticoProcess.start(fresh);
       const { key } = server;
       const created = Array.from({ length: 50 }, (_, number) =>
         server.request("/posts", { body: { title: `Post ${number}` } }).then(
           ({ status, body }) => ({ status, id: body.id as string }),
-          // Refused before it was accepted: the server had stopped listening.
+          // Refused at the connection: the server had stopped listening.
           () => undefined,
         ),
       );
@@ -44,7 +44,7 @@ onEachDatabase("stopping", (database) => {
     const server = await PorticoProcess.start(fresh);
     const { hostname, port } = new URL(server.url);
     const socket = connect({ host: hostname, port: Number(port) });
-    // Half a request keeps the process waiting.
+    // An incomplete request keeps the process waiting.
     socket.on("error", () => {}).write("GET /posts HTTP/1.1\r\nHost: ");
     await sleep(100);
     const stopped = server.stop("SIGINT");
@@ -56,7 +56,7 @@ onEachDatabase("stopping", (database) => {
     await fresh.remove();
   });
 
-  test("a request whose body is still coming when SIGTERM arrives is finished", async () => {
+  test("a request whose body is still arriving at SIGTERM is completed", async () => {
     const fresh = await makeWorkspace(database);
     const server = await PorticoProcess.start(fresh);
     const { hostname, port } = new URL(server.url);
@@ -81,7 +81,7 @@ onEachDatabase("stopping", (database) => {
     await fresh.remove();
   });
 
-  test("nobody is let in after SIGTERM, and idle connections do not hold the process up", async () => {
+  test("no connection is accepted after SIGTERM, and idle connections do not delay the end", async () => {
     const fresh = await makeWorkspace(database);
     const server = await PorticoProcess.start(fresh);
     const { hostname, port } = new URL(server.url);
@@ -96,13 +96,13 @@ onEachDatabase("stopping", (database) => {
   });
 });
 
-// No database has a part in this, and it takes as long as the caller is given.
-test("a caller who never ends its headers is sent away with 408, and others are served meanwhile", async () => {
+// The result does not depend on the database, and the test lasts as long as the timeout.
+test("a caller who never ends its headers gets 408, and others are served in the meantime", async () => {
   const workspace = await makeWorkspace("sqlite");
   const server = await Portico.start(workspace);
   try {
     const began = Date.now();
-    // The time allowed for headers is 10 s, looked at every 2 s.
+    // The timeout for headers is 10 s, checked every 2 s.
     const slow = Promise.all(
       Array.from({ length: 20 }, () => exchange(server.url, "GET /posts HTTP/1.1\r\nX-Slow: ", 15_000)),
     );

@@ -1,4 +1,4 @@
-// A new version of a configuration migrates and serves while a process of the version before goes on.
+// A new version of a configuration migrates and serves while a process of the previous version keeps running.
 
 import assert from "node:assert/strict";
 import { resolve } from "node:path";
@@ -21,7 +21,7 @@ const live = {
 onEachDatabase("two versions side by side", (database) => {
   const server = serveProcess(database, { cwd: before });
 
-  test("the old version is not disturbed while and after the new one migrates", async () => {
+  test("the old version is not disturbed during and after the migration of the new one", async () => {
     const { id: shopId } = await server.create("/shops", { name: "Corner" });
     for (let number = 0; number < 60; number += 1)
       await server.create("/articles", { name: `Old ${number}`, code: `old-${number}`, shopId });
@@ -77,7 +77,7 @@ onEachDatabase("two versions side by side", (database) => {
 
 const subscription = "subscription { articleCreated { id } }";
 
-/** A subscription that has begun for certain. */
+/** A subscription that has certainly started. */
 async function subscribed(server: TestServer): Promise<TestStream> {
   const stream = await TestStream.open(server.portico, subscription);
   while (stream.allResults.length === 0) {

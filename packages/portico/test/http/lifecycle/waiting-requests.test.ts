@@ -1,4 +1,4 @@
-// Requests that wait hold what they use, and no more: callers send much beside it.
+// Waiting requests keep in memory only the parts that they use, whatever else callers send.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -10,10 +10,10 @@ import { onEachDatabase } from "../../support/server.ts";
 
 const large = "x".repeat(900_000);
 
-onEachDatabase("requests that wait", (database) => {
+onEachDatabase("waiting requests", (database) => {
   const server = serveProcess(database);
 
-  test("a WebSocket is not read from while more than 1 MiB of its operations is not answered", async () => {
+  test("a WebSocket is not read from while more than 1 MiB of its operations is unanswered", async () => {
     for (let count = 0; count < 20; count += 1)
       await server.create("/posts", { title: `Post ${count}`, body: "x".repeat(90_000) });
     const socket = await TestSocket.ready(server.portico);
@@ -30,12 +30,12 @@ onEachDatabase("requests that wait", (database) => {
     }
     assert.equal(completed(), count);
     assert.ok(socket.messages.every(({ type }) => type !== "error"));
-    // With what the system holds of the connection.
+    // Plus what the operating system buffers for the connection.
     assert.ok(most < 25, `${most} were read and not answered`);
     await socket.close();
   });
 
-  test("variables and extensions that nothing uses change no answer", async () => {
+  test("unused variables and extensions do not change a response", async () => {
     const body = {
       query:
         "query One($limit: Int) { posts(limit: $limit) { id } } query Two($other: Int) { users(limit: $other) { id } }",
@@ -52,7 +52,7 @@ onEachDatabase("requests that wait", (database) => {
   });
 });
 
-test("an operation lets go of the variables and extensions that it does not use", () => {
+test("an operation releases the variables and extensions that it does not use", () => {
   const request = requestOfBody({
     query: "query ($a: Int, $b: Int) { posts(limit: $a, first: $b) { id } }",
     variables: { a: 1, c: "large" },

@@ -1,4 +1,4 @@
-// The commands of `portico`, beside a running server: what they print, and the one line with which they fail.
+// The commands of `portico` with a running server: their output, and the one line with which they fail.
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -31,7 +31,7 @@ const commands = [
 
 const unreachable = { databaseUrl: "file:/dev/null/portico.db" };
 
-test("--help of portico lists every command, also without a word", async () => {
+test("portico --help lists every command, and so does portico without a command", async () => {
   for (const words of [[], ["--help"], ["-h"], ["help"]]) {
     const { code, stdout, stderr } = await porticoProcess(unreachable, words);
     assert.deepEqual([code, stderr], [0, ""]);
@@ -39,7 +39,7 @@ test("--help of portico lists every command, also without a word", async () => {
   }
 });
 
-test("--help of a command needs no database and tells its options", async () => {
+test("--help of a command needs no database and lists its options", async () => {
   await Promise.all(
     commands.map(async (command) => {
       const { code, stdout, stderr } = await portico(unreachable, [...command.split(" "), "--help"]);
@@ -60,7 +60,7 @@ test("the first word of several commands lists them", async () => {
   );
 });
 
-test("--version tells the version of the package", async () => {
+test("--version prints the version of the package", async () => {
   const { code, stdout } = await porticoProcess(unreachable, ["--version"]);
   assert.deepEqual([code, stdout], [0, `${packageJson.version}\n`]);
 });
@@ -77,7 +77,7 @@ async function expectRefusal(
   assert.deepEqual([code, stdout], [1, ""]);
 }
 
-test("a call that cannot be understood is one line and exit 1", async () => {
+test("an invalid call fails with one line and exit code 1", async () => {
   const calls: readonly (readonly [string, RegExp])[] = [
     ["dance", /unknown command 'dance'; see portico --help/],
     ["key dance", /unknown command 'key dance'/],
@@ -130,13 +130,13 @@ onEachDatabase("commands", (database) => {
     }
   });
 
-  test("tenant create tells the tenant's id", async () => {
+  test("tenant create prints the tenant's id", async () => {
     const { tenant } = await server.command(...words("tenant create --name Acme"));
     assert.match(tenant.id, /^tenant_/);
     assert.equal(tenant.name, "Acme");
   });
 
-  test("user create makes a user whom the server shows, in the first tenant or in another", async () => {
+  test("user create creates a user whom the server returns, in the first tenant or in another", async () => {
     const call = "user create --name Grace --email Grace@Example.com --password 12345678";
     const { user } = await server.command(...words(call));
     assert.deepEqual((await server.request(`/users/${user.id}`)).body, user);
@@ -158,12 +158,12 @@ onEachDatabase("commands", (database) => {
     assert.doesNotMatch(listed, /hash/i);
   });
 
-  test("the line for a person begins with the key alone, so that a script can take it", async () => {
+  test("the line of key create begins with the key alone, so that a script can read it", async () => {
     const { stdout } = await portico(server.workspace, words("key create --name K --scopes posts:read"));
     assert.match(stdout, /^sk_test_[\w-]{43}\n/);
   });
 
-  test("key list tells the state of each key", async () => {
+  test("key list prints the status of each key", async () => {
     const create = words("key create --name K --scopes posts:read");
     const soon = await server.command(
       ...create,
@@ -179,7 +179,7 @@ onEachDatabase("commands", (database) => {
     assert.equal(keys[0].id, active.id);
   });
 
-  test("key revoke may be repeated, and knows its tenant", async () => {
+  test("key revoke may be repeated, and checks the tenant", async () => {
     const { id } = await server.command(...words("key create --name K --scopes posts:read"));
     const first = await server.command("key", "revoke", id);
     assert.equal(first.key.status, "revoked");
@@ -192,7 +192,7 @@ onEachDatabase("commands", (database) => {
     ]);
   });
 
-  test("migrate has nothing to do beside a server that runs", async () => {
+  test("migrate has nothing to do while a server runs", async () => {
     const { statements } = await server.command("migrate");
     assert.deepEqual(statements, []);
     const { stdout } = await portico(server.workspace, ["migrate"]);
@@ -200,11 +200,11 @@ onEachDatabase("commands", (database) => {
   });
 });
 
-describe("what commands take", () => {
+describe("the options of commands", () => {
   const server = serve("sqlite");
   const refused = (call: readonly string[], line: RegExp) => expectRefusal(server.workspace, call, line);
 
-  test("user create refuses what is no user", async () => {
+  test("user create refuses an invalid user", async () => {
     const user = (email: string, password: string, ...more: string[]) => [
       "user",
       "create",
@@ -224,12 +224,12 @@ describe("what commands take", () => {
     ]);
   });
 
-  test("a key lives a year, or as long as is said, two years at most", async () => {
+  test("a key lives for a year, or for the requested time, two years at most", async () => {
     const day = 24 * 60 * 60 * 1000;
     const daysLeft = ({ expiresAt }: { expiresAt: string }) =>
       Math.round((Date.parse(expiresAt) - Date.now()) / day);
     const create = words("key create --name K --scopes posts:read");
-    // The next year may have a day more.
+    // The next year may have one more day.
     assert.ok([365, 366].includes(daysLeft(await server.command(...create))));
     const inDays = (days: number) => new Date(Date.now() + days * day).toISOString();
     assert.equal(daysLeft(await server.command(...create, "--expires-at", inDays(3))), 3);
@@ -243,7 +243,7 @@ describe("what commands take", () => {
     ]);
   });
 
-  test("what is written wrong is told in one line", async () => {
+  test("an invalid option is reported in one line", async () => {
     await Promise.all([
       refused(
         words("mail list --limit -1"),
@@ -258,7 +258,7 @@ describe("what commands take", () => {
     assert.match(stdout, /key revoke-all/);
   });
 
-  test("key create refuses what is no key", async () => {
+  test("key create refuses an invalid key", async () => {
     await Promise.all([
       refused(
         words("key create --name K --scopes posts:fly"),

@@ -1,4 +1,4 @@
-// Servers that a program composes and runs in its own process.
+// Servers that a program creates and runs in its own process.
 
 import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import type { AddressInfo } from "node:net";
@@ -44,7 +44,7 @@ onEachDatabase("embedded servers", (database) => {
     await server.close();
   });
 
-  test("a server leaves the listeners of the process alone, and nothing running behind it", async () => {
+  test("a server leaves the listeners of the process alone, and leaves nothing running", async () => {
     const listeners = (): number[] =>
       ["SIGTERM", "SIGINT", "unhandledRejection", "uncaughtException", "exit"].map((name) =>
         process.listenerCount(name),
@@ -58,7 +58,7 @@ onEachDatabase("embedded servers", (database) => {
     deepEqual(listeners(), before);
   });
 
-  test("the log goes where the options say, and nowhere without them", async () => {
+  test("the log goes to the destination in the options, and nowhere without one", async () => {
     let lines = "";
     const server = await start({ log: { write: (some) => (lines += some) } });
     await titles(server);
@@ -71,7 +71,7 @@ onEachDatabase("embedded servers", (database) => {
     equal(messages.at(-1), "stopped");
   });
 
-  test("the settings of the app are defaults, and those of the call come first", async () => {
+  test("the settings of the app are defaults, and those of the call take precedence", async () => {
     const workspace = await makeWorkspace(database);
     workspaces.push(workspace);
     const described = app({
@@ -93,7 +93,7 @@ onEachDatabase("embedded servers", (database) => {
     }
   });
 
-  test("an invalid setting is named as the program writes it", async () => {
+  test("an invalid setting is named as the program wrote it", async () => {
     const refused = (options: object, message: RegExp) => rejects(start(options), { message });
     await refused({ keyQuota: { limit: 0, windowSeconds: 60 } }, /^keyQuota is '0\/60'; write requests/);
     await refused({ port: 70_000 }, /^port is '70000'; it must be a number from 0 to 65535$/);
@@ -103,7 +103,7 @@ onEachDatabase("embedded servers", (database) => {
     await refused({ databaseURL: "file:x" }, /^createServer: unknown setting databaseURL$/);
   });
 
-  test("a port in use is one sentence, and the server is closed", async () => {
+  test("a port in use is reported in one sentence, and the server is closed", async () => {
     const blocker = createTcpServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => blocker.once("listening", resolve));
     const { port } = blocker.address() as AddressInfo;

@@ -1,4 +1,4 @@
-// What a newcomer meets first: the front page, what commands list, and where a configuration is faulty.
+// What a new user sees first: the front page, the lists of the commands, and the location of a configuration error.
 
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
@@ -26,7 +26,7 @@ onEachDatabase("the first minute", (database) => {
     await workspace.remove();
   });
 
-  test("/ answers programs with links, each of which leads somewhere", async () => {
+  test("/ responds to programs with links, each of which works", async () => {
     const { status, body, headers } = await server.request("/", { key: null });
     equal(status, 200);
     equal(headers.get("vary"), "Accept");
@@ -34,13 +34,13 @@ onEachDatabase("the first minute", (database) => {
     for (const link of Object.values<string>(body.links)) {
       ok(link.startsWith(server.url), link);
       const response = await fetch(link, { headers: { authorization: `Bearer ${server.key}` } });
-      // GraphQL without a query is a malformed request, so that something is there.
+      // GraphQL without a query is a malformed request, which shows that the path exists.
       equal(response.status, link.endsWith("/graphql") ? 400 : 200, link);
       await response.arrayBuffer();
     }
   });
 
-  test("/ answers browsers with a page that runs no script and names no resource of the project", async () => {
+  test("/ responds to browsers with a page that runs no script and names no resource of the project", async () => {
     const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
     const answer = await fetch(server.url, { headers: { accept: browser } });
     equal(answer.status, 200);
@@ -52,12 +52,12 @@ onEachDatabase("the first minute", (database) => {
     ok(!page.includes("projects"));
   });
 
-  test("/ refuses what it cannot answer", async () => {
+  test("/ refuses other methods and media types", async () => {
     equal((await server.request("/", { headers: { accept: "image/png" } })).status, 406);
     equal((await server.request("/", { method: "POST", body: {} })).status, 405);
   });
 
-  test("tenant list and user list show what a sandbox begins with", async () => {
+  test("tenant list and user list show the first tenant and user of a sandbox", async () => {
     const { stdout } = await porticoProcess(workspace, ["tenant", "list", "--json"]);
     const { tenants } = JSON.parse(stdout);
     deepEqual(
@@ -71,13 +71,13 @@ onEachDatabase("the first minute", (database) => {
     match(users.stdout, /^user_\w+ {2}\d{4}-\S+Z {2}ada@example\.com {2}Ada Lovelace\n$/);
   });
 
-  test("the log tells where the server listens", () => {
+  test("the log says where the server listens", () => {
     match(server.output, /"host":"127\.0\.0\.1","port":\d+,.*"msg":"listening on 127\.0\.0\.1:\d+"/);
   });
 });
 
 onEachDatabase("a sandbox whose declarations were replaced", (database) => {
-  test("is refused with what to do about the rows, and how to begin again", async () => {
+  test("is refused with instructions for the rows, and for a new start", async () => {
     const workspace = await makeWorkspace(database);
     const folder = await mkdtemp(join(tmpdir(), "portico-replaced-"));
     try {
@@ -125,7 +125,7 @@ describe("a configuration that cannot be loaded", () => {
     ],
   };
   for (const [name, [text, location]] of Object.entries(faults)) {
-    test(`${name} is told with its file, line and column`, async () => {
+    test(`${name} is reported with its file, line and column`, async () => {
       const folder = await mkdtemp(join(tmpdir(), "portico-config-"));
       try {
         await writeFile(join(folder, "portico.config.ts"), text);

@@ -1,4 +1,4 @@
-// The header Host: one that names a host, or 400; and nothing that the server says of itself depends on it.
+// The Host header must name one host, or the response is 400; and no URL in a response depends on it.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -39,7 +39,7 @@ onOneDatabase("hosts", (database) => {
     return exchange(server.url, Buffer.from(head.join("\r\n"), "latin1"));
   };
 
-  test("two hosts, and what names none, are malformed", async () => {
+  test("two hosts, or none, are malformed", async () => {
     for (const hosts of malformed)
       for (const path of ["/posts", "/graphql", "/healthz", "/nowhere"]) {
         const answer = parseAnswer(await ask(path, hosts));
@@ -49,14 +49,14 @@ onOneDatabase("hosts", (database) => {
       }
   });
 
-  test("the authorization server tells so in its own form", async () => {
+  test("the authorization server reports it in its own error shape", async () => {
     for (const hosts of malformed) {
       const { status, body } = parseAnswer(await ask("/oauth/jwks", hosts));
       assert.deepEqual([status, body.error], [400, "invalid_request"], String(hosts));
     }
   });
 
-  test("a request for a WebSocket has one host, too", async () => {
+  test("a WebSocket request must have one host too", async () => {
     const lines = ["Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13"];
     const key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==";
     const protocol = "Sec-WebSocket-Protocol: graphql-transport-ws";
@@ -64,7 +64,7 @@ onOneDatabase("hosts", (database) => {
     assert.match(await exchange(server.url, head.join("\r\n")), /^HTTP\/1\.1 400 /);
   });
 
-  test("a target with a host of its own changes no link either, in whichever spelling of the path", async () => {
+  test("a target in absolute form changes no link either, however its path is spelled", async () => {
     const key = `Authorization: Bearer ${server.portico.key}`;
     for (const target of ["http://evil.example/posts?limit=1", "http://evil.example/%70osts?limit=1"]) {
       const { status, headers } = parseAnswer(await ask(target, ["evil.example"], [key]));

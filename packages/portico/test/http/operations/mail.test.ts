@@ -1,5 +1,5 @@
-// Mail of a started server: kept in a sandbox, waiting in live mode, sent where there is a mail server. Nothing that
-// a mail server does holds up a request or loses an email.
+// Emails of a running server: stored in a sandbox, waiting in live mode, sent if there is a mail server. No failure
+// of a mail server delays a request or loses an email.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -38,7 +38,7 @@ onEachDatabase("mail", (database) => {
   let firstKey: string;
   before(async () => {
     workspace = await makeWorkspace(database);
-    // The tenant, the user and the tables, which every test goes on with.
+    // Creates the tenant, the user and the tables that every test uses.
     const first = await Portico.start(workspace);
     firstKey = first.key;
     await first.stop();
@@ -74,7 +74,7 @@ onEachDatabase("mail", (database) => {
       assert.ok(Date.now() < end, "it did not happen in time");
   };
 
-  test("a sandbox without a mail server keeps its emails, and commands show them", async () => {
+  test("a sandbox without a mail server stores its emails, and commands show them", async () => {
     const { id: keyId, key } = await makeKey("Kept");
     const server = await Portico.start(workspace);
     await waitFor(async () => (await mailsOf("Kept")).length > 0);
@@ -111,7 +111,7 @@ onEachDatabase("mail", (database) => {
     assert.match(list.stdout, /^mail_\w{26} {2}\S+Z {2}kept +ada@example\.com {2}API key "Kept" [^\n]+\n$/);
   });
 
-  test("emails of another tenant are not shown, and what is none is refused", async () => {
+  test("emails of another tenant are not shown, and an invalid id is refused", async () => {
     const { tenant } = await runCommand(workspace, ["tenant", "create", "--name", "Another"]);
     const [mail] = await mailsOf("Kept");
     const { mails } = await runCommand(workspace, ["mail", "list", "--tenant", tenant.id]);
@@ -126,7 +126,7 @@ onEachDatabase("mail", (database) => {
     }
   });
 
-  test("with a mail server a notice is sent once, also over starts", async () => {
+  test("with a mail server a notice is sent once, even across restarts", async () => {
     const mailServer = await MailServer.start();
     try {
       const env = { SMTP_URL: mailServer.url, MAIL_FROM: "Keys <keys@example.org>" };
@@ -145,7 +145,7 @@ onEachDatabase("mail", (database) => {
       assert.match(received[0]!.headers.get("message-id")!, /^<mail_\w{26}@example\.org>$/);
       assert.match(received[0]!.parts.get("text/plain")!, /Hello Ada Lovelace,/);
       assert.match(received[0]!.parts.get("text/html")!, /<p>Hello Ada Lovelace,<\/p>/);
-      // What was kept before there was a mail server stays where it is, until somebody wants it sent.
+      // An email that was stored before there was a mail server stays unsent until somebody sends it.
       const [stored] = await mailsOf("Kept");
       assert.equal(stored!.status, "kept");
       const third = await Portico.start(workspace, { env });
@@ -161,7 +161,7 @@ onEachDatabase("mail", (database) => {
     }
   });
 
-  test("the owner of a key is told when it is created, rotated and revoked over HTTP, and by whom", async () => {
+  test("the owner of a key gets an email when it is created, rotated and revoked over HTTP, which names who did it", async () => {
     const mailServer = await MailServer.start();
     const server = await Portico.start(workspace, {
       env: { SMTP_URL: mailServer.url },
@@ -194,7 +194,7 @@ onEachDatabase("mail", (database) => {
       assert.ok(rotated.includes(created.prefix) && rotated.includes(replacement.prefix));
     } finally {
       await server.stop();
-      // The old key ends in a day, which its owner knows by now.
+      // The old key expires in a day, which its owner already knows.
       const again = await Portico.start(workspace, { env: { SMTP_URL: mailServer.url } });
       await sleep(500);
       await again.stop();
@@ -203,7 +203,7 @@ onEachDatabase("mail", (database) => {
     assert.equal(mailServer.received.length, 3);
   });
 
-  test("a mail server that does not answer holds up no request, and a stop waits until it has", async () => {
+  test("a mail server that does not respond delays no request, and a stop waits until it has", async () => {
     const gate = Promise.withResolvers<void>();
     const mailServer = await MailServer.start({ delay: () => gate.promise });
     try {
@@ -226,7 +226,7 @@ onEachDatabase("mail", (database) => {
     }
   });
 
-  test("a process that is killed while it sends loses no email: another sends it when the lease has ended", async () => {
+  test("a process that is killed while it sends loses no email: another sends it when the lease has expired", async () => {
     const gate = Promise.withResolvers<void>();
     let isHeld = true;
     const mailServer = await MailServer.start({
@@ -258,7 +258,7 @@ onEachDatabase("mail", (database) => {
       await late.poll();
       await late.stop(5_000);
       assert.equal((await mailsOf("Killed"))[0]!.status, "sent");
-      // It was received twice, and who receives it can tell.
+      // It was received twice, which the recipient can detect.
       const ids = mailServer.received.map(({ headers }) => headers.get("message-id")!.split("@")[0]);
       assert.deepEqual([ids.length, new Set(ids).size], [2, 1]);
     } finally {
@@ -286,7 +286,7 @@ onEachDatabase("mail", (database) => {
     }
   });
 
-  test("the password of the mail server does not reach the log", async () => {
+  test("the password of the mail server is not in the log", async () => {
     const mailServer = await MailServer.start({ login: { user: "portico", password: "right" } });
     try {
       await makeKey("Refused");

@@ -1,4 +1,4 @@
-// What can be seen of a server from outside: request ids, timing, logs, health.
+// What can be observed of a server from outside: request ids, timing, logs, health.
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -17,12 +17,12 @@ import { makeWorkspace, onEachDatabase, PorticoProcess } from "../../support/ser
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-onEachDatabase("what can be seen from outside", (database) => {
+onEachDatabase("observation", (database) => {
   const server = serveProcess(database, { env: { PORTICO_TIMING: "1" } });
   describe("request ids", () => requestIds(server));
   describe("timing", () => timing(server));
   describe("logs", () => logs(server));
-  describe("the greeting", () => greeting(server));
+  describe("the start message", () => greeting(server));
   describe("health", () => health(server));
 });
 
@@ -32,7 +32,7 @@ function requestIds(server: TestServer): void {
       "x-request-id",
     );
 
-  test("every answer has an id of its own", async () => {
+  test("every response has its own request id", async () => {
     const ids = await Promise.all(
       ["/posts", "/posts", "/posts/x", "/nowhere", "/healthz", "/posts/%zz", `/posts/${"x".repeat(300)}`].map(
         (path) => idOf(undefined, path),
@@ -42,7 +42,7 @@ function requestIds(server: TestServer): void {
     assert.equal(new Set(ids).size, ids.length);
   });
 
-  test("an answer without a body, or to nobody in particular, has one too", async () => {
+  test("a response without a body, or without authentication, has one too", async () => {
     const { id } = await server.create("/posts", { title: "x" });
     const removed = await server.request(`/posts/${id}`, { method: "DELETE" });
     assert.match(removed.headers.get("x-request-id") ?? "", uuid);
@@ -50,7 +50,7 @@ function requestIds(server: TestServer): void {
     assert.match(unknown.headers.get("x-request-id") ?? "", uuid);
   });
 
-  test("the caller's own id is kept where it is sane", async () => {
+  test("the caller's request id is kept if it is valid", async () => {
     for (const id of ["a", "abc-123_x.Y", "1".repeat(128)]) {
       assert.equal(await idOf(id), id);
       assert.equal(await idOf(id, "/nowhere"), id);
@@ -71,7 +71,7 @@ function requestIds(server: TestServer): void {
 }
 
 function timing(server: TestServer): void {
-  test("Server-Timing tells the stages of a request and their sum when it is asked for", async () => {
+  test("Server-Timing lists the stages of a request and their sum if it is requested", async () => {
     for (const path of ["/posts", "/nowhere", "/healthz"]) {
       const header = (await server.request(path)).headers.get("server-timing") ?? "";
       assert.match(header, /(?:^|, )total;dur=\d+(?:\.\d+)?$/, path);
@@ -92,7 +92,7 @@ function logs(server: TestServer): void {
       .split("\n")
       .filter((line) => line.startsWith("{"))
       .map((line) => JSON.parse(line));
-  /** The line of a request; lines are gathered for a moment before they are written. */
+  /** The log line of a request; lines are buffered briefly before they are written. */
   const lineOf = async (requestId: string): Promise<Line> => {
     for (const until = Date.now() + 5_000; Date.now() < until; await sleep(20)) {
       const line = lines().find((line) => line.requestId === requestId);
@@ -101,7 +101,7 @@ function logs(server: TestServer): void {
     throw new Error(`there is no line of the request ${requestId}`);
   };
 
-  test("a request makes one line that tells who, what and how long", async () => {
+  test("a request has one log line with who, what and how long", async () => {
     const headers = { "x-request-id": "one-line" };
     const { status } = await server.request("/posts?q=secret+words", { headers });
     const line = await lineOf("one-line");
@@ -120,7 +120,7 @@ function logs(server: TestServer): void {
     assert.doesNotMatch(JSON.stringify(line), /secret/);
   });
 
-  test("a caller who hangs up before the answer makes a line too", async () => {
+  test("a caller who disconnects before the response has a log line too", async () => {
     const { hostname, port } = new URL(server.url);
     const head = `POST /posts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${server.portico.key}\r\nContent-Type: application/json\r\nContent-Length: 100\r\nX-Request-Id: hung-up\r\n\r\n{`;
     const socket = connect(Number(port), hostname);
@@ -132,12 +132,12 @@ function logs(server: TestServer): void {
     assert.partialDeepStrictEqual(line, { method: "POST", route: "/posts", status: 499 });
   });
 
-  test("a request that was refused makes a line too", async () => {
+  test("a refused request has a log line too", async () => {
     await server.request("/posts", { key: null, headers: { "x-request-id": "refused" } });
     assert.partialDeepStrictEqual(await lineOf("refused"), { status: 401, method: "GET" });
   });
 
-  test("a request that cannot be read has one, which its line tells", async () => {
+  test("an unreadable request has a request id, which its log line contains", async () => {
     const { headers } = parseAnswer(await exchange(server.url, "GET / HTTP/1.1\r\nHost\r\n\r\n"));
     const id = headers.get("x-request-id") ?? "";
     assert.match(id, uuid);
@@ -145,13 +145,13 @@ function logs(server: TestServer): void {
     assert.equal(line.status, 400);
   });
 
-  test("a body is in no line", async () => {
+  test("no log line contains a body", async () => {
     await server.request("/posts", { body: { title: "Confidential" }, headers: { "x-request-id": "body" } });
     await lineOf("body");
     assert.doesNotMatch(server.portico.output, /Confidential/);
   });
 
-  test("no credential is in any line, wherever the caller put it", async () => {
+  test("no log line contains a credential, wherever the caller put it", async () => {
     const { key } = await server.command("key", "create", "--name", "Logged", "--scopes", "posts:read");
     const secret = key.slice(12);
     const token = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJ1c2VyIn0.c2lnbmF0dXJl";
@@ -172,8 +172,8 @@ function logs(server: TestServer): void {
     assert.match(output, /\[redacted\]/);
   });
 
-  test("the sandbox's key is shown once, in the greeting, and in no line", () => {
-    // On a busy machine a line may stand before it.
+  test("the sandbox's key is shown once, in the start message, and in no log line", () => {
+    // On a busy machine a log line may precede it.
     const greeting = server.portico.output.replaceAll(/^\{"level".*\n/gm, "");
     assert.ok(greeting.includes(server.portico.key));
     for (const line of lines()) assert.ok(!JSON.stringify(line).includes(server.portico.key));
@@ -181,7 +181,7 @@ function logs(server: TestServer): void {
 }
 
 function greeting(server: TestServer): void {
-  test("the three curl lines of the greeting work when pasted", async () => {
+  test("the three curl lines of the start message work when pasted", async () => {
     const commands = [
       ...server.portico.output.matchAll(/^ {2}curl '?([^' ]+)'? -H 'Authorization: Bearer (\S+)'$/gm),
     ];
@@ -195,7 +195,7 @@ function greeting(server: TestServer): void {
 }
 
 function health(server: TestServer): void {
-  test("the process and its database answer without a key", async () => {
+  test("the health of the process and its database can be read without a key", async () => {
     for (const path of ["/healthz", "/readyz"]) {
       const answer = await server.request(path, { key: null });
       expectAnswer(answer, { status: 200 });
@@ -203,13 +203,13 @@ function health(server: TestServer): void {
     }
   });
 
-  test("a request of HTTP/1.0 is answered", async () => {
+  test("an HTTP/1.0 request is answered", async () => {
     const answer = parseAnswer(await exchange(server.url, "GET /healthz HTTP/1.0\r\n\r\n"));
     expectAnswer(answer, { status: 200 });
   });
 }
 
-test("the secret of a sandbox is made once, for its owner's eyes only, like its database", async () => {
+test("the secret of a sandbox is created once, readable by its owner only, like its database", async () => {
   const workspace = await makeWorkspace("sqlite");
   const file = `${workspace.databaseUrl.slice("file:".length)}.secret`;
   try {

@@ -1,4 +1,4 @@
-// Names: no resource takes a table or a path of the server's own, and what a renaming leaves behind is told.
+// Names: no resource can use a table or a path of the server, and the remains of a rename are reported.
 
 import assert from "node:assert/strict";
 import { mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
@@ -43,7 +43,7 @@ function makeProject({ folder }: Workspace, { resource = "note", plural, field =
 const ownTables = ownTablesOf(composeApp(app({ name: "Own", resources: [] }), readSettings({})).modules);
 
 for (const { name: table } of ownTables) {
-  test(`no resource takes the table ${table}`, () => {
+  test(`no resource can use the table ${table}`, () => {
     const plural = table.replace(/_./g, ([, letter]) => letter!.toUpperCase());
     const conflicting = resource("taken", { plural, fields: { title: text() } });
     assert.throws(
@@ -55,7 +55,7 @@ for (const { name: table } of ownTables) {
   });
 }
 
-test("no resource takes the table of another one, nor that of its search", () => {
+test("no resource can use the table of another one, nor that of its search", () => {
   const fields = { title: text({ max: 100 }) };
   const posts = resource("post", { fields, search: ["title"] });
   for (const [other, table] of [
@@ -93,7 +93,7 @@ onEachDatabase("names", (database) => {
   ];
   for (const [index, [names, line, authUrl]] of refusals.entries()) {
     const described = [...Object.values(names), ...(authUrl === undefined ? [] : [authUrl])].join(" at ");
-    test(`${described} is refused with one line, before anything is migrated`, async () => {
+    test(`${described} is refused with one line, before any migration`, async () => {
       const cwd = makeProject(workspace, names);
       const env = { PORT: "0", ...(authUrl !== undefined && { AUTH_URL: authUrl }) };
       // The first one as processes too.
@@ -107,7 +107,7 @@ onEachDatabase("names", (database) => {
     });
   }
 
-  test("a table with rows whose resource is declared no longer is named by migrate", async () => {
+  test("migrate names a table with rows whose resource is no longer declared", async () => {
     const server = await Portico.start(workspace, { cwd: makeProject(workspace, {}) });
     await server.request("/notes", { body: { title: "kept" } });
     await server.stop();
@@ -124,7 +124,7 @@ onEachDatabase("names", (database) => {
     assert.deepEqual(back.undeclared, []);
   });
 
-  test("a field that is renamed is told how, and the values are there afterwards", async () => {
+  test("migrate explains how to rename a field, and the values are kept", async () => {
     const renamed = { cwd: makeProject(workspace, { field: "heading" }) };
     const { stderr, code } = await portico(workspace, ["migrate"], renamed);
     assert.equal(code, 1);

@@ -1,4 +1,4 @@
-// The request log over HTTP: a list like any other, that nobody writes.
+// The request log over HTTP: a list like any other, which callers cannot write.
 
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
@@ -23,7 +23,7 @@ onEachDatabase("the request log", (database) => {
   });
   const newKey = (scopes: string): Promise<{ id: string; key: string }> =>
     server.command("key", "create", "--name", "Logged", "--scopes", scopes);
-  /** The rows of a key, as soon as there are so many. */
+  /** The rows of a key, as soon as there are this many. */
   const rowsOf = async (keyId: string, count: number): Promise<Row[]> => {
     for (const until = Date.now() + 5_000; ; await sleep(50)) {
       const { body } = await server.request(`/v1/request-logs?keyId=${keyId}&limit=100`);
@@ -31,7 +31,7 @@ onEachDatabase("the request log", (database) => {
     }
   };
 
-  test("a request is a row without its path, query, body or key", async () => {
+  test("a request has a row without its path, query, body or key", async () => {
     const { id, key } = await newKey("posts:read");
     const headers = { "x-request-id": "logged-1" };
     const body = { title: "Confidential" };
@@ -54,7 +54,7 @@ onEachDatabase("the request log", (database) => {
     });
   });
 
-  test("rows are filtered by key, status and time, and paged", async () => {
+  test("rows can be filtered by key, status and time, and have pages", async () => {
     const { id, key } = await newKey("posts:read");
     for (let n = 0; n < 5; n += 1) await server.request("/posts", { key });
     await server.request("/users", { key });
@@ -80,7 +80,7 @@ onEachDatabase("the request log", (database) => {
     );
   });
 
-  test("nobody writes it", async () => {
+  test("callers cannot write it", async () => {
     const { id, key } = await newKey("keys:manage,keys:read");
     await server.request("/v1/request-logs", { key });
     const [row] = await rowsOf(id, 1);
@@ -90,7 +90,7 @@ onEachDatabase("the request log", (database) => {
       expectAnswer(await server.request(`/v1/request-logs/${row!.id}`, { key, method, body: {} }), allowed);
   });
 
-  test("another tenant's rows are not there, and a key without the scope sees none", async () => {
+  test("another tenant's rows are not visible, and a key without the scope sees none", async () => {
     const { id, key } = await newKey("posts:read");
     await server.request("/posts", { key });
     const [row] = await rowsOf(id, 1);
@@ -101,7 +101,7 @@ onEachDatabase("the request log", (database) => {
     expectAnswer(refused, { status: 403, code: "insufficient_scope", message: /keys:read/ });
   });
 
-  test("writing it makes no event", async () => {
+  test("writing it creates no event", async () => {
     const reader = openReader(server.workspace.databaseUrl);
     try {
       assert.deepEqual(await reader.rows("select id from events where resource = 'requestLog'"), []);
@@ -110,7 +110,7 @@ onEachDatabase("the request log", (database) => {
     }
   });
 
-  test("the command shows the newest requests, of one key where it is named", async () => {
+  test("the command shows the newest requests, of one key if it is named", async () => {
     const { id, key } = await newKey("posts:read");
     await server.request("/posts", { key });
     await rowsOf(id, 1);
@@ -125,8 +125,8 @@ onEachDatabase("the request log", (database) => {
   });
 });
 
-onEachDatabase("rows that are over", (database) => {
-  test("are removed soon after the start, and the others stay", async () => {
+onEachDatabase("expired rows", (database) => {
+  test("expired rows are deleted soon after the start, and the others stay", async () => {
     const workspace = await makeWorkspace(database);
     const env = { PORTICO_REQUEST_LOG_DAYS: "7", PORTICO_USAGE_DAYS: "90" };
     try {
@@ -169,7 +169,7 @@ onEachDatabase("rows that are over", (database) => {
     }
   });
 
-  test("with no days there is no log, and uses are counted all the same", async () => {
+  test("with zero days there is no log, and uses are still counted", async () => {
     const workspace = await makeWorkspace(database);
     try {
       const server = await Portico.start(workspace, { env: { PORTICO_REQUEST_LOG_DAYS: "0" } });

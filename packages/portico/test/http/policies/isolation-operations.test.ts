@@ -1,5 +1,5 @@
-// Isolation, operation by operation: whatever the declarations serve is asked for with another tenant's row, and
-// answered as if there were none.
+// Isolation, operation by operation: every declared operation on another tenant's row responds as if the row did not
+// exist.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -30,10 +30,10 @@ onEachDatabase("isolation of every operation", (database) => {
   };
   const asThem = (path: string, options: RequestOptions = {}): Promise<Answer> =>
     server.request(path, { ...options, key: other.key });
-  /** The same as our rows, but for being nobody's. */
+  /** The same as our rows, with ids that do not exist. */
   const unknownRows = (): RowIds =>
     new Map([...ours].map(([name, id]) => [name, id.replace(/[^_]+$/, "0".repeat(26))]));
-  /** 404, with the text that an id which is nobody's has. */
+  /** 404, with the same text as for an id that does not exist. */
   const expectNothing = async (
     pathOf: (ids: RowIds) => string,
     optionsOf: () => RequestOptions = () => ({}),
@@ -48,7 +48,7 @@ onEachDatabase("isolation of every operation", (database) => {
     const item = (ids: RowIds): string => itemOf(resource, ids);
     const body = (): Record<string, unknown> => changeable(resource, bodyOf(resource, own, "again"));
 
-    test(`GET, PUT, PATCH and DELETE of another tenant's ${name} are 404, with conditions and without`, async () => {
+    test(`GET, PUT, PATCH and DELETE of another tenant's ${name} are 404, with and without conditions`, async () => {
       for (const headers of [{}, { "if-match": "*" }, { "if-none-match": "*" }] as Record<string, string>[]) {
         await expectNothing(item, () => ({ headers }));
         await expectNothing(item, () => ({ headers, method: "PUT", body: body() }));
@@ -59,7 +59,7 @@ onEachDatabase("isolation of every operation", (database) => {
       if (version === model.version) await expectNothing((ids) => item(ids).replace(`/${version}`, ""));
     });
 
-    test(`no page of ${segment} holds another tenant's, backward neither, and a cursor of theirs is refused`, async () => {
+    test(`no page of ${segment} contains another tenant's rows, in either direction, and a cursor of theirs is refused`, async () => {
       const id = ours.get(name)!;
       const queries = resource.paging === "page" ? ["?perPage=100"] : ["", "?direction=backward&limit=100"];
       for (const query of queries) {
@@ -76,7 +76,7 @@ onEachDatabase("isolation of every operation", (database) => {
     });
 
     if (parent) {
-      test(`${segment} below another tenant's ${parent.reference!.name} are neither read nor made`, async () => {
+      test(`${segment} under another tenant's ${parent.reference!.name} can neither be read nor created`, async () => {
         await expectNothing((ids) => collectionOf(resource, ids));
         await expectNothing(
           (ids) => collectionOf(resource, ids),
@@ -87,7 +87,7 @@ onEachDatabase("isolation of every operation", (database) => {
 
     for (const by of nestedUnder) {
       const above = by === "tenant" ? "tenant" : by.reference!.name;
-      test(`${segment} below another tenant${by === "tenant" ? "" : `'s ${above}`} are neither read nor removed`, async () => {
+      test(`${segment} under another tenant${by === "tenant" ? "" : `'s ${above}`} can neither be read nor deleted`, async () => {
         const pathOf = (ids: RowIds): string => {
           if (by !== "tenant") return `${itemOf(by.reference!.target, ids)}/${segment}`;
           return `/${version}/tenants/${ids === ours ? ourTenant : "tenant_00000000000000000000000000"}/${segment}`;
@@ -98,7 +98,7 @@ onEachDatabase("isolation of every operation", (database) => {
     }
 
     for (const action of actions.keys()) {
-      test(`${action} of another tenant's ${name} are not made`, async () => {
+      test(`${action} of another tenant's ${name} cannot be created`, async () => {
         await expectNothing(
           (ids) => `${item(ids)}/${action}`,
           () => ({ body: {} }),
@@ -112,7 +112,7 @@ onEachDatabase("isolation of every operation", (database) => {
 
     for (const { name: field, reference, isReadOnly, isImmutable } of attributes) {
       if (!reference || isReadOnly) continue;
-      test(`${field} of a ${name} leads to no row of another tenant`, async () => {
+      test(`${field} of a ${name} cannot refer to a row of another tenant`, async () => {
         const refer = async (path: string, method: string, id: string): Promise<Answer> =>
           asThem(path, {
             method,
@@ -136,7 +136,7 @@ onEachDatabase("isolation of every operation", (database) => {
 
     for (const [field, { attribute }] of resource.filters) {
       if (!attribute.reference) continue;
-      test(`${segment} filtered by another tenant's ${field} are none`, async () => {
+      test(`${segment} filtered by another tenant's ${field} are empty`, async () => {
         const id = ours.get(attribute.reference!.target.name);
         const { body } = await asThem(`${collectionOf(resource, own)}?${field}=${id}`);
         assert.deepEqual(body.data, []);
@@ -144,12 +144,12 @@ onEachDatabase("isolation of every operation", (database) => {
     }
   }
 
-  test("after all of it, every row is as it was", async () => {
+  test("after all of it, every row is unchanged", async () => {
     assert.equal(await everything(), before);
   });
 });
 
-/** The members of a body that may be changed later. */
+/** The members of a body that can be updated. */
 function changeable({ attribute }: ResourceModel, body: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(body).filter(([name]) => !attribute.get(name)!.isImmutable));
 }

@@ -1,4 +1,4 @@
-// A row of every served resource for a tenant, with bodies that follow from the declarations.
+// Creates a row of every exposed resource for a tenant, with bodies derived from the declarations.
 
 import config from "../../../../../portico.config.ts";
 import { declareApiKeys } from "../../../src/auth/api-keys/resource.ts";
@@ -15,10 +15,10 @@ const apiKeys = declareApiKeys({
   notices: silent,
 });
 
-/** What this repository serves. */
+/** The service of this repository. */
 export const model: Model = buildModel(config, [users, apiKeys]);
 
-/** Those that others refer to come first. */
+/** Referenced resources come first. */
 export const resources: readonly ResourceModel[] = parentsFirst(
   model.resources.filter((each) => each.isExposed),
 );
@@ -37,7 +37,7 @@ function parentsFirst(all: readonly ResourceModel[]): ResourceModel[] {
 /** Resource name -> the id of the tenant's row. */
 export type RowIds = ReadonlyMap<string, string>;
 
-/** What the schemas do not tell. */
+/** Values that the schemas do not define. */
 const more: Readonly<Record<string, object>> = { apiKey: { scopes: [] } };
 
 /** A body that a tenant may send, with references to its own rows. */
@@ -56,7 +56,7 @@ function exampleOf({ field, reference, name }: Attribute, own: RowIds, word: str
   throw new Error(`the test has no value for ${name}; add one`);
 }
 
-/** `/v1/posts`; of a resource that stands under another, `/v1/posts/{id}/comments`. */
+/** `/v1/posts`; for a resource with a parent, `/v1/posts/{id}/comments`. */
 export function collectionOf({ version, segment, parent }: ResourceModel, ids: RowIds): string {
   if (!parent) return `/${version}/${segment}`;
   const { target } = parent.reference!;
@@ -67,7 +67,7 @@ export function itemOf({ version, segment, name }: ResourceModel, ids: RowIds): 
   return `/${version}/${segment}/${ids.get(name)}`;
 }
 
-/** Makes a row of every resource with the tenant's key. */
+/** Creates a row of every resource with the tenant's key. */
 export async function fill(server: TestServer, key: string, word: string): Promise<RowIds> {
   const ids = new Map<string, string>();
   for (const resource of resources) {

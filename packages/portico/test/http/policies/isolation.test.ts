@@ -1,4 +1,4 @@
-// Isolation: no search, filter or total tells of another tenant's rows, and what is unique is so in each tenant.
+// Isolation: no search, filter or total reveals another tenant's rows, and unique values are unique per tenant.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -39,7 +39,7 @@ onEachDatabase("isolation", (database) => {
   const asThem = (path: string, options: object = {}) => server.request(path, { ...options, key: other.key });
   const owned = (segment: string): Owned => rows.find(({ path }) => path.includes(segment))!;
 
-  test("no list shows another tenant's rows, with or without filter and search", async () => {
+  test("no list contains another tenant's rows, with or without filter and search", async () => {
     for (const path of lists) {
       const { body } = await asThem(path);
       const ids = body.data.map(({ id }: { id: string }) => id);
@@ -59,7 +59,7 @@ onEachDatabase("isolation", (database) => {
     }
   });
 
-  test("what is unique in one tenant is free in another", async () => {
+  test("a unique value of one tenant is free in another", async () => {
     const created = await asThem("/v1/projects", { body: { name: "Ours" } });
     expectAnswer(created, { status: 201, body: { slug: "ours" } });
     expectAnswer(await asThem("/users", { body: { name: "Ours", email: "ours@example.com" } }), {
@@ -67,7 +67,7 @@ onEachDatabase("isolation", (database) => {
     });
   });
 
-  test("a key of one tenant is not listed, and cannot be revoked, for another", async () => {
+  test("a key of one tenant is not listed for another, and cannot be revoked by it", async () => {
     const { keys } = await server.command("key", "list", "--tenant", other.id);
     assert.deepEqual(
       keys.map(({ name }: { name: string }) => name),
@@ -75,7 +75,7 @@ onEachDatabase("isolation", (database) => {
     );
   });
 
-  test("after all of it, every row is as it was", async () => {
+  test("after all of it, every row is unchanged", async () => {
     assert.equal(await everything(), before);
   });
 });

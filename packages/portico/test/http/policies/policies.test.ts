@@ -1,5 +1,5 @@
-// Policies, operation by operation: a hidden row is answered for as one that does not exist, and so is every row that
-// stands under it.
+// Policies, operation by operation: a hidden row responds like one that does not exist, and so does every row nested
+// under it.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -19,18 +19,18 @@ import {
   unknown,
 } from "./policy-tree.ts";
 
-/** What is asked of one row. */
+/** A request about one row. */
 interface Operation {
   readonly name: string;
   readonly send: (row: Row) => { readonly path: string } & RequestOptions;
-  /** The status where the row is visible. */
+  /** The status if the row is visible. */
   readonly status: number;
 }
 
 const fields = (row: Row): object => ({ name: row.name, ownerId: row.ownerId });
 const childOf = ({ tree, depth }: Row): string | undefined => tree.levels[depth + 1];
 
-/** Those that remove rows are tried on hidden ones only. */
+/** Operations that delete rows are tested on hidden rows only. */
 const operations: readonly Operation[] = [
   { name: "GET", send: (row) => ({ path: itemOf(row) }), status: 200 },
   { name: "GET of some fields", send: (row) => ({ path: `${itemOf(row)}?fields=name` }), status: 200 },
@@ -56,7 +56,7 @@ const operations: readonly Operation[] = [
     status: 412,
   },
   {
-    name: "PATCH with a fault",
+    name: "PATCH with an error",
     send: (row) => ({ path: itemOf(row), method: "PATCH", body: { name: 5 } }),
     status: 422,
   },
@@ -76,10 +76,10 @@ const removing: Operation = {
 };
 
 const belowRows: readonly Operation[] = [
-  { name: "the list below", send: (row) => ({ path: below(row) }), status: 200 },
-  { name: "a row below", send: (row) => ({ path: below(row), body: { name: "made below" } }), status: 201 },
+  { name: "the nested list", send: (row) => ({ path: below(row) }), status: 200 },
+  { name: "a nested row", send: (row) => ({ path: below(row), body: { name: "made below" } }), status: 201 },
   {
-    name: "a row below with a fault",
+    name: "a nested row with an error",
     send: (row) => ({ path: below(row), body: { name: 5 } }),
     status: 422,
   },
@@ -89,7 +89,7 @@ function below(row: Row): string {
   return `${itemOf(row)}/${childOf(row)}s`;
 }
 
-/** Root fields about one row. */
+/** Root fields for one row. */
 const documents: readonly {
   readonly name: string;
   readonly of: (row: Row) => string;
@@ -104,20 +104,20 @@ const documents: readonly {
   },
   { name: "an action", of: (row) => `mutation { stamp${pascal(row)}(id: "${row.id}", input: {}) { name } }` },
   {
-    name: "a removal",
+    name: "a delete",
     of: (row) => `mutation { delete${pascal(row)}(id: "${row.id}") { name } }`,
     isRemoving: true,
   },
 ];
 
 const documentsBelow: readonly { readonly name: string; readonly of: (row: Row) => string }[] = [
-  { name: "the list below", of: (row) => `{ ${childOf(row)}s(${row.resource}Id: "${row.id}") { name } }` },
+  { name: "the nested list", of: (row) => `{ ${childOf(row)}s(${row.resource}Id: "${row.id}") { name } }` },
   {
-    name: "a page below",
+    name: "a nested page",
     of: (row) => `{ ${childOf(row)}sConnection(${row.resource}Id: "${row.id}") { edges { node { name } } } }`,
   },
   {
-    name: "a row below",
+    name: "a nested row",
     of: (row) =>
       `mutation { create${pascal({ resource: childOf(row)! })}(input: { ${row.resource}Id: "${row.id}", name: "made" }) { name } }`,
   },
@@ -127,7 +127,7 @@ function pascal({ resource }: Pick<Row, "resource">): string {
   return resource.charAt(0).toUpperCase() + resource.slice(1);
 }
 
-onEachDatabase("policies of rows above", (database) => {
+onEachDatabase("policies of parents", (database) => {
   let treeRows: TreeRows;
   const server = serve(database, {
     cwd,
@@ -140,7 +140,7 @@ onEachDatabase("policies of rows above", (database) => {
     const { path, ...options } = operation.send(row);
     return server.request(path, { key, ...options });
   };
-  /** The rows of a tree with those who look at them. */
+  /** Runs a test for each row of a tree with each user. */
   const each = async (
     levels: readonly string[],
     work: (row: Row, user: User, isShown: boolean) => Promise<void>,
@@ -198,7 +198,7 @@ onEachDatabase("policies of rows above", (database) => {
     }
   }
 
-  /** 404, or the fault of the request, in the words that an id has which is nobody's. */
+  /** 404, or the error of the request, with the same text as for an id that does not exist. */
   async function expectNothing(answer: Answer, operation: Operation, row: Row, user: User): Promise<void> {
     const unknownAnswer = await send(operation, { ...row, id: unknown(row.id) }, user);
     assert.equal(answer.text, unknownAnswer.text);
@@ -207,7 +207,7 @@ onEachDatabase("policies of rows above", (database) => {
     assert.equal(answer.headers.get("etag"), null);
   }
 
-  test("a collection below an owner is removed as far as it is visible", async () => {
+  test("deleting a collection under an owner deletes the visible rows only", async () => {
     const { ann, bob, rows } = treeRows;
     const notes = rows.filter(({ resource }) => resource === "note");
     const [annsNote, bobsNote] = [ann, bob].map((user) => notes.find((note) => isVisible(note, user))!);
@@ -220,7 +220,7 @@ onEachDatabase("policies of rows above", (database) => {
     expectAnswer(await server.request(itemOf(inBobsNote)), { status: 200 });
   });
 
-  test("a collection below a hidden row that is no parent is neither read nor removed", async () => {
+  test("a collection under a hidden row that is not its parent can neither be read nor deleted", async () => {
     const { ann, rows } = treeRows;
     for (const note of rows.filter(({ resource }) => resource === "note")) {
       const tag = await server.create("/tags", { name: "tag", noteId: note.id });
@@ -243,7 +243,7 @@ onEachDatabase("policies of rows above", (database) => {
     for (const row of rows.filter((each) => each.depth < 2 && !isVisible(each, ann))) {
       const { body } = await server.request(itemOf(row));
       assert.equal(body.name, row.name);
-      // Stamped by its other reader, once in REST and once in GraphQL, or by nobody.
+      // Stamped once in REST and once in GraphQL by its other reader, or never.
       assert.equal(body.stamps, isVisible(row, treeRows.bob) ? 2 : 0);
       const names = (await server.request(`${below(row)}?limit=100`)).body.data.map(
         ({ name }: { name: string }) => name,

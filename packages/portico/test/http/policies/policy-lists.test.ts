@@ -1,5 +1,5 @@
-// Policies in everything that answers with several rows: lists, totals, searches, pages, rows inside rows. Each shows
-// just the rows that are visible, through every reference.
+// Policies in all responses with several rows: lists, totals, searches, pages, nested rows. Each contains exactly
+// the visible rows, through every reference.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -31,7 +31,7 @@ onEachDatabase("policies in lists", (database) => {
     isMeant: (row: Row) => boolean = () => true,
   ): string[] =>
     namesOf(treeRows.rows.filter((row) => row.resource === resource && isMeant(row) && isVisible(row, user)));
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely; what is missing fails them.
+  // biome-ignore lint/suspicious/noExplicitAny: tests access responses freely; a missing member fails the test.
   const list = async (path: string, { key }: User): Promise<any> => {
     const answer = await server.request(path, { key });
     assert.equal(answer.status, 200, answer.text);
@@ -89,7 +89,7 @@ onEachDatabase("policies in lists", (database) => {
     }
 
     const [top, mid, leaf] = levels;
-    test(`rows inside rows, downward, with ${title}`, async () => {
+    test(`nested rows, from parent to child, with ${title}`, async () => {
       for (const user of users()) {
         for (const row of treeRows.rows.filter(({ resource }) => resource === top)) {
           const data = await query(
@@ -111,7 +111,7 @@ onEachDatabase("policies in lists", (database) => {
       }
     });
 
-    test(`rows inside rows, upward, with ${title}`, async () => {
+    test(`nested rows, from child to parent, with ${title}`, async () => {
       for (const user of users()) {
         for (const row of treeRows.rows.filter(({ resource }) => resource === leaf)) {
           const [above, highest] = [row.parent!, row.parent!.parent!];
@@ -125,7 +125,7 @@ onEachDatabase("policies in lists", (database) => {
       }
     });
 
-    test(`rows through a reference beside their parent, with ${title}`, async () => {
+    test(`rows through a reference other than their parent, with ${title}`, async () => {
       for (const reader of users()) {
         for (const owner of users()) {
           const lists = levels.map((each) => `${each}s(first: 100) { name owner { id } }`).join(" ");
@@ -167,7 +167,7 @@ onEachDatabase("policies in lists", (database) => {
     });
   }
 
-  test("a search in all resources finds only what is visible", async () => {
+  test("a search in all resources finds only visible rows", async () => {
     for (const user of users()) {
       for (const { levels } of trees) {
         const [top] = levels;
@@ -180,7 +180,7 @@ onEachDatabase("policies in lists", (database) => {
     }
   });
 
-  test("a row that anybody sees shows what it refers to only where that is visible", async () => {
+  test("a row that is visible to all has its references only if they are visible", async () => {
     for (const user of users()) {
       const { data } = await list(
         "/tags?limit=100&fields=name,project.name,note.name,note.project.name,remark.name,remark.note.project.name,file.name,file.folder.account.name,drawer.name,drawer.desk.name",
@@ -209,7 +209,7 @@ onEachDatabase("policies in lists", (database) => {
     }
   });
 
-  test("a cursor that another caller was given shows nothing else", async () => {
+  test("a cursor of another caller reveals no hidden row", async () => {
     const { ann, bob, tenantId } = treeRows;
     const path = `/tenants/${tenantId}/remarks?limit=1`;
     const { pagination } = await list(path, bob);
@@ -223,7 +223,7 @@ onEachDatabase("policies in lists", (database) => {
     assert.deepEqual([...namesOf(page.data), ...namesOf(back.data)].sort(), visible);
   });
 
-  test("a reference to what a policy may hide, also by one above it, is nullable in GraphQL", async () => {
+  test("a reference to rows that a policy may hide, also a policy of their parents, is nullable in GraphQL", async () => {
     const { body } = await requestGraphql(
       server,
       '{ __type(name: "Remark") { fields { name type { kind } } } }',

@@ -1,5 +1,5 @@
-// References that a caller sets lead only to rows that the caller may see: a hidden row is answered for, to the letter,
-// as one that does not exist.
+// A caller can set references to visible rows only: a hidden row has exactly the same response as one that does not
+// exist.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -13,7 +13,7 @@ interface Write {
   readonly name: string;
   readonly send: (reference: object, tagId: string) => { readonly path: string } & RequestOptions;
   readonly status: number;
-  /** What is wrong beside the reference. */
+  /** Errors in addition to that of the reference. */
   readonly more?: readonly object[];
 }
 
@@ -26,18 +26,18 @@ const writes: readonly Write[] = [
     status: 201,
   },
   {
-    name: "POST of a row that is also taken",
+    name: "POST of a row whose unique value is in use",
     send: (reference) => ({ path: "/tags", body: { name: "made", code: "taken", ...reference } }),
     status: 409,
   },
   {
-    name: "POST of a row with another reference that leads nowhere",
+    name: "POST of a row with another, unknown reference",
     send: (reference) => ({ path: "/tags", body: { name: "made", friendId: unknownUserId, ...reference } }),
     status: 422,
     more: [{ field: "friendId", issue: "reference" }],
   },
   {
-    name: "POST of a row with another fault",
+    name: "POST of a row with another error",
     send: (reference) => ({ path: "/tags", body: { name: 5, ...reference } }),
     status: 422,
     more: [{ field: "name", issue: "type" }],
@@ -53,7 +53,7 @@ const writes: readonly Write[] = [
     status: 200,
   },
   {
-    name: "PATCH with another fault",
+    name: "PATCH with another error",
     send: (reference, id) => ({ path: `/tags/${id}`, method: "PATCH", body: { rank: 10, ...reference } }),
     status: 422,
     more: [{ field: "rank", issue: "max" }],
@@ -79,7 +79,7 @@ onEachDatabase("references to hidden rows", (database) => {
     (await server.create("/tags", { name: "tag", ...body })).id;
 
   for (const { name, send, status, more = [] } of writes) {
-    test(`${name} sets references to visible rows only`, async () => {
+    test(`${name} accepts references to visible rows only`, async () => {
       for (const resource of ["project", "note", "remark", "file", "drawer"]) {
         const field = `${resource}Id`;
         const details = [...more, { field, issue: "reference" }] as { field: string; issue: "reference" }[];
@@ -102,7 +102,7 @@ onEachDatabase("references to hidden rows", (database) => {
     });
   }
 
-  test("several references are told together, hidden or unknown", async () => {
+  test("several references are reported together, hidden or unknown", async () => {
     const [note, remark] = [rowOf("note", false), rowOf("remark", false)];
     const details = ["noteId", "remarkId"].map((field) => ({ field, issue: "reference" as const }));
     const answer = await asAnn("/tags", {
@@ -115,7 +115,7 @@ onEachDatabase("references to hidden rows", (database) => {
     assert.equal(other.text, answer.text);
   });
 
-  test("a reference that stays as it is need not be visible, also in a body with a fault", async () => {
+  test("an unchanged reference need not be visible, also in a body with an error", async () => {
     const hidden = rowOf("note", false);
     const id = await makeTag({ noteId: hidden.id });
     const path = `/tags/${id}`;
@@ -138,7 +138,7 @@ onEachDatabase("references to hidden rows", (database) => {
     });
   });
 
-  test("a row is 404 before its references are looked at, and If-Match is held first", async () => {
+  test("a missing row is 404 before its references are checked, and If-Match is checked first", async () => {
     const hidden = rowOf("note", false);
     const missing = await asAnn(`/tags/tag_${"0".repeat(26)}`, {
       method: "PATCH",
@@ -152,7 +152,7 @@ onEachDatabase("references to hidden rows", (database) => {
     }
   });
 
-  test("an action takes no reference to a hidden row", async () => {
+  test("an action accepts no reference to a hidden row", async () => {
     const shown = rowOf("remark", true);
     const act = (nearId: string): Promise<Answer> => asAnn(`${itemOf(shown)}/stamps`, { body: { nearId } });
     const hidden = rowOf("note", false);
@@ -164,7 +164,7 @@ onEachDatabase("references to hidden rows", (database) => {
     assert.equal(stamps, 1);
   });
 
-  test("GraphQL answers the same", async () => {
+  test("GraphQL has the same responses", async () => {
     const { key } = treeRows.ann;
     const hidden = rowOf("remark", false);
     const id = await makeTag();
@@ -185,7 +185,7 @@ onEachDatabase("references to hidden rows", (database) => {
     assert.equal((await dataOf(server, document, { key })).createTag.remark.name, shown.name);
   });
 
-  test("a hook may set a reference to a row that the caller does not see", async () => {
+  test("a hook may set a reference to a row that the caller cannot see", async () => {
     const hidden = rowOf("note", false);
     const created = await asAnn("/tags", { body: { name: `give ${hidden.id}` } });
     expectAnswer(created, { status: 201, body: { noteId: hidden.id } });
@@ -196,7 +196,7 @@ onEachDatabase("references to hidden rows", (database) => {
     expectAnswer(changed, { status: 422, details: [{ field: "friendId", issue: "reference" }] });
   });
 
-  test("a child does not move to another parent", async () => {
+  test("a child cannot be moved to another parent", async () => {
     const shown = rowOf("remark", true);
     for (const noteId of [rowOf("note", true).id, rowOf("note", false).id])
       expectAnswer(await asAnn(itemOf(shown), { method: "PATCH", body: { noteId } }), {

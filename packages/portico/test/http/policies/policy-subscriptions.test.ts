@@ -1,5 +1,5 @@
-// Policies in subscriptions: of the events of a row, and of every row that stands under it, only those are told who may
-// see it, live and resumed.
+// Policies in subscriptions: the events of a row, and of every row nested under it, are delivered only to
+// subscribers who can see it, live and resumed.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -22,7 +22,7 @@ import {
   type User,
 } from "./policy-tree.ts";
 
-/** Nothing comes of what was written, within this time. */
+/** Within this time, no event arrives for the writes so far. */
 const aWhileMs = 200;
 
 onEachDatabase("policies in subscriptions", (database) => {
@@ -69,7 +69,7 @@ onEachDatabase("policies in subscriptions", (database) => {
 
   const chain = async (tree: Tree, owner: User): Promise<Row> =>
     under(await under(await topOf(tree, owner), owner), owner);
-  /** Names in the order in which they are told; the last of them comes after everything that must not be. */
+  /** Asserts the names received, in order; the last of them comes after all events that must not be delivered. */
   const assertReceived = async (stream: TestStream, names: readonly string[]): Promise<void> => {
     await stream.results(names.length);
     assert.deepEqual(receivedNames(stream), names);
@@ -90,7 +90,7 @@ onEachDatabase("policies in subscriptions", (database) => {
 
   for (const tree of trees) {
     const leaf = tree.levels[2];
-    test(`${leaf}s that are created, updated and removed are told of where they are visible`, async () => {
+    test(`events of created, updated and deleted ${leaf}s are delivered to subscribers who can see them`, async () => {
       const { ann, bob } = treeRows;
       const queries = [
         ...["Created", "Updated", "Deleted"].map((kind) => `subscription { ${leaf}${kind} { name } }`),
@@ -116,7 +116,7 @@ onEachDatabase("policies in subscriptions", (database) => {
         for (const row of rows) await remove(row);
         for (const { user, query, stream } of opened) {
           if (query.includes("Deleted")) await assertReceived(stream, namesOf(user));
-          // The same to whoever comes back later, but for rows that are gone by then.
+          // The same when a subscription is resumed, except for rows that are deleted by then.
           if (!query.includes(tree.levels[1])) await assertResumed(query, user, since, namesOf(user));
         }
       } finally {
@@ -125,7 +125,7 @@ onEachDatabase("policies in subscriptions", (database) => {
     });
   }
 
-  test("events of a row whose parent was given to somebody else are told to that one alone", async () => {
+  test("events of a row whose parent has a new owner are delivered to that owner only", async () => {
     const { ann, bob } = treeRows;
     const since = await newest();
     const project = await topOf(trees[0]!, ann);
@@ -144,7 +144,7 @@ onEachDatabase("policies in subscriptions", (database) => {
     await assertResumed(deleted!, bob, since, [removed.name, bobsRow.name]);
   });
 
-  test("events of a row whose parent is gone are told to nobody", async () => {
+  test("events of a row whose parent is deleted are delivered to nobody", async () => {
     const { ann } = treeRows;
     const since = await newest();
     const project = await topOf(trees[0]!, ann);
@@ -159,7 +159,7 @@ onEachDatabase("policies in subscriptions", (database) => {
     assert.equal((await server.request(itemOf(remaining))).status, 404);
   });
 
-  test("a hidden parent or row in the arguments is as silent as an unknown one", async () => {
+  test("a hidden parent or row in the arguments delivers no events, like an unknown one", async () => {
     const { ann, bob } = treeRows;
     const note = await under(await topOf(trees[0]!, bob), bob);
     const remark = await under(note, bob);
@@ -187,9 +187,9 @@ onEachDatabase("policies in subscriptions", (database) => {
     }
   });
 
-  test("two who may see different rows never share what they are told, one without any among them", async () => {
+  test("subscribers who can see different rows never share events, including one who can see none", async () => {
     const { ann } = treeRows;
-    // An application of its own has no user: what is undefined in its policy matches nothing.
+    // An application that acts for itself has no user: an undefined value in its policy matches nothing.
     const { clientId, clientSecret } = await server.create("/v1/oauth-clients", {
       name: "Robot",
       type: "confidential",
@@ -219,7 +219,7 @@ onEachDatabase("policies in subscriptions", (database) => {
     }
   });
 
-  test("many events at once are told to each as far as they are visible", async () => {
+  test("many events at once are delivered to each subscriber as far as they are visible", async () => {
     const { ann, bob } = treeRows;
     const users = [ann, bob];
     const notes = await Promise.all(users.map(async (owner) => under(await topOf(trees[0]!, owner), owner)));
@@ -233,7 +233,7 @@ onEachDatabase("policies in subscriptions", (database) => {
     for (const parent of notes)
       await server.create(collectionOf({ resource: "remark", parent }), { name: "last" });
     for (const [index, user] of users.entries()) {
-      // Whoever comes back is told what was missed in one piece.
+      // A resumed subscription receives all missed events in one batch.
       const stream = await open("subscription { remarkCreated { name noteId } }", user, since);
       try {
         const results = await stream.results(31);

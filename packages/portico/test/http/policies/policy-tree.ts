@@ -1,4 +1,4 @@
-// Rows of the fixture `tree`, in every mixture of two owners, and which of them each owner may see.
+// Rows of the fixture `tree`, in every combination of two owners, and which of them each owner can see.
 
 import { resolve } from "node:path";
 import { firstTenant } from "../../support/keys.ts";
@@ -10,9 +10,9 @@ export interface Tree {
   readonly title: string;
   /** Names of its resources, from the top down. */
   readonly levels: readonly [string, string, string];
-  /** The levels whose own policy leaves rows to their owner. */
+  /** The levels with a policy of their own, by which rows are visible to their owner. */
   readonly restricted: readonly number[];
-  /** The first level that sees no policy above it; none of the others' has such. */
+  /** The first level without a policy on any of its parents; no other level is without one. */
   readonly freeFrom: number;
 }
 
@@ -54,7 +54,7 @@ export interface TreeRows {
   readonly rows: readonly Row[];
 }
 
-/** Two people with keys of their own, and rows of each, made by the first key, which sees everything. */
+/** Two users with keys of their own, and rows of each, created with the first key, which can see everything. */
 export async function plant(server: TestServer): Promise<TreeRows> {
   const tenantId = await firstTenant(server.workspace);
   const [ann, bob] = [await makeUser(server, "ann"), await makeUser(server, "bob")];
@@ -82,7 +82,7 @@ async function makeUser(server: TestServer, name: string): Promise<User> {
 
 type Position = Pick<Row, "tree" | "depth" | "resource" | "parent">;
 
-/** A row of an owner below a parent. */
+/** Creates a row of an owner under a parent. */
 export async function makeRow(server: TestServer, position: Position, owner: User): Promise<Row> {
   const name = `${position.resource} word${serial++}`;
   const { id } = await server.create(collectionOf(position), { name, ownerId: owner.id });
@@ -106,7 +106,7 @@ export function isVisible(row: Row, user: User): boolean {
   return parent === undefined || depth === tree.freeFrom || isVisible(parent, user);
 }
 
-/** An id of the same kind that is nobody's. */
+/** An id of the same kind that does not exist. */
 export function unknown(id: string): string {
   return id.replace(/[^_]+$/, "0".repeat(26));
 }

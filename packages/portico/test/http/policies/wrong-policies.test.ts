@@ -1,5 +1,5 @@
-// Policies that are wrong: found at start they stop it; found later they are an error of the request, in the log, and
-// never show a row.
+// Invalid policies: one found at start stops the server; one found later is an error of the request, is logged, and
+// never reveals a row.
 
 import assert from "node:assert/strict";
 import { mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
@@ -35,7 +35,7 @@ function makeProject(inFolder: string, policy: string): string {
   return folder;
 }
 
-test("a policy that names no field stops every command with one line", async () => {
+test("a policy that names an unknown field stops every command with one line", async () => {
   const workspace = await makeWorkspace("sqlite");
   try {
     const cwd = makeProject(workspace.folder, `({ userId }) => ({ titel: userId })`);
@@ -53,7 +53,7 @@ test("a policy that names no field stops every command with one line", async () 
   }
 });
 
-/** What becomes of a policy that was right at start. */
+/** Ways in which a policy that was valid at start fails later. */
 const failures = {
   throws: {
     code: `(() => { throw new Error("secret of the policy"); })()`,
@@ -63,17 +63,17 @@ const failures = {
     code: `(() => { throw new Problem("not_found", "secret problem"); })()`,
     log: /Problem: secret problem/,
   },
-  "names no field": { code: `({ titel: "a" })`, log: /field titel: its policy names it/ },
-  "compares with a value of another kind": { code: `({ title: 5 })`, log: /not text/ },
-  "answers with null": { code: "null", log: /its policy returns null/ },
-  "answers with a promise": { code: "Promise.resolve(undefined)", log: /its policy returns a promise/ },
-  "answers with a promise that fails": {
+  "names an unknown field": { code: `({ titel: "a" })`, log: /field titel: its policy names it/ },
+  "compares with a value of another type": { code: `({ title: 5 })`, log: /not text/ },
+  "returns null": { code: "null", log: /its policy returns null/ },
+  "returns a promise": { code: "Promise.resolve(undefined)", log: /its policy returns a promise/ },
+  "returns a promise that fails": {
     code: `Promise.reject(new Error("later"))`,
     log: /its policy returns a promise/,
   },
 };
 
-onEachDatabase("a policy that goes wrong while the server runs", (database) => {
+onEachDatabase("a policy that fails while the server runs", (database) => {
   let workspace: Workspace;
   let server: PorticoProcess;
   let answerFile = "";
@@ -123,7 +123,7 @@ onEachDatabase("a policy that goes wrong while the server runs", (database) => {
   const leaked = /secret|titel|hidden words/;
 
   for (const [name, { code, log }] of Object.entries(failures)) {
-    test(`one that ${name} is an internal error everywhere, and ends subscriptions`, async () => {
+    test(`a policy that ${name} is an internal error everywhere, and ends subscriptions`, async () => {
       const logBegins = server.output.length;
       await withStream(
         server,
@@ -146,9 +146,9 @@ onEachDatabase("a policy that goes wrong while the server runs", (database) => {
         expectError(answer, { code: "internal_error" });
         assert.doesNotMatch(answer.text, leaked);
       }
-      // What has nothing to do with the policy goes on.
+      // Requests that the policy does not affect still work.
       expectAnswer(await server.request("/tags"), { status: 200 });
-      // Lines are written together, a quarter of a second later at most.
+      // Log lines are buffered for at most a quarter of a second.
       const logged = (): string => server.output.slice(logBegins);
       for (let tries = 0; tries < 100 && !log.test(logged()); tries += 1) await sleep(20);
       assert.match(logged(), log);

@@ -1,4 +1,4 @@
-// // Every value of every request has a type and a bound: for any value in a member, a parameter or a header of any
+// Every value of every request has a type and a bound: for any value in a member, a parameter or a header of any
 // route, the response is not a 500, a refusal has the one error shape, and the server keeps running. The routes,
 // members and parameters come from the model, so that none is forgotten.
 
@@ -41,7 +41,7 @@ for (const [project, cwd] of Object.entries(projects))
   onEachDatabase(`any value anywhere in the ${project}`, (database) => testValues(database, cwd));
 
 function testValues(database: DatabaseName, cwd: string): void {
-  // // The server trusts every forwarding header.
+  // The server trusts every forwarding header.
   const server = serve(database, {
     cwd,
     env: { PORTICO_TRUSTED_PROXIES: "127.0.0.0/8", PORTICO_CORS_ORIGINS: "https://a.example.com" },
@@ -112,7 +112,7 @@ function testValues(database: DatabaseName, cwd: string): void {
           response.on("error", reject);
         },
       );
-      // // A WebSocket opens if all its headers are valid, which is allowed.
+      // A WebSocket opens if all its headers are valid, which is allowed.
       sent.on("upgrade", (_response, socket) => {
         socket.destroy();
         resolve({ status: 101, type: "", text: "" });
@@ -142,7 +142,7 @@ function testValues(database: DatabaseName, cwd: string): void {
     if (status < 400 || text === "" || !type.startsWith("application/json")) return;
     const { error, errors } = JSON.parse(text);
     const code = typeof error === "object" ? error.code : errors?.[0]?.extensions.code;
-    // // Error responses of the OAuth paths have the shape of RFC 6749.
+    // Error responses of the OAuth paths have the shape of RFC 6749.
     if (typeof error === "string") return;
     assert.ok(code in catalogue, `${requestText}: ${text}`);
     if (error) assert.equal(catalogue[code as keyof typeof catalogue][0], status, `${requestText}: ${text}`);
@@ -208,7 +208,7 @@ function testValues(database: DatabaseName, cwd: string): void {
         ),
       );
     });
-    // // Deletes of existing rows would remove them.
+    // Deletes of existing rows would remove them.
     const real = new Set(ids.values());
     await sendAll(
       requests.filter(
@@ -217,7 +217,7 @@ function testValues(database: DatabaseName, cwd: string): void {
     );
   });
 
-  // // The remaining paths are the same in any project.
+  // The remaining paths are the same in any project.
   if (cwd !== projectFolder) return;
 
   test("any value of any header, sent once or twice, has a valid response", async () => {
@@ -240,9 +240,9 @@ function testValues(database: DatabaseName, cwd: string): void {
     const requests = kinds.flatMap((kind) =>
       headerNames.flatMap((name) =>
         headerTexts.flatMap((value) => {
-          // // Values that Node sends unchanged; headers cannot contain other characters.
+          // Values that Node sends unchanged; headers cannot contain other characters.
           const sent = Buffer.from(value, "latin1").toString("latin1");
-          // // Another suite tests two Host headers.
+          // Another suite tests two Host headers.
           const values = name === "host" ? [sent || "a"] : [sent, [sent, "b"]];
           return values.map((each) => ({ ...kind, headers: { ...kind.headers, [name]: each } }));
         }),

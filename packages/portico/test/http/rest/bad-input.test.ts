@@ -1,4 +1,4 @@
-// // Invalid input: each gets the one error shape with the right status, never a 500, and changes nothing.
+// Invalid input: each gets the one error shape with the right status, never a 500, and changes nothing.
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -197,7 +197,7 @@ onEachDatabase("bad input", (database) => {
     test(`${method} refuses what POST refuses, and leaves the row unchanged`, async () => {
       const row = JSON.parse(before).data[0];
       for (const { body, status, details } of bodies) {
-        // // A PATCH may omit any field, so it reports no missing ones; nothing is missing here.
+        // A PATCH may omit any field, so it reports no missing ones; nothing is missing here.
         const answer = await server.request(`/posts/${row.id}`, { method, body });
         expectAnswer(answer, { status, ...(details && { details }) });
       }

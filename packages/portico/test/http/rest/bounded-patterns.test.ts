@@ -1,4 +1,4 @@
-// // Validating a text takes a bounded time: patterns and formats run only on texts within their length limits.
+// Validating a text takes a bounded time: patterns and formats run only on texts within their length limits.
 
 import assert from "node:assert/strict";
 import { resolve } from "node:path";

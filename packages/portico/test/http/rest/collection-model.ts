@@ -1,4 +1,4 @@
-// // A collection as a plain list: computes the expected result of filters, sorts, search and pages without a database.
+// A collection as a plain list: computes the expected result of filters, sorts, search and pages without a database.
 
 import { searchWords } from "../../../src/query/search-terms.ts";
 

@@ -1,4 +1,4 @@
-// // What every collection returns: envelope, limit, sort, filters, fields, search.
+// What every collection returns: envelope, limit, sort, filters, fields, search.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -10,7 +10,7 @@ const statuses = ["draft", "published", "archived"] as const;
 onEachDatabase("collections", (database) => {
   let ada = "";
   let mary = "";
-  // // 105 posts by Mary, numbered, a third in each status. The seeded posts are by Ada.
+  // 105 posts by Mary, numbered, a third in each status. The seeded posts are by Ada.
   const server = serve(database, {
     prepare: async (at) => {
       ada = (await at.request("/users")).body.data[0].id;

@@ -1,4 +1,4 @@
-// // Comments over HTTP: a collection nested under its post, and single comments by id.
+// Comments over HTTP: a collection nested under its post, and single comments by id.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// // CORS (Fetch, section 3.2): pages of which other origins may call the API and the authorization server from a
+// CORS (Fetch, section 3.2): pages of which other origins may call the API and the authorization server from a
 // browser.
 
 import assert from "node:assert/strict";

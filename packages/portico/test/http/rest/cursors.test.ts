@@ -1,4 +1,4 @@
-// // Cursors: forward and backward, bound to the list they were created for.
+// Cursors: forward and backward, bound to the list they were created for.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -287,7 +287,7 @@ onEachDatabase("cursors", (database) => {
     for (let index = 0; index < cursor.length; index += 7) {
       const letter = cursor[index] === "A" ? "B" : "A";
       const changed = cursor.slice(0, index) + letter + cursor.slice(index + 1);
-      // // The unused bits of the last character carry no data.
+      // The unused bits of the last character carry no data.
       if (Buffer.from(changed, "base64url").equals(original)) continue;
       expectAnswer(await server.request(`/posts?limit=1&cursor=${changed}`), refused);
     }
@@ -319,7 +319,7 @@ onEachDatabase("cursors after a change of the secret", (database) => {
       const rotated = await withSecret(`${newer},${older}`, page(cursor));
       expectAnswer(rotated, { status: 200 });
       const renewed = rotated.body.pagination.nextCursor;
-      // // The rotated server signs with the newer of its two secrets.
+      // The rotated server signs with the newer of its two secrets.
       expectAnswer(await withSecret(newer, page(renewed)), { status: 200 });
       expectAnswer(await withSecret(newer, page(cursor)), { status: 400, code: "invalid_cursor" });
     } finally {

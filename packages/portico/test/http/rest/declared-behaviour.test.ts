@@ -1,4 +1,4 @@
-// // Computed statuses, immutable fields, JSON with a schema and validate functions, over HTTP.
+// Computed statuses, immutable fields, JSON with a schema and validate functions, over HTTP.
 
 import assert from "node:assert/strict";
 import { resolve } from "node:path";

@@ -1,4 +1,4 @@
-// // Declared fields over HTTP: every kind of field, its limits, defaults and filters.
+// Declared fields over HTTP: every kind of field, its limits, defaults and filters.
 
 import assert from "node:assert/strict";
 import { resolve } from "node:path";

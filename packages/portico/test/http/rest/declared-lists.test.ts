@@ -1,4 +1,4 @@
-// // Lists: JSON arrays in REST and lists in GraphQL, whose items each have a type and a bound.
+// Lists: JSON arrays in REST and lists in GraphQL, whose items each have a type and a bound.
 
 import { deepEqual, equal } from "node:assert/strict";
 import { resolve } from "node:path";

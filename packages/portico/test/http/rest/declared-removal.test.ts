@@ -1,4 +1,4 @@
-// // Deleted rows that are only marked, cascading deletes, and actions, over HTTP.
+// Deleted rows that are only marked, cascading deletes, and actions, over HTTP.
 
 import assert from "node:assert/strict";
 import { resolve } from "node:path";

@@ -1,4 +1,4 @@
-// // Deployments over HTTP: their own scopes, and a filter by time ranges.
+// Deployments over HTTP: their own scopes, and a filter by time ranges.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -21,7 +21,7 @@ onEachDatabase("deployments", (database) => {
       projectId = (await at.create("/v1/projects", { name: "Ranged" })).id;
       for (const ref of ["a", "b", "c", "d"]) {
         deployments.push(await at.create("/v1/deployments", { projectId, ref }));
-        // // Each has its own timestamp, so that a range can end between two of them.
+        // Each has its own timestamp, so that a range can end between two of them.
         await sleep(3);
       }
       const key = async (scope: string) =>

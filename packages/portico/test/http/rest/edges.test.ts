@@ -1,4 +1,4 @@
-// // Unusual but valid declarations, on both databases alike.
+// Unusual but valid declarations, on both databases alike.
 
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -45,7 +45,7 @@ onEachDatabase("unusual declarations", (database) => {
 
   test("the log contains the invalid value of a hook", async () => {
     const wrong = /a hook of omen returned invalid values: `sign` must have at most 5 characters/;
-    // // Log lines are buffered for at most a quarter of a second.
+    // Log lines are buffered for at most a quarter of a second.
     for (let tries = 0; tries < 100 && !wrong.test(server.portico.output); tries += 1) await sleep(20);
     assert.match(server.portico.output, wrong);
   });

@@ -1,4 +1,4 @@
-// // Errors: one shape, whatever their source.
+// Errors: one shape, whatever their source.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

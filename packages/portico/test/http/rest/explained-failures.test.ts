@@ -1,4 +1,4 @@
-// // Declared code that throws: the sandbox tells its developer what failed and where, live mode tells callers nothing,
+// Declared code that throws: the sandbox tells its developer what failed and where, live mode tells callers nothing,
 // and the log has all of it.
 
 import assert from "node:assert/strict";
@@ -19,7 +19,7 @@ const cwd = resolve(import.meta.dirname, "../../fixtures/faulty");
 const silent = /^Something went wrong on our side\.$/;
 
 async function logged(portico: PorticoProcess, pattern: RegExp): Promise<void> {
-  // // Log lines are buffered for at most a quarter of a second.
+  // Log lines are buffered for at most a quarter of a second.
   for (let tries = 0; tries < 100 && !pattern.test(portico.output); tries += 1) await sleep(20);
   assert.match(portico.output, pattern);
 }
@@ -86,7 +86,7 @@ onEachDatabase("declared code that throws, in the sandbox", (database) => {
     await reader.write("drop table ledgers");
     await reader.close();
     const answer = await create("database");
-    // // A migration to a newer version of the declarations may have dropped the table.
+    // A migration to a newer version of the declarations may have dropped the table.
     expectAnswer(answer, { status: 503, code: "unavailable" });
     assert.doesNotMatch(answer.text, /ledgers/);
     await logged(server.portico, /ledgers[^\n]*"msg":"request failed"/);

@@ -1,4 +1,4 @@
-// // Random requests, 20,000 in CI, 10,000 on each database: no response is a 500, every refusal has the one error
+// Random requests, 20,000 in CI, 10,000 on each database: no response is a 500, every refusal has the one error
 // shape, and no refused request has changed anything.
 
 import assert from "node:assert/strict";
@@ -96,14 +96,14 @@ onEachDatabase("random requests", (database) => {
     if (known === "cursor" || known === "tag") {
       const pool = known === "cursor" ? cursors : tags;
       const value = pool[pick % Math.max(pool.length, 1)] ?? "";
-      // // Some values are altered or cut.
+      // Some values are altered or cut.
       if (pick % 5 === 1) return value.slice(0, -1);
       return pick % 5 === 2 ? value.replace(/.$/, (last) => (last === "A" ? "B" : "A")) : value;
     }
     const ids = [...state.rows.keys()]
       .filter((name) => name.startsWith(`${known} `))
       .map((name) => name.split(" ")[1]!)
-      // // Deleting the key's user would revoke the key that the requests use.
+      // Deleting the key's user would revoke the key that the requests use.
       .filter((id) => id !== keyOwnerId);
     return ids[pick % Math.max(ids.length, 1)] ?? "";
   }
@@ -130,14 +130,14 @@ onEachDatabase("random requests", (database) => {
     });
     const segments = path.map((piece) => (piece === ".." || piece === "%" ? piece : encoded(filled(piece))));
     const whole = `/${segments.join("/")}${search.length > 0 ? `?${search.join("&")}` : ""}`;
-    // // Node answers a request line that is too long before reading it all, which its client does not expect.
+    // Node answers a request line that is too long before reading it all, which its client does not expect.
     const target = whole.slice(0, 14_000);
     const sent: Record<string, string> = {};
     for (const [name, value] of Object.entries(headers)) sent[name] = filled(value);
     if (sent["authorization"] === "") sent["authorization"] = `Bearer ${portico.key}`;
     const bytes = Array.isArray(body) ? body.map((piece) => filled(piece)).join("") : body;
     const payload = typeof bytes === "string" || bytes instanceof Uint8Array ? Buffer.from(bytes) : undefined;
-    // // With Expect, Node's client would not send the length of the body.
+    // With Expect, Node's client would not send the length of the body.
     if (payload) sent["content-length"] = String(payload.length);
     if (sent["expect"] !== undefined || sent["upgrade"] !== undefined) sent["connection"] = "close";
     return new Promise((resolve, reject) => {
@@ -172,7 +172,7 @@ onEachDatabase("random requests", (database) => {
         answer.text === ""
           ? decodeURIComponent(answer.target.split("?")[0]!.split("/").at(-1)!)
           : JSON.parse(answer.text).id;
-      // // Deleting a post deletes its comments.
+      // Deleting a post deletes its comments.
       const isMeant = (name: string): boolean =>
         name.endsWith(` ${id}`) ||
         (method === "DELETE" && state.rows.get(name)!.includes(id) && name.startsWith("comments "));
@@ -206,7 +206,7 @@ onEachDatabase("random requests", (database) => {
       const answer = await send(request);
       seen.set(answer.status, (seen.get(answer.status) ?? 0) + 1);
       if ([200, 201, 204, 304].includes(answer.status)) {
-        // // Only the front page is HTML, for clients that prefer it.
+        // Only the front page is HTML, for clients that prefer it.
         const isPage =
           request.path.every((piece) => piece === "") &&
           /^text\/html/.test(answer.headers["content-type"] ?? "");
@@ -218,7 +218,7 @@ onEachDatabase("random requests", (database) => {
       await assertEffect(request.method, answer);
     });
     await fc.assert(property, { numRuns: requests });
-    // // Otherwise the generator does not produce the intended requests.
+    // Otherwise the generator does not produce the intended requests.
     for (const status of [200, 201, 204, 400, 401, 404, 405, 406, 409, 412, 415, 422]) {
       assert.ok(seen.has(status), `no request was answered with ${status}: ${JSON.stringify([...seen])}`);
     }

@@ -1,4 +1,4 @@
-// // No response is larger than 16 MiB: pages end early, and can still be followed to the end.
+// No response is larger than 16 MiB: pages end early, and can still be followed to the end.
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -105,7 +105,7 @@ onEachDatabase("large responses", (database) => {
     assert.equal(tokensLeft(more), 0);
     const refused = await server.request("/documents?limit=1&fields=name", { key });
     assert.equal(refused.status, 429);
-    // // A token is added every six minutes.
+    // A token is added every six minutes.
     const debt = 1 + tokens(row) + tokens(page) + tokens(more) - 200;
     const wait = Number(refused.headers.get("retry-after")) / 360;
     assert.ok(wait > debt && wait <= debt + 1, `${wait} for ${debt}`);
@@ -189,7 +189,7 @@ async function walk(server: TestServer, query: string): Promise<void> {
   );
   assert.ok(forward[0]!.body.pagination.hasMore);
 
-  // // Each page backward ends where the page after it begins.
+  // Each page backward ends where the page after it begins.
   const back: string[] = idsOf(forward.at(-1)!.body);
   let cursor = forward.at(-1)!.body.pagination.prevCursor;
   for (let hasMore = forward.length > 1; hasMore; ) {
@@ -219,7 +219,7 @@ async function pages(server: TestServer, path: string): Promise<Answer[]> {
 async function bounded(server: TestServer, path: string): Promise<Answer> {
   const page = await server.request(path);
   assert.equal(page.status, 200, page.text.slice(0, 200));
-  // // The envelope surrounds the rows.
+  // The envelope surrounds the rows.
   assert.ok(Buffer.byteLength(page.text) <= maxBytes + 1_024, `${page.text.length}`);
   assert.ok(page.body.data.length > 0);
   return page;

@@ -1,4 +1,4 @@
-// // Methods (RFC 9110, section 9): those of each path, 405 with Allow for the others, HEAD and OPTIONS everywhere.
+// Methods (RFC 9110, section 9): those of each path, 405 with Allow for the others, HEAD and OPTIONS everywhere.
 
 import assert from "node:assert/strict";
 import { request as httpRequest } from "node:http";

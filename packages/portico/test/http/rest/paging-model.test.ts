@@ -1,4 +1,4 @@
-// // Compares pages with a plain list in memory, for random rows, filters, sorts, searches, page sizes and directions.
+// Compares pages with a plain list in memory, for random rows, filters, sorts, searches, page sizes and directions.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -293,7 +293,7 @@ onEachDatabase("pages match a plain list", (database) => {
       const link = answer.headers.get("link") ?? "";
       assert.equal(link.includes('rel="next"'), hasNext);
       if (hasNext) assert.ok(link.includes(`cursor=${pagination.nextCursor}>; rel="next"`), link);
-      // // After the last page there is no cursor, so the next step starts at the last known row.
+      // After the last page there is no cursor, so the next step starts at the last known row.
       const [row, token] = isBackward
         ? [expected.rows[0], pagination.prevCursor]
         : [expected.rows.at(-1), pagination.nextCursor];

@@ -1,4 +1,4 @@
-// // Many clients follow the pages of a collection while others add and delete rows: a row that exists throughout is
+// Many clients follow the pages of a collection while others add and delete rows: a row that exists throughout is
 // returned exactly once.
 
 import assert from "node:assert/strict";
@@ -61,7 +61,7 @@ onEachDatabase("pages during concurrent writes", (database) => {
     for (let hasMore = true; hasMore; ) {
       const parameters = new URLSearchParams({ sort, limit: String(limit), direction });
       if (status !== undefined) parameters.set("status", status);
-      // // Every title begins with this word.
+      // Every title begins with this word.
       if (isSearch) parameters.set("q", "title");
       if (cursor !== null) parameters.set("cursor", cursor);
       const answer = await portico.request(`/posts?${parameters}`);

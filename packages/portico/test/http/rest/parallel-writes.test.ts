@@ -1,4 +1,4 @@
-// // Concurrent writes: those in the same commit group succeed or fail independently, and of conflicting ones one wins.
+// Concurrent writes: those in the same commit group succeed or fail independently, and of conflicting ones one wins.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

@@ -1,4 +1,4 @@
-// // Posts over HTTP: the methods in the specification's table.
+// Posts over HTTP: the methods in the specification's table.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

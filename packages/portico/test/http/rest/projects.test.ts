@@ -1,4 +1,4 @@
-// // Projects over HTTP: the slug is derived from the name and is unique in the tenant.
+// Projects over HTTP: the slug is derived from the name and is unique in the tenant.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// // `q`: each of its words must be the prefix of a word in a searched field, in any script; any text is valid.
+// `q`: each of its words must be the prefix of a word in a searched field, in any script; any text is valid.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// // Users over HTTP: the collection with numbered pages.
+// Users over HTTP: the collection with numbered pages.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -6,7 +6,7 @@ import { expectAnswer, scenarios, serve } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
 
 onEachDatabase("users", (database) => {
-  // // The first user of the sandbox and 24 more: 25 in all.
+  // The first user of the sandbox and 24 more: 25 in all.
   const server = serve(database, {
     prepare: async (at) => {
       for (let number = 1; number <= 24; number += 1) {

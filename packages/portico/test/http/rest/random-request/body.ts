@@ -1,4 +1,4 @@
-// // Random request bodies: objects that a collection accepts, and texts that are not JSON.
+// Random request bodies: objects that a collection accepts, and texts that are not JSON.
 
 import fc from "fast-check";
 import { known, oddText, type Piece, type Segment } from "./piece.ts";

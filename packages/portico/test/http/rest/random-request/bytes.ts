@@ -1,4 +1,4 @@
-// // Random bytes that resemble HTTP/1.1 more or less.
+// Random bytes that resemble HTTP/1.1 more or less.
 
 import fc from "fast-check";
 import { usual } from "./piece.ts";

@@ -1,4 +1,4 @@
-// // Pieces of random requests: odd texts, and placeholders for values that exist on the server when a request is sent.
+// Pieces of random requests: odd texts, and placeholders for values that exist on the server when a request is sent.
 
 import fc from "fast-check";
 

@@ -1,4 +1,4 @@
-// // Random requests, from nearly valid to garbage.
+// Random requests, from nearly valid to garbage.
 
 import fc from "fast-check";
 import { type Body, brokenBody, objectFor } from "./body.ts";
