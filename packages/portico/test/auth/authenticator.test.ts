@@ -1,4 +1,4 @@
-// What the authenticator takes for a key: the key itself, to the last byte, and nothing that resembles it.
+// The authenticator accepts exactly the bytes of a key, and no variation.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -38,7 +38,7 @@ onEachDatabase("the authenticator", (database) => {
     }
   };
 
-  test("a key tells its tenant, its scopes and its quota", async () => {
+  test("a key has its tenant, scopes and quota", async () => {
     const caller = await present("x-api-key", keys[0]!);
     assert.equal(caller.tenantId, keyDatabase.caller.tenantId);
     assert.deepEqual([...caller.scopes], ["keys:read"]);
@@ -47,7 +47,7 @@ onEachDatabase("the authenticator", (database) => {
     assert.deepEqual((await present("x-api-key", String(own.key))).quota, { limit: 7, windowSeconds: 60 });
   });
 
-  test("those who show one key at once are told apart by their addresses", async () => {
+  test("concurrent callers with one key have their own addresses", async () => {
     const shown = { headers: { "x-api-key": keys[0]! }, rawHeaders: ["x-api-key", keys[0]!] };
     const addresses = ["192.0.2.1", "192.0.2.2", undefined, "192.0.2.1"];
     const callers = await Promise.all(addresses.map((address) => authenticator.caller(shown, address)));
@@ -57,44 +57,44 @@ onEachDatabase("the authenticator", (database) => {
     );
   });
 
-  test("a publishable key tells its tenant, and has no scope", async () => {
+  test("a publishable key has its tenant and no scope", async () => {
     const caller = await present("x-api-key", keys[2]!);
     assert.equal(caller.tenantId, keyDatabase.caller.tenantId);
     assert.equal(caller.scopes.size, 0);
   });
 
-  test("no mutation of a key gets in, and none is an error of the server", async () => {
+  test("every mutation of a key is refused, none with a server error", async () => {
     const anything = fc.string({ unit: "binary", maxLength: 60 });
     const position = fc.nat({ max: 50 });
     const mutation = fc.oneof(
       fc.record({
         kind: fc.constant("put" as const),
-        at: position,
+        index: position,
         text: fc.string({ minLength: 1, maxLength: 3 }),
       }),
       fc.record({
         kind: fc.constant("insert" as const),
-        at: position,
+        index: position,
         text: fc.string({ minLength: 1, maxLength: 60 }),
       }),
-      fc.record({ kind: fc.constant("cut" as const), at: position, text: fc.constant("") }),
-      fc.record({ kind: fc.constant("join" as const), at: position, text: anything }),
-      fc.record({ kind: fc.constant("case" as const), at: position, text: fc.constant("") }),
-      fc.record({ kind: fc.constant("swap" as const), at: position, text: fc.constant("") }),
+      fc.record({ kind: fc.constant("cut" as const), index: position, text: fc.constant("") }),
+      fc.record({ kind: fc.constant("join" as const), index: position, text: anything }),
+      fc.record({ kind: fc.constant("case" as const), index: position, text: fc.constant("") }),
+      fc.record({ kind: fc.constant("swap" as const), index: position, text: fc.constant("") }),
     );
     const mutated = (
       key: string,
       other: string,
-      { kind, at, text }: { kind: string; at: number; text: string },
+      { kind, index, text }: { kind: string; index: number; text: string },
     ): string => {
-      const [start, end] = [key.slice(0, at), key.slice(at)];
-      if (kind === "put") return `${start}${text}${key.slice(at + text.length)}`;
+      const [start, end] = [key.slice(0, index), key.slice(index)];
+      if (kind === "put") return `${start}${text}${key.slice(index + text.length)}`;
       if (kind === "insert") return `${start}${text}${end}`;
       if (kind === "cut") return `${start}${end.slice(1)}`;
-      if (kind === "join") return at % 2 ? `${key}${text || " "}` : `${text || "x"}${key}`;
+      if (kind === "join") return index % 2 ? `${key}${text || " "}` : `${text || "x"}${key}`;
       if (kind === "case")
         return `${start}${end[0] === end[0]?.toLowerCase() ? end.toUpperCase() : end.toLowerCase()}`;
-      return `${start}${other.slice(at)}`;
+      return `${start}${other.slice(index)}`;
     };
     await fc.assert(
       fc.asyncProperty(
@@ -104,7 +104,7 @@ onEachDatabase("the authenticator", (database) => {
         async (which, mutations, header) => {
           const [key, other] = [keys[which]!, keys[(which + 1) % 2]!];
           const sent = mutations.reduce((text, each) => mutated(text, other, each), key);
-          // Spaces between the scheme and the key are none of the key's.
+          // Spaces between the scheme and the key are not part of the key.
           fc.pre(!keys.includes(header === "authorization" ? sent.replace(/^ +/, "") : sent));
           const value = header === "authorization" ? `Bearer ${sent}` : sent;
           assert.notEqual(await codeOf(header, value), undefined, value);
@@ -115,19 +115,19 @@ onEachDatabase("the authenticator", (database) => {
     for (const key of keys) assert.equal(await codeOf("x-api-key", key), undefined);
   });
 
-  test("every single character of a key counts", async () => {
+  test("every character of a key matters", async () => {
     const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     const key = keys[0]!;
-    for (let at = 0; at < key.length; at += 1) {
+    for (let index = 0; index < key.length; index += 1) {
       for (const character of alphabet) {
-        if (character === key[at]) continue;
-        const code = await codeOf("x-api-key", `${key.slice(0, at)}${character}${key.slice(at + 1)}`);
+        if (character === key[index]) continue;
+        const code = await codeOf("x-api-key", `${key.slice(0, index)}${character}${key.slice(index + 1)}`);
         assert.equal(code, "invalid_credential");
       }
     }
   });
 
-  test("what may stand around a key is one scheme and spaces", async () => {
+  test("only the scheme and spaces may precede a key", async () => {
     const [key] = keys;
     for (const value of [`Bearer ${key}`, `bEARER   ${key}`])
       assert.equal(await codeOf("authorization", value), undefined);
@@ -144,13 +144,16 @@ onEachDatabase("the authenticator", (database) => {
       assert.equal(await codeOf("authorization", String(value)), "invalid_credential", String(value));
   });
 
-  test("the environment is seen before anything is looked up", async () => {
+  test("a key of another environment is refused without a query", async () => {
     const closed = await makeKeyDatabase(database);
     await closed.close();
-    const blind = new Authenticator(closed.store, "test", quota, noTokens, []);
+    const withoutDatabase = new Authenticator(closed.store, "test", quota, noTokens, []);
     for (const kind of ["sk", "pk"])
-      assert.equal(await codeOf("x-api-key", `${kind}_live_${"a".repeat(43)}`, blind), "wrong_environment");
-    await assert.rejects(present("x-api-key", `sk_test_${"a".repeat(43)}`, blind), (error) => {
+      assert.equal(
+        await codeOf("x-api-key", `${kind}_live_${"a".repeat(43)}`, withoutDatabase),
+        "wrong_environment",
+      );
+    await assert.rejects(present("x-api-key", `sk_test_${"a".repeat(43)}`, withoutDatabase), (error) => {
       return !(error instanceof Problem) || error.status >= 500;
     });
   });

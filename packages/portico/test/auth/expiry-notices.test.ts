@@ -1,4 +1,4 @@
-// Owners of keys that expire soon are notified once, whatever the number of processes.
+// Owners of keys that expire soon are notified once, no matter how many processes run.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -17,7 +17,7 @@ const soon = 7 * day;
 const reports: string[] = [];
 const report: Report = (message) => void reports.push(message);
 
-onEachDatabase("notices about keys that expire", (database) => {
+onEachDatabase("expiry notices", (database) => {
   let mailing: EmailWorkspace;
   let other: Store;
   let ada: string;
@@ -53,7 +53,7 @@ onEachDatabase("notices about keys that expire", (database) => {
       }
     });
   };
-  /** The subjects of the emails since the last time. */
+  /** The subjects of the emails since the last call. */
   const newSubjects = async (): Promise<string[]> => {
     const rows = await mailing.run('delete from mails returning subject, "to", kind, status, text');
     for (const [, to, kind, status, text] of rows) {
@@ -63,7 +63,7 @@ onEachDatabase("notices about keys that expire", (database) => {
     return rows.map(([subject]) => String(subject).split('"')[1]!);
   };
 
-  test("of keys that expire within the time, and of no others", async () => {
+  test("are sent for keys that expire within the period, and for no others", async () => {
     await makeKeys(1, "in six days", 6 * day);
     await makeKeys(1, "in eight days", 8 * day);
     await makeKeys(1, "yesterday", -day);
@@ -74,13 +74,13 @@ onEachDatabase("notices about keys that expire", (database) => {
     assert.deepEqual(await newSubjects(), ["in six days"]);
   });
 
-  test("once only, also by another process", async () => {
+  test("are sent once, also with two processes", async () => {
     await watch().poll();
     await watch(other).poll();
     assert.deepEqual(await newSubjects(), []);
   });
 
-  test("of many keys, each once, though two processes look at the same time", async () => {
+  test("are sent once for each of many keys, while two processes poll concurrently", async () => {
     const count = 230;
     await makeKeys(count, "many", 5 * day);
     const watches = [watch(), watch(other), watch(), watch(other)];

@@ -1,4 +1,4 @@
-// An engine with API keys on a database of its own, for what HTTP cannot force.
+// An engine with API keys on its own database, for cases that HTTP requests cannot produce.
 
 import type { GenerateKey } from "../../src/auth/api-keys/format.ts";
 import { declareApiKeys } from "../../src/auth/api-keys/resource.ts";
@@ -26,7 +26,7 @@ export interface KeyDatabase {
   readonly engine: Engine;
   readonly keys: ResourceModel;
   readonly caller: Caller;
-  /** Makes a key of the tenant. */
+  /** Creates a key of the tenant. */
   create(body?: object): Promise<Record<string, unknown>>;
   close(): Promise<void>;
 }
@@ -66,12 +66,12 @@ export async function makeKeyDatabase(
   };
 }
 
-/** The row with what only the answer of its write shows. */
+/** The row with the members that only the response to its write contains. */
 export function wholeAnswer({ text, returnedOnce }: WriteResult): Record<string, unknown> {
   return { ...JSON.parse(text), ...returnedOnce };
 }
 
-/** No token is any good where only keys are tried. */
+/** Refuses every token. */
 export const noTokens = {
   caller: (): Promise<never> => Promise.reject(new Problem("invalid_credential")),
 };

@@ -1,4 +1,4 @@
-// Two keys never share their prefix: if a prefix exists already, another key is generated.
+// Prefixes of keys are unique: if a prefix exists already, another key is generated.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,7 +7,7 @@ import { Authenticator } from "../../src/auth/authenticator.ts";
 import { onEachDatabase } from "../support/server.ts";
 import { type KeyDatabase, makeKeyDatabase, noTokens, wholeAnswer } from "./key-database.ts";
 
-/** Draws the prefixes in turn, the last one for ever. */
+/** Generates keys with these prefixes in turn; the last one is repeated. */
 function drawing(prefixes: readonly string[]): { draw: GenerateKey; count: () => number } {
   let drawn = 0;
   const draw: GenerateKey = (type, environment) => {
@@ -44,7 +44,7 @@ onEachDatabase("the prefix of a key", (database) => {
     }
   });
 
-  test("inside a rotation, too", async () => {
+  test("a rotation retries too", async () => {
     const { draw, count } = drawing(["aaaa", "aaaa", "aaaa", "cccc"]);
     const notifications: string[] = [];
     const notices = {

@@ -1,4 +1,4 @@
-// Records of the authorization server: purged after their expiry, and encrypted.
+// Records of the authorization server are encrypted, and purged after their expiry.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -14,7 +14,7 @@ import { onEachDatabase } from "../support/server.ts";
 onEachDatabase("records of the authorization server", (database) => {
   const server = serve(database);
 
-  test("expired records are deleted, whatever their number, and no others", async () => {
+  test("all expired records are deleted, and no others", async () => {
     const store = await openStore(server.workspace.databaseUrl);
     try {
       const records = new OAuthRecords(store, new Encryption(["x".repeat(32)]));

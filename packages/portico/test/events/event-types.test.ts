@@ -1,15 +1,15 @@
-// The types of events, and those that earlier versions stored.
+// Event types, including those that earlier versions stored.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { currentEventType, eventType } from "../../src/events/event-type.ts";
 
-test("an event's type is the resource in snake_case and what happened", () => {
+test("an event type is the resource in snake_case and the kind of change", () => {
   assert.equal(eventType("post", "updated"), "post.updated");
   assert.equal(eventType("apiKey", "created"), "api_key.created");
 });
 
-test("types that earlier versions stored are read under their present names", () => {
+test("types that earlier versions stored are read under their current names", () => {
   for (const [stored, current] of [
     ["post.created", "post.created"],
     ["post.changed", "post.updated"],

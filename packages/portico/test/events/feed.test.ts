@@ -1,5 +1,5 @@
-// The feed of a database: every event once, in the order of the numbers, whoever wrote it and however late it was
-// committed.
+// The event feed of a database delivers every event once, in the order of sequence numbers, no matter which process wrote
+// it and how late it was committed.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -12,10 +12,10 @@ import type { Store } from "../../src/store/store.ts";
 import { makeWorkspace, onEachDatabase, Portico, type Workspace } from "../support/server.ts";
 
 const patienceMs = 10_000;
-/** Longer than several looks. */
+/** Longer than several polls. */
 const aWhileMs = 200;
 
-/** What was told that could not be seen before. */
+/** Collects the delivered events, without those that were visible when it began to listen. */
 class Listener {
   readonly #events: RecordedEvent[] = [];
   #seen: ReadonlySet<number> = new Set();
@@ -30,7 +30,7 @@ class Listener {
     return this.#events.filter(({ sequence }) => !this.#seen.has(sequence)).map(({ rowId }) => rowId);
   }
 
-  /** Waits for the last of these rows; all of them must have come, in this order, and no others. */
+  /** Waits for the last of these rows, then asserts that exactly these were delivered, in this order. */
   async reaches(...rows: readonly string[]): Promise<void> {
     for (const until = Date.now() + patienceMs; Date.now() < until; await sleep(5))
       if (this.rows.at(-1) === rows.at(-1)) break;
@@ -39,7 +39,7 @@ class Listener {
 
   async end(): Promise<void> {
     this.#stop();
-    // The next one begins anew.
+    // The next listener starts from the current position.
     await sleep(100);
   }
 }
@@ -52,7 +52,7 @@ onEachDatabase("the feed of events", (database) => {
 
   before(async () => {
     workspace = await makeWorkspace(database);
-    // Migrated by a start, as always.
+    // Starting a server migrates the database.
     const server = await Portico.start(workspace);
     await server.stop();
     store = await openStore(workspace.databaseUrl);
@@ -78,20 +78,20 @@ onEachDatabase("the feed of events", (database) => {
     }
   }
 
-  test("events are told as they are recorded", () =>
+  test("events are delivered as they are recorded", () =>
     listening(async (listener) => {
       for (const row of ["a1", "a2", "a3"]) await write(row);
       await listener.reaches("a1", "a2", "a3");
     }));
 
-  test("more events than one look reads are all told", () =>
+  test("more events than one poll reads are all delivered", () =>
     listening(async (listener) => {
       const rows = Array.from({ length: 600 }, (_, number) => `many${number}`);
       await store.database.run(rows.map(insertion).join(";\n"));
       await listener.reaches(...rows);
     }));
 
-  test("a table that cannot be read for a while loses nothing", () =>
+  test("while the table cannot be read, no event is lost", () =>
     listening(async (listener) => {
       await write("before");
       await sleep(aWhileMs);
@@ -105,22 +105,22 @@ onEachDatabase("the feed of events", (database) => {
       await listener.reaches("before", "after");
     }));
 
-  test("a stretch of what was told is read again", async () => {
+  test("a range of delivered events can be read again", async () => {
     const from = [...(await feed.visibleAfter(0))].at(-1)!;
     for (const row of ["s1", "s2", "s3"]) await write(row);
     const numbers = [...(await feed.visibleAfter(from))];
-    const stretch = { tenantId: "tenant", resource: "thing", after: numbers[0]!, until: numbers[2]! };
-    const events = await feed.readRange(stretch);
+    const range = { tenantId: "tenant", resource: "thing", after: numbers[0]!, until: numbers[2]! };
+    const events = await feed.readRange(range);
     assert.deepEqual(
       events.map(({ rowId }) => rowId),
       ["s2", "s3"],
     );
-    assert.deepEqual(await feed.readRange({ ...stretch, tenantId: "other" }), []);
+    assert.deepEqual(await feed.readRange({ ...range, tenantId: "other" }), []);
   });
 
   if (database === "sqlite") return;
 
-  test("an event that is committed late is told in its place", () =>
+  test("an event that is committed late is delivered in the order of its number", () =>
     listening(async (listener) => {
       const other = postgres(workspace.databaseUrl, { max: 1 });
       try {
@@ -130,7 +130,7 @@ onEachDatabase("the feed of events", (database) => {
           await sql.unsafe(insertion("late"));
           await write("next");
           await sleep(aWhileMs);
-          assert.ok(!listener.rows.includes("next"), "what comes behind it waits");
+          assert.ok(!listener.rows.includes("next"), "later numbers wait");
         });
         await listener.reaches("early", "late", "next");
       } finally {
@@ -138,7 +138,7 @@ onEachDatabase("the feed of events", (database) => {
       }
     }));
 
-  test("the number of a transaction that was given up holds up nothing", () =>
+  test("the number of a transaction that was rolled back does not delay later events", () =>
     listening(async (listener) => {
       const other = postgres(workspace.databaseUrl, { max: 1 });
       try {
@@ -147,9 +147,9 @@ onEachDatabase("the feed of events", (database) => {
           other.begin(async (sql) => {
             await sql.unsafe(insertion("never"));
             await write("second");
-            throw new Error("given up");
+            throw new Error("rolled back");
           }),
-          /given up/,
+          /rolled back/,
         );
         await listener.reaches("first", "second");
       } finally {
@@ -157,7 +157,7 @@ onEachDatabase("the feed of events", (database) => {
       }
     }));
 
-  test("what was under way when somebody began to listen is told", async () => {
+  test("events of transactions that were open when a listener began are delivered", async () => {
     const other = postgres(workspace.databaseUrl, { max: 1 });
     const listener = new Listener();
     try {
@@ -174,14 +174,14 @@ onEachDatabase("the feed of events", (database) => {
     }
   });
 
-  test("a number whose transaction began after the one that is seen is waited for", () =>
+  test("a lower number is waited for, even if its transaction began later", () =>
     listening(async (listener) => {
       const [first, second] = [
         postgres(workspace.databaseUrl, { max: 1 }),
         postgres(workspace.databaseUrl, { max: 1 }),
       ];
       try {
-        // The first one has the lower id of a transaction and the higher number of an event.
+        // The first transaction has the lower id, but its event has the higher number.
         const [low, high] = [await first.reserve(), await second.reserve()];
         await low`begin`;
         await low`select pg_current_xact_id()`;
@@ -190,18 +190,18 @@ onEachDatabase("the feed of events", (database) => {
         await low.unsafe(insertion("quick"));
         await low`commit`;
         await sleep(aWhileMs);
-        assert.deepEqual(listener.rows, [], "what comes behind it waits");
+        assert.deepEqual(listener.rows, [], "later numbers wait");
         await high`commit`;
         await listener.reaches("slow", "quick");
         low.release();
         high.release();
       } finally {
-        // Where the test fails, the transactions are still open.
+        // If the test fails, the transactions are still open.
         await Promise.all([first.end({ timeout: 0 }), second.end({ timeout: 0 })]);
       }
     }));
 
-  test("of transactions that overlap at random everything is told once, in the order of the numbers", () =>
+  test("events of random overlapping transactions are delivered once, in the order of their numbers", () =>
     listening(async (listener) => {
       const writers = 6;
       const sql = postgres(workspace.databaseUrl, { max: writers });
@@ -210,7 +210,7 @@ onEachDatabase("the feed of events", (database) => {
         const writing = Array.from({ length: writers }, async (_, writer) => {
           for (let round = 0; round < 15; round += 1) {
             const rows = [`r${writer}-${round}a`, `r${writer}-${round}b`];
-            const isGivenUp = Math.random() < 0.2;
+            const isRolledBack = Math.random() < 0.2;
             const work = sql.begin(async (session) => {
               if (Math.random() < 0.5) await session`select pg_current_xact_id()`;
               for (const row of rows) {
@@ -218,11 +218,11 @@ onEachDatabase("the feed of events", (database) => {
                 await session.unsafe(insertion(row));
               }
               await sleep(Math.random() * (round % 5 === 0 ? 300 : 10));
-              if (isGivenUp) throw new Error("given up");
+              if (isRolledBack) throw new Error("rolled back");
             });
-            if (isGivenUp) await assert.rejects(work, /given up/);
+            if (isRolledBack) await assert.rejects(work, /rolled back/);
             else await work;
-            if (!isGivenUp) for (const row of rows) committed.add(row);
+            if (!isRolledBack) for (const row of rows) committed.add(row);
           }
         });
         await Promise.all(writing);

@@ -1,4 +1,4 @@
-// Events from earlier versions are rewritten by `portico migrate --contract`, in batches that can be repeated.
+// `portico migrate --contract` rewrites events from earlier versions, in batches that can be repeated.
 
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
@@ -8,7 +8,7 @@ import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { makeWorkspace, onEachDatabase, portico, type Workspace } from "../support/server.ts";
 
-/** More than two batches. */
+/** Fills more than two batches. */
 const eventCount = 4_500;
 const storedTypes = ["post.created", "post.changed", "post.removed", "apiKey.created", "apiKey.changed"];
 const currentTypes = ["post.created", "post.updated", "post.deleted", "api_key.created", "api_key.updated"];
@@ -45,7 +45,7 @@ onEachDatabase("events from earlier versions", (database) => {
     await workspace?.remove();
   });
 
-  test("a dry run counts them and changes nothing", async () => {
+  test("a dry run counts the events and changes nothing", async () => {
     const { code, stdout } = await migrate("--dry-run");
     assert.deepEqual(
       [code, stdout],
@@ -54,7 +54,7 @@ onEachDatabase("events from earlier versions", (database) => {
     assert.deepEqual(await typesInOrder(), inEachEvent(storedTypes));
   });
 
-  test("the command rewrites all of them, and nothing the second time", async () => {
+  test("the command rewrites all of them, and a second run nothing", async () => {
     const { code, stdout } = await migrate();
     assert.deepEqual(
       [code, stdout],
@@ -66,14 +66,14 @@ onEachDatabase("events from earlier versions", (database) => {
     assert.deepEqual(await typesInOrder(), inEachEvent(currentTypes));
   });
 
-  test("without --contract they stay as they are", async () => {
+  test("without --contract they are not changed", async () => {
     const { code, stdout } = await portico(workspace, ["migrate", "--json"]);
     assert.equal(code, 0);
     assert.equal("rewrittenEvents" in JSON.parse(stdout), false);
     assert.deepEqual(await typesInOrder(), inEachEvent(storedTypes));
   });
 
-  test("an interrupted run is continued by the next one", async () => {
+  test("the next run continues an interrupted one", async () => {
     const interrupt = (): void => {
       throw new Error("interrupted");
     };
@@ -91,7 +91,7 @@ onEachDatabase("events from earlier versions", (database) => {
     );
   });
 
-  test("subscribers read the same types before, between and after", async () => {
+  test("subscribers read the same types before, during and after the rewrite", async () => {
     const feed = new EventFeed(store, (error) => assert.fail(String(error)));
     const newest = Number((await run("select max(sequence) from events"))[0]![0]);
     const range = { tenantId: "tenant_1", resource: "post", after: newest - 10, until: newest };

@@ -1,16 +1,16 @@
-// Which numbers may be told while transactions are under way.
+// Gaps in sequence numbers: which events can be delivered while transactions are open.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SequenceGaps } from "../../src/events/sequence-gaps.ts";
 
-test("numbers without gaps are told at once", () => {
+test("numbers without gaps are delivered immediately", () => {
   const gaps = new SequenceGaps(5);
   assert.equal(gaps.advance([6, 7, 8]), 3);
   assert.equal(gaps.position, 8);
 });
 
-test("nothing behind a gap is told while a transaction could fill it", () => {
+test("nothing after a gap is delivered while a transaction could fill it", () => {
   const gaps = new SequenceGaps(5);
   assert.equal(gaps.advance([6, 8]), 1);
   gaps.waitFor(8, ["a"]);
@@ -19,7 +19,7 @@ test("nothing behind a gap is told while a transaction could fill it", () => {
   assert.equal(gaps.position, 6);
 });
 
-test("a gap that is filled late is told in its place", () => {
+test("a number that fills a gap late is delivered in order", () => {
   const gaps = new SequenceGaps(5);
   gaps.advance([7]);
   gaps.waitFor(7, ["a"]);
@@ -27,7 +27,7 @@ test("a gap that is filled late is told in its place", () => {
   assert.equal(gaps.isWaiting, false);
 });
 
-test("a gap is passed once all that wrote when it was seen have ended, whoever writes since", () => {
+test("a gap is skipped once all transactions that were open when it was seen have ended, despite newer ones", () => {
   const gaps = new SequenceGaps(5);
   gaps.advance([7]);
   gaps.waitFor(7, ["a", "b"]);
@@ -38,7 +38,7 @@ test("a gap is passed once all that wrote when it was seen have ended, whoever w
   assert.equal(gaps.advance([7, 8]), 2);
 });
 
-test("a gap is passed at once where nobody writes", () => {
+test("a gap is skipped immediately if no transaction is open", () => {
   const gaps = new SequenceGaps(5);
   assert.equal(gaps.advance([9]), 0);
   gaps.waitFor(9, []);
@@ -46,7 +46,7 @@ test("a gap is passed at once where nobody writes", () => {
   assert.equal(gaps.advance([9]), 1);
 });
 
-test("a gap that was seen later waits for those who wrote then", () => {
+test("a gap that was seen later waits for the transactions open at that time", () => {
   const gaps = new SequenceGaps(5);
   gaps.advance([7]);
   gaps.waitFor(7, ["a"]);
@@ -58,7 +58,7 @@ test("a gap that was seen later waits for those who wrote then", () => {
   assert.equal(gaps.advance([9]), 1);
 });
 
-test("no gap holds up others for ever", () => {
+test("a gap is skipped after five minutes", () => {
   let now = 0;
   const gaps = new SequenceGaps(5, () => now);
   gaps.advance([7]);

@@ -1,4 +1,4 @@
-// The queue of jobs with leases, on a table of its own: what is due, who holds it, and what an outcome does.
+// The lease queue, on its own table: due jobs, leases and outcomes.
 
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
@@ -92,7 +92,7 @@ onEachDatabase("a lease queue", (database) => {
     await workspace?.remove();
   });
 
-  test("jobs are leased once they are due, in that order, up to the count", async () => {
+  test("due jobs are leased in the order in which they became due, up to the count", async () => {
     await add("late", 3);
     await add("early", 1);
     await add("future", 10);
@@ -110,7 +110,7 @@ onEachDatabase("a lease queue", (database) => {
     assert.deepEqual(idsOf(await queue.lease(10, lease("two", 5, 7))), ["late"]);
   });
 
-  test("a leased job is due for nobody until the lease ends, and then for everybody", async () => {
+  test("a leased job is not due again until the lease ends", async () => {
     await add("job", 0);
     assert.deepEqual(idsOf(await queue.lease(10, lease("one", 0, 2))), ["job"]);
     assert.equal(await queue.isAnyDue(at(1)), false);
@@ -119,7 +119,7 @@ onEachDatabase("a lease queue", (database) => {
     assert.equal(again?.attempts, 2);
   });
 
-  test("an outcome ends the job, or has it tried again later", async () => {
+  test("an outcome completes the job or schedules a retry", async () => {
     await add("job", 0);
     const [first] = await queue.lease(1, lease("one", 0, 2));
     await queue.complete(first!, { state: "pending", answer: "503", at: at(1), nextAttemptAt: at(5) });
@@ -135,7 +135,7 @@ onEachDatabase("a lease queue", (database) => {
     );
   });
 
-  test("only the process that holds the lease records an outcome", async () => {
+  test("only the holder of the lease can record an outcome", async () => {
     await add("job", 0);
     const [slow] = await queue.lease(1, lease("slow", 0, 1));
     const [other] = await queue.lease(1, lease("other", 2, 4));
@@ -152,7 +152,7 @@ onEachDatabase("a lease queue", (database) => {
     );
     const ids = leased.flatMap(idsOf);
     assert.equal(new Set(ids).size, ids.length);
-    // PostgreSQL skips rows that are locked: what one call misses, the next one finds.
+    // PostgreSQL skips locked rows, which the next call returns.
     for (let more = await queue.lease(20, lease("five", 1, 2)); more.length > 0; more = [])
       ids.push(...idsOf(more));
     assert.equal(new Set(ids).size, 20);

@@ -1,4 +1,4 @@
-// Work that is repeated: when it runs, what a failure does, and how it stops.
+// Periodic tasks: when they run, failures, and stopping.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -29,7 +29,7 @@ test("runs follow each other and never overlap", async () => {
   assert.equal(count, before);
 });
 
-test("the first of consecutive failures is reported, and the work goes on", async () => {
+test("the first of consecutive failures is reported, and the task continues", async () => {
   const reports: string[] = [];
   let count = 0;
   const run = async (): Promise<void> => {
@@ -49,7 +49,7 @@ test("the first of consecutive failures is reported, and the work goes on", asyn
   ]);
 });
 
-test("stop aborts the signal of the current run and waits for its end", async () => {
+test("stop aborts the signal of the current run and waits until it ends", async () => {
   let hasEnded = false;
   let isRunning = false;
   const run = async (signal: AbortSignal): Promise<void> => {

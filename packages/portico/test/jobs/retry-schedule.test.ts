@@ -1,4 +1,4 @@
-// The times between attempts.
+// The delays between attempts.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -12,7 +12,7 @@ import {
 const second = 1_000;
 const hour = 3_600 * second;
 
-test("deliveries are tried again after five seconds up to a day, a fifth more or less, and then no more", () => {
+test("deliveries are retried after five seconds to a day, with 20 % jitter, and then given up", () => {
   const seconds = [5, 30, 120, 600, 3_600, 10_800, 21_600, 43_200, 86_400];
   seconds.forEach((wait, index) => {
     assert.equal(deliveryRetries.delayAfter(index + 1, 0.5), wait * 1000);
@@ -22,7 +22,7 @@ test("deliveries are tried again after five seconds up to a day, a fifth more or
   assert.equal(deliveryRetries.delayAfter(seconds.length + 1), undefined);
 });
 
-test("work that must not be lost is tried again every hour in the end", () => {
+test("retries of work that must not be lost end up hourly", () => {
   const delays = [1, 2, 3, 4, 5, 6, 7, 1_000].map((attempts) => endlessRetries.delayAfter(attempts));
   const expected = [5, 20, 80, 320, 1_280].map((seconds) => seconds * second);
   assert.deepEqual(delays, [...expected, hour, hour, hour]);

@@ -1,10 +1,10 @@
-// The bounded map, by count and by weight.
+// The map that is bounded by count or weight.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BoundedMap } from "../../src/lib/bounded-map.ts";
 
-test("the entry that was added first goes first, and one that is set again counts as new", () => {
+test("the oldest entry is evicted first, and setting an entry again makes it the newest", () => {
   const map = new BoundedMap<string, number>(2);
   map.set("a", 1);
   map.set("b", 2);
@@ -13,7 +13,7 @@ test("the entry that was added first goes first, and one that is set again count
   assert.deepEqual([map.get("a"), map.get("b"), map.get("c")], [3, undefined, 4]);
 });
 
-test("entries count by their weight, and one that is too heavy by itself is not kept", () => {
+test("entries count by their weight, and one that exceeds the bound alone is not stored", () => {
   const map = new BoundedMap<string, string>(10, (_key, value) => value.length);
   map.set("a", "1234");
   map.set("b", "1234");

@@ -1,4 +1,4 @@
-// Names: plural, paths, columns.
+// Plurals, and names in paths and columns.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -14,7 +14,7 @@ for (const [singular, several] of [
   ["dish", "dishes"],
   ["apiKey", "apiKeys"],
 ] as const) {
-  test(`several of ${singular} are ${several}`, () => assert.equal(plural(singular), several));
+  test(`the plural of ${singular} is ${several}`, () => assert.equal(plural(singular), several));
 }
 
 test("a name in camelCase is kebab-case in paths and snake_case in tables", () => {

@@ -1,4 +1,4 @@
-// Texts are equal where their UTF-8 bytes are, as far as texts that can be sent go.
+// Texts are equal if their UTF-8 bytes are, for all texts that a request can contain.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

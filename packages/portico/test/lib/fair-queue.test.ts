@@ -1,4 +1,4 @@
-// The queue that bounds work that runs at once: slots, turns, bounds on waiting work, timeouts.
+// The fair queue bounds concurrent work: slots, turns, bounds on waiting work, timeouts.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -19,7 +19,7 @@ const refusal = (reason: RefusalReason): Error => new Refused(reason);
 const isRefused = (reason: RefusalReason) => (error: unknown) =>
   error instanceof Refused && error.reason === reason;
 
-test("no more work runs at once than there are slots, and all of it runs", async () => {
+test("no more work runs concurrently than there are slots, and all of it runs", async () => {
   const options = fc.record({
     slots: fc.integer({ min: 1, max: 4 }),
     slotsPerGroup: fc.integer({ min: 1, max: 4 }),

@@ -1,4 +1,4 @@
-// The HMAC of cursors against Node's own.
+// The HMAC of cursors, compared with Node's.
 
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
@@ -6,7 +6,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { Hmac } from "../../src/lib/hmac.ts";
 
-test("every text under every ASCII key has the code that node:crypto gives it", () => {
+test("the HMAC of every text with every ASCII key is that of node:crypto", () => {
   const ascii = fc.string({ unit: "binary-ascii", maxLength: 64 });
   fc.assert(
     fc.property(ascii, fc.string({ unit: "grapheme" }), (key, text) => {

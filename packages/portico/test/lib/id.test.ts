@@ -1,17 +1,17 @@
-// Ids: the TypeID form of UUIDv7, larger with each one.
+// Ids: UUIDv7 in the format of TypeID, in increasing order.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isId, newId } from "../../src/lib/id.ts";
 
-test("10,000 ids made at once are distinct and in order", () => {
+test("10,000 ids generated in a row are distinct and in order", () => {
   const ids = Array.from({ length: 10_000 }, () => newId("post"));
   assert.equal(new Set(ids).size, ids.length);
   assert.deepEqual([...ids].sort(), ids);
   for (const id of ids) assert.ok(isId(id), id);
 });
 
-test("an id tells its resource and the time at which it was made", () => {
+test("an id contains its resource and creation time", () => {
   const began = Date.now();
   const [prefix, suffix] = newId("api_key").split(/_(?=[^_]+$)/);
   assert.equal(prefix, "api_key");
@@ -40,5 +40,5 @@ for (const text of [
   "post-00000000000000000000000000",
   `${"p".repeat(80)}_00000000000000000000000000`,
 ]) {
-  test(`${JSON.stringify(text)} is no id`, () => assert.equal(isId(text), false));
+  test(`${JSON.stringify(text)} is not an id`, () => assert.equal(isId(text), false));
 }

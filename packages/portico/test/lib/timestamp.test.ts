@@ -1,10 +1,10 @@
-// Moments: which texts are one, and what they are kept as.
+// Timestamps: which texts are valid, and how they are normalized.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseTimestamp } from "../../src/lib/timestamp.ts";
 
-const moments: readonly (readonly [string, string | undefined])[] = [
+const timestamps: readonly (readonly [string, string | undefined])[] = [
   ["2026-11-21T09:30:00.000Z", "2026-11-21T09:30:00.000Z"],
   ["2026-11-21T09:30:00Z", "2026-11-21T09:30:00.000Z"],
   ["2026-11-21T09:30Z", "2026-11-21T09:30:00.000Z"],
@@ -32,6 +32,7 @@ const moments: readonly (readonly [string, string | undefined])[] = [
   ["", undefined],
 ];
 
-for (const [text, normalized] of moments) {
-  test(`'${text}' is ${normalized ?? "no moment"}`, () => assert.equal(parseTimestamp(text), normalized));
+for (const [text, normalized] of timestamps) {
+  test(`'${text}' is ${normalized ?? "not a timestamp"}`, () =>
+    assert.equal(parseTimestamp(text), normalized));
 }

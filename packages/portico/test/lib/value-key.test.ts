@@ -1,11 +1,11 @@
-// Values that are not the same never share a text.
+// Different values never have the same key.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { valueKey } from "../../src/lib/value-key.ts";
 
-test("values that JSON writes alike are told apart", () => {
+test("values with the same JSON text have different keys", () => {
   const date = new Date(0);
   const values = [
     {},
@@ -33,15 +33,15 @@ test("values that JSON writes alike are told apart", () => {
   assert.equal(new Set(values.map(valueKey)).size, values.length);
 });
 
-test("a hole of a list is undefined", () => {
+test("a hole in a list counts as undefined", () => {
   assert.equal(valueKey(new Array(1)), valueKey([undefined]));
 });
 
-test("what cannot be told apart is refused", () => {
+test("a value without a distinct key is refused", () => {
   for (const value of [() => {}, Symbol("a"), new Map(), /a/]) assert.throws(() => valueKey(value));
 });
 
-test("random values share a text only where they are the same", () => {
+test("random values have the same key only if they are equal", () => {
   const value = fc.anything({ withDate: true, withBigInt: true, maxDepth: 3 });
   fc.assert(
     fc.property(value, value, (one, other) => {
@@ -50,7 +50,7 @@ test("random values share a text only where they are the same", () => {
   );
 });
 
-/** Holes are undefined, and objects without a prototype are like others. */
+/** Holes count as undefined, and objects without a prototype as plain objects. */
 function comparable(value: unknown): unknown {
   if (Array.isArray(value)) return Array.from(value, comparable);
   if (typeof value !== "object" || value === null || value instanceof Date) return value;

@@ -1,4 +1,4 @@
-// The token bucket in memory, on a clock that stands until it is told to go on.
+// The token bucket in memory, with a clock that the tests advance.
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -31,7 +31,7 @@ describe("a bucket", () => {
     { maxLength: 200, size: "max" },
   );
 
-  /** The tokens of one bucket as a fraction, `parts` of which are one token. Nothing is rounded, nothing forgotten. */
+  /** The tokens of one bucket as a fraction: `parts` are one token. It never rounds and never forgets a bucket. */
   class Model {
     readonly #quota: Quota;
     readonly #parts: bigint;
@@ -56,7 +56,7 @@ describe("a bucket", () => {
     }
   }
 
-  test("is in debt for what is charged beyond what is left, up to as much as it holds", () => {
+  test("is in debt if it is charged more than is left, by its capacity at most", () => {
     const clock = new Clock();
     const buckets = new TokenBuckets(clock.now);
     const quota = { limit: 60, windowSeconds: 60 };
@@ -72,7 +72,7 @@ describe("a bucket", () => {
     assert.equal(buckets.charge("one", quota, 1_000).secondsToFull, 120);
   });
 
-  test("allows what a model allows that forgets nothing and never rounds", () => {
+  test("allows what an exact model allows", () => {
     fc.assert(
       fc.property(quota, calls, (quota, calls) => {
         const clock = new Clock();
@@ -87,7 +87,7 @@ describe("a bucket", () => {
     );
   });
 
-  test("allows no more in any stretch of time than its limit and what came back meanwhile", () => {
+  test("allows no more in any period than its limit and the tokens refilled meanwhile", () => {
     fc.assert(
       fc.property(quota, calls, (quota, calls) => {
         const clock = new Clock();
@@ -130,7 +130,7 @@ describe("a bucket", () => {
     );
   });
 
-  test("tells what is left, when it is full and when the next token comes", () => {
+  test("reports what is left, when it is full and when the next token is available", () => {
     const clock = new Clock();
     const buckets = new TokenBuckets(clock.now);
     const quota = { limit: 3, windowSeconds: 60 };
@@ -145,7 +145,7 @@ describe("a bucket", () => {
     assert.deepEqual(take(), [true, 0, 60, 0]);
   });
 
-  test("takes nothing for a refused call, however often it is repeated", () => {
+  test("does not charge refused calls, however often they are repeated", () => {
     const clock = new Clock();
     const buckets = new TokenBuckets(clock.now);
     buckets.take("one", minute, 299);
@@ -153,7 +153,7 @@ describe("a bucket", () => {
     assert.ok(buckets.take("one", minute).isAllowed);
   });
 
-  test("is as full in proportion when its quota is changed", () => {
+  test("keeps its proportion when its quota changes", () => {
     const buckets = new TokenBuckets(new Clock().now);
     buckets.take("one", { limit: 100, windowSeconds: 60 }, 50);
     assert.equal(buckets.take("one", { limit: 10, windowSeconds: 3600 }).remaining, 4);
@@ -161,7 +161,7 @@ describe("a bucket", () => {
     assert.equal(buckets.take("one", { limit: 1_000, windowSeconds: 1 }).remaining, 398);
   });
 
-  test("never has less than nothing, whatever its quota is changed to", () => {
+  test("never becomes negative when its quota changes", () => {
     fc.assert(
       fc.property(quota, fc.array(quota, { minLength: 1 }), (first, others) => {
         const buckets = new TokenBuckets(new Clock().now);
@@ -174,7 +174,7 @@ describe("a bucket", () => {
     );
   });
 
-  test("holds the largest quotas that can be set", () => {
+  test("supports the largest quotas that can be set", () => {
     const clock = new Clock();
     const buckets = new TokenBuckets(clock.now);
     const largest = { limit: 999_999_999, windowSeconds: 999_999 };
@@ -188,12 +188,12 @@ describe("a bucket", () => {
 describe("memory", () => {
   const million = 1_000_000;
 
-  test("of a million keys, as many buckets are kept as calls came while a token came back", () => {
+  test("for a million keys, as many buckets are stored as calls arrive while a token is refilled", () => {
     const clock = new Clock();
     const buckets = new TokenBuckets(clock.now);
     let most = 0;
     for (let each = 0; each < million; each += 1) {
-      // 30,000 a second; a token comes back in 200 ms.
+      // 30,000 calls a second; a token is refilled in 200 ms.
       clock.ms = each / 30;
       buckets.take(`key ${each}`, minute);
       most = Math.max(most, buckets.size);
@@ -201,7 +201,7 @@ describe("memory", () => {
     assert.ok(most >= 6_000 && most < 15_000, `${most} buckets`);
   });
 
-  test("is bounded where nothing comes back", () => {
+  test("is bounded if no token is refilled", () => {
     const buckets = new TokenBuckets(new Clock().now);
     let most = 0;
     for (let each = 0; each < million; each += 1) {
@@ -211,7 +211,7 @@ describe("memory", () => {
     assert.equal(most, 100_000);
   });
 
-  test("buckets that are full again are forgotten as others come", () => {
+  test("buckets that are full again are removed when others are added", () => {
     const clock = new Clock();
     const buckets = new TokenBuckets(clock.now);
     for (let each = 0; each < 50_000; each += 1) buckets.take(`early ${each}`, minute);
@@ -223,7 +223,7 @@ describe("memory", () => {
     assert.ok(buckets.size < 1_000, `${buckets.size} buckets`);
   });
 
-  test("an empty bucket outlives a million others that are fuller", () => {
+  test("an empty bucket is kept longer than a million fuller ones", () => {
     const clock = new Clock();
     const buckets = new TokenBuckets(clock.now);
     for (const each of ["one", "two", "three"]) assert.ok(buckets.take(each, minute, 300).isAllowed);

@@ -1,4 +1,4 @@
-// A database with a tenant, in which a test writes emails and sends them as a server would.
+// A database with a tenant, on which tests write emails and run senders.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { expiryIndexes } from "../../src/auth/api-keys/expiry-notices.ts";
@@ -46,7 +46,7 @@ export class EmailWorkspace {
   readonly store: Store;
   readonly tenantId: string;
   readonly engine: Engine;
-  /** What the senders logged. */
+  /** The log messages of the senders. */
   readonly lines: string[] = [];
   readonly #senders: EmailSender[] = [];
 
@@ -101,7 +101,7 @@ export class EmailWorkspace {
     return this.engine.inTransaction(caller, async (rows) => (await rows.get(emails, id))!);
   }
 
-  /** Looks until the email is as the test expects it. */
+  /** Polls until the email is as expected. */
   async until(id: string, isReached: (email: EmailRow) => boolean): Promise<EmailRow> {
     for (const end = Date.now() + 10_000; ; await sleep(10)) {
       const email = await this.email(id);
@@ -109,7 +109,7 @@ export class EmailWorkspace {
     }
   }
 
-  /** Looks until nobody is sending the email, after so many attempts. */
+  /** Polls until the email has had this many attempts and no sender holds its lease. */
   async settled(id: string, attempts: number): Promise<EmailRow> {
     const question = `select 1 from mails where id = '${id}' and lease_id is null and attempts = ${attempts}`;
     for (const end = Date.now() + 10_000; Date.now() < end; await sleep(10))

@@ -1,4 +1,4 @@
-// What the owner of a key is told: the facts, in one line each, whatever somebody called their key.
+// Emails about keys state the facts in one line each, for any name of a key.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -89,13 +89,13 @@ const notices: readonly (readonly [
 ];
 
 for (const [fact, { subject: actualSubject, text, html }, subject, expected] of notices) {
-  test(`the notice ${fact}`, () => {
+  test(`the email ${fact}`, () => {
     assert.equal(actualSubject, subject);
     for (const each of expected) {
       if (typeof each === "string") assert.ok(text.includes(each), `${each} is missing in\n${text}`);
       else assert.match(text, each);
     }
-    // What the text says, the HTML says as well.
+    // The HTML contains the same facts as the text.
     for (const line of [key.name, key.prefix, "Hello Ada Lovelace,", actualSubject.replaceAll('"', "&quot;")])
       assert.ok(html.includes(line), `${line} is missing in\n${html}`);
   });
@@ -118,7 +118,7 @@ test("a key without scopes says so", () => {
   assert.match(keyCreatedEmail({ ...key, ...keyChange, scopes: [] }).text, /^ {2}Scopes: +none$/m);
 });
 
-/** What somebody may call a key, themselves or an API. */
+/** Names of users, keys and APIs. */
 const names = [
   "<script>alert(1)</script>",
   '"><img src=x onerror=alert(1)>',
@@ -135,7 +135,7 @@ const names = [
 ];
 
 for (const name of names) {
-  test(`the name ${JSON.stringify(name).slice(0, 60)} stays a name`, () => {
+  test(`the name ${JSON.stringify(name).slice(0, 60)} is not interpreted`, () => {
     const facts = {
       ...key,
       name,
@@ -153,7 +153,7 @@ for (const name of names) {
       assert.ok([...subject].length <= 150, subject);
       for (const whole of [subject, text, html]) assert.ok(whole.isWellFormed());
       assert.doesNotMatch(text + html, /[^\P{Cc}\n]|[\u2028\u2029\u202e]/u);
-      // As many lines and as many tags as with a harmless name.
+      // The numbers of lines and tags are those of an email with a harmless name.
       const usual = write(plain);
       assert.equal(text.split("\n").length, usual.text.split("\n").length);
       assert.equal(html.split("\n").length, usual.html.split("\n").length);

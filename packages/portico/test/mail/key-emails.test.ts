@@ -1,4 +1,4 @@
-// Notices about keys as emails: to the owner, in the transaction of the change, with who did it.
+// Emails about changes to a key: sent to its owner, queued in the transaction of the change, with the credential that made it.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -14,7 +14,7 @@ const now = "2026-11-21T09:30:00.000Z";
 const prefix = "sk_test_AH-f";
 const keyId = "api_key_01m7ykwps4fvprdm0p6dx1sk9c";
 
-onEachDatabase("notices about keys", (database) => {
+onEachDatabase("emails about keys", (database) => {
   let mailing: EmailWorkspace;
   let ada: string;
   let adminKey: { id: string; prefix: string };
@@ -45,7 +45,7 @@ onEachDatabase("notices about keys", (database) => {
     caller: Caller,
     work: (context: Parameters<KeyNotifications["created"]>[1]) => Promise<void>,
   ) => mailing.engine.inTransaction(caller, (rows) => work({ caller, now, rows, returnOnce() {} }));
-  /** The emails since the last time. */
+  /** The emails since the last call. */
   const emails = async () => {
     const rows = await mailing.run(
       'delete from mails returning tenant_id, "to", kind, subject, status, text, html, attempts',
@@ -73,7 +73,7 @@ onEachDatabase("notices about keys", (database) => {
   });
   after(() => mailing?.end());
 
-  test("the owner is told of a new key, by whose key it was made and from where", async () => {
+  test("the owner gets an email about a new key, with the key that created it and the address", async () => {
     await within(request(), (context) => notices.created(keyOf(ada), context));
     const [email, ...more] = await emails();
     assert.equal(more.length, 0);
@@ -89,7 +89,7 @@ onEachDatabase("notices about keys", (database) => {
     assert.ok(email!.html.includes(`the API key Admin (${adminKey.prefix}…) of Ada<`));
   });
 
-  test("a rotation tells of both keys, a revocation of the one, and a command is named as one", async () => {
+  test("the email about a rotation names both keys, that about a revocation one, and commands are named", async () => {
     const replacement = { ...keyOf(ada), id: adminKey.id, prefix: "sk_test_IYdk" };
     await within(command(), async (context) => {
       await notices.rotated(keyOf(ada), replacement, context);
@@ -101,14 +101,14 @@ onEachDatabase("notices about keys", (database) => {
     for (const { text } of sent) assert.ok(text.includes("a command on the server\n"));
   });
 
-  test("a credential that is no key is named by its id", async () => {
+  test("a credential other than a key is named by its id", async () => {
     const caller = { ...request(), userId: undefined, credentialId: "client_1" };
     await within(caller, (context) => notices.revoked(keyOf(ada), context));
     const [email] = await emails();
     assert.match(email!.text, /^ {2}By: +client_1$/m);
   });
 
-  test("what is undone tells nobody", async () => {
+  test("a rolled-back change sends no email", async () => {
     const undone = within(request(), async (context) => {
       await notices.created(keyOf(ada), context);
       throw new Error("undone");
@@ -117,14 +117,14 @@ onEachDatabase("notices about keys", (database) => {
     assert.deepEqual(await emails(), []);
   });
 
-  test("a key without an owner, or with one of another tenant, is passed over", async () => {
+  test("a key without an owner, or with an owner of another tenant, causes no email", async () => {
     await within(request(), (context) => notices.created(keyOf(null), context));
     const { id } = await createTenant(mailing.store, "Another");
     await within({ ...request(), tenantId: id }, (context) => notices.created(keyOf(ada), context));
     assert.deepEqual(await emails(), []);
   });
 
-  test("whatever else the record of a key holds stays out of the email", async () => {
+  test("other members of a key's record are not in the email", async () => {
     const record = { ...keyOf(ada), key: "sk_test_whole", keyHash: "0123456789abcdef" };
     await within(request(), (context) => notices.created(record, context));
     await within(request(), (context) => notices.rotated(record, record, context));

@@ -1,4 +1,4 @@
-// Emails leave once, whatever the mail server does and however many processes send.
+// Emails are sent once, however the mail server responds and however many processes send.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -46,7 +46,7 @@ onEachDatabase("the sender", (database) => {
     }
   });
 
-  test("a server that answers 451 is asked again, later each time", async () => {
+  test("a response of 451 is retried with increasing delays", async () => {
     let refusals = 2;
     const refuse = (): number | undefined => (refusals-- > 0 ? 451 : undefined);
     const server = await MailServer.start({ refuse });
@@ -77,7 +77,7 @@ onEachDatabase("the sender", (database) => {
     }
   });
 
-  test("an email waits for a server that is down, and is sent when it is up", async () => {
+  test("an email waits while the server is down, and is sent when it is up", async () => {
     const port = await freePort();
     const id = await mailing.write("linus@example.com");
     let now = Date.now();
@@ -98,7 +98,7 @@ onEachDatabase("the sender", (database) => {
     }
   });
 
-  test("a recipient that the server refuses for good is not tried again", async () => {
+  test("a permanent refusal of a recipient is not retried", async () => {
     const server = await MailServer.start({ refuse: () => 550 });
     try {
       const id = await mailing.write("nobody@example.com");
@@ -131,7 +131,7 @@ onEachDatabase("the sender", (database) => {
     }
   });
 
-  test("what a server repeats of the password is not kept and not logged", async () => {
+  test("a password that the server repeats is neither stored nor logged", async () => {
     const password = "s3cret/and+more";
     const login = { user: "portico", password };
     const server = await MailServer.start({ login });
@@ -149,7 +149,7 @@ onEachDatabase("the sender", (database) => {
     }
   });
 
-  test("a server that asks for a login gets it", async () => {
+  test("the sender logs in if the server requires it", async () => {
     const server = await MailServer.start({ login: { user: "portico", password: "right" } });
     try {
       const id = await mailing.write("login@example.com");
@@ -186,7 +186,7 @@ onEachDatabase("the sender", (database) => {
     }
   });
 
-  test("a sender that stops finishes what it sends, and gives back what takes too long", async () => {
+  test("a sender that stops finishes emails in progress, and returns those that take too long to the queue", async () => {
     const gate = Promise.withResolvers<void>();
     let isFirst = true;
     const hesitate = async (): Promise<void> => {
@@ -223,7 +223,7 @@ onEachDatabase("the sender", (database) => {
     }
   });
 
-  test("old emails are removed, but for those that still wait", async () => {
+  test("old emails are deleted unless they are still waiting", async () => {
     const ids = await Promise.all(
       ["waiting", "sent", "kept", "failed"].map(async (status) => {
         const id = await mailing.write("old@example.com");
@@ -237,12 +237,12 @@ onEachDatabase("the sender", (database) => {
     await mailing.run(`update mails set status = 'sent' where id = '${young}'`);
     const report = (message: string): never => assert.fail(message);
     await new Purge(mailing.store, [emailRetention(1)], report).purgeAll();
-    const left = await mailing.run("select id from mails");
-    const isLeft = (id: string): boolean => left.some(([each]) => each === id);
-    assert.deepEqual([...ids, young].map(isLeft), [true, false, false, false, true]);
+    const remaining = await mailing.run("select id from mails");
+    const remains = (id: string): boolean => remaining.some(([each]) => each === id);
+    assert.deepEqual([...ids, young].map(remains), [true, false, false, false, true]);
   });
 
-  test("looking costs a walk along an index", async () => {
+  test("polling uses an index", async () => {
     if (database === "postgres") return;
     const plan = await mailing.run(
       "explain query plan select 1 from mails where status = 'waiting' and next_attempt_at <= 'x' limit 1",
@@ -250,7 +250,7 @@ onEachDatabase("the sender", (database) => {
     assert.match(String(plan[0]?.[3]), /USING COVERING INDEX portico_mails_status_next_attempt_at/);
   });
 
-  test("emails leave no event", async () => {
+  test("emails do not record events", async () => {
     const events = await mailing.run("select 1 from events where resource = 'mail'");
     assert.equal(events.length, 0);
   });

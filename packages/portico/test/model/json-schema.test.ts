@@ -40,7 +40,7 @@ const { schemas } = buildModel(app({ name: "Schemas", resources: [parents, thing
   "thing",
 )!;
 
-test("every field that a caller may give has its schema, and no other has", () => {
+test("every writable field has a schema, and no other field has one", () => {
   assert.deepEqual(schemas.create, {
     type: "object",
     properties: {
@@ -67,7 +67,7 @@ test("every field that a caller may give has its schema, and no other has", () =
   });
 });
 
-test("a replacement asks for what a creation asks for, a change for nothing", () => {
+test("a replacement requires the same fields as a creation, an update none", () => {
   assert.deepEqual(schemas.replace, schemas.create);
   assert.deepEqual(schemas.update, { ...schemas.create, required: [] });
 });

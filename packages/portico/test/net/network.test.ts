@@ -1,4 +1,4 @@
-// Which addresses are counted as one.
+// The network of an address, by which limits count.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// Outgoing requests against a local server: where they may go, how long they take and how much they read.
+// Outgoing requests to a local server: allowed destinations, timeouts and size limits.
 
 import assert from "node:assert/strict";
 import type { LookupAddress } from "node:dns";
@@ -32,7 +32,7 @@ const outbound = (options: Partial<OutboundFetchOptions> = {}): OutboundFetch =>
   new OutboundFetch({ isPrivateAllowed: true, timeoutMs: 2_000, maxBytes: 1_000, ...options });
 const url = (path = "/", host = "127.0.0.1"): URL => new URL(`http://${host}:${port}${path}`);
 
-/** Answers each lookup with the next of the lists, and counts them. */
+/** A resolver that returns the next list for each lookup, and counts lookups. */
 function resolver(...answers: readonly (readonly string[])[]): ResolveHost & { count: number } {
   const resolve = Object.assign(
     (_host: string, _options: object, callback: (error: null, addresses: LookupAddress[]) => void): void => {
@@ -155,7 +155,7 @@ for (const [name, addresses] of [
 
 test("a name whose addresses change is checked again for each connection", async () => {
   const answers = resolver(["8.8.8.8"], ["127.0.0.1"]);
-  // The public address arrives too late for a connection, so that the test sends nothing to it.
+  // The public address is returned too late for a connection, so the test sends nothing to it.
   const resolve: ResolveHost = (...lookup) =>
     setTimeout(() => answers(...lookup), answers.count === 0 ? 200 : 0);
   const restricted = outbound({ isPrivateAllowed: false, timeoutMs: 100, resolve });
@@ -169,9 +169,9 @@ test("a name whose addresses change is checked again for each connection", async
   assert.deepEqual(requests, []);
 });
 
-test("a connection goes to the address of the lookup, and is used again", async () => {
+test("a connection uses the address of its lookup and is reused", async () => {
   handler = (_request, response) => response.end("ok");
-  // A second lookup would lead elsewhere.
+  // A second lookup would return another address.
   const resolve = resolver(["127.0.0.1"], ["192.0.2.1"]);
   const allowed = outbound({ resolve });
   requests.length = 0;
@@ -181,7 +181,7 @@ test("a connection goes to the address of the lookup, and is used again", async 
   assert.deepEqual(requests, Array(3).fill("GET app.example.com/a"));
 });
 
-test("a request is sent again where the server has closed the kept connection", async () => {
+test("a request is sent again if the server has closed the reused connection", async () => {
   let count = 0;
   handler = (request, response) => {
     count += 1;

@@ -1,4 +1,4 @@
-// Which addresses belong to the public internet.
+// Addresses of the public internet, and all others.
 
 import assert from "node:assert/strict";
 import { BlockList } from "node:net";
@@ -13,10 +13,9 @@ const special6 =
   ":: ::1 ::ffff:127.0.0.1 ::ffff:8.8.8.8 ::ffff:7f00:1 ::127.0.0.1 64:ff9b::7f00:1 64:ff9b:1::7f00:1 100::1 fe80::1 fe80::1%eth0 fec0::1 fd00::1 fd00:ec2::254 fc00::1 ff02::1 2001:db8::1 2001::1 2001:20::1 2002:7f00:1:: 3fff::1 4000::1 2606:4700::1111%1";
 const none = ["", "x", "127.1", "0x7f000001", "2130706433", "010.0.0.1", "localhost", "[::1]"];
 
-for (const address of open)
-  test(`${address} is in the open internet`, () => assert.equal(isPublicAddress(address), true));
+for (const address of open) test(`${address} is public`, () => assert.equal(isPublicAddress(address), true));
 for (const address of [...special.split(" "), ...special6.split(" "), ...none])
-  test(`'${address}' is not`, () => assert.equal(isPublicAddress(address), false));
+  test(`'${address}' is not public`, () => assert.equal(isPublicAddress(address), false));
 
 /** RFC 6890 and the IANA registries of special-purpose addresses. */
 const specialNetworks: readonly (readonly [network: string, prefixLength: number])[] = [
@@ -43,17 +42,17 @@ const toNumber = (text: string): number => text.split(".").reduce((all, part) =>
 const hex = (address: number): string =>
   `${(address >>> 16).toString(16)}:${(address & 0xffff).toString(16)}`;
 
-test("no address of a special network is public", () => {
+test("no address of a special-purpose network is public", () => {
   const anySpecial = fc
     .tuple(fc.constantFrom(...specialNetworks), fc.nat(0xffffffff))
     .map(([[network, prefixLength], bits]) => toText(toNumber(network) + (bits % 2 ** (32 - prefixLength))));
   fc.assert(fc.property(anySpecial, (address) => !isPublicAddress(address)));
 });
 
-test("every other IPv4 address is public, but for anycast services of the network itself", () => {
+test("every other IPv4 address is public, except those of anycast services", () => {
   const listed = new BlockList();
   for (const [network, prefixLength] of specialNetworks) listed.addSubnet(network, prefixLength, "ipv4");
-  // AS112 (RFC 7534, RFC 7535) and AMT (RFC 7450): nothing there is a host that anybody names.
+  // AS112 (RFC 7534, RFC 7535) and AMT (RFC 7450): infrastructure without ordinary hosts.
   for (const network of ["192.31.196.0", "192.52.193.0", "192.175.48.0"])
     listed.addSubnet(network, 24, "ipv4");
   fc.assert(
@@ -63,7 +62,7 @@ test("every other IPv4 address is public, but for anycast services of the networ
   );
 });
 
-test("no IPv6 address that stands for an IPv4 address is public, however it is written", () => {
+test("no IPv6 address that embeds an IPv4 address is public, in any notation", () => {
   fc.assert(
     fc.property(fc.nat(0xffffffff), fc.nat(0xffff), (address, rest) => {
       const forms = [
@@ -82,7 +81,7 @@ test("no IPv6 address that stands for an IPv4 address is public, however it is w
   );
 });
 
-test("every IPv6 address outside 2000::/3 is refused, and texts never throw", () => {
+test("no IPv6 address outside 2000::/3 is public, and no text throws", () => {
   fc.assert(
     fc.property(fc.oneof(fc.ipV6(), fc.string()), (text) => {
       const firstGroup = Number.parseInt(text.split(":")[0] || "0", 16);

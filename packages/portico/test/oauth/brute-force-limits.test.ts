@@ -1,4 +1,4 @@
-// Limits of attempts and of emails that strangers can request.
+// Limits on attempts, and on emails that unauthenticated requests cause.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -35,11 +35,11 @@ inChromium("appearance", (chromium) => {
   const authorizationUrl = (): string =>
     authorizeUrl(server, client, scope, { redirect_uri: back.callback }).url;
 
-  /** Goes through pages in one browser; each `look` is a test. */
-  const walk = (name: string, work: (page: Page, check: Look, seen: Seen) => Promise<void>): void => {
+  /** Visits pages in one browser; each call of `check` is a test. */
+  const walk = (name: string, work: (page: Page, check: Check, seen: Seen) => Promise<void>): void => {
     test(name, (context) =>
       chromium.visit(async (page, seen) => {
-        const check: Look = async (shown, script = "'none'") =>
+        const check: Check = async (shown, script = "'none'") =>
           context.test(shown, async () => assert.deepEqual(await faultsOf(page, seen, shown, script), []));
         await work(page, check, seen);
         const hosts = new Set(foreignHosts(seen, server.url));
@@ -55,7 +55,7 @@ inChromium("appearance", (chromium) => {
   };
   const press = (page: Page, name: string): Promise<void> => page.getByRole("button", { name }).click();
 
-  walk("an application asks", async (page, check) => {
+  walk("an application requests access", async (page, check) => {
     await page.goto(authorizationUrl());
     await check("sign-in", "'self'");
     await fillInSignIn(page, user, "wrong");
@@ -133,7 +133,7 @@ inChromium("appearance", (chromium) => {
 });
 
 /** @param script the expected script-src of the page */
-type Look = (name: string, script?: "'none'" | "'self'") => Promise<void>;
+type Check = (name: string, script?: "'none'" | "'self'") => Promise<void>;
 
 /** The defects of the current page. */
 async function faultsOf(page: Page, seen: Seen, name: string, script: string): Promise<string[]> {

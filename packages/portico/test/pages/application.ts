@@ -1,4 +1,4 @@
-// The application that people come back to: another origin on this machine, which keeps what it is sent.
+// The application to which users are redirected: another origin on this machine.
 
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
@@ -9,9 +9,9 @@ import { password, type User } from "../support/oauth.ts";
 
 export class Application {
   readonly #server: Server;
-  /** What its page `/` holds. */
+  /** The content of its page `/`. */
   html = "";
-  /** Where it sends people on to who come back, as one whose callback and pages are apart. */
+  /** Where its callback redirects, as an application does whose callback and pages have different origins. */
   leadsTo: string | undefined;
 
   constructor() {
@@ -33,7 +33,7 @@ export class Application {
     return `${this.origin}/callback`;
   }
 
-  /** The address with which a person was sent back. */
+  /** @returns the URL to which a user was redirected */
   async comeBack(page: Page): Promise<URL> {
     await page.waitForURL(`${this.callback}?*`);
     return new URL(page.url());
@@ -50,7 +50,7 @@ export class Application {
   }
 }
 
-/** One application for all tests of the suite that this is called in. */
+/** One application for all tests of the calling suite. */
 export function application(): Application {
   const application = new Application();
   before(() => application.listen());

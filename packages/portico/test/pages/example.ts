@@ -1,5 +1,5 @@
-// An application of examples/ beside the Portico that it is written for: both started, and the client registered, with the
-// commands of its README. Only the ports are others.
+// An application of examples/ with its server: both are started, and the client is registered, with the commands of its
+// README. Only the ports differ.
 
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
@@ -15,7 +15,7 @@ import { allow, fillInSignIn } from "./application.ts";
 
 export class Example {
   readonly server = new TestServer();
-  /** Its first page; this, the person and the password are known once the suite has begun. */
+  /** Its first page. Like the user and the password, it is set before the first test. */
   url!: string;
   user!: User;
   password!: string;
@@ -34,11 +34,11 @@ export class Example {
     const find = commandsOf(readDocument(`${this.#folder}/README.md`).replaceAll(this.#shownPort, port));
     server.workspace = await makeWorkspace("sqlite");
     server.portico = await Portico.start(server.workspace, { env: find("npm start").env });
-    const making = [find("npx portico user create"), find("npx portico client create")];
-    const outputs = making.map(({ words }) => server.command(...words.slice(2)));
+    const commands = [find("npx portico user create"), find("npx portico client create")];
+    const outputs = commands.map(({ words }) => server.command(...words.slice(2)));
     const [{ user }, { clientId, clientSecret }] = await Promise.all(outputs);
     this.user = user;
-    this.password = making[0]!.words[making[0]!.words.indexOf("--password") + 1]!;
+    this.password = commands[0]!.words[commands[0]!.words.indexOf("--password") + 1]!;
     const { env, words } = find("npx node examples/");
     const known: Environment = { CLIENT_ID: clientId, CLIENT_SECRET: clientSecret };
     const named = Object.keys(env).map((name) => [name, known[name]!]);
@@ -48,9 +48,9 @@ export class Example {
     });
   }
 
-  /** @returns what it prints: its address */
+  /** @returns the address that the application prints */
   async #run(file: string, env: Environment): Promise<string> {
-    // Ended by itself, should the tests be ended before they can do it.
+    // The timeout ends the process if the tests are killed before they can stop it.
     const limits = { timeout: 60_000, killSignal: "SIGKILL" } as const;
     const stdio: ["ignore", "pipe", "inherit"] = ["ignore", "pipe", "inherit"];
     const child = spawn(process.execPath, [file], { cwd: projectFolder, env, stdio, ...limits });
@@ -72,7 +72,7 @@ export class Example {
     await this.server.workspace?.remove();
   }
 
-  /** From its first page to what it shows of a person. */
+  /** Signs in on its first page, which then shows the user. */
   async signIn(page: Page): Promise<void> {
     await page.goto(this.url);
     await page.getByText("Sign in", { exact: true }).click();
@@ -82,7 +82,7 @@ export class Example {
     assert.equal(page.url(), this.url);
   }
 
-  /** From there to the end of the session at Portico. */
+  /** Signs out of the application and of Portico. */
   async signOut(page: Page): Promise<void> {
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByRole("heading", { name: /^Sign out of/ }).waitFor();
@@ -91,7 +91,7 @@ export class Example {
   }
 }
 
-/** One example for all tests of the suite that this is called in. */
+/** One example for all tests of the calling suite. */
 export function example(folder: string, shownPort: string): Example {
   const example = new Example(folder, shownPort);
   before(() => example.start());
@@ -100,7 +100,7 @@ export function example(folder: string, shownPort: string): Example {
 }
 
 interface Command {
-  /** What is assigned before it. */
+  /** The variables that are assigned before the command. */
   readonly env: Environment;
   readonly words: readonly string[];
 }
@@ -111,7 +111,7 @@ function commandsOf(markdown: string): (beginning: string) => Command {
   const commands = lines.flatMap((line) => (line.startsWith("$ ") ? [commandOf(line.slice(2))] : []));
   return (beginning) => {
     const command = commands.find(({ words }) => words.join(" ").startsWith(beginning));
-    assert.ok(command, `the README lacks ${beginning}`);
+    assert.ok(command, `the README does not contain ${beginning}`);
     return command;
   };
 }

@@ -1,4 +1,4 @@
-// The applications of examples/ in a real browser, run as their README says.
+// The applications of examples/ in a real browser, started as their READMEs describe.
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -10,7 +10,7 @@ import { type Example, example } from "./example.ts";
 
 const posts = ["Nanoseconds", "<b>On</b> compilers & bugs"];
 
-/** Two posts of the person's own, and one of somebody else's, who is the owner of the key. */
+/** Creates two posts of the user, and one of another user, who owns the key. */
 async function writePosts({ server, user }: Example): Promise<void> {
   for (const title of posts) await server.create("/posts", { title, authorId: user.id });
   await server.create("/posts", { title: "Not theirs" });
@@ -29,7 +29,7 @@ inChromium("examples", (chromium) => {
 function singlePage(chromium: Chromium): void {
   const app = example("examples/single-page", "8080");
 
-  test("a person signs in, sees their posts, refreshes and signs out", async () => {
+  test("a user signs in, sees their posts, refreshes and signs out", async () => {
     const { server } = app;
     await chromium.visit(async (page, seen) => {
       await app.signIn(page);
@@ -54,7 +54,7 @@ function singlePage(chromium: Chromium): void {
     });
   });
 
-  test("an answer to a sign-in that was not begun in the tab is refused", async () => {
+  test("a callback without a sign-in started in the tab is refused", async () => {
     await chromium.visit(async (page, seen) => {
       await page.goto(`${app.url}?code=stolen&state=guessed&iss=${app.server.url}/oauth`);
       await page.getByRole("alert").getByText("not started in this tab").waitFor();
@@ -64,7 +64,7 @@ function singlePage(chromium: Chromium): void {
     });
   });
 
-  test("a person who does not allow it is told, and may begin again", async () => {
+  test("a user who denies access sees a message, and can start again", async () => {
     await chromium.visit(async (page) => {
       await page.goto(app.url);
       await page.getByRole("button", { name: "Sign in" }).click();
@@ -79,7 +79,7 @@ function singlePage(chromium: Chromium): void {
 function serverSide(chromium: Chromium): void {
   const app = example("examples/server-side", "8081");
 
-  test("a person signs in, sees their posts and signs out", async () => {
+  test("a user signs in, sees their posts and signs out", async () => {
     await writePosts(app);
     await chromium.visit(async (page, seen) => {
       await app.signIn(page);
@@ -95,7 +95,7 @@ function serverSide(chromium: Chromium): void {
     });
   });
 
-  test("an answer to a sign-in that was not begun in the browser signs nobody in", async () => {
+  test("a callback without a sign-in started in the browser does not sign in", async () => {
     await chromium.visit(async (page) => {
       await page.goto(`${app.url}callback?code=stolen&state=guessed`);
       await page.getByRole("link", { name: "Sign in" }).waitFor();
@@ -108,10 +108,10 @@ function bearerOf(requests: readonly Request[]): string | undefined {
   return requests.findLast((request) => request.headers()["authorization"])?.headers()["authorization"];
 }
 
-/** A revoked token is refused within a second. */
+/** Asserts that the API refuses the token within two seconds. */
 async function hasEnded(server: TestServer, authorization: string | undefined): Promise<void> {
   const key = authorization!.replace("Bearer ", "");
   for (const until = Date.now() + 2_000; Date.now() < until; )
     if ((await server.request("/posts", { key })).status === 401) return;
-  assert.fail("the access token still opens the API");
+  assert.fail("the access token is still accepted by the API");
 }

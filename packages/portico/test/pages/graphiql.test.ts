@@ -1,4 +1,4 @@
-// GraphiQL in a real browser: a developer opens /graphql, enters a key, asks, and is told.
+// GraphiQL in a real browser: a developer opens /graphql, enters a key, runs a query and subscribes.
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -8,17 +8,17 @@ import type { Page } from "playwright-core";
 import { foreignHosts, inChromium } from "../support/chromium.ts";
 import { serve } from "../support/scenario.ts";
 
-/** What axe finds in GraphiQL itself: the grey of its name and of its editor's numbers, and tabs with buttons in them. */
+/** Faults of GraphiQL itself: the contrast of its name and line numbers, and tabs that contain buttons. */
 const ofGraphiql = ["color-contrast", "nested-interactive"];
 
 inChromium("GraphiQL", (chromium) => {
   const server = serve("sqlite");
 
-  test("a query runs with the key that was entered, and a subscription tells what happens", () =>
+  test("a query runs with the entered key, and a subscription shows events", () =>
     chromium.visit(
       async (page, seen) => {
         const folder = process.env.PORTICO_TEST_SHOTS;
-        await server.create("/posts", { title: "Asked in GraphiQL" });
+        await server.create("/posts", { title: "Queried in GraphiQL" });
         await page.goto(`${server.url}/graphql`);
         await page.getByLabel("API key or access token").fill("sk_test_wrong");
         await page.getByRole("button", { name: "Open" }).click();
@@ -29,7 +29,7 @@ inChromium("GraphiQL", (chromium) => {
         await page.getByRole("button", { name: "Open" }).click();
         await write(page, "Operation Editor", "{ posts(limit: 1) { title author { name } } }");
         await run(page);
-        await shown(page, "Asked in GraphiQL");
+        await shown(page, "Queried in GraphiQL");
         await shown(page, "Ada Lovelace");
         if (folder) await page.screenshot({ path: join(folder, "graphiql.png") });
 
@@ -43,13 +43,13 @@ inChromium("GraphiQL", (chromium) => {
 
         await write(page, "Operation Editor", "subscription { postCreated { title } }");
         await run(page);
-        // Nothing tells a client that its subscription has begun.
+        // The protocol does not report that a subscription has started.
         for (let count = 0; count < 20; count += 1) {
-          await server.create("/posts", { title: "Told in GraphiQL" });
-          if (await resultOf(page).then((text) => text.includes("Told in GraphiQL"))) break;
+          await server.create("/posts", { title: "Created in GraphiQL" });
+          if (await resultOf(page).then((text) => text.includes("Created in GraphiQL"))) break;
           await page.waitForTimeout(200);
         }
-        await shown(page, "Told in GraphiQL");
+        await shown(page, "Created in GraphiQL");
 
         assert.deepEqual(foreignHosts(seen, server.url), []);
         const workers = page.workers().map((worker) => new URL(worker.url()).pathname);
@@ -65,7 +65,7 @@ inChromium("GraphiQL", (chromium) => {
     ));
 });
 
-/** Puts a text in the place of what an editor holds; what the editor closes by itself, behind it, goes. */
+/** Replaces the text of an editor, and deletes the closing brackets that the editor adds. */
 async function write(page: Page, region: string, text: string): Promise<void> {
   await page.getByRole("region", { name: region }).locator(".view-lines:visible").click();
   await page.keyboard.press("ControlOrMeta+a");
@@ -78,7 +78,7 @@ async function run(page: Page): Promise<void> {
   await page.getByRole("button", { name: /^Execute query/ }).click();
 }
 
-/** The editor sets no-break spaces. */
+/** The editor contains no-break spaces. */
 async function resultOf(page: Page): Promise<string> {
   const text = await page.getByRole("region", { name: "Result Window" }).innerText();
   return text.replaceAll("\u00A0", " ");

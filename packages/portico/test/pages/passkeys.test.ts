@@ -26,7 +26,7 @@ inChromium("passkeys", (chromium) => {
       page.goto(authorizeUrl(server, client, "openid", { redirect_uri: back.callback }).url);
     const press = (page: Page, name: string) => page.getByRole("button", { name }).click();
 
-    test("a user adds one, and signs in with it alone", () =>
+    test("a user adds a passkey, and signs in with it alone", () =>
       chromium.visit(async (page) => {
         const device = await withAuthenticator(page);
         await openSignIn(page);

@@ -77,10 +77,10 @@ function signIn(chromium: Chromium, database: DatabaseName): void {
   if (database === "postgres") return;
 
   for (const [fact, words] of [
-    ["who allows", []],
-    ["who signs in at one's own application", ["--first-party"]],
+    ["a user who allows access", []],
+    ["a user who signs in to a first-party application", ["--first-party"]],
   ] as const) {
-    test(`${fact} arrives, also where the application sends them on to another origin`, async () => {
+    test(`${fact} arrives, even if the application redirects to another origin`, async () => {
       elsewhere.leadsTo = `${back.origin}/home`;
       const { url } = await openIdClient(server, elsewhere.callback, ...words);
       await chromium.visit(async (page, { faults }) => {
@@ -106,7 +106,7 @@ function signIn(chromium: Chromium, database: DatabaseName): void {
     });
   });
 
-  test("it works without scripts, and by keyboard alone", async () => {
+  test("signing in works without scripts, and by keyboard alone", async () => {
     const { config, url, checks } = await openIdClient(server, back.callback);
     const work: Parameters<Chromium["visit"]>[0] = async (page) => {
       const { keyboard } = page;
@@ -131,7 +131,7 @@ function signIn(chromium: Chromium, database: DatabaseName): void {
     await chromium.visit(work, { javaScriptEnabled: false });
   });
 
-  test("a page of another site cannot frame it", async () => {
+  test("a page of another site cannot frame the sign-in page", async () => {
     const { url } = await openIdClient(server, back.callback);
     back.html = `<!DOCTYPE html><title>Trap</title><iframe src="${url.href.replaceAll("&", "&amp;")}"></iframe>`;
     await chromium.visit(async (page, { faults }) => {
@@ -142,7 +142,7 @@ function signIn(chromium: Chromium, database: DatabaseName): void {
   });
 }
 
-/** An application that keeps a secret, and one request of it. */
+/** A confidential client and one authorization request of it. */
 async function openIdClient(server: TestServer, redirectUri: string, ...more: string[]) {
   const words = ["--type", "confidential", "--redirect-uri", redirectUri, ...more];
   const { clientId, clientSecret } = await makeClient(

@@ -1,4 +1,4 @@
-// The shape of conditions tells statements apart: those of one shape are one statement, bound to other values.
+// Conditions of one shape share a statement, with other bound values.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -51,7 +51,7 @@ for (const dialect of [sqliteDialect, postgresDialect]) {
     };
   };
 
-  test(`conditions of one shape are one statement, and each finds its values (${dialect.name})`, () => {
+  test(`conditions of one shape share a statement, and each matches its own values (${dialect.name})`, () => {
     const shapes = new Map<string, readonly Condition[]>();
     let met = 0;
     fc.assert(

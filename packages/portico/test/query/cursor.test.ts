@@ -1,4 +1,4 @@
-// The codec of cursors: what it signs, and what it takes back.
+// The cursor codec: what it signs, and what it accepts.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -21,7 +21,7 @@ const sortBy = (name: string, isDescending = false): Sort => ({
 });
 const [older, newer] = ["o".repeat(32), "n".repeat(32)];
 const codec = new CursorCodec([newer]);
-/** Of another process, which remembers nothing that `codec` has made. */
+/** The codec of another process, which has not cached what `codec` encoded. */
 const reader = (): CursorCodec => new CursorCodec([newer]);
 const id = newId("thing");
 
@@ -37,23 +37,23 @@ for (const [name, value] of [
   ["rank", null],
   ["isOpen", false],
 ] as const satisfies readonly (readonly [string, Value])[]) {
-  test(`a cursor by ${name} comes back with ${JSON.stringify(value)}`, () => {
+  test(`a cursor of a sort by ${name} is decoded to ${JSON.stringify(value)}`, () => {
     const token = codec.encode("list", sortBy(name), { value, id });
     assert.match(token, /^[\w-]+$/);
     const other = reader();
-    // Read by another process, by the same once more, and by the one that has made it.
+    // Decoded by another process, twice, and by the process that encoded it.
     for (const each of [other, other, codec])
       assert.deepEqual(each.decode("list", sortBy(name), token), { value, id });
   });
 }
 
-test("a cursor is refused on another list and under another secret", () => {
+test("a cursor is refused for another list, and with another secret", () => {
   const token = codec.encode("list", sortBy("title"), { value: "a", id });
   for (const each of [codec, reader()]) invalid(() => each.decode("other list", sortBy("title"), token));
   invalid(() => new CursorCodec([older]).decode("list", sortBy("title"), token));
 });
 
-test("of two secrets the first signs and both are accepted", () => {
+test("of two secrets the first one signs, and both verify", () => {
   const both = new CursorCodec([newer, older]);
   const position = { value: "a", id };
   const old = new CursorCodec([older]).encode("list", sortBy("title"), position);
@@ -64,8 +64,8 @@ test("of two secrets the first signs and both are accepted", () => {
   );
 });
 
-test("a value of the wrong type is refused although its signature is right", () => {
-  // Signed as null by a field that may be null; a text may not.
+test("a value of the wrong type is refused even if the signature is valid", () => {
+  // Null is valid for a nullable field only; a text is not nullable here.
   const token = codec.encode("list", sortBy("title"), { value: null, id });
   invalid(() => reader().decode("list", sortBy("title"), token));
   invalid(() =>
@@ -76,7 +76,7 @@ test("a value of the wrong type is refused although its signature is right", () 
   );
 });
 
-test("lists that differ in anything have different keys", () => {
+test("lists that differ in any respect have different keys", () => {
   const condition = (name: string, operator: "in" | "gte", ...values: Value[]) => ({
     attribute: thing.attribute.get(name)!,
     operator,
@@ -108,7 +108,7 @@ test("lists that differ in anything have different keys", () => {
   assert.equal(new Set(keys).size, keys.length);
 });
 
-test("the order of conditions and of their values is no difference", () => {
+test("the order of conditions and of their values does not matter", () => {
   const one = { attribute: thing.attribute.get("title")!, operator: "in", values: ["a", "b"] } as const;
   const two = { attribute: thing.attribute.get("rank")!, operator: "in", values: [1] } as const;
   const key = (conditions: ListIdentity["conditions"]) =>

@@ -1,4 +1,4 @@
-// How text is cut into words for search.
+// How text is split into words for search.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -27,7 +27,7 @@ for (const [text, words] of cut) {
   });
 }
 
-test("a word is cut after 64 characters, between two of them", () => {
+test("a word is cut after 64 characters, between two code points", () => {
   assert.deepEqual(searchWords("a".repeat(100)), ["a".repeat(64)]);
   assert.deepEqual(searchWords("\u{20000}".repeat(100)), ["\u{20000}".repeat(64)]);
 });

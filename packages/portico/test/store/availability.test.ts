@@ -1,28 +1,28 @@
-// How soon it is noticed that PostgreSQL is back, where what was asked before its return is never answered.
+// How soon the server notices that PostgreSQL is available again, if probes that began earlier never complete.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Availability } from "../../src/store/postgres/availability.ts";
 
-/** A second is allowed, and a probe that hangs takes longer than that. */
-const longestReturnMs = 1_000;
-const mostProbes = 5;
+/** A hanging probe takes longer than this. */
+const maxReturnMs = 1_000;
+const maxProbes = 5;
 
-test("a probe that hangs does not keep the return of the server from being noticed, and few are under way", async () => {
-  let isBack = false;
+test("a hanging probe does not delay noticing that the server is available, and few probes run at once", async () => {
+  let isAvailable = false;
   let count = 0;
-  let underWay = 0;
-  let most = 0;
+  let running = 0;
+  let maxRunning = 0;
   const availability = new Availability({
     probe: async (signal) => {
       count += 1;
-      underWay += 1;
-      most = Math.max(most, underWay);
+      running += 1;
+      maxRunning = Math.max(maxRunning, running);
       try {
-        if (!isBack) await new Promise((_resolve, reject) => signal.addEventListener("abort", reject));
+        if (!isAvailable) await new Promise((_resolve, reject) => signal.addEventListener("abort", reject));
       } finally {
-        underWay -= 1;
+        running -= 1;
       }
     },
     connections: () => [],
@@ -30,7 +30,7 @@ test("a probe that hangs does not keep the return of the server from being notic
     disconnect: () => {},
     report: () => {},
   });
-  const isOut = (): boolean => {
+  const isUnavailable = (): boolean => {
     try {
       availability.require();
       return false;
@@ -40,17 +40,17 @@ test("a probe that hangs does not keep the return of the server from being notic
   };
   try {
     availability.suspect(new Error("gone"));
-    while (!isOut()) await sleep(20);
+    while (!isUnavailable()) await sleep(20);
     for (let seen = count; count === seen; ) await sleep(5);
-    // A probe has just begun, and hangs.
+    // A probe has just started and hangs.
     await sleep(2_000);
     for (let seen = count; count === seen; ) await sleep(5);
-    isBack = true;
-    const backAt = performance.now();
-    while (isOut()) await sleep(10);
-    const tookMs = Math.round(performance.now() - backAt);
-    assert.ok(tookMs < longestReturnMs, `${tookMs} ms`);
-    assert.ok(most <= mostProbes, `${most} probes at once`);
+    isAvailable = true;
+    const availableAt = performance.now();
+    while (isUnavailable()) await sleep(10);
+    const tookMs = Math.round(performance.now() - availableAt);
+    assert.ok(tookMs < maxReturnMs, `${tookMs} ms`);
+    assert.ok(maxRunning <= maxProbes, `${maxRunning} probes at once`);
   } finally {
     availability.close();
   }

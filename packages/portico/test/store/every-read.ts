@@ -1,4 +1,4 @@
-// Every shape of page that the declarations of a model allow: each sort and direction, each filter, each kind of place.
+// Every shape of page that the declarations of a model allow: each sort, direction, filter and kind of position.
 
 import type { Attribute, Model, ResourceModel } from "../../src/model/model.ts";
 import type { Condition, Position, Read, Value } from "../../src/query/read.ts";
@@ -8,9 +8,9 @@ export interface NamedRead {
   /** `post: status=, -title, backward from a value` */
   readonly name: string;
   readonly read: Read;
-  /** The filter beside the parent's, if there is one. */
+  /** The filter, in addition to that of the parent. */
   readonly filter: Attribute | undefined;
-  /** Whether nulls make the rest of the list two ranges of the index. */
+  /** Whether nulls split the rest of the list into two ranges of the index. */
   readonly isMerged: boolean;
 }
 
@@ -45,9 +45,9 @@ function below({ parent }: ResourceModel): Condition[] {
   return parent ? [{ attribute: parent, operator: "in", values: [anyValue(parent)] }] : [];
 }
 
-/** No filter, each filter by equality, and a range of what the list is sorted by. */
+/** No filter, each filter by equality, and a range of the sorted attribute. */
 function filtersOf({ filters }: ResourceModel, sort: Attribute): (Condition | undefined)[] {
-  // A state is worked out from row to row: no index has it.
+  // A computed status has no index.
   const indexed = [...filters.values()].filter(({ attribute }) => !attribute.statusRules);
   const equal = indexed.map(
     ({ attribute }): Condition => ({ attribute, operator: "in", values: [anyValue(attribute)] }),
@@ -83,12 +83,12 @@ function pagesOf(
   const starts: (readonly [string, Position | undefined])[] = [
     ["from the start", undefined],
     ["from a value", { value: anyValue(sort), id }],
-    // A list filtered by what it is sorted by holds no null.
+    // A list that is filtered by the sorted attribute contains no null.
     ...(sort.isNullable && filter?.attribute !== sort ? [["from null", { value: null, id }] as const] : []),
   ];
   return starts.flatMap(([start, position]) =>
     [false, true].map((isBackward): NamedPage => {
-      // Nulls are smallest, so beyond a value they still come downwards, and beyond a null the values come upwards.
+      // Nulls are smallest: they follow a value in descending order, and values follow a null in ascending order.
       const isDownward = isDescending !== isBackward;
       const isMerged = sort.isNullable && position !== undefined && (position.value === null) !== isDownward;
       return {
@@ -100,7 +100,7 @@ function pagesOf(
   );
 }
 
-/** Any value of a kind. */
+/** A value of the attribute's kind. */
 export function anyValue({ field }: Attribute): Value {
   switch (field.kind) {
     case "integer":

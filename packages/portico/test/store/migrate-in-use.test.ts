@@ -1,4 +1,4 @@
-// Migrations of tables that others use at the same time.
+// Migrations of tables that other connections use at the same time.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -33,7 +33,7 @@ onEachDatabase("migrations of tables in use", (database) => {
     }
   }
 
-  test("a transaction that lasts holds up the migration, and the migration nobody else", () =>
+  test("a long transaction delays the migration, and the migration delays no other connection", () =>
     using(async (store, sql) => {
       const gate = Promise.withResolvers<void>();
       const lasting = sql.begin(async (transaction) => {
@@ -46,7 +46,7 @@ onEachDatabase("migrations of tables in use", (database) => {
         isDone = true;
       });
       for (let count = 0; count < 10; count += 1) {
-        // Far less than the transaction lasts.
+        // Far shorter than the transaction.
         await sql.begin(async (transaction) => {
           await transaction`set local lock_timeout = 1500`;
           await transaction`select id from notes`;
@@ -60,7 +60,7 @@ onEachDatabase("migrations of tables in use", (database) => {
       assert.deepEqual(await migrate(store, tables({ ...plain, pages: integer({ default: 0 }) })), []);
     }));
 
-  test("an index that was broken off is made anew", () =>
+  test("an index whose creation was interrupted is created again", () =>
     using(async (store, sql) => {
       const unique = tables({ title: text({ max: 100, unique: true }) });
       const [name] = unique

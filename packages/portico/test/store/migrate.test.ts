@@ -1,4 +1,4 @@
-// Migrations: what adds is done, what could lose data is refused with a line, a dry run only tells.
+// Migrations: additions are applied, changes that could lose data are refused with one line, a dry run only prints.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -28,7 +28,7 @@ import { makeWorkspace, onEachDatabase, type Workspace } from "../support/server
 const tenantId = newId("tenant");
 const now = "2026-11-21T09:30:00.000Z";
 
-/** Declared as in JavaScript: each version of a declaration has another type. */
+/** Declares a resource without its type, because each version of a declaration has its own. */
 const loosely = resource as unknown as (name: string, declaration: object) => Resource;
 
 const title = text({ max: 100 });
@@ -46,7 +46,7 @@ function modelOf(declaration: object): Model {
 }
 
 onEachDatabase("migrations", (database) => {
-  /** A database with the first version, and one row where it is wanted. */
+  /** A database with the first version, and optionally one row. */
   class Changing {
     readonly workspace: Workspace;
     readonly store: Store;
@@ -112,12 +112,12 @@ onEachDatabase("migrations", (database) => {
     ["an optional text", changed({ body: text({ optional: true }) }), { body: null }],
     ["a number with a default", changed({ ratio: number({ default: 0.5 }) }), { ratio: 0.5 }],
     ["an integer with a default", changed({ count: integer({ default: -3 }) }), { count: -3 }],
-    ["a boolean that is true", changed({ isOpen: boolean({ default: true }) }), { isOpen: true }],
-    ["a boolean that is false", changed({ isOpen: boolean({ default: false }) }), { isOpen: false }],
+    ["a boolean with the default true", changed({ isOpen: boolean({ default: true }) }), { isOpen: true }],
+    ["a boolean with the default false", changed({ isOpen: boolean({ default: false }) }), { isOpen: false }],
     ["a choice with a default", changed({ kind: choice(["a", "b"], { default: "b" }) }), { kind: "b" }],
     ["JSON with a default", changed({ meta: json({ default: { a: ["'"] } }) }), { meta: { a: ["'"] } }],
     [
-      "a moment with a default",
+      "a timestamp with a default",
       changed({ at: timestamp({ default: "2026-01-01T02:00:00+02:00" }) }),
       { at: "2026-01-01T00:00:00.000Z" },
     ],
@@ -127,19 +127,19 @@ onEachDatabase("migrations", (database) => {
       { ownerId: null },
     ],
     [
-      "several fields, a reference among them",
+      "several fields, including a reference",
       changed({ count: integer({ default: 1 }), owner: belongsTo(() => owner, { optional: true }) }),
       { count: 1, ownerId: null },
     ],
   ];
   for (const [fact, declaration, added] of additions) {
-    test(`${fact} is added, and rows that stand already have it`, () =>
+    test(`${fact} is added, and existing rows have it`, () =>
       withChanging(true, async (changing) => {
         const statements = await changing.migrate(declaration, true);
         assert.ok(statements.length > 0);
         assert.deepEqual(await changing.row(first), { ...(await changing.row(first)), title: "Old" });
         const done = await changing.migrate(declaration);
-        assert.deepEqual(done, statements, "a dry run tells what is then done");
+        assert.deepEqual(done, statements, "a dry run prints the statements that are then applied");
         const row = { id: changing.id, title: "Old", ...added, createdAt: now, updatedAt: now };
         assert.deepEqual(await changing.row(declaration), row);
         assert.deepEqual(await changing.migrate(declaration), []);
@@ -149,7 +149,7 @@ onEachDatabase("migrations", (database) => {
       }));
   }
 
-  test("a dry run changes nothing, however often", () =>
+  test("repeated dry runs change nothing", () =>
     withChanging(true, async (changing) => {
       const declaration = changed({ body: text({ default: "" }) });
       const statements = await changing.migrate(declaration, true);
@@ -160,14 +160,14 @@ onEachDatabase("migrations", (database) => {
       );
     }));
 
-  test("a field without a default is added while there are no rows", () =>
+  test("a required field without a default is added if there are no rows", () =>
     withChanging(false, async (changing) => {
       const declaration = changed({ body: text(), owner: belongsTo(() => owner) });
       await changing.migrate(declaration);
       assert.deepEqual(await changing.migrate(declaration), []);
     }));
 
-  test("a reference that was added holds: it leads to a row of the tenant or the write fails", () =>
+  test("an added reference is enforced: a write fails unless it refers to a row of the tenant", () =>
     withChanging(true, async (changing) => {
       const declaration = changed({ owner: belongsTo(() => owner, { optional: true }) });
       await changing.migrate(declaration);
@@ -178,7 +178,7 @@ onEachDatabase("migrations", (database) => {
       await assert.rejects(changing.insert("note", lost, newId("note"), declaration));
     }));
 
-  test("a field that need no longer be given loses its obligation only", () =>
+  test("a field that becomes optional keeps its values", () =>
     withChanging(true, async (changing) => {
       const declaration = { ...first, fields: { title: text({ max: 100, optional: true }) } };
       await changing.migrate(declaration);
@@ -189,7 +189,7 @@ onEachDatabase("migrations", (database) => {
       assert.deepEqual(await changing.migrate(declaration), []);
     }));
 
-  test("indexes follow filters and sorts, and go with them", () =>
+  test("indexes are created and dropped with the filters and sorts of the declaration", () =>
     withChanging(true, async (changing) => {
       const filtered = changed({}, { filter: ["title", range("updatedAt")] });
       const statements = await changing.migrate(filtered);
@@ -205,7 +205,7 @@ onEachDatabase("migrations", (database) => {
       assert.deepEqual(await changing.migrate(first), []);
     }));
 
-  test("a resource that is added has its table", () =>
+  test("an added resource gets its table", () =>
     withChanging(true, async (changing) => {
       const resources = [owner, loosely("note", first), loosely("tag", { fields: { title } })];
       const tables = tablesOf(buildModel(app({ name: "Changing", resources }), []), []);
@@ -213,7 +213,7 @@ onEachDatabase("migrations", (database) => {
       assert.deepEqual(await migrate(changing.store, tables), []);
     }));
 
-  test("many processes that migrate at once do it once", () =>
+  test("of several processes that migrate concurrently, one applies the migration", () =>
     withChanging(true, async (changing) => {
       const declaration = changed({ body: text({ default: "" }) });
       const stores = await Promise.all([1, 2, 3].map(() => openStore(changing.workspace.databaseUrl)));
@@ -261,7 +261,7 @@ onEachDatabase("migrations", (database) => {
       }));
   }
 
-  test("a field that becomes required again is refused, and done once it was done by hand", () =>
+  test("a field that becomes required again is refused until the printed statements are run by hand", () =>
     withChanging(true, async (changing) => {
       await changing.migrate({ ...first, fields: { title: text({ max: 100, optional: true }) } });
       let byHand = "";
@@ -273,7 +273,7 @@ onEachDatabase("migrations", (database) => {
       assert.deepEqual(await changing.migrate(first), []);
     }));
 
-  test("a field that was dropped by hand is gone", () =>
+  test("a field whose column was dropped by hand is no longer reported", () =>
     withChanging(true, async (changing) => {
       const grown = changed({ body: text({ default: "" }) });
       await changing.migrate(grown);
@@ -283,7 +283,7 @@ onEachDatabase("migrations", (database) => {
       assert.equal((await changing.row(first))["title"], "Old");
     }));
 
-  test("rows that share what is to become unique stop the migration with one line", () =>
+  test("duplicate values of a field that becomes unique stop the migration with one line", () =>
     withChanging(true, async (changing) => {
       await changing.insert("note", { title: "Old" }, newId("note"), first);
       const unique = { ...first, fields: { title: text({ max: 100, unique: true }) } };
@@ -296,7 +296,7 @@ onEachDatabase("migrations", (database) => {
     }));
 });
 
-onEachDatabase("a database that others use too", (database) => {
+onEachDatabase("a database with tables of other applications", (database) => {
   let workspace: Workspace;
   let store: Store;
   before(async () => {
@@ -308,7 +308,7 @@ onEachDatabase("a database that others use too", (database) => {
     await workspace.remove();
   });
 
-  test("tables and indexes that Portico did not make are left alone", async () => {
+  test("tables and indexes that Portico did not create are not changed", async () => {
     await store.database.run("create table ledger (id integer primary key, amount integer)");
     await migrate(store, tablesOf(modelOf(first), []));
     await store.database.run("create index notes_by_hand on notes (created_at)");

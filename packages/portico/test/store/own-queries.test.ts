@@ -100,7 +100,7 @@ const sample: Sample = {
 };
 
 onEachDatabase("own queries", (database) => {
-  test("a row has its columns by name, with the types that are declared", async () => {
+  test("a row has its columns by name, with the declared types", async () => {
     const { databaseUrl } = await makeWorkspace(database);
     const store = await openStore(databaseUrl);
     await migrate(store, [samples], false);

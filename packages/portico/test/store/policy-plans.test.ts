@@ -1,5 +1,5 @@
-// What policies make of statements: which of them may look at many rows, so that they must not hold up others, and
-// what the databases make of those that may not.
+// Query plans of statements with policies: which statements may scan many rows, and run as slow reads, and how the
+// databases execute the others.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -33,9 +33,9 @@ const posts = resource("post", { fields, nestedUnder: ["owner"] });
 const projects = resource("project", { fields, sort: ["name"], policy: owned });
 const notes = resource("note", { parent: projects, fields });
 const remarks = resource("remark", { parent: notes, fields, nestedUnder: ["owner", "tenant"] });
-/** Its policy names what callers may filter by, below its parent. */
+/** Its policy names attributes by which callers can filter under its parent. */
 const marks = resource("mark", { parent: notes, fields, filter: ["ownerId"], policy: owned });
-/** The same below rows without a policy. */
+/** The same, under rows without a policy. */
 const plains = resource("plain", {
   parent: posts,
   fields: { name: text({ max: 50 }), kind: choice(["a", "b"]) },
@@ -43,7 +43,7 @@ const plains = resource("plain", {
   nestedUnder: ["tenant"],
   policy: () => ({ kind: "a" }),
 });
-/** Its policy names what no index has. */
+/** Its policy names an attribute without an index. */
 const drafts = resource("draft", { fields, sort: ["name"], policy: ({ userId }) => ({ name: userId }) });
 
 const model = buildModel(
@@ -76,12 +76,12 @@ function listOf(
   });
 }
 
-/** The rows that refer to one. */
+/** The condition for the rows that refer to one row. */
 function below(name: string, attribute: string): readonly Comparison[] {
   return [{ attribute: of(name).attribute.get(attribute)!, operator: "in", values: ["row_00000007"] }];
 }
 
-/** A row of a resource with the first rows of another that refer to it. */
+/** The selection of a row with the first rows of another resource that refer to it. */
 function withList(name: string, inside: string, attribute: string): Selection {
   const listed = of(inside);
   return select(
@@ -107,57 +107,65 @@ function one(name: string, selection = wholeRow(of(name))): ReadOne {
 
 const facts: readonly (readonly [fact: string, mayScan: boolean, read: () => Read | ReadOne])[] = [
   ["a list without a policy", false, () => listOf("post")],
-  ["a list below a reference, without a policy", false, () => listOf("post", below("post", "ownerId"))],
+  ["a list under a reference, without a policy", false, () => listOf("post", below("post", "ownerId"))],
   ["a list whose policy names a reference", false, () => listOf("project")],
   [
-    "a list below its parent, whose policy is inherited",
+    "a list under its parent, with an inherited policy",
     false,
     () => listOf("remark", below("remark", "noteId")),
   ],
   [
-    "a list below its parent, with a policy of its own that is a filter",
+    "a list under its parent, whose own policy is a filter",
     false,
     () => listOf("mark", below("mark", "noteId")),
   ],
-  ["a row whose policy is inherited", false, () => one("remark")],
-  ["a list of rows that go by those above them", true, () => listOf("remark")],
-  ["the same below another reference", true, () => listOf("remark", below("remark", "ownerId"))],
+  ["a row with an inherited policy", false, () => one("remark")],
+  ["a list of all rows with an inherited policy", true, () => listOf("remark")],
   [
-    "the same below either of two parents",
+    "a list under another reference, with an inherited policy",
+    true,
+    () => listOf("remark", below("remark", "ownerId")),
+  ],
+  [
+    "a list under either of two parents, with an inherited policy",
     true,
     () => listOf("remark", [{ ...below("remark", "noteId")[0]!, values: ["a", "b"] }]),
   ],
-  ["a list whose policy names what no index has", true, () => listOf("draft")],
+  ["a list whose policy names an attribute without an index", true, () => listOf("draft")],
   [
-    "a list below more parents than are looked at one by one",
+    "a list under more parents than are read one by one",
     true,
     () => listOf("plain", [{ ...below("plain", "postId")[0]!, values: Array.from({ length: 21 }, String) }]),
   ],
   [
-    "a list whose policy names a reference, in another order",
+    "a list whose policy names a reference, with another sort",
     true,
     () => listOf("project", [], undefined, "name"),
   ],
-  ["a list of rows of all parents, with a policy that is a filter below each", true, () => listOf("plain")],
-  ["a row with those below it", false, () => one("note", withList("note", "remark", "noteId"))],
+  ["a list of the rows of all parents, whose policy is a filter under each", true, () => listOf("plain")],
+  ["a row with its children", false, () => one("note", withList("note", "remark", "noteId"))],
   [
-    "a list of rows with those below them",
+    "a list of rows with their children",
     false,
     () => listOf("project", [], withList("project", "note", "projectId")),
   ],
   [
-    "a row with those below it that its policy leaves",
+    "a row with the children that their policy allows",
     true,
     () => one("note", withList("note", "mark", "noteId")),
   ],
   [
-    "a row with those that refer to it and go by what is above them",
+    "a row with the rows that refer to it, which inherit a policy",
     true,
     () => one("user", withList("user", "remark", "ownerId")),
   ],
-  ["a list of rows with such", true, () => listOf("user", [], withList("user", "remark", "ownerId"))],
   [
-    "a row with those that refer to it, without a policy",
+    "a list of rows with the rows that refer to them, which inherit a policy",
+    true,
+    () => listOf("user", [], withList("user", "remark", "ownerId")),
+  ],
+  [
+    "a row with the rows that refer to it, without a policy",
     false,
     () => one("user", withList("user", "post", "ownerId")),
   ],
@@ -165,7 +173,7 @@ const facts: readonly (readonly [fact: string, mayScan: boolean, read: () => Rea
 
 for (const dialect of [sqliteDialect, postgresDialect]) {
   for (const [fact, mayScan, read] of facts) {
-    test(`${fact} ${mayScan ? "does not hold up others" : "is read at once"} (${dialect.name})`, () => {
+    test(`${fact} ${mayScan ? "is a slow read" : "is read at once"} (${dialect.name})`, () => {
       const query = read();
       const { mayScan: compiled } =
         "page" in query ? compileList(dialect, query) : compileGet(dialect, query, undefined);
@@ -188,7 +196,7 @@ onEachDatabase("query plans of policies", (database) => {
   });
 
   if (database === "sqlite") {
-    test("what is above a row is found by its id, and a list below a row walks along its index", async () => {
+    test("the parent of a row is found by its id, and a list of children uses its index", async () => {
       const planOf = async <R extends Read | ReadOne>(
         statement: Statement<{ tenantId: string; read: R }>,
         read: R,
@@ -219,11 +227,11 @@ onEachDatabase("query plans of policies", (database) => {
     return;
   }
 
-  test("what is above a list is asked for once, and the list walks along its index", async () => {
+  test("the parent of a list is read once, and the list uses its index", async () => {
     const sql = postgres(workspace.databaseUrl, { max: 1, onnotice: () => {} });
     try {
       await sql.unsafe("set session_replication_role = replica");
-      // Enough below each note for a walk along the index to be better than a sort.
+      // Each note has enough children for an index scan to be cheaper than a sort.
       const rows = `select 'tenant ' || n % 3, 'row_' || lpad(n::text, 8, '0')`;
       const rest = `'name', 'user ' || n % 50, now() - n * interval '1 second', now() from generate_series(1, 12000) n`;
       await sql.unsafe(`insert into projects ${rows}, ${rest}`);

@@ -1,5 +1,5 @@
-// What the databases make of every page that the declarations allow: a walk along one index, never a scan or a sort
-// of the table.
+// The query plan of every page that the declarations allow scans a range of one index, and neither scans nor sorts the
+// table.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -36,7 +36,7 @@ const apiKeys = declareApiKeys({
   notices,
 });
 const tenantId = "tenant 1";
-/** Enough for a planner to prefer an index. */
+/** Enough rows for a planner to prefer an index. */
 const rowsPerTable = 12_000;
 
 for (const [appName, app] of Object.entries(apps)) {
@@ -55,7 +55,7 @@ for (const [appName, app] of Object.entries(apps)) {
       await workspace?.remove();
     });
 
-    test("every index of a resource begins with the tenant, but for those of keys unique to all", async () => {
+    test("every index of a resource begins with the tenant, except indexes of globally unique keys", async () => {
       for (const resource of model.resources) {
         const columns = await firstColumns(store, resource);
         assert.ok(columns.length > 1);
@@ -71,15 +71,15 @@ for (const [appName, app] of Object.entries(apps)) {
     });
 
     const explain = database === "sqlite" ? explainInSqlite : explainInPostgres;
-    test("every page walks along an index that begins with tenant and filter", () =>
+    test("every page uses an index that begins with the tenant and the filter", () =>
       explain(workspace, store, model));
 
-    test("every list below a row walks along the index of its reference", () =>
+    test("every list of children uses the index of its reference", () =>
       explainLists(workspace, store, model));
   });
 }
 
-/** The lists of rows whose references lead to a row, newest first. */
+/** The lists of rows that refer to a row, newest first. */
 function everyBackwardRead(model: Model): { read: ReadOne; reference: Attribute }[] {
   return model.resources.flatMap((target) =>
     inverseLists(model, target).map(({ name, resource, reference }) => {
@@ -149,7 +149,7 @@ async function explainInSqlite(_place: Workspace, store: Store, model: Model): P
     const plan = (await store.database.query(explained, { tenantId, read })).map((row) => String(row[3]));
     const description = `${name}\n${plan.join("\n")}`;
     const searches = plan.filter((line) => /^SEARCH r USING (COVERING )?INDEX portico_/.test(line));
-    // Scans are of what the searches found, one for each subquery; a scan of an index or table has no search.
+    // Only results of searches are scanned, one for each subquery; there is no scan of an index or a table.
     assert.equal(searches.length, (isMerged ? 2 : 1) + (read.page.style === "page" ? 1 : 0), description);
     assert.ok(!plan.some((line) => /^SCAN .* USING/.test(line)), description);
     if (!isMerged) assert.ok(!plan.includes("USE TEMP B-TREE FOR ORDER BY"), description);
@@ -158,7 +158,7 @@ async function explainInSqlite(_place: Workspace, store: Store, model: Model): P
       if (filter && filter !== read.sort.attribute)
         assert.ok(line.includes(`${filter.column}=?`), description);
     }
-    // Filtered by what it is sorted by, the list is that of one value and the walk begins at its first row.
+    // A list that is filtered by the sorted attribute has one value, and the scan of the index begins at its first row.
     const isOfOneValue = filter === read.sort.attribute || isUnique(filter);
     if (read.page.style === "cursor" && read.page.position && !isOfOneValue) {
       assert.ok(
@@ -169,7 +169,7 @@ async function explainInSqlite(_place: Workspace, store: Store, model: Model): P
   }
 }
 
-/** Of what is unique there is one row, which needs no order. */
+/** A filter by a unique attribute matches one row, which needs no sort. */
 function isUnique(filter: NamedRead["filter"]): boolean {
   return filter?.unique !== undefined;
 }
@@ -187,7 +187,7 @@ async function explainInPostgres({ databaseUrl }: Workspace, store: Store, model
     await fill(sql, model);
     for (const { name, read, filter, isMerged } of everyRead(model)) {
       const statement = compileList(store.dialect, read);
-      // A statement is planned for its values at first, and later once for all values.
+      // PostgreSQL first plans a statement for its values, and later once for all values.
       const plans = [
         await sql.unsafe(
           `explain (format json) ${statement.sql}`,
@@ -199,14 +199,14 @@ async function explainInPostgres({ databaseUrl }: Workspace, store: Store, model
         const nodes = nodesOf(row!["QUERY PLAN"][0].Plan);
         const description = `${name}\n${JSON.stringify(nodes.map(({ Plans, ...node }) => node["Index Name"] ?? node["Node Type"]))}`;
         const below = nodes.filter((node) => node["Node Type"] === "Limit").flatMap(nodesOf);
-        // The total of numbered pages counts through all rows of the tenant, in whichever way.
+        // The total of numbered pages counts all rows of the tenant, with any plan.
         const pageNodes = read.page.style === "page" ? below : nodes;
         assert.ok(!pageNodes.some((node) => node["Node Type"] === "Seq Scan"), description);
         if (isMerged || isUnique(filter)) continue;
         assert.ok(!below.some((node) => node["Node Type"].endsWith("Sort")), description);
         const walks = below.filter((node) => node["Index Name"] !== undefined);
         assert.equal(walks.length, 1, description);
-        // Of a filter that half of the rows pass, the planner may as well walk along the sort alone.
+        // If half of the rows match a filter, the planner can use the index of the sort alone.
         assert.match(walks[0]!["Index Cond"] ?? "", /tenant_id = /, description);
       }
     }
@@ -220,17 +220,17 @@ function nodesOf(node: PlanNode): PlanNode[] {
 }
 
 /**
- * Rows of three tenants, of which every filter leaves more than a few pages: of a handful of rows a planner rightly
- * prefers to sort all. The values are among those that the reads ask for.
+ * Inserts rows of three tenants, so that every filter matches more than a few pages: a planner rightly prefers to sort a
+ * handful of rows. The reads use the same values.
  */
 async function fill(sql: postgres.Sql, model: Model): Promise<void> {
-  // Whether what rows refer to is there is no matter for a plan.
+  // The rows of references need not exist for a plan.
   await sql.unsafe("set session_replication_role = replica");
   for (const resource of model.resources) {
     const { table, search } = resource;
     const attributes = storedAttributes(resource);
     const values = attributes.map(({ column, field, isNullable, unique }, index) => {
-      const value = valueExpression(column, field, unique !== undefined, (most) => drawn(most, index + 1));
+      const value = valueExpression(column, field, unique !== undefined, (bound) => drawn(bound, index + 1));
       return isNullable ? `case when ${drawn(3, -index)} = 0 then null else ${value} end` : value;
     });
     const searchWords =
@@ -241,16 +241,16 @@ async function fill(sql: postgres.Sql, model: Model): Promise<void> {
   }
 }
 
-/** A number below `most` that goes by the row, and for each place by another rule. */
-function drawn(most: number, index: number): string {
-  return `abs(hashint4(n + ${index * 100_000}) % ${most})`;
+/** An SQL expression for a number below `bound` that depends on the row and, differently, on the index of the column. */
+function drawn(bound: number, index: number): string {
+  return `abs(hashint4(n + ${index * 100_000}) % ${bound})`;
 }
 
 function valueExpression(
   column: string,
   field: ResourceModel["attributes"][number]["field"],
   isUnique: boolean,
-  draw: (most: number) => string,
+  draw: (bound: number) => string,
 ): string {
   if (column === "id") return "'row_' || lpad(n::text, 8, '0')";
   if (isUnique) return "'value ' || n";

@@ -1,4 +1,4 @@
-// One bad record holds up no other in the queues that work without a request.
+// One failing record does not block the others in background queues.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -24,14 +24,16 @@ onEachDatabase("queues", (database) => {
     mailing = await EmailWorkspace.begin(database);
   });
   after(() => mailing?.end());
-  /** Statements of PostgreSQL are run one by one. */
-  const refuse = async (...planted: [operation: string, table: string, condition: string]): Promise<void> => {
-    const text = refusal(database, ...planted);
+  /** Makes the database reject an operation. Statements of PostgreSQL are run one by one. */
+  const refuse = async (
+    ...rejected: [operation: string, table: string, condition: string]
+  ): Promise<void> => {
+    const text = refusal(database, ...rejected);
     const parts = database === "sqlite" ? [text] : text.split(/;\s*(?=create trigger)/);
     for (const part of parts) await mailing.run(part);
   };
 
-  test("an email that cannot be taken is left, and the others are sent", async () => {
+  test("an email that cannot be leased remains, and the others are sent", async () => {
     const server = await MailServer.start();
     try {
       const poison = await mailing.write("poison@example.com");
@@ -48,7 +50,7 @@ onEachDatabase("queues", (database) => {
     }
   });
 
-  test("an old row that cannot be removed is left, and the others are removed", async () => {
+  test("an old row that cannot be deleted remains, and the others are deleted", async () => {
     const ids = [];
     for (const name of ["stays", "goes1", "goes2"]) ids.push(await mailing.write(`${name}@example.com`));
     for (const id of ids)
@@ -57,12 +59,12 @@ onEachDatabase("queues", (database) => {
       );
     await refuse("delete", "mails", `old."to" = 'stays@example.com'`);
     await new Purge(mailing.store, [emailRetention(1)], report).purgeAll();
-    const left = await mailing.run(`select id from mails where status = 'kept' order by id`);
-    assert.deepEqual(left.flat(), [ids[0]]);
+    const remaining = await mailing.run(`select id from mails where status = 'kept' order by id`);
+    assert.deepEqual(remaining.flat(), [ids[0]]);
     assert.match(reports.join(), /an old row of mails cannot be deleted/);
   });
 
-  test("a key of whose end nobody can be told holds up no other", async () => {
+  test("a key whose expiry notice fails does not block the others", async () => {
     const expiresAt = new Date(Date.now() + day).toISOString();
     await mailing.engine.inTransaction(systemCaller(model, mailing.tenantId), async (rows) => {
       for (const name of ["poison", "ada", "grace"]) {
@@ -80,12 +82,12 @@ onEachDatabase("queues", (database) => {
       `select "to" from mails where "to" like '%@keys.example.com' order by 1`,
     );
     assert.deepEqual(recipients.flat(), ["ada@keys.example.com", "grace@keys.example.com"]);
-    // Tried once, and not again by the next look.
+    // The first poll tried it; the second one did not.
     assert.equal(reports.filter((line) => /expires soon failed and is set aside/.test(line)).length, 1);
   });
 });
 
-test("an entry that fails is tried again, ever less often, until it succeeds", async () => {
+test("an entry that fails is retried with increasing delays until it succeeds", async () => {
   let now = 0;
   let isBroken = true;
   const done: string[] = [];

@@ -1,4 +1,4 @@
-// A declaration that begins to search, searches other fields, or stops: the rows that stand already follow.
+// If a declaration adds, changes or removes searched fields, existing rows are indexed again.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -18,7 +18,7 @@ import { makeWorkspace, onEachDatabase } from "../support/server.ts";
 const tenantId = newId("tenant");
 
 onEachDatabase("search as a declaration changes", (database) => {
-  test("rows are found by the fields that are searched now, and writes go on", async () => {
+  test("rows are found by the currently searched fields, and writes continue meanwhile", async () => {
     const workspace = await makeWorkspace(database);
     const store = await openStore(workspace.databaseUrl);
     try {

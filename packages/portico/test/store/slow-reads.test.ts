@@ -1,4 +1,4 @@
-// Reads that take long: they hold up their own tenant only, end after a time-out, and their errors keep their kind.
+// Slow reads delay only their own tenant, end after a timeout, and keep the types of their errors.
 
 import assert from "node:assert/strict";
 import { closeSync, openSync, writeSync } from "node:fs";
@@ -14,16 +14,16 @@ import { ReadWorkers } from "../../src/store/sqlite/read-workers.ts";
 import type { Store } from "../../src/store/store.ts";
 import { makeWorkspace, onEachDatabase, type Workspace } from "../support/server.ts";
 
-interface Asked {
+interface Input {
   readonly tenant: string;
 }
 
-function slowStatement(sql: string): Statement<Asked> {
+function slowStatement(sql: string): Statement<Input> {
   return { sql, bind: () => [], mayScan: true, tenantOf: ({ tenant }) => tenant };
 }
 
 const quick = slowStatement("select 1");
-/** Each takes a quarter of a second or more. */
+/** Each statement takes at least a quarter of a second. */
 const slow = {
   sqlite: slowStatement(
     "with recursive n(i) as (select 1 union all select i + 1 from n where i < 1000000) select count(*) from n",
@@ -55,22 +55,22 @@ onEachDatabase("slow reads", (database) => {
     await workspace.remove();
   });
 
-  test("a tenant's slow reads do not hold up those of another", async () => {
+  test("a tenant's slow reads do not delay those of another", async () => {
     // Longer than the eight reads take together on a busy machine.
     const opened = await open({ slowReadMs: 60_000 });
     await opened.query(quick, { tenant: "b" });
-    let answered = 0;
+    let completed = 0;
     const many = Array.from({ length: 8 }, async () => {
       await opened.query(slow[database], { tenant: "a" });
-      answered += 1;
+      completed += 1;
     });
     await sleep(50);
     for (let count = 0; count < 5; count += 1) await opened.query(quick, { tenant: "b" });
-    assert.ok(answered < 6, `${answered} were answered before`);
+    assert.ok(completed < 6, `${completed} completed before`);
     await Promise.all(many);
   });
 
-  test("a read that takes longer than the time-out is 503, and others go on", async () => {
+  test("a read that exceeds the timeout is 503, and others continue", async () => {
     const opened = await open({ slowReadMs: 1_000 });
     const reports: string[] = [];
     const counted: string[] = [];
@@ -81,7 +81,7 @@ onEachDatabase("slow reads", (database) => {
     const began = performance.now();
     await assert.rejects(
       opened.query(endless[database], { tenant: "a" }),
-      // What a caller causes is counted, and not logged one by one.
+      // Failures that a caller causes are counted, and not logged individually.
       (error) => isProblem("unavailable")(error) && error instanceof LoggedProblem,
     );
     assert.deepEqual({ reports, counted }, { reports: [], counted: ["slowReadsTimedOut"] });
@@ -90,7 +90,7 @@ onEachDatabase("slow reads", (database) => {
   });
 });
 
-test("tenants take turns, and what one of them may have waiting is bounded", async () => {
+test("tenants take turns, and the number of waiting reads of a tenant is bounded", async () => {
   const queue = new SlowReadQueue({ slots: 1, slotsPerTenant: 1, timeoutMs: 10_000, countRefused: () => {} });
   const order: string[] = [];
   const run = (tenant: string): Promise<void> =>
@@ -113,7 +113,7 @@ test("tenants take turns, and what one of them may have waiting is bounded", asy
   await other;
 });
 
-test("work that waits for too long is refused, and counted once", async () => {
+test("work that waits too long is refused, and counted once", async () => {
   const counted: string[] = [];
   const countRefused = (what: string): void => {
     counted.push(what);
@@ -128,7 +128,7 @@ test("work that waits for too long is refused, and counted once", async () => {
   await running;
 });
 
-test("of work that waits, the bytes are bounded for a tenant and for all", async () => {
+test("the bytes of waiting work are bounded for a tenant and in total", async () => {
   const counted: string[] = [];
   const countRefused = (what: string): void => {
     counted.push(what);
@@ -150,7 +150,7 @@ test("of work that waits, the bytes are bounded for a tenant and for all", async
   await queue.run("e", 16 * mebibyte, work);
 });
 
-test("errors of SQLite keep their kind on the way from a thread", async () => {
+test("errors of SQLite keep their types when a worker thread returns them", async () => {
   const workspace = await makeWorkspace("sqlite");
   const file = join(workspace.folder, "portico.db");
   const writer = new SqliteConnection(file, 0);
@@ -161,23 +161,23 @@ test("errors of SQLite keep their kind on the way from a thread", async () => {
   writer.native.exec("pragma wal_checkpoint(truncate)");
   writer.native.close();
   const reader = new ReadWorkers(file, 10_000, () => {});
-  const ask = (sql: string) => reader.query("a", { sql, values: [], maxBytes: maxValueBytes });
+  const query = (sql: string) => reader.query("a", { sql, values: [], maxBytes: maxValueBytes });
   try {
     const many = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 700)";
     await assert.rejects(
-      ask(`${many} select group_concat(printf('%.*c', 100000, 'x')) from n`),
+      query(`${many} select group_concat(printf('%.*c', 100000, 'x')) from n`),
       isProblem("validation_error"),
     );
-    await assert.rejects(ask("select * from missing"), (error) => error instanceof OperatorError);
+    await assert.rejects(query("select * from missing"), (error) => error instanceof OperatorError);
     const damaged = openSync(file, "r+");
     for (let page = 4; page < 400; page += 1)
       writeSync(damaged, Buffer.alloc(4096, 0xff), 0, 4096, page * 4096);
     closeSync(damaged);
     await assert.rejects(
-      ask("select sum(length(a)) from t"),
+      query("select sum(length(a)) from t"),
       (error) => isProblem("unavailable")(error) && /malformed/.test(String((error as Error).cause)),
     );
-    assert.deepEqual(await ask("select count(*) from u"), [[0]]);
+    assert.deepEqual(await query("select count(*) from u"), [[0]]);
   } finally {
     await reader.close();
     await workspace.remove();

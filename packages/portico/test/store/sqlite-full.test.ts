@@ -1,4 +1,4 @@
-// A SQLite database that has no room left: writes are refused, nothing of them remains, and what was acknowledged stays.
+// A SQLite database on a full disk refuses writes, which leave nothing behind, and keeps acknowledged rows.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -17,7 +17,7 @@ const body = "word ".repeat(2_000);
 const notes = resource("note", { fields: { body: text() } });
 const model = buildModel(app({ name: "Notes", resources: [notes] }), []);
 
-test("a full disk refuses writes, which is logged once, and serves again when there is room", async () => {
+test("a full disk refuses writes, is logged once, and accepts writes again when there is space", async () => {
   const workspace = await makeWorkspace("sqlite");
   const store = await openStore(workspace.databaseUrl);
   const reports: string[] = [];

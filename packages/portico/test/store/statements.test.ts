@@ -1,4 +1,4 @@
-// The SQL of a few reads, as text: one statement each, whose shape is seen when it changes.
+// The SQL text of a few reads, so that changes of their statements are visible. Each read is one statement.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -135,7 +135,7 @@ const expected: Readonly<Record<Dialect["name"], Readonly<Record<keyof typeof re
 for (const dialect of [sqliteDialect, postgresDialect]) {
   for (const [name, statementOf] of Object.entries(reads)) {
     test(`${name} (${dialect.name})`, () => {
-      // The reads and what is expected of them have the same names.
+      // Reads and expected statements have the same names.
       const text = expected[dialect.name][name as keyof typeof reads];
       assert.equal(onOneLine(statementOf(dialect).sql), onOneLine(text));
     });

@@ -1,4 +1,4 @@
-// SQLite's write-ahead log is cut while reads and writes go on; otherwise it grows without end and slows both down.
+// SQLite's write-ahead log is truncated during reads and writes. Otherwise it would grow without bound and slow both down.
 
 import assert from "node:assert/strict";
 import { statSync } from "node:fs";
@@ -20,8 +20,8 @@ import { makeWorkspace, type Workspace } from "../support/server.ts";
 
 const inserts = 20_000;
 const insertsAtOnce = 50;
-/** SQLite cuts the log at 4 MB; a group of writes may go on from there, and a read may hold it for a while. */
-const mostBytes = 16 * 1024 * 1024;
+/** The log is truncated at 4 MB, but a group of writes can exceed that, and a read can delay it. */
+const maxBytes = 16 * 1024 * 1024;
 
 const model = buildModel(service, [users]);
 const projects = model.resource.get("project")!;
@@ -38,7 +38,7 @@ after(async () => {
   await workspace?.remove();
 });
 
-test(`the log stays small over ${inserts} creates with reads among them`, async () => {
+test(`the log stays small over ${inserts} creates with concurrent reads`, async () => {
   const tenant = await createTenant(store, "Writer");
   const caller = systemCaller(model, tenant.id);
   const engine = new Engine(model, store);
@@ -61,7 +61,7 @@ test(`the log stays small over ${inserts} creates with reads among them`, async 
     await Promise.all([...creates, ...reads]);
     largest = Math.max(largest, statSync(logFile).size);
   }
-  assert.ok(largest < mostBytes, `the log grew to ${largest} bytes`);
+  assert.ok(largest < maxBytes, `the log grew to ${largest} bytes`);
   const [row] = await store.database.query(
     { sql: "select count(*) from projects", bind: () => [] },
     undefined,

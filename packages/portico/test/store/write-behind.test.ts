@@ -1,5 +1,5 @@
-// What is gathered in memory and written behind the requests: nothing is lost while the database does not take it,
-// and nothing grows without end.
+// Write buffers, which are flushed after the requests: nothing is lost while the database is unavailable, and memory is
+// bounded.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -16,32 +16,32 @@ import { RequestLog, requestLogs } from "../../src/usage/request-log.ts";
 
 const model = buildModel(app({ name: "Written behind", resources: [] }), [users, requestLogs]);
 
-/** Takes what is written, or fails as a database does that is gone. */
+/** Records what is written, or fails as an unavailable database does. */
 class FakeDatabase implements Database {
   readonly isRemote = false;
-  isGone = false;
-  /** The tables written to, by transaction, with the bound values. */
+  isUnavailable = false;
+  /** For each transaction, the tables that it wrote to and the bound values. */
   readonly transactions: { readonly table: string; readonly values: readonly unknown[] }[][] = [];
 
   async query(): Promise<never[]> {
     return [];
   }
   async transaction<T>(work: (session: Transaction) => Promise<T>): Promise<T> {
-    if (this.isGone) throw new Error("gone");
+    if (this.isUnavailable) throw new Error("unavailable");
     const written: FakeDatabase["transactions"][number] = [];
     const query = async <Input>({ sql, bind }: Statement<Input>, input: Input) => {
       written.push({ table: /"?(\w+)"? /.exec(sql.slice(sql.indexOf(" ", 7)))![1]!, values: bind(input) });
       return [];
     };
     const session: Session = { query };
-    // Nothing here needs a savepoint.
+    // These tests need no savepoints.
     const result = await work(session as Transaction);
     this.transactions.push(written);
     return result;
   }
   watch(): void {}
   async maintain(): Promise<never> {
-    throw new Error("nothing here migrates");
+    throw new Error("not used");
   }
   async run(): Promise<void> {}
   async close(): Promise<void> {}
@@ -59,7 +59,7 @@ function requests(count: number, keyId = "api_key_1") {
   return Array.from({ length: count }, () => request);
 }
 
-function gathered() {
+function makeBuffers() {
   const database = new FakeDatabase();
   const reports: string[] = [];
   const report: Report = (message, details) => {
@@ -75,8 +75,8 @@ function gathered() {
   return { database, reports, uses, log, writing, counted };
 }
 
-test("all that a second left is one transaction", async () => {
-  const { database, uses, log, writing, counted } = gathered();
+test("the entries of a second are written in one transaction", async () => {
+  const { database, uses, log, writing, counted } = makeBuffers();
   for (let n = 0; n < 10; n += 1) {
     uses.add(requests(20), at + n);
     log.add(requests(20), at + n);
@@ -88,14 +88,14 @@ test("all that a second left is one transaction", async () => {
   assert.equal(database.rowsOf("request_logs").length, 200);
 });
 
-test("where nothing was used, nothing is written", async () => {
-  const { database, writing } = gathered();
+test("without entries nothing is written", async () => {
+  const { database, writing } = makeBuffers();
   assert.equal(await writing.flush(), true);
   assert.equal(database.transactions.length, 0);
 });
 
-test("more than one transaction should hold is written in several", async () => {
-  const { database, uses, writing, counted } = gathered();
+test("many entries are written in several transactions", async () => {
+  const { database, uses, writing, counted } = makeBuffers();
   for (let n = 0; n < 1_000; n += 1) uses.add(requests(2, `api_key_${n}`), at);
   await writing.flush();
   assert.equal(database.transactions.length, 4);
@@ -103,54 +103,54 @@ test("more than one transaction should hold is written in several", async () => 
   assert.equal(counted(), 2_000);
 });
 
-test("a database that is gone loses nothing, and is told of once", async () => {
-  const { database, reports, uses, log, writing, counted } = gathered();
-  database.isGone = true;
+test("an unavailable database loses no entries, and is reported once", async () => {
+  const { database, reports, uses, log, writing, counted } = makeBuffers();
+  database.isUnavailable = true;
   for (let second = 0; second < 5; second += 1) {
     uses.add(requests(10), at + second * 1000);
     log.add(requests(10), at + second * 1000);
     assert.equal(await writing.flush(), false);
   }
   assert.equal(reports.length, 1);
-  database.isGone = false;
+  database.isUnavailable = false;
   assert.equal(await writing.flush(), true);
   assert.equal(counted(), 50);
   assert.equal(database.rowsOf("request_logs").length, 50);
-  database.isGone = true;
+  database.isUnavailable = true;
   uses.add(requests(1), at);
   await writing.flush();
   assert.equal(reports.length, 2);
 });
 
-test("what is left is written at the end", async () => {
-  const { uses, writing, counted } = gathered();
+test("the remaining entries are written at the end", async () => {
+  const { uses, writing, counted } = makeBuffers();
   uses.add(requests(3), at);
   await writing.finish();
   assert.equal(counted(), 3);
 });
 
-test("the end does not wait for a database that is gone", async () => {
-  const { database, uses, writing } = gathered();
-  database.isGone = true;
+test("the end does not wait for an unavailable database", async () => {
+  const { database, uses, writing } = makeBuffers();
+  database.isUnavailable = true;
   uses.add(requests(3), at);
   await writing.finish();
 });
 
-test("memory stays bounded while the database is gone, and what has no room is told", async () => {
-  const { database, reports, uses, log, writing, counted } = gathered();
-  database.isGone = true;
+test("memory is bounded while the database is unavailable, and dropped entries are reported", async () => {
+  const { database, reports, uses, log, writing, counted } = makeBuffers();
+  database.isUnavailable = true;
   for (let n = 0; n < 60_000; n += 1) uses.add(requests(1, `api_key_${n}`), at);
   for (let second = 0; second < 60; second += 1) log.add(requests(1_000), at + second * 1000);
   assert.ok(reports.some((line) => line.startsWith("the buffer of key usage is full")));
-  database.isGone = false;
+  database.isUnavailable = false;
   while (counted() < 50_000) await writing.flush();
   await writing.flush();
   assert.equal(counted(), 50_000);
   assert.equal(database.rowsOf("request_logs").length, 5_000);
 });
 
-test("the log keeps a burst of 1,000 requests, and 250 a second where more come for long", async () => {
-  const { database, reports, log, writing } = gathered();
+test("the request log records a burst of 1,000 requests, and 250 a second after that", async () => {
+  const { database, reports, log, writing } = makeBuffers();
   const storedOf = async (count: number, now: number): Promise<number> => {
     const before = database.rowsOf("request_logs").length;
     log.add(requests(count), now);
@@ -162,7 +162,7 @@ test("the log keeps a burst of 1,000 requests, and 250 a second where more come 
   assert.equal(await storedOf(1_000, at + 1_000), 250);
   assert.equal(await storedOf(1_000, at + 2_000), 250);
   assert.equal(await storedOf(1_000, at + 60_000), 1_000);
-  // A clock that is set back gives no room.
+  // Setting the clock back adds no capacity.
   assert.equal(await storedOf(10, at - 60_000), 0);
   assert.deepEqual(reports, [
     'the request log omits requests: it records 250 a second {"omitted":1000}',
@@ -170,8 +170,8 @@ test("the log keeps a burst of 1,000 requests, and 250 a second where more come 
   ]);
 });
 
-test("a minute ends where the next begins", async () => {
-  const { database, uses, writing } = gathered();
+test("each use counts for one minute", async () => {
+  const { database, uses, writing } = makeBuffers();
   uses.add(requests(1), at - 1);
   uses.add(requests(2), at);
   uses.add(requests(4), at + 59_999);

@@ -1,4 +1,4 @@
-// oidc-provider without Portico's patches, on records in memory: what it does is the reason for each patch.
+// oidc-provider without Portico's patches, with records in memory: its behaviour is the reason for each patch.
 
 import { generateKeyPairSync } from "node:crypto";
 import { type EventEmitter, once } from "node:events";
@@ -62,10 +62,10 @@ export class BareProvider {
         introspection: { enabled: true, allowedPolicy: async () => true },
         revocation: { enabled: true },
         deviceFlow: { enabled: true, ...configuration.features?.deviceFlow },
-        // The types ask for every option of a feature.
+        // The types require every option of a feature.
       } as Configuration["features"] & object,
     });
-    // Koa writes errors to the console if nobody listens.
+    // Koa writes errors to the console if there is no listener.
     (this.provider as EventEmitter).on("error", () => {});
     const handle = this.provider.callback();
     this.#server.on("request", (request: IncomingMessage, response: ServerResponse) => {
@@ -136,7 +136,7 @@ async function responseOf(response: Response): Promise<BareResponse> {
   };
 }
 
-/** One provider for all tests of the suite that this is called in. */
+/** One provider for all tests of the calling suite. */
 export function bareProvider(configuration: Configuration = {}): BareProvider {
   const bare = new BareProvider();
   before(() => bare.start(configuration));

@@ -1,4 +1,4 @@
-// What stays of a request after the library has answered it.
+// The memory of a request is released after the response.
 
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
@@ -20,7 +20,7 @@ suite("the handler of the authorization library", () => {
     const { Provider } = await loadLibrary();
     const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
     const provider = new Provider("http://127.0.0.1", {
-      // Neither path below comes to it.
+      // No path of these tests reaches it.
       adapter: () => ({}) as Adapter,
       clientDefaults: { id_token_signed_response_alg: "ES256" },
       jwks: { keys: [privateKey.export({ format: "jwk" }) as never] },
@@ -40,7 +40,7 @@ suite("the handler of the authorization library", () => {
   });
   after(() => server.close());
 
-  /** What the contexts of the request still hold once its answer is gone. */
+  /** The members of the request's contexts that remain after the response. */
   async function heldAfter(path: string): Promise<{ status: number; held: unknown[] }> {
     const { status } = await fetch(url + path);
     if (!response.closed) await once(response, "close");
@@ -49,11 +49,11 @@ suite("the handler of the authorization library", () => {
     return { status, held: held.filter((each) => each !== undefined) };
   }
 
-  test("an answer leaves nothing of its request", async () => {
+  test("the contexts of a request are released after its response", async () => {
     assert.deepEqual(await heldAfter("/jwks"), { status: 200, held: [] });
   });
 
-  test("nor does a path at which there is nothing", async () => {
+  test("they are released after the response to an unknown path", async () => {
     assert.deepEqual(await heldAfter("/nothing"), { status: 404, held: [] });
   });
 });

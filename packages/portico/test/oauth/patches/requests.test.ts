@@ -1,4 +1,4 @@
-// Why requests are changed before oidc-provider reads them, and the process around it.
+// Why patches change requests before oidc-provider reads them, and its effects on the process.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -21,7 +21,7 @@ const request = {
 suite("requests to the bare oidc-provider", () => {
   const bare = bareProvider();
 
-  /** The parameters that the library keeps of an authorization request. */
+  /** The parameters that the library stores of an authorization request. */
   async function interactionParams(parameters: URLSearchParams): Promise<Record<string, unknown>> {
     const { status, headers } = await bare.get(`/auth?${parameters}`);
     assert.equal(status, 303, String(parameters));
@@ -57,7 +57,7 @@ suite("requests to the bare oidc-provider", () => {
     assert.match(text, /"token_endpoint":"http:\/\/evil\.example\.com\//);
   });
 
-  test("mounted-request: errors of the token endpoint are HTML for those who accept it", async () => {
+  test("mounted-request: errors of the token endpoint are HTML for clients that accept it", async () => {
     const { headers } = await bare.post("/token", {}, "correct", { accept: "text/html" });
     assert.match(headers.get("content-type")!, /^text\/html/);
   });
@@ -98,7 +98,7 @@ suite("requests to the bare oidc-provider", () => {
     assert.throws(() => new bare.library.Provider(bare.url, { enableHttpPostMethods: true }), /sameSite/i);
   });
 
-  test("disconnects: Koa writes errors to the console if nobody listens; a disconnect is not logged", () => {
+  test("disconnects: Koa writes errors to the console if there is no listener; a disconnect is not logged", () => {
     const provider = new bare.library.Provider(bare.url);
     const emitter = provider as unknown as EventEmitter;
     provider.callback();

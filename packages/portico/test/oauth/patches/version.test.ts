@@ -1,5 +1,5 @@
 // The patches are written for one version of oidc-provider. After an upgrade, the tests of this folder show which of its
-// behaviours have changed; then the version goes up here and in the headers of the patches.
+// behaviours have changed; then update the version here and in the headers of the patches.
 
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { test } from "node:test";
 const require = createRequire(import.meta.url);
 const root = new URL("../../../", import.meta.url);
 const patches = globSync("src/oauth/provider/patches/*.ts", { cwd: root }).filter(
-  // Types that patches share.
+  // Contains only types that patches share.
   (file) => basename(file) !== "answer.ts",
 );
 
