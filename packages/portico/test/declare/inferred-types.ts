@@ -1,4 +1,4 @@
-// The types that follow from declarations, held by the compiler: `tsc` fails where one of them is wrong.
+// Types inferred from declarations: `tsc` fails if one of them is wrong.
 
 import {
   belongsTo,
@@ -107,7 +107,7 @@ holds<
 >();
 holds<Equal<InputOf<typeof comments>, { body: string }>>();
 
-// @ts-expect-error: text is no number
+// @ts-expect-error: text is not a number
 holds<Equal<RecordOf<typeof comments>["body"], number>>();
 
 // @ts-expect-error: there is no such field to filter by
@@ -118,14 +118,14 @@ resource("wrong", { fields: { title: text() }, sort: ["nope"] });
 resource("wrong", { fields: { title: text() }, search: ["nope"] });
 // @ts-expect-error: a reference is filtered by its id
 resource("wrong", { fields: { author: belongsTo(() => users) }, filter: ["author"] });
-// @ts-expect-error: the default is none of the choices
+// @ts-expect-error: the default is not one of the choices
 choice(["a", "b"], { default: "c" });
-// @ts-expect-error: the default of a text is a text
+// @ts-expect-error: the default of a text must be text
 text({ default: 1 });
 // @ts-expect-error: pages have two styles
 resource("wrong", { fields: {}, paging: "scroll" });
 
-/** What hooks and samples may do with rows. */
+/** The operations on rows that hooks and seeds can use. */
 export async function used(rows: Rows): Promise<void> {
   const post = await rows.create(posts, { title: "x", price: 1, foreign: "y" });
   holds<Equal<typeof post.status, "draft" | "published">>();
@@ -135,11 +135,11 @@ export async function used(rows: Rows): Promise<void> {
   await rows.create(posts, { price: 1, foreign: "y" });
   // @ts-expect-error: a comment needs its post
   await rows.create(comments, { body: "x" });
-  // What callers only read, and what they never see, comes from hooks.
+  // Hooks set read-only and internal fields.
   await rows.update(posts, post.id, { views: 1 });
   await rows.create(posts, { title: "x", price: 1, foreign: "y", hash: "z" });
   // @ts-expect-error: the hash is text
   await rows.create(posts, { title: "x", price: 1, foreign: "y", hash: 1 });
-  // @ts-expect-error: no status is called so
+  // @ts-expect-error: there is no such status
   await rows.update(posts, post.id, { status: "lost" });
 }

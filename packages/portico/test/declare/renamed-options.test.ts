@@ -1,4 +1,4 @@
-// Declarations with names from before the first release: each stops the start with a line that says the new name.
+// Declarations with option names from before the first release stop the start with a line that names the new option.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,7 +8,7 @@ import { type Resource, resource } from "../../src/declare/resource.ts";
 import { OperatorError } from "../../src/errors.ts";
 import { buildModel } from "../../src/model/build-model.ts";
 
-/** Declared as in JavaScript, where the compiler refuses nothing. */
+/** Declares a resource without type checks, as JavaScript does. */
 const loosely = resource as unknown as (name: string, declaration: object) => Resource;
 
 const title = text({ max: 100 });

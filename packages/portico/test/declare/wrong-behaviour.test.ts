@@ -1,4 +1,4 @@
-// Wrong declarations of states, marks, actions and collections below references: each stops the start with one line.
+// Invalid declarations of computed statuses, markOnDelete, actions and nested collections stop the start with one line.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -9,7 +9,7 @@ import { BodyValidator } from "../../src/engine/validation/body-validator.ts";
 import { OperatorError } from "../../src/errors.ts";
 import { buildModel } from "../../src/model/build-model.ts";
 
-/** Declared as in JavaScript, where the compiler refuses nothing. */
+/** Declares a resource without type checks, as JavaScript does. */
 const loosely = resource as unknown as (name: string, declaration: object) => Resource;
 
 const title = text({ max: 100 });
@@ -19,30 +19,30 @@ const run = async (): Promise<object> => ({});
 const actionRule = "as a noun in lowercase with hyphens, for example rotations";
 const markRule = "markOnDelete sets it, so write timestamp({ optional: true, readOnly: true })";
 
-/** A fact about one resource called `pass`, and the line without its name. */
+/** An invalid declaration of a resource named `pass`, and the error without `resource pass`. */
 const onePass: readonly (readonly [fact: string, declaration: object, line: string])[] = [
   [
-    "a state without rules",
+    "a computed status without rules",
     { fields: { status: computedStatus("open", []) } },
     ', field status: add at least one rule: { status: "expired", from: "expiresAt" }',
   ],
   [
-    "a state that stands there twice",
+    "a status that is listed twice",
     { fields: { endsAt, status: computedStatus("open", [{ status: "open", from: "endsAt" }]) } },
     ", field status: a status is listed twice; remove one",
   ],
   [
-    "a state without a name",
+    "a status without a name",
     { fields: { endsAt, status: computedStatus("", [{ status: "ended", from: "endsAt" }]) } },
     ", field status: write every status as a word",
   ],
   [
-    "a state from what is no timestamp",
+    "a status from a field that is not a timestamp",
     { fields: { title, status: computedStatus("open", [{ status: "ended", from: "title" }]) } },
     ", field status: title is not a timestamp; name a timestamp field",
   ],
   [
-    "a state from what is no field",
+    "a status from an unknown field",
     { fields: { status: computedStatus("open", [{ status: "ended", from: "endsAt" }]) } },
     ", field status: endsAt is not a timestamp; name a timestamp field",
   ],
@@ -60,7 +60,7 @@ const onePass: readonly (readonly [fact: string, declaration: object, line: stri
       ] as const,
   ),
   [
-    "a sort by a state",
+    "a sort by a computed status",
     {
       fields: { endsAt, status: computedStatus("open", [{ status: "ended", from: "endsAt" }]) },
       sort: ["status"],
@@ -68,44 +68,44 @@ const onePass: readonly (readonly [fact: string, declaration: object, line: stri
     ", field status: a computed status changes with time; sort by its timestamp",
   ],
   [
-    "a field that is fixed and read-only",
+    "a field that is immutable and read-only",
     { fields: { title: text({ immutable: true, readOnly: true }) } },
     ", field title: is set by hooks only, so it cannot be immutable; remove one of the two",
   ],
   [
-    "a read-only field whose default is worked out",
+    "a read-only field with a computed default",
     { fields: { title: text({ readOnly: true, default: () => "x" }) } },
     ", field title: is set by hooks only, so its default must be a constant; compute the value in a hook",
   ],
   [
-    "a schema that is none",
+    "an invalid schema",
     { fields: { meta: { kind: "json", options: { schema: "object" } } } },
     ', field meta: schema is a JSON Schema, for example { type: "object" }',
   ],
   [
-    "an optional value with a schema without type",
+    "an optional value whose schema has no type",
     { fields: { meta: json({ optional: true, schema: { enum: [1, 2] } }) } },
     ", field meta: is optional, so its schema needs a type",
   ],
   [
-    "a check that is no function",
+    "a validate option that is not a function",
     { fields: { title }, validate: {} },
     ": validate is a function of the body",
   ],
   [
-    "a removal that names no mark",
+    "a markOnDelete without a field name",
     { fields: { title }, markOnDelete: {} },
     ': write markOnDelete as the name of a timestamp, "deletedAt"',
   ],
   [
-    "a mark that is no field",
+    "a markOnDelete that names an unknown field",
     { fields: { title }, markOnDelete: "goneAt" },
     ", markOnDelete: there is no field goneAt; use one of id, title, createdAt, updatedAt",
   ],
   ...(
     [
-      ["is no timestamp", text({ optional: true, readOnly: true })],
-      ["callers may write", timestamp({ optional: true })],
+      ["is not a timestamp", text({ optional: true, readOnly: true })],
+      ["callers can write", timestamp({ optional: true })],
       ["is never null", timestamp({ readOnly: true, default: "now" })],
     ] as const
   ).map(
@@ -140,12 +140,12 @@ const onePass: readonly (readonly [fact: string, declaration: object, line: stri
     ": the action renewals needs input, which may be {}, and run",
   ],
   [
-    "an action that is told a read-only value",
+    "an action with a read-only input",
     { fields: { title }, actions: { renewals: { input: { months: integer({ readOnly: true }) }, run } } },
     ", field renewals.months: the input of an action comes from its caller; remove readOnly",
   ],
   [
-    "an action that is told a state",
+    "an action with a computed status as input",
     {
       fields: { title },
       actions: {
@@ -155,27 +155,27 @@ const onePass: readonly (readonly [fact: string, declaration: object, line: stri
     ", field renewals.is: the input of an action comes from its caller; remove the computed status",
   ],
   [
-    "an action that is told what is no field",
+    "an action with an input that is not a field",
     { fields: { title }, actions: { renewals: { input: { months: 3 }, run } } },
     ", field renewals.months: write it with text(), integer(), choice() or another kind",
   ],
   [
-    "an action whose input has a name with a hyphen",
+    "an action with a hyphen in the name of an input",
     { fields: { title }, actions: { renewals: { input: { "how-long": title }, run } } },
     ", field renewals.how-long: write the name as one word in camelCase, for example dueAt",
   ],
   [
-    "a collection below what is no reference",
+    "a collection nested under a field that is not a reference",
     { fields: { title }, nestedUnder: ["title"] },
     ", nestedUnder: title is not a reference; name a belongsTo field, or tenant",
   ],
   [
-    "a collection below what is no list",
+    "a nested collection of a resource without a list",
     { fields: { title }, nestedUnder: "tenant" },
     ': write nestedUnder as a list of references, ["owner"]',
   ],
   [
-    "a collection below the tenant twice",
+    "a collection nested under the tenant twice",
     { fields: { title }, nestedUnder: ["tenant", "tenant"] },
     ": the path /v1/tenants/{id}/passes is taken by pass; rename one",
   ],
@@ -187,17 +187,17 @@ const several: readonly (readonly [fact: string, resources: readonly Resource[],
     ([fact, declaration, line]) => [fact, [loosely("pass", declaration)], `resource pass${line}`] as const,
   ),
   [
-    "two references to one resource with the collection below both",
+    "a collection nested under two references to one resource",
     [clubs, loosely("pass", { fields: { home: club, away: club }, nestedUnder: ["home", "away"] })],
     "resource pass: the path /v1/clubs/{id}/passes is taken by pass; rename one",
   ],
   [
-    "a collection below its own parent once more",
+    "a collection nested under its own parent again",
     [clubs, loosely("pass", { parent: clubs, fields: { title }, nestedUnder: ["club"] })],
     "resource pass: the path /v1/clubs/{id}/passes is taken by pass; rename one",
   ],
   [
-    "an action with the path of a collection below",
+    "an action with the path of a nested collection",
     [
       loosely("club", { fields: { title }, actions: { passes: { input: {}, run } } }),
       loosely("pass", { fields: { club: belongsTo(() => clubs) }, nestedUnder: ["club"] }),
@@ -205,7 +205,7 @@ const several: readonly (readonly [fact: string, resources: readonly Resource[],
     "resource pass: the path /v1/clubs/{id}/passes is taken by club; rename one",
   ],
   [
-    "an action with the path of a child",
+    "an action with the path of a child collection",
     [
       loosely("pass", { parent: clubs, fields: { title } }),
       loosely("club", { fields: { title }, actions: { passes: { input: {}, run } } }),
@@ -213,7 +213,7 @@ const several: readonly (readonly [fact: string, resources: readonly Resource[],
     "resource pass: the path /v1/clubs/{id}/passes is taken by club; rename one",
   ],
   [
-    "rows that stay and must refer to what is gone",
+    "rows that are kept with a required reference to a deleted row",
     [
       clubs,
       loosely("pass", {
@@ -234,9 +234,9 @@ const several: readonly (readonly [fact: string, resources: readonly Resource[],
   ...(
     [
       ["that does not compile", { type: "objekt" }, /schema is invalid/],
-      ["with a word that is none", { type: "object", colour: 1 }, /strict mode: unknown keyword: "colour"/],
+      ["with an unknown keyword", { type: "object", colour: 1 }, /strict mode: unknown keyword: "colour"/],
       [
-        "that refers to nothing",
+        "with an unresolved reference",
         { type: "object", properties: { a: { $ref: "#/nowhere" } } },
         /can't resolve/,
       ],
@@ -246,12 +246,12 @@ const several: readonly (readonly [fact: string, resources: readonly Resource[],
     return [`a schema ${fact}`, [loosely("pass", { fields: { meta: json({ schema }) } })], line] as const;
   }),
   [
-    "a default that breaks its own schema",
+    "a default that does not match its schema",
     [loosely("pass", { fields: { meta: json({ schema: { type: "array" }, default: {} }) } })],
     "resource pass, field meta: its default must be a list",
   ],
   [
-    "a default of an action's input that breaks its own rules",
+    "a default of an action's input that breaks its rules",
     [
       loosely("pass", {
         fields: { title },
@@ -279,7 +279,7 @@ for (const [fact, resources, line] of several) {
   });
 }
 
-test("a resource that is served to nobody takes no path", () => {
+test("a resource with exposed: false reserves no path", () => {
   const hidden = loosely("pass", {
     exposed: false,
     parent: clubs,

@@ -1,4 +1,4 @@
-// Wrong declarations: each stops the start with one line that names resource, field and remedy.
+// Invalid declarations stop the start with one line that names the resource, the field and how to fix it.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -18,7 +18,7 @@ import { type Resource, range, resource } from "../../src/declare/resource.ts";
 import { OperatorError } from "../../src/errors.ts";
 import { buildModel } from "../../src/model/build-model.ts";
 
-/** Declared as in JavaScript, where the compiler refuses nothing. */
+/** Declares a resource without type checks, as JavaScript does. */
 const loosely = resource as unknown as (name: string, declaration: object) => Resource;
 
 const looseList = list as unknown as (item: unknown) => ReturnType<typeof text>;
@@ -39,18 +39,18 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
         { sorts: ["title"] },
         "unknown option sorts; use some of fields, plural, parent, filter, sort, search, scopes, version, paging, policy, inheritPolicy, hooks, validate, markOnDelete, actions, nestedUnder, exposed, operations, events, description, deprecated",
       ],
-      ["another paging", { paging: "offset" }, "paging is cursor or page"],
+      ["an unknown paging", { paging: "offset" }, "paging is cursor or page"],
       ["one scope of two", { scopes: { read: "a:read" } }, "scopes needs both read and write"],
       ["a version of two words", { version: "v 2" }, "write version as v1, v2 and so on"],
       ["a plural with a space", { plural: "blog posts" }, "write plural as one word in camelCase"],
-      ["a policy that is no function", { policy: {} }, "policy is a function of the caller"],
+      ["a policy that is not a function", { policy: {} }, "policy is a function of the caller"],
       [
-        "an inherited policy that is no boolean",
+        "an inheritPolicy that is not a boolean",
         { parent: elsewhere, inheritPolicy: "no" },
         "inheritPolicy is true or false",
       ],
       [
-        "an inherited policy of what stands under nothing",
+        "an inherited policy without a parent",
         { inheritPolicy: false },
         "inheritPolicy needs a parent; remove it, or set parent",
       ],
@@ -65,7 +65,7 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
         "operations is a list of some of list, get, create, replace, update, delete",
       ],
       [
-        "a hook at another time",
+        "a hook at an unknown time",
         { hooks: { during: {} } },
         "there is no hook during; use before or after create, update, delete",
       ],
@@ -86,7 +86,7 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
         { ...title, options: { mx: 5 } },
         "unknown option mx; use some of optional, readOnly, internal, immutable, excludeFromETag, description, deprecated, min, max, default, unique, format, pattern",
       ],
-      ["what is no field", "text", "write it with text(), integer(), choice() or another kind"],
+      ["a value that is not a field", "text", "write it with text(), integer(), choice() or another kind"],
       ["a negative bound", text({ min: -1 }), "min and max count characters"],
       ["a pattern with flags", text({ pattern: /a/i }), "pattern is a regular expression without flags"],
       ["an unknown format", { ...title, options: { format: "url" } }, "format is email or uri"],
@@ -101,12 +101,12 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
       ] as const,
   ),
   [
-    "a field with the name of a column of the server's own",
+    "a field with the name of an internal column",
     [loosely("post", { fields: { tenantId: title } })],
     "resource post, field tenantId: this name is reserved; rename it",
   ],
   [
-    "a name with a capital at its beginning",
+    "a name with an initial capital",
     [loosely("Post", { fields: { title } })],
     "resource Post: write the name as one word in camelCase, for example apiKey",
   ],
@@ -116,7 +116,7 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
     "resource post, field due_at: write the name as one word in camelCase, for example dueAt",
   ],
   [
-    "a field that comes by itself",
+    "a field that is added automatically",
     [loosely("post", { fields: { createdAt: timestamp() } })],
     "resource post, field createdAt: id, createdAt and updatedAt are added automatically; remove it",
   ],
@@ -134,32 +134,32 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
     "resource post, field body: has a default and is optional; remove one of the two",
   ],
   [
-    "bounds that leave nothing",
+    "bounds that allow no value",
     [loosely("post", { fields: { body: text({ min: 2, max: 1 }) } })],
     "resource post, field body: min is larger than max",
   ],
   [
-    "a choice of nothing",
+    "a choice field without choices",
     [loosely("post", { fields: { status: choice([]) } })],
     "resource post, field status: add at least one choice",
   ],
   [
-    "a choice that stands there twice",
+    "a choice that is listed twice",
     [loosely("post", { fields: { status: choice(["a", "a"]) } })],
     "resource post, field status: a choice is listed twice; remove one",
   ],
   [
-    "a default that is none of the choices",
+    "a default that is not one of the choices",
     [loosely("post", { fields: { status: choice(["a", "b"], { default: "c" as "a" }) } })],
     "resource post, field status: the default 'c' is not one of the choices; use one of a, b",
   ],
   [
-    "a default that is no moment",
+    "a default that is not a timestamp",
     [loosely("post", { fields: { at: timestamp({ default: "tomorrow" }) } })],
     "resource post, field at: the default is not an ISO 8601 date and time; write it as 2027-01-31T09:00:00Z, or as now",
   ],
   [
-    "a default of a moment without its zone",
+    "a default timestamp without a time zone",
     [loosely("post", { fields: { at: timestamp({ default: "2027-01-31T09:00:00" }) } })],
     "resource post, field at: the default is not an ISO 8601 date and time; write it as 2027-01-31T09:00:00Z, or as now",
   ],
@@ -169,7 +169,7 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
     "resource post, field title: deprecated.since and .sunset are ISO dates, 2027-01-31",
   ],
   [
-    "an end before its announcement",
+    "a sunset before its announcement",
     [loosely("post", { fields: { title }, deprecated: { since: "2027-02-01", sunset: "2027-01-01" } })],
     "resource post: deprecated.sunset is earlier than deprecated.since; RFC 8594 forbids that",
   ],
@@ -179,17 +179,17 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
     "resource post: the scope 'read posts' has a character that RFC 6749 does not allow",
   ],
   [
-    "two resources of one name",
+    "two resources with one name",
     [resource("post", { fields: { title } }), loosely("post", { fields: { body: title } })],
     "resource post: two resources have this name; rename one",
   ],
   [
-    "two resources at one path",
+    "two resources with one path",
     [resource("post", { fields: { title } }), resource("article", { fields: { title }, plural: "posts" })],
     "resource article: its path is taken by post; set plural",
   ],
   [
-    "a reference to what the app does not list",
+    "a reference to a resource that the app does not list",
     [resource("post", { fields: { author: belongsTo(() => elsewhere) } })],
     "resource post, author: refers to elsewhere, which the app does not list; add it to resources",
   ],
@@ -199,12 +199,12 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
     "resource comment, parent: refers to elsewhere, which the app does not list; add it to resources",
   ],
   [
-    "a reference to nothing",
+    "a reference to no resource",
     [resource("post", { fields: { author: belongsTo(() => undefined as unknown as Resource) } })],
     "resource post, author: refers to nothing, which the app does not list; add it to resources",
   ],
   [
-    "two fields of one name",
+    "two fields with one name",
     [elsewhere, loosely("post", { fields: { author: belongsTo(() => elsewhere), authorId: title } })],
     "resource post, field authorId: this name is used twice; rename one",
   ],
@@ -220,17 +220,17 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
     "resource post, field elsewhere: also the name of a reference; rename one",
   ],
   [
-    "a filter by what is no field",
+    "a filter by an unknown field",
     [loosely("post", { fields: { title }, filter: ["nope"] })],
     "resource post, filter: there is no field nope; use one of id, title, createdAt, updatedAt",
   ],
   [
-    "a range of what is no field",
+    "a range filter by an unknown field",
     [loosely("post", { fields: { title }, filter: [range("nope")] })],
     "resource post, filter: there is no field nope; use one of id, title, createdAt, updatedAt",
   ],
   [
-    "a sort by what is no field",
+    "a sort by an unknown field",
     [loosely("post", { fields: { title }, sort: ["nope"] })],
     "resource post, sort: there is no field nope; use one of id, title, createdAt, updatedAt",
   ],
@@ -240,22 +240,22 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
     "resource post, field meta: JSON cannot be filtered or sorted by; remove it there",
   ],
   [
-    "a filter by a text without an end",
+    "a filter by a text without max",
     [resource("post", { fields: { title: text() }, filter: ["title"] })],
     "resource post, field title: is filtered, sorted or unique, so it needs max: 255 or less",
   ],
   [
-    "a unique text without an end",
+    "a unique text without max",
     [resource("post", { fields: { title: text({ unique: true }) } })],
     "resource post, field title: is filtered, sorted or unique, so it needs max: 255 or less",
   ],
   [
-    "a search in numbers",
+    "a search in a number",
     [resource("post", { fields: { count: integer() }, search: ["count"] })],
     "resource post, field count: only text can be searched; remove it from search",
   ],
   [
-    "a resource that stands under one of its own name",
+    "a resource whose parent has its own name",
     [loosely("elsewhere", { parent: elsewhere, fields: { title } })],
     "resource elsewhere: it is its own parent; set parent to another resource",
   ],
@@ -270,7 +270,7 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
     "resource post, field tags: its items: unknown option optional; set it on the list",
   ],
   [
-    "a list whose items have their bounds the wrong way round",
+    "a list whose items have a min larger than max",
     [resource("post", { fields: { tags: list(text({ min: 9, max: 1 })) } })],
     "resource post, field tags: its items: min is larger than max",
   ],
@@ -285,7 +285,7 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
     "resource post, field tags: a list cannot be filtered or sorted by; remove it there",
   ],
   [
-    "a search in texts without an end",
+    "a search in texts without max",
     [resource("post", { fields: { body: text() }, search: ["body"] })],
     "resource post, search: its texts may have Infinity characters in total; set max so that the total is 200000 or less",
   ],
@@ -304,12 +304,12 @@ for (const [fact, resources, line] of wrong) {
   });
 }
 
-test("what is internal cannot be filtered by", () => {
+test("an internal field cannot be a filter", () => {
   const hidden = loosely("post", { fields: { hash: text({ internal: true, max: 64 }) }, filter: ["hash"] });
   assert.throws(() => buildModel(app({ name: "Wrong", resources: [hidden] }), []), /there is no field hash/);
 });
 
-test("what is right is frozen into a model with every name worked out", () => {
+test("a valid declaration becomes a frozen model with all derived names", () => {
   const boxes = resource("storageBox", {
     fields: {
       count: integer({ default: 0 }),

@@ -1,4 +1,4 @@
-// Wrong policies: each stops the start with one line that names resource, field and remedy, whichever branch it is in.
+// Invalid policies stop the start with one line that names the resource, the field and how to fix it, in any branch.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -51,12 +51,12 @@ const listed = "a list of such values, or null";
 
 const wrong: readonly (readonly [fact: string, policy: (caller: Caller) => unknown, line: string])[] = [
   [
-    "no field of the resource",
+    "an unknown field",
     () => ({ colour: "red" }),
     `resource note, field colour: its policy names it, but there is no such field; use one of ${known}`,
   ],
   [
-    "what every object inherits",
+    "a member of Object.prototype",
     () => ({ constructor: "red" }),
     `resource note, field constructor: its policy names it, but there is no such field; use one of ${known}`,
   ],
@@ -103,7 +103,7 @@ const wrong: readonly (readonly [fact: string, policy: (caller: Caller) => unkno
       ] as const,
   ),
   [
-    "a thousand values and one",
+    "more than a thousand values",
     () => ({ rank: Array.from({ length: 1_001 }, (_, index) => index) }),
     "resource note, field rank: its policy has more than 1000 values; use fewer",
   ],
@@ -126,7 +126,7 @@ const wrong: readonly (readonly [fact: string, policy: (caller: Caller) => unkno
       ] as const,
   ),
   [
-    "an error for everybody",
+    "an error for every caller",
     () => {
       throw new TypeError("no table\nof teams");
     },
@@ -146,7 +146,7 @@ function assertRefused(policy: (caller: Caller) => unknown, line: string): void 
 }
 
 for (const [fact, policy, line] of wrong) {
-  test(`a policy that answers with ${fact} is refused at start`, () => assertRefused(policy, line));
+  test(`a policy that returns ${fact} is refused at start`, () => assertRefused(policy, line));
 }
 
 const branches: readonly (readonly [kind: string, isSuch: (caller: Caller) => boolean])[] = [
@@ -166,14 +166,14 @@ const branches: readonly (readonly [kind: string, isSuch: (caller: Caller) => bo
 ];
 
 for (const [kind, isSuch] of branches) {
-  test(`a wrong answer for ${kind} is found at start`, () =>
+  test(`an invalid filter for ${kind} is found at start`, () =>
     assertRefused(
       (caller) => (isSuch(caller) ? { colour: "red" } : undefined),
       `resource note, field colour: its policy names it, but there is no such field; use one of ${known}`,
     ));
 }
 
-test("a policy that throws for some callers may look up what the samples do not have", () => {
+test("a policy may throw for some sample callers", () => {
   const model = modelWith(({ userId }) => {
     if (userId !== undefined) throw new Error("there is no such user");
     return { rank: 1 };
@@ -183,14 +183,14 @@ test("a policy that throws for some callers may look up what the samples do not 
 
 const caller: Caller = { tenantId: "tenant_1", userId: undefined, credentialId: "key_1", scopes: new Set() };
 
-/** What a policy leaves, by the names of attributes. */
+/** The values that a policy allows, by the names of attributes. */
 function allowed(answer: unknown): object {
   const model = modelWith(() => answer);
   const values = allowedValues(model.resource.get("note")!, caller);
   return Object.fromEntries(values.map((each) => [each.attribute.name, each.values]));
 }
 
-test("undefined is no value, null is one, and each stands once", () => {
+test("undefined allows no value, null allows null, and values are listed once", () => {
   assert.deepEqual(allowed(undefined), {});
   assert.deepEqual(allowed({}), {});
   assert.deepEqual(allowed({ title: undefined }), { title: [] });
@@ -204,7 +204,7 @@ test("undefined is no value, null is one, and each stands once", () => {
   });
 });
 
-test("a timestamp is compared as rows hold it", () => {
+test("a timestamp is compared as it is stored", () => {
   assert.deepEqual(allowed({ dueAt: "2027-01-31T10:00:00+01:00" }), { dueAt: ["2027-01-31T09:00:00.000Z"] });
 });
 
@@ -212,15 +212,18 @@ test("a filter may be an object without a prototype", () => {
   assert.deepEqual(allowed(Object.assign(Object.create(null), { rank: 1 })), { rank: [1] });
 });
 
-test("what throws later, or answers wrongly, is an error and never all rows", () => {
-  let answer: () => unknown = () => undefined;
-  const notes = modelWith(() => answer()).resource.get("note")!;
-  answer = () => ({ colour: "red" });
+test("a policy that throws later or returns an invalid filter is an error, and never allows all rows", () => {
+  let policy: () => unknown = () => undefined;
+  const notes = modelWith(() => policy()).resource.get("note")!;
+  policy = () => ({ colour: "red" });
   assert.throws(() => allowedValues(notes, caller), OperatorError);
-  answer = () => Promise.resolve(undefined);
+  policy = () => Promise.resolve(undefined);
   assert.throws(() => allowedValues(notes, caller), OperatorError);
-  answer = () => {
-    throw new Error("gone");
+  policy = () => {
+    throw new Error("unavailable");
   };
-  assert.throws(() => allowedValues(notes, caller), /^Error: resource note: its policy throws: Error: gone$/);
+  assert.throws(
+    () => allowedValues(notes, caller),
+    /^Error: resource note: its policy throws: Error: unavailable$/,
+  );
 });

@@ -1,5 +1,5 @@
-// Random policies over a small tree of rows, held against a plain model in memory: what a caller reads, is told of and
-// may write is the same, whichever way it is asked for, on both databases.
+// Random policies on a small tree of rows, compared with a plain model in memory: the rows that a caller can read, receive
+// in events and write are the same for every kind of request, on both databases.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -34,7 +34,7 @@ const levels = ["top", "mid", "leaf"] as const;
 type Level = (typeof levels)[number];
 type Policies = Readonly<Record<Level, RowFilter | undefined>>;
 
-/** What the policies answer; each property sets them as it needs them. */
+/** The filters that the policies return. Each run sets them. */
 let policies: Policies = { top: undefined, mid: undefined, leaf: undefined };
 
 const fields = {
@@ -47,7 +47,7 @@ const fields = {
   progress: computedStatus("under_way", [{ status: "over", from: "endsAt" }]),
 };
 
-/** @param inherits whether the middle level is visible only where the top is */
+/** @param inherits whether rows of the middle level are visible only if their parent is */
 function modelOf(inherits: boolean): Model {
   const declare = resource as unknown as (name: string, declaration: object) => Resource;
   const common = { fields, filter: ["kind", "rank"], sort: ["rank"] };
@@ -58,7 +58,7 @@ function modelOf(inherits: boolean): Model {
 }
 
 const [long, soon] = ["2001-02-03T04:05:06.789Z", "2901-02-03T04:05:06.789Z"];
-/** Values of the fields that a caller gives. */
+/** Values of the writable fields. */
 const inputValues = {
   word: ["a", "A", "é", "", "'", "a b"],
   rank: [0, 1, -1, 2 ** 53 - 1],
@@ -67,7 +67,7 @@ const inputValues = {
   kind: ["plain", "rich"],
   endsAt: [long, soon],
 } as const;
-/** The same as a policy may write them. */
+/** The same values, in the forms that a policy can return. */
 const written = {
   ...inputValues,
   endsAt: [long, soon, "2001-02-03T05:05:06.789+01:00"],
@@ -85,7 +85,7 @@ const body: fc.Arbitrary<Body> = fc.record(
   ),
 ) as fc.Arbitrary<Body>;
 
-/** What is worked out comes more often: it is the hardest to get right. */
+/** The computed status is more frequent, because it is the hardest to get right. */
 const member = fc.constantFrom(...Object.keys(written), "progress", "progress").chain((name) => {
   const value = fc.oneof(
     { weight: 8, arbitrary: fc.constantFrom<unknown>(...written[name as keyof typeof written]) },
@@ -100,7 +100,7 @@ const filter = fc.option(
 );
 const anyPolicies: fc.Arbitrary<Policies> = fc.record({ top: filter, mid: filter, leaf: filter });
 
-/** The rows of a tree: each has a body, and those below stand under any of those above. */
+/** The rows of a tree: each has a body, and each child an arbitrary parent. */
 const forest = fc.record({
   top: fc.array(body, { minLength: 1, maxLength: 3 }),
   mid: fc.array(fc.tuple(fc.nat(), body), { minLength: 1, maxLength: 6 }),
@@ -151,7 +151,7 @@ onEachDatabase("random policies agree with a plain model", (database) => {
       matches(policies[level], values) &&
       (parent === undefined || (level === "mid" && !inherits) || isVisible(parent));
 
-    /** Makes rows in a tenant of their own. */
+    /** Creates the rows in a new tenant. */
     const plant = async (engine: Engine, { top, mid, leaf }: Forest, caller: Caller): Promise<Row[]> => {
       policies = { top: undefined, mid: undefined, leaf: undefined };
       const make = async (level: Level, parent: Row | undefined, values: Body): Promise<Row> => {
@@ -170,7 +170,7 @@ onEachDatabase("random policies agree with a plain model", (database) => {
     const ids = (rows: readonly Row[]): string[] => rows.map(({ id }) => id).sort();
 
     const title = inherits ? "inherited on each level" : "not inherited by the middle level";
-    test(`lists, pages, totals and rows inside rows, ${title}`, async () => {
+    test(`lists, pages, totals and nested rows, ${title}`, async () => {
       const engine = new Engine(model, store);
       await fc.assert(
         fc.asyncProperty(
@@ -255,7 +255,7 @@ onEachDatabase("random policies agree with a plain model", (database) => {
       );
     });
 
-    /** The whole tree as one statement: tops, with mids, with leaves. */
+    /** The whole tree as one statement: tops with their mids, with their leaves. */
     async function nestedDown(engine: Engine, caller: Caller): Promise<object> {
       const [top, mid, leaf] = levels.map(resourceOf) as [ResourceModel, ResourceModel, ResourceModel];
       const leaves = listMember("leaves", leaf, idOf(leaf));
@@ -264,17 +264,20 @@ onEachDatabase("random policies agree with a plain model", (database) => {
       return sorted(JSON.parse(rows));
     }
     function expectedDown(rows: readonly Row[]): object {
-      const below = (parent: Row): readonly Row[] =>
+      const childrenOf = (parent: Row): readonly Row[] =>
         rows.filter((row) => row.parent === parent && isVisible(row));
       const tops = rows.filter((row) => row.level === "top" && isVisible(row));
       return sorted(
         tops.map((top) => ({
           id: top.id,
-          mids: below(top).map((mid) => ({ id: mid.id, leaves: below(mid).map(({ id }) => ({ id })) })),
+          mids: childrenOf(top).map((mid) => ({
+            id: mid.id,
+            leaves: childrenOf(mid).map(({ id }) => ({ id })),
+          })),
         })),
       );
     }
-    /** Leaves with what stands above them. */
+    /** Leaves with their parents and grandparents. */
     async function nestedUp(engine: Engine, caller: Caller): Promise<object> {
       const [top, mid, leaf] = levels.map(resourceOf) as [ResourceModel, ResourceModel, ResourceModel];
       const inside = rowMember(leaf, idOf(mid, rowMember(mid, idOf(top))));
@@ -328,7 +331,7 @@ function oneOf(of: ResourceModel, id: string) {
   return { resource: of, selection: wholeRow(of), id, conditions: [] };
 }
 
-/** The ids of all pages, sorted by an attribute that may be null; numbered pages must say as many in all. */
+/** The ids of all pages, sorted by a nullable attribute. Asserts that the total of numbered pages is their number. */
 async function pagesOf(
   engine: Engine,
   caller: Caller,
@@ -354,7 +357,7 @@ async function pagesOf(
   return ids.sort();
 }
 
-/** Lists of rows by their ids, all the way down: the order of moments that are the same is that of random ids. */
+/** Sorts all lists by id, because rows with the same timestamp are in the order of random ids. */
 function sorted(value: unknown): object {
   return JSON.parse(JSON.stringify(value), (_, each) =>
     Array.isArray(each) ? each.sort((one, other) => (one.id < other.id ? -1 : 1)) : each,

@@ -1,4 +1,4 @@
-// API keys are created, read and listed over HTTP. A key is shown once, its hash never.
+// API keys are created, read and listed over HTTP. A key is returned once, its hash never.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -127,7 +127,7 @@ onEachDatabase("API keys", (database) => {
   test("keys:read reads and keys:manage writes, and neither does the other", async () => {
     const reader = (await makeKey(server, { scopes: ["keys:read"] })).key;
     const { key: manager, id } = await makeKey(server, { scopes: ["keys:manage"] });
-    const lacks = (scope: string) =>
+    const missingScope = (scope: string) =>
       ({ status: 403, code: "insufficient_scope", message: new RegExp(scope) }) as const;
     const path = `/v1/api-keys/${id}`;
     const tenantId = await firstTenant(server.workspace);
@@ -135,10 +135,10 @@ onEachDatabase("API keys", (database) => {
     const lists = ["/v1/api-keys", `/v1/tenants/${tenantId}/api-keys`, `/v1/users/${ownerId}/api-keys`];
     for (const each of [path, ...lists]) {
       expectAnswer(await server.request(each, { key: reader }), { status: 200 });
-      expectAnswer(await server.request(each, { key: manager }), lacks("keys:read"));
+      expectAnswer(await server.request(each, { key: manager }), missingScope("keys:read"));
       expectAnswer(
         await server.request(each, { key: reader, method: "DELETE" }),
-        each === "/v1/api-keys" ? { status: 405 } : lacks("keys:manage"),
+        each === "/v1/api-keys" ? { status: 405 } : missingScope("keys:manage"),
       );
     }
     for (const [method, at] of [
@@ -149,11 +149,11 @@ onEachDatabase("API keys", (database) => {
     ])
       expectAnswer(
         await server.request(at!, { key: reader, method: method!, body: {} }),
-        lacks("keys:manage"),
+        missingScope("keys:manage"),
       );
   });
 
-  test("keys are listed newest first, in pages that hold each of them once", async () => {
+  test("keys are listed newest first, in pages that contain each of them once", async () => {
     const ids: string[] = [];
     for (let count = 0; count < 5; count += 1)
       ids.unshift((await makeKey(server, { name: `Page ${count}` })).id);
@@ -167,7 +167,7 @@ onEachDatabase("API keys", (database) => {
     assert.equal(new Set(walked).size, walked.length);
   });
 
-  test("a list is filtered by status and owner, a repeated status meaning either", async () => {
+  test("a list is filtered by status and owner, and a repeated status matches either value", async () => {
     const user = await server.create("/users", { name: "Mary", email: "mary@example.com" });
     const make = (body: object = {}) => makeKey(server, { ownerId: user.id, ...body });
     const [active, soon, revoked] = [await make(), await make({ expiresAt: inDays(3) }), await make()];
@@ -258,7 +258,7 @@ function faultyBodies(): Scenario[] {
       ["a scope twice", { ...good, scopes: ["posts:read", "posts:read"] }, "scopes", "duplicate"],
       ["scopes as text", { ...good, scopes: "posts:read" }, "scopes", "type"],
       ["101 scopes", { ...good, scopes: Array.from({ length: 101 }, (_, at) => `s:${at}`) }, "scopes", "max"],
-      ["no scopes but null", { ...good, scopes: null }, "scopes", "type"],
+      ["null as scopes", { ...good, scopes: null }, "scopes", "type"],
       ["an unknown scope", { ...good, scopes: ["posts:fly"] }, "scopes", "choice"],
       ["a name of 201 characters", { ...good, name: "x".repeat(201) }, "name", "max"],
       ["an expiry that has passed", { ...good, expiresAt: inDays(-1) }, "expiresAt", "min"],
@@ -272,15 +272,15 @@ function faultyBodies(): Scenario[] {
       ],
       ["a quota that is a number", { ...good, rateLimit: 5 }, "rateLimit", "type"],
       [
-        "an owner that is nobody",
+        "an owner that does not exist",
         { ...good, ownerId: "user_00000000000000000000000000" },
         "ownerId",
         "reference",
       ],
-      ["a time of revocation", { ...good, revokedAt: null }, "revokedAt", "read_only"],
-      ["a key of one's own", { ...good, key: `sk_test_${"a".repeat(43)}` }, "key", "unknown"],
+      ["a revocation time", { ...good, revokedAt: null }, "revokedAt", "read_only"],
+      ["a chosen key", { ...good, key: `sk_test_${"a".repeat(43)}` }, "key", "unknown"],
       ["a predecessor", { ...good, rotatedFromId: "x" }, "rotatedFromId", "read_only"],
-      ["a time of use", { ...good, lastUsedAt: inDays(0) }, "lastUsedAt", "read_only"],
+      ["a time of last use", { ...good, lastUsedAt: inDays(0) }, "lastUsedAt", "read_only"],
     ] as const
   ).map(([fact, body, field, issue]) => ({
     fact: `a key with ${fact} is refused`,
@@ -310,7 +310,7 @@ function faultyQueries(): Scenario[] {
   }));
 }
 
-/** The same day and time of the next year. */
+/** The same date and time in the next year. */
 function aYearAfter(timestamp: string): string {
   const date = new Date(timestamp);
   date.setUTCFullYear(date.getUTCFullYear() + 1);

@@ -122,7 +122,7 @@ onEachDatabase("authentication", (database) => {
     }
   });
 
-  test("a key is refused from its expiry on", async () => {
+  test("a key is refused after its expiry", async () => {
     const expiresAt = new Date(Date.now() + 2_500).toISOString();
     const body = { name: "Short", scopes: ["posts:read"], expiresAt };
     const created = await server.create("/v1/api-keys", body);
@@ -131,7 +131,7 @@ onEachDatabase("authentication", (database) => {
     expectAnswer(await server.request("/posts", { key: created.key }), invalid);
   });
 
-  test("a scope that the key lacks is 403 and named", async () => {
+  test("a missing scope is 403 and named", async () => {
     const { key: reader } = await makeKey();
     const forbidden = (scope: string) =>
       ({
@@ -164,8 +164,8 @@ onEachDatabase("authentication", (database) => {
     });
   });
 
-  test("a key without a user has to name the author of what it creates", async () => {
-    const { tenant } = await server.command("tenant", "create", "--name", "Nobody");
+  test("a key without a user must name the author of a post", async () => {
+    const { tenant } = await server.command("tenant", "create", "--name", "Without user");
     const scopes = ["--scopes", "posts:write", "--tenant", tenant.id];
     const { key: lonely } = await server.command("key", "create", "--name", "Lonely", ...scopes);
     expectAnswer(await server.request("/posts", { key: lonely, body: { title: "x" } }), {
@@ -210,7 +210,7 @@ onEachDatabase("authentication", (database) => {
     })),
   );
 
-  test("a key anywhere in the query is refused, however it is written", async () => {
+  test("a key anywhere in the query is refused, in any spelling", async () => {
     const dashed = key().replaceAll("_", "%5f");
     for (const query of [`token=${key()}`, `q=${key()}`, `${key()}`, `q=${dashed}`, `api%5Fkey=x`]) {
       const answer = await server.request(`/posts?${query}`);

@@ -1,23 +1,23 @@
-// Quotas of keys that keys create, change and rotate: none grants more than it has.
+// Quotas of keys that other keys create, change and rotate: no key grants more than it has.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Expected, expectAnswer, serve, type TestServer } from "../../support/scenario.ts";
 import { onEachDatabase, portico } from "../../support/server.ts";
 
-interface Made {
+interface CreatedKey {
   readonly id: string;
   readonly key: string;
 }
 
-/** The operator makes a key. */
-async function make(server: TestServer, quota?: string): Promise<Made> {
+/** Creates a key as the operator. */
+async function make(server: TestServer, quota?: string): Promise<CreatedKey> {
   const scopes = ["--scopes", "keys:read,keys:manage"];
   const own = quota === undefined ? [] : ["--rate-limit", quota];
-  return (await server.command("key", "create", "--name", "x", ...scopes, ...own)) as unknown as Made;
+  return (await server.command("key", "create", "--name", "x", ...scopes, ...own)) as unknown as CreatedKey;
 }
 
-onEachDatabase("quotas that keys give", (database) => {
+onEachDatabase("quotas that keys grant", (database) => {
   const server = serve(database, { env: { PORTICO_KEY_QUOTA: "1000/60" } });
   const body = (rateLimit?: object | null) => ({
     ...{ name: "theirs", scopes: ["keys:read"] },
@@ -81,7 +81,7 @@ onEachDatabase("quotas that keys give", (database) => {
       await make(server),
       await make(server, "5000/60"),
     ];
-    const rotate = (by: Made, which: Made) =>
+    const rotate = (by: CreatedKey, which: CreatedKey) =>
       server.request(`/v1/api-keys/${which.id}/rotations`, { key: by.key, body: {} });
     expectAnswer(await rotate(few, standard), refused);
     expectAnswer(await rotate(standard, many), refused);

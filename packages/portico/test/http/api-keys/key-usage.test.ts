@@ -29,7 +29,7 @@ interface Key {
 const newKey = (workspace: Pick<Workspace, "databaseUrl">, scopes: string): Promise<Key> =>
   runCommand(workspace, ["key", "create", "--name", "Counted", "--scopes", scopes]);
 
-/** What `look` finds, as soon as it is `wanted`: uses are written about once a second. */
+/** Reads a value until it is as `wanted`, for five seconds at most: uses are written about once a second. */
 async function eventually<T>(read: () => Promise<T>, wanted: (value: T) => boolean): Promise<T> {
   for (const until = Date.now() + 5_000; ; await sleep(50)) {
     const value = await read();
@@ -37,7 +37,7 @@ async function eventually<T>(read: () => Promise<T>, wanted: (value: T) => boole
   }
 }
 
-/** `2xx /posts 3`, of all steps together. */
+/** Totals over all steps, such as `2xx /posts 3`. */
 function totals(counts: readonly Count[]): string[] {
   const sums = new Map<string, number>();
   for (const { statusClass, route, count } of counts) {
@@ -47,7 +47,7 @@ function totals(counts: readonly Count[]): string[] {
   return [...sums].map(([name, count]) => `${name} ${count}`).sort();
 }
 
-onEachDatabase("uses of keys", (database) => {
+onEachDatabase("key usage", (database) => {
   const server = serve(database);
   const countsOf = async ({ id }: Key, query = ""): Promise<Count[]> =>
     (await server.request(`/v1/api-keys/${id}/usage${query}`)).body.data;
@@ -93,10 +93,10 @@ onEachDatabase("uses of keys", (database) => {
     assert.ok(!server.portico.output.includes(key.slice(12)), "the key");
   });
 
-  test("a request without a valid key is no use of a key", async () => {
-    const headers = { "x-request-id": "nobody" };
+  test("a request without a valid key is not counted", async () => {
+    const headers = { "x-request-id": "without-key" };
     await server.request("/posts", { key: null, headers });
-    const lines = () => server.portico.output.split("\n").filter((line) => line.includes('"nobody"'));
+    const lines = () => server.portico.output.split("\n").filter((line) => line.includes('"without-key"'));
     await eventually(
       async () => lines(),
       ({ length }) => length > 0,
@@ -174,7 +174,7 @@ onEachDatabase("uses of keys", (database) => {
     assert.deepEqual(await countsOf(key, "?from=2026-01-01&to=2026-01-02"), []);
   });
 
-  test("without parameters it is the last day by hours, in the envelope of every list", async () => {
+  test("without parameters the usage is that of the last day by hours, in the usual envelope of lists", async () => {
     const key = await newKey(server.workspace, "posts:read");
     const { body } = await server.request(`/v1/api-keys/${key.id}/usage`);
     assert.deepEqual(body, { data: [], pagination: { nextCursor: null, hasMore: false } });
@@ -210,21 +210,21 @@ onEachDatabase("uses of keys", (database) => {
     details: [{ field, issue }],
   });
   scenarios(server, [
-    faulty("a beginning that is no moment is refused", "from=soon", "from", "format"),
-    faulty("an end that is no moment is refused", "to=2026-02-30", "to", "format"),
+    faulty("a start that is not a timestamp is refused", "from=soon", "from", "format"),
+    faulty("an end that is not a timestamp is refused", "to=2026-02-30", "to", "format"),
     faulty("there are three steps", "step=week", "step", "choice"),
     faulty("the time must not end before it begins", "from=2026-02-02&to=2026-02-01", "from", "max"),
     faulty("more steps than 1,500 are refused", "step=minute&from=2026-01-01&to=2026-01-03", "step", "max"),
     faulty("an unknown parameter is refused", "limit=5", "limit", "unknown"),
-    faulty("a parameter is given once", "step=day&step=hour", "step", "duplicate"),
+    faulty("a repeated parameter is refused", "step=day&step=hour", "step", "duplicate"),
     { fact: "a key that is not there has no usage", path: "/v1/api-keys/nothing/usage", status: 404 },
   ]);
 
-  test("the command shows the same, and knows its tenant", async () => {
+  test("the command prints the same usage, for keys of its tenant only", async () => {
     const key = await newKey(server.workspace, "posts:read");
     await use(key, 2, "/posts");
     const show = async () => (await server.command("key", "usage", key.id, "--step", "day")).usage as Count[];
-    // Two uses may be written one after the other.
+    // Two uses can be written at different times.
     const usage = await eventually(show, (counts) => totals(counts).join() === "2xx /posts 2");
     assert.deepEqual(totals(usage), ["2xx /posts 2"]);
     const { tenant } = await server.command("tenant", "create", "--name", "Other");
@@ -241,7 +241,7 @@ onEachDatabase("uses of keys", (database) => {
   });
 });
 
-onEachDatabase("uses of keys when the server stops", (database) => {
+onEachDatabase("key usage when the server stops", (database) => {
   test("every request with a response is counted", async () => {
     const workspace = await makeWorkspace(database);
     const counts: string[][] = [];

@@ -1,4 +1,4 @@
-// Quotas over HTTP: which requests count, their headers, and refusals.
+// Quotas over HTTP: requests that count, headers, and refusals.
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -11,7 +11,7 @@ const patienceMs = 10_000;
 
 onEachDatabase("quotas", (database) => {
   describe("of keys", () => {
-    // An hour for each token, so that none comes back while a test runs.
+    // A token is refilled in an hour, so none is refilled during a test.
     const server = serve(database, { env: { PORTICO_KEY_QUOTA: "100/360000" } });
     headers(server);
     refusals(server);
@@ -21,7 +21,7 @@ onEachDatabase("quotas", (database) => {
     failedAuthentication(serve(database, { env: { PORTICO_FAILED_AUTH_QUOTA: "5/18000" } })));
 });
 
-/** A key with a quota of its own, of which one request comes back in an hour. */
+/** Creates a key with its own quota. One request is refilled in an hour. */
 async function makeKey(server: TestServer, limit: number, ...more: string[]): Promise<string> {
   const own = ["--rate-limit", String(limit), "--rate-window", String(limit * 3_600)];
   const created = await server.command(
@@ -38,7 +38,7 @@ async function makeKey(server: TestServer, limit: number, ...more: string[]): Pr
 }
 
 function headers(server: TestServer): void {
-  test("every response to an authenticated caller has the quota, the rest and the reset time", async () => {
+  test("every response to an authenticated caller has the quota, the remaining requests and the reset time", async () => {
     const key = await makeKey(server, 5);
     for (const [left, seconds] of [
       [4, 3_600],
@@ -51,7 +51,7 @@ function headers(server: TestServer): void {
     }
   });
 
-  test("a key without a quota of its own has the standard one", async () => {
+  test("a key without its own quota has the standard one", async () => {
     const created = await server.command("key", "create", "--name", "x", "--scopes", "posts:read");
     const { headers } = await server.request("/posts?limit=1", { key: created.key });
     assert.equal(headers.get("ratelimit-policy"), '"default";q=100;w=360000');
@@ -105,7 +105,7 @@ function refusals(server: TestServer): void {
     assert.deepEqual(body.data, []);
   });
 
-  test("a burst lets through exactly what is left", async () => {
+  test("of a burst, exactly the remaining requests are allowed", async () => {
     const key = await makeKey(server, 20);
     for (let used = 0; used < 5; used += 1) await server.request("/posts?limit=1", { key });
     const answers = await Promise.all(
@@ -121,13 +121,13 @@ function refusals(server: TestServer): void {
     );
   });
 
-  test("refused requests do not count, and tokens come back on time", async () => {
+  test("refused requests do not count, and tokens are refilled on time", async () => {
     const key = await makeKey(server, 2, "--rate-limit", "2", "--rate-window", "2");
     const read = () => server.request("/posts?limit=1", { key });
     const started = performance.now();
     let allowed = 0;
     let refused = 0;
-    // Without pause, for as long as three tokens take to come back.
+    // Sends requests without a pause until three tokens are refilled.
     while (allowed < 5 && performance.now() - started < patienceMs) {
       const answer = await read();
       if (answer.status === 200) allowed += 1;
@@ -260,7 +260,7 @@ function failedAuthentication(server: TestServer): void {
   });
 }
 
-/** One second may have passed since the bucket was full. */
+/** A second may have passed since the bucket was full. */
 function expectNear(headers: Headers, left: number, seconds: number): void {
   const [, r, t] = /^"default";r=(\d+);t=(\d+)$/.exec(headers.get("ratelimit") ?? "") ?? [];
   assert.equal(Number(r), left, `of ${headers.get("ratelimit")}`);

@@ -28,7 +28,7 @@ onEachDatabase("revocation of many API keys", (database) => {
     }
   };
 
-  test("all keys of a user are revoked, more than one page, and no others", async () => {
+  test("all keys of a user are revoked, even more than one page, and no others", async () => {
     const [owner, other] = [await user(), await user()];
     const keys = await many(230, { ownerId: owner });
     const otherKey = await makeKey(server, { ownerId: other });
@@ -39,7 +39,7 @@ onEachDatabase("revocation of many API keys", (database) => {
     expectAnswer(await server.request(`/v1/users/${owner}/api-keys`, { method: "DELETE" }), { status: 204 });
   });
 
-  test("the time of an earlier revocation is kept", async () => {
+  test("an earlier revocation time does not change", async () => {
     const owner = await user();
     const [first, second] = await many(2, { ownerId: owner });
     await server.request(`/v1/api-keys/${first!.id}`, { method: "DELETE" });
@@ -49,7 +49,7 @@ onEachDatabase("revocation of many API keys", (database) => {
     assert.equal((await readKey(server, second!.id)).status, "revoked");
   });
 
-  test("the collection of a user's keys can be read and deleted, and creates none", async () => {
+  test("the collection of a user's keys can be read and deleted, but not created in", async () => {
     const owner = await user();
     const { id } = await makeKey(server, { ownerId: owner });
     const path = `/v1/users/${owner}/api-keys`;
@@ -119,7 +119,7 @@ onEachDatabase("revocation of many API keys", (database) => {
     assert.equal((await readKey(server, revoked.id)).ownerId, null);
   });
 
-  test("a user who cannot be deleted keeps the keys", async () => {
+  test("the keys of a user who cannot be deleted remain valid", async () => {
     const owner = await user();
     const { key } = await makeKey(server, { ownerId: owner, scopes: ["posts:write", "posts:read"] });
     await server.create("/posts", { title: "Mine" }, { key });
@@ -148,7 +148,7 @@ onEachDatabase("revocation of many API keys", (database) => {
     }
   });
 
-  test("each revocation of many is an event of its own", async () => {
+  test("each of many revocations records its own event", async () => {
     const owner = await user();
     const keys = await many(3, { ownerId: owner });
     await server.request(`/v1/users/${owner}/api-keys`, { method: "DELETE" });

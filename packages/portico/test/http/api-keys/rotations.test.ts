@@ -63,19 +63,19 @@ onEachDatabase("rotation of an API key", (database) => {
     assert.equal((await readKey(server, old.id)).status, "expired");
   });
 
-  test("an overlap of 0 ends the old key at once", async () => {
+  test("an overlap of 0 revokes the old key immediately", async () => {
     const old = await makeKey(server);
     const { body: replacement } = await rotate(old.id, { overlapSeconds: 0 });
     assert.deepEqual([await opens(server, old.key), await opens(server, replacement.key)], [false, true]);
   });
 
-  test("an overlap never lengthens the life of the old key", async () => {
+  test("an overlap never extends the expiry of the old key", async () => {
     const old = await makeKey(server, { expiresAt: inDays(2) });
     await rotate(old.id, { overlapSeconds: 30 * 86_400 });
     assert.equal((await readKey(server, old.id)).expiresAt, old.expiresAt);
   });
 
-  test("a key that is rotated again, say because the first answer was lost, has a replacement that lives as long", async () => {
+  test("a key that is rotated again, for example because the first response was lost, gets a replacement with the same lifetime", async () => {
     const old = await makeKey(server, { expiresAt: inDays(100) });
     const { body: first } = await rotate(old.id, { overlapSeconds: 60 });
     const { body: second } = await rotate(old.id, { overlapSeconds: 60 });
@@ -86,7 +86,7 @@ onEachDatabase("rotation of an API key", (database) => {
     for (const { key } of [old, first, second, third, fourth]) assert.equal(await opens(server, key), true);
   });
 
-  test("rotations at once all succeed, each with a key of its own", async () => {
+  test("concurrent rotations all succeed, each with its own key", async () => {
     const old = await makeKey(server);
     const answers = await Promise.all(Array.from({ length: 5 }, () => rotate(old.id)));
     for (const answer of answers) {
@@ -97,7 +97,7 @@ onEachDatabase("rotation of an API key", (database) => {
     assert.equal(new Set(answers.map(({ body }) => body.key)).size, 5);
   });
 
-  test("a body may be left out, also with a type or a length of 0", async () => {
+  test("the body can be omitted, also with a media type or a length of 0", async () => {
     const headersOf: readonly Record<string, string>[] = [
       {},
       { "content-type": "application/json" },
@@ -109,7 +109,7 @@ onEachDatabase("rotation of an API key", (database) => {
     }
   });
 
-  test("a faulty body is refused, and nothing happens", async () => {
+  test("an invalid body is refused without any effect", async () => {
     const { id } = await makeKey(server);
     const overlap = (issue: "type" | "min" | "max") => [{ field: "overlapSeconds", issue }] as const;
     for (const [body, details] of [
@@ -141,7 +141,7 @@ onEachDatabase("rotation of an API key", (database) => {
       expectAnswer(await rotate(id), { status: 409, code: "conflict", message });
   });
 
-  test("a caller that lacks a scope of the key cannot rotate it, and the answer names the scope", async () => {
+  test("a caller that lacks a scope of the key cannot rotate it, and the error names the scope", async () => {
     const { id } = await makeKey(server, { scopes: ["posts:read", "posts:write"] });
     const { key } = await makeKey(server, { scopes: ["keys:manage", "posts:read"] });
     expectAnswer(await rotate(id, {}, { key }), {
@@ -164,12 +164,12 @@ onEachDatabase("rotation of an API key", (database) => {
     assert.match((await rotate(id)).body.key, /^pk_test_/);
   });
 
-  test("the replacement has the owner of the old key, also where that is nobody and the caller somebody", async () => {
+  test("the replacement has the owner of the old key, or none, whoever the caller is", async () => {
     const user = await server.create("/users", { name: "Grace", email: "grace@example.com" });
     assert.equal((await rotate((await makeKey(server, { ownerId: user.id })).id)).body.ownerId, user.id);
     const { tenant } = await server.command("tenant", "create", "--name", "Empty");
     const scopes = ["keys:manage", "users:write"];
-    const words = ["--name", "Nobody's", "--scopes", scopes.join(), "--tenant", tenant.id];
+    const words = ["--name", "Without owner", "--scopes", scopes.join(), "--tenant", tenant.id];
     const nobodys = await server.command("key", "create", ...words);
     assert.equal(nobodys.ownerId, null);
     const first = { name: "First", email: "first@example.com" };

@@ -1,4 +1,4 @@
-// What keys look like in each environment, and the one answer to every key that is not good.
+// The format of keys in each environment, and the response to every invalid key.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -18,12 +18,12 @@ onEachDatabase("the secret of an API key", (database) => {
     });
   const invalid = { status: 401, code: "invalid_credential" } as const;
 
-  test("keys of a sandbox are sk_test_ and pk_test_ and 43 characters", async () => {
+  test("keys of a sandbox are sk_test_ or pk_test_ and 43 characters", async () => {
     assert.match((await makeKey(server)).key, /^sk_test_[\w-]{43}$/);
     assert.match((await makeKey(server, { type: "publishable" })).key, /^pk_test_[\w-]{43}$/);
   });
 
-  test("live mode makes and takes live keys, and says so to others", async () => {
+  test("live mode creates and accepts live keys, and an error names the environment of others", async () => {
     const workspace = await makeWorkspace(database);
     const run = (...words: string[]) => runCommand(workspace, words, { env: live });
     await run("migrate");
@@ -51,7 +51,7 @@ onEachDatabase("the secret of an API key", (database) => {
     }
   });
 
-  test("an unknown prefix, a wrong secret, an expired and a revoked key are answered with the same bytes", async () => {
+  test("an unknown prefix, a wrong secret, an expired and a revoked key get the same response, byte by byte", async () => {
     const [expired, revoked] = [await makeKey(server), await makeKey(server)];
     await setTime(server.workspace, expired.id, "expires_at", inDays(-1));
     await server.request(`/v1/api-keys/${revoked.id}`, { method: "DELETE" });
@@ -75,14 +75,14 @@ onEachDatabase("the secret of an API key", (database) => {
     assert.equal(new Set(answers.map(shown)).size, 1);
   });
 
-  test("a key whose first characters are another's is refused, and the other stays good", async () => {
+  test("a key with the prefix of another one is refused, and the other one stays valid", async () => {
     const { key } = await makeKey(server);
     for (const length of [12, 20, 50])
       expectAnswer(await read(`${key.slice(0, length)}${"z".repeat(51 - length)}`), invalid);
     assert.equal(await opens(server, key), true);
   });
 
-  test("a publishable key opens nothing, whatever its scopes and whatever the door", async () => {
+  test("a publishable key gives no access, whatever its scopes and the protocol", async () => {
     const scopes = ["posts:read", "posts:write", "keys:read", "keys:manage"];
     const { key, id } = await makeKey(server, { type: "publishable", scopes });
     for (const [method, path, body] of [
@@ -113,7 +113,7 @@ onEachDatabase("the secret of an API key", (database) => {
     assert.equal((await socket.closed()).code, 4403);
   });
 
-  test("headers that are far too long, or hold what no key holds, are refused and harm nothing", async () => {
+  test("oversized headers, and headers with invalid characters, are refused without effect", async () => {
     const { key } = server.portico;
     const { hostname } = new URL(server.url);
     const send = async (...lines: string[]): Promise<Answer> => {
@@ -179,14 +179,14 @@ onEachDatabase("the secret of an API key", (database) => {
       "bearer=x",
       `x=eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0.x`,
     ].map((query) => ({
-      fact: `the query ${query.slice(0, 40)} is refused beside a good header`,
+      fact: `the query ${query.slice(0, 40)} is refused with a valid header`,
       path: `/posts?${query}`,
       status: 400,
       code: "credential_in_query" as const,
     })),
   );
 
-  test("what only resembles a credential in a query is text like any other", async () => {
+  test("a query that only resembles a credential is ordinary text", async () => {
     for (const query of [
       "q=a?token",
       "q=R%26token%3Dx",
@@ -205,7 +205,7 @@ onEachDatabase("the secret of an API key", (database) => {
     assert.equal(await opens(server, secret), false);
   });
 
-  test("requests that begin after a revocation was answered are refused, however many are under way", async () => {
+  test("requests that begin after the response to a revocation are refused, even under load", async () => {
     const { id, key: secret } = await makeKey(server);
     let isRevoked = false;
     const use = async (): Promise<void> => {
@@ -224,7 +224,7 @@ onEachDatabase("the secret of an API key", (database) => {
     assert.equal(await opens(server, secret), false);
   });
 
-  test("many keys made at once are all good and all different", async () => {
+  test("many keys created concurrently are valid and distinct", async () => {
     const created = await Promise.all(Array.from({ length: 100 }, () => makeKey(server)));
     assert.equal(new Set(created.map(({ key }) => key)).size, 100);
     assert.equal(new Set(created.map(({ prefix }) => prefix)).size, 100);

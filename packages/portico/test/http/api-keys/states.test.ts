@@ -1,4 +1,4 @@
-// The state of an API key follows from its times at the moment of each request, in answers and in filters.
+// The status of an API key derives from its timestamps at the time of each request, in responses and in filters.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,7 +7,7 @@ import { type CreatedKey, inDays, makeKey, opens, readKey, setTime } from "../..
 import { expectAnswer, serve } from "../../support/scenario.ts";
 import { onEachDatabase, PorticoProcess } from "../../support/server.ts";
 
-onEachDatabase("the state of an API key", (database) => {
+onEachDatabase("the status of an API key", (database) => {
   const server = serve(database);
   const listed = async (status: string, ownerId: string): Promise<string[]> => {
     const { body } = await server.request(`/v1/api-keys?status=${status}&ownerId=${ownerId}`);
@@ -15,7 +15,7 @@ onEachDatabase("the state of an API key", (database) => {
   };
   const revoke = ({ id }: CreatedKey) => server.request(`/v1/api-keys/${id}`, { method: "DELETE" });
 
-  test("a key begins to expire soon seven days before its end", async () => {
+  test("a key is expiring_soon from seven days before its expiry", async () => {
     const created = [
       await makeKey(server, { expiresAt: inDays(7.001) }),
       await makeKey(server, { expiresAt: inDays(6.999) }),
@@ -29,7 +29,7 @@ onEachDatabase("the state of an API key", (database) => {
     assert.equal((await readKey(server, created[0]!.id)).status, "expiring_soon");
   });
 
-  test("the setting says how many days before", async () => {
+  test("a setting changes the number of days", async () => {
     const env = { PORTICO_KEY_EXPIRING_SOON_DAYS: "30" };
     const other = await PorticoProcess.start(server.workspace, { env, key: server.portico.key });
     try {
@@ -41,7 +41,7 @@ onEachDatabase("the state of an API key", (database) => {
     }
   });
 
-  test("a key expires by itself, in the record, in lists and at the door at once", async () => {
+  test("a key expires in its record, in lists and in authentication at the same time", async () => {
     const user = await server.create("/users", { name: "U", email: "expiry@example.com" });
     const created = await makeKey(server, {
       ownerId: user.id,
@@ -67,7 +67,7 @@ onEachDatabase("the state of an API key", (database) => {
       });
   });
 
-  test("revoked goes before expired, and expired before expiring soon", async () => {
+  test("revoked takes precedence over expired, and expired over expiring_soon", async () => {
     const key = await makeKey(server);
     await setTime(server.workspace, key.id, "expires_at", inDays(-1));
     assert.equal((await readKey(server, key.id)).status, "expired");
@@ -76,7 +76,7 @@ onEachDatabase("the state of an API key", (database) => {
     assert.equal(await opens(server, key.key), false);
   });
 
-  test("the tag of a record changes with its state, as its text does", async () => {
+  test("the ETag of a record changes with its status, as its text does", async () => {
     const { id } = await makeKey(server, { expiresAt: new Date(Date.now() + 1_000).toISOString() });
     const tag = (await server.request(`/v1/api-keys/${id}`)).headers.get("etag")!;
     const headers = { "if-none-match": tag };

@@ -1,5 +1,4 @@
-// WebSocket clients that send without reading: what waits for them is bounded, and the server continues to read from them
-// once they read.
+// WebSocket clients that send without reading: waiting data is bounded, and the server reads again once they read.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -58,7 +57,7 @@ function afterInitialisation(server: TestServer<PorticoProcess>): void {
     await socket.close();
   });
 
-  test("so do WebSocket pings", async () => {
+  test("WebSocket pings of a client that does not read wait in the client too", async () => {
     const socket = await TestSocket.ready(server.portico);
     const before = residentMib(server);
     socket.socket.pause();

@@ -1,4 +1,4 @@
-// Brute-force limits slow down attackers and lock out nobody else.
+// Brute-force limits slow down attackers without locking out users.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -40,14 +40,14 @@ onOneDatabase("brute-force limits", (database) => {
     return answers.map(({ status }) => status);
   };
 
-  test("an address at its limit uses up nothing of other accounts", async () => {
+  test("an address at its limit does not use up the limits of other accounts", async () => {
     const user = await makeUser(server, "spared@example.com");
     const attacker = "203.0.113.1";
     const signIn = await openPage(attacker);
     await Promise.all(
       Array.from({ length: 100 }, (_, index) => signIn(`nobody${index}@example.com`, "wrong wrong")),
     );
-    // A token comes back every six seconds.
+    // A token is refilled every six seconds.
     const heard = (await attempt(attacker, user.email, 60)).filter((status) => status !== 429);
     assert.ok(heard.length < 10, `${heard.length} were heard`);
     assert.equal((await (await openPage(home))(user.email, password)).status, 303);
@@ -59,7 +59,7 @@ onOneDatabase("brute-force limits", (database) => {
     const user = await makeUser(server, "target@example.com");
     const attackers = Array.from({ length: 6 }, (_, index) => `203.0.113.${index + 10}`);
     const statuses = (await Promise.all(attackers.map((from) => attempt(from, user.email, 12)))).flat();
-    // Ten from each address are verified, and the rest refused.
+    // Ten attempts from each address are verified, and the rest are refused.
     assert.equal(statuses.filter((status) => status === 401).length, 60);
     assert.equal(statuses.filter((status) => status === 429).length, 12);
     const signIn = await openPage(home);

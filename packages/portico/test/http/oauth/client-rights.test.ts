@@ -1,4 +1,4 @@
-// Changes of a client take effect at once, and nobody gains access through a client that they lack.
+// Changes of a client take effect immediately, and no caller gains scopes through a client.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// OAuth clients as a resource: what can be registered, what is shown, and how secrets are replaced.
+// OAuth clients as a resource: registration, responses, and rotation of secrets.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -20,7 +20,7 @@ const grant = { grant_type: "client_credentials", scope: "posts:read" };
 onEachDatabase("oauth clients", (database) => {
   const server = serve(database);
 
-  test("a confidential client has a secret, which is shown once and works at once", async () => {
+  test("a confidential client has a secret, which is returned once and works immediately", async () => {
     const created = await server.create(path, machine);
     assert.match(created.clientId, /^client_/);
     assert.match(created.clientSecret, /^[\w-]{43}$/);
@@ -43,7 +43,7 @@ onEachDatabase("oauth clients", (database) => {
     );
   });
 
-  test("a secret that is replaced works until the overlap is over", async () => {
+  test("a replaced secret works until the end of the overlap", async () => {
     const created = await server.create(path, machine);
     const rotations = `${path}/${created.id}/rotations`;
     const next = await server.create(rotations, { overlapSeconds: 2 });
@@ -57,7 +57,7 @@ onEachDatabase("oauth clients", (database) => {
     expectAnswer(await server.request(`${path}/${id}/rotations`, { method: "POST" }), { status: 409 });
   });
 
-  test("a redirect URI is registered exactly if a request can have it", async () => {
+  test("a redirect URI is accepted if and only if a request can use it", async () => {
     for (const [uri, isUsable] of [
       ["https://app.example.com/caf%C3%A9?a=b&c=%20", true],
       ["https://xn--caf-dma.example.com/~!$'()+,;=:@[]", true],
@@ -138,19 +138,19 @@ onEachDatabase("oauth clients", (database) => {
     })),
   );
 
-  test("a private key is refused where public ones belong", async () => {
+  test("a private key is refused as a public key", async () => {
     const jwks = { keys: [{ kty: "EC", crv: "P-256", x: "x", y: "y", d: "d" }] };
     expectAnswer(await server.request(path, { body: { ...machine, authMethod: "private_key_jwt", jwks } }), {
       status: 422,
     });
   });
 
-  test("http is good enough on the machine that the person sits at", async () => {
+  test("redirect URIs with http are accepted for loopback addresses", async () => {
     const redirectUris = ["http://127.0.0.1:8080/callback", "http://localhost/", "http://[::1]:9/x"];
     assert.deepEqual((await server.create(path, { ...page, redirectUris })).redirectUris, redirectUris);
   });
 
-  test("a key gives no client a scope that it lacks, and sees its tenant's clients only", async () => {
+  test("a key cannot grant a client a scope that it lacks, and sees its tenant's clients only", async () => {
     const { id } = await server.create(path, machine);
     const { key } = await makeTenant(server.workspace, "clients:read,clients:manage");
     expectAnswer(await server.request(path, { key, body: machine }), {

@@ -96,7 +96,7 @@ onEachDatabase("delegated access", (database) => {
       scopes: ["posts:read"],
       ownerId: other.id,
     });
-    // A key that a service created has no owner.
+    // A key that a service creates has no owner.
     const machine = await makeClient(server, "--type", "confidential", "--scopes", "keys:manage,posts:read");
     const granted = await post(server, "/token", { grant_type: "client_credentials" }, basic(machine));
     const body = { name: "Machine's", scopes: ["posts:read"] };

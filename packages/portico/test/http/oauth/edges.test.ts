@@ -43,7 +43,7 @@ onEachDatabase("oauth edges", (database) => {
     });
   }
 
-  test("a client without scopes can introspect tokens, and gets none with access", async () => {
+  test("a client without scopes can introspect tokens, but gets no token with access", async () => {
     const body = { name: "Resource server", type: "confidential", scopes: [], mayIntrospect: true };
     const resourceServer = await server.create("/v1/oauth-clients", body);
     const { body: token } = await post(server, "/token", credentials, basic(machine));
@@ -70,14 +70,14 @@ onEachDatabase("oauth edges", (database) => {
 
   for (const path of ["/token", "/introspect", "/revoke"]) {
     for (const [fact, authorization] of [
-      ["is no base64", "Basic %%%"],
+      ["is not base64", "Basic %%%"],
       ["has no colon", `Basic ${Buffer.from("nobody").toString("base64")}`],
       ["has no secret", `Basic ${Buffer.from("client_x:").toString("base64")}`],
       ["is badly encoded", `Basic ${Buffer.from("client_x:%zz").toString("base64")}`],
       ["says nothing", "Basic"],
       ["is of another scheme", "Bearer x"],
     ] as const) {
-      test(`${path} asks for another Authorization where it ${fact}`, async () => {
+      test(`${path} requests another Authorization header if it ${fact}`, async () => {
         const answer = await post(server, path, { ...credentials, token: "x" }, { authorization });
         refused(answer, "invalid_client", 401);
         assert.match(answer.headers.get("www-authenticate") ?? "", /^Basic realm=/);
@@ -94,7 +94,7 @@ onEachDatabase("oauth edges", (database) => {
     assert.doesNotMatch(answer.headers.get("www-authenticate") ?? "", /^Basic/);
   });
 
-  test("a target in absolute form is the path in it", async () => {
+  test("a request target in absolute form is its path", async () => {
     const { host } = new URL(server.url);
     const lines = (target: string): string =>
       `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
@@ -107,7 +107,7 @@ onEachDatabase("oauth edges", (database) => {
     }
   });
 
-  test("a body that is encoded, and credentials that are sent twice, are refused", async () => {
+  test("an encoded body and repeated credentials are refused", async () => {
     const encoded = await post(server, "/token", credentials, {
       ...basic(machine),
       "content-encoding": "gzip",
@@ -128,7 +128,7 @@ onEachDatabase("oauth edges", (database) => {
     assert.match(answer, /"error":"invalid_request"/);
   });
 
-  test("a form that is too long gets an error page", async () => {
+  test("an oversized form gets an error page", async () => {
     const { url } = await new Browser().follow(authorizeUrl(server, client, "openid").url);
     const body = new URLSearchParams({ email: "x".repeat(60_000) });
     const shown = await new Browser().open(url, { method: "POST", body });
@@ -182,9 +182,9 @@ onEachDatabase("oauth edges", (database) => {
   });
 
   for (const [fact, name] of [
-    ["turns the direction of a text", "Good \u202Egnp.exe"],
+    ["changes the direction of text", "Good \u202Egnp.exe"],
     ["breaks lines", "Planner\nYour bank"],
-    ["is not seen", "Plan\u200Bner"],
+    ["has invisible characters", "Plan\u200Bner"],
   ] as const) {
     test(`a name of a client that ${fact} is refused`, async () => {
       const body = { name, type: "confidential", scopes: ["posts:read"] };

@@ -26,7 +26,7 @@ const scope = "openid email users:read users:write";
 const changed = "account.email_changed";
 const confirmation = "account.email_link";
 const reset = "account.password_link";
-/** Emails are written once a second. */
+/** Longer than the interval at which emails are written, one second. */
 const soonMs = 2_500;
 
 onEachDatabase("changed addresses", (database) => {
@@ -52,7 +52,7 @@ onEachDatabase("changed addresses", (database) => {
     return browser.submit(await browser.open(link), fields);
   };
 
-  test("one's own address stays until the new one is confirmed with the password", async () => {
+  test("a user's address does not change until the new one is confirmed with the password", async () => {
     const user = await makeUser(server, "own@example.com");
     const { access_token: key } = await tokensOf(user);
     const answer = await change(user.id, "Own-New@example.com", key);
@@ -73,13 +73,13 @@ onEachDatabase("changed addresses", (database) => {
     assert.deepEqual([body.email, body.email_verified], ["own-new@example.com", true]);
   });
 
-  test("an address that a key gives counts at once, and has no link to a new password before it is confirmed", async () => {
-    const user = await makeUser(server, "given@example.com");
+  test("an address that a key sets is valid immediately, but gets no password link before it is confirmed", async () => {
+    const user = await makeUser(server, "key-changed@example.com");
     assert.equal((await forget(user.email)).status, 200);
     const before = linkIn(await emailTo(server, user.email, reset));
-    const moved = "given-new@example.com";
+    const moved = "key-changed-new@example.com";
     expectAnswer(await change(user.id, moved), { status: 200, body: { email: moved } });
-    assert.match((await emailTo(server, user.email, changed)).text, /given-new@example\.com/);
+    assert.match((await emailTo(server, user.email, changed)).text, /key-changed-new@example\.com/);
     await emailTo(server, moved, confirmation);
     assert.equal((await new Browser().open(before)).status, 400);
 
@@ -93,7 +93,7 @@ onEachDatabase("changed addresses", (database) => {
     assert.match(opened.text, /Choose a new password/);
   });
 
-  test("an address that is changed back is not confirmed either, and links of before stay dead", async () => {
+  test("an address that is changed back is unconfirmed, and earlier links stay invalid", async () => {
     const user = await makeUser(server, "back@example.com");
     assert.equal((await forget(user.email)).status, 200);
     const link = linkIn(await emailTo(server, user.email, reset));
@@ -105,7 +105,7 @@ onEachDatabase("changed addresses", (database) => {
     assert.equal(body.email_verified, false);
   });
 
-  test("an application that acts for itself gives an address as a key does, in GraphQL as well", async () => {
+  test("an application that acts for itself sets an address as a key does, also in GraphQL", async () => {
     const user = await makeUser(server, "machine@example.com");
     const machine = await makeClient(server, "--type", "confidential", "--scopes", "users:read,users:write");
     const granted = await post(server, "/token", { grant_type: "client_credentials" }, basic(machine));

@@ -17,7 +17,7 @@ const invalid = { status: 401, code: "invalid_credential" } as const;
 class Issuer {
   readonly says = new Map<string, unknown>();
   readonly requests: string[] = [];
-  /** How it fails, if it does. */
+  /** How it fails, if at all. */
   fails:
     | "with 500"
     | "with 401"
@@ -135,7 +135,7 @@ onEachDatabase("tokens of another issuer", (database) => {
 
   for (const [fact, says] of [
     ["is not active", { active: false }],
-    ["is active in words only", { active: "true" }],
+    ["has active as text", { active: "true" }],
     ["is a refresh token, which has no type", { token_type: undefined }],
     ["is of another type", { token_type: "N_A" }],
     ["has expired", { exp: 1 }],
@@ -185,7 +185,7 @@ onEachDatabase("tokens of another issuer", (database) => {
     "with too much",
     "not at all",
   ] as const) {
-    test(`while the issuer answers ${fails}, tokens are refused, and afterwards introspected again`, async () => {
+    test(`while the issuer responds ${fails}, tokens are refused, and afterwards introspected again`, async () => {
       const key = token();
       issuer.fails = fails;
       const closed = await read(key);
@@ -195,7 +195,7 @@ onEachDatabase("tokens of another issuer", (database) => {
     });
   }
 
-  test("while the issuer fails, one warning is logged until it answers again", async () => {
+  test("while the issuer fails, one warning is logged until it responds again", async () => {
     const { portico } = server;
     // Log lines of earlier tests may be written late.
     await sleep(1_000);

@@ -131,7 +131,7 @@ onEachDatabase("oauth and late changes", (database) => {
     assert.match((await browser.follow(url)).text, /value="allow"/);
   });
 
-  test("scopes that a client loses are gone from introspection and userinfo", async () => {
+  test("scopes that a client loses are removed from introspection and userinfo", async () => {
     const client = await makePublicClient(server, every);
     const scope = "openid email offline_access posts:read posts:write";
     const { access_token: token } = await obtainTokens(server, client, user, scope);
@@ -144,7 +144,7 @@ onEachDatabase("oauth and late changes", (database) => {
   });
 
   test("tokens of a deleted user are invalid", async () => {
-    const deleted = await makeUser(server, "gone@example.com");
+    const deleted = await makeUser(server, "deleted@example.com");
     const client = await makePublicClient(server, every);
     const tokens = await obtainTokens(server, client, deleted, "openid offline_access posts:read");
     await remove(`/users/${deleted.id}`);

@@ -86,7 +86,7 @@ onEachDatabase("passkeys", (database) => {
 
   for (const [fact, fields, status] of [
     ["stay", {}, 200],
-    ["go, if they are not theirs", { remove_passkeys: "yes" }, 401],
+    ["are removed, if they are not the user's", { remove_passkeys: "yes" }, 401],
   ] as const) {
     test(`the page for a new password lists the passkeys, which ${fact}`, async () => {
       const user = await makeUser(server, `forgetful-${status}@example.com`);
@@ -104,7 +104,7 @@ onEachDatabase("passkeys", (database) => {
   }
 
   test("a user gets an email for each new passkey, with its name escaped", async () => {
-    const user = await makeUser(server, "told@example.com");
+    const user = await makeUser(server, "notified@example.com");
     await add(await signedIn(user), new Authenticator(server.url), {}, "<b>Phone</b>");
     const mail = await emailTo(server, user.email, "account.passkey_added");
     assert.match(mail.text, /^ {2}Passkey: +<b>Phone<\/b>$/m);
@@ -112,7 +112,7 @@ onEachDatabase("passkeys", (database) => {
     assert.match(mail.text, /^ {2}From: +(127\.0\.0\.1|::1)$/m);
   });
 
-  test("the page requests a discoverable credential with user verification that does not exist yet", async () => {
+  test("the page requests a new discoverable credential with user verification", async () => {
     const known = (await hers.open(page())).text.match(/name="remove"/g)?.length ?? 0;
     await withPasskey();
     const options = JSON.parse(JSON.stringify(optionsOf(await hers.open(page()))));
@@ -156,13 +156,13 @@ onEachDatabase("passkeys", (database) => {
   const foreign = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
   for (const [fact, wrong] of [
     ["of another origin", { origin: "https://evil.example" }],
-    ["of another name", { rpId: "evil.example" }],
+    ["of another relying party", { rpId: "evil.example" }],
     ["for another challenge", { challenge: "A".repeat(43) }],
-    ["that was made for a registration", { type: "webauthn.create" }],
-    ["without the person being verified", { isVerified: false }],
+    ["created for a registration", { type: "webauthn.create" }],
+    ["without user verification", { isVerified: false }],
     ["signed by another key", { signedBy: foreign }],
-    ["in the name of another person", { userHandle: Buffer.from("user_x").toString("base64url") }],
-    ["that counts backward", { counter: 1 }],
+    ["with the handle of another user", { userHandle: Buffer.from("user_x").toString("base64url") }],
+    ["with a lower counter", { counter: 1 }],
   ] as const satisfies readonly (readonly [string, Wrong])[]) {
     test(`a response ${fact} is refused`, async () => {
       const authenticator = await withPasskey();
@@ -223,11 +223,11 @@ onEachDatabase("passkeys", (database) => {
 
   for (const [fact, wrong] of [
     ["of another origin", { origin: "https://evil.example" }],
-    ["of another name", { rpId: "evil.example" }],
+    ["of another relying party", { rpId: "evil.example" }],
     ["for another challenge", { challenge: "A".repeat(43) }],
-    ["without the person being verified", { isVerified: false }],
+    ["without user verification", { isVerified: false }],
     [
-      "with a certificate that nobody asked for",
+      "with an unrequested certificate",
       {
         attestation: {
           fmt: "packed",
@@ -297,7 +297,7 @@ onEachDatabase("passkeys", (database) => {
   });
 
   test("passkeys are deleted with their user", async () => {
-    const user = await makeUser(server, "goes@example.com");
+    const user = await makeUser(server, "deleted@example.com");
     const authenticator = await withPasskey(await signedIn(user));
     assert.equal((await server.request(`/users/${user.id}`, { method: "DELETE" })).status, 204);
     assert.equal((await signIn(authenticator)).status, 401);

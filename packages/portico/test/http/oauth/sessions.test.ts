@@ -38,7 +38,7 @@ onEachDatabase("oauth sessions", (database) => {
   const sectionsOf = ({ text }: Shown): string[] => text.split("<section>").slice(1);
   const sessionOf = (section: string): string => /name="session" value="([^"]+)"/.exec(section)?.[1] ?? "";
 
-  test("a user sees each browser with a session, and which one is the current", async () => {
+  test("a user sees each browser with a session, and which one is current", async () => {
     const user = await makeUser(server, "sees@example.com");
     const [desk, pocket] = [new Browser(linux), new Browser(phone)];
     await signedIn(user, desk);

@@ -62,13 +62,13 @@ describe("a signing key from a file", () => {
     const keys = [second, first].map((key) => key.export({ format: "jwk" }));
     renameSync(fileOf("next.json", JSON.stringify({ keys })), file);
     for (const until = Date.now() + 15_000; kidOf(await token()) !== thumbprint(second); await sleep(200))
-      assert.ok(Date.now() < until, "the other key is not taken");
+      assert.ok(Date.now() < until, "the other key is not used");
     assert.deepEqual(await kids(), [thumbprint(second), thumbprint(first)]);
     for (const key of [before, await token()])
       assert.equal((await server.request("/posts", { key })).status, 200);
     fileOf("key.pem", "half a fi");
     for (const until = Date.now() + 15_000; !/signing keys cannot be read/.test(server.portico.output); ) {
-      assert.ok(Date.now() < until, "nobody is told of the faulty file");
+      assert.ok(Date.now() < until, "the faulty file is not reported");
       assert.equal(kidOf(await token()), thumbprint(second));
       await sleep(200);
     }
@@ -96,7 +96,7 @@ onEachDatabase("tokens that the operator signs for others with the same key", (d
     assert.equal((await server.request("/posts", { key: signed({}) })).status, 200);
     for (const name of ["iss", "aud", "sub", "client_id", "tenant_id", "jti", "iat", "exp"]) {
       for (const value of ["\0", "x", "", 1, null, {}]) {
-        // Any text is a token id, and any past time a time of issue.
+        // Any text is a valid token id, and any past time a valid time of issue.
         if ((name === "jti" && typeof value === "string") || (name === "iat" && value === 1)) continue;
         const token = signed({ [name]: value });
         const { status } = await server.request("/posts", { key: token });
@@ -121,7 +121,7 @@ describe("an invalid signing key stops the start", () => {
       JSON.stringify({ keys: [makeKey().export({ format: "jwk" }), {}] }),
     ],
     ["in an empty set", '{"keys":[]}'],
-    ["that is none", "{null"],
+    ["that is not JSON", "{null"],
     ["that is too large", `${pemOf(makeKey())}${"\n".repeat(70_000)}`],
   ] as const) {
     test(`one ${fact}`, async () => {
