@@ -7,7 +7,7 @@
 //   <!-- new project -->                   an empty SQLite database and the configuration of this repository
 //   <!-- new database: PostgreSQL -->      an empty database for the same project; SQLite if PostgreSQL cannot run
 //   <!-- new database: SQLite -->          the same, on SQLite
-//   <!-- connect device: EMAIL PASSWORD --> this person confirms the code of the latest device authorization
+//   <!-- connect device: EMAIL PASSWORD --> this user confirms the code of the latest device authorization
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -99,7 +99,7 @@ class Project {
   #variables: Readonly<Record<string, string>> = {};
   /** The settings with which the server was started. */
   #settings = "";
-  /** The address at which a person confirms the latest device code. */
+  /** The address at which a user confirms the latest device code. */
   #verificationUrl: string | undefined;
 
   private constructor(workspace: Workspace, folder: string, commands: CommandBridge) {
@@ -219,7 +219,7 @@ class Project {
     if (this.#server.key !== "") this.#variables = { ...this.#variables, KEY: this.#server.key };
   }
 
-  /** Signs a person in and lets them connect the device, as the pages of a browser would. */
+  /** Signs a user in and lets them connect the device, as the pages of a browser would. */
   async #connectDevice(email: string, password: string): Promise<void> {
     const browser = new Browser();
     let page = await browser.open(this.#verificationUrl!);

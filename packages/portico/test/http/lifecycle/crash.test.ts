@@ -59,8 +59,12 @@ onEachDatabase("kill -9 during a load of creates", (database) => {
       all.push(...acknowledged);
       portico = await PorticoProcess.start(workspace, { key: portico.key });
       const answers = await Promise.all(acknowledged.map((id) => portico.request(`/posts/${id}`)));
-      const lost = answers.filter(({ status }) => status !== 200);
-      assert.equal(lost.length, 0, `${lost.length} of ${answers.length} acknowledged posts are gone`);
+      const missing = answers.filter(({ status }) => status !== 200);
+      assert.equal(
+        missing.length,
+        0,
+        `${missing.length} of ${answers.length} acknowledged posts are missing`,
+      );
       assert.deepEqual(await reader.faults(), []);
     }
     const stored = new Set((await reader.rows("select id from posts")).map(([id]) => id));

@@ -15,26 +15,26 @@ onEachDatabase("blocked reads", (database) => {
     const { id } = await server.create("/posts", { title: "Locked" });
     const sql = postgres(server.workspace.databaseUrl, { max: 1, onnotice: () => {} });
     const locked = Promise.withResolvers<void>();
-    const gate = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
     const locking = sql.begin(async (transaction) => {
       await transaction.unsafe("lock table posts in access exclusive mode");
       locked.resolve();
-      await gate.promise;
+      await release.promise;
     });
     try {
       await locked.promise;
-      const held = server.request(`/posts/${id}`);
+      const blocked = server.request(`/posts/${id}`);
       // Longer than the time after which a connection without a response counts as blocked.
       await sleep(300);
       const others = ["/users", "/readyz", "/projects", "/users", "/healthz"];
       for (const answer of await Promise.all(others.map((path) => server.request(path))))
         assert.equal(answer.status, 200);
-      assert.equal(await Promise.race([held.then(() => "answered"), "waiting"]), "waiting");
-      const answer = await held;
+      assert.equal(await Promise.race([blocked.then(() => "answered"), "waiting"]), "waiting");
+      const answer = await blocked;
       expectAnswer(answer, { status: 503, code: "unavailable" });
       assert.ok(answer.headers.get("retry-after"));
     } finally {
-      gate.resolve();
+      release.resolve();
       await locking;
       await sql.end();
     }

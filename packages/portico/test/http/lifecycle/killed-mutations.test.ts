@@ -27,7 +27,7 @@ onEachDatabase("kill -9 during operations with several mutations", (database) =>
   });
 
   let operations = 0;
-  /** Runs operations until the server is gone. @returns the titles of those that were acknowledged */
+  /** Runs operations until the server is killed. @returns the titles of those that were acknowledged */
   async function runUntilKilled(): Promise<string[]> {
     const acknowledged: string[] = [];
     let isKilled = false;

@@ -20,9 +20,9 @@ import { TestServer } from "../../support/scenario.ts";
 import { type Answer, PorticoProcess } from "../../support/server.ts";
 
 /** Twice the two seconds that a request may wait, as the machine may be busy. */
-const longestMs = 4_000;
+const maxWaitMs = 4_000;
 /** Likewise for the second within which requests are served again. */
-const longestReturnMs = 3_000;
+const maxReturnMs = 3_000;
 
 type Call = () => Promise<Pick<Answer, "status" | "headers" | "text">>;
 
@@ -80,7 +80,7 @@ describe("outages of PostgreSQL", { skip: process.env.PORTICO_TEST_POSTGRES_MISS
   });
 
   /** @returns the response, after asserting that it came in time */
-  async function timed(call: Call, name: string, limitMs = longestMs): ReturnType<Call> {
+  async function timed(call: Call, name: string, limitMs = maxWaitMs): ReturnType<Call> {
     const startedAt = performance.now();
     const answer = await call();
     const ms = Math.round(performance.now() - startedAt);
@@ -101,7 +101,7 @@ describe("outages of PostgreSQL", { skip: process.env.PORTICO_TEST_POSTGRES_MISS
 
   /** Asserts that every kind of request soon works again, and that nothing that was refused was executed. */
   async function expectReturn(): Promise<void> {
-    const until = performance.now() + longestReturnMs;
+    const until = performance.now() + maxReturnMs;
     while ((await server.request(`/posts/${id}`)).status !== 200) {
       assert.ok(performance.now() < until, "reads are refused for too long");
       await sleep(50);

@@ -87,7 +87,7 @@ describe("slow callers", { concurrency: 3 }, () => {
     const rest = await RawConnection.open(server.url);
     rest.request("GET /healthz");
     await rest.until(/"status":"ok"/);
-    assert.equal(await reading.isClosedWithin(1_000), false, "whoever reads slowly is served");
+    assert.equal(await reading.isClosedWithin(1_000), false, "a caller who reads slowly is served");
     reading.close();
     rest.close();
   });
@@ -141,12 +141,12 @@ describe("slow callers", { concurrency: 3 }, () => {
 
   test("a caller who holds all connections open is displaced by new callers", async (context) => {
     const server = await started(context, { PORTICO_MAX_CONNECTIONS: "30" });
-    const held = await Promise.all(
+    const connections = await Promise.all(
       Array.from({ length: 60 }, () => RawConnection.open(server.url, { from: "127.0.0.2" })),
     );
     for (let count = 0; count < 20; count += 1)
       assert.equal(await statusOn(server, "127.0.0.3"), 200, `caller ${count}`);
-    for (const each of held) each.close();
+    for (const each of connections) each.close();
   });
 
   test("a caller whose requests keep all connections waiting is displaced by others, and displaces none", async (context) => {
@@ -158,14 +158,14 @@ describe("slow callers", { concurrency: 3 }, () => {
       return connection;
     };
     const others = await Promise.all(Array.from({ length: 5 }, () => busy("127.0.0.3")));
-    const held: RawConnection[] = [];
+    const connections: RawConnection[] = [];
     for (let count = 0; count < 40; count += 1) {
-      held.push(await busy("127.0.0.2"));
+      connections.push(await busy("127.0.0.2"));
       // A connection is idle until its request has arrived.
       await sleep(20);
     }
-    const refused = held.filter(({ received }) => /^HTTP\/1\.1 503 /.test(received));
-    assert.ok(refused.length > 0, "the connections that were too many are told");
+    const refused = connections.filter(({ received }) => /^HTTP\/1\.1 503 /.test(received));
+    assert.ok(refused.length > 0, "excess connections get a response");
     for (const { received } of refused) {
       assert.equal(parseAnswer(received).body.error.code, "unavailable");
       assert.equal(parseAnswer(received).headers.get("connection"), "close");
@@ -175,7 +175,7 @@ describe("slow callers", { concurrency: 3 }, () => {
       assert.equal(await each.isClosedWithin(0), false);
       each.close();
     }
-    for (const each of held) each.close();
+    for (const each of connections) each.close();
   });
 
   test("behind a proxy, connections count for the forwarded address", async (context) => {
@@ -188,33 +188,33 @@ describe("slow callers", { concurrency: 3 }, () => {
       return connection;
     };
     const others = await Promise.all(Array.from({ length: 5 }, () => busy("203.0.113.9")));
-    const held = await Promise.all(Array.from({ length: 25 }, () => busy("198.51.100.7")));
+    const connections = await Promise.all(Array.from({ length: 25 }, () => busy("198.51.100.7")));
     await sleep(200);
     const newcomer = await RawConnection.open(server.url);
     newcomer.request("GET /healthz", { "X-Forwarded-For": "192.0.2.1" });
     await newcomer.until(/^HTTP\/1\.1 200 /);
     assert.deepEqual(await Promise.all(others.map((each) => each.isClosedWithin(0))), Array(5).fill(false));
-    for (const each of [...others, ...held, newcomer]) each.close();
+    for (const each of [...others, ...connections, newcomer]) each.close();
   });
 
   test("if request bodies exceed the memory limit, the slowest one ends with 503", async (context) => {
     // A quarter of the buffer is for bodies.
     const server = await started(context, { PORTICO_BUFFER_MIB: "8" });
     const json = { ...headersOf(server), "Content-Type": "application/json" };
-    const held: RawConnection[] = [];
+    const connections: RawConnection[] = [];
     for (let count = 0; count < 3; count += 1) {
       const connection = await RawConnection.open(server.url);
       connection.request("POST /posts", { ...json, "Content-Length": "1000000" });
       connection.socket.write(`{"title": "${"x".repeat(900_000)}`);
-      held.push(connection);
+      connections.push(connection);
       await sleep(200);
     }
-    await held[0]!.until(/^HTTP\/1\.1 503 /);
-    assert.equal(await held[0]!.isClosedWithin(1_000), true);
-    assert.equal(parseAnswer(held[0]!.received).body.error.code, "unavailable");
-    assert.equal(held[1]!.received + held[2]!.received, "");
+    await connections[0]!.until(/^HTTP\/1\.1 503 /);
+    assert.equal(await connections[0]!.isClosedWithin(1_000), true);
+    assert.equal(parseAnswer(connections[0]!.received).body.error.code, "unavailable");
+    assert.equal(connections[1]!.received + connections[2]!.received, "");
     await server.create("/posts", { title: "Others are heard", body: "x".repeat(100_000) });
-    for (const each of held) each.close();
+    for (const each of connections) each.close();
   });
 
   test("if unread responses exceed the memory limit, the one unread for the longest is dropped", async (context) => {
@@ -246,7 +246,7 @@ describe("slow callers", { concurrency: 3 }, () => {
     connection.close();
   });
 
-  test("a caller with Expect: 100-continue is told to continue only if the request is not refused", async (context) => {
+  test("a caller with Expect: 100-continue receives 100 Continue only if the request is not refused", async (context) => {
     const server = await started(context);
     const json = { "Content-Type": "application/json", Expect: "100-continue", "Content-Length": "18" };
     const refused = await RawConnection.open(server.url);

@@ -63,13 +63,13 @@ type Misbehaviour = (connection: RawConnection, request: RawRequest) => Promise<
 const misbehaviours: readonly Misbehaviour[] = [
   async function leavesBeforeTheHeadersEnd({ socket }, { line }) {
     socket.write(`${line} HTTP/1.1\r\nHost: a\r\nX-Slow: `);
-    await waitAWhile();
+    await pause();
   },
   async function leavesInTheMiddleOfTheBody(connection, { line, headers = {}, body = "" }) {
     const length = { "Content-Length": String(Buffer.byteLength(body) + 1_000) };
     connection.request(line, { ...headers, ...length });
     connection.socket.write(body);
-    await waitAWhile();
+    await pause();
   },
   async function leavesInTheMiddleOfTheAnswer(connection, { line, headers, body }) {
     connection.request(line, headers, body);
@@ -82,7 +82,7 @@ const misbehaviours: readonly Misbehaviour[] = [
   },
   async function neverReads(connection, { line, headers, body }) {
     for (let count = 0; count < 5; count += 1) connection.request(line, headers, body);
-    await waitAWhile(5);
+    await pause(5);
   },
   async function sendsAByteAtATime({ socket }, { line, headers = {} }) {
     const head = `${line} HTTP/1.1\r\nHost: a\r\n${Object.entries(headers)
@@ -128,7 +128,7 @@ async function misbehaveOverWebSocket(): Promise<void> {
     const payload = JSON.parse(Math.random() < 0.5 ? subscription : page);
     for (let id = 0; id < 5 && socket.readyState === socket.OPEN; id += 1)
       socket.send(JSON.stringify({ id: String(id), type: "subscribe", payload }));
-    await waitAWhile(3);
+    await pause(3);
   }
   if (Math.random() < 0.5) socket.close();
   socket.terminate();
@@ -143,12 +143,12 @@ const socketMisbehaviours: readonly SocketMisbehaviour[] = [
       socket.write(pings);
       await sleep(10);
     }
-    await waitAWhile();
+    await pause();
   },
   async function neverEndsAMessage({ socket }) {
     socket.write(frame(1, Buffer.from(initialisation(target.key))));
     socket.write(frame(1, Buffer.alloc(100_000, "x"), { length: 1_000_000n }));
-    await waitAWhile(4);
+    await pause(4);
   },
   async function neverEndsAFragmentedMessage({ socket }) {
     socket.write(frame(1, Buffer.from(initialisation(target.key))));
@@ -164,7 +164,7 @@ const socketMisbehaviours: readonly SocketMisbehaviour[] = [
       const payload = JSON.parse(id % 10 === 0 ? subscription : page);
       socket.write(frame(1, Buffer.from(JSON.stringify({ id: String(id), type: "subscribe", payload }))));
     }
-    await waitAWhile(5);
+    await pause(5);
   },
   async function sendsAByteAtATime({ socket }) {
     for (const byte of frame(1, Buffer.from(initialisation(target.key))).subarray(0, 40)) {
@@ -185,7 +185,7 @@ async function misbehaveOverRawSocket(): Promise<void> {
 }
 
 /** Most leave soon, some stay. */
-function waitAWhile(seconds = 2): Promise<void> {
+function pause(seconds = 2): Promise<void> {
   return sleep(Math.random() ** 2 * seconds * 1_000);
 }
 

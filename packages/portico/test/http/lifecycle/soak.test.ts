@@ -50,10 +50,10 @@ onEachDatabase("a server with misbehaving callers", (database) => {
     const worker = new Worker(new URL("./soak-callers.ts", import.meta.url), { workerData });
     const ended = once(worker, "message") as Promise<[number]>;
     const windows: number[][] = [];
-    let mostRss = 0;
+    let maxRss = 0;
     for (const end = Date.now() + seconds * 1_000; Date.now() < end; ) {
       windows.push(await measure(server));
-      mostRss = Math.max(mostRss, rssMib(pid));
+      maxRss = Math.max(maxRss, rssMib(pid));
     }
     worker.postMessage("stop");
     const [count] = await ended;
@@ -64,20 +64,20 @@ onEachDatabase("a server with misbehaving callers", (database) => {
     const percentiles = windows.map((each) => percentile(each, 0.95)).sort((one, other) => one - other);
     const p95 = percentiles[Math.floor(percentiles.length / 2)]!;
     const all = windows.flat();
-    const summary = `${count} callers; waited ${quiet} ms before, ${quietAfter} ms after (95 %); ${before.rss} MiB before, ${mostRss} at most; waited ${percentile(all, 0.5)} ms (median), ${p95} ms (95 %, median of ${percentiles.length} windows), ${Math.max(...all)} ms at most`;
+    const summary = `${count} callers; waited ${quiet} ms before, ${quietAfter} ms after (95 %); ${before.rss} MiB before, ${maxRss} at most; waited ${percentile(all, 0.5)} ms (median), ${p95} ms (95 %, median of ${percentiles.length} windows), ${Math.max(...all)} ms at most`;
     console.log(summary);
     const faults = server.portico.output.split("\n").filter((line) => /^\{"level":[56]0/.test(line));
     assert.deepEqual(faults, []);
     assert.ok(count > callers, summary);
-    assert.ok(mostRss < before.rss + bufferMib + slackMib, summary);
+    assert.ok(maxRss < before.rss + bufferMib + slackMib, summary);
     assert.ok(percentile(all, 0.5) < promisedMs, summary);
     assert.ok(p95 < Math.max(promisedMs, busyFactor * Math.max(quiet, quietAfter)), summary);
 
     const areGone = (): boolean =>
       connections(server.url) <= before.connections + 2 && handles(pid) <= before.handles + poolSize;
     for (const end = Date.now() + 15_000; Date.now() < end && !areGone(); ) await sleep(100);
-    const left = { connections: connections(server.url), handles: handles(pid) };
-    assert.ok(areGone(), `${JSON.stringify(left)}, ${JSON.stringify(before)} before`);
+    const after = { connections: connections(server.url), handles: handles(pid) };
+    assert.ok(areGone(), `${JSON.stringify(after)}, ${JSON.stringify(before)} before`);
   });
 });
 
@@ -94,7 +94,7 @@ async function measure(server: TestServer): Promise<number[]> {
     await timed(() => server.request("/posts?limit=1&fields=title"));
     await timed(() => server.request("/graphql", { body: { query: "{ users(limit: 1) { name } }" } }));
     // These creates send events to subscribers who do not read.
-    await timed(() => server.request("/posts", { body: { title: "Told", body: "x".repeat(10_000) } }));
+    await timed(() => server.request("/posts", { body: { title: "Event", body: "x".repeat(10_000) } }));
     await timed(() => server.request("/healthz"));
     await sleep(50);
   }

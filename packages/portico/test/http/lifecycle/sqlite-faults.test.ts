@@ -20,19 +20,19 @@ function refused(answer: Answer): void {
 
 describe("a moved database file", () => {
   const server = serveProcess("sqlite");
-  const away = (): string => `${fileOf(server)}.away`;
+  const movedPath = (): string => `${fileOf(server)}.away`;
 
   test("requests are refused while it is moved or replaced, and served when it is back", async () => {
     const { id } = await server.create("/posts", { title: "Kept" });
-    renameSync(fileOf(server), away());
+    renameSync(fileOf(server), movedPath());
     refused(await server.request("/posts", { body: { title: "Lost" } }));
     refused(await server.request(`/posts/${id}`));
-    copyFileSync(away(), fileOf(server));
+    copyFileSync(movedPath(), fileOf(server));
     refused(await server.request("/posts", { body: { title: "Lost" } }));
     refused(await server.request("/readyz", { key: null }));
     assert.equal((await server.request("/healthz", { key: null })).status, 200);
-    renameSync(away(), fileOf(server));
-    await untilServed(server, `/posts/${id}`);
+    renameSync(movedPath(), fileOf(server));
+    await waitUntilServed(server, `/posts/${id}`);
     await server.create("/posts", { title: "Kept too" });
     const { body } = await server.request("/posts?fields=title&sort=createdAt");
     const titles = body.data.map(({ title }: { title: string }) => title);
@@ -58,11 +58,11 @@ describe("a moved database file", () => {
     });
     await sleep(200);
     // The write-ahead log was not moved; it belongs to the file.
-    renameSync(fileOf(server), away());
+    renameSync(fileOf(server), movedPath());
     await sleep(200);
     isOver = true;
     await Promise.all(writing);
-    renameSync(away(), fileOf(server));
+    renameSync(movedPath(), fileOf(server));
     const reader = new DatabaseSync(fileOf(server), { readOnly: true });
     const rows = reader.prepare("select title from posts where title like 'Replaced %'").all();
     reader.close();
@@ -72,7 +72,7 @@ describe("a moved database file", () => {
       created.filter((title) => !stored.has(title)),
       [],
     );
-    await untilServed(server, "/posts");
+    await waitUntilServed(server, "/posts");
   });
 
   test("the process keeps running when it is deleted", async () => {
@@ -135,7 +135,7 @@ describe("a file with a damaged page", () => {
   });
 });
 
-async function untilServed(server: TestServer, path: string): Promise<void> {
+async function waitUntilServed(server: TestServer, path: string): Promise<void> {
   for (let tries = 0; (await server.request(path)).status !== 200; tries += 1) {
     assert.ok(tries < 100, "the file is back, and requests are refused");
     await sleep(50);

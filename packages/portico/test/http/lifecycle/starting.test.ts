@@ -1,4 +1,4 @@
-// Starting: any fault stops the start with one line; a sandbox is migrated and seeded, a live server is not.
+// Starting: any error stops the start with one line; a sandbox is migrated and seeded, a live server is not.
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -35,8 +35,8 @@ onEachDatabase("starting", (database) => {
     await once(blocker, "listening");
     try {
       const { port } = blocker.address() as { port: number };
-      for (const expectIt of [expectRefusal, expectRefusalOfProcess])
-        await expectIt(workspace(), { PORT: String(port) }, new RegExp(`port ${port} .*taken.*PORT`));
+      for (const expectFailure of [expectRefusal, expectRefusalOfProcess])
+        await expectFailure(workspace(), { PORT: String(port) }, new RegExp(`port ${port} .*taken.*PORT`));
     } finally {
       blocker.close();
     }
@@ -72,10 +72,10 @@ onEachDatabase("starting", (database) => {
     try {
       const live = { PORTICO_MODE: "live", PORTICO_SECRET: secret };
       await expectRefusal(fresh, live, /portico migrate --dry-run.*portico migrate/);
-      const early = await portico(fresh, ["key", "list"], { env: live });
-      assert.equal(early.code, 1);
+      const refused = await portico(fresh, ["key", "list"], { env: live });
+      assert.equal(refused.code, 1);
       assert.match(
-        early.stderr,
+        refused.stderr,
         /^portico: the database does not match the declarations \([^\n]*tenants[^\n]*\); run portico migrate\n$/,
       );
       await runCommand(fresh, ["migrate"], { env: live });

@@ -11,8 +11,8 @@ import { makeWorkspace, onEachDatabase, Portico, PorticoProcess } from "../../su
 onEachDatabase("stopping", (database) => {
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     test(`${signal} completes the requests in progress, keeps what they wrote, and exits with 0`, async () => {
-      const fresh = await makeWorkspace(database);
-      const server = await PorticoProcess.start(fresh);
+      const workspace = await makeWorkspace(database);
+      const server = await PorticoProcess.start(workspace);
       const { key } = server;
       const created = Array.from({ length: 50 }, (_, number) =>
         server.request("/posts", { body: { title: `Post ${number}` } }).then(
@@ -29,19 +29,19 @@ onEachDatabase("stopping", (database) => {
       assert.ok(acknowledged.length > 0);
       assert.ok(acknowledged.every(({ status }) => status === 201));
 
-      const again = await PorticoProcess.start(fresh, { key });
+      const again = await PorticoProcess.start(workspace, { key });
       try {
         for (const { id } of acknowledged) assert.equal((await again.request(`/posts/${id}`)).status, 200);
       } finally {
         await again.stop();
-        await fresh.remove();
+        await workspace.remove();
       }
     });
   }
 
   test("a second signal ends the process at once", async () => {
-    const fresh = await makeWorkspace(database);
-    const server = await PorticoProcess.start(fresh);
+    const workspace = await makeWorkspace(database);
+    const server = await PorticoProcess.start(workspace);
     const { hostname, port } = new URL(server.url);
     const socket = connect({ host: hostname, port: Number(port) });
     // An incomplete request keeps the process waiting.
@@ -53,12 +53,12 @@ onEachDatabase("stopping", (database) => {
     const began = Date.now();
     assert.equal(await stopped, null);
     assert.ok(Date.now() - began < 1_000);
-    await fresh.remove();
+    await workspace.remove();
   });
 
   test("a request whose body is still arriving at SIGTERM is completed", async () => {
-    const fresh = await makeWorkspace(database);
-    const server = await PorticoProcess.start(fresh);
+    const workspace = await makeWorkspace(database);
+    const server = await PorticoProcess.start(workspace);
     const { hostname, port } = new URL(server.url);
     const body = JSON.stringify({ title: "Slow but whole" });
     const socket = connect({ host: hostname, port: Number(port) });
@@ -78,12 +78,12 @@ onEachDatabase("stopping", (database) => {
     assert.equal(await stopped, 0);
     assert.ok(Date.now() - answered < 3_000, "the connection is closed once it is answered");
     assert.match(server.output, /stopping/);
-    await fresh.remove();
+    await workspace.remove();
   });
 
   test("no connection is accepted after SIGTERM, and idle connections do not delay the end", async () => {
-    const fresh = await makeWorkspace(database);
-    const server = await PorticoProcess.start(fresh);
+    const workspace = await makeWorkspace(database);
+    const server = await PorticoProcess.start(workspace);
     const { hostname, port } = new URL(server.url);
     const idle = connect({ host: hostname, port: Number(port) });
     await once(idle, "connect");
@@ -92,7 +92,7 @@ onEachDatabase("stopping", (database) => {
     assert.ok(Date.now() - began < 3_000, `it took ${Date.now() - began} ms`);
     await assert.rejects(fetch(`${server.url}/healthz`));
     assert.match(server.output, /"msg":"stopped"/);
-    await fresh.remove();
+    await workspace.remove();
   });
 });
 

@@ -142,8 +142,8 @@ onEachDatabase("commands", (database) => {
     assert.deepEqual((await server.request(`/users/${user.id}`)).body, user);
     assert.equal(user.email, "grace@example.com");
     const { tenant } = await server.command(...words("tenant create --name Elsewhere"));
-    const elsewhere = await server.command(...words(call), "--tenant", tenant.id);
-    assert.equal((await server.request(`/users/${elsewhere.user.id}`)).status, 404);
+    const inOtherTenant = await server.command(...words(call), "--tenant", tenant.id);
+    assert.equal((await server.request(`/users/${inOtherTenant.user.id}`)).status, 404);
   });
 
   test("key create prints the key once, and it works at once", async () => {

@@ -60,7 +60,7 @@ onEachDatabase("embedded servers", (database) => {
 
   test("the log goes to the destination in the options, and nowhere without one", async () => {
     let lines = "";
-    const server = await start({ log: { write: (some) => (lines += some) } });
+    const server = await start({ log: { write: (text) => (lines += text) } });
     await titles(server);
     await server.close();
     const messages = lines

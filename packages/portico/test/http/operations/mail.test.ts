@@ -204,8 +204,8 @@ onEachDatabase("mail", (database) => {
   });
 
   test("a mail server that does not respond delays no request, and a stop waits until it has", async () => {
-    const gate = Promise.withResolvers<void>();
-    const mailServer = await MailServer.start({ delay: () => gate.promise });
+    const release = Promise.withResolvers<void>();
+    const mailServer = await MailServer.start({ delay: () => release.promise });
     try {
       const { key } = await makeKey("Slow");
       const server = await Portico.start(workspace, { env: { SMTP_URL: mailServer.url }, key });
@@ -216,29 +216,29 @@ onEachDatabase("mail", (database) => {
       assert.ok(performance.now() - began < 2_000);
       const stopped = server.stop();
       await sleep(200);
-      gate.resolve();
+      release.resolve();
       assert.equal(await stopped, 0);
       assert.equal((await mailsOf("Slow"))[0]!.status, "sent");
       assert.equal(mailServer.received.length, 1);
     } finally {
-      gate.resolve();
+      release.resolve();
       await mailServer.stop();
     }
   });
 
   test("a process that is killed while it sends loses no email: another sends it when the lease has expired", async () => {
-    const gate = Promise.withResolvers<void>();
-    let isHeld = true;
+    const release = Promise.withResolvers<void>();
+    let isBlocked = true;
     const mailServer = await MailServer.start({
-      delay: () => (isHeld ? gate.promise : Promise.resolve()),
+      delay: () => (isBlocked ? release.promise : Promise.resolve()),
     });
     try {
       await makeKey("Killed");
       const server = await PorticoProcess.start(workspace, { env: { SMTP_URL: mailServer.url } });
       await waitFor(() => mailServer.received.length > 0);
       await server.kill();
-      isHeld = false;
-      gate.resolve();
+      isBlocked = false;
+      release.resolve();
       assert.equal((await mailsOf("Killed"))[0]!.status, "waiting");
 
       const quiet = { info() {}, warn() {} };
@@ -262,7 +262,7 @@ onEachDatabase("mail", (database) => {
       const ids = mailServer.received.map(({ headers }) => headers.get("message-id")!.split("@")[0]);
       assert.deepEqual([ids.length, new Set(ids).size], [2, 1]);
     } finally {
-      gate.resolve();
+      release.resolve();
       await mailServer.stop();
     }
   });

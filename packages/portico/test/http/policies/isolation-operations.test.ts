@@ -7,7 +7,7 @@ import type { ResourceModel } from "../../../src/model/model.ts";
 import { firstTenant } from "../../support/keys.ts";
 import { expectAnswer, makeTenant, serve, type Tenant } from "../../support/scenario.ts";
 import { type Answer, onEachDatabase, type RequestOptions } from "../../support/server.ts";
-import { bodyOf, collectionOf, fill, itemOf, model, type RowIds, resources } from "./isolation-rows.ts";
+import { bodyOf, collectionOf, createAll, itemOf, model, type RowIds, resources } from "./isolation-rows.ts";
 
 onEachDatabase("isolation of every operation", (database) => {
   let other: Tenant;
@@ -19,16 +19,16 @@ onEachDatabase("isolation of every operation", (database) => {
     prepare: async (at) => {
       ourTenant = await firstTenant(at.workspace);
       other = await makeTenant(at.workspace, model.scopes.join());
-      ours = await fill(at, at.portico.key, "ours");
-      own = await fill(at, other.key, "theirs");
-      before = await everything();
+      ours = await createAll(at, at.portico.key, "ours");
+      own = await createAll(at, other.key, "theirs");
+      before = await allRows();
     },
   });
-  const everything = async (): Promise<string> => {
+  const allRows = async (): Promise<string> => {
     const answers = resources.map((resource) => server.request(itemOf(resource, ours)));
     return JSON.stringify((await Promise.all(answers)).map(({ body }) => body));
   };
-  const asThem = (path: string, options: RequestOptions = {}): Promise<Answer> =>
+  const asOther = (path: string, options: RequestOptions = {}): Promise<Answer> =>
     server.request(path, { ...options, key: other.key });
   /** The same as our rows, with ids that do not exist. */
   const unknownRows = (): RowIds =>
@@ -38,9 +38,9 @@ onEachDatabase("isolation of every operation", (database) => {
     pathOf: (ids: RowIds) => string,
     optionsOf: () => RequestOptions = () => ({}),
   ): Promise<void> => {
-    const answer = await asThem(pathOf(ours), optionsOf());
+    const answer = await asOther(pathOf(ours), optionsOf());
     expectAnswer(answer, { status: 404, code: "not_found" });
-    assert.equal(answer.text, (await asThem(pathOf(unknownRows()), optionsOf())).text);
+    assert.equal(answer.text, (await asOther(pathOf(unknownRows()), optionsOf())).text);
   };
 
   for (const resource of resources) {
@@ -55,7 +55,7 @@ onEachDatabase("isolation of every operation", (database) => {
         await expectNothing(item, () => ({ headers, method: "PATCH", body: {} }));
         await expectNothing(item, () => ({ headers, method: "DELETE" }));
       }
-      assert.equal((await asThem(item(ours), { method: "HEAD" })).status, 404);
+      assert.equal((await asOther(item(ours), { method: "HEAD" })).status, 404);
       if (version === model.version) await expectNothing((ids) => item(ids).replace(`/${version}`, ""));
     });
 
@@ -63,13 +63,13 @@ onEachDatabase("isolation of every operation", (database) => {
       const id = ours.get(name)!;
       const queries = resource.paging === "page" ? ["?perPage=100"] : ["", "?direction=backward&limit=100"];
       for (const query of queries) {
-        const { body } = await asThem(`${collectionOf(resource, own)}${query}`);
+        const { body } = await asOther(`${collectionOf(resource, own)}${query}`);
         const ids = body.data.map((row: { id: string }) => row.id);
         assert.ok(ids.includes(own.get(name)) && !ids.includes(id));
       }
       const { pagination } = (await server.request(`${collectionOf(resource, ours)}?limit=1`)).body;
       if (resource.paging === "cursor" && !parent)
-        expectAnswer(await asThem(`${collectionOf(resource, own)}?cursor=${pagination.prevCursor}`), {
+        expectAnswer(await asOther(`${collectionOf(resource, own)}?cursor=${pagination.prevCursor}`), {
           status: 400,
           code: "invalid_cursor",
         });
@@ -86,8 +86,8 @@ onEachDatabase("isolation of every operation", (database) => {
     }
 
     for (const by of nestedUnder) {
-      const above = by === "tenant" ? "tenant" : by.reference!.name;
-      test(`${segment} under another tenant${by === "tenant" ? "" : `'s ${above}`} can neither be read nor deleted`, async () => {
+      const parentName = by === "tenant" ? "tenant" : by.reference!.name;
+      test(`${segment} under another tenant${by === "tenant" ? "" : `'s ${parentName}`} can neither be read nor deleted`, async () => {
         const pathOf = (ids: RowIds): string => {
           if (by !== "tenant") return `${itemOf(by.reference!.target, ids)}/${segment}`;
           return `/${version}/tenants/${ids === ours ? ourTenant : "tenant_00000000000000000000000000"}/${segment}`;
@@ -114,7 +114,7 @@ onEachDatabase("isolation of every operation", (database) => {
       if (!reference || isReadOnly) continue;
       test(`${field} of a ${name} cannot refer to a row of another tenant`, async () => {
         const refer = async (path: string, method: string, id: string): Promise<Answer> =>
-          asThem(path, {
+          asOther(path, {
             method,
             body: { ...(method === "POST" ? bodyOf(resource, own, "more") : body()), [field]: id },
           });
@@ -138,14 +138,14 @@ onEachDatabase("isolation of every operation", (database) => {
       if (!attribute.reference) continue;
       test(`${segment} filtered by another tenant's ${field} are empty`, async () => {
         const id = ours.get(attribute.reference!.target.name);
-        const { body } = await asThem(`${collectionOf(resource, own)}?${field}=${id}`);
+        const { body } = await asOther(`${collectionOf(resource, own)}?${field}=${id}`);
         assert.deepEqual(body.data, []);
       });
     }
   }
 
   test("after all of it, every row is unchanged", async () => {
-    assert.equal(await everything(), before);
+    assert.equal(await allRows(), before);
   });
 });
 

@@ -68,7 +68,7 @@ export function itemOf({ version, segment, name }: ResourceModel, ids: RowIds): 
 }
 
 /** Creates a row of every resource with the tenant's key. */
-export async function fill(server: TestServer, key: string, word: string): Promise<RowIds> {
+export async function createAll(server: TestServer, key: string, word: string): Promise<RowIds> {
   const ids = new Map<string, string>();
   for (const resource of resources) {
     const body = bodyOf(resource, ids, word);

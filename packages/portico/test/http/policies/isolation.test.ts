@@ -31,21 +31,22 @@ onEachDatabase("isolation", (database) => {
         project,
         await make("/v1/deployments", { projectId: project.id, ref: "ours" }),
       ];
-      before = await everything();
+      before = await allRows();
     },
   });
-  const everything = async (): Promise<string> =>
+  const allRows = async (): Promise<string> =>
     JSON.stringify(await Promise.all(rows.map(async ({ path }) => (await server.request(path)).body)));
-  const asThem = (path: string, options: object = {}) => server.request(path, { ...options, key: other.key });
+  const asOther = (path: string, options: object = {}) =>
+    server.request(path, { ...options, key: other.key });
   const owned = (segment: string): Owned => rows.find(({ path }) => path.includes(segment))!;
 
   test("no list contains another tenant's rows, with or without filter and search", async () => {
     for (const path of lists) {
-      const { body } = await asThem(path);
+      const { body } = await asOther(path);
       const ids = body.data.map(({ id }: { id: string }) => id);
       assert.deepEqual(ids, path === "/users" ? [other.userId] : [], path);
     }
-    assert.equal((await asThem("/users")).body.pagination.total, 1);
+    assert.equal((await asOther("/users")).body.pagination.total, 1);
     for (const path of [
       "/posts?q=ours",
       "/posts?status=draft&status=published",
@@ -55,14 +56,14 @@ onEachDatabase("isolation", (database) => {
       "/v1/projects?slug=ours",
       `/v1/deployments?projectId=${owned("/projects/").id}`,
     ]) {
-      assert.deepEqual((await asThem(path)).body.data, [], path);
+      assert.deepEqual((await asOther(path)).body.data, [], path);
     }
   });
 
   test("a unique value of one tenant is free in another", async () => {
-    const created = await asThem("/v1/projects", { body: { name: "Ours" } });
+    const created = await asOther("/v1/projects", { body: { name: "Ours" } });
     expectAnswer(created, { status: 201, body: { slug: "ours" } });
-    expectAnswer(await asThem("/users", { body: { name: "Ours", email: "ours@example.com" } }), {
+    expectAnswer(await asOther("/users", { body: { name: "Ours", email: "ours@example.com" } }), {
       status: 201,
     });
   });
@@ -76,6 +77,6 @@ onEachDatabase("isolation", (database) => {
   });
 
   test("after all of it, every row is unchanged", async () => {
-    assert.equal(await everything(), before);
+    assert.equal(await allRows(), before);
   });
 });

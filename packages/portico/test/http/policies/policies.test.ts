@@ -7,11 +7,11 @@ import { requestGraphql } from "../../support/graphql/request.ts";
 import { expectAnswer, serve } from "../../support/scenario.ts";
 import { type Answer, onEachDatabase, type RequestOptions } from "../../support/server.ts";
 import {
+  createRows,
   cwd,
   isVisible,
   itemOf,
   makeRow,
-  plant,
   type Row,
   type TreeRows,
   trees,
@@ -75,17 +75,21 @@ const removing: Operation = {
   status: 204,
 };
 
-const belowRows: readonly Operation[] = [
-  { name: "the nested list", send: (row) => ({ path: below(row) }), status: 200 },
-  { name: "a nested row", send: (row) => ({ path: below(row), body: { name: "made below" } }), status: 201 },
+const nestedOperations: readonly Operation[] = [
+  { name: "the nested list", send: (row) => ({ path: nestedPathOf(row) }), status: 200 },
+  {
+    name: "a nested row",
+    send: (row) => ({ path: nestedPathOf(row), body: { name: "made below" } }),
+    status: 201,
+  },
   {
     name: "a nested row with an error",
-    send: (row) => ({ path: below(row), body: { name: 5 } }),
+    send: (row) => ({ path: nestedPathOf(row), body: { name: 5 } }),
     status: 422,
   },
 ];
 
-function below(row: Row): string {
+function nestedPathOf(row: Row): string {
   return `${itemOf(row)}/${childOf(row)}s`;
 }
 
@@ -132,7 +136,7 @@ onEachDatabase("policies of parents", (database) => {
   const server = serve(database, {
     cwd,
     prepare: async (at) => {
-      treeRows = await plant(at);
+      treeRows = await createRows(at);
     },
   });
   const users = (): readonly User[] => [treeRows.ann, treeRows.bob];
@@ -161,7 +165,7 @@ onEachDatabase("policies of parents", (database) => {
         }));
     }
 
-    for (const operation of belowRows) {
+    for (const operation of nestedOperations) {
       test(`${operation.name}, with ${title}`, () =>
         each(levels.slice(0, 2), async (row, user, isShown) => {
           const answer = await send(operation, row, user);
@@ -176,10 +180,10 @@ onEachDatabase("policies of parents", (database) => {
           if (isShown && isRemoving) return;
           const { body } = await requestGraphql(server, of(row), { key });
           if (isShown) return assert.ok(Object.values(body.data ?? {})[0], JSON.stringify(body));
-          const { body: nothing } = await requestGraphql(server, of({ ...row, id: unknown(row.id) }), {
+          const { body: unknownRow } = await requestGraphql(server, of({ ...row, id: unknown(row.id) }), {
             key,
           });
-          assert.deepEqual(body, nothing);
+          assert.deepEqual(body, unknownRow);
           assert.ok(!Object.values(body.data ?? {})[0], JSON.stringify(body));
         }));
     }
@@ -189,10 +193,10 @@ onEachDatabase("policies of parents", (database) => {
         each(levels.slice(0, 2), async (row, { key }, isShown) => {
           const { body } = await requestGraphql(server, of(row), { key });
           if (isShown) return assert.ok(Object.values(body.data ?? {})[0], JSON.stringify(body));
-          const { body: nothing } = await requestGraphql(server, of({ ...row, id: unknown(row.id) }), {
+          const { body: unknownRow } = await requestGraphql(server, of({ ...row, id: unknown(row.id) }), {
             key,
           });
-          assert.deepEqual(body, nothing);
+          assert.deepEqual(body, unknownRow);
           assert.equal(body.errors[0].extensions.code, "not_found");
         }));
     }
@@ -245,7 +249,7 @@ onEachDatabase("policies of parents", (database) => {
       assert.equal(body.name, row.name);
       // Stamped once in REST and once in GraphQL by its other reader, or never.
       assert.equal(body.stamps, isVisible(row, treeRows.bob) ? 2 : 0);
-      const names = (await server.request(`${below(row)}?limit=100`)).body.data.map(
+      const names = (await server.request(`${nestedPathOf(row)}?limit=100`)).body.data.map(
         ({ name }: { name: string }) => name,
       );
       assert.equal(

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { dataOf, requestGraphql } from "../../support/graphql/request.ts";
 import { serve, type TestServer } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
-import { cwd, isVisible, plant, type Row, type TreeRows, trees, type User } from "./policy-tree.ts";
+import { createRows, cwd, isVisible, type Row, type TreeRows, trees, type User } from "./policy-tree.ts";
 
 interface Tag {
   readonly id: string;
@@ -19,7 +19,7 @@ onEachDatabase("policies in lists", (database) => {
   const server = serve(database, {
     cwd,
     prepare: async (at) => {
-      treeRows = await plant(at);
+      treeRows = await createRows(at);
       tags = await tagAll(at, treeRows.rows);
     },
   });
@@ -28,9 +28,11 @@ onEachDatabase("policies in lists", (database) => {
   const visibleNames = (
     user: User,
     resource: string,
-    isMeant: (row: Row) => boolean = () => true,
+    isIncluded: (row: Row) => boolean = () => true,
   ): string[] =>
-    namesOf(treeRows.rows.filter((row) => row.resource === resource && isMeant(row) && isVisible(row, user)));
+    namesOf(
+      treeRows.rows.filter((row) => row.resource === resource && isIncluded(row) && isVisible(row, user)),
+    );
   // biome-ignore lint/suspicious/noExplicitAny: tests access responses freely; a missing member fails the test.
   const list = async (path: string, { key }: User): Promise<any> => {
     const answer = await server.request(path, { key });
@@ -50,8 +52,8 @@ onEachDatabase("policies in lists", (database) => {
             assert.deepEqual(namesOf((await list(`${all}?limit=100${more}`, user)).data), every, more);
           for (const owner of users()) {
             const ofOwner = visibleNames(user, resource, ({ ownerId }) => ownerId === owner.id);
-            const below = `/users/${owner.id}/${resource}s?limit=100`;
-            assert.deepEqual(namesOf((await list(below, user)).data), ofOwner);
+            const path = `/users/${owner.id}/${resource}s?limit=100`;
+            assert.deepEqual(namesOf((await list(path, user)).data), ofOwner);
             assert.deepEqual(
               namesOf((await list(`${all}?limit=100&ownerId=${owner.id}`, user)).data),
               ofOwner,
@@ -114,11 +116,11 @@ onEachDatabase("policies in lists", (database) => {
     test(`nested rows, from child to parent, with ${title}`, async () => {
       for (const user of users()) {
         for (const row of treeRows.rows.filter(({ resource }) => resource === leaf)) {
-          const [above, highest] = [row.parent!, row.parent!.parent!];
+          const [parent, highest] = [row.parent!, row.parent!.parent!];
           const data = await query(`${leaf}(id: "${row.id}") { name ${mid} { name ${top} { name } } }`, user);
           const expected = {
             name: row.name,
-            [mid]: { name: above.name, [top]: isVisible(highest, user) ? { name: highest.name } : null },
+            [mid]: { name: parent.name, [top]: isVisible(highest, user) ? { name: highest.name } : null },
           };
           assert.deepEqual(data[leaf], isVisible(row, user) ? expected : null);
         }

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { dataOf, requestGraphql } from "../../support/graphql/request.ts";
 import { expectAnswer, serve } from "../../support/scenario.ts";
 import { type Answer, onEachDatabase, type RequestOptions } from "../../support/server.ts";
-import { cwd, isVisible, itemOf, plant, type Row, type TreeRows, unknown } from "./policy-tree.ts";
+import { createRows, cwd, isVisible, itemOf, type Row, type TreeRows, unknown } from "./policy-tree.ts";
 
 /** A write with a reference to a row. */
 interface Write {
@@ -65,7 +65,7 @@ onEachDatabase("references to hidden rows", (database) => {
   const server = serve(database, {
     cwd,
     prepare: async (at) => {
-      treeRows = await plant(at);
+      treeRows = await createRows(at);
       await at.create("/tags", { name: "first", code: "taken" });
     },
   });

@@ -10,11 +10,11 @@ import { serve } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
 import {
   collectionOf,
+  createRows,
   cwd,
   isVisible,
   itemOf,
   makeRow,
-  plant,
   type Row,
   type Tree,
   type TreeRows,
@@ -23,14 +23,14 @@ import {
 } from "./policy-tree.ts";
 
 /** Within this time, no event arrives for the writes so far. */
-const aWhileMs = 200;
+const silenceMs = 200;
 
 onEachDatabase("policies in subscriptions", (database) => {
   let treeRows: TreeRows;
   const server = serve(database, {
     cwd,
     prepare: async (at) => {
-      treeRows = await plant(at);
+      treeRows = await createRows(at);
     },
   });
   const change = async (row: Pick<Row, "resource" | "id">, body: object): Promise<void> => {
@@ -177,7 +177,7 @@ onEachDatabase("policies in subscriptions", (database) => {
       await change(remark, { name: "renamed" });
       await remove(remark);
       for (const stream of bobsStreams!) await stream.results(1);
-      await sleep(aWhileMs);
+      await sleep(silenceMs);
       for (const stream of annsStreams!) {
         assert.deepEqual(stream.allResults, []);
         assert.equal(stream.isClosed, false);
@@ -210,7 +210,7 @@ onEachDatabase("policies in subscriptions", (database) => {
       await subscriptionStarted();
       const remark = await under(await under(await topOf(trees[0]!, ann), ann), ann);
       await Promise.all([annsStream.results(1), all.results(1)]);
-      await sleep(aWhileMs);
+      await sleep(silenceMs);
       assert.deepEqual([robot, annsStream, all].map(receivedNames), [[], [remark.name], [remark.name]]);
       const list = await server.request(`/tenants/${treeRows.tenantId}/projects`, { key });
       assert.deepEqual(list.body.data, []);

@@ -55,18 +55,18 @@ export interface TreeRows {
 }
 
 /** Two users with keys of their own, and rows of each, created with the first key, which can see everything. */
-export async function plant(server: TestServer): Promise<TreeRows> {
+export async function createRows(server: TestServer): Promise<TreeRows> {
   const tenantId = await firstTenant(server.workspace);
   const [ann, bob] = [await makeUser(server, "ann"), await makeUser(server, "bob")];
   const rows: Row[] = [];
   for (const tree of trees) {
-    let above: readonly (Row | undefined)[] = [undefined];
+    let parents: readonly (Row | undefined)[] = [undefined];
     for (const [depth, resource] of tree.levels.entries()) {
-      const positions = above.map((parent) => ({ tree, depth, resource, parent }));
-      above = await Promise.all(
+      const positions = parents.map((parent) => ({ tree, depth, resource, parent }));
+      parents = await Promise.all(
         positions.flatMap((position) => [ann, bob].map((owner) => makeRow(server, position, owner))),
       );
-      rows.push(...(above as Row[]));
+      rows.push(...(parents as Row[]));
     }
   }
   return { tenantId, ann, bob, rows };

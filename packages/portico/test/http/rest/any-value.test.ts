@@ -27,9 +27,9 @@ interface Received {
   readonly text: string;
 }
 
-const atOnce = 8;
+const concurrency = 8;
 /** Requests per test; 0 sends every combination, which takes three minutes for each database. */
-const most = randomRuns(2_000, 500, "PORTICO_TEST_VALUES");
+const maxRequests = randomRuns(2_000, 500, "PORTICO_TEST_VALUES");
 
 /** The service, and a project with fields of all other kinds. */
 const projects = {
@@ -46,7 +46,7 @@ function testValues(database: DatabaseName, cwd: string): void {
     cwd,
     env: { PORTICO_TRUSTED_PROXIES: "127.0.0.0/8", PORTICO_CORS_ORIGINS: "https://a.example.com" },
   });
-  const agent = new Agent({ keepAlive: true, maxSockets: atOnce });
+  const agent = new Agent({ keepAlive: true, maxSockets: concurrency });
   let model: Model;
   /** An existing id of each resource, and one id that does not exist. */
   const ids = new Map<string, string>();
@@ -70,20 +70,20 @@ function testValues(database: DatabaseName, cwd: string): void {
   }
 
   function collectionOf({ segment, parent }: ResourceModel): string {
-    const above = parent?.reference?.target;
-    return above ? pathsOf(above.segment, `/${ids.get(above.name)}/${segment}`) : pathsOf(segment, "");
+    const target = parent?.reference?.target;
+    return target ? pathsOf(target.segment, `/${ids.get(target.name)}/${segment}`) : pathsOf(segment, "");
   }
 
   /** Every path of the model, and whether it is read. */
   function readPaths(): string[] {
     return servedResources().flatMap((resource) => {
       const item = pathsOf(resource.segment, `/${ids.get(resource.name)}`);
-      const below = resource.nestedUnder.map((by) => {
-        const above = by === "tenant" ? "tenants" : by.reference!.target.segment;
+      const nestedPaths = resource.nestedUnder.map((by) => {
+        const parentSegment = by === "tenant" ? "tenants" : by.reference!.target.segment;
         const id = by === "tenant" ? "tenant_00000000000000000000000000" : ids.get(by.reference!.target.name);
-        return pathsOf(above, `/${id}/${resource.segment}`);
+        return pathsOf(parentSegment, `/${id}/${resource.segment}`);
       });
-      return [collectionOf(resource), item, ...below];
+      return [collectionOf(resource), item, ...nestedPaths];
     });
   }
 
@@ -123,9 +123,9 @@ function testValues(database: DatabaseName, cwd: string): void {
 
   /** Sends all requests, some in parallel, and checks each response against the rules. */
   async function sendAll(requests: readonly Sent[]): Promise<void> {
-    const queue = some(requests).values();
+    const queue = sampleOf(requests).values();
     await Promise.all(
-      Array.from({ length: atOnce }, async () => {
+      Array.from({ length: concurrency }, async () => {
         for (const request of queue) {
           const requestText = `${request.method} ${request.target.slice(0, 200)} ${JSON.stringify(request.headers ?? {}).slice(0, 200)} ${request.body?.slice(0, 200)}`;
           const received = await send(request).catch((error) => assert.fail(`${requestText}: ${error}`));
@@ -209,10 +209,10 @@ function testValues(database: DatabaseName, cwd: string): void {
       );
     });
     // Deletes of existing rows would remove them.
-    const real = new Set(ids.values());
+    const existing = new Set(ids.values());
     await sendAll(
       requests.filter(
-        ({ method, target }) => method === "GET" || ![...real].some((id) => target.endsWith(id)),
+        ({ method, target }) => method === "GET" || ![...existing].some((id) => target.endsWith(id)),
       ),
     );
   });
@@ -299,8 +299,11 @@ function isSendable(headers: OutgoingHttpHeaders | undefined): boolean {
 }
 
 /** All of them, or a random sample if there are too many for a test run. */
-function some(requests: readonly Sent[]): readonly Sent[] {
-  if (most === 0 || requests.length <= most) return requests;
-  const step = requests.length / most;
-  return Array.from({ length: most }, (_, index) => requests[Math.floor((index + Math.random()) * step)]!);
+function sampleOf(requests: readonly Sent[]): readonly Sent[] {
+  if (maxRequests === 0 || requests.length <= maxRequests) return requests;
+  const step = requests.length / maxRequests;
+  return Array.from(
+    { length: maxRequests },
+    (_, index) => requests[Math.floor((index + Math.random()) * step)]!,
+  );
 }

@@ -180,7 +180,7 @@ const targets: readonly Scenario[] = [
 
 onEachDatabase("bad input", (database) => {
   let before = "";
-  const everything = async () => (await server.request("/posts?limit=100")).text;
+  const allRows = async () => (await server.request("/posts?limit=100")).text;
   const server = serve(database, {
     prepare: async (at) => {
       before = (await at.request("/posts?limit=100")).text;
@@ -294,7 +294,7 @@ onEachDatabase("bad input", (database) => {
   });
 
   test("after all of it, the posts are unchanged", async () => {
-    assert.equal(await everything(), before);
+    assert.equal(await allRows(), before);
   });
 
   after(() => assert.doesNotMatch(server.portico.output, /"level":[56]0/, "an error was logged"));

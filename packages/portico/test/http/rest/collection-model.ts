@@ -26,7 +26,7 @@ export interface ListQuery {
 export function listed(rows: readonly Row[], query: ListQuery): Row[] {
   const sign = query.isDescending ? -1 : 1;
   return rows
-    .filter((row) => query.filters.every((filter) => meets(row[filter.field]!, filter)))
+    .filter((row) => query.filters.every((filter) => matches(row[filter.field]!, filter)))
     .filter((row) => isFound(row, query))
     .sort((a, b) => sign * (compare(a[query.sort]!, b[query.sort]!) || compare(a.id, b.id)));
 }
@@ -39,7 +39,7 @@ function compare(a: Value, b: Value): number {
   return Number(a) < Number(b) ? -1 : 1;
 }
 
-function meets(value: Value, { operator, values }: Filter): boolean {
+function matches(value: Value, { operator, values }: Filter): boolean {
   if (value === null) return false;
   if (operator === "in") return values.includes(value);
   const order = compare(value, values[0]!);

@@ -184,87 +184,87 @@ onEachDatabase("collections", (database) => {
     });
   });
 
-  const fault = (field: string, issue: "unknown" | "choice" | "duplicate" | "max" | "format") =>
+  const rejected = (field: string, issue: "unknown" | "choice" | "duplicate" | "max" | "format") =>
     ({ status: 422, code: "validation_error", details: [{ field, issue }] }) as const;
   scenarios(server, [
     {
       fact: "an unknown parameter is refused, not ignored",
       path: "/posts?stauts=draft",
-      ...fault("stauts", "unknown"),
+      ...rejected("stauts", "unknown"),
       message: /^Unknown query parameter `stauts`\.$/,
     },
     {
       fact: "a field without a filter is not a parameter",
       path: "/posts?title=x",
-      ...fault("title", "unknown"),
+      ...rejected("title", "unknown"),
     },
     {
       fact: "sorting by a field that is not declared for it is refused",
       path: "/posts?sort=body",
-      ...fault("sort", "choice"),
+      ...rejected("sort", "choice"),
       message: /createdAt, updatedAt, title/,
     },
-    { fact: "an empty sort is refused", path: "/posts?sort=", ...fault("sort", "choice") },
+    { fact: "an empty sort is refused", path: "/posts?sort=", ...rejected("sort", "choice") },
     {
       fact: "sorting by several fields is refused",
       path: "/posts?sort=title,createdAt",
-      ...fault("sort", "choice"),
+      ...rejected("sort", "choice"),
     },
     {
       fact: "a sort with two minus signs is refused",
       path: "/posts?sort=--title",
-      ...fault("sort", "choice"),
+      ...rejected("sort", "choice"),
     },
     {
       fact: "sorting by a property that every object inherits is refused",
       path: "/posts?sort=constructor",
-      ...fault("sort", "choice"),
+      ...rejected("sort", "choice"),
     },
     {
       fact: "two sorts are refused",
       path: "/posts?sort=title&sort=createdAt",
-      ...fault("sort", "duplicate"),
+      ...rejected("sort", "duplicate"),
     },
-    { fact: "two limits are refused", path: "/posts?limit=1&limit=2", ...fault("limit", "duplicate") },
-    { fact: "two searches are refused", path: "/posts?q=a&q=b", ...fault("q", "duplicate") },
+    { fact: "two limits are refused", path: "/posts?limit=1&limit=2", ...rejected("limit", "duplicate") },
+    { fact: "two searches are refused", path: "/posts?q=a&q=b", ...rejected("q", "duplicate") },
     {
       fact: "an unknown direction is refused",
       path: "/posts?direction=up",
-      ...fault("direction", "choice"),
+      ...rejected("direction", "choice"),
     },
     {
       fact: "a value that no row can have is refused",
       path: "/posts?status=lost",
-      ...fault("status", "choice"),
+      ...rejected("status", "choice"),
     },
     {
       fact: "more than 50 values for one filter are refused",
       path: `/posts?${Array.from({ length: 51 }, (_, number) => `authorId=u${number}`).join("&")}`,
-      ...fault("authorId", "max"),
+      ...rejected("authorId", "max"),
     },
     {
       fact: "an unknown field is refused",
       path: "/posts?fields=id,nope",
-      ...fault("fields", "unknown"),
+      ...rejected("fields", "unknown"),
       message: /nope/,
     },
     {
       fact: "an unknown field of a reference is refused",
       path: "/posts?fields=author.nope",
-      ...fault("fields", "unknown"),
+      ...rejected("fields", "unknown"),
       message: /author\.nope/,
     },
     {
       fact: "a field that is not a reference has no fields",
       path: "/posts?fields=title.length",
-      ...fault("fields", "unknown"),
+      ...rejected("fields", "unknown"),
     },
     {
       fact: "a reference needs a selection of fields",
       path: "/posts?fields=author",
-      ...fault("fields", "unknown"),
+      ...rejected("fields", "unknown"),
     },
-    { fact: "an empty selection is refused", path: "/posts?fields=", ...fault("fields", "unknown") },
+    { fact: "an empty selection is refused", path: "/posts?fields=", ...rejected("fields", "unknown") },
     {
       fact: "all errors of a query are reported at once",
       path: "/posts?sort=nope&fields=nope&x=1",
@@ -278,13 +278,13 @@ onEachDatabase("collections", (database) => {
     {
       fact: "a single row has no filters",
       path: async () => `/posts/${(await rows("limit=1"))[0]!.id}?status=draft`,
-      ...fault("status", "unknown"),
+      ...rejected("status", "unknown"),
     },
     {
       fact: "a write has no parameters",
       path: "/posts?fields=id",
       body: { title: "x" },
-      ...fault("fields", "unknown"),
+      ...rejected("fields", "unknown"),
     },
   ]);
 });

@@ -59,22 +59,22 @@ onEachDatabase("comments", (database) => {
 
   test("deleting a post deletes its comments and no others", async () => {
     const [removed, remaining] = [await post(), await post()];
-    const [lost, safe] = [await comment(removed.id), await comment(remaining.id)];
+    const [deletedComment, otherComment] = [await comment(removed.id), await comment(remaining.id)];
     expectAnswer(await server.request(`/posts/${removed.id}`, { method: "DELETE" }), { status: 204 });
-    expectAnswer(await server.request(`/comments/${lost.id}`), { status: 404 });
+    expectAnswer(await server.request(`/comments/${deletedComment.id}`), { status: 404 });
     expectAnswer(await server.request(`/posts/${removed.id}/comments`), { status: 404 });
-    expectAnswer(await server.request(`/comments/${safe.id}`), { status: 200 });
+    expectAnswer(await server.request(`/comments/${otherComment.id}`), { status: 200 });
   });
 
   test("comments can be filtered by their author", async () => {
     const { id: postId } = await post();
-    const mine = await comment(postId, "mine");
+    const ownComment = await comment(postId, "mine");
     const mary = await server.create("/users", { name: "Mary", email: "mary@example.com" });
     await server.create(`/posts/${postId}/comments`, { body: "hers", authorId: mary.id });
     const by = (id: string) => server.request(`/posts/${postId}/comments?authorId=${id}`);
     assert.deepEqual(bodies(await by(mary.id)), ["hers"]);
-    assert.deepEqual(bodies(await by(mine.authorId)), ["mine"]);
-    assert.deepEqual(bodies(await by(`${mine.authorId}&authorId=${mary.id}`)), ["hers", "mine"]);
+    assert.deepEqual(bodies(await by(ownComment.authorId)), ["mine"]);
+    assert.deepEqual(bodies(await by(`${ownComment.authorId}&authorId=${mary.id}`)), ["hers", "mine"]);
   });
 
   test("a comment can include fields of its post and of its author", async () => {

@@ -112,13 +112,13 @@ onEachDatabase("cursors", (database) => {
       second.body.data.map(({ title }: { title: string }) => title),
       ["Post 4", "Post 3", "Post 2"],
     );
-    const back = await follow(second.headers.get("link")!, "prev");
+    const previous = await follow(second.headers.get("link")!, "prev");
     assert.deepEqual(
-      back.body.data.map(({ title }: { title: string }) => title),
+      previous.body.data.map(({ title }: { title: string }) => title),
       ["Post 7", "Post 6", "Post 5"],
     );
-    const forth = await follow(back.headers.get("link")!, "next");
-    assert.equal(forth.text, second.text);
+    const next = await follow(previous.headers.get("link")!, "next");
+    assert.equal(next.text, second.text);
   });
 
   test("a row that was inserted in between moves no other row", async () => {
@@ -153,8 +153,8 @@ onEachDatabase("cursors", (database) => {
 
   test("the order of filters and of their values does not make another list", async () => {
     const cursor = await nextCursor(`/posts?status=draft&status=published&authorId=${author}&limit=1`);
-    const turned = `/posts?authorId=${author}&status=published&status=draft&limit=1&cursor=${cursor}`;
-    expectAnswer(await server.request(turned), { status: 200 });
+    const reordered = `/posts?authorId=${author}&status=published&status=draft&limit=1&cursor=${cursor}`;
+    expectAnswer(await server.request(reordered), { status: 200 });
   });
 
   const refused = { status: 400, code: "invalid_cursor" } as const;
@@ -285,8 +285,8 @@ onEachDatabase("cursors", (database) => {
     const cursor = await nextCursor("/posts?limit=1");
     const original = Buffer.from(cursor, "base64url");
     for (let index = 0; index < cursor.length; index += 7) {
-      const letter = cursor[index] === "A" ? "B" : "A";
-      const changed = cursor.slice(0, index) + letter + cursor.slice(index + 1);
+      const replacement = cursor[index] === "A" ? "B" : "A";
+      const changed = cursor.slice(0, index) + replacement + cursor.slice(index + 1);
       // The unused bits of the last character carry no data.
       if (Buffer.from(changed, "base64url").equals(original)) continue;
       expectAnswer(await server.request(`/posts?limit=1&cursor=${changed}`), refused);

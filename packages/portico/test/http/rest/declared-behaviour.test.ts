@@ -14,7 +14,7 @@ type Issue = "type" | "min" | "max" | "choice" | "required" | "unknown" | "read_
 onEachDatabase("declared behaviour", (database) => {
   const server = serve(database, { cwd });
   describe("computed statuses", () => states(server));
-  describe("immutable fields", () => fixedFields(server));
+  describe("immutable fields", () => immutableFields(server));
   describe("JSON with a schema", () => schemas(server));
   describe("validate functions", () => checks(server));
 });
@@ -88,7 +88,7 @@ function states(server: TestServer): void {
   });
 }
 
-function fixedFields(server: TestServer): void {
+function immutableFields(server: TestServer): void {
   test("an immutable field is accepted in POST and read_only in PATCH and PUT", async () => {
     const { id, tier, sponsorId } = await pass(server, { tier: "year" });
     assert.equal(tier, "year");
@@ -184,22 +184,22 @@ function schemas(server: TestServer): void {
 }
 
 function checks(server: TestServer): void {
-  const turned = { startsAt: "2027-02-01T00:00:00Z", endsAt: "2027-01-01T00:00:00Z" };
+  const reversed = { startsAt: "2027-02-01T00:00:00Z", endsAt: "2027-01-01T00:00:00Z" };
 
   test("errors of validate are reported together with those of the schema", async () => {
     expectAnswer(
-      await server.request("/passes", { body: { holder: "", tier: "month", ...turned } }),
+      await server.request("/passes", { body: { holder: "", tier: "month", ...reversed } }),
       refused(["holder", "min"], ["tier", "choice"], ["endsAt", "min"]),
     );
     expectAnswer(
-      await server.request("/passes", { body: { holder: "nobody", ...turned } }),
+      await server.request("/passes", { body: { holder: "nobody", ...reversed } }),
       refused(["holder", "choice"], ["endsAt", "min"]),
     );
   });
 
   test("validate does not receive values that are already invalid", async () => {
     expectAnswer(
-      await server.request("/passes", { body: { holder: "x", startsAt: 7, endsAt: turned.endsAt } }),
+      await server.request("/passes", { body: { holder: "x", startsAt: 7, endsAt: reversed.endsAt } }),
       refused(["startsAt", "type"]),
     );
     expectAnswer(await server.request("/passes", { body: "7" }), refused(["", "type"]));
@@ -210,9 +210,9 @@ function checks(server: TestServer): void {
     expectAnswer(await patch(server, id, { holder: "nobody" }), { status: 200 });
     const replaced = await server.request(`/passes/${id}`, {
       method: "PUT",
-      body: { holder: "x", ...turned },
+      body: { holder: "x", ...reversed },
     });
     expectAnswer(replaced, refused(["endsAt", "min"]));
-    expectAnswer(await patch(server, id, turned), refused(["endsAt", "min"]));
+    expectAnswer(await patch(server, id, reversed), refused(["endsAt", "min"]));
   });
 }

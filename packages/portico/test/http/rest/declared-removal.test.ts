@@ -12,10 +12,10 @@ const cwd = resolve(import.meta.dirname, "../../fixtures/club");
 onEachDatabase("declared deletes and actions", (database) => {
   const server = serve(database, { cwd });
   describe("marks", () => marks(server));
-  describe("cascades", () => together(server));
-  describe("collections nested under a reference", () => belowReferences(server));
+  describe("cascades", () => cascades(server));
+  describe("collections nested under a reference", () => nestedCollections(server));
   describe("actions", () => actions(server));
-  describe("values returned once and unique values of the server", () => revealed(server));
+  describe("values returned once and unique values of the server", () => generated(server));
 });
 
 const remove = (server: TestServer, path: string): Promise<Answer> =>
@@ -52,7 +52,7 @@ function marks(server: TestServer): void {
   });
 }
 
-function together(server: TestServer): void {
+function cascades(server: TestServer): void {
   test("deleting a row deletes the rows that refer to it; marked ones stay and lose the reference", async () => {
     const clubId = await club(server);
     const marked = await pass(server, { clubId });
@@ -98,8 +98,8 @@ function together(server: TestServer): void {
   });
 
   test("deleting the root deletes a tree, however deep and wide", async () => {
-    const shelf = async (aboveId?: string) =>
-      (await server.create("/shelves", { name: "n", ...(aboveId && { aboveId }) })).id;
+    const shelf = async (containerId?: string) =>
+      (await server.create("/shelves", { name: "n", ...(containerId && { containerId }) })).id;
     const root = await shelf();
     let last = root;
     for (let depth = 0; depth < 30; depth += 1) last = await shelf(last);
@@ -113,19 +113,19 @@ function together(server: TestServer): void {
     const [first, second, selfish] = await Promise.all(
       ["a", "b", "c"].map(async (name) => (await server.create("/shelves", { name })).id),
     );
-    const refer = (id: string, aboveId: string) =>
-      server.request(`/shelves/${id}`, { method: "PATCH", body: { aboveId } });
+    const refer = (id: string, containerId: string) =>
+      server.request(`/shelves/${id}`, { method: "PATCH", body: { containerId } });
     await Promise.all([refer(first, second), refer(second, first), refer(selfish, selfish)]);
     expectAnswer(await remove(server, `/shelves/${selfish}`), { status: 204 });
     expectAnswer(await remove(server, `/shelves/${first}`), { status: 409, code: "conflict" });
     expectAnswer(await server.request(`/shelves/${second}`), { status: 200 });
-    await server.request(`/shelves/${second}`, { method: "PATCH", body: { aboveId: null } });
+    await server.request(`/shelves/${second}`, { method: "PATCH", body: { containerId: null } });
     expectAnswer(await remove(server, `/shelves/${second}`), { status: 204 });
     expectAnswer(await server.request(`/shelves/${first}`), { status: 404 });
   });
 }
 
-function belowReferences(server: TestServer): void {
+function nestedCollections(server: TestServer): void {
   let tenant = "";
   before(async () => {
     tenant = await firstTenant(server.workspace);
@@ -159,8 +159,8 @@ function belowReferences(server: TestServer): void {
   test("concurrent deletes of rows that cascade to each other all succeed", async () => {
     const top = (await server.create("/shelves", { name: "top" })).id;
     for (let count = 0; count < 3; count += 1) {
-      const { id } = await server.create("/shelves", { name: "mid", aboveId: top });
-      await server.create("/shelves", { name: "low", aboveId: id });
+      const { id } = await server.create("/shelves", { name: "mid", containerId: top });
+      await server.create("/shelves", { name: "low", containerId: id });
     }
     expectAnswer(await remove(server, `/shelves/${top}/shelves`), { status: 204 });
     expectAnswer(await server.request(`/shelves/${top}`), { status: 200 });
@@ -236,7 +236,7 @@ function actions(server: TestServer): void {
   });
 }
 
-function revealed(server: TestServer): void {
+function generated(server: TestServer): void {
   test("a value that a hook returns once is in that response and nowhere else", async () => {
     const created = await pass(server);
     assert.equal(created.pin, "1234");

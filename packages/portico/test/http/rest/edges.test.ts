@@ -35,7 +35,7 @@ onEachDatabase("unusual declarations", (database) => {
     assert.equal((await server.request("/grails", { body: { name: "Holy" } })).status, 403);
   });
 
-  for (const kind of ["text", "moment", "choice", "unknown"]) {
+  for (const kind of ["text", "timestamp", "choice", "unknown"]) {
     test(`a hook that returns an invalid ${kind} writes nothing`, async () => {
       const answer = await server.request("/omens", { body: { kind } });
       assert.equal(answer.status, 500);

@@ -1,4 +1,4 @@
-// Declared code that throws: the sandbox tells its developer what failed and where, live mode tells callers nothing,
+// Declared code that throws: the sandbox reports to its developer what failed and where, live mode reports nothing,
 // and the log has all of it.
 
 import assert from "node:assert/strict";

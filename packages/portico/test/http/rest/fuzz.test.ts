@@ -173,11 +173,11 @@ onEachDatabase("random requests", (database) => {
           ? decodeURIComponent(answer.target.split("?")[0]!.split("/").at(-1)!)
           : JSON.parse(answer.text).id;
       // Deleting a post deletes its comments.
-      const isMeant = (name: string): boolean =>
+      const isExpected = (name: string): boolean =>
         name.endsWith(` ${id}`) ||
         (method === "DELETE" && state.rows.get(name)!.includes(id) && name.startsWith("comments "));
       assert.deepEqual(
-        changed.filter((name) => !isMeant(name)),
+        changed.filter((name) => !isExpected(name)),
         [],
       );
       assert.equal(next.events, state.events + 1);
@@ -220,7 +220,7 @@ onEachDatabase("random requests", (database) => {
     await fc.assert(property, { numRuns: requests });
     // Otherwise the generator does not produce the intended requests.
     for (const status of [200, 201, 204, 400, 401, 404, 405, 406, 409, 412, 415, 422]) {
-      assert.ok(seen.has(status), `no request was answered with ${status}: ${JSON.stringify([...seen])}`);
+      assert.ok(seen.has(status), `no response has the status ${status}: ${JSON.stringify([...seen])}`);
     }
   });
 

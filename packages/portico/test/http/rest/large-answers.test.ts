@@ -106,9 +106,9 @@ onEachDatabase("large responses", (database) => {
     const refused = await server.request("/documents?limit=1&fields=name", { key });
     assert.equal(refused.status, 429);
     // A token is added every six minutes.
-    const debt = 1 + tokens(row) + tokens(page) + tokens(more) - 200;
+    const overdraft = 1 + tokens(row) + tokens(page) + tokens(more) - 200;
     const wait = Number(refused.headers.get("retry-after")) / 360;
-    assert.ok(wait > debt && wait <= debt + 1, `${wait} for ${debt}`);
+    assert.ok(wait > overdraft && wait <= overdraft + 1, `${wait} for ${overdraft}`);
   });
 
   test("the response of a write is charged like any other", async () => {
@@ -133,35 +133,35 @@ onEachDatabase("large responses", (database) => {
 
   test("others are served while many large responses are in progress, and memory stays bounded", async () => {
     const { pid } = server.portico;
-    const askForMuch = (length: number): Promise<number[]> =>
+    const requestLarge = (length: number): Promise<number[]> =>
       Promise.all(Array.from({ length }, () => statusOf(server, "/documents?limit=100")));
-    const askThrice = async (): Promise<number[]> => [
-      ...(await askForMuch(8)),
-      ...(await askForMuch(8)),
-      ...(await askForMuch(8)),
+    const requestThreeTimes = async (): Promise<number[]> => [
+      ...(await requestLarge(8)),
+      ...(await requestLarge(8)),
+      ...(await requestLarge(8)),
     ];
-    await askForMuch(4);
+    await requestLarge(4);
     const before = rssMib(pid);
     let isOver = false;
-    const all = askThrice().finally(() => {
+    const all = requestThreeTimes().finally(() => {
       isOver = true;
     });
     const waited: number[] = [];
-    let most = before;
+    let maxRss = before;
     while (!isOver) {
       const began = performance.now();
       const { status } = await server.request(`/documents/${ids[3]}`);
       waited.push(Math.round(performance.now() - began));
-      most = Math.max(most, rssMib(pid));
+      maxRss = Math.max(maxRss, rssMib(pid));
       assert.equal(status, 200);
     }
     assert.deepEqual(await all, Array(24).fill(200));
     const sorted = waited.sort((one, other) => one - other);
     const [median, longest] = [sorted[Math.floor(sorted.length / 2)]!, sorted.at(-1)!];
-    const summary = `${sorted.length} others waited ${median} ms (median), ${longest} ms at most; ${before} MiB before, ${most} at most`;
+    const summary = `${sorted.length} others waited ${median} ms (median), ${longest} ms at most; ${before} MiB before, ${maxRss} at most`;
     console.log(summary);
     assert.ok(sorted.length >= 8 && median < 500 && longest < 3_000, summary);
-    assert.ok(most < before + maxGrowthMib, `${most} MiB, ${before} before`);
+    assert.ok(maxRss < before + maxGrowthMib, `${maxRss} MiB, ${before} before`);
   });
 });
 

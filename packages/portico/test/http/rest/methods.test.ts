@@ -75,11 +75,11 @@ onOneDatabase("methods", (database) => {
   test("HEAD responds like GET, without the body", async () => {
     const { id } = await server.create("/posts", { title: "Head" });
     for (const path of ["/posts?limit=2", `/posts/${id}`, "/users", "/healthz"]) {
-      const [got, head] = [await server.request(path), await server.request(path, { method: "HEAD" })];
+      const [get, head] = [await server.request(path), await server.request(path, { method: "HEAD" })];
       assert.equal(head.status, 200);
       assert.equal(head.text, "");
       for (const name of ["content-type", "content-length", "etag", "link"])
-        assert.equal(head.headers.get(name), got.headers.get(name), `${path}: ${name}`);
+        assert.equal(head.headers.get(name), get.headers.get(name), `${path}: ${name}`);
     }
   });
 

@@ -20,7 +20,7 @@ onOneDatabase("negotiation", (database) => {
     "APPLICATION/JSON",
     "application/json; charset=utf-8",
   ]) {
-    test(`'Accept: ${accept}' is answered with JSON`, async () => {
+    test(`'Accept: ${accept}' has a response in JSON`, async () => {
       const answer = await server.request("/posts", { headers: { accept } });
       expectAnswer(answer, { status: 200, headers: { "content-type": json } });
     });

@@ -121,10 +121,10 @@ const book = fc.record({
   genre: fc.constantFrom("drama", "poetry", "prose"),
   mac: fc.integer({ min: 0, max: 2 }),
 });
-const shelfful = fc.array(book, { maxLength: 30 });
+const bookList = fc.array(book, { maxLength: 30 });
 
 /** A filter, before the rows are known: `picks` are indexes of rows whose values it uses. */
-interface Wish {
+interface FilterPlan {
   readonly field: string;
   readonly operator: Operator;
   readonly picks: readonly number[];
@@ -133,7 +133,7 @@ interface Wish {
 interface Walk {
   readonly sort: string;
   readonly isDescending: boolean;
-  readonly filters: readonly Wish[];
+  readonly filters: readonly FilterPlan[];
   /** The rows whose words to search for, and how many characters of each word. */
   readonly search: readonly { readonly pick: number; readonly length: number }[];
   readonly limit: number;
@@ -144,7 +144,7 @@ interface Walk {
 type Step = "forward" | "backward" | "to the end" | "to the beginning";
 
 function walkOf({ filters, sorts }: Collection): fc.Arbitrary<Walk> {
-  const wish = fc.constantFrom(...Object.keys(filters)).chain((field) =>
+  const filterPlan = fc.constantFrom(...Object.keys(filters)).chain((field) =>
     fc.record({
       field: fc.constant(field),
       operator: fc.constantFrom<Operator>(
@@ -159,7 +159,7 @@ function walkOf({ filters, sorts }: Collection): fc.Arbitrary<Walk> {
     isDescending: fc.boolean(),
     filters: fc.oneof(
       fc.constant([]),
-      fc.uniqueArray(wish, { maxLength: 2, selector: ({ field, operator }) => `${field} ${operator}` }),
+      fc.uniqueArray(filterPlan, { maxLength: 2, selector: ({ field, operator }) => `${field} ${operator}` }),
     ),
     search: fc.oneof(
       { weight: 3, arbitrary: fc.constant([]) },
@@ -185,13 +185,13 @@ function walkOf({ filters, sorts }: Collection): fc.Arbitrary<Walk> {
 }
 
 function queryOf(walk: Walk, rows: readonly Row[], { searched }: Collection): ListQuery {
-  const picked = (pick: number): Row | undefined => rows[pick % Math.max(rows.length, 1)];
+  const rowAt = (pick: number): Row | undefined => rows[pick % Math.max(rows.length, 1)];
   const filters = walk.filters.map(({ field, operator, picks }): Filter => {
-    const values = picks.map((pick) => picked(pick)?.[field] ?? standIns[field]!);
+    const values = picks.map((pick) => rowAt(pick)?.[field] ?? fallbackValues[field]!);
     return { field, operator, values: operator === "in" ? values : values.slice(0, 1) };
   });
   const words = walk.search.flatMap(({ pick, length }) => {
-    const row = picked(pick);
+    const row = rowAt(pick);
     const word = row && searchWords(searched.map((field) => row[field] ?? "").join(" "))[0];
     return word === undefined ? [] : [[...word].slice(0, length).join("")];
   });
@@ -199,7 +199,7 @@ function queryOf(walk: Walk, rows: readonly Row[], { searched }: Collection): Li
 }
 
 /** Filter values for rows that have none. */
-const standIns: Readonly<Record<string, Value>> = {
+const fallbackValues: Readonly<Record<string, Value>> = {
   genre: "drama",
   isLent: true,
   title: "a",
@@ -242,7 +242,7 @@ onEachDatabase("pages match a plain list", (database) => {
   });
 
   /** Creates rows in parallel, so that some share a timestamp and their ids are not in the order of the list. */
-  async function fill(path: string, bodies: readonly object[]): Promise<Row[]> {
+  async function createAll(path: string, bodies: readonly object[]): Promise<Row[]> {
     const answers = await Promise.all(bodies.map((body) => portico.request(path, { body })));
     return answers.map((answer, index) => {
       assert.equal(answer.status, 201, answer.text);
@@ -312,10 +312,10 @@ onEachDatabase("pages match a plain list", (database) => {
 
   test("the pages of a collection match the model", async () => {
     const property = fc.asyncProperty(
-      shelfful,
+      bookList,
       fc.array(walkOf(books), { minLength: 30, maxLength: 30 }),
       async (bodies, walks) => {
-        const rows = await fill("/books", bodies);
+        const rows = await createAll("/books", bodies);
         try {
           for (const walk of walks) await follow("/books", books, rows, walk);
         } finally {
@@ -328,13 +328,16 @@ onEachDatabase("pages match a plain list", (database) => {
 
   test("the pages of a nested collection match the model, with rows under another parent present", async () => {
     const property = fc.asyncProperty(
-      shelfful,
-      shelfful,
+      bookList,
+      bookList,
       fc.array(walkOf(copies), { minLength: 20, maxLength: 20 }),
       async (bodies, others, walks) => {
-        const [shelf, other] = await fill("/shelves", [{ name: "one" }, { name: "other" }]);
+        const [shelf, other] = await createAll("/shelves", [{ name: "one" }, { name: "other" }]);
         const path = `/shelves/${shelf!.id}/copies`;
-        const [rows] = await Promise.all([fill(path, bodies), fill(`/shelves/${other!.id}/copies`, others)]);
+        const [rows] = await Promise.all([
+          createAll(path, bodies),
+          createAll(`/shelves/${other!.id}/copies`, others),
+        ]);
         for (const walk of walks) await follow(path, copies, rows, walk);
       },
     );
@@ -343,12 +346,12 @@ onEachDatabase("pages match a plain list", (database) => {
 
   test("numbered pages match the model", async () => {
     const property = fc.asyncProperty(
-      shelfful,
+      bookList,
       fc.array(walkOf(loans), { minLength: 20, maxLength: 20 }),
       async (bodies, walks) => {
-        const rows = await fill("/loans", bodies);
+        const rows = await createAll("/loans", bodies);
         try {
-          for (const walk of walks) await leafThrough(rows, walk);
+          for (const walk of walks) await followNumberedPages(rows, walk);
         } finally {
           await empty("/loans", rows);
         }
@@ -358,7 +361,7 @@ onEachDatabase("pages match a plain list", (database) => {
   });
 
   /** Every numbered page, and the one after the last. */
-  async function leafThrough(rows: readonly Row[], walk: Walk): Promise<void> {
+  async function followNumberedPages(rows: readonly Row[], walk: Walk): Promise<void> {
     const query = queryOf(walk, rows, loans);
     const list = listed(rows, query);
     const last = Math.ceil(list.length / walk.limit);

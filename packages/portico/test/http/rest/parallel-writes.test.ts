@@ -106,13 +106,13 @@ onEachDatabase("parallel writes with a failing hook", (database) => {
         assert.equal(status, names[index] === "full" ? 409 : 201);
         if (status === 409) assert.equal(body.error.message, "The shelf is full.");
       }
-      const standing = names.filter((name) => name !== "full").sort();
+      const stored = names.filter((name) => name !== "full").sort();
       const rows = await reader.rows("select name from shelves");
-      assert.deepEqual(rows.map(([name]) => name).sort(), standing);
+      assert.deepEqual(rows.map(([name]) => name).sort(), stored);
       const created = "select count(*), count(distinct row_id) from events where kind = 'shelf.created'";
       assert.deepEqual(
         (await reader.rows(created)).map((row) => row.map(Number)),
-        [[standing.length, standing.length]],
+        [[stored.length, stored.length]],
       );
     } finally {
       await reader.close();

@@ -20,19 +20,20 @@ const oddJson: fc.Arbitrary<Json> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 3 }).map(literal) },
 );
-const sane = (...values: readonly unknown[]): fc.Arbitrary<Json> => fc.constantFrom(...values).map(literal);
+const validValue = (...values: readonly unknown[]): fc.Arbitrary<Json> =>
+  fc.constantFrom(...values).map(literal);
 
 const members: Readonly<Record<string, fc.Arbitrary<Json>>> = {
-  title: sane("A title", "Éclair", "\u{1F600} in the title"),
-  body: sane("", "A body", "x".repeat(10_000)),
-  status: sane("draft", "published", "archived"),
+  title: validValue("A title", "Éclair", "\u{1F600} in the title"),
+  body: validValue("", "A body", "x".repeat(10_000)),
+  status: validValue("draft", "published", "archived"),
   authorId: quoted("users"),
-  name: sane("A name", "B"),
-  slug: fc.nat(300).chain((number) => sane(`slug-${number}`)),
-  email: fc.nat(300).chain((number) => sane(`User${number}@example.com`)),
+  name: validValue("A name", "B"),
+  slug: fc.nat(300).chain((number) => validValue(`slug-${number}`)),
+  email: fc.nat(300).chain((number) => validValue(`User${number}@example.com`)),
   projectId: quoted("projects"),
-  ref: sane("main", "v1"),
-  url: sane(null, "https://example.com/x"),
+  ref: validValue("main", "v1"),
+  url: validValue(null, "https://example.com/x"),
 };
 const wanted: Readonly<Record<Segment, readonly string[]>> = {
   posts: ["title", "body", "status", "authorId"],

@@ -26,20 +26,20 @@ const methods = fc.oneof(
 );
 
 const plainHeaders: FuzzRequest["headers"] = { "content-type": "application/json", authorization: "" };
-const mostlyPlain = fc.oneof(
+const mostlyPlainHeaders = fc.oneof(
   { weight: 2, arbitrary: fc.constant(plainHeaders) },
   { weight: 1, arbitrary: headers },
 );
 
 /** A meaningful request: method, path and body belong together; one of its parts may be odd. */
-const nearlyRight: fc.Arbitrary<FuzzRequest> = anySegment.chain((segment) =>
+const mostlyValid: fc.Arbitrary<FuzzRequest> = anySegment.chain((segment) =>
   fc
     .tuple(
       fc.constantFrom("create", "create", "create", "replace", "change", "remove", "read", "list"),
       fc.oneof({ weight: 4, arbitrary: objectFor(segment) }, { weight: 1, arbitrary: brokenBody }),
       known(segment),
       known("posts"),
-      mostlyPlain,
+      mostlyPlainHeaders,
       query,
     )
     .map(([operation, body, id, post, headers, query]): FuzzRequest => {
@@ -58,7 +58,7 @@ const nearlyRight: fc.Arbitrary<FuzzRequest> = anySegment.chain((segment) =>
 );
 
 /** Parts that need not belong together. */
-const anyhow: fc.Arbitrary<FuzzRequest> = fc.record({
+const unrelatedParts: fc.Arbitrary<FuzzRequest> = fc.record({
   method: methods,
   path,
   query,
@@ -67,6 +67,6 @@ const anyhow: fc.Arbitrary<FuzzRequest> = fc.record({
 });
 
 export const anyRequest: fc.Arbitrary<FuzzRequest> = fc.oneof(
-  { weight: 3, arbitrary: nearlyRight },
-  { weight: 2, arbitrary: anyhow },
+  { weight: 3, arbitrary: mostlyValid },
+  { weight: 2, arbitrary: unrelatedParts },
 );
