@@ -28,15 +28,15 @@ type Call = () => Promise<Pick<Answer, "status" | "headers" | "text">>;
 
 describe("outages of PostgreSQL", { skip: process.env.PORTICO_TEST_POSTGRES_MISSING ?? false }, () => {
   const server = new TestServer();
-  let own: OwnPostgres;
+  let ownPostgres: OwnPostgres;
   let proxy: FailingProxy;
   let machine: CreatedClient;
   let page: string;
   let id: string;
 
   before(async () => {
-    own = await OwnPostgres.start({ maxConnections: 24 });
-    proxy = await FailingProxy.start(own.port);
+    ownPostgres = await OwnPostgres.start({ maxConnections: 24 });
+    proxy = await FailingProxy.start(ownPostgres.port);
     const databaseUrl = `postgres://portico:portico@127.0.0.1:${proxy.port}/postgres`;
     server.workspace = { folder: "", databaseUrl, remove: async () => {} };
     server.portico = await PorticoProcess.start(server.workspace);
@@ -47,7 +47,7 @@ describe("outages of PostgreSQL", { skip: process.env.PORTICO_TEST_POSTGRES_MISS
   after(async () => {
     await server.portico?.stop();
     await proxy?.close();
-    await own?.remove();
+    await ownPostgres?.remove();
   });
 
   const get = (path: string, key?: string) => () => server.request(path, key === undefined ? {} : { key });
@@ -67,8 +67,8 @@ describe("outages of PostgreSQL", { skip: process.env.PORTICO_TEST_POSTGRES_MISS
     "a page": get("/posts?limit=2"),
     "a search": get("/posts?q=before"),
     "a write": write("Never"),
-    "a change": send("PATCH", `/posts/${id}`, { title: "Never" }),
-    "a removal": send("DELETE", `/posts/${id}`, undefined),
+    "an update": send("PATCH", `/posts/${id}`, { title: "Never" }),
+    "a delete": send("DELETE", `/posts/${id}`, undefined),
     GraphQL: send("POST", "/graphql", { query: "{ posts(limit: 1) { id } }" }),
     "a mutation": send("POST", "/graphql", {
       query: 'mutation { createPost(input: { title: "Never" }) { id } }',
@@ -145,11 +145,11 @@ describe("outages of PostgreSQL", { skip: process.env.PORTICO_TEST_POSTGRES_MISS
 
   test("subscriptions continue after PostgreSQL was stopped, and the outage is logged once", async () => {
     const stream = await subscribed();
-    await own.stop();
+    await ownPostgres.stop();
     const during = await logged();
     await expectRefused();
     await expectRefused();
-    await own.restart();
+    await ownPostgres.restart();
     await expectReturn();
     await expectEvent(stream, "After");
     stream.close();
@@ -167,12 +167,12 @@ describe("outages of PostgreSQL", { skip: process.env.PORTICO_TEST_POSTGRES_MISS
       }
     });
     await sleep(300);
-    await own.kill();
+    await ownPostgres.kill();
     await sleep(1_000);
     await expectRefused();
     isOver = true;
     await Promise.all(writing);
-    await own.restart();
+    await ownPostgres.restart();
     await expectReturn();
     const sql = postgres(server.workspace.databaseUrl, { max: 1 });
     const rows = await sql`select title from posts where title like 'Killed %'`;
@@ -203,7 +203,7 @@ describe("outages of PostgreSQL", { skip: process.env.PORTICO_TEST_POSTGRES_MISS
   });
 
   test("requests are refused while PostgreSQL has no free connection", async () => {
-    const direct = `postgres://portico:portico@127.0.0.1:${own.port}/postgres`;
+    const direct = `postgres://portico:portico@127.0.0.1:${ownPostgres.port}/postgres`;
     const admin = postgres(direct, { max: 1, onnotice: () => {} });
     const others: postgres.Sql[] = [];
     try {

@@ -1,4 +1,4 @@
-// Starts of the server that must be refused.
+// Asserts that the server refuses to start.
 
 import assert from "node:assert/strict";
 import { type Environment, portico, porticoProcess, type Workspace } from "../../support/server.ts";

@@ -46,23 +46,23 @@ describe("slow callers", { concurrency: 3 }, () => {
     const server = await started(context, {}, fillPosts);
     const headers = headersOf(server);
     const json = { ...headers, "Content-Type": "application/json" };
-    const ask: Readonly<Record<string, (connection: RawConnection) => void>> = {
-      "a page of REST": (connection) => connection.request("GET /posts?limit=100", headers),
-      "an answer of GraphQL": (connection) => connection.request("POST /graphql", json, longQuery),
-      "many answers on one connection": (connection) => {
+    const requests: Readonly<Record<string, (connection: RawConnection) => void>> = {
+      "a REST page": (connection) => connection.request("GET /posts?limit=100", headers),
+      "a GraphQL response": (connection) => connection.request("POST /graphql", json, longQuery),
+      "many responses on one connection": (connection) => {
         for (let count = 0; count < 5; count += 1) connection.request("GET /posts?limit=40", headers);
       },
       "a static file, many times": (connection) => {
         for (let count = 0; count < 5; count += 1) connection.request(`GET ${file}`);
       },
-      "an answer after which the connection ends": (connection) =>
+      "a response after which the connection is closed": (connection) =>
         connection.request("GET /posts?limit=100", { ...headers, Connection: "close" }),
     };
     const [file] = /\/graphql\/files\/graphiql\.\w+\.js/.exec(
       await (await fetch(`${server.url}/graphql`, { headers: { accept: "text/html" } })).text(),
     )!;
     const idle: Record<string, RawConnection> = {};
-    for (const [what, send] of Object.entries(ask)) {
+    for (const [what, send] of Object.entries(requests)) {
       idle[what] = await RawConnection.open(server.url, { reads: false });
       send(idle[what]);
     }

@@ -12,7 +12,7 @@ import { runCommand, serveProcess, type TestServer } from "../../support/scenari
 import { onEachDatabase } from "../../support/server.ts";
 import type { SoakTarget } from "./soak-callers.ts";
 
-/** For each database. */
+/** For each database, in seconds. */
 const seconds = randomRuns(12, 6, "PORTICO_SOAK_SECONDS");
 const windowMs = 2_500;
 const callers = 150;

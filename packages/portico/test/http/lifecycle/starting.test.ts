@@ -121,10 +121,10 @@ onEachDatabase("starting", (database) => {
   test("two processes that start concurrently on an empty database both serve it", async () => {
     const fresh = await makeWorkspace(database);
     try {
-      const both = await Promise.all([PorticoProcess.start(fresh), PorticoProcess.start(fresh)]);
-      const key = both.map((each) => each.key).find((each) => each !== "")!;
-      for (const each of both) assert.equal((await each.request("/posts", { key })).status, 200);
-      for (const each of both) assert.equal(await each.stop(), 0);
+      const servers = await Promise.all([PorticoProcess.start(fresh), PorticoProcess.start(fresh)]);
+      const key = servers.map((each) => each.key).find((each) => each !== "")!;
+      for (const each of servers) assert.equal((await each.request("/posts", { key })).status, 200);
+      for (const each of servers) assert.equal(await each.stop(), 0);
       const { keys } = await runCommand(fresh, ["key", "list"]);
       assert.equal(keys.length, 1);
     } finally {

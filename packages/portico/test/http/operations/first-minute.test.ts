@@ -114,12 +114,12 @@ onEachDatabase("a sandbox whose declarations were replaced", (database) => {
 describe("a configuration that cannot be loaded", () => {
   const faults: Readonly<Record<string, readonly [text: string, location: string]>> = {
     "a syntax error": ["export const name = 1;\nexport const other: = 2;\n", "portico.config.ts:2:21"],
-    "an import of nothing": [
+    "an import that does not exist": [
       'import { nope } from "node:fs";\nexport default nope;\n',
       "portico.config.ts:1:10",
     ],
-    "an error that it throws": ["\nthrow new Error('on purpose');\n", "portico.config.ts:2:7"],
-    "a syntax error in a file that it imports": [
+    "an error that the configuration throws": ["\nthrow new Error('on purpose');\n", "portico.config.ts:2:7"],
+    "a syntax error in an imported file": [
       'import { other } from "./other.ts";\nexport default other;\n',
       "other.ts:1:21",
     ],

@@ -33,7 +33,7 @@ const good = [
 
 onOneDatabase("hosts", (database) => {
   const server = serve(database);
-  const ask = async (path: string, hosts: readonly string[], lines: readonly string[] = []) => {
+  const send = async (path: string, hosts: readonly string[], lines: readonly string[] = []) => {
     const named = hosts.map((host) => `Host: ${host}`);
     const head = [`GET ${path} HTTP/1.1`, ...named, "Connection: close", ...lines, "", ""];
     return exchange(server.url, Buffer.from(head.join("\r\n"), "latin1"));
@@ -42,7 +42,7 @@ onOneDatabase("hosts", (database) => {
   test("two hosts, or none, are malformed", async () => {
     for (const hosts of malformed)
       for (const path of ["/posts", "/graphql", "/healthz", "/nowhere"]) {
-        const answer = parseAnswer(await ask(path, hosts));
+        const answer = parseAnswer(await send(path, hosts));
         assert.equal(answer.status, 400, `${path} ${hosts}`);
         expectErrorShape(answer.body, answer.headers);
         assert.equal(answer.body.error.code, "malformed_request");
@@ -51,7 +51,7 @@ onOneDatabase("hosts", (database) => {
 
   test("the authorization server reports it in its own error shape", async () => {
     for (const hosts of malformed) {
-      const { status, body } = parseAnswer(await ask("/oauth/jwks", hosts));
+      const { status, body } = parseAnswer(await send("/oauth/jwks", hosts));
       assert.deepEqual([status, body.error], [400, "invalid_request"], String(hosts));
     }
   });
@@ -67,22 +67,22 @@ onOneDatabase("hosts", (database) => {
   test("a target in absolute form changes no link either, however its path is spelled", async () => {
     const key = `Authorization: Bearer ${server.portico.key}`;
     for (const target of ["http://evil.example/posts?limit=1", "http://evil.example/%70osts?limit=1"]) {
-      const { status, headers } = parseAnswer(await ask(target, ["evil.example"], [key]));
+      const { status, headers } = parseAnswer(await send(target, ["evil.example"], [key]));
       assert.equal(status, 200, target);
       assert.ok(!(headers.get("link") ?? "").includes("evil"), headers.get("link") ?? "");
     }
-    const authorize = await ask("http://evil.example/%6Fauth/authorize?client_id=x", ["evil.example"]);
+    const authorize = await send("http://evil.example/%6Fauth/authorize?client_id=x", ["evil.example"]);
     assert.match(authorize, /^HTTP\/1\.1 400 /);
     assert.ok(!authorize.includes("evil"), authorize);
   });
 
-  test("whatever the host, links and the issuer are those of the settings", async () => {
+  test("links and the issuer use the configured URLs, whatever the host", async () => {
     for (const host of good) {
-      const { status, body } = parseAnswer(await ask("/oauth/.well-known/openid-configuration", [host]));
+      const { status, body } = parseAnswer(await send("/oauth/.well-known/openid-configuration", [host]));
       assert.equal(status, 200, host);
       assert.equal(body.issuer, `${server.url}/oauth`, host);
       const key = `Authorization: Bearer ${server.portico.key}`;
-      const listed = parseAnswer(await ask("/posts?limit=1", [host], [key]));
+      const listed = parseAnswer(await send("/posts?limit=1", [host], [key]));
       assert.equal(listed.status, 200);
       assert.ok(!listed.text.includes(host) && !(listed.headers.get("link") ?? "").includes(host), host);
     }

@@ -71,7 +71,7 @@ onEachDatabase("mail", (database) => {
   };
   const waitFor = async (isReached: () => boolean | Promise<boolean>): Promise<void> => {
     for (const end = Date.now() + 15_000; !(await isReached()); await sleep(20))
-      assert.ok(Date.now() < end, "it did not happen in time");
+      assert.ok(Date.now() < end, "the condition was not met in time");
   };
 
   test("a sandbox without a mail server stores its emails, and commands show them", async () => {

@@ -98,7 +98,7 @@ function logs(server: TestServer): void {
       const line = lines().find((line) => line.requestId === requestId);
       if (line) return line;
     }
-    throw new Error(`there is no line of the request ${requestId}`);
+    throw new Error(`there is no log line for the request ${requestId}`);
   };
 
   test("a request has one log line with who, what and how long", async () => {

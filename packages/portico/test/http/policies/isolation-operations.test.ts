@@ -144,7 +144,7 @@ onEachDatabase("isolation of every operation", (database) => {
     }
   }
 
-  test("after all of it, every row is unchanged", async () => {
+  test("after these requests, every row is unchanged", async () => {
     assert.equal(await allRows(), before);
   });
 });

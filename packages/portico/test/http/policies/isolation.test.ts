@@ -76,7 +76,7 @@ onEachDatabase("isolation", (database) => {
     );
   });
 
-  test("after all of it, every row is unchanged", async () => {
+  test("after these requests, every row is unchanged", async () => {
     assert.equal(await allRows(), before);
   });
 });

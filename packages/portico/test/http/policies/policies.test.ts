@@ -242,7 +242,7 @@ onEachDatabase("policies of parents", (database) => {
     }
   });
 
-  test("after all of it, no hidden row was written", async () => {
+  test("after these requests, no hidden row was written", async () => {
     const { ann, rows } = treeRows;
     for (const row of rows.filter((each) => each.depth < 2 && !isVisible(each, ann))) {
       const { body } = await server.request(itemOf(row));

@@ -19,9 +19,9 @@ const malformed = { status: 400, code: "malformed_request" } as const;
 const bodies: readonly Omit<Scenario, "path">[] = [
   ...[
     ["a body that is not JSON", "title=Hello"],
-    ["a body that breaks off", '{"title": "Hello"'],
-    ["a body with something behind it", '{"title": "Hello"} x'],
-    ["a body with a comma too many", '{"title": "Hello",}'],
+    ["a truncated body", '{"title": "Hello"'],
+    ["a body with trailing characters", '{"title": "Hello"} x'],
+    ["a body with a trailing comma", '{"title": "Hello",}'],
     ["a body in single quotes", "{'title': 'Hello'}"],
     ["a body with NaN", '{"title": NaN}'],
     ["a body with a line break in a text", '{"title": "a\nb"}'],
@@ -293,7 +293,7 @@ onEachDatabase("bad input", (database) => {
     await server.request(`/posts/${id}`, { method: "DELETE" });
   });
 
-  test("after all of it, the posts are unchanged", async () => {
+  test("after these requests, the posts are unchanged", async () => {
     assert.equal(await allRows(), before);
   });
 

@@ -34,7 +34,7 @@ onEachDatabase("declared code that throws, in the sandbox", (database) => {
       "sync",
       /^In the hook before\.create of machine: TypeError: with sk_test_\[redacted\], and second line, at portico\.config\.ts:\d+:\d+\. This explanation appears only in the sandbox\.$/,
     ],
-    ["a hook that throws no error", "text", /^In the hook before\.create of machine: a text alone\. This/],
+    ["a hook that throws a text", "text", /^In the hook before\.create of machine: a text alone\. This/],
     [
       "a JavaScript function that a hook calls",
       "parse",
@@ -46,7 +46,7 @@ onEachDatabase("declared code that throws, in the sandbox", (database) => {
       /^a hook of machine returned invalid values: `label` must have at most 100 characters\. This/,
     ],
     ["a default", "default", /^In the default of the field label of machine: RangeError: no label/],
-    ["a check", "check", /^In validate of machine: Error: unchecked, at /],
+    ["a validate function", "check", /^In validate of machine: Error: unchecked, at /],
   ];
   for (const [what, name, message] of failures) {
     test(`${what} is reported in the one error shape`, async () => {

@@ -153,7 +153,7 @@ onEachDatabase("random requests", (database) => {
         for await (const chunk of incoming) text += chunk;
         resolve({ status: incoming.statusCode!, headers: incoming.headers, text, target });
       });
-      outgoing.on("timeout", () => outgoing.destroy(new Error(`no answer to ${method} ${target}`)));
+      outgoing.on("timeout", () => outgoing.destroy(new Error(`no response to ${method} ${target}`)));
       outgoing.on("error", reject);
       outgoing.end(payload);
     });

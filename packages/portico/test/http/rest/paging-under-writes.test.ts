@@ -103,14 +103,14 @@ onEachDatabase("pages during concurrent writes", (database) => {
       isOver = true;
     });
     await Promise.all(churning);
-    assert.ok(written > 50, `there were only ${written} writes meanwhile`);
+    assert.ok(written > 50, `only ${written} writes ran in parallel`);
 
     for (const { reader, met: seen } of walks) {
       const { status } = walkOf(reader);
       const expected = [...permanent].filter(([, own]) => status === undefined || own === status);
       const missed = expected.filter(([id]) => !seen.includes(id));
       assert.deepEqual(missed, [], `reader ${reader} skipped rows`);
-      assert.equal(new Set(seen).size, seen.length, `reader ${reader} met a row twice`);
+      assert.equal(new Set(seen).size, seen.length, `reader ${reader} received a row twice`);
     }
   });
 });
