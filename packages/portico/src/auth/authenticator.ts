@@ -2,9 +2,9 @@
 // the hash in constant time. The engine checks scopes.
 
 import { timingSafeEqual } from "node:crypto";
-import type { IncomingMessage } from "node:http";
 import type { Caller, Quota } from "../declare/caller.ts";
 import { Problem } from "../errors.ts";
+import type { PresentedHeaders } from "../lib/presented-headers.ts";
 import type { Store } from "../store/store.ts";
 import { type Environment, keyHash, keyPattern, keyPrefixPattern, prefixLength } from "./api-keys/format.ts";
 import { KeyLookup } from "./api-keys/lookup.ts";
@@ -42,7 +42,7 @@ export class Authenticator {
    * @param address the network address of the client, if it is known
    * @throws Problem 400 or 401
    */
-  caller(request: Pick<IncomingMessage, "headers" | "rawHeaders">, address?: string): Promise<Caller> {
+  caller(request: PresentedHeaders, address?: string): Promise<Caller> {
     const presented = presentedCredential(request);
     const name = `${address} ${presented}`;
     const pending = this.#pending.get(name);

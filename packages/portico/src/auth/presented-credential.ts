@@ -1,13 +1,10 @@
 // Reads the credential from the headers of a request.
 
-import type { IncomingMessage } from "node:http";
 import { Problem } from "../errors.ts";
+import type { PresentedHeaders } from "../lib/presented-headers.ts";
 
 /** @throws Problem 400 for several credentials, 401 for none */
-export function presentedCredential({
-  headers,
-  rawHeaders,
-}: Pick<IncomingMessage, "headers" | "rawHeaders">): string {
+export function presentedCredential({ headers, rawHeaders }: PresentedHeaders): string {
   const { authorization, "x-api-key": apiKey } = headers;
   if (authorization !== undefined && (apiKey !== undefined || hasDuplicateAuthorization(rawHeaders))) {
     throw new Problem("malformed_request", "Send one credential: either Authorization or X-API-Key, once.");

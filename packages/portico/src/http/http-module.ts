@@ -2,7 +2,7 @@
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Caller } from "../declare/caller.ts";
-import type { PresentedHeaders } from "../graphql/subscriptions/credential-watcher.ts";
+import type { PresentedHeaders } from "../lib/presented-headers.ts";
 import type { ClientAddressReader } from "../net/client-address.ts";
 import type { ReceivedBytes } from "./received-bytes.ts";
 import type { RequestQuotas } from "./request-quotas.ts";

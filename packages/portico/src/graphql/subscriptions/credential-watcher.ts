@@ -1,15 +1,9 @@
 // Verifies the credentials of open connections again and again. One that is revoked, expires or loses a scope ends its
 // connections and subscriptions within a second.
 
-import type { IncomingHttpHeaders } from "node:http";
 import type { Caller } from "../../declare/caller.ts";
 import { Problem } from "../../errors.ts";
-
-/** The headers that present a credential. */
-export interface PresentedHeaders {
-  readonly headers: IncomingHttpHeaders;
-  readonly rawHeaders: string[];
-}
+import type { PresentedHeaders } from "../../lib/presented-headers.ts";
 
 /** Returns the current caller for a credential. @throws Problem 401 */
 export type Verify = (presented: PresentedHeaders) => Promise<Caller>;

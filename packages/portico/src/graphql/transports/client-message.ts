@@ -1,8 +1,8 @@
 // The messages that clients send in the protocol graphql-transport-ws, and the codes that close a connection
 // (https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md). Every member is validated here, once.
 
+import type { PresentedHeaders } from "../../lib/presented-headers.ts";
 import { type GraphqlRequest, requestOfBody, requireBoundedJson } from "../document/request.ts";
-import type { PresentedHeaders } from "../subscriptions/credential-watcher.ts";
 
 /** Close codes: those of the protocol, and `restarting` and `tryAgain` of RFC 6455. */
 export const closeCodes = {

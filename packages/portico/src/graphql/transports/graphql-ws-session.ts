@@ -4,9 +4,10 @@ import type { Duplex } from "node:stream";
 import type { RawData, WebSocket } from "ws";
 import type { Caller } from "../../declare/caller.ts";
 import { Problem } from "../../errors.ts";
+import type { PresentedHeaders } from "../../lib/presented-headers.ts";
 import type { GraphqlRequest } from "../document/request.ts";
 import { requireAnyScope } from "../document/scopes.ts";
-import type { CredentialListener, PresentedHeaders } from "../subscriptions/credential-watcher.ts";
+import type { CredentialListener } from "../subscriptions/credential-watcher.ts";
 import { type StreamDependencies, StreamedOperation } from "../subscriptions/streamed-operation.ts";
 import {
   type ClientMessage,

@@ -5,12 +5,9 @@ import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import type { Caller } from "../../declare/caller.ts";
 import { Problem } from "../../errors.ts";
+import type { PresentedHeaders } from "../../lib/presented-headers.ts";
 import type { GraphqlRequest } from "../document/request.ts";
-import {
-  CredentialWatcher,
-  type PresentedHeaders,
-  type Verify,
-} from "../subscriptions/credential-watcher.ts";
+import { CredentialWatcher, type Verify } from "../subscriptions/credential-watcher.ts";
 import { type StreamDependencies, StreamedOperation } from "../subscriptions/streamed-operation.ts";
 import { EventStream } from "./event-stream.ts";
 import { GraphqlWsSession, subprotocol } from "./graphql-ws-session.ts";
