@@ -12,6 +12,7 @@ import { createHttpServer, type HttpServerOptions } from "./http/http-server.ts"
 import { createLog, type Log } from "./http/logging/log.ts";
 import { OverloadLog } from "./http/logging/overload-log.ts";
 import { RequestQuotas } from "./http/request-quotas.ts";
+import type { Report } from "./lib/report.ts";
 import { TokenBuckets } from "./limits/token-bucket.ts";
 import { clientAddressReader } from "./net/client-address.ts";
 import { mountedAt } from "./oauth/endpoints/issuer.ts";
@@ -27,6 +28,7 @@ import { fillSandbox } from "./runtime/sandbox.ts";
 import { secretsFor } from "./runtime/secrets.ts";
 import { authUrl, completeSettings, type Settings } from "./runtime/settings/settings.ts";
 import type { Store } from "./store/store.ts";
+import { SubscriptionHub } from "./subscriptions/hub.ts";
 
 /** How long requests in progress may take once the server is closed. */
 const requestTimeoutMs = 10_000;
@@ -95,7 +97,7 @@ export class PorticoServer implements Server {
       (what) => overloads.count(what),
     );
     const context = this.#context();
-    const { oauth } = context;
+    const { oauth, quotas } = context;
     this.#modules = await RunningModules.create(modules, context);
     const authenticator = new Authenticator(
       store,
@@ -105,9 +107,8 @@ export class PorticoServer implements Server {
       assembly.model.scopes,
     );
     const options: HttpServerOptions = {
-      ...{ log, overloads },
+      ...{ log, overloads, quotas },
       recorders: this.#modules.recorders,
-      quotas: new RequestQuotas(new TokenBuckets(), new TokenBuckets(), settings.failedAuthQuota),
       authenticate: (presented, address?: string) => authenticator.caller(presented, address),
       completeRefusal: (error) => withResourceMetadata(error, oauth),
       publicUrl: settings.publicUrl,
@@ -128,10 +129,17 @@ export class PorticoServer implements Server {
     const secrets = this.#secrets;
     const urls = this.#urls.promise;
     const server = authorizationServer(store, engine, assembly, secrets, urls, logger);
+    const report: Report = (message, details) => logger.warn(details, message);
+    const quotas = new RequestQuotas(new TokenBuckets(), new TokenBuckets(), settings.failedAuthQuota);
+    const events = new EventFeed(store, report);
+    const hub = new SubscriptionHub({
+      ...{ engine, events },
+      maxSubscriptions: settings.maxSubscriptions,
+      charge: (...charge) => quotas.chargeStream(...charge),
+      onInternalError: (err) => logger.error({ err }, "a subscription failed"),
+    });
     return {
-      ...{ app, settings, model, store, engine, secrets, urls, logger },
-      report: (message, details) => logger.warn(details, message),
-      events: new EventFeed(store, (err) => logger.warn({ err }, "events cannot be read; retrying")),
+      ...{ app, settings, model, store, engine, events, quotas, hub, secrets, urls, logger, report },
       oauth: { server, ...mountedAt(authUrl(settings, settings.publicUrl), settings.publicUrl) },
     };
   }

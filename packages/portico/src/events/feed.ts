@@ -2,6 +2,7 @@
 // there are listeners, which works on both databases and needs nothing else.
 
 import { sql } from "kysely";
+import type { Report } from "../lib/report.ts";
 import type { Statement } from "../store/database.ts";
 import { defineQuery, type ParametersOf, type QueryRow } from "../store/own-tables/query.ts";
 import { compile } from "../store/statement.ts";
@@ -75,7 +76,7 @@ const selectNewest = defineQuery([eventsTable], (db) =>
 
 export class EventFeed {
   readonly #store: Store;
-  readonly #onError: (error: unknown) => void;
+  readonly #report: Report;
   /** Selects the transactions that write events; undefined on SQLite, which has one writer. */
   readonly #selectWriters: Statement<undefined> | undefined;
   readonly #purged: PurgedEvents;
@@ -85,10 +86,9 @@ export class EventFeed {
   #timer: NodeJS.Timeout | undefined;
   #isPolling = false;
 
-  /** @param onError called when the table cannot be read; the feed tries again */
-  constructor(store: Store, onError: (error: unknown) => void) {
+  constructor(store: Store, report: Report) {
     this.#store = store;
-    this.#onError = onError;
+    this.#report = report;
     this.#purged = new PurgedEvents(store);
     // On SQLite, numbers become visible in their order.
     this.#selectWriters = store.database.isRemote ? compile(store.dialect.builder, selectWriters) : undefined;
@@ -122,8 +122,8 @@ export class EventFeed {
   }
 
   /** Reports an event that cannot be parsed, and is skipped. */
-  skip({ sequence }: RecordedEvent, cause: unknown): void {
-    this.#onError(new Error(`the event ${sequence} cannot be read and is skipped`, { cause }));
+  skip({ sequence }: RecordedEvent, err: unknown): void {
+    this.#report("an event cannot be parsed and is skipped", { sequence, err });
   }
 
   /** The number of the last purged event of a topic; 0 if none was purged. */
@@ -148,7 +148,7 @@ export class EventFeed {
   #schedulePoll(delayMs: number): void {
     if (this.#isPolling || this.#timer) return;
     this.#timer = setTimeout(() => {
-      this.#poll().catch(this.#onError);
+      this.#poll().catch((err: unknown) => this.#reportUnreadable(err));
     }, delayMs);
   }
 
@@ -165,11 +165,15 @@ export class EventFeed {
     try {
       delayMs = await this.#deliver(gaps);
     } catch (error) {
-      this.#onError(error);
+      this.#reportUnreadable(error);
       delayMs = retryIntervalMs;
     }
     this.#isPolling = false;
     this.#schedulePoll(delayMs);
+  }
+
+  #reportUnreadable(err: unknown): void {
+    this.#report("events cannot be read; retrying", { err });
   }
 
   /** Reads new events and passes them to the listeners. @returns the delay until the next poll */

@@ -7,22 +7,14 @@ import { graphqlLimitsOf } from "../runtime/settings/settings.ts";
 export function graphqlModule({ settings }: ModuleOptions): Module {
   return {
     paths: ["graphql"],
-    async start({ engine, events, logger }) {
-      const [{ graphqlPath, registerGraphql }, { SubscriptionHub }] = await Promise.all([
-        import("./transports/http.ts"),
-        import("../subscriptions/hub.ts"),
-      ]);
+    async start({ engine, hub, logger }) {
+      const { graphqlPath, registerGraphql } = await import("./transports/http.ts");
       return {
         register(routes, http) {
           const { quotas, received, addressOf } = http;
           const { basePath, callerOf, authenticate, verify } = http;
           const onInternalError = (err: unknown): void =>
             logger.error({ err }, "operation of a stream failed");
-          const hub = new SubscriptionHub({
-            ...{ engine, events, onInternalError },
-            maxSubscriptions: settings.maxSubscriptions,
-            charge: (...charge) => quotas.chargeStream(...charge),
-          });
           const streams = registerGraphql(routes, {
             ...{ engine, hub, basePath, callerOf, addressOf, authenticate, verify, onInternalError },
             limits: graphqlLimitsOf(settings),

@@ -9,6 +9,7 @@ import type { EventFeed } from "../events/feed.ts";
 import type { HttpModule } from "../http/http-module.ts";
 import type { Logger } from "../http/logging/log.ts";
 import type { RequestRecorder } from "../http/logging/request-log.ts";
+import type { RequestQuotas } from "../http/request-quotas.ts";
 import type { PeriodicWork } from "../jobs/periodic-task.ts";
 import type { RetentionPolicy } from "../jobs/purge.ts";
 import type { Report } from "../lib/report.ts";
@@ -16,6 +17,7 @@ import type { Model } from "../model/model.ts";
 import type { OAuthOptions } from "../oauth/endpoints/routes.ts";
 import type { OwnIndex, Table } from "../store/schema/ddl.ts";
 import type { Store } from "../store/store.ts";
+import type { SubscriptionHub } from "../subscriptions/hub.ts";
 import type { Settings } from "./settings/settings.ts";
 
 /** The arguments of the functions that create modules. */
@@ -46,6 +48,9 @@ export interface ServerContext extends ModuleOptions {
   /** Where callers reach the server; known once it listens, because PORT may leave the choice to the system. */
   readonly urls: Promise<OAuthUrls>;
   readonly events: EventFeed;
+  readonly quotas: RequestQuotas;
+  /** The subscriptions of all protocols in this process. */
+  readonly hub: SubscriptionHub;
   /** The authorization server and its paths. */
   readonly oauth: Omit<OAuthOptions, "addressOf">;
   readonly logger: Logger;

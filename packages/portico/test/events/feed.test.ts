@@ -47,7 +47,7 @@ class Listener {
 onEachDatabase("the feed of events", (database) => {
   let workspace: Workspace;
   let store: Store;
-  const failures: unknown[] = [];
+  const failures: string[] = [];
   let feed: EventFeed;
 
   before(async () => {
@@ -56,7 +56,7 @@ onEachDatabase("the feed of events", (database) => {
     const server = await Portico.start(workspace);
     await server.stop();
     store = await openStore(workspace.databaseUrl);
-    feed = new EventFeed(store, (error) => failures.push(error));
+    feed = new EventFeed(store, (message) => failures.push(message));
   });
   after(async () => {
     await store?.database.close();
@@ -99,7 +99,7 @@ onEachDatabase("the feed of events", (database) => {
       failures.length = 0;
       for (const until = Date.now() + patienceMs; failures.length === 0 && Date.now() < until; )
         await sleep(5);
-      assert.ok(failures.length > 0);
+      assert.equal(failures[0], "events cannot be read; retrying");
       await store.database.run("alter table events_away rename to events");
       await write("after");
       await listener.reaches("before", "after");
@@ -116,6 +116,22 @@ onEachDatabase("the feed of events", (database) => {
       ["s2", "s3"],
     );
     assert.deepEqual(await feed.readRange({ ...range, tenantId: "other" }), []);
+  });
+
+  test("an event that cannot be parsed is reported as skipped, with its number", () => {
+    const reports: unknown[] = [];
+    const reporting = new EventFeed(store, (...report) => reports.push(report));
+    const event = {
+      sequence: 7,
+      tenantId: "tenant",
+      resource: "thing",
+      type: "thing.created",
+      rowId: "a",
+      row: "{",
+    };
+    const err = new SyntaxError("unexpected end");
+    reporting.skip(event, err);
+    assert.deepEqual(reports, [["an event cannot be parsed and is skipped", { sequence: 7, err }]]);
   });
 
   if (database === "sqlite") return;

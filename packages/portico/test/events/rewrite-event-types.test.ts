@@ -92,7 +92,7 @@ onEachDatabase("events from earlier versions", (database) => {
   });
 
   test("subscribers read the same types before, during and after the rewrite", async () => {
-    const feed = new EventFeed(store, (error) => assert.fail(String(error)));
+    const feed = new EventFeed(store, (message) => assert.fail(message));
     const newest = Number((await run("select max(sequence) from events"))[0]![0]);
     const range = { tenantId: "tenant_1", resource: "post", after: newest - 10, until: newest };
     const read = async () => (await feed.readRange(range)).map(({ type: kind }) => kind);
