@@ -124,7 +124,7 @@ export class PorticoServer implements Server {
 
   #context(): ServerContext {
     const { store, engine, assembly } = this;
-    const { app, model, settings } = assembly;
+    const { app, model, settings, reports } = assembly;
     const { logger } = this.log;
     const secrets = this.#secrets;
     const urls = this.#urls.promise;
@@ -139,7 +139,7 @@ export class PorticoServer implements Server {
       onInternalError: (err) => logger.error({ err }, "a subscription failed"),
     });
     return {
-      ...{ app, settings, model, store, engine, events, quotas, hub, secrets, urls, logger, report },
+      ...{ app, settings, model, store, engine, reports, events, quotas, hub, secrets, urls, logger, report },
       oauth: { server, ...mountedAt(authUrl(settings, settings.publicUrl), settings.publicUrl) },
     };
   }

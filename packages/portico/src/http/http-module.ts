@@ -8,8 +8,10 @@ import type { ReceivedBytes } from "./received-bytes.ts";
 import type { RequestQuotas } from "./request-quotas.ts";
 
 export interface HttpModule {
-  /** First segments of its paths, which no resource may take; undefined for the module that serves resources. */
-  readonly paths: readonly string[] | undefined;
+  /** First segments of the paths at which it may register routes. */
+  readonly paths: readonly string[];
+  /** Whether its routes are the operations of the model. They may have any path. */
+  readonly servesOperations?: boolean;
   /** Registers routes that need no credential of the API. */
   registerOpen?(server: FastifyInstance, context: HttpContext): void | Promise<void>;
   /** Registers routes of the API. Every request to them is authenticated. */

@@ -159,7 +159,7 @@ async function registerModules(
 ): Promise<void> {
   const listed = new ListedPaths(server);
   for (const module of modules) {
-    listed.expect(module.paths);
+    listed.expect(module);
     // handled: Fastify awaits what it registers, and throws here what these throw.
     await server.register(async (open) => module.registerOpen?.(open, context));
   }
@@ -168,7 +168,7 @@ async function registerModules(
     requireAuthentication(routes, context);
     context.quotas.countRequests(routes);
     for (const module of modules) {
-      listed.expect(module.paths);
+      listed.expect(module);
       await module.register?.(routes, context);
     }
   });

@@ -1,9 +1,11 @@
 // Paths of the server itself, which no resource may use. Modules list them, so that every command refuses such a
-// resource. The server does not start if a module registers a route at a path that it does not list.
+// resource. The server does not start if a module registers a route at a path that it does not list and that belongs to
+// none of its resources.
 
 import type { FastifyInstance } from "fastify";
 import { OperatorError } from "../errors.ts";
 import type { ResourceModel } from "../model/model.ts";
+import type { HttpModule } from "./http-module.ts";
 
 /** For pages and metrics that a later version will serve. */
 const reservedForLater = ["docs", "metrics"];
@@ -31,13 +33,15 @@ export class ListedPaths {
   constructor(server: FastifyInstance) {
     server.addHook("onRoute", ({ url }) => {
       if (this.#listed && !this.#listed.has(firstSegment(url)))
-        throw new Error(`the module that registers ${url} does not list its path`);
+        throw new Error(
+          `the module that registers ${url} does not list its path, and none of its resources has it`,
+        );
     });
   }
 
-  /** @param paths of the module that registers from here on; undefined for the one that serves resources */
-  expect(paths: readonly string[] | undefined): void {
-    this.#listed = paths && new Set(paths);
+  /** @param module the module that registers the following routes */
+  expect({ paths, servesOperations = false }: Pick<HttpModule, "paths" | "servesOperations">): void {
+    this.#listed = servesOperations ? undefined : new Set(paths);
   }
 }
 

@@ -1,6 +1,7 @@
 // The operations of an API as data. REST registers its routes from this list; whatever else describes or calls the API
 // (OpenAPI, the typed client, MCP) reads the same list.
 
+import type { Caller } from "../declare/caller.ts";
 import { type OperationName, operationNames } from "../declare/resource.ts";
 import type { ErrorCode } from "../errors.ts";
 import { camelCase, capitalize } from "../lib/case.ts";
@@ -45,6 +46,16 @@ export interface Report {
   readonly parameters: readonly Parameter[];
   readonly output: JsonSchema;
 }
+
+/**
+ * Reads a report on a row.
+ * @param parameters the query parameters of the request by name
+ */
+export type ReadReport = (
+  caller: Caller,
+  id: string,
+  parameters: Readonly<Record<string, string>>,
+) => Promise<readonly unknown[]>;
 
 /** An operation before the members that follow from the others are added. */
 interface Draft extends Pick<Operation, "kind" | "method" | "path" | "output"> {

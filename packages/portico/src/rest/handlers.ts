@@ -6,7 +6,7 @@ import type { Caller } from "../declare/caller.ts";
 import type { WriteResult } from "../engine/write-result.ts";
 import { originForm } from "../lib/origin-form.ts";
 import type { ResourceModel } from "../model/model.ts";
-import type { Operation, OperationKind } from "../model/operations.ts";
+import type { Operation, OperationKind, ReadReport } from "../model/operations.ts";
 import { tokensOf } from "../query/answer-size.ts";
 import { parseQuery } from "../query/query-string.ts";
 import type { Container } from "../query/read.ts";
@@ -20,13 +20,6 @@ export interface RestOptions extends ResourceRouteOptions {
   /** What operations of the kind `report` return, by the id of the operation. */
   readonly reports: Readonly<Record<string, ReadReport>>;
 }
-
-/** @param parameters the query parameters of the request by name */
-export type ReadReport = (
-  caller: Caller,
-  id: string,
-  parameters: Readonly<Record<string, string>>,
-) => Promise<readonly unknown[]>;
 
 type Params = { readonly id: string; readonly parentId?: string };
 type Request = FastifyRequest<{ Params: Params }>;

@@ -1,23 +1,18 @@
 import type { Module } from "../runtime/module.ts";
-import type { RestOptions } from "./handlers.ts";
 
 /** The REST API of every resource. */
 export function restModule(): Module {
   return {
-    async start({ engine, model, store }) {
-      const [{ registerRest }, { KeyUsage, keyUsageReport }] = await Promise.all([
-        import("./routes.ts"),
-        import("../usage/key-usage.ts"),
-      ]);
-      const keyUsage = new KeyUsage(model, store);
-      const reports: RestOptions["reports"] = {
-        [keyUsageReport.id]: (...request) => keyUsage.read(...request),
-      };
+    servesOperations: true,
+    async start({ engine, model, store, reports }) {
+      const { registerRest } = await import("./routes.ts");
+      const readers = reports.map(({ id, reader }) => [id, reader({ engine, model, store })] as const);
+      const readReports = Object.fromEntries(readers);
       return {
         register(routes, { basePath, callerOf, quotas }) {
           const chargeResponse: typeof quotas.chargeResponse = (...charge) =>
             quotas.chargeResponse(...charge);
-          registerRest(routes, { engine, reports, basePath, callerOf, chargeResponse });
+          registerRest(routes, { engine, reports: readReports, basePath, callerOf, chargeResponse });
         },
       };
     },

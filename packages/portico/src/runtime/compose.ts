@@ -14,17 +14,16 @@ import { graphqlModule } from "../graphql/module.ts";
 import { httpModule } from "../http/module.ts";
 import { requireFreePaths } from "../http/reserved-paths.ts";
 import { mailModule } from "../mail/module.ts";
-import { buildModel } from "../model/build-model.ts";
+import { buildModel, type ModelOptions } from "../model/build-model.ts";
 import type { Model } from "../model/model.ts";
 import { oauthModule } from "../oauth/module.ts";
 import { restModule } from "../rest/module.ts";
 import { openStore } from "../store/open.ts";
 import { type Table, tablesOf } from "../store/schema/ddl.ts";
 import type { Store } from "../store/store.ts";
-import { keyUsageReport } from "../usage/key-usage.ts";
 import { usageModule } from "../usage/module.ts";
 import { loadApp, type Project } from "./config.ts";
-import type { Module, ModuleOptions } from "./module.ts";
+import type { Module, ModuleOptions, ModuleReport } from "./module.ts";
 import { readSettings, type Settings } from "./settings/settings.ts";
 
 /** Every module. Resources appear in this order wherever all are listed. */
@@ -52,6 +51,7 @@ export interface Assembly {
   readonly settings: Settings;
   readonly modules: readonly Module[];
   readonly tables: readonly Table[];
+  readonly reports: readonly ModuleReport[];
   readonly apiKeys: ApiKeys;
 }
 
@@ -65,14 +65,15 @@ export async function assemble({ folder, environment }: Project): Promise<Assemb
 export function composeApp(app: App, settings: Settings): Assembly {
   const apiKeys = apiKeysModule({ app, settings });
   const modules = modulesOf({ app, settings }, apiKeys);
-  const model = validatedModel(app, modules, settings.mode === "sandbox");
+  const reports = modules.flatMap((each) => each.reports ?? []);
+  const model = validatedModel(app, modules, { reports, explainsFailures: settings.mode === "sandbox" });
   requireFreePaths(
     model.resources,
     modules.flatMap((each) => each.paths ?? []),
   );
   const indexes = modules.flatMap((each) => each.indexes ?? []);
   const tables = tablesOf(model, ownTablesOf(modules), indexes);
-  return { app, model, settings, modules, tables, apiKeys: apiKeys.apiKeys };
+  return { app, model, settings, modules, tables, reports, apiKeys: apiKeys.apiKeys };
 }
 
 /** Tables of the server itself that belong to no resource. */
@@ -80,10 +81,10 @@ export function ownTablesOf(modules: readonly Module[]): readonly Table[] {
   return modules.flatMap((each) => each.tables ?? []);
 }
 
-function validatedModel(app: App, modules: readonly Module[], explainsFailures: boolean): Model {
+function validatedModel(app: App, modules: readonly Module[], options: ModelOptions): Model {
   const ownResources = modules.flatMap((each) => each.resources ?? []);
   try {
-    return buildModel(app, ownResources, { explainsFailures, reports: [keyUsageReport] });
+    return buildModel(app, ownResources, options);
   } catch (error) {
     if (error instanceof OperatorError) throw error;
     throw new OperatorError(`the declarations are invalid: ${(error as Error).message}`);

@@ -12,8 +12,9 @@ import type { RequestRecorder } from "../http/logging/request-log.ts";
 import type { RequestQuotas } from "../http/request-quotas.ts";
 import type { PeriodicWork } from "../jobs/periodic-task.ts";
 import type { RetentionPolicy } from "../jobs/purge.ts";
-import type { Report } from "../lib/report.ts";
+import type { Report as LogReport } from "../lib/report.ts";
 import type { Model } from "../model/model.ts";
+import type { ReadReport, Report } from "../model/operations.ts";
 import type { OAuthOptions } from "../oauth/endpoints/routes.ts";
 import type { OwnIndex, Table } from "../store/schema/ddl.ts";
 import type { Store } from "../store/store.ts";
@@ -33,17 +34,34 @@ export interface Module {
   /** Its indexes on the tables of resources. */
   readonly indexes?: readonly OwnIndex[];
   readonly resources?: readonly Resource[];
-  /** First segments of its paths, which no resource may take: `["graphql"]`. */
+  /** Its reports on rows of resources. */
+  readonly reports?: readonly ModuleReport[];
+  /**
+   * First segments of its paths, which no resource may take: `["graphql"]`. It may register routes at the paths of its
+   * own exposed resources without listing them.
+   */
   readonly paths?: readonly string[];
+  /** Whether its routes are the operations of the model, whose paths are those of all resources. Only for REST. */
+  readonly servesOperations?: boolean;
   /** Creates its part of a server. The database is migrated, and nothing listens yet. */
   start?(context: ServerContext): RunningModule | Promise<RunningModule>;
 }
+
+/** A report, with the code that reads it. */
+export interface ModuleReport extends Report {
+  /** Called once in each server. */
+  reader(context: ReportContext): ReadReport;
+}
+
+export type ReportContext = Pick<ServerContext, "model" | "store" | "engine">;
 
 /** What all modules of a server share. */
 export interface ServerContext extends ModuleOptions {
   readonly model: Model;
   readonly store: Store;
   readonly engine: Engine;
+  /** The reports of all modules. */
+  readonly reports: readonly ModuleReport[];
   readonly secrets: readonly string[];
   /** Where callers reach the server; known once it listens, because PORT may leave the choice to the system. */
   readonly urls: Promise<OAuthUrls>;
@@ -55,7 +73,7 @@ export interface ServerContext extends ModuleOptions {
   readonly oauth: Omit<OAuthOptions, "addressOf">;
   readonly logger: Logger;
   /** Logs a warning. */
-  readonly report: Report;
+  readonly report: LogReport;
 }
 
 /** The part of a module in a running server. */

@@ -4,6 +4,7 @@ import type { HttpModule } from "../http/http-module.ts";
 import type { RequestRecorder } from "../http/logging/request-log.ts";
 import { PeriodicTask } from "../jobs/periodic-task.ts";
 import { purgeWork } from "../jobs/purge.ts";
+import type { Model } from "../model/model.ts";
 import type { Module, RunningModule, ServerContext } from "./module.ts";
 
 export class RunningModules {
@@ -24,7 +25,14 @@ export class RunningModules {
   /** Creates the running part of each module. Tasks are not started yet. */
   static async create(modules: readonly Module[], context: ServerContext): Promise<RunningModules> {
     const running = await Promise.all(
-      modules.map(async ({ paths, start }) => ({ ...(await start?.(context)), paths })),
+      modules.map(async (module) => {
+        const { servesOperations = false } = module;
+        return {
+          ...(await module.start?.(context)),
+          servesOperations,
+          paths: allowedPaths(module, context.model),
+        };
+      }),
     );
     return new RunningModules(running, context);
   }
@@ -43,4 +51,10 @@ export class RunningModules {
   async flush(): Promise<void> {
     await Promise.all(this.#modules.map((each) => each.flush?.()));
   }
+}
+
+/** First segments of the paths at which a module may register routes: those it lists, and those of its resources. */
+export function allowedPaths({ paths = [], resources = [] }: Module, model: Model): readonly string[] {
+  const own = resources.map(({ name }) => model.resource.get(name)!).filter(({ isExposed }) => isExposed);
+  return [...paths, ...own.map(({ segment }) => segment)];
 }

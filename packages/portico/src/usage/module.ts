@@ -1,5 +1,7 @@
 import { WriteBehind } from "../jobs/write-behind.ts";
-import type { Module, ModuleOptions } from "../runtime/module.ts";
+import type { ReadReport } from "../model/operations.ts";
+import type { Module, ModuleOptions, ReportContext } from "../runtime/module.ts";
+import { KeyUsage, keyUsageReport } from "./key-usage.ts";
 import { KeyUsageBuffer, keyUsageRetention, keyUsageTable } from "./key-usage-buffer.ts";
 import { RequestLog, requestLogRetention, requestLogs } from "./request-log.ts";
 
@@ -8,6 +10,7 @@ export function usageModule({ settings: { usageDays, requestLogDays } }: ModuleO
   return {
     tables: [keyUsageTable],
     resources: [requestLogs],
+    reports: [{ ...keyUsageReport, reader: keyUsageReader }],
     start({ store, model, report }) {
       const uses = new KeyUsageBuffer(store, report);
       const log =
@@ -22,4 +25,9 @@ export function usageModule({ settings: { usageDays, requestLogDays } }: ModuleO
       };
     },
   };
+}
+
+function keyUsageReader({ model, store }: ReportContext): ReadReport {
+  const usage = new KeyUsage(model, store);
+  return (...request) => usage.read(...request);
 }
