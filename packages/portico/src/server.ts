@@ -73,6 +73,7 @@ export class PorticoServer implements Server {
   #http: FastifyInstance | undefined;
   #modules: RunningModules | undefined;
   #url: string | undefined;
+  #listening: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
 
   constructor(assembly: Assembly, store: Store, log: Log) {
@@ -151,12 +152,15 @@ export class PorticoServer implements Server {
   }
 
   /**
-   * Listens, fills an empty sandbox and starts the periodic tasks.
+   * Listens, fills an empty sandbox and starts the periodic tasks. Further calls wait for the first.
    * @throws OperatorError if the port is in use; the server is then closed
+   * @throws Error after `close`
    */
   async listen(): Promise<void> {
+    if (this.#closed) throw new Error("the server is closed; create another one");
+    this.#listening ??= this.#listen();
     try {
-      await this.#listen();
+      await this.#listening;
     } catch (error) {
       await this.close();
       throw error;
@@ -187,8 +191,9 @@ export class PorticoServer implements Server {
   }
 
   /**
-   * Accepts no more connections, waits at most 10 seconds for requests in progress, writes what is still in memory, and
-   * ends every timer, thread and connection of the server. Further calls wait for the first one.
+   * Waits for a call of `listen` in progress. Then accepts no more connections, waits at most 10 seconds for requests in
+   * progress, writes what is still in memory, and ends every timer, thread and connection of the server. Further calls
+   * wait for the first.
    */
   close(): Promise<void> {
     this.#closed ??= this.#close();
@@ -196,6 +201,8 @@ export class PorticoServer implements Server {
   }
 
   async #close(): Promise<void> {
+    // Otherwise `listen` would open the port of a server that is already closed.
+    await this.#listening?.catch(() => {});
     const http = this.#http!;
     const timeout = setTimeout(() => http.server.closeAllConnections(), requestTimeoutMs);
     // Connections that were busy at first are idle once their requests are answered.

@@ -15,11 +15,16 @@ onEachDatabase("embedded servers", (database) => {
   const servers: Server[] = [];
 
   async function start(options: Parameters<typeof createServer>[1] = {}): Promise<Server> {
+    const server = await create(options);
+    await server.listen();
+    return server;
+  }
+
+  async function create(options: Parameters<typeof createServer>[1] = {}): Promise<Server> {
     const workspace = await makeWorkspace(database);
     workspaces.push(workspace);
     const server = await createServer(declared, { databaseUrl: workspace.databaseUrl, port: 0, ...options });
     servers.push(server);
-    await server.listen();
     return server;
   }
 
@@ -42,6 +47,27 @@ onEachDatabase("embedded servers", (database) => {
     await Promise.all([server.close(), server.close()]);
     await rejects(fetch(server.url), { message: "fetch failed" });
     await server.close();
+  });
+
+  test("a server that is closed while it starts to listen refuses connections", async () => {
+    const server = await create();
+    await Promise.all([server.listen(), server.close()]);
+    await rejects(fetch(server.url), { message: "fetch failed" });
+  });
+
+  test("a server that listens answers after a second call of listen, and closes", async () => {
+    const server = await create();
+    await Promise.all([server.listen(), server.listen()]);
+    await server.listen();
+    equal((await write(server, "Written")).status, 201);
+    await server.close();
+    await rejects(fetch(server.url), { message: "fetch failed" });
+  });
+
+  test("a closed server does not listen again", async () => {
+    const server = await create();
+    await server.close();
+    await rejects(server.listen(), { message: "the server is closed; create another one" });
   });
 
   test("a server leaves the listeners of the process alone, and leaves nothing running", async () => {
