@@ -35,7 +35,7 @@ onEachDatabase("expiry notices", (database) => {
     await mailing?.end();
   });
 
-  const watch = (store = mailing.store): ExpiryNotifier => {
+  const makeNotifier = (store = mailing.store): ExpiryNotifier => {
     const emailSettings = {
       apiName: "Blog",
       keysUrl: "https://example.com/v1/api-keys",
@@ -70,20 +70,20 @@ onEachDatabase("expiry notices", (database) => {
     await makeKeys(1, "nobody's", 6 * day, null);
     await makeKeys(1, "revoked", 6 * day);
     await mailing.run("update api_keys set revoked_at = expires_at where name = 'revoked'");
-    await watch().poll();
+    await makeNotifier().poll();
     assert.deepEqual(await newSubjects(), ["in six days"]);
   });
 
   test("are sent once, also with two processes", async () => {
-    await watch().poll();
-    await watch(other).poll();
+    await makeNotifier().poll();
+    await makeNotifier(other).poll();
     assert.deepEqual(await newSubjects(), []);
   });
 
   test("are sent once for each of many keys, while two processes poll concurrently", async () => {
     const count = 230;
     await makeKeys(count, "many", 5 * day);
-    const watches = [watch(), watch(other), watch(), watch(other)];
+    const watches = [makeNotifier(), makeNotifier(other), makeNotifier(), makeNotifier(other)];
     await Promise.all(watches.map((each) => each.poll()));
     assert.equal((await newSubjects()).length, count);
     const rows = await mailing.run("select 1 from api_keys where name = 'many' and expiry_notice_at is null");
@@ -95,7 +95,7 @@ onEachDatabase("expiry notices", (database) => {
     const failing = { expiringSoon: () => Promise.reject(new Error("no")) };
     await new ExpiryNotifier(mailing.store, model, failing, soon, report).poll();
     assert.match(reports.at(-1)!, /set aside/);
-    await watch().poll();
+    await makeNotifier().poll();
     assert.deepEqual(await newSubjects(), ["later"]);
   });
 });

@@ -39,7 +39,7 @@ const silent: KeyNotifications = {
 
 export async function makeKeyDatabase(
   database: DatabaseName,
-  { draw, notices = silent }: { draw?: GenerateKey; notices?: KeyNotifications } = {},
+  { generate, notices = silent }: { generate?: GenerateKey; notices?: KeyNotifications } = {},
 ): Promise<KeyDatabase> {
   const workspace = await makeWorkspace(database);
   const options = {
@@ -47,7 +47,7 @@ export async function makeKeyDatabase(
     expiringSoonDays: 7,
     standardQuota: { limit: 1000, windowSeconds: 60 },
     notices,
-    ...(draw && { generate: draw }),
+    ...(generate && { generate }),
   } as const;
   const model = buildModel(app({ name: "Keys", resources: [] }), [users, declareApiKeys(options)]);
   const store = await openStore(workspace.databaseUrl);
@@ -58,7 +58,7 @@ export async function makeKeyDatabase(
   return {
     ...{ store, engine, keys, caller },
     create: async (body = {}) =>
-      wholeAnswer(await engine.create(caller, keys, { name: "Key", scopes: ["keys:read"], ...body })),
+      wholeResponse(await engine.create(caller, keys, { name: "Key", scopes: ["keys:read"], ...body })),
     close: async () => {
       await store.database.close();
       await workspace.remove();
@@ -67,7 +67,7 @@ export async function makeKeyDatabase(
 }
 
 /** The row with the members that only the response to its write contains. */
-export function wholeAnswer({ text, returnedOnce }: WriteResult): Record<string, unknown> {
+export function wholeResponse({ text, returnedOnce }: WriteResult): Record<string, unknown> {
   return { ...JSON.parse(text), ...returnedOnce };
 }
 

@@ -5,17 +5,17 @@ import { test } from "node:test";
 import { type GenerateKey, generateKey } from "../../src/auth/api-keys/format.ts";
 import { Authenticator } from "../../src/auth/authenticator.ts";
 import { onEachDatabase } from "../support/server.ts";
-import { type KeyDatabase, makeKeyDatabase, noTokens, wholeAnswer } from "./key-database.ts";
+import { type KeyDatabase, makeKeyDatabase, noTokens, wholeResponse } from "./key-database.ts";
 
 /** Generates keys with these prefixes in turn; the last one is repeated. */
-function drawing(prefixes: readonly string[]): { draw: GenerateKey; count: () => number } {
-  let drawn = 0;
-  const draw: GenerateKey = (type, environment) => {
-    const start = prefixes[Math.min(drawn, prefixes.length - 1)]!;
-    drawn += 1;
+function sequenceOf(prefixes: readonly string[]): { generate: GenerateKey; count: () => number } {
+  let generated = 0;
+  const generate: GenerateKey = (type, environment) => {
+    const start = prefixes[Math.min(generated, prefixes.length - 1)]!;
+    generated += 1;
     return `${generateKey(type, environment).slice(0, 8)}${start}${generateKey(type, environment).slice(12)}`;
   };
-  return { draw, count: () => drawn };
+  return { generate, count: () => generated };
 }
 
 async function opens({ store }: KeyDatabase, key: unknown): Promise<boolean> {
@@ -29,8 +29,8 @@ async function opens({ store }: KeyDatabase, key: unknown): Promise<boolean> {
 
 onEachDatabase("the prefix of a key", (database) => {
   test("a prefix that exists causes a retry with another key, which the response does not show", async () => {
-    const { draw, count } = drawing(["aaaa", "aaaa", "aaaa", "bbbb"]);
-    const keyDatabase = await makeKeyDatabase(database, { draw });
+    const { generate, count } = sequenceOf(["aaaa", "aaaa", "aaaa", "bbbb"]);
+    const keyDatabase = await makeKeyDatabase(database, { generate });
     try {
       const [first, second] = [await keyDatabase.create(), await keyDatabase.create()];
       assert.deepEqual([first.prefix, second.prefix], ["sk_test_aaaa", "sk_test_bbbb"]);
@@ -45,19 +45,19 @@ onEachDatabase("the prefix of a key", (database) => {
   });
 
   test("a rotation retries too", async () => {
-    const { draw, count } = drawing(["aaaa", "aaaa", "aaaa", "cccc"]);
+    const { generate, count } = sequenceOf(["aaaa", "aaaa", "aaaa", "cccc"]);
     const notifications: string[] = [];
     const notices = {
       created: async () => void notifications.push("created"),
       rotated: async () => void notifications.push("rotated"),
       revoked: async () => void notifications.push("revoked"),
     };
-    const keyDatabase = await makeKeyDatabase(database, { draw, notices });
+    const keyDatabase = await makeKeyDatabase(database, { generate, notices });
     try {
       const { engine, keys, caller } = keyDatabase;
       const old = await keyDatabase.create();
       const action = keys.actions.get("rotations")!;
-      const replacement = wholeAnswer(await engine.runAction(caller, keys, String(old.id), action, {}));
+      const replacement = wholeResponse(await engine.runAction(caller, keys, String(old.id), action, {}));
       assert.equal(replacement.prefix, "sk_test_cccc");
       assert.equal(String(replacement.key).slice(0, 12), replacement.prefix);
       assert.equal(count(), 4);
@@ -71,8 +71,8 @@ onEachDatabase("the prefix of a key", (database) => {
   test("concurrent keys with the same prefix are all created", async () => {
     const starts = ["aaaa", "aaaa", "aaaa", "bbbb", "bbbb", "aaaa", "cccc", "bbbb", "aaaa"];
     const rest = Array.from({ length: 20 }, (_, at) => `d${String(at).padStart(3, "0")}`);
-    const { draw } = drawing([...starts, ...rest]);
-    const keyDatabase = await makeKeyDatabase(database, { draw });
+    const { generate } = sequenceOf([...starts, ...rest]);
+    const keyDatabase = await makeKeyDatabase(database, { generate });
     try {
       const created = await Promise.all(Array.from({ length: 6 }, () => keyDatabase.create()));
       assert.equal(new Set(created.map(({ prefix }) => prefix)).size, 6);
@@ -83,8 +83,8 @@ onEachDatabase("the prefix of a key", (database) => {
   });
 
   test("if no prefix is free, the retries end and nothing is stored", async () => {
-    const { draw, count } = drawing(["aaaa"]);
-    const keyDatabase = await makeKeyDatabase(database, { draw });
+    const { generate, count } = sequenceOf(["aaaa"]);
+    const keyDatabase = await makeKeyDatabase(database, { generate });
     try {
       const { id } = await keyDatabase.create();
       await assert.rejects(keyDatabase.create(), { code: "conflict" });

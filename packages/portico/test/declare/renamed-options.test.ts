@@ -9,7 +9,7 @@ import { OperatorError } from "../../src/errors.ts";
 import { buildModel } from "../../src/model/build-model.ts";
 
 /** Declares a resource without type checks, as JavaScript does. */
-const loosely = resource as unknown as (name: string, declaration: object) => Resource;
+const declareUntyped = resource as unknown as (name: string, declaration: object) => Resource;
 
 const title = text({ max: 100 });
 const clubs = resource("club", { fields: { title } });
@@ -63,7 +63,7 @@ const renamed: readonly (readonly [declaration: object, line: string])[] = [
 
 for (const [declaration, line] of renamed) {
   test(`an old name stops the start${line}`, () => {
-    const pass = loosely("pass", { fields: { title }, ...declaration });
+    const pass = declareUntyped("pass", { fields: { title }, ...declaration });
     assert.throws(
       () => buildModel(app({ name: "Passes", resources: [clubs, pass] }), []),
       new OperatorError(`resource pass${line}`),

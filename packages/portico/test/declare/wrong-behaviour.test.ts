@@ -10,7 +10,7 @@ import { OperatorError } from "../../src/errors.ts";
 import { buildModel } from "../../src/model/build-model.ts";
 
 /** Declares a resource without type checks, as JavaScript does. */
-const loosely = resource as unknown as (name: string, declaration: object) => Resource;
+const declareUntyped = resource as unknown as (name: string, declaration: object) => Resource;
 
 const title = text({ max: 100 });
 const endsAt = timestamp({ optional: true });
@@ -184,31 +184,32 @@ const onePass: readonly (readonly [fact: string, declaration: object, line: stri
 const club = belongsTo(() => clubs);
 const several: readonly (readonly [fact: string, resources: readonly Resource[], line: string])[] = [
   ...onePass.map(
-    ([fact, declaration, line]) => [fact, [loosely("pass", declaration)], `resource pass${line}`] as const,
+    ([fact, declaration, line]) =>
+      [fact, [declareUntyped("pass", declaration)], `resource pass${line}`] as const,
   ),
   [
     "a collection nested under two references to one resource",
-    [clubs, loosely("pass", { fields: { home: club, away: club }, nestedUnder: ["home", "away"] })],
+    [clubs, declareUntyped("pass", { fields: { home: club, away: club }, nestedUnder: ["home", "away"] })],
     "resource pass: the path /v1/clubs/{id}/passes is taken by pass; rename one",
   ],
   [
     "a collection nested under its own parent again",
-    [clubs, loosely("pass", { parent: clubs, fields: { title }, nestedUnder: ["club"] })],
+    [clubs, declareUntyped("pass", { parent: clubs, fields: { title }, nestedUnder: ["club"] })],
     "resource pass: the path /v1/clubs/{id}/passes is taken by pass; rename one",
   ],
   [
     "an action with the path of a nested collection",
     [
-      loosely("club", { fields: { title }, actions: { passes: { input: {}, run } } }),
-      loosely("pass", { fields: { club: belongsTo(() => clubs) }, nestedUnder: ["club"] }),
+      declareUntyped("club", { fields: { title }, actions: { passes: { input: {}, run } } }),
+      declareUntyped("pass", { fields: { club: belongsTo(() => clubs) }, nestedUnder: ["club"] }),
     ],
     "resource pass: the path /v1/clubs/{id}/passes is taken by club; rename one",
   ],
   [
     "an action with the path of a child collection",
     [
-      loosely("pass", { parent: clubs, fields: { title } }),
-      loosely("club", { fields: { title }, actions: { passes: { input: {}, run } } }),
+      declareUntyped("pass", { parent: clubs, fields: { title } }),
+      declareUntyped("club", { fields: { title }, actions: { passes: { input: {}, run } } }),
     ],
     "resource pass: the path /v1/clubs/{id}/passes is taken by club; rename one",
   ],
@@ -216,7 +217,7 @@ const several: readonly (readonly [fact: string, resources: readonly Resource[],
     "rows that are kept with a required reference to a deleted row",
     [
       clubs,
-      loosely("pass", {
+      declareUntyped("pass", {
         fields: {
           club: belongsTo(() => clubs, { onDelete: "cascade" }),
           goneAt: timestamp({ optional: true, readOnly: true }),
@@ -228,7 +229,7 @@ const several: readonly (readonly [fact: string, resources: readonly Resource[],
   ],
   [
     "rows of which something else is to become",
-    [clubs, loosely("pass", { fields: { club: { ...club, options: { onDelete: "null" } } } })],
+    [clubs, declareUntyped("pass", { fields: { club: { ...club, options: { onDelete: "null" } } } })],
     'resource pass, field club: onDelete is "cascade", or left out',
   ],
   ...(
@@ -243,17 +244,21 @@ const several: readonly (readonly [fact: string, resources: readonly Resource[],
     ] as const
   ).map(([fact, schema, cause]) => {
     const line = `resource pass, field meta: its schema is not valid: ${cause.source}`;
-    return [`a schema ${fact}`, [loosely("pass", { fields: { meta: json({ schema }) } })], line] as const;
+    return [
+      `a schema ${fact}`,
+      [declareUntyped("pass", { fields: { meta: json({ schema }) } })],
+      line,
+    ] as const;
   }),
   [
     "a default that does not match its schema",
-    [loosely("pass", { fields: { meta: json({ schema: { type: "array" }, default: {} }) } })],
+    [declareUntyped("pass", { fields: { meta: json({ schema: { type: "array" }, default: {} }) } })],
     "resource pass, field meta: its default must be a list",
   ],
   [
     "a default of an action's input that breaks its rules",
     [
-      loosely("pass", {
+      declareUntyped("pass", {
         fields: { title },
         actions: {
           renewals: { input: { why: { kind: "text", options: { pattern: /a/, default: "b" } } }, run },
@@ -280,12 +285,12 @@ for (const [fact, resources, line] of several) {
 }
 
 test("a resource with exposed: false reserves no path", () => {
-  const hidden = loosely("pass", {
+  const hidden = declareUntyped("pass", {
     exposed: false,
     parent: clubs,
     fields: { title },
     nestedUnder: ["tenant"],
   });
-  const other = loosely("badge", { plural: "passes2", parent: clubs, fields: { title } });
+  const other = declareUntyped("badge", { plural: "passes2", parent: clubs, fields: { title } });
   assert.ok(buildModel(app({ name: "Right", resources: [clubs, hidden, other] }), []));
 });

@@ -19,7 +19,7 @@ import { OperatorError } from "../../src/errors.ts";
 import { buildModel } from "../../src/model/build-model.ts";
 
 /** Declares a resource without type checks, as JavaScript does. */
-const loosely = resource as unknown as (name: string, declaration: object) => Resource;
+const declareUntyped = resource as unknown as (name: string, declaration: object) => Resource;
 
 const looseList = list as unknown as (item: unknown) => ReturnType<typeof text>;
 
@@ -29,7 +29,7 @@ const elsewhere = resource("elsewhere", { fields: { title } });
 const wrong: readonly (readonly [fact: string, resources: readonly Resource[], line: string])[] = [
   [
     "a name with a hyphen",
-    [loosely("blog-post", { fields: { title } })],
+    [declareUntyped("blog-post", { fields: { title } })],
     "resource blog-post: write the name as one word in camelCase, for example apiKey",
   ],
   ...(
@@ -77,7 +77,7 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
     ] as const
   ).map(
     ([fact, more, line]) =>
-      [fact, [loosely("post", { fields: { title }, ...more })], `resource post: ${line}`] as const,
+      [fact, [declareUntyped("post", { fields: { title }, ...more })], `resource post: ${line}`] as const,
   ),
   ...(
     [
@@ -96,91 +96,96 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
     ([fact, field, line]) =>
       [
         `a field with ${fact}`,
-        [loosely("post", { fields: { colour: field } })],
+        [declareUntyped("post", { fields: { colour: field } })],
         `resource post, field colour: ${line}`,
       ] as const,
   ),
   [
     "a field with the name of an internal column",
-    [loosely("post", { fields: { tenantId: title } })],
+    [declareUntyped("post", { fields: { tenantId: title } })],
     "resource post, field tenantId: this name is reserved; rename it",
   ],
   [
     "a name with an initial capital",
-    [loosely("Post", { fields: { title } })],
+    [declareUntyped("Post", { fields: { title } })],
     "resource Post: write the name as one word in camelCase, for example apiKey",
   ],
   [
     "a field with an underscore",
-    [loosely("post", { fields: { due_at: title } })],
+    [declareUntyped("post", { fields: { due_at: title } })],
     "resource post, field due_at: write the name as one word in camelCase, for example dueAt",
   ],
   [
     "a field that is added automatically",
-    [loosely("post", { fields: { createdAt: timestamp() } })],
+    [declareUntyped("post", { fields: { createdAt: timestamp() } })],
     "resource post, field createdAt: id, createdAt and updatedAt are added automatically; remove it",
   ],
   ...["sort", "limit", "cursor", "direction", "page", "perPage", "fields", "q"].map(
     (name) =>
       [
         `a field called ${name}`,
-        [loosely("post", { fields: { [name]: title } })],
+        [declareUntyped("post", { fields: { [name]: title } })],
         `resource post, field ${name}: this name is a query parameter; choose another`,
       ] as const,
   ),
   [
     "a field that is optional and has a default",
-    [loosely("post", { fields: { body: text({ optional: true, default: "" }) } })],
+    [declareUntyped("post", { fields: { body: text({ optional: true, default: "" }) } })],
     "resource post, field body: has a default and is optional; remove one of the two",
   ],
   [
     "bounds that allow no value",
-    [loosely("post", { fields: { body: text({ min: 2, max: 1 }) } })],
+    [declareUntyped("post", { fields: { body: text({ min: 2, max: 1 }) } })],
     "resource post, field body: min is larger than max",
   ],
   [
     "a choice field without choices",
-    [loosely("post", { fields: { status: choice([]) } })],
+    [declareUntyped("post", { fields: { status: choice([]) } })],
     "resource post, field status: add at least one choice",
   ],
   [
     "a choice that is listed twice",
-    [loosely("post", { fields: { status: choice(["a", "a"]) } })],
+    [declareUntyped("post", { fields: { status: choice(["a", "a"]) } })],
     "resource post, field status: a choice is listed twice; remove one",
   ],
   [
     "a default that is not one of the choices",
-    [loosely("post", { fields: { status: choice(["a", "b"], { default: "c" as "a" }) } })],
+    [declareUntyped("post", { fields: { status: choice(["a", "b"], { default: "c" as "a" }) } })],
     "resource post, field status: the default 'c' is not one of the choices; use one of a, b",
   ],
   [
     "a default that is not a timestamp",
-    [loosely("post", { fields: { at: timestamp({ default: "tomorrow" }) } })],
+    [declareUntyped("post", { fields: { at: timestamp({ default: "tomorrow" }) } })],
     "resource post, field at: the default is not an ISO 8601 date and time; write it as 2027-01-31T09:00:00Z, or as now",
   ],
   [
     "a default timestamp without a time zone",
-    [loosely("post", { fields: { at: timestamp({ default: "2027-01-31T09:00:00" }) } })],
+    [declareUntyped("post", { fields: { at: timestamp({ default: "2027-01-31T09:00:00" }) } })],
     "resource post, field at: the default is not an ISO 8601 date and time; write it as 2027-01-31T09:00:00Z, or as now",
   ],
   [
     "a deprecation without a date",
-    [loosely("post", { fields: { title: text({ deprecated: { since: "soon" } }) } })],
+    [declareUntyped("post", { fields: { title: text({ deprecated: { since: "soon" } }) } })],
     "resource post, field title: deprecated.since and .sunset are ISO dates, 2027-01-31",
   ],
   [
     "a sunset before its announcement",
-    [loosely("post", { fields: { title }, deprecated: { since: "2027-02-01", sunset: "2027-01-01" } })],
+    [
+      declareUntyped("post", {
+        fields: { title },
+        deprecated: { since: "2027-02-01", sunset: "2027-01-01" },
+      }),
+    ],
     "resource post: deprecated.sunset is earlier than deprecated.since; RFC 8594 forbids that",
   ],
   [
     "a scope with a space",
-    [loosely("post", { fields: { title }, scopes: { read: "read posts", write: "posts:write" } })],
+    [declareUntyped("post", { fields: { title }, scopes: { read: "read posts", write: "posts:write" } })],
     "resource post: the scope 'read posts' has a character that RFC 6749 does not allow",
   ],
   [
     "two resources with one name",
-    [resource("post", { fields: { title } }), loosely("post", { fields: { body: title } })],
+    [resource("post", { fields: { title } }), declareUntyped("post", { fields: { body: title } })],
     "resource post: two resources have this name; rename one",
   ],
   [
@@ -205,14 +210,14 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
   ],
   [
     "two fields with one name",
-    [elsewhere, loosely("post", { fields: { author: belongsTo(() => elsewhere), authorId: title } })],
+    [elsewhere, declareUntyped("post", { fields: { author: belongsTo(() => elsewhere), authorId: title } })],
     "resource post, field authorId: this name is used twice; rename one",
   ],
   [
     "a field with the name of a reference",
     [
       elsewhere,
-      loosely("post", {
+      declareUntyped("post", {
         fields: { author: belongsTo(() => elsewhere), authorId2: title, elsewhere: title },
         parent: elsewhere,
       }),
@@ -221,17 +226,17 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
   ],
   [
     "a filter by an unknown field",
-    [loosely("post", { fields: { title }, filter: ["nope"] })],
+    [declareUntyped("post", { fields: { title }, filter: ["nope"] })],
     "resource post, filter: there is no field nope; use one of id, title, createdAt, updatedAt",
   ],
   [
     "a range filter by an unknown field",
-    [loosely("post", { fields: { title }, filter: [range("nope")] })],
+    [declareUntyped("post", { fields: { title }, filter: [range("nope")] })],
     "resource post, filter: there is no field nope; use one of id, title, createdAt, updatedAt",
   ],
   [
     "a sort by an unknown field",
-    [loosely("post", { fields: { title }, sort: ["nope"] })],
+    [declareUntyped("post", { fields: { title }, sort: ["nope"] })],
     "resource post, sort: there is no field nope; use one of id, title, createdAt, updatedAt",
   ],
   [
@@ -256,17 +261,17 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
   ],
   [
     "a resource whose parent has its own name",
-    [loosely("elsewhere", { parent: elsewhere, fields: { title } })],
+    [declareUntyped("elsewhere", { parent: elsewhere, fields: { title } })],
     "resource elsewhere: it is its own parent; set parent to another resource",
   ],
   [
     "a list of lists",
-    [loosely("post", { fields: { tags: looseList(looseList(text())) } })],
+    [declareUntyped("post", { fields: { tags: looseList(looseList(text())) } })],
     "resource post, field tags: a list holds one of text, integer, number, boolean, choice, id: write list(text())",
   ],
   [
     "a list whose items are optional",
-    [loosely("post", { fields: { tags: looseList(text({ optional: true })) } })],
+    [declareUntyped("post", { fields: { tags: looseList(text({ optional: true })) } })],
     "resource post, field tags: its items: unknown option optional; set it on the list",
   ],
   [
@@ -305,7 +310,10 @@ for (const [fact, resources, line] of wrong) {
 }
 
 test("an internal field cannot be a filter", () => {
-  const hidden = loosely("post", { fields: { hash: text({ internal: true, max: 64 }) }, filter: ["hash"] });
+  const hidden = declareUntyped("post", {
+    fields: { hash: text({ internal: true, max: 64 }) },
+    filter: ["hash"],
+  });
   assert.throws(() => buildModel(app({ name: "Wrong", resources: [hidden] }), []), /there is no field hash/);
 });
 

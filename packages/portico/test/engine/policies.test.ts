@@ -152,7 +152,11 @@ onEachDatabase("random policies agree with a plain model", (database) => {
       (parent === undefined || (level === "mid" && !inherits) || isVisible(parent));
 
     /** Creates the rows in a new tenant. */
-    const plant = async (engine: Engine, { top, mid, leaf }: Forest, caller: Caller): Promise<Row[]> => {
+    const insertForest = async (
+      engine: Engine,
+      { top, mid, leaf }: Forest,
+      caller: Caller,
+    ): Promise<Row[]> => {
       policies = { top: undefined, mid: undefined, leaf: undefined };
       const make = async (level: Level, parent: Row | undefined, values: Body): Promise<Row> => {
         const { id, text } = await engine.create(caller, resourceOf(level), values, parent?.id);
@@ -176,9 +180,9 @@ onEachDatabase("random policies agree with a plain model", (database) => {
         fc.asyncProperty(
           forest,
           fc.array(anyPolicies, { minLength: 5, maxLength: 5 }),
-          async (planted, tried) => {
+          async (forest, tried) => {
             const caller: Caller = { tenantId: newId("tenant"), credentialId: "key", scopes };
-            const rows = await plant(engine, planted, caller);
+            const rows = await insertForest(engine, forest, caller);
             for (policies of tried) {
               for (const level of levels) {
                 const all = rows.filter((row) => row.level === level);
@@ -225,7 +229,7 @@ onEachDatabase("random policies agree with a plain model", (database) => {
           fc.array(anyWrite, { minLength: 40, maxLength: 40 }),
           async (planted, writes) => {
             const caller: Caller = { tenantId: newId("tenant"), credentialId: "key", scopes };
-            const rows = await plant(engine, planted, caller);
+            const rows = await insertForest(engine, planted, caller);
             for (const write of writes) {
               const { level, kind } = write;
               const of = rows.filter((row) => row.level === level);
@@ -233,8 +237,8 @@ onEachDatabase("random policies agree with a plain model", (database) => {
               policies = write.policies;
               const result = { ...(kind === "create" ? {} : row.values), ...write.body };
               const isAllowed = matches(policies[level], { ...result, progress: progressOf(write.body) });
-              const isThere = kind === "create" ? !row.parent || isVisible(row.parent) : isVisible(row);
-              const expected = !isThere ? "not_found" : isAllowed ? "written" : "forbidden";
+              const isReachable = kind === "create" ? !row.parent || isVisible(row.parent) : isVisible(row);
+              const expected = !isReachable ? "not_found" : isAllowed ? "written" : "forbidden";
               const resourceModel = resourceOf(level);
               const writing =
                 kind === "create"

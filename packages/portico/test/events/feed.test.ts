@@ -13,7 +13,7 @@ import { makeWorkspace, onEachDatabase, Portico, type Workspace } from "../suppo
 
 const patienceMs = 10_000;
 /** Longer than several polls. */
-const aWhileMs = 200;
+const severalPollsMs = 200;
 
 /** Collects the delivered events, without those that were visible when it began to listen. */
 class Listener {
@@ -68,7 +68,7 @@ onEachDatabase("the feed of events", (database) => {
      values ('event_${row}', 'tenant', 'thing', 'thing.created', '${row}', '{}', 'key', '2026-01-01T00:00:00.000Z')`;
   const write = (row: string): Promise<void> => store.database.run(insertion(row));
 
-  async function listening(work: (listener: Listener) => Promise<void>): Promise<void> {
+  async function withListener(work: (listener: Listener) => Promise<void>): Promise<void> {
     const listener = new Listener();
     try {
       await listener.begin(feed);
@@ -79,22 +79,22 @@ onEachDatabase("the feed of events", (database) => {
   }
 
   test("events are delivered as they are recorded", () =>
-    listening(async (listener) => {
+    withListener(async (listener) => {
       for (const row of ["a1", "a2", "a3"]) await write(row);
       await listener.reaches("a1", "a2", "a3");
     }));
 
   test("more events than one poll reads are all delivered", () =>
-    listening(async (listener) => {
+    withListener(async (listener) => {
       const rows = Array.from({ length: 600 }, (_, number) => `many${number}`);
       await store.database.run(rows.map(insertion).join(";\n"));
       await listener.reaches(...rows);
     }));
 
   test("while the table cannot be read, no event is lost", () =>
-    listening(async (listener) => {
+    withListener(async (listener) => {
       await write("before");
-      await sleep(aWhileMs);
+      await sleep(severalPollsMs);
       await store.database.run("alter table events rename to events_away");
       failures.length = 0;
       for (const until = Date.now() + patienceMs; failures.length === 0 && Date.now() < until; )
@@ -137,7 +137,7 @@ onEachDatabase("the feed of events", (database) => {
   if (database === "sqlite") return;
 
   test("an event that is committed late is delivered in the order of its number", () =>
-    listening(async (listener) => {
+    withListener(async (listener) => {
       const other = postgres(workspace.databaseUrl, { max: 1 });
       try {
         await write("early");
@@ -145,7 +145,7 @@ onEachDatabase("the feed of events", (database) => {
         await other.begin(async (sql) => {
           await sql.unsafe(insertion("late"));
           await write("next");
-          await sleep(aWhileMs);
+          await sleep(severalPollsMs);
           assert.ok(!listener.rows.includes("next"), "later numbers wait");
         });
         await listener.reaches("early", "late", "next");
@@ -155,7 +155,7 @@ onEachDatabase("the feed of events", (database) => {
     }));
 
   test("the number of a transaction that was rolled back does not delay later events", () =>
-    listening(async (listener) => {
+    withListener(async (listener) => {
       const other = postgres(workspace.databaseUrl, { max: 1 });
       try {
         await write("first");
@@ -191,7 +191,7 @@ onEachDatabase("the feed of events", (database) => {
   });
 
   test("a lower number is waited for, even if its transaction began later", () =>
-    listening(async (listener) => {
+    withListener(async (listener) => {
       const [first, second] = [
         postgres(workspace.databaseUrl, { max: 1 }),
         postgres(workspace.databaseUrl, { max: 1 }),
@@ -205,7 +205,7 @@ onEachDatabase("the feed of events", (database) => {
         await high.unsafe(insertion("slow"));
         await low.unsafe(insertion("quick"));
         await low`commit`;
-        await sleep(aWhileMs);
+        await sleep(severalPollsMs);
         assert.deepEqual(listener.rows, [], "later numbers wait");
         await high`commit`;
         await listener.reaches("slow", "quick");
@@ -218,7 +218,7 @@ onEachDatabase("the feed of events", (database) => {
     }));
 
   test("events of random overlapping transactions are delivered once, in the order of their numbers", () =>
-    listening(async (listener) => {
+    withListener(async (listener) => {
       const writers = 6;
       const sql = postgres(workspace.databaseUrl, { max: writers });
       const committed = new Set<string>();

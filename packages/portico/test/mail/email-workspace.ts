@@ -21,12 +21,12 @@ import { migrate } from "../../src/store/schema/migrate.ts";
 import type { Store } from "../../src/store/store.ts";
 import { type DatabaseName, makeWorkspace, type Workspace } from "../support/server.ts";
 
-const untold = async (): Promise<void> => {};
+const ignore = async (): Promise<void> => {};
 export const apiKeys = declareApiKeys({
   environment: "test",
   expiringSoonDays: 7,
   standardQuota: { limit: 1000, windowSeconds: 60 },
-  notices: { created: untold, rotated: untold, revoked: untold },
+  notices: { created: ignore, rotated: ignore, revoked: ignore },
 });
 export const model = buildModel(app({ name: "Mailing", resources: [] }), [users, apiKeys, emails]);
 
@@ -111,9 +111,9 @@ export class EmailWorkspace {
 
   /** Polls until the email has had this many attempts and no sender holds its lease. */
   async settled(id: string, attempts: number): Promise<EmailRow> {
-    const question = `select 1 from mails where id = '${id}' and lease_id is null and attempts = ${attempts}`;
+    const query = `select 1 from mails where id = '${id}' and lease_id is null and attempts = ${attempts}`;
     for (const end = Date.now() + 10_000; Date.now() < end; await sleep(10))
-      if ((await this.run(question)).length > 0) break;
+      if ((await this.run(query)).length > 0) break;
     return this.email(id);
   }
 

@@ -109,11 +109,11 @@ onEachDatabase("emails about keys", (database) => {
   });
 
   test("a rolled-back change sends no email", async () => {
-    const undone = within(request(), async (context) => {
+    const rolledBack = within(request(), async (context) => {
       await notices.created(keyOf(ada), context);
       throw new Error("undone");
     });
-    await assert.rejects(undone, /undone/);
+    await assert.rejects(rolledBack, /undone/);
     assert.deepEqual(await emails(), []);
   });
 

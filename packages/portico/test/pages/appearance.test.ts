@@ -12,7 +12,7 @@ import { authorizeUrl, type CreatedClient, makeClient, makeUser, post, type User
 import { serve } from "../support/scenario.ts";
 import { allow, application, fillInSignIn } from "./application.ts";
 
-const looks = (["light", "dark"] as const).flatMap((colorScheme) =>
+const variants = (["light", "dark"] as const).flatMap((colorScheme) =>
   [1280, 360].map((width) => ({ colorScheme, width })),
 );
 
@@ -63,7 +63,7 @@ inChromium("appearance", (chromium) => {
     await fillInSignIn(page, user);
     await check("consent");
     await allow(page);
-    await back.comeBack(page);
+    await back.waitForCallback(page);
     await page.goto(`${server.url}/oauth/logout`);
     await check("sign out");
     await press(page, "Sign out");
@@ -94,7 +94,7 @@ inChromium("appearance", (chromium) => {
     await page.goto(authorizationUrl());
     await fillInSignIn(page, user);
     await allow(page);
-    await back.comeBack(page);
+    await back.waitForCallback(page);
     await page.goto(`${server.url}/oauth/grants`);
     await check("grants");
     // This also revokes grants from other browsers.
@@ -139,7 +139,7 @@ type Check = (name: string, script?: "'none'" | "'self'") => Promise<void>;
 async function faultsOf(page: Page, seen: Seen, name: string, script: string): Promise<string[]> {
   const faults = await missingHeaders(seen, script);
   await page.evaluate(axe.source);
-  for (const { colorScheme, width } of looks) {
+  for (const { colorScheme, width } of variants) {
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize({ width, height: 800 });
     const variant = `${name}, ${colorScheme}, ${width} px`;

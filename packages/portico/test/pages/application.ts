@@ -12,12 +12,12 @@ export class Application {
   /** The content of its page `/`. */
   html = "";
   /** Where its callback redirects, as an application does whose callback and pages have different origins. */
-  leadsTo: string | undefined;
+  redirectsTo: string | undefined;
 
   constructor() {
     this.#server = createServer((request, response) => {
-      if (this.leadsTo !== undefined && request.url?.startsWith("/callback")) {
-        response.writeHead(302, { Location: this.leadsTo }).end();
+      if (this.redirectsTo !== undefined && request.url?.startsWith("/callback")) {
+        response.writeHead(302, { Location: this.redirectsTo }).end();
         return;
       }
       const text = request.url === "/" ? this.html : "<!DOCTYPE html><title>Back</title><h1>Back</h1>";
@@ -34,7 +34,7 @@ export class Application {
   }
 
   /** @returns the URL to which a user was redirected */
-  async comeBack(page: Page): Promise<URL> {
+  async waitForCallback(page: Page): Promise<URL> {
     await page.waitForURL(`${this.callback}?*`);
     return new URL(page.url());
   }

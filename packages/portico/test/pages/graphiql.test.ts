@@ -35,9 +35,9 @@ inChromium("GraphiQL", (chromium) => {
 
         await page.evaluate(axe.source);
         const { violations } = (await page.evaluate("axe.run()")) as AxeResults;
-        const grave = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+        const severe = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
         assert.deepEqual(
-          grave.map(({ id }) => id).filter((id) => !ofGraphiql.includes(id)),
+          severe.map(({ id }) => id).filter((id) => !ofGraphiql.includes(id)),
           [],
         );
 

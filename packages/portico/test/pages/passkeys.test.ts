@@ -32,7 +32,7 @@ inChromium("passkeys", (chromium) => {
         await openSignIn(page);
         await fillInSignIn(page, user);
         await allow(page);
-        await back.comeBack(page);
+        await back.waitForCallback(page);
         await page.goto(`${server.url}/oauth/passkeys`);
         await page.getByLabel("Name of the passkey").fill("Phone");
         await press(page, "Add a passkey");
@@ -49,7 +49,7 @@ inChromium("passkeys", (chromium) => {
         await device.setUserVerified(true);
         await press(page, "Sign in with a passkey");
         await allow(page);
-        assert.ok((await back.comeBack(page)).searchParams.get("code"));
+        assert.ok((await back.waitForCallback(page)).searchParams.get("code"));
 
         await page.goto(`${server.url}/oauth/passkeys`);
         await press(page, "Remove Phone");

@@ -36,7 +36,7 @@ function signIn(chromium: Chromium, database: DatabaseName): void {
       await page.getByRole("heading", { name: "Planner asks for access" }).waitFor();
       await page.getByText("See posts").waitFor();
       await allow(page);
-      const tokens = await openid.authorizationCodeGrant(config, await back.comeBack(page), checks);
+      const tokens = await openid.authorizationCodeGrant(config, await back.waitForCallback(page), checks);
       assert.equal(tokens.claims()?.sub, user.id);
       assert.equal((await server.request("/posts", { key: tokens.access_token })).status, 200);
       assert.deepEqual(foreignHosts(seen, server.url), [new URL(back.origin).host]);
@@ -54,14 +54,14 @@ function signIn(chromium: Chromium, database: DatabaseName): void {
       await allow(page);
       const graces = await openid.authorizationCodeGrant(
         first.config,
-        await back.comeBack(page),
+        await back.waitForCallback(page),
         first.checks,
       );
       await page.goto(second.url.href);
       await fillInSignIn(page, mallory);
       const theirs = await openid.authorizationCodeGrant(
         second.config,
-        await back.comeBack(page),
+        await back.waitForCallback(page),
         second.checks,
       );
       assert.deepEqual([graces.claims()?.sub, theirs.claims()?.sub], [user.id, mallory.id]);
@@ -81,13 +81,13 @@ function signIn(chromium: Chromium, database: DatabaseName): void {
     ["a user who signs in to a first-party application", ["--first-party"]],
   ] as const) {
     test(`${fact} arrives, even if the application redirects to another origin`, async () => {
-      elsewhere.leadsTo = `${back.origin}/home`;
+      elsewhere.redirectsTo = `${back.origin}/home`;
       const { url } = await openIdClient(server, elsewhere.callback, ...words);
       await chromium.visit(async (page, { faults }) => {
         await page.goto(url.href);
         await fillInSignIn(page, user);
         if (words.length === 0) await allow(page);
-        await page.waitForURL(elsewhere.leadsTo!);
+        await page.waitForURL(elsewhere.redirectsTo!);
         assert.deepEqual(faults, []);
       });
     });
@@ -99,7 +99,7 @@ function signIn(chromium: Chromium, database: DatabaseName): void {
       await page.goto(url.href);
       await fillInSignIn(page, user);
       await page.getByRole("button", { name: "Do not allow" }).click();
-      const redirect = await back.comeBack(page);
+      const redirect = await back.waitForCallback(page);
       await assert.rejects(openid.authorizationCodeGrant(config, redirect, checks), {
         error: "access_denied",
       });
@@ -125,7 +125,7 @@ function signIn(chromium: Chromium, database: DatabaseName): void {
         "none",
       );
       await keyboard.press("Enter");
-      const tokens = await openid.authorizationCodeGrant(config, await back.comeBack(page), checks);
+      const tokens = await openid.authorizationCodeGrant(config, await back.waitForCallback(page), checks);
       assert.ok(tokens.access_token);
     };
     await chromium.visit(work, { javaScriptEnabled: false });

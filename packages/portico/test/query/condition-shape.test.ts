@@ -53,20 +53,20 @@ for (const dialect of [sqliteDialect, postgresDialect]) {
 
   test(`conditions of one shape share a statement, and each matches its own values (${dialect.name})`, () => {
     const shapes = new Map<string, readonly Condition[]>();
-    let met = 0;
+    let matched = 0;
     fc.assert(
       fc.property(conditions, (some) => {
         const shape = conditionShape(some);
         const known = shapes.get(shape);
         shapes.set(shape, some);
         if (!known) return;
-        met += 1;
+        matched += 1;
         const [one, other] = [compiled(known), compiled(some)];
         assert.equal(one.sql, other.sql);
         assert.deepEqual(one.bind(some), other.bind(some));
       }),
       { numRuns: 2_000 },
     );
-    assert.ok(met > 100, `only ${met} were of a shape that was there before`);
+    assert.ok(matched > 100, `only ${matched} were of a shape that was there before`);
   });
 }

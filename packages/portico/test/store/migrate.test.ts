@@ -29,10 +29,10 @@ const tenantId = newId("tenant");
 const now = "2026-11-21T09:30:00.000Z";
 
 /** Declares a resource without its type, because each version of a declaration has its own. */
-const loosely = resource as unknown as (name: string, declaration: object) => Resource;
+const declareUntyped = resource as unknown as (name: string, declaration: object) => Resource;
 
 const title = text({ max: 100 });
-const owner = loosely("owner", { fields: { title } });
+const owner = declareUntyped("owner", { fields: { title } });
 /** The first version of the declaration that the tests change. */
 const first = { fields: { title }, sort: ["title"] };
 const changed = (fields: object, more: object = {}): object => ({
@@ -42,7 +42,7 @@ const changed = (fields: object, more: object = {}): object => ({
 });
 
 function modelOf(declaration: object): Model {
-  return buildModel(app({ name: "Changing", resources: [owner, loosely("note", declaration)] }), []);
+  return buildModel(app({ name: "Changing", resources: [owner, declareUntyped("note", declaration)] }), []);
 }
 
 onEachDatabase("migrations", (database) => {
@@ -207,7 +207,7 @@ onEachDatabase("migrations", (database) => {
 
   test("an added resource gets its table", () =>
     withChanging(true, async (changing) => {
-      const resources = [owner, loosely("note", first), loosely("tag", { fields: { title } })];
+      const resources = [owner, declareUntyped("note", first), declareUntyped("tag", { fields: { title } })];
       const tables = tablesOf(buildModel(app({ name: "Changing", resources }), []), []);
       await migrate(changing.store, tables);
       assert.deepEqual(await migrate(changing.store, tables), []);

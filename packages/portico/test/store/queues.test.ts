@@ -75,9 +75,9 @@ onEachDatabase("queues", (database) => {
     await refuse("insert", "mails", `new."to" = 'poison@keys.example.com'`);
     const emailSettings = { apiName: "A", keysUrl: "https://a.example", status: "kept" } as const;
     const notices = new KeyExpiryEmails(mailing.store, model, emailSettings);
-    const watch = new ExpiryNotifier(mailing.store, model, notices, 7 * day, report);
-    await watch.poll();
-    await watch.poll();
+    const notifier = new ExpiryNotifier(mailing.store, model, notices, 7 * day, report);
+    await notifier.poll();
+    await notifier.poll();
     const recipients = await mailing.run(
       `select "to" from mails where "to" like '%@keys.example.com' order by 1`,
     );

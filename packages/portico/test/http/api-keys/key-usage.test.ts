@@ -181,13 +181,13 @@ onEachDatabase("key usage", (database) => {
   });
 
   test("the usage of another tenant's key is 404, and requires the scope", async () => {
-    const ours = await newKey(server.workspace, "keys:read");
+    const ownKey = await newKey(server.workspace, "keys:read");
     const other = await makeTenant(server.workspace, "keys:read,posts:read");
-    const path = `/v1/api-keys/${ours.id}/usage`;
-    expectAnswer(await server.request(path, { key: ours.key }), { status: 200 });
+    const path = `/v1/api-keys/${ownKey.id}/usage`;
+    expectAnswer(await server.request(path, { key: ownKey.key }), { status: 200 });
     expectAnswer(await server.request(path, { key: other.key }), { status: 404, code: "not_found" });
     const without = await newKey(server.workspace, "posts:read");
-    for (const id of [ours.id, "nothing"]) {
+    for (const id of [ownKey.id, "nothing"]) {
       const refused = await server.request(`/v1/api-keys/${id}/usage`, { key: without.key });
       expectAnswer(refused, { status: 403, code: "insufficient_scope", message: /keys:read/ });
     }

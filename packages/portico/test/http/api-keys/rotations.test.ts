@@ -170,12 +170,12 @@ onEachDatabase("rotation of an API key", (database) => {
     const { tenant } = await server.command("tenant", "create", "--name", "Empty");
     const scopes = ["keys:manage", "users:write"];
     const words = ["--name", "Without owner", "--scopes", scopes.join(), "--tenant", tenant.id];
-    const nobodys = await server.command("key", "create", ...words);
-    assert.equal(nobodys.ownerId, null);
+    const unowned = await server.command("key", "create", ...words);
+    assert.equal(unowned.ownerId, null);
     const first = { name: "First", email: "first@example.com" };
-    const { id: ownerId } = await server.create("/users", first, { key: nobodys.key });
-    const { key } = await makeKey(server, { scopes, ownerId }, { key: nobodys.key });
-    assert.equal((await rotate(nobodys.id, {}, { key })).body.ownerId, null);
+    const { id: ownerId } = await server.create("/users", first, { key: unowned.key });
+    const { key } = await makeKey(server, { scopes, ownerId }, { key: unowned.key });
+    assert.equal((await rotate(unowned.id, {}, { key })).body.ownerId, null);
   });
 
   test("a key of another tenant is 404", async () => {

@@ -41,12 +41,12 @@ onEachDatabase("GraphQL of declared resources", (database) => {
     const query = `{ diaryPage(id: "${page.createDiaryPage.id}") { text diary { text } } diaries { text } diary(id: "${id}") { text } }`;
     const theirs = { diaryPage: { text: "One", diary: null }, diaries: [], diary: null };
     assert.deepEqual(await dataOf(server, query), theirs);
-    const hers = {
+    const expected = {
       diaryPage: { text: "One", diary: { text: "Hers" } },
       diaries: [{ text: "Hers" }],
       diary: { text: "Hers" },
     };
-    assert.deepEqual(await dataOf(server, query, { key }), hers);
+    assert.deepEqual(await dataOf(server, query, { key }), expected);
     expectError(
       await requestGraphql(server, `mutation { updateDiary(id: "${id}", input: { text: "Mine" }) { id } }`),
       {

@@ -70,8 +70,8 @@ onEachDatabase("expired events", (database) => {
   });
 
   test("resuming before the last of them is an error", async () => {
-    for (const behind of [lastPost - 1, lastPost - 3, 0]) {
-      const stream = await resume(posts, behind);
+    for (const lastEventId of [lastPost - 1, lastPost - 3, 0]) {
+      const stream = await resume(posts, lastEventId);
       const [result] = await stream.results(1);
       assert.match(result.errors[0].message, new RegExp(`^Events up to ${lastPost} have been deleted`));
       assert.equal(result.errors[0].extensions.code, "validation_error");

@@ -8,7 +8,7 @@ import { runCommand, serve } from "../../support/scenario.ts";
 import { onOneDatabase } from "../../support/server.ts";
 
 /** The query of GraphiQL and code generators. */
-const usualQuestion = getIntrospectionQuery({
+const usualQuery = getIntrospectionQuery({
   specifiedByUrl: true,
   directiveIsRepeatable: true,
   schemaDescription: true,
@@ -32,10 +32,10 @@ onOneDatabase("the cost of introspection", (database) => {
   }
 
   test("the usual introspection query costs a few tokens, and has the same result each time", async () => {
-    const { answer, spent } = await spend(usualQuestion, 1_000);
+    const { answer, spent } = await spend(usualQuery, 1_000);
     assert.deepEqual(validateSchema(buildClientSchema(answer.body.data)), []);
     assert.ok(spent >= 2 && spent <= 5, `${spent} tokens`);
-    assert.equal((await requestGraphql(server, usualQuestion)).text, answer.text);
+    assert.equal((await requestGraphql(server, usualQuery)).text, answer.text);
   });
 
   test("each __schema and __type field costs a token", async () => {

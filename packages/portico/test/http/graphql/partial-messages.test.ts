@@ -81,13 +81,13 @@ describe("incomplete messages", { concurrency: true }, () => {
     const frame = await TestSocket.ready(server.portico);
     beginFrame(frame, 1);
     const slow = await TestSocket.ready(server.portico);
-    const chatting = setInterval(() => {
+    const timer = setInterval(() => {
       trickling.socket.ping();
       trickling.socket.send("x", { fin: false });
       slow.socket.send('{"type": ', { fin: false });
       slow.socket.send('"ping"}');
     }, 500);
-    context.after(() => clearInterval(chatting));
+    context.after(() => clearInterval(timer));
     await sleep(20_000);
     for (const each of [stalled, trickling, frame]) assert.equal(each.socket.readyState, each.socket.OPEN);
     for (const each of [stalled, trickling]) {
@@ -95,7 +95,7 @@ describe("incomplete messages", { concurrency: true }, () => {
       assert.deepEqual({ code, reason }, { code: 4400, reason: "A message was not received in time" });
     }
     assert.equal((await frame.closed()).code, 4400);
-    clearInterval(chatting);
+    clearInterval(timer);
     assert.equal(slow.socket.readyState, slow.socket.OPEN, "complete messages have no time limit");
     await slow.close();
   });

@@ -54,7 +54,7 @@ onOneDatabase("subscriptions that end while they start", (database) => {
         );
         // The second request is pipelined, so its response has no socket when the client disconnects.
         for (const connection of connections)
-          for (let times = 0; times < 2; times += 1) askForEvents(server, connection);
+          for (let times = 0; times < 2; times += 1) requestEvents(server, connection);
         await sleep(number % 20);
         for (const connection of connections) leave(connection);
         await Promise.all(connections.map((connection) => connection.isClosedWithin(5_000)));
@@ -71,7 +71,7 @@ function together({ socket }: TestSocket, send: () => void): void {
   stream.uncork();
 }
 
-function askForEvents({ portico }: TestServer, connection: RawConnection): void {
+function requestEvents({ portico }: TestServer, connection: RawConnection): void {
   const headers = {
     Authorization: `Bearer ${portico.key}`,
     "Content-Type": "application/json",

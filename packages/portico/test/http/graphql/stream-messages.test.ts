@@ -12,7 +12,7 @@ import { makeWorkspace, onEachDatabase, Portico, type Workspace } from "../../su
 
 const poison = { toString: 1, valueOf: 1 };
 /** Exhausts the stack of a function that recurses for each level. */
-const abyss = `${"[".repeat(200_000)}${"]".repeat(200_000)}`;
+const deepList = `${"[".repeat(200_000)}${"]".repeat(200_000)}`;
 const query = "{ __typename }";
 
 onEachDatabase("messages of stream clients", (database) => {
@@ -78,13 +78,13 @@ function webSocket(server: TestServer): void {
     { type: "toString" },
     { type: "ping", payload: "text" },
     { type: "pong", payload: 1 },
-    `{"type":"ping","payload":{"deep":${abyss}}}`,
+    `{"type":"ping","payload":{"deep":${deepList}}}`,
     { type: "complete", id: poison },
     { type: "complete", id: ["1"] },
     { type: "subscribe", id: poison, payload: { query } },
     { type: "subscribe", id: "1", payload: query },
-    `{"type":"subscribe","id":"1","payload":{"query":"{ __typename }","variables":{"deep":${abyss}}}}`,
-    `{"type":"subscribe","id":"1","payload":{"query":"{ __typename }","extensions":{"deep":${abyss}}}}`,
+    `{"type":"subscribe","id":"1","payload":{"query":"{ __typename }","variables":{"deep":${deepList}}}}`,
+    `{"type":"subscribe","id":"1","payload":{"query":"{ __typename }","extensions":{"deep":${deepList}}}}`,
     { type: "subscribe", id: "1", payload: { query, operationName: "x".repeat(1_001) } },
   ];
   // These are objects only for `variables` and `extensions`.

@@ -17,7 +17,7 @@ import { makeTenant, runCommand, serve, type TestServer } from "../../support/sc
 import { onEachDatabase, projectFolder } from "../../support/server.ts";
 
 /** Several polling intervals of the event feed. */
-const aWhileMs = 200;
+const severalPollsMs = 200;
 
 onEachDatabase("access to events", (database) => {
   const server = serve(database, { env: { PORTICO_GRAPHQL_SUBSCRIPTIONS: "5" } });
@@ -34,7 +34,7 @@ function access(server: TestServer): void {
         await server.create("/posts", { title: "Theirs" }, { key });
         assert.deepEqual(titlesOf(await own.results(1)), ["Ours"]);
         assert.deepEqual(titlesOf(await theirs.results(1)), ["Theirs"]);
-        await sleep(aWhileMs);
+        await sleep(severalPollsMs);
         assert.equal(own.allResults.length + theirs.allResults.length, 2);
       }),
     );
@@ -100,7 +100,7 @@ function policies(database: "sqlite" | "postgres"): void {
         await server.create("/diaries", { text: "of the other" }, { key: other });
         assert.deepEqual(titlesOf(await ones.results(1)), ["of one"]);
         assert.deepEqual(titlesOf(await others.results(1)), ["of the other"]);
-        await sleep(aWhileMs);
+        await sleep(severalPollsMs);
         assert.equal(ones.allResults.length + others.allResults.length, 2);
       }),
     );

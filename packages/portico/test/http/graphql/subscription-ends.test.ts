@@ -133,9 +133,9 @@ function slowReaders(server: TestServer): void {
       accept: "text/event-stream",
       "x-request-id": "slow-reader",
     };
-    const asking = request(`${url}/graphql`, { method: "POST", agent: false, headers });
-    asking.end(JSON.stringify({ query }));
-    const [response] = (await once(asking, "response")) as [IncomingMessage];
+    const clientRequest = request(`${url}/graphql`, { method: "POST", agent: false, headers });
+    clientRequest.end(JSON.stringify({ query }));
+    const [response] = (await once(clientRequest, "response")) as [IncomingMessage];
     response.pause();
     response.on("error", () => {});
     await subscriptionStarted();

@@ -17,7 +17,7 @@ import { serve, type TestServer } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
 
 /** Several polling intervals of the event feed. */
-const aWhileMs = 200;
+const severalPollsMs = 200;
 
 onEachDatabase("subscriptions", (database) => {
   const server = serve(database, { env: { PORTICO_GRAPHQL_SUBSCRIPTIONS: "5" } });
@@ -108,7 +108,7 @@ function events(server: TestServer): void {
       withStream(key(), query('createdAtLt: "2020-01-01"'), {}, async (until) => {
         await make("main");
         assert.deepEqual(titlesOf(await since.results(1)), ["main"]);
-        await sleep(aWhileMs);
+        await sleep(severalPollsMs);
         assert.deepEqual(until.allResults, []);
       }),
     );
@@ -182,7 +182,7 @@ function events(server: TestServer): void {
     try {
       const received = first(createdPosts);
       await subscriptionStarted();
-      await sleep(aWhileMs);
+      await sleep(severalPollsMs);
       const created = await first('mutation { createPost(input: { title: "By socket" }) { id title } }');
       assert.deepEqual((await received).postCreated, created.createPost);
       const queried = await first("{ posts(limit: 1) { title } }");

@@ -143,8 +143,8 @@ function messages(server: TestServer): void {
   });
 
   test("no message affects other connections", { timeout: 60_000 }, async () => {
-    const bystander = await TestSocket.ready(server.portico);
-    bystander.subscribe("1", posts);
+    const otherSocket = await TestSocket.ready(server.portico);
+    otherSocket.subscribe("1", posts);
     const part = fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.constantFrom("1", posts, "{ __typename }", null));
     const type = fc.constantFrom("connection_init", "subscribe", "complete", "ping", "pong", "next", "start");
     const message = fc.oneof(
@@ -173,9 +173,9 @@ function messages(server: TestServer): void {
       { numRuns: 150 },
     );
     await server.create("/posts", { title: "Still here" });
-    assert.deepEqual((await bystander.results("1", 1))[0].data, { postCreated: { title: "Still here" } });
+    assert.deepEqual((await otherSocket.results("1", 1))[0].data, { postCreated: { title: "Still here" } });
     assert.doesNotMatch(server.portico.output, /"level":(50|60)/);
-    await bystander.close();
+    await otherSocket.close();
   });
 }
 

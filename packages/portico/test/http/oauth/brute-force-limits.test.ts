@@ -48,8 +48,8 @@ onOneDatabase("brute-force limits", (database) => {
       Array.from({ length: 100 }, (_, index) => signIn(`nobody${index}@example.com`, "wrong wrong")),
     );
     // A token is refilled every six seconds.
-    const heard = (await attempt(attacker, user.email, 60)).filter((status) => status !== 429);
-    assert.ok(heard.length < 10, `${heard.length} were heard`);
+    const verified = (await attempt(attacker, user.email, 60)).filter((status) => status !== 429);
+    assert.ok(verified.length < 10, `${verified.length} were heard`);
     assert.equal((await (await openPage(home))(user.email, password)).status, 303);
     // Refused attempts cause no email.
     assert.deepEqual(await emailsTo(server, user.email, warning), []);

@@ -46,8 +46,11 @@ onEachDatabase("rights of oauth clients", (database) => {
       "--scopes",
       "clients:manage,clients:read",
     );
-    const lacking = { status: 403, code: "insufficient_scope", message: /posts:write/ } as const;
-    expectAnswer(await server.request(`${path}/${id}/rotations`, { method: "POST", key, body: {} }), lacking);
+    const insufficientScope = { status: 403, code: "insufficient_scope", message: /posts:write/ } as const;
+    expectAnswer(
+      await server.request(`${path}/${id}/rotations`, { method: "POST", key, body: {} }),
+      insufficientScope,
+    );
     for (const body of [
       { redirectUris: ["https://thief.example/cb"] },
       { requiresConsent: false },
@@ -55,7 +58,7 @@ onEachDatabase("rights of oauth clients", (database) => {
       { scopes: [] },
       { name: "Other" },
     ])
-      expectAnswer(await server.request(`${path}/${id}`, { method: "PATCH", key, body }), lacking);
+      expectAnswer(await server.request(`${path}/${id}`, { method: "PATCH", key, body }), insufficientScope);
     const { body } = await requestGraphql(server, `mutation { rotateOAuthClient(id: "${id}") { id } }`, {
       key,
     });

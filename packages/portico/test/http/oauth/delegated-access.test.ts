@@ -63,9 +63,13 @@ onEachDatabase("delegated access", (database) => {
   test("neither a key nor a client can be granted more than the application has", async () => {
     const named = { name: "Ladder", scopes: ["users:read", "users:write"] };
     expectAnswer(await server.request("/v1/api-keys", { key, body: named }), insufficient);
-    const lesser = await server.create("/v1/api-keys", { name: "Reader", scopes: ["users:read"] }, { key });
+    const readerKey = await server.create(
+      "/v1/api-keys",
+      { name: "Reader", scopes: ["users:read"] },
+      { key },
+    );
     const widened = { method: "PATCH", key, body: { scopes: named.scopes } };
-    expectAnswer(await server.request(`/v1/api-keys/${lesser.id}`, widened), insufficient);
+    expectAnswer(await server.request(`/v1/api-keys/${readerKey.id}`, widened), insufficient);
     const strong = await server.create("/v1/api-keys", named);
     const rotation = { key, body: { overlapSeconds: 60 } };
     expectAnswer(await server.request(`/v1/api-keys/${strong.id}/rotations`, rotation), insufficient);

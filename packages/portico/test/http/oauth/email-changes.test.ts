@@ -40,7 +40,7 @@ onEachDatabase("changed addresses", (database) => {
     server.request(`/users/${id}`, { method: "PATCH", key, body: { email } });
   const emailOf = async ({ id }: User): Promise<string> => (await server.request(`/users/${id}`)).body.email;
   const tokensOf = (user: User) => obtainTokens(server, client, user, scope);
-  const forget = async (email: string): Promise<Shown> => {
+  const requestPasswordLink = async (email: string): Promise<Shown> => {
     const browser = new Browser();
     const { text } = await browser.follow(authorizeUrl(server, client, scope).url);
     const [, path] = /<a href="([^"]+)">Forgot your password\?<\/a>/.exec(text) ?? [];
@@ -75,7 +75,7 @@ onEachDatabase("changed addresses", (database) => {
 
   test("an address that a key sets is valid immediately, but gets no password link before it is confirmed", async () => {
     const user = await makeUser(server, "key-changed@example.com");
-    assert.equal((await forget(user.email)).status, 200);
+    assert.equal((await requestPasswordLink(user.email)).status, 200);
     const before = linkIn(await emailTo(server, user.email, reset));
     const moved = "key-changed-new@example.com";
     expectAnswer(await change(user.id, moved), { status: 200, body: { email: moved } });
@@ -83,19 +83,19 @@ onEachDatabase("changed addresses", (database) => {
     await emailTo(server, moved, confirmation);
     assert.equal((await new Browser().open(before)).status, 400);
 
-    assert.equal((await forget(moved)).status, 200);
+    assert.equal((await requestPasswordLink(moved)).status, 200);
     const link = linkIn(await emailTo(server, moved, confirmation, 2));
     await sleep(soonMs);
     assert.deepEqual(await emailsTo(server, moved, reset), []);
     assert.match((await confirm(link)).text, /Your address is confirmed/);
-    assert.equal((await forget(moved)).status, 200);
+    assert.equal((await requestPasswordLink(moved)).status, 200);
     const opened = await new Browser().open(linkIn(await emailTo(server, moved, reset)));
     assert.match(opened.text, /Choose a new password/);
   });
 
   test("an address that is changed back is unconfirmed, and earlier links stay invalid", async () => {
     const user = await makeUser(server, "back@example.com");
-    assert.equal((await forget(user.email)).status, 200);
+    assert.equal((await requestPasswordLink(user.email)).status, 200);
     const link = linkIn(await emailTo(server, user.email, reset));
     assert.equal((await change(user.id, "forth@example.com")).status, 200);
     assert.equal((await change(user.id, user.email)).status, 200);
@@ -114,7 +114,7 @@ onEachDatabase("changed addresses", (database) => {
     const { body } = await requestGraphql(server, mutation, { key: granted.body.access_token });
     assert.equal(body.data.updateUser.email, moved);
     await emailTo(server, user.email, changed);
-    await forget(moved);
+    await requestPasswordLink(moved);
     await emailTo(server, moved, confirmation, 2);
     assert.deepEqual(await emailsTo(server, moved, reset), []);
   });
@@ -142,7 +142,7 @@ onEachDatabase("changed addresses", (database) => {
 
   test("a new password of a user who is deleted meanwhile is refused", async () => {
     const user = await makeUser(server, "deleted-reset@example.com");
-    await forget(user.email);
+    await requestPasswordLink(user.email);
     const browser = new Browser();
     const page = await browser.open(linkIn(await emailTo(server, user.email, reset)));
     const [deleted, resetting] = await changeDuringRequest(
@@ -155,7 +155,7 @@ onEachDatabase("changed addresses", (database) => {
 
   test("an address set at creation gets password links", async () => {
     await server.create("/users", { name: "Created", email: "created@example.com" });
-    await forget("created@example.com");
+    await requestPasswordLink("created@example.com");
     await emailTo(server, "created@example.com", reset);
   });
 
@@ -187,11 +187,11 @@ onEachDatabase("changed addresses", (database) => {
     const tokens = await tokensOf({ ...user, email: second });
     const { body } = await server.request("/oauth/userinfo", { key: tokens.access_token });
     assert.equal(body.email_verified, false);
-    await forget(second);
+    await requestPasswordLink(second);
     const link = linkIn(await emailTo(server, second, confirmation));
     assert.deepEqual(await emailsTo(server, second, reset), []);
     assert.match((await confirm(link)).text, /Your address is confirmed/);
-    await forget(second);
+    await requestPasswordLink(second);
     await emailTo(server, second, reset);
   });
 

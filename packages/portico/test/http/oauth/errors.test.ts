@@ -21,14 +21,14 @@ import { serve } from "../../support/scenario.ts";
 import { onOneDatabase } from "../../support/server.ts";
 
 const ofMachine = { grant_type: "client_credentials", scope: "posts:read" };
-const mostGuesses = 20;
+const maxAttempts = 20;
 
 onOneDatabase("oauth errors", (database) => {
   let user: User;
   let machine: CreatedClient;
   let client: CreatedClient;
   const server = serve(database, {
-    env: { PORTICO_FAILED_AUTH_QUOTA: `${mostGuesses}/72000` },
+    env: { PORTICO_FAILED_AUTH_QUOTA: `${maxAttempts}/72000` },
     prepare: async (server) => {
       user = await makeUser(server, "grace@example.com");
       machine = await makeClient(server, "--type", "confidential", "--scopes", "posts:read");
@@ -119,7 +119,7 @@ onOneDatabase("oauth errors", (database) => {
   test("failed client authentications are limited by address, and other clients are not", async () => {
     const wrong = basic({ ...machine, clientSecret: "wrong" });
     const statuses: number[] = [];
-    for (let tries = 0; tries < mostGuesses; tries += 1) {
+    for (let tries = 0; tries < maxAttempts; tries += 1) {
       const path = ["/token", "/introspect", "/revoke"][tries % 3]!;
       statuses.push((await post(server, path, { ...ofMachine, token: "x" }, wrong)).status);
     }

@@ -15,7 +15,7 @@ const invalid = { status: 401, code: "invalid_credential" } as const;
 
 /** Another issuer, whose introspection responses are set by the tests. */
 class Issuer {
-  readonly says = new Map<string, unknown>();
+  readonly responses = new Map<string, unknown>();
   readonly requests: string[] = [];
   /** How it fails, if at all. */
   fails:
@@ -31,15 +31,16 @@ class Issuer {
     const token = form.get("token") ?? "";
     this.requests.push(token);
     const known = Buffer.from(request.headers.authorization?.split(" ")[1] ?? "", "base64").toString();
-    const isUs = known === `portico+api:${new URLSearchParams({ x: clientSecret! }).toString().slice(2)}`;
+    const isPortico =
+      known === `portico+api:${new URLSearchParams({ x: clientSecret! }).toString().slice(2)}`;
     if (this.fails === "not at all") return;
     if (this.fails === "with 500") return response.writeHead(500).end();
-    if (this.fails === "with 401" || !isUs) return response.writeHead(401).end("{}");
+    if (this.fails === "with 401" || !isPortico) return response.writeHead(401).end("{}");
     if (this.fails === "with a redirect") return response.writeHead(307, { location: "/" }).end();
     if (this.fails === "with no JSON") return response.end('"yes"');
     if (this.fails === "with too much")
       return response.end(JSON.stringify({ active: true, x: "x".repeat(99_999) }));
-    response.end(JSON.stringify(this.says.get(token) ?? { active: false }));
+    response.end(JSON.stringify(this.responses.get(token) ?? { active: false }));
   });
 
   async start(): Promise<void> {
@@ -82,11 +83,11 @@ onEachDatabase("tokens of another issuer", (database) => {
   const server = serve(database, { env: settings });
   let count = 0;
   /** A token with this introspection response. */
-  const token = (says: object = {}): string => {
+  const token = (response: object = {}): string => {
     count += 1;
     const token = `opaque-${database}-${count}`;
     const good = { active: true, token_type: "Bearer", client_id: "app", sub: "jane", scope: "posts:read" };
-    issuer.says.set(token, { ...good, exp: inAnHour(), ...says });
+    issuer.responses.set(token, { ...good, exp: inAnHour(), ...response });
     return token;
   };
   const read = (key: string) => server.request("/posts", { key });
@@ -99,8 +100,8 @@ onEachDatabase("tokens of another issuer", (database) => {
     const rename = (key: string) =>
       server.request(`/users/${user.id}`, { method: "PATCH", key, body: { name: user.name } });
     const scope = "users:write";
-    for (const says of [{ scope }, { scope, sub: undefined }, { scope, sub: ["app"] }])
-      expectAnswer(await rename(token(says)), { status: 403, code: "forbidden" });
+    for (const response of [{ scope }, { scope, sub: undefined }, { scope, sub: ["app"] }])
+      expectAnswer(await rename(token(response)), { status: 403, code: "forbidden" });
     expectAnswer(await rename(token({ scope, sub: "app" })), { status: 200 });
   });
 
@@ -116,7 +117,7 @@ onEachDatabase("tokens of another issuer", (database) => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => read(many)));
     assert.ok(answers.every(({ status }) => status === 200));
     assert.equal(issuer.countOf(many), 1);
-    issuer.says.set(key, { active: false });
+    issuer.responses.set(key, { active: false });
     await sleep(3_200);
     expectAnswer(await read(key), invalid);
   });
@@ -133,7 +134,7 @@ onEachDatabase("tokens of another issuer", (database) => {
     expectAnswer(await server.request("/v1/api-keys", allowed), { status: 201 });
   });
 
-  for (const [fact, says] of [
+  for (const [fact, response] of [
     ["is not active", { active: false }],
     ["has active as text", { active: "true" }],
     ["is a refresh token, which has no type", { token_type: undefined }],
@@ -143,7 +144,7 @@ onEachDatabase("tokens of another issuer", (database) => {
     ["is meant for another API", { aud: "https://other.example.com" }],
     ["is meant for other APIs", { aud: ["https://a.example.com", "https://b.example.com"] }],
   ] as const) {
-    test(`a token that ${fact} is refused`, async () => expectAnswer(await read(token(says)), invalid));
+    test(`a token that ${fact} is refused`, async () => expectAnswer(await read(token(response)), invalid));
   }
 
   test("a token with this API among its audiences is accepted, whatever names it has", async () => {
@@ -173,7 +174,7 @@ onEachDatabase("tokens of another issuer", (database) => {
     const jwt = `${part({ alg: "ES256" })}.${part({ iss: "https://id.example.com", n: database })}.AAAA`;
     expectAnswer(await read(jwt), invalid);
     const other = `${jwt}A`;
-    issuer.says.set(other, { active: true, token_type: "bearer", scope: "posts:read" });
+    issuer.responses.set(other, { active: true, token_type: "bearer", scope: "posts:read" });
     assert.equal((await read(other)).status, 200);
   });
 

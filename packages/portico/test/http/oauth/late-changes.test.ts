@@ -25,7 +25,7 @@ import { onEachDatabase } from "../../support/server.ts";
 
 const every = "openid,email,offline_access,posts:read,posts:write";
 /** The time within which a change takes effect. */
-const noticedMs = 1_000;
+const effectiveMs = 1_000;
 
 onEachDatabase("oauth and late changes", (database) => {
   let user: User;
@@ -45,7 +45,7 @@ onEachDatabase("oauth and late changes", (database) => {
     assert.equal((await server.request(path, { method: "DELETE" })).status, 204);
   };
   /** The consent page of a new authorization request. */
-  const askedIn = async (
+  const openConsent = async (
     browser: Browser,
     client: CreatedClient,
   ): Promise<AuthorizationRequest & { shown: Shown }> => {
@@ -72,7 +72,7 @@ onEachDatabase("oauth and late changes", (database) => {
     test(`while the consent page is open, ${fact}: the form gets an error page and no redirect`, async () => {
       const client = await makePublicClient(server, every);
       const browser = new Browser();
-      const { shown } = await askedIn(browser, client);
+      const { shown } = await openConsent(browser, client);
       const signIn = await new Browser().follow(authorizeUrl(server, client, "openid").url);
       await happens(client);
       for (const answer of [
@@ -93,7 +93,7 @@ onEachDatabase("oauth and late changes", (database) => {
     const client = await makePublicClient(server, every);
     for (let round = 0; round < 4; round += 1) {
       const browser = new Browser();
-      const pending = await askedIn(browser, client);
+      const pending = await openConsent(browser, client);
       const { location } = await browser.send(pending.shown, { choice: "allow" });
       const answers = await Promise.all(Array.from({ length: 10 }, () => browser.open(location!)));
       const codes = answers.flatMap((answer) =>
@@ -110,7 +110,7 @@ onEachDatabase("oauth and late changes", (database) => {
   test("a form that is submitted again gives no second code", async () => {
     const client = await makePublicClient(server, every);
     const browser = new Browser();
-    const pending = await askedIn(browser, client);
+    const pending = await openConsent(browser, client);
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => browser.submit(pending.shown, { choice: "allow" })),
     );
@@ -136,7 +136,7 @@ onEachDatabase("oauth and late changes", (database) => {
     const scope = "openid email offline_access posts:read posts:write";
     const { access_token: token } = await obtainTokens(server, client, user, scope);
     await change(client, { scopes: ["openid", "posts:read"] });
-    await sleep(noticedMs);
+    await sleep(effectiveMs);
     const { body } = await post(server, "/introspect", { token }, basic(resourceServer));
     assert.deepEqual([body.active, body.scope], [true, "openid posts:read"]);
     const userinfo = await server.request("/oauth/userinfo", { key: token });

@@ -36,17 +36,17 @@ onEachDatabase("oauth by email", (database) => {
   const signInPage = async (browser: Browser): Promise<Shown> =>
     browser.follow(authorizeUrl(server, client, scope).url);
   /** The page for requesting a password link. */
-  const forgottenPage = async (browser = new Browser()): Promise<[Browser, Shown]> => {
+  const passwordLinkPage = async (browser = new Browser()): Promise<[Browser, Shown]> => {
     const { text } = await signInPage(browser);
     const [, path] = /<a href="([^"]+)">Forgot your password\?<\/a>/.exec(text) ?? [];
     return [browser, await browser.open(new URL(path!, server.url).href)];
   };
-  const ask = async (email: string): Promise<Shown> => {
-    const [browser, page] = await forgottenPage();
+  const requestPasswordLink = async (email: string): Promise<Shown> => {
+    const [browser, page] = await passwordLinkPage();
     return browser.submit(page, { email });
   };
   const linkFor = async (email: string, count = 1): Promise<string> => {
-    assert.equal((await ask(email)).status, 200);
+    assert.equal((await requestPasswordLink(email)).status, 200);
     return linkIn(await emailTo(server, email, resetKind, count));
   };
   const change = async (link: string, chosen: string): Promise<Shown> => {
@@ -99,8 +99,8 @@ onEachDatabase("oauth by email", (database) => {
     const tokens = await tokensOf(user, password);
     const first = await linkFor(user.email);
     const second = await linkFor(user.email, 2);
-    const underWay = new Browser();
-    const half = await underWay.send(await signInPage(underWay), {
+    const pendingBrowser = new Browser();
+    const half = await pendingBrowser.send(await signInPage(pendingBrowser), {
       email: user.email,
       password,
       choice: "sign-in",
@@ -111,7 +111,7 @@ onEachDatabase("oauth by email", (database) => {
     assert.equal((await change(first, password)).status, 400);
     assert.equal((await browser.open(`${server.url}/oauth/account`)).status, 401);
     assert.match((await browser.follow(authorizeUrl(server, client, scope).url)).text, /name="password"/);
-    assert.equal((await underWay.open(half.location!)).status, 400);
+    assert.equal((await pendingBrowser.open(half.location!)).status, 400);
     const refresh = { grant_type: "refresh_token", refresh_token: tokens.refresh_token };
     refused(await post(server, "/token", { ...refresh, client_id: client.clientId }), "invalid_grant");
     await sleep(1_000);
@@ -126,7 +126,7 @@ onEachDatabase("oauth by email", (database) => {
     const user = await makeUser(server, "known@example.com");
     const answers = [];
     for (const email of [user.email, "nobody@example.com", "grace@example.com"])
-      answers.push(await ask(email));
+      answers.push(await requestPasswordLink(email));
     await emailTo(server, user.email, resetKind);
     const [known, ...unknown] = answers.map(({ text, status }) => [status, neutral(text)]);
     for (const answer of unknown) assert.deepEqual(answer, known);
@@ -137,9 +137,9 @@ onEachDatabase("oauth by email", (database) => {
   test("an account gets at most three emails in fifteen minutes", async () => {
     const statuses = [];
     for (const email of ["often@example.com", "Often@example.com", " often@example.com", "often@example.com"])
-      statuses.push((await ask(email)).status);
+      statuses.push((await requestPasswordLink(email)).status);
     assert.deepEqual(statuses, [200, 200, 200, 429]);
-    assert.ok(Number((await ask("often@example.com")).headers.get("retry-after")) > 0);
+    assert.ok(Number((await requestPasswordLink("often@example.com")).headers.get("retry-after")) > 0);
   });
 
   test("a link that was sent to a previous address is invalid", async () => {
@@ -165,7 +165,7 @@ onEachDatabase("oauth by email", (database) => {
     const headers = { "sec-fetch-site": "cross-site" };
     const sent = await new Browser().open(`${server.url}/oauth/password`, { method: "POST", body, headers });
     assert.equal(sent.status, 403);
-    const [browser, page] = await forgottenPage();
+    const [browser, page] = await passwordLinkPage();
     const forged = { ...page, text: page.text.replace(/name="csrf" value="[^"]+"/, 'name="csrf" value="x"') };
     assert.equal((await browser.send(forged, { email: user.email })).status, 403);
     const wrongPurpose = link.replace("/password?", "/email?");

@@ -154,12 +154,12 @@ onOneDatabase("parameters of oauth", (database) => {
       assert.ok((await send("GET", "/logout", `id_token_hint=${jwt}`)) < 500);
       const { url } = authorizeUrl(server, client, "openid", { id_token_hint: jwt });
       assert.ok((await fetch(url, { redirect: "manual" })).status < 500);
-      const looked = await fetch(`${server.url}/oauth/introspect`, {
+      const response = await fetch(`${server.url}/oauth/introspect`, {
         method: "POST",
         headers: basic(client),
         body: new URLSearchParams({ token: jwt }),
       });
-      assert.equal(looked.status, 200);
+      assert.equal(response.status, 200);
     }
     for (const path of ["%00", "%ED%A0%80", "%zz", "x".repeat(5_000), "a%2Fb", "..%2f", "%252e"])
       for (const before of ["/interaction/", "/authorize/", "/device/"])

@@ -31,14 +31,14 @@ function optionsOf({ text }: Shown): Options {
 onEachDatabase("passkeys", (database) => {
   let client: CreatedClient;
   let grace: User;
-  let hers: Browser;
+  let gracesBrowser: Browser;
   // Passkeys require a host name.
   const server = serve(database, {
     env: { HOST: "localhost" },
     prepare: async (server) => {
       client = await makePublicClient(server, "openid,posts:read");
       grace = await makeUser(server, "grace@example.com");
-      hers = await signedIn(grace);
+      gracesBrowser = await signedIn(grace);
     },
   });
   const page = (): string => `${server.url}/oauth/passkeys`;
@@ -57,7 +57,7 @@ onEachDatabase("passkeys", (database) => {
     const credential = authenticator.create(optionsOf(shown), wrong);
     return browser.submit(shown, { name, credential }, adds);
   };
-  const withPasskey = async (browser: Browser = hers): Promise<Authenticator> => {
+  const withPasskey = async (browser: Browser = gracesBrowser): Promise<Authenticator> => {
     const authenticator = new Authenticator(server.url);
     assert.match((await add(browser, authenticator)).text, /<h2>Laptop<\/h2>/);
     return authenticator;
@@ -80,7 +80,7 @@ onEachDatabase("passkeys", (database) => {
     assert.equal(consent.status, 200, consent.text);
     assert.ok(consent.text.includes(`signed in as ${grace.email}`));
     assert.equal((await signIn(authenticator)).status, 200);
-    const again = await hers.open(page());
+    const again = await gracesBrowser.open(page());
     assert.match(again.text, /last used 20/);
   });
 
@@ -113,9 +113,9 @@ onEachDatabase("passkeys", (database) => {
   });
 
   test("the page requests a new discoverable credential with user verification", async () => {
-    const known = (await hers.open(page())).text.match(/name="remove"/g)?.length ?? 0;
+    const known = (await gracesBrowser.open(page())).text.match(/name="remove"/g)?.length ?? 0;
     await withPasskey();
-    const options = JSON.parse(JSON.stringify(optionsOf(await hers.open(page()))));
+    const options = JSON.parse(JSON.stringify(optionsOf(await gracesBrowser.open(page()))));
     assert.partialDeepStrictEqual(options, {
       rp: { id: "localhost", name: "Portico" },
       user: {
@@ -241,8 +241,8 @@ onEachDatabase("passkeys", (database) => {
     ],
   ] as const satisfies readonly (readonly [string, Wrong])[]) {
     test(`a passkey ${fact} is not added`, async () => {
-      const before = (await hers.open(page())).text;
-      const refused = await add(hers, new Authenticator(server.url), wrong);
+      const before = (await gracesBrowser.open(page())).text;
+      const refused = await add(gracesBrowser, new Authenticator(server.url), wrong);
       assert.equal(refused.status, 422);
       const count = (text: string) => text.match(/<h2>Laptop/g)?.length;
       assert.equal(count(refused.text), count(before));
@@ -260,8 +260,12 @@ onEachDatabase("passkeys", (database) => {
       '{"id":"\\u0000","response":{"__proto__":{"clientDataJSON":"e30"}}}',
     ]) {
       assert.equal((await browser.send(shown, { credential }, signsIn)).status, 401, credential.slice(0, 80));
-      const mine = await hers.open(page());
-      assert.equal((await hers.send(mine, { credential }, adds)).status, 422, credential.slice(0, 80));
+      const mine = await gracesBrowser.open(page());
+      assert.equal(
+        (await gracesBrowser.send(mine, { credential }, adds)).status,
+        422,
+        credential.slice(0, 80),
+      );
     }
     const tooLong = { credential: "x".repeat(40_000) };
     assert.equal((await browser.send(shown, tooLong, signsIn)).status, 400);
@@ -272,7 +276,7 @@ onEachDatabase("passkeys", (database) => {
   test("a removed passkey is refused, and users can remove only their own", async () => {
     const browser = await signedIn(await makeUser(server, "removes@example.com"));
     const authenticator = await withPasskey(browser);
-    const stranger = hers;
+    const stranger = gracesBrowser;
     const mine = await browser.open(page());
     const [, remove = ""] = /name="remove" value="([^"]+)"/.exec(mine.text) ?? [];
     assert.equal((await stranger.send(await stranger.open(page()), { remove })).status, 403);

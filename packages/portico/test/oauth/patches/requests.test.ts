@@ -104,11 +104,11 @@ suite("requests to the bare oidc-provider", () => {
     provider.callback();
     assert.equal(emitter.listenerCount("error"), 1);
 
-    const listened = new bare.library.Provider(bare.url);
+    const observed = new bare.library.Provider(bare.url);
     const logged: unknown[] = [];
-    logKoaErrors(listened, (error) => logged.push(error));
-    listened.callback();
-    const listener = listened as unknown as EventEmitter;
+    logKoaErrors(observed, (error) => logged.push(error));
+    observed.callback();
+    const listener = observed as unknown as EventEmitter;
     assert.equal(listener.listenerCount("error"), 1);
     const failure = new Error("failure");
     const disconnect = Object.assign(new Error("closed"), { headerSent: true, code: "EPIPE" });
