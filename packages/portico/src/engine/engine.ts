@@ -8,7 +8,6 @@ import { isId } from "../lib/id.ts";
 import type { Model, ResourceModel } from "../model/model.ts";
 import { CursorCodec } from "../query/cursor.ts";
 import type { ListRequest, ReadOne } from "../query/read.ts";
-import type { RowValues } from "../query/write.ts";
 import type { Transaction } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
 import { requireScope, withPolicies } from "./authorize.ts";
@@ -16,7 +15,7 @@ import { isProvenByRow, requireContainer, requireContainerId } from "./container
 import { throwNotFound } from "./find-row.ts";
 import { Page, RequestedList } from "./page.ts";
 import { BodyValidator } from "./validation/body-validator.ts";
-import { areVisible } from "./visible-rows.ts";
+import { areVisible, type EventRow } from "./visible-rows.ts";
 import type { WriteDependencies } from "./write-context.ts";
 import { WriteTransaction } from "./write-transaction.ts";
 import { Writes } from "./writes.ts";
@@ -73,7 +72,7 @@ export class Engine extends Writes {
   areVisible(
     caller: Caller,
     resource: ResourceModel,
-    rows: readonly RowValues[],
+    rows: readonly EventRow[],
   ): Promise<readonly boolean[]> {
     return areVisible(this.#store, caller, resource, rows);
   }

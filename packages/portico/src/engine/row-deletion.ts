@@ -1,18 +1,32 @@
 // Deletes rows, and with each row those that are deleted with it.
 
+import { isJson } from "../declare/field.ts";
 import type { HookContext } from "../declare/resource.ts";
+import { Problem } from "../errors.ts";
+import { TimeSlice } from "../lib/time-slice.ts";
 import type { ResourceModel } from "../model/model.ts";
 import type { Condition } from "../query/read.ts";
 import { wholeRow } from "../query/selection.ts";
-import { dependentsOf, rowIds } from "./dependents.ts";
+import type { RowValues } from "../query/write.ts";
+import { batchesOfIds, childrenOf, dependentsOf, rowIds } from "./dependents.ts";
 import { throwNotFound } from "./find-row.ts";
 import type { Precondition, WriteContext } from "./write-context.ts";
+
+/** Rows that are deleted together with another. Each has an event, and all of them are one transaction. */
+const maxCascaded = 10_000;
+/** Longer texts are not compared by policies; the events of children do not repeat them. */
+const maxPolicyText = 200;
+
+const none: readonly never[] = Object.freeze([]);
 
 export class RowDeletion {
   readonly #context: WriteContext;
   readonly #hookContext: () => HookContext;
   /** Rows whose deletion has begun. Rows that refer to each other are deleted once. */
   readonly #deleting = new Set<string>();
+  readonly #slice = new TimeSlice();
+  /** How many rows have been deleted because another was. */
+  #cascaded = 0;
 
   constructor(context: WriteContext, hookContext: () => HookContext) {
     this.#context = context;
@@ -38,6 +52,7 @@ export class RowDeletion {
     if (markOnDelete && current[markOnDelete.name] !== null) return;
     await hooks.before?.delete?.({ ...this.#hookContext(), current });
     await this.#deleteDependents(resource, id);
+    if (!markOnDelete) await this.#deleteChildren(resource, current, none);
     const row = { resource, tenantId: caller.tenantId, id };
     const values = markOnDelete && { [markOnDelete.name]: now, updatedAt: now };
     const text =
@@ -56,6 +71,71 @@ export class RowDeletion {
     if (text !== undefined) await this.#delete(resource, id, JSON.parse(text));
   }
 
+  /**
+   * Deletes the children of a row, and theirs, without hooks. They are deleted even if a policy hides them from the
+   * caller.
+   * @param deletedParents what policies may read of the parents of the row, which are deleted too
+   */
+  async #deleteChildren(
+    resource: ResourceModel,
+    row: RowValues,
+    deletedParents: readonly RowValues[],
+  ): Promise<void> {
+    const { model, store, session, caller } = this.#context;
+    for (const child of childrenOf(model, resource)) {
+      const conditions: Condition[] = [
+        { attribute: child.parent!, operator: "in", values: [String(row.id)] },
+      ];
+      const isDependent = child.inheritsPolicy && resource.isRestricted;
+      const parents = isDependent ? [policyValues(resource, row), ...deletedParents] : none;
+      const hasOwn = childrenOf(model, child).length > 0 || dependentsOf(model, child).length > 0;
+      // Newest first: a row may refer to an older one of its kind.
+      const rows = { resource: child, conditions, isNewestFirst: true };
+      for await (const ids of batchesOfIds(store, session, caller.tenantId, rows)) {
+        await this.#countCascaded(ids.length);
+        if (hasOwn) for (const id of ids) await this.#deleteChild(child, id, parents);
+        else await this.#deleteLeaves(child, ids, parents);
+      }
+    }
+  }
+
+  async #deleteChild(resource: ResourceModel, id: string, parents: readonly RowValues[]): Promise<void> {
+    if (this.#deleting.has(id)) return;
+    this.#deleting.add(id);
+    const { store, session, caller } = this.#context;
+    const read = { resource, selection: wholeRow(resource), id, conditions: [] };
+    const text = await store.getLocked(caller.tenantId, read, session, "delete");
+    if (text === undefined) return;
+    await this.#deleteDependents(resource, id);
+    await this.#deleteChildren(resource, JSON.parse(text), parents);
+    await this.#deleteLeaves(resource, [id], parents);
+  }
+
+  /** Deletes rows without children and dependents. */
+  async #deleteLeaves(
+    resource: ResourceModel,
+    ids: readonly string[],
+    parents: readonly RowValues[],
+  ): Promise<void> {
+    const { store, session, caller } = this.#context;
+    const size = store.maxDeletedTogether(resource);
+    for (let start = 0; start < ids.length; start += size) {
+      const part = { resource, tenantId: caller.tenantId, ids: ids.slice(start, start + size) };
+      await this.#context.recordDeleted(resource, await store.deleteMany(session, part), parents);
+    }
+  }
+
+  /** Counts rows that are deleted because another is. @throws Problem `conflict` beyond the limit */
+  async #countCascaded(count: number): Promise<void> {
+    this.#cascaded += count;
+    if (this.#cascaded > maxCascaded)
+      throw new Problem(
+        "conflict",
+        `More than ${maxCascaded} rows would be deleted together with the row. Delete some of them first.`,
+      );
+    if (this.#slice.isOver) await this.#slice.yield();
+  }
+
   /** Deletes the rows that are deleted with a row. In those that are only marked, the reference to it is set to null. */
   async #deleteDependents(resource: ResourceModel, id: string): Promise<void> {
     const { model, store, session, caller } = this.#context;
@@ -63,6 +143,7 @@ export class RowDeletion {
     for (const [dependent, attribute] of dependentsOf(model, resource)) {
       const condition: Condition = { attribute, operator: "in", values: [id] };
       for await (const each of rowIds(store, session, tenantId, dependent, [condition])) {
+        await this.#countCascaded(1);
         // Dependents are deleted even if a policy hides them from the caller.
         await this.#deleteListed(dependent, each, []);
         if (!dependent.markOnDelete || resource.markOnDelete) continue;
@@ -71,4 +152,15 @@ export class RowDeletion {
       }
     }
   }
+}
+
+/** The values of a row that policies may read, without long ones. */
+function policyValues({ attributes }: ResourceModel, row: RowValues): RowValues {
+  const values: Record<string, unknown> = {};
+  for (const { name, field, isInternal } of attributes) {
+    const value = row[name];
+    if (isInternal || isJson(field) || value === undefined) continue;
+    if (typeof value !== "string" || value.length <= maxPolicyText) values[name] = value;
+  }
+  return values;
 }

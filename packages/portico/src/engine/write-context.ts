@@ -102,4 +102,22 @@ export class WriteContext {
     const event = { tenantId, resource, action, rowId, row: text, credentialId, at: this.now };
     await this.#events.record(this.session, event);
   }
+
+  /**
+   * Records the events of rows that were deleted with their parent.
+   * @param rows their texts by id
+   * @param deletedParents what policies may read of the parents
+   */
+  async recordDeleted(
+    resource: ResourceModel,
+    rows: ReadonlyMap<string, string>,
+    deletedParents: readonly RowValues[],
+  ): Promise<void> {
+    if (!resource.recordsEvents || rows.size === 0) return;
+    const { tenantId, credentialId } = this.caller;
+    await this.#events.recordMany(this.session, {
+      ...{ tenantId, resource, action: "deleted", rows, credentialId, at: this.now },
+      ...(deletedParents.length > 0 && { deletedParents }),
+    });
+  }
 }

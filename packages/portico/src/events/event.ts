@@ -1,11 +1,13 @@
 // Events: what happened, recorded in the same transaction as the write that caused it.
 
+import { sql } from "kysely";
 import { newId } from "../lib/id.ts";
 import type { ResourceModel } from "../model/model.ts";
-import type { Session } from "../store/database.ts";
+import type { RowValues } from "../query/write.ts";
+import type { Session, Statement } from "../store/database.ts";
 import { defineQuery, type ParametersOf, type Query } from "../store/own-tables/query.ts";
 import { ownTable } from "../store/own-tables/table.ts";
-import { parameter } from "../store/statement.ts";
+import { compile, parameter } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
 import { eventType } from "./event-type.ts";
 
@@ -18,6 +20,14 @@ export interface Event {
   readonly row: string;
   readonly credentialId: string;
   readonly at: string;
+  /** For a row that was deleted with its parent: what policies may read of the parent, its own parent, and so on. */
+  readonly deletedParents?: readonly RowValues[];
+}
+
+/** Events of the same kind. */
+export interface EventsOfRows extends Omit<Event, "rowId" | "row"> {
+  /** The rows as JSON texts, by id. */
+  readonly rows: ReadonlyMap<string, string>;
 }
 
 /** `sequence` is the order in which the events of a resource are read. */
@@ -33,6 +43,7 @@ export const eventsTable = ownTable(
     row: "json",
     credential_id: "text",
     created_at: "timestamp",
+    deleted_parents: "json?",
   },
   {
     primaryKey: ["sequence"],
@@ -40,31 +51,74 @@ export const eventsTable = ownTable(
   },
 );
 
-const insertEvent = defineQuery(
-  [eventsTable],
-  (db, { tenantId, rowId, row, credentialId, at }: ParametersOf<Event>) =>
-    db.insertInto("events").values({
-      id: parameter(() => newId("event")),
-      tenant_id: tenantId,
-      resource: parameter(({ resource }: Event) => resource.name),
-      kind: parameter(({ resource, action }: Event) => eventType(resource.name, action)),
-      row_id: rowId,
-      row,
-      credential_id: credentialId,
-      created_at: at,
-    }),
+const insertEvent = defineQuery([eventsTable], (db, event: ParametersOf<Event>) =>
+  db.insertInto("events").values(valuesOf(event)),
 );
+
+const insertEventWithParents = defineQuery([eventsTable], (db, event: ParametersOf<Event>) =>
+  db.insertInto("events").values({
+    ...valuesOf(event),
+    deleted_parents: parameter(({ deletedParents }: Event) => JSON.stringify(deletedParents)),
+  }),
+);
+
+/** The same for several rows, whose texts are members of one JSON text. PostgreSQL only. */
+const insertMany = sql`insert into events
+    (id, tenant_id, resource, kind, row_id, row, credential_id, created_at, deleted_parents)
+  select n.id, ${parameter(({ tenantId }: EventsOfRows) => tenantId)}::text,
+    ${parameter(({ resource }: EventsOfRows) => resource.name)}::text,
+    ${parameter(({ resource, action }: EventsOfRows) => eventType(resource.name, action))}::text, n.row_id, n.row,
+    ${parameter(({ credentialId }: EventsOfRows) => credentialId)}::text,
+    ${parameter(({ at }: EventsOfRows) => at)}::timestamptz,
+    ${parameter(({ deletedParents }: EventsOfRows) => (deletedParents ? JSON.stringify(deletedParents) : null))}::json
+  from json_to_recordset(${parameter(({ rows }: EventsOfRows) => textOfRows(rows))}::json)
+    as n (id text, row_id text, row json)`;
+
+function textOfRows(rows: EventsOfRows["rows"]): string {
+  const texts = [...rows].map(
+    ([rowId, text]) => `{"id":"${newId("event")}","row_id":${JSON.stringify(rowId)},"row":${text}}`,
+  );
+  return `[${texts.join()}]`;
+}
+
+function valuesOf({ tenantId, rowId, row, credentialId, at }: ParametersOf<Event>) {
+  return {
+    id: parameter<Event, string>(() => newId("event")),
+    tenant_id: tenantId,
+    resource: parameter<Event, string>(({ resource }) => resource.name),
+    kind: parameter<Event, string>(({ resource, action }) => eventType(resource.name, action)),
+    row_id: rowId,
+    row,
+    credential_id: credentialId,
+    created_at: at,
+  };
+}
 
 /** Writes events with the statement that fits the store's database. */
 export class EventRecorder {
   readonly #insert: Query<unknown, Event>;
+  readonly #insertWithParents: Query<unknown, Event>;
+  /** Undefined on SQLite, which has no round trips to save. */
+  readonly #insertMany: Statement<EventsOfRows> | undefined;
 
   constructor(store: Store) {
     this.#insert = insertEvent(store);
+    this.#insertWithParents = insertEventWithParents(store);
+    this.#insertMany = store.database.isRemote ? compile(store.dialect.builder, insertMany) : undefined;
   }
 
   /** Records an event in the transaction of `session`. */
   record(session: Session, event: Event): Promise<void> {
-    return this.#insert.run(session, event);
+    return (event.deletedParents ? this.#insertWithParents : this.#insert).run(session, event);
+  }
+
+  /** Records the events of several rows, in the order of the rows. */
+  async recordMany(session: Session, events: EventsOfRows): Promise<void> {
+    if (this.#insertMany) {
+      await session.query(this.#insertMany, events);
+      return;
+    }
+    const { rows, ...event } = events;
+    for (const [rowId, row] of rows) await this.record(session, { ...event, rowId, row });
   }
 }

@@ -28,7 +28,15 @@ const maxRangeBytes = 256 * 1024;
 /** How far before the newest number the feed starts if transactions are in progress: theirs can be lower. */
 const overlap = 1_000;
 
-const columns = ["sequence", "tenant_id as tenantId", "resource", "kind", "row_id as rowId", "row"] as const;
+const columns = [
+  "sequence",
+  "tenant_id as tenantId",
+  "resource",
+  "kind",
+  "row_id as rowId",
+  "row",
+  "deleted_parents as deletedParents",
+] as const;
 
 type EventRow = QueryRow<typeof selectNew>;
 

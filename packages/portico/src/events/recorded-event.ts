@@ -11,6 +11,8 @@ export interface RecordedEvent {
   readonly rowId: string;
   /** The row after the write (for a deletion, before it), as JSON text. */
   readonly row: string;
+  /** A JSON list of the parents that were deleted together with the row, nearest first; null if there are none. */
+  readonly deletedParents: string | null;
 }
 
 /** A range of the events of a tenant's resource. */

@@ -8,10 +8,17 @@ import type { StoredPage } from "../query/page.ts";
 import { conditionShape, type Read, type ReadOne } from "../query/read.ts";
 import type { Delete, Insert, RowValues, Update } from "../query/write.ts";
 import { type BoundedRead, boundedGet, boundedList, isWholeRow, readBounded } from "./bounded-read.ts";
+import { rowsWithin } from "./compile/declared-size.ts";
 import { compileFilterIds, compileGet, type RowsById } from "./compile/get.ts";
 import type { ReadInput } from "./compile/input.ts";
 import { type ListColumns, listShape } from "./compile/list.ts";
-import { compileDelete, compileInsert, compileUpdate } from "./compile/write.ts";
+import {
+  compileDelete,
+  compileDeleteMany,
+  compileInsert,
+  compileUpdate,
+  type DeleteMany,
+} from "./compile/write.ts";
 import type { ColumnValues, Database, Session, Statement, Transaction } from "./database.ts";
 import type { Dialect, Lock } from "./dialect.ts";
 import { isWholePage, pageOf } from "./page.ts";
@@ -21,6 +28,9 @@ import { compile } from "./statement.ts";
 const maxShapeWeight = 500;
 /** Characters of the shape of a typical statement; a longer shape counts as several. */
 const typicalShapeLength = 100;
+
+/** Bytes of the texts of rows that are deleted together. */
+const maxDeletedBytes = 8 * 1024 * 1024;
 
 /** Compiled statements by resource and by the shape of the plan. */
 class Shapes<Compiled> {
@@ -50,6 +60,7 @@ export class Store {
   readonly #updates = new Shapes<Statement<Update>>();
   readonly #inserts = new Shapes<Statement<Insert>>();
   readonly #deletes = new Shapes<Statement<Delete>>();
+  readonly #deletesOfMany = new Shapes<Statement<DeleteMany>>();
 
   constructor(dialect: Dialect, database: Database) {
     this.dialect = dialect;
@@ -183,6 +194,35 @@ export class Store {
     const statement = this.#deletes.get(resource, "", () => compileDelete(this.dialect, resource));
     const [row] = await session.query(statement, deletion);
     return row?.[0] as string | undefined;
+  }
+
+  /** How many rows of a resource `deleteMany` can delete without holding long texts in memory. */
+  maxDeletedTogether(resource: ResourceModel): number {
+    return rowsWithin(maxDeletedBytes, resource);
+  }
+
+  /**
+   * Deletes several rows and returns their last JSON texts by id, in the order of the ids. SQLite deletes one after
+   * another: it checks references after each row, and has no round trips to save.
+   */
+  async deleteMany(session: Session, deletion: DeleteMany): Promise<ReadonlyMap<string, string>> {
+    const { resource, tenantId, ids } = deletion;
+    const texts = new Map<string, string>();
+    if (!this.database.isRemote) {
+      for (const id of ids) {
+        const text = await this.delete(session, { resource, tenantId, id });
+        if (text !== undefined) texts.set(id, text);
+      }
+      return texts;
+    }
+    const statement = this.#deletesOfMany.get(resource, "", () => compileDeleteMany(this.dialect, resource));
+    const rows = await session.query(statement, deletion);
+    const deleted = new Map(rows.map(([id, text]) => [id as string, text as string]));
+    for (const id of ids) {
+      const text = deleted.get(id);
+      if (text !== undefined) texts.set(id, text);
+    }
+    return texts;
   }
 }
 

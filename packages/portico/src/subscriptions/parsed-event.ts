@@ -11,7 +11,11 @@ export interface ParsedEvent {
   readonly kind: string;
   readonly rowId: string;
   readonly row: RowValues;
+  /** The parents that were deleted together with the row, nearest first. */
+  readonly deletedParents: readonly RowValues[];
 }
+
+const none: readonly never[] = Object.freeze([]);
 
 /** Parses the rows of events. An event that cannot be parsed is reported and left out. */
 export async function parseEvents(
@@ -22,11 +26,12 @@ export async function parseEvents(
   const parsed: ParsedEvent[] = [];
   for (const event of events) {
     if (slice.isOver) await slice.yield();
-    const { sequence, type: kind, rowId, row } = event;
+    const { sequence, type: kind, rowId, row, deletedParents } = event;
     try {
       const values: RowValues | null = JSON.parse(row);
       if (values === null) throw new Error("the row is null");
-      parsed.push({ sequence, kind, rowId, row: values });
+      const parents: readonly RowValues[] = deletedParents === null ? none : JSON.parse(deletedParents);
+      parsed.push({ sequence, kind, rowId, row: values, deletedParents: parents });
     } catch (error) {
       source.skip(event, error);
     }

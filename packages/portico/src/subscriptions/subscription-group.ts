@@ -72,8 +72,7 @@ export class SubscriptionGroup {
     const { plan } = this;
     const matching = events.filter((event) => matchesEvent(plan, event));
     if (matching.length === 0) return;
-    const rows = matching.map(({ row }) => row);
-    const areVisible = await this.#engine.areVisible(caller, plan.resource, rows);
+    const areVisible = await this.#engine.areVisible(caller, plan.resource, matching);
     const visible = matching.filter((_, index) => areVisible[index]);
     if (plan.isRowSufficient) yield* recordedMessages(plan, visible);
     else yield* this.#readMessages(visible, caller);

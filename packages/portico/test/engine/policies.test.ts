@@ -191,7 +191,7 @@ onEachDatabase("random policies agree with a plain model", (database) => {
                 const seen = await engine.areVisible(
                   caller,
                   resourceOf(level),
-                  all.map(({ values }) => values),
+                  all.map(({ values }) => ({ row: values, deletedParents: [] })),
                 );
                 assert.deepEqual(ids(all.filter((_, index) => seen[index])), visible);
                 for (const row of all) {

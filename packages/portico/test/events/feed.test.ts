@@ -128,6 +128,7 @@ onEachDatabase("the feed of events", (database) => {
       type: "thing.created",
       rowId: "a",
       row: "{",
+      deletedParents: null,
     };
     const err = new SyntaxError("unexpected end");
     reporting.skip(event, err);

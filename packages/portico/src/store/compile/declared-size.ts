@@ -1,8 +1,9 @@
 // The maximum size of an answer, computed from the declared sizes of its fields.
 
 import { type FieldShape, standardMaxItems } from "../../declare/field.ts";
-import type { Attribute } from "../../model/model.ts";
+import type { Attribute, ResourceModel } from "../../model/model.ts";
 import type { Member, Read, ReadOne, Selection } from "../../query/read.ts";
+import { wholeRow } from "../../query/selection.ts";
 
 /** The maximum of a request body, and so of a value whose field declares no maximum. */
 const maxValueBytes = 1024 * 1024;
@@ -19,6 +20,11 @@ export function declaredListBytes({ selection, page }: Read): number {
 /** The maximum bytes of a row's JSON. */
 export function declaredGetBytes({ selection }: ReadOne): number {
   return declaredRowBytes(selection);
+}
+
+/** How many whole rows of a resource take at most some bytes of JSON; at least one. */
+export function rowsWithin(maxBytes: number, resource: ResourceModel): number {
+  return Math.max(1, Math.floor(maxBytes / declaredRowBytes(wholeRow(resource))));
 }
 
 function declaredRowBytes({ members }: Selection): number {

@@ -61,6 +61,24 @@ export function compileDelete(dialect: Dialect, resource: ResourceModel): Statem
   );
 }
 
+/** Rows to delete by their ids. */
+export interface DeleteMany {
+  readonly resource: ResourceModel;
+  readonly tenantId: string;
+  readonly ids: readonly string[];
+}
+
+/** Returns the id and the text of each row. The ids are bound as one JSON list, so one statement serves any number. */
+export function compileDeleteMany(dialect: Dialect, resource: ResourceModel): Statement<DeleteMany> {
+  const tenantId = parameter(({ tenantId }: DeleteMany) => tenantId);
+  const ids = parameter(({ ids }: DeleteMany) => JSON.stringify(ids));
+  return compile(
+    dialect.builder,
+    sql`delete from ${sql.table(resource.table)} where tenant_id = ${tenantId} and id in (${dialect.textsOf(ids)})
+      returning id, ${rowJson(dialect, undefined, wholeRow(resource))}`,
+  );
+}
+
 function target() {
   const tenantId = parameter((write: Update | Delete) => write.tenantId);
   return sql`tenant_id = ${tenantId} and id = ${parameter((write: Update | Delete) => write.id)}`;

@@ -144,7 +144,7 @@ onEachDatabase("policies in subscriptions", (database) => {
     await assertResumed(deleted!, bob, since, [removed.name, bobsRow.name]);
   });
 
-  test("events of a row whose parent is deleted are delivered to nobody", async () => {
+  test("events of a row whose parent was deleted later are delivered to nobody", async () => {
     const { ann } = treeRows;
     const since = await newest();
     const project = await topOf(trees[0]!, ann);
@@ -154,10 +154,60 @@ onEachDatabase("policies in subscriptions", (database) => {
     await remove(note);
     const last = await under(await under(project, ann), ann);
     await remove(last);
-    for (const kind of ["Created", "Deleted"])
-      await assertResumed(`subscription { remark${kind} { name } }`, ann, since, [last.name]);
+    await assertResumed("subscription { remarkCreated { name } }", ann, since, [last.name]);
+    // `remaining` was deleted together with its note, which she saw.
+    await assertResumed("subscription { remarkDeleted { name } }", ann, since, [remaining.name, last.name]);
     assert.equal((await server.request(itemOf(remaining))).status, 404);
   });
+
+  for (const tree of trees) {
+    const [top, , leaf] = tree.levels;
+    test(`a deleted ${top} has events of all rows below it, for those who saw them`, async () => {
+      const { ann, bob } = treeRows;
+      const since = await newest();
+      const deleted: Row[] = [];
+      for (const topOwner of [ann, bob]) {
+        const root = await topOf(tree, topOwner);
+        const rows: Row[] = [root];
+        for (const middleOwner of [ann, bob]) {
+          const middle = await under(root, middleOwner);
+          rows.push(middle);
+          for (const owner of [ann, bob]) rows.push(await under(middle, owner));
+        }
+        const opened = await Promise.all(
+          [ann, bob].flatMap((user) =>
+            tree.levels.map(async (level) => ({
+              ...{ user, level },
+              stream: await open(`subscription { ${level}Deleted { name } }`, user),
+            })),
+          ),
+        );
+        try {
+          await subscriptionStarted();
+          await remove(root);
+          // Follows everything else that is delivered.
+          const last = await Promise.all([ann, bob].map((user) => chain(tree, user)));
+          for (const each of last) await remove(each.parent!.parent!);
+          rows.push(...last.flatMap((each) => [each, each.parent!, each.parent!.parent!]));
+          deleted.push(...rows);
+          for (const { user, level, stream } of opened) {
+            const visible = rows.filter((row) => row.resource === level && isVisible(row, user));
+            await stream.results(visible.length);
+            assert.deepEqual(receivedNames(stream).sort(), visible.map(({ name }) => name).sort());
+          }
+        } finally {
+          for (const { stream } of opened) stream.close();
+        }
+      }
+      for (const user of [ann, bob]) {
+        const stream = await open(`subscription { ${leaf}Deleted { name } }`, user, since);
+        const visible = deleted.filter((row) => row.resource === leaf && isVisible(row, user));
+        await stream.results(visible.length);
+        assert.deepEqual(receivedNames(stream).sort(), visible.map(({ name }) => name).sort());
+        stream.close();
+      }
+    });
+  }
 
   test("a hidden parent or row in the arguments delivers no events, like an unknown one", async () => {
     const { ann, bob } = treeRows;
