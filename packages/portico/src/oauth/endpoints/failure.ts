@@ -76,10 +76,12 @@ export function describeOAuthError(problem: Problem): object {
   return { error: "invalid_request", error_description: message };
 }
 
-/** Sends an error as JSON (RFC 6749, section 5.2). */
+/** Sends an error as JSON (RFC 6749, section 5.2) that scripts of every origin can read, as those of oidc-provider. */
 export function sendOAuthError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   const { status, headers, body } = errorResponse(error, request);
-  reply.code(status).headers(headers).send(body);
+  const { origin } = request.headers;
+  if (origin !== undefined) reply.headers({ "Access-Control-Allow-Origin": origin, Vary: "Origin" });
+  reply.code(status).headers(headers).header("Cache-Control", "no-store").send(body);
 }
 
 /** Sends the status and headers of an error page. @returns the page */

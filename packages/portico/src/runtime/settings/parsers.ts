@@ -24,8 +24,8 @@ export function oneOf<const Choice extends string>(choices: readonly Choice[]): 
 
 /** `0` or `1`; `true` or `false` as a program that embeds the server passes it. */
 export const flag: Parser<boolean> = (text, name) => {
-  if (/^(1|true)$/.test(text)) return true;
-  if (/^(0|false)$/.test(text)) return false;
+  if (text === "1") return true;
+  if (text === "0") return false;
   throw new OperatorError(`${name} is '${text}'; it must be one of 0, 1`);
 };
 
@@ -58,7 +58,7 @@ export const port: Parser<number> = (text, name) => {
 };
 
 export const hostName: Parser<string> = (text, name) => {
-  if (URL.canParse(`http://${urlHost(text)}`)) return text;
+  if (!/\s/.test(text) && URL.canParse(`http://${urlHost(text)}`)) return text;
   throw new OperatorError(`${name} is '${text}'; it must be an address or a name of this machine`);
 };
 

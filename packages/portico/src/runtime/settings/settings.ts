@@ -43,10 +43,20 @@ export function readSettings(environment: Environment, defaults: Environment = {
 export function completeSettings(values: Partial<Settings>, defaults: Environment): Settings {
   const unknown = Object.keys(values).find((name) => !Object.hasOwn(table, name));
   if (unknown !== undefined) throw new OperatorError(`createServer: unknown setting ${unknown}`);
-  return settingsFrom(({ format = String }, key) => {
+  const settings = settingsFrom(({ format = String }, key) => {
     const value = values[key];
+    if (value === null) throw new OperatorError(`${key} is null; leave it out for its default`);
     return [value === undefined ? undefined : format(value), key];
   }, defaults);
+  for (const [key] of entries) requireType(key, values[key], settings[key]);
+  return settings;
+}
+
+/** JavaScript passes what TypeScript would refuse: the text of a value can be valid where the value is not. */
+function requireType(key: SettingName, value: unknown, parsed: unknown): void {
+  const isUnset = value === undefined || value === "";
+  if (!isUnset && (typeof value !== typeof parsed || Array.isArray(value) !== Array.isArray(parsed)))
+    throw new OperatorError(`${key} is of the wrong type: ${typeof value} instead of ${typeof parsed}`);
 }
 
 /** @param textOf returns the text of a setting, undefined if it is not set, and the name to report */

@@ -101,6 +101,23 @@ onOneDatabase("parameters of oauth", (database) => {
     assert.deepEqual(await inTurn(check(unstorable, (status) => status >= 400 && status < 500)), []);
   });
 
+  test("scripts of another origin can read why a parameter is refused", async () => {
+    const response = await fetch(`${server.url}/oauth/token`, {
+      method: "POST",
+      headers: {
+        origin: "https://app.example.com",
+        "content-type": "application/x-www-form-urlencoded",
+        "x-forwarded-for": "10.255.255.254",
+      },
+      body: "grant_type=client_credentials&grant_type=x",
+    });
+    assert.equal(response.status, 400);
+    assert.equal(((await response.json()) as { error: string }).error, "invalid_request");
+    assert.equal(response.headers.get("access-control-allow-origin"), "https://app.example.com");
+    assert.equal(response.headers.get("vary"), "Origin");
+    assert.equal(response.headers.get("cache-control"), "no-store");
+  });
+
   test("no value of a parameter causes a 500", async () => {
     assert.deepEqual(await inTurn(check(odd, (status) => status < 500)), []);
   });

@@ -126,6 +126,10 @@ onEachDatabase("embedded servers", (database) => {
     await refused({ secrets: ["short"] }, /^secrets must be one value/);
     await refused({ mode: "live" }, /^PORTICO_SECRET is missing/);
     await refused({ mailFrom: { name: "Notes", address: "nobody" } }, /^mailFrom is 'Notes <nobody>'/);
+    await refused({ keyQuota: null }, /^keyQuota is null; leave it out for its default$/);
+    await refused({ sendsServerTiming: "0" }, /^sendsServerTiming is of the wrong type: string/);
+    await refused({ host: ["127.0.0.1"] }, /^host is of the wrong type: object instead of string$/);
+    await refused({ host: "127.0.0.1 " }, /^host is '127\.0\.0\.1 '/);
     await refused({ databaseURL: "file:x" }, /^createServer: unknown setting databaseURL$/);
   });
 
