@@ -7,7 +7,7 @@ import { kebabCase, plural, snakeCase, spaceCase } from "../lib/case.ts";
 import { addAttributes, addNamedAttributes, type Draft } from "./attributes.ts";
 import { withExplainedFailures } from "./explained-failures.ts";
 import type { Model, ResourceModel } from "./model.ts";
-import { operationsOf, type Report } from "./operations.ts";
+import { type ModuleOperation, operationsOf, type Report } from "./operations.ts";
 import { validateDeclaration } from "./validate-declaration.ts";
 import { validateModel, validateParents } from "./validate-model.ts";
 
@@ -16,6 +16,8 @@ export interface ModelOptions {
   readonly explainsFailures?: boolean;
   /** Reports on rows, which declarations cannot define. */
   readonly reports?: readonly Report[];
+  /** Operations of modules on what is no resource. */
+  readonly operations?: readonly ModuleOperation[];
 }
 
 /**
@@ -25,7 +27,7 @@ export interface ModelOptions {
 export function buildModel(
   app: App,
   ownResources: readonly Resource[],
-  { explainsFailures = false, reports = [] }: ModelOptions = {},
+  { explainsFailures = false, reports = [], operations = [] }: ModelOptions = {},
 ): Model {
   const own = new Set(ownResources);
   const listed = [...new Set([...ownResources, ...app.resources])];
@@ -53,7 +55,7 @@ export function buildModel(
     version: app.version,
     resources,
     resource: byName,
-    operations: operationsOf(resources, app.version, reports),
+    operations: operationsOf(resources, app.version, reports, operations),
     scopes,
     explainsFailures,
   };

@@ -12,7 +12,7 @@ import type {
   RowFilter,
 } from "../declare/resource.ts";
 import type { BodySchemas } from "./json-schema.ts";
-import type { Operation } from "./operations.ts";
+import type { ModuleOperation, Operation } from "./operations.ts";
 
 /** A field as rows have it: `author: belongsTo(...)` is the attribute `authorId` in the column `author_id`. */
 export interface Attribute {
@@ -111,7 +111,7 @@ export interface Model {
   readonly resources: readonly ResourceModel[];
   readonly resource: ReadonlyMap<string, ResourceModel>;
   /** What callers can do with the exposed resources. */
-  readonly operations: readonly Operation[];
+  readonly operations: readonly (Operation | ModuleOperation)[];
   /** Every scope that a credential can hold. */
   readonly scopes: readonly string[];
   /** Whether responses explain errors of code in the declarations, as in the sandbox. */

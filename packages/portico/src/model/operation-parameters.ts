@@ -50,7 +50,7 @@ export function queryParameter(name: string, schema: JsonSchema, description: st
   return Object.freeze({ name, in: "query", schema, description, maxCount: 1 });
 }
 
-function pathParameter(name: string): Parameter {
+export function pathParameter(name: string): Parameter {
   const description =
     name === "parentId" ? "The id of the parent." : "The id of the row that the path names.";
   return { name, in: "path", schema: { type: "string" }, description, maxCount: 1 };
@@ -89,13 +89,19 @@ function listParameters({ paging, search, sorts }: ResourceModel): Parameter[] {
   ];
 }
 
-function limitParameter(name: string): Parameter {
+export function limitParameter(name: string): Parameter {
   const schema = { type: "integer", minimum: 1, maximum: maxLimit, default: defaultLimit };
   return queryParameter(name, schema, "Rows per page.");
 }
 
+export const cursorParameter = queryParameter(
+  "cursor",
+  { type: "string" },
+  "A cursor that an earlier page returned.",
+);
+
 const cursorParameters = [
-  queryParameter("cursor", { type: "string" }, "A cursor that an earlier page returned."),
+  cursorParameter,
   queryParameter(
     "direction",
     { type: "string", enum: ["forward", "backward"], default: "forward" },

@@ -35,6 +35,20 @@ export interface Operation {
   readonly action: ActionModel | undefined;
 }
 
+/** An operation of a module on something that is no resource: `GET /grants`. The module registers its routes. */
+export interface ModuleOperation
+  extends Pick<
+    Operation,
+    "id" | "method" | "path" | "prefixes" | "scope" | "parameters" | "input" | "output" | "errors"
+  > {
+  readonly kind: "module";
+}
+
+/** The path of an operation as Fastify writes it: `/v1/posts/:id` */
+export function routeOf({ path }: Pick<Operation, "path">, prefix: string): string {
+  return prefix + path.replace(/\{(\w+)\}/g, ":$1");
+}
+
 /** A read about one row that returns something else than rows: `GET /api-keys/{id}/usage`. */
 export interface Report {
   /** The id of its operation: `getApiKeyUsage` */
@@ -68,15 +82,16 @@ interface Draft extends Pick<Operation, "kind" | "method" | "path" | "output"> {
 }
 
 /**
- * The operations of the exposed resources, in the order of the resources.
+ * The operations of the exposed resources, in the order of the resources, and those of modules.
  * @param currentVersion the version whose paths are also served without a version
  */
 export function operationsOf(
   resources: readonly ResourceModel[],
   currentVersion: string,
   reports: readonly Report[],
-): readonly Operation[] {
-  const ids = new Set<string>();
+  ofModules: readonly ModuleOperation[],
+): readonly (Operation | ModuleOperation)[] {
+  const ids = new Set(ofModules.map(({ id }) => id));
   const operations = resources
     .filter(({ isExposed }) => isExposed)
     .flatMap((resource) =>
@@ -86,7 +101,7 @@ export function operationsOf(
         return operationOf(id, resource, currentVersion, draft);
       }),
     );
-  return Object.freeze(operations);
+  return Object.freeze([...operations, ...ofModules]);
 }
 
 function operationOf(id: string, resource: ResourceModel, currentVersion: string, draft: Draft): Operation {
@@ -187,7 +202,7 @@ function reportOperation(resource: ResourceModel, { id, segment, parameters, out
 }
 
 /** The errors that any operation can return. */
-const commonErrors: readonly ErrorCode[] = [
+export const commonErrors: readonly ErrorCode[] = [
   "malformed_request",
   "credential_in_query",
   "authentication_required",

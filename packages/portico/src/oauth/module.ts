@@ -1,6 +1,7 @@
 import { firstSegment } from "../http/reserved-paths.ts";
 import type { Module, ModuleOptions } from "../runtime/module.ts";
 import { authUrl } from "../runtime/settings/settings.ts";
+import { deleteGrant, listGrants } from "./account/grant-operations.ts";
 import { mountedAt } from "./endpoints/issuer.ts";
 
 /** First segments of the paths of the authorization server, which are reserved only if AUTH_URL has no path. */
@@ -31,6 +32,7 @@ export function oauthModule({ settings }: ModuleOptions): Module {
   // The path under which the authorization server is registered: `/oauth`; empty at the root.
   const { mount } = mountedAt(authUrl(settings, publicUrl), publicUrl);
   return {
+    operations: [listGrants, deleteGrant],
     paths: [".well-known", "grants", ...(mount === "" ? pathsAtRoot : [firstSegment(mount)])],
     async start({ oauth }) {
       const [{ registerOAuth }, { registerGrantRoutes }] = await Promise.all([

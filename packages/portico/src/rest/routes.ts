@@ -1,13 +1,14 @@
-// REST: registers a route for each operation of the model.
+// REST: registers a route for each operation on a resource.
 
 import type { FastifyInstance } from "fastify";
-import type { Operation } from "../model/operations.ts";
+import { routeOf } from "../model/operations.ts";
 import { OperationHandlers, type RestOptions } from "./handlers.ts";
 
 export type { RestOptions } from "./handlers.ts";
 
 export function registerRest(server: FastifyInstance, options: RestOptions): void {
   for (const operation of options.engine.model.operations) {
+    if (operation.kind === "module") continue;
     for (const prefix of operation.prefixes) {
       const handlers = new OperationHandlers(options, operation, prefix);
       server.route({
@@ -18,9 +19,4 @@ export function registerRest(server: FastifyInstance, options: RestOptions): voi
       });
     }
   }
-}
-
-/** The path as Fastify writes it: `/v1/posts/:id` */
-export function routeOf({ path }: Operation, prefix: string): string {
-  return prefix + path.replace(/\{(\w+)\}/g, ":$1");
 }

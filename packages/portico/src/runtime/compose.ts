@@ -66,7 +66,9 @@ export function composeApp(app: App, settings: Settings): Assembly {
   const apiKeys = apiKeysModule({ app, settings });
   const modules = modulesOf({ app, settings }, apiKeys);
   const reports = modules.flatMap((each) => each.reports ?? []);
-  const model = validatedModel(app, modules, { reports, explainsFailures: settings.mode === "sandbox" });
+  const operations = modules.flatMap((each) => each.operations ?? []);
+  const explainsFailures = settings.mode === "sandbox";
+  const model = validatedModel(app, modules, { reports, operations, explainsFailures });
   requireFreePaths(
     model.resources,
     modules.flatMap((each) => each.paths ?? []),

@@ -14,7 +14,7 @@ import type { PeriodicWork } from "../jobs/periodic-task.ts";
 import type { RetentionPolicy } from "../jobs/purge.ts";
 import type { Report as LogReport } from "../lib/report.ts";
 import type { Model } from "../model/model.ts";
-import type { ReadReport, Report } from "../model/operations.ts";
+import type { ModuleOperation, ReadReport, Report } from "../model/operations.ts";
 import type { OAuthOptions } from "../oauth/endpoints/routes.ts";
 import type { OwnIndex, Table } from "../store/schema/ddl.ts";
 import type { Store } from "../store/store.ts";
@@ -36,6 +36,8 @@ export interface Module {
   readonly resources?: readonly Resource[];
   /** Its reports on rows of resources. */
   readonly reports?: readonly ModuleReport[];
+  /** Its operations on what is no resource. Its `register` adds their routes. */
+  readonly operations?: readonly ModuleOperation[];
   /**
    * First segments of its paths, which no resource may take: `["graphql"]`. It may register routes at the paths of its
    * own exposed resources without listing them.

@@ -13,7 +13,7 @@ import { catalogue } from "../../src/errors.ts";
 import { buildModel } from "../../src/model/build-model.ts";
 import type { Model } from "../../src/model/model.ts";
 import { queryParameter } from "../../src/model/operation-parameters.ts";
-import type { Operation, Report } from "../../src/model/operations.ts";
+import type { ModuleOperation, Operation, Report } from "../../src/model/operations.ts";
 import { registerRest } from "../../src/rest/routes.ts";
 import { assemble } from "../../src/runtime/compose.ts";
 import { openStore } from "../../src/store/open.ts";
@@ -60,7 +60,7 @@ const library = buildModel(
   },
 );
 
-function operation(id: string): Operation {
+function operation(id: string): Operation | ModuleOperation {
   const operation = library.operations.find((each) => each.id === id);
   assert.ok(operation, `there is no operation ${id}`);
   return operation;
@@ -182,9 +182,13 @@ describe("the routes of REST are the operations of the model", () => {
   for (const folder of projects)
     test(folder.slice(projectFolder.length) || "the service", async () => {
       const { model } = await assemble({ folder, environment: {} });
-      const listed = model.operations.flatMap(({ method, path, prefixes }) =>
-        prefixes.map((prefix) => `${method} ${prefix}${path}`),
-      );
+      const routesOf = (operations: Model["operations"]): string[] =>
+        operations.flatMap(({ method, path, prefixes }) =>
+          prefixes.map((prefix) => `${method} ${prefix}${path}`),
+        );
+      const ofModules = model.operations.filter(({ kind }) => kind === "module");
+      assert.deepEqual(routesOf(ofModules), ["GET /v1/grants", "DELETE /v1/grants/{id}"]);
+      const listed = routesOf(model.operations.filter(({ kind }) => kind !== "module"));
       assert.ok(listed.length > 20);
       assert.deepEqual(registeredRoutes(model, store).sort(), listed.sort());
       assert.ok(listed.includes("POST /v1/api-keys/{id}/rotations"));

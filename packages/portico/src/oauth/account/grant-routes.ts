@@ -1,22 +1,21 @@
-// `GET /v1/grants` lists the access that the caller's user has granted to applications. `DELETE /v1/grants/{id}` revokes
-// a grant of any user of the tenant; it takes the scope to manage clients.
+// The routes of the operations on grants: `GET /v1/grants` and `DELETE /v1/grants/{id}`.
 
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { RouteOptions } from "../../api/route-options.ts";
 import { requireScope } from "../../engine/authorize.ts";
 import { type Detail, Problem, validationError } from "../../errors.ts";
 import { Hmac } from "../../lib/hmac.ts";
+import { routeOf } from "../../model/operations.ts";
 import { parseLimit } from "../../query/page.ts";
 import { parseQuery } from "../../query/query-string.ts";
 import type { AuthorizationServer } from "../authorization-server.ts";
 import { deriveSecrets } from "../endpoints/issuer.ts";
 import { byPosition, type GrantPosition, grantOwner, grantsOf } from "../interaction/grant.ts";
+import { deleteGrant, listGrants } from "./grant-operations.ts";
 
 export interface GrantRouteOptions extends RouteOptions {
   readonly server: AuthorizationServer;
 }
-
-const path = "/v1/grants";
 
 export function registerGrantRoutes(
   routes: FastifyInstance,
@@ -24,9 +23,9 @@ export function registerGrantRoutes(
 ): void {
   const { records, users, clients, secrets } = server.dependencies;
   const cursors = new GrantCursors(secrets);
-  routes.get(path, async (request, reply) => {
+  const list = async (request: FastifyRequest, reply: FastifyReply): Promise<object> => {
     const caller = callerOf(request);
-    requireScope(caller, "clients:read");
+    requireScope(caller, listGrants.scope);
     const { userId } = caller;
     if (userId === undefined)
       throw new Problem("forbidden", "This credential belongs to no user, and only users have grants.");
@@ -37,22 +36,29 @@ export function registerGrantRoutes(
     const data = rest.slice(0, limit);
     const hasMore = rest.length > limit;
     const nextCursor = hasMore ? cursors.encode(userId, data.at(-1)!) : null;
-    if (hasMore) reply.header("Link", `<${basePath}${path}?limit=${limit}&cursor=${nextCursor}>; rel="next"`);
+    const path = `${basePath}${request.route.url}`;
+    if (hasMore) reply.header("Link", `<${path}?limit=${limit}&cursor=${nextCursor}>; rel="next"`);
     return { data, pagination: { nextCursor, hasMore } };
-  });
-  routes.delete<{ Params: { id: string } }>(`${path}/:id`, async (request, reply) => {
+  };
+  const revoke = async (request: GrantRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const [unknown] = parseQuery(request.url).keys();
     if (unknown !== undefined)
       throw validationError(unknown.slice(0, 100), "unknown", "Deleting a grant takes no parameters.");
     const caller = callerOf(request);
-    requireScope(caller, "clients:manage");
+    requireScope(caller, deleteGrant.scope);
     const { id } = request.params;
     const owner = await users.find((await grantOwner(records, id)) ?? "");
     if (owner?.tenantId !== caller.tenantId || !(await records.deleteGrant(id)))
       throw new Problem("not_found", "There is no grant with this id.");
     return reply.code(204).send();
-  });
+  };
+  for (const prefix of listGrants.prefixes)
+    routes.route({ method: listGrants.method, url: routeOf(listGrants, prefix), handler: list });
+  for (const prefix of deleteGrant.prefixes)
+    routes.route({ method: deleteGrant.method, url: routeOf(deleteGrant, prefix), handler: revoke });
 }
+
+type GrantRequest = FastifyRequest<{ Params: { id: string } }>;
 
 /** @throws Problem `validation_error` for an unknown or duplicate parameter */
 function parseGrantsQuery(url: string): { readonly limit: number; readonly cursor: string | undefined } {

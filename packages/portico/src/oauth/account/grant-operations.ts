@@ -1,0 +1,59 @@
+// The operations on grants as data.
+
+import type { JsonSchema } from "../../model/json-schema.ts";
+import { cursorParameter, limitParameter, pathParameter } from "../../model/operation-parameters.ts";
+import { commonErrors, type ModuleOperation } from "../../model/operations.ts";
+
+const time = { type: "string", format: "date-time" };
+
+const grant: JsonSchema = {
+  type: "object",
+  properties: {
+    id: { type: "string" },
+    clientId: { type: "string" },
+    clientName: { type: "string" },
+    scopes: { type: "array", items: { type: "string" } },
+    createdAt: time,
+    expiresAt: time,
+  },
+  required: ["id", "clientId", "clientName", "scopes", "createdAt", "expiresAt"],
+};
+
+/** Lists the access that the caller's user has granted to applications. */
+export const listGrants = Object.freeze<ModuleOperation>({
+  id: "listGrants",
+  kind: "module",
+  method: "GET",
+  path: "/grants",
+  prefixes: ["/v1"],
+  scope: "clients:read",
+  parameters: [limitParameter("limit"), cursorParameter],
+  input: undefined,
+  output: {
+    type: "object",
+    properties: {
+      data: { type: "array", items: grant },
+      pagination: {
+        type: "object",
+        properties: { nextCursor: { type: ["string", "null"] }, hasMore: { type: "boolean" } },
+        required: ["nextCursor", "hasMore"],
+      },
+    },
+    required: ["data", "pagination"],
+  },
+  errors: [...commonErrors, "invalid_cursor", "forbidden"],
+});
+
+/** Revokes a grant of any user of the tenant. */
+export const deleteGrant = Object.freeze<ModuleOperation>({
+  id: "deleteGrant",
+  kind: "module",
+  method: "DELETE",
+  path: "/grants/{id}",
+  prefixes: ["/v1"],
+  scope: "clients:manage",
+  parameters: [pathParameter("id")],
+  input: undefined,
+  output: undefined,
+  errors: [...commonErrors, "not_found"],
+});
