@@ -28,6 +28,10 @@ export class CounterBuffer<Entry> implements WriteBuffer {
     this.#options = options;
   }
 
+  get isEmpty(): boolean {
+    return this.#entries.size === 0;
+  }
+
   add(name: string, entry: Entry): void {
     const existing = this.#entries.get(name);
     if (existing !== undefined) this.#options.merge(existing, entry);

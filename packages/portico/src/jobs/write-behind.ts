@@ -26,7 +26,8 @@ export function halvesOf<Row>(rows: readonly Row[]): readonly (readonly Row[])[]
 
 /** Collects rows within its own bounds. */
 export interface WriteBuffer {
-  /** Removes the rows to write now from the buffer. */
+  readonly isEmpty: boolean;
+  /** Removes the rows of one flush from the buffer. Some may remain. */
   drain(): readonly WriteBatch[];
 }
 
@@ -61,10 +62,13 @@ export class WriteBehind {
   /** Writes the rest, once no more rows are added. Rows that cannot be written after some attempts are lost. */
   async finish(): Promise<void> {
     await this.#flushing;
-    for (let attempt = 1; !(await this.flush()); attempt += 1) {
-      if (attempt === finalAttempts) return;
+    let failures = 0;
+    do {
+      if (await this.flush()) continue;
+      failures += 1;
+      if (failures === finalAttempts) return;
       await sleep(finalRetryDelayMs);
-    }
+    } while (this.#buffers.some(({ isEmpty }) => !isEmpty));
   }
 
   /** Writes what the buffers hold. @returns false if the database accepts no rows; the rows are kept then */

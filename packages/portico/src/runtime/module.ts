@@ -80,8 +80,10 @@ export interface ServerContext extends ModuleOptions {
 
 /** The part of a module in a running server. */
 export interface RunningModule extends Pick<HttpModule, "registerOpen" | "register"> {
-  /** Started once the server listens. */
+  /** Started once the server listens. Stopped as soon as it is closed, while the last requests are handled. */
   readonly tasks?: readonly PeriodicWork[];
+  /** Tasks that write what requests leave in memory. Stopped after the last request, before `flush`. */
+  readonly writers?: readonly PeriodicWork[];
   /** Deletes its old rows. */
   readonly retention?: readonly RetentionPolicy[];
   /** Called for completed requests. */

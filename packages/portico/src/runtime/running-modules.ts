@@ -10,6 +10,7 @@ import type { Module, RunningModule, ServerContext } from "./module.ts";
 export class RunningModules {
   readonly #modules: readonly RunningModule[];
   readonly #tasks: readonly PeriodicTask[];
+  readonly #writers: readonly PeriodicTask[];
   readonly http: readonly HttpModule[];
   readonly recorders: readonly RequestRecorder[];
 
@@ -18,6 +19,8 @@ export class RunningModules {
     const work = [...modules.flatMap((each) => each.tasks ?? []), purgeWork(store, retention, report)];
     this.#modules = modules;
     this.#tasks = work.map((each) => new PeriodicTask(each, report));
+    const writers = modules.flatMap((each) => each.writers ?? []);
+    this.#writers = writers.map((each) => new PeriodicTask(each, report));
     this.http = modules;
     this.recorders = modules.flatMap((each) => each.recorders ?? []);
   }
@@ -38,17 +41,21 @@ export class RunningModules {
   }
 
   startTasks(): void {
-    for (const each of this.#tasks) each.start();
+    for (const each of [...this.#tasks, ...this.#writers]) each.start();
   }
 
-  /** Stops all tasks and finishes work in progress, while the last requests are handled. */
+  /** Stops the tasks, except writers, and finishes work in progress, while the last requests are handled. */
   async stop(): Promise<void> {
     await Promise.all(this.#tasks.map((each) => each.stop()));
     await Promise.all(this.#modules.map((each) => each.stop?.()));
   }
 
-  /** Writes what requests left in memory. Call it after the last request, before the database is closed. */
+  /**
+   * Stops the writers and writes what requests left in memory. Call it after the last request, before the database is
+   * closed.
+   */
   async flush(): Promise<void> {
+    await Promise.all(this.#writers.map((each) => each.stop()));
     await Promise.all(this.#modules.map((each) => each.flush?.()));
   }
 }

@@ -18,7 +18,7 @@ export function usageModule({ settings: { usageDays, requestLogDays } }: ModuleO
       const writeBehind = new WriteBehind(store, [...uses.buffers, ...log], report);
       return {
         recorders: [uses, ...log],
-        tasks: [writeBehind.work],
+        writers: [writeBehind.work],
         flush: () => writeBehind.finish(),
         // With 0 days the rows of an earlier log are deleted.
         retention: [keyUsageRetention(usageDays), requestLogRetention(store.dialect, requestLogDays)],

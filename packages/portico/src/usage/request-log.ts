@@ -101,6 +101,10 @@ export class RequestLog implements WriteBuffer {
     if (this.#dropped > 0 && at >= this.#reportedAt + reportIntervalMs) this.#reportDropped(at);
   }
 
+  get isEmpty(): boolean {
+    return this.#buffer.length === 0;
+  }
+
   drain(): readonly WriteBatch[] {
     const batches: WriteBatch[] = [];
     while (this.#buffer.length > 0) batches.push(this.#batch(this.#buffer.splice(0, rowsPerBatch)));

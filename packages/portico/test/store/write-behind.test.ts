@@ -129,6 +129,13 @@ test("the remaining entries are written at the end", async () => {
   assert.equal(counted(), 3);
 });
 
+test("more rows than one flush writes are all written at the end", async () => {
+  const { uses, writing, counted } = makeBuffers();
+  for (let n = 0; n < 12_000; n += 1) uses.add(requests(1, `api_key_${n}`), at);
+  await writing.finish();
+  assert.equal(counted(), 12_000);
+});
+
 test("the end does not wait for an unavailable database", async () => {
   const { database, uses, writing } = makeBuffers();
   database.isUnavailable = true;
