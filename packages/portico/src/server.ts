@@ -12,6 +12,7 @@ import { createHttpServer, type HttpServerOptions } from "./http/http-server.ts"
 import { createLog, type Log } from "./http/logging/log.ts";
 import { OverloadLog } from "./http/logging/overload-log.ts";
 import { RequestQuotas } from "./http/request-quotas.ts";
+import { AllSteps } from "./lib/all-steps.ts";
 import type { Report } from "./lib/report.ts";
 import { TokenBuckets } from "./limits/token-bucket.ts";
 import { clientAddressReader } from "./net/client-address.ts";
@@ -194,6 +195,7 @@ export class PorticoServer implements Server {
    * Waits for a call of `listen` in progress. Then accepts no more connections, waits at most 10 seconds for requests in
    * progress, writes what is still in memory, and ends every timer, thread and connection of the server. Further calls
    * wait for the first.
+   * @throws the error of a step that failed, once all others are done
    */
   close(): Promise<void> {
     this.#closed ??= this.#close();
@@ -207,13 +209,15 @@ export class PorticoServer implements Server {
     const timeout = setTimeout(() => http.server.closeAllConnections(), requestTimeoutMs);
     // Connections that were busy at first are idle once their requests are answered.
     const closing = setInterval(() => http.server.closeIdleConnections(), closeIdleIntervalMs);
-    await Promise.all([http.close(), this.#modules?.stop()]);
+    const steps = new AllSteps();
+    await Promise.all([steps.run(() => http.close()), steps.run(() => this.#modules?.stop())]);
     clearInterval(closing);
     clearTimeout(timeout);
-    await this.#modules?.flush();
-    await this.store.database.close();
+    await steps.run(() => this.#modules?.flush());
+    await steps.run(() => this.store.database.close());
     if (this.#url !== undefined) this.log.logger.info("stopped");
-    await this.log.flush();
+    await steps.run(() => this.log.flush());
+    steps.end();
   }
 }
 

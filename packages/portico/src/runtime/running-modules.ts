@@ -4,6 +4,7 @@ import type { HttpModule } from "../http/http-module.ts";
 import type { RequestRecorder } from "../http/logging/request-log.ts";
 import { PeriodicTask } from "../jobs/periodic-task.ts";
 import { purgeWork } from "../jobs/purge.ts";
+import { AllSteps } from "../lib/all-steps.ts";
 import type { Model } from "../model/model.ts";
 import type { Module, RunningModule, ServerContext } from "./module.ts";
 
@@ -46,8 +47,10 @@ export class RunningModules {
 
   /** Stops the tasks, except writers, and finishes work in progress, while the last requests are handled. */
   async stop(): Promise<void> {
-    await Promise.all(this.#tasks.map((each) => each.stop()));
-    await Promise.all(this.#modules.map((each) => each.stop?.()));
+    const steps = new AllSteps();
+    await Promise.all(this.#tasks.map((each) => steps.run(() => each.stop())));
+    await Promise.all(this.#modules.map((each) => steps.run(() => each.stop?.())));
+    steps.end();
   }
 
   /**
@@ -55,8 +58,10 @@ export class RunningModules {
    * closed.
    */
   async flush(): Promise<void> {
-    await Promise.all(this.#writers.map((each) => each.stop()));
-    await Promise.all(this.#modules.map((each) => each.flush?.()));
+    const steps = new AllSteps();
+    await Promise.all(this.#writers.map((each) => steps.run(() => each.stop())));
+    await Promise.all(this.#modules.map((each) => steps.run(() => each.flush?.())));
+    steps.end();
   }
 }
 

@@ -3,11 +3,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { createLog } from "../../src/http/logging/log.ts";
+import { app } from "../../src/index.ts";
+import { composeApp, openDatabase } from "../../src/runtime/compose.ts";
+import { migrateAtStart } from "../../src/runtime/migrate-at-start.ts";
 import type { ServerContext } from "../../src/runtime/module.ts";
 import { RunningModules } from "../../src/runtime/running-modules.ts";
+import { completeSettings } from "../../src/runtime/settings/settings.ts";
+import { PorticoServer } from "../../src/server.ts";
 import type { Database } from "../../src/store/database.ts";
 import { sqliteDialect } from "../../src/store/sqlite/dialect.ts";
 import { Store } from "../../src/store/store.ts";
+import { makeWorkspace } from "../support/server.ts";
 
 test("writers run until the modules are flushed, other tasks until they are stopped", async () => {
   const runs = { task: 0, writer: 0 };
@@ -29,3 +36,39 @@ test("writers run until the modules are flushed, other tasks until they are stop
   await sleep(50);
   assert.equal(runs.writer, flushed);
 });
+
+test("a module that fails to stop keeps nothing else from being closed", async (context) => {
+  const workspace = await makeWorkspace("sqlite");
+  context.after(() => workspace.remove());
+  const settings = { databaseUrl: workspace.databaseUrl, port: 0 };
+  const assembly = composeApp(app({ name: "Closing", resources: [] }), completeSettings(settings, {}));
+  let flushed = 0;
+  const stop = async (): Promise<void> => Promise.reject(new Error("cannot stop"));
+  const flush = async (): Promise<void> => {
+    flushed += 1;
+    throw new Error("cannot flush");
+  };
+  const modules = [{ start: () => ({ stop, flush }) }, ...assembly.modules];
+  const store = await openDatabase(assembly.settings);
+  await migrateAtStart(store, assembly);
+  const server = new PorticoServer({ ...assembly, modules }, store, createLog("silent", undefined));
+  await server.prepare();
+  await server.listen();
+  const timersBefore = timerCount();
+  await assert.rejects(server.close(), (error: AggregateError) => {
+    assert.deepEqual(
+      error.errors.map(({ message }) => message),
+      ["cannot stop", "cannot flush"],
+    );
+    return true;
+  });
+  assert.equal(flushed, 1);
+  assert.ok(timerCount() <= timersBefore);
+  await assert.rejects(
+    store.database.query({ sql: "select 1", bind: () => [], isRead: true } as never, undefined),
+  );
+});
+
+function timerCount(): number {
+  return process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+}
