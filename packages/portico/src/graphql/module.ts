@@ -1,5 +1,3 @@
-import { credentialOf } from "../http/logging/request-log.ts";
-import { handleUpgrades } from "../http/upgrade.ts";
 import type { Module, ModuleOptions } from "../runtime/module.ts";
 import { graphqlLimitsOf } from "../runtime/settings/settings.ts";
 
@@ -8,7 +6,11 @@ export function graphqlModule({ settings }: ModuleOptions): Module {
   return {
     paths: ["graphql"],
     async start({ engine, hub, logger }) {
-      const { graphqlPath, registerGraphql } = await import("./transports/http.ts");
+      const [{ graphqlPath, registerGraphql }, { handleUpgrades }, { credentialOf }] = await Promise.all([
+        import("./transports/http.ts"),
+        import("../http/upgrade.ts"),
+        import("../http/logging/request-log.ts"),
+      ]);
       return {
         register(routes, http) {
           const { quotas, received, addressOf } = http;

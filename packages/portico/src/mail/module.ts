@@ -3,9 +3,7 @@ import type { App } from "../declare/app.ts";
 import type { Module, ModuleOptions, RunningModule, ServerContext } from "../runtime/module.ts";
 import type { Settings } from "../runtime/settings/settings.ts";
 import { emailIndexes, emailRetention, emails } from "./message.ts";
-import { Outbox } from "./outbox.ts";
-import { EmailSender } from "./sender.ts";
-import { type Address, openTransport } from "./transport.ts";
+import type { Address } from "./transport.ts";
 
 /** Time limit of emails that are being sent when the server is closed. */
 const shutdownTimeoutMs = 10_000;
@@ -36,6 +34,11 @@ async function startSender({
     if (mode === "live") logger.warn("SMTP_URL is not set: emails wait in the database until it is");
     return {};
   }
+  const [{ Outbox }, { EmailSender }, { openTransport }] = await Promise.all([
+    import("./outbox.ts"),
+    import("./sender.ts"),
+    import("./transport.ts"),
+  ]);
   const transport = await openTransport(smtpUrl, senderAddress(app, settings));
   const sender = new EmailSender(new Outbox(store, model, report), transport, logger);
   return {

@@ -4,12 +4,11 @@
 import { sql } from "kysely";
 import type { Caller } from "../declare/caller.ts";
 import { CounterBuffer } from "../jobs/counter-buffer.ts";
-import { dayMs, type RetentionPolicy } from "../jobs/purge.ts";
 import type { WriteBuffer } from "../jobs/write-behind.ts";
 import type { Report } from "../lib/report.ts";
 import { compileInsertRows, compileManyRows } from "../store/compile/many-rows.ts";
-import { ownTable } from "../store/own-tables/table.ts";
 import type { Store } from "../store/store.ts";
+import { keyUsageTable, minuteOf } from "./tables.ts";
 
 /** A finished request. It counts only if the caller used a key. */
 export interface KeyUse {
@@ -19,43 +18,11 @@ export interface KeyUse {
   readonly status: number;
 }
 
-/** `minute` is in minutes since 1970; `status_class` is the first digit of the status. */
-export const keyUsageTable = ownTable(
-  "key_usage",
-  {
-    tenant_id: "text",
-    key_id: "text",
-    minute: "integer",
-    route: "text",
-    status_class: "integer",
-    count: "integer",
-  },
-  {
-    primaryKey: ["tenant_id", "key_id", "minute", "route", "status_class"],
-    indexes: [{ columns: ["minute"] }],
-  },
-);
-
 const lastUseColumns = [
   { name: "tenant_id", type: "text" },
   { name: "id", type: "text" },
   { name: "used_at", type: "timestamp" },
 ] as const;
-
-/** Deletes counts after a number of days. */
-export function keyUsageRetention(days: number): RetentionPolicy {
-  return {
-    table: keyUsageTable.name,
-    retentionMs: days * dayMs,
-    selectExpired: (idColumn, before) => sql`select ${idColumn} from key_usage where minute < ${before}`,
-    encode: minuteOf,
-  };
-}
-
-/** Converts milliseconds since 1970 to whole minutes. */
-export function minuteOf(at: number): number {
-  return Math.floor(at / 60_000);
-}
 
 interface Counter {
   readonly tenantId: string;

@@ -13,7 +13,7 @@ import { queryParameter } from "../model/operation-parameters.ts";
 import type { Report } from "../model/operations.ts";
 import { defineQuery, type ParametersOf } from "../store/own-tables/query.ts";
 import type { Store } from "../store/store.ts";
-import { keyUsageTable, minuteOf } from "./key-usage-buffer.ts";
+import { keyUsageTable, minuteOf } from "./tables.ts";
 
 /** Minutes of each step. */
 const stepMinutes = { minute: 1, hour: 60, day: 24 * 60 } as const;

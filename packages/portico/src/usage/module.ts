@@ -1,9 +1,7 @@
-import { WriteBehind } from "../jobs/write-behind.ts";
 import type { ReadReport } from "../model/operations.ts";
 import type { Module, ModuleOptions, ReportContext } from "../runtime/module.ts";
 import { KeyUsage, keyUsageReport } from "./key-usage.ts";
-import { KeyUsageBuffer, keyUsageRetention, keyUsageTable } from "./key-usage-buffer.ts";
-import { RequestLog, requestLogRetention, requestLogs } from "./request-log.ts";
+import { keyUsageRetention, keyUsageTable, requestLogRetention, requestLogs } from "./tables.ts";
 
 /** Counts of key uses and the request log, both written from memory once a second. */
 export function usageModule({ settings: { usageDays, requestLogDays } }: ModuleOptions): Module {
@@ -11,7 +9,12 @@ export function usageModule({ settings: { usageDays, requestLogDays } }: ModuleO
     tables: [keyUsageTable],
     resources: [requestLogs],
     reports: [{ ...keyUsageReport, reader: keyUsageReader }],
-    start({ store, model, report }) {
+    async start({ store, model, report }) {
+      const [{ WriteBehind }, { KeyUsageBuffer }, { RequestLog }] = await Promise.all([
+        import("../jobs/write-behind.ts"),
+        import("./key-usage-buffer.ts"),
+        import("./request-log.ts"),
+      ]);
       const uses = new KeyUsageBuffer(store, report);
       const log =
         requestLogDays > 0 ? [new RequestLog(store, model.resource.get(requestLogs.name)!, report)] : [];

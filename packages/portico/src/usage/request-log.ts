@@ -3,34 +3,13 @@
 
 import { sql } from "kysely";
 import type { Caller } from "../declare/caller.ts";
-import { id, integer, number, text } from "../declare/field.ts";
-import { range, resource } from "../declare/resource.ts";
-import { dayMs, type RetentionPolicy } from "../jobs/purge.ts";
 import { halvesOf, type WriteBatch, type WriteBuffer } from "../jobs/write-behind.ts";
 import { newId } from "../lib/id.ts";
 import type { Report } from "../lib/report.ts";
 import type { ResourceModel } from "../model/model.ts";
 import { type ColumnRow, compileInsertRows, type WriteRows } from "../store/compile/many-rows.ts";
-import type { Dialect } from "../store/dialect.ts";
 import { columnsOf } from "../store/schema/ddl.ts";
 import type { Store } from "../store/store.ts";
-
-/** Read-only for callers. */
-export const requestLogs = resource("requestLog", {
-  fields: {
-    method: text({ max: 20 }),
-    route: text({ max: 255, description: "the pattern of the path: /posts/:id" }),
-    status: integer(),
-    durationMs: number(),
-    // Not a reference, so that rows outlive the key.
-    keyId: id(),
-    requestId: text({ max: 128 }),
-  },
-  filter: ["keyId", "status", range("createdAt")],
-  scopes: { read: "keys:read", write: "keys:manage" },
-  version: "v1",
-  operations: ["list", "get"],
-});
 
 /** A finished request. It is logged only if the caller used a key. */
 export interface LoggedRequest {
@@ -54,19 +33,6 @@ const maxBuffered = 5_000;
 const rowsPerBatch = 250;
 /** How often omitted requests are reported. */
 const reportIntervalMs = 60_000;
-
-/** Deletes rows after a number of days. */
-export function requestLogRetention({ name }: Dialect, days: number): RetentionPolicy {
-  // The index starts with the tenant. A cross join makes SQLite read the tenants first.
-  const joined = sql.raw(name === "sqlite" ? "cross join" : "join");
-  return {
-    table: "request_logs",
-    retentionMs: days * dayMs,
-    selectExpired: (column, before) => sql`select r.${column} from tenants as t ${joined} request_logs as r
-      on r.tenant_id = t.id where r.created_at < ${before}`,
-    encode: (timestamp) => new Date(timestamp).toISOString(),
-  };
-}
 
 export class RequestLog implements WriteBuffer {
   readonly #insert: WriteRows;

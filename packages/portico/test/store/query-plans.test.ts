@@ -21,7 +21,7 @@ import { openStore } from "../../src/store/open.ts";
 import { storedAttributes, tablesOf } from "../../src/store/schema/ddl.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
 import type { Store } from "../../src/store/store.ts";
-import { requestLogs } from "../../src/usage/request-log.ts";
+import { requestLogs } from "../../src/usage/tables.ts";
 import library from "../fixtures/library/portico.config.ts";
 import { makeWorkspace, onEachDatabase, type Workspace } from "../support/server.ts";
 import { everyRead, type NamedRead } from "./every-read.ts";

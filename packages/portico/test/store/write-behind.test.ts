@@ -12,7 +12,8 @@ import type { Database, Session, Statement, Transaction } from "../../src/store/
 import { sqliteDialect } from "../../src/store/sqlite/dialect.ts";
 import { Store } from "../../src/store/store.ts";
 import { KeyUsageBuffer } from "../../src/usage/key-usage-buffer.ts";
-import { RequestLog, requestLogs } from "../../src/usage/request-log.ts";
+import { RequestLog } from "../../src/usage/request-log.ts";
+import { requestLogs } from "../../src/usage/tables.ts";
 
 const model = buildModel(app({ name: "Written behind", resources: [] }), [users, requestLogs]);
 

@@ -1,7 +1,7 @@
 // portico log list
 
 import { maxLimit } from "../../model/operation-parameters.ts";
-import { requestLogs } from "../../usage/request-log.ts";
+import { requestLogs } from "../../usage/tables.ts";
 import type { Command } from "../command.ts";
 import { tenantOption, withTenant } from "../tenant-work.ts";
 

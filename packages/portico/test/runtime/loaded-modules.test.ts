@@ -1,0 +1,40 @@
+// The modules that a command loads. A server loads hundreds more, which would make every command slower.
+
+import { deepEqual, ok } from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { makeWorkspace, projectFolder } from "../support/server.ts";
+
+const packageFolder = join(projectFolder, "packages/portico");
+
+test("a command loads no HTTP server, logger, GraphQL, authorization server or writer", async (context) => {
+  const workspace = await makeWorkspace("sqlite");
+  context.after(() => workspace.remove());
+  const list = `${workspace.folder}/loaded`;
+  const hook = join(packageFolder, "test/support/list-modules.mjs");
+  const command = join(packageFolder, "bin/portico.js");
+  const run = (...words: readonly string[]): string =>
+    execFileSync(process.execPath, ["--import", hook, command, ...words], {
+      cwd: join(packageFolder, "test/fixtures/club"),
+      env: {
+        ...process.env,
+        DATABASE_URL: workspace.databaseUrl,
+        PORTICO_MODE: "sandbox",
+        LOADED_MODULES: list,
+      },
+      encoding: "utf8",
+    });
+  run("migrate");
+  rmSync(list);
+  run("tenant", "list");
+  const loaded = readFileSync(list, "utf8").split("\n");
+  ok(loaded.some((url) => url.endsWith("/src/cli/commands/tenant.ts")));
+  const isForServer =
+    /node_modules\/(pino|fastify|graphql|graphql-yoga|oidc-provider|ws|nodemailer|jose)\/|src\/(jobs\/write-behind|mail\/(outbox|sender|transport)|http\/(upgrade|logging\/request-log))\.ts/;
+  deepEqual(
+    loaded.filter((url) => isForServer.test(url)),
+    [],
+  );
+});
