@@ -18,7 +18,7 @@ const maxWaitSeconds = 60;
 export class QuotaMeter {
   readonly #charge: ChargeStream;
   readonly #onError: (error: unknown) => void;
-  /** Bytes that have not been charged yet: less than one token. */
+  /** Bytes that have not been charged yet: less than one token, except while tokens are awaited. */
   #bytes = 0;
   /** Resolves once tokens are available; undefined while some are left. */
   #refill: Promise<void> | undefined;
@@ -41,27 +41,38 @@ export class QuotaMeter {
   /** Charges bytes that were sent or read. */
   charge(caller: Caller, bytes: number): void {
     this.#bytes += bytes;
-    const tokens = Math.floor(this.#bytes / bytesOfToken);
+    // `#waitForRefill` charges them.
+    if (this.#refill) return;
+    const tokens = this.#takeWholeTokens();
     if (tokens === 0) return;
-    this.#bytes -= tokens * bytesOfToken;
     const seconds = this.#charge(caller, tokens);
     if (seconds === 0) return;
     // handled: `#waitForRefill` catches all errors.
-    this.#refill ??= this.#waitForRefill(caller, seconds);
+    this.#refill = this.#waitForRefill(caller, tokens, seconds);
   }
 
-  async #waitForRefill(caller: Caller, first: number | Promise<number>): Promise<void> {
-    let charged = first;
+  #takeWholeTokens(): number {
+    const tokens = Math.floor(this.#bytes / bytesOfToken);
+    this.#bytes -= tokens * bytesOfToken;
+    return tokens;
+  }
+
+  /** Waits for the answer to a charge, and until tokens are available. Tokens whose charge failed are charged again. */
+  async #waitForRefill(caller: Caller, charged: number, first: number | Promise<number>): Promise<void> {
+    let tokens = charged;
+    let answer: () => number | Promise<number> = () => first;
     for (;;) {
       let seconds = retrySeconds;
       try {
-        seconds = await charged;
+        seconds = await answer();
       } catch (error) {
+        this.#bytes += tokens * bytesOfToken;
         this.#onError(error);
       }
-      if (seconds === 0) break;
-      await sleep(Math.min(seconds, maxWaitSeconds) * 1_000, undefined, { ref: false });
-      charged = this.#charge(caller, 0);
+      if (seconds === 0 && this.#bytes < bytesOfToken) break;
+      if (seconds > 0) await sleep(Math.min(seconds, maxWaitSeconds) * 1_000, undefined, { ref: false });
+      tokens = this.#takeWholeTokens();
+      answer = () => this.#charge(caller, tokens);
     }
     this.#refill = undefined;
   }

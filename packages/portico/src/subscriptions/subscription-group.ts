@@ -112,8 +112,9 @@ export class SubscriptionGroup {
       while (this.#position < this.#newest) await this.#queueRead(() => this.#deliverMissed());
     } catch (error) {
       for (const member of this.members) member.fail(error);
+    } finally {
+      this.#isDelivering = false;
     }
-    this.#isDelivering = false;
   }
 
   async #deliverMissed(): Promise<void> {

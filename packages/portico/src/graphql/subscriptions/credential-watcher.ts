@@ -72,13 +72,27 @@ export class CredentialWatcher {
   }
 
   async #verifyOne({ presented, listeners }: WatchedCredential): Promise<void> {
+    const notify = await this.#outcomeOf(presented);
+    if (!notify) return;
+    for (const listener of listeners)
+      try {
+        notify(listener);
+      } catch (error) {
+        this.#onError(error);
+      }
+  }
+
+  /** Calls a listener with the current caller or the refusal; undefined if the credential could not be verified. */
+  async #outcomeOf(
+    presented: PresentedHeaders,
+  ): Promise<((listener: CredentialListener) => void) | undefined> {
     try {
       const caller = await this.#verify(presented);
-      for (const listener of listeners) listener.update(caller);
+      return (listener) => listener.update(caller);
     } catch (error) {
       // An outage of the database does not revoke a credential.
-      if (!(error instanceof Problem) || error.status !== 401) return;
-      for (const listener of listeners) listener.revoke(error);
+      if (!(error instanceof Problem) || error.status !== 401) return undefined;
+      return (listener) => listener.revoke(error);
     }
   }
 }
