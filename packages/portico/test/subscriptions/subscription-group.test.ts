@@ -8,7 +8,10 @@ import { SubscriptionGroup } from "../../src/subscriptions/subscription-group.ts
 test("a group delivers again after a member could not be reported a failure", async () => {
   const options = { key: "k", tenantId: "t", mustRead: false, plan: {}, engine: {}, events: { position: 0 } };
   type Options = ConstructorParameters<typeof SubscriptionGroup>[0];
-  const group = new SubscriptionGroup({ ...options, queueRead: (work: () => Promise<void>) => work() } as unknown as Options);
+  const group = new SubscriptionGroup({
+    ...options,
+    queueRead: (work: () => Promise<void>) => work(),
+  } as unknown as Options);
   const advanced: number[] = [];
   let isFailing = true;
   const fail = (): void => {
