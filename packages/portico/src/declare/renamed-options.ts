@@ -4,6 +4,7 @@ const renamed = {
   app: { sample: "seed" },
   export: { state: "computedStatus" },
   field: { fixed: "immutable", untagged: "excludeFromETag", whenRemoved: 'onDelete: "cascade"' },
+  hookContext: { reveal: "returnOnce" },
   operation: { change: "update", remove: "delete" },
   resource: {
     under: "parent",

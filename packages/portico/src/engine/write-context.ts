@@ -1,6 +1,7 @@
 // What the writes of one transaction on behalf of one caller share: locked rows, hooks and events.
 
 import type { Caller } from "../declare/caller.ts";
+import { renameHint } from "../declare/renamed-options.ts";
 import type { HookContext, Rows } from "../declare/resource.ts";
 import type { Event, EventRecorder } from "../events/event.ts";
 import { explainedFailure } from "../model/explained-failures.ts";
@@ -79,7 +80,20 @@ export class WriteContext {
   /** @param returnedOnce receives the members that hooks return once */
   hookContext(rows: Rows, returnedOnce: Record<string, unknown>): HookContext {
     const returnOnce: HookContext["returnOnce"] = (members) => void Object.assign(returnedOnce, members);
-    return { caller: this.caller, now: this.now, rows, returnOnce };
+    const context = {
+      caller: this.caller,
+      now: this.now,
+      rows,
+      returnOnce,
+      reveal: () => this.#refuseReveal(),
+    };
+    return context;
+  }
+
+  /** The old name of `returnOnce`, which is not declared. */
+  #refuseReveal(): never {
+    const failure = new Error(renameHint("hookContext", "reveal"));
+    throw this.model.explainsFailures ? explainedFailure(failure.message, failure) : failure;
   }
 
   /** The values that a hook returned. They must match the declaration; if not, the error is one of the code. */

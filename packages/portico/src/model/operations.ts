@@ -2,7 +2,7 @@
 // (OpenAPI, the typed client, MCP) reads the same list.
 
 import type { Caller } from "../declare/caller.ts";
-import { type OperationName, operationNames } from "../declare/resource.ts";
+import { type LooseHooks, type OperationName, operationNames } from "../declare/resource.ts";
 import type { ErrorCode } from "../errors.ts";
 import { camelCase, capitalize } from "../lib/case.ts";
 import { type JsonSchema, listSchema, rowSchema } from "./json-schema.ts";
@@ -217,7 +217,7 @@ export const commonErrors: readonly ErrorCode[] = [
 ];
 
 function errorsOf(
-  { isRestricted, paging }: ResourceModel,
+  { isRestricted, hooks, paging }: ResourceModel,
   { kind, method, path, input }: Draft,
 ): ErrorCode[] {
   const hasInput = input !== undefined;
@@ -225,10 +225,18 @@ function errorsOf(
     ["invalid_cursor", kind === "list" && paging === "cursor"],
     ["not_found", path.includes("{")],
     ["conflict", method !== "GET"],
-    ["forbidden", hasInput && isRestricted],
+    ["forbidden", (hasInput && isRestricted) || runsCode(kind, hooks)],
     ["precondition_failed", ["get", "replace", "update", "delete"].includes(kind)],
     ["payload_too_large", hasInput],
     ["unsupported_media_type", hasInput],
   ];
   return [...commonErrors, ...possible.filter(([, isPossible]) => isPossible).map(([code]) => code)];
+}
+
+/** Whether an operation runs a hook or an action, which may refuse the write. PUT runs the hooks of updates. */
+function runsCode(kind: OperationKind, { before, after }: LooseHooks): boolean {
+  if (kind === "action") return true;
+  const name = kind === "replace" ? "update" : kind === "deleteAll" ? "delete" : kind;
+  if (name !== "create" && name !== "update" && name !== "delete") return false;
+  return before?.[name] !== undefined || after?.[name] !== undefined;
 }

@@ -149,6 +149,25 @@ test("errors are codes of the catalogue, each once, and fit the kind of the oper
   assert.ok(has("getBook", "not_found") && !has("listShelves", "not_found"));
 });
 
+test("forbidden is an error of the writes that a policy, hook or action can refuse", () => {
+  const refuse = (): never => {
+    throw new Error("refused");
+  };
+  const fields = { title: text({ max: 10 }) };
+  const declared = [
+    resource("plain", { fields }),
+    resource("limited", { fields, policy: () => ({}) }),
+    resource("hooked", { fields, hooks: { before: { update: refuse }, after: { delete: refuse } } }),
+  ];
+  const { operations } = buildModel(app({ name: "Refusing", resources: declared }), []);
+  const forbidden = operations.flatMap(({ id, errors }) => (errors.includes("forbidden") ? [id] : []));
+  assert.deepEqual(forbidden, [
+    ...["createLimited", "replaceLimited", "updateLimited"],
+    ...["replaceHooked", "updateHooked", "deleteHooked"],
+  ]);
+  assert.ok(["renewBook", "createBookLateFees"].every((id) => operation(id).errors.includes("forbidden")));
+});
+
 test("operations are frozen, and their ids are unique", () => {
   assert.ok(Object.isFrozen(library.operations) && library.operations.every(Object.isFrozen));
   assert.equal(new Set(library.operations.map(({ id }) => id)).size, library.operations.length);

@@ -125,7 +125,7 @@ export class Executor {
     if (tokensOfSize > 0) await chargeResponse(caller, tokensOfSize, setQuotaHeaders);
     const responseExtensions = {
       ...(extensions.cost === true && { cost: compiled.cost }),
-      ...(Object.keys(returnedOnce).length > 0 && { revealed: returnedOnce }),
+      ...(Object.keys(returnedOnce).length > 0 && { returnedOnce }),
     };
     return {
       text: responseText(outcome, responseExtensions),

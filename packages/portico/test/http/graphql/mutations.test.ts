@@ -90,7 +90,7 @@ onEachDatabase("GraphQL mutations", (database) => {
       server,
       'mutation { created: createApiKey(input: { name: "By GraphQL", scopes: ["posts:read"] }) { id status prefix } }',
     );
-    const { key, warning } = body.extensions.revealed.created;
+    const { key, warning } = body.extensions.returnedOnce.created;
     assert.ok(key.startsWith(body.data.created.prefix));
     assert.match(warning, /not shown again/);
     assert.equal((await dataOf(server, "{ posts(limit: 1) { title } }", { key })).posts.length, 1);
@@ -102,7 +102,7 @@ onEachDatabase("GraphQL mutations", (database) => {
     assert.equal(other.name, "By GraphQL");
     assert.ok(other.owner.name);
     assert.notEqual(other.id, body.data.created.id);
-    const replacement = rotated.body.extensions.revealed.other.key;
+    const replacement = rotated.body.extensions.returnedOnce.other.key;
     assert.equal(
       (await dataOf(server, "{ posts(limit: 1) { title } }", { key: replacement })).posts.length,
       1,

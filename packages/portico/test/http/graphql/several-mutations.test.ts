@@ -156,7 +156,7 @@ onEachDatabase("several mutations of one operation", (database) => {
   test("values that are returned once are those of all mutations, and of none if one fails", async () => {
     const pass = 'createPass(input: { holder: "Ada" }) { id }';
     const { body } = await mutate(`a: ${pass}`, `b: ${pass}`);
-    assert.deepEqual(body.extensions.revealed, { a: { pin: "1234" }, b: { pin: "1234" } });
+    assert.deepEqual(body.extensions.returnedOnce, { a: { pin: "1234" }, b: { pin: "1234" } });
     const failed = await mutate(`a: ${pass}`, `b: deleteClub(id: "${unknownId}") { id }`);
     assert.equal(failed.body.extensions, undefined);
   });

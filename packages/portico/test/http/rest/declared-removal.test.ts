@@ -249,6 +249,13 @@ function generated(server: TestServer): void {
     assert.equal((await server.request(path)).headers.get("etag"), changed.headers.get("etag"));
   });
 
+  test("the old name of `returnOnce` is an error that names the new one", async () => {
+    const { id } = await pass(server);
+    const refused = await server.request(`/passes/${id}`, { method: "PATCH", body: { holder: "old name" } });
+    assert.equal(refused.status, 500);
+    assert.match(refused.body.error.message, /reveal was renamed; write returnOnce/);
+  });
+
   test("a unique value that the server generates is generated again until it is free", async () => {
     const created = await Promise.all(
       Array.from({ length: 8 }, () => server.request("/tickets", { body: {} })),
