@@ -10,7 +10,7 @@ const neededNode = 26;
 
 if (Number.parseInt(process.versions.node, 10) < neededNode) {
   process.stderr.write(
-    `portico: this is Node ${process.versions.node}; run npm start or npx portico, which use the pinned Node ${neededNode}\n`,
+    `portico: this is Node ${process.versions.node}; it needs Node ${neededNode} or later\n`,
   );
   process.exit(1);
 }

@@ -146,10 +146,9 @@ export function helpOf(command: Command): string {
 
 /** The help text of several commands. */
 export function helpOfAll(commands: readonly Command[]): string {
-  const rows = commands.map((command) => {
-    const words = [command.name, ...(command.positionals ?? [])].join(" ");
-    return `  ${words.padEnd(18)} ${command.summary}`;
-  });
+  const names = commands.map(({ name, positionals = [] }) => [name, ...positionals].join(" "));
+  const width = Math.max(...names.map(({ length }) => length));
+  const rows = commands.map(({ summary }, index) => `  ${names[index]!.padEnd(width)}  ${summary}`);
   return [
     "portico COMMAND [options]",
     "",
@@ -157,6 +156,6 @@ export function helpOfAll(commands: readonly Command[]): string {
     "",
     ...rows,
     "",
-    "portico COMMAND --help shows the options of a command. Settings are environment variables: see docs/reference/settings.md.",
+    "portico COMMAND --help shows the options of a command. Settings are environment variables, such as DATABASE_URL and PORT.",
   ].join("\n");
 }

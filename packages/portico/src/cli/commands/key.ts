@@ -11,7 +11,7 @@ import { ifPresent, tenantOption, withTenant } from "../tenant-work.ts";
 import { keyUsage } from "./key-usage.ts";
 
 const quotaOptions = {
-  "rate-limit": { value: "N", help: "requests in a window; with the seconds of the window: 1000/60" },
+  "rate-limit": { value: "N", help: "requests allowed in a window, or requests/seconds: 1000/60" },
   "rate-window": { value: "SECONDS", help: "length of the window (default: 60)" },
 };
 
