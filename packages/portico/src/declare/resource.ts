@@ -102,12 +102,22 @@ export interface Declaration<F extends Fields = Fields, Parent = unknown> {
   readonly plural?: string;
   /** The parent resource: `/posts/{id}/comments`. Rows are deleted with their parent. */
   readonly parent?: Parent;
-  /** Fields that callers may filter by. Each is backed by an index for every declared sort. */
+  /** Fields that callers may filter by. Each has an index for pages in the default order. */
   readonly filter?: readonly (RowName<F, Parent> | { readonly range: RowName<F, Parent> })[];
   /** Fields that callers may sort by; `createdAt` when left out. */
   readonly sort?: readonly RowName<F, Parent>[];
   /** Text fields that `q` searches. */
   readonly search?: readonly (keyof F & string)[];
+  /**
+   * Fields whose values, taken together, occur once in a tenant. A row without a value in one of them is not compared.
+   * `unique: [["ownerId", "name"]]`
+   */
+  readonly unique?: readonly (readonly RowName<F, Parent>[])[];
+  /**
+   * Indexes for pages that are filtered by all fields but the last and sorted by the last. `-` stores it in descending
+   * order. `indexes: [["status", "-title"]]`
+   */
+  readonly indexes?: readonly (readonly (RowName<F, Parent> | `-${RowName<F, Parent>}`)[])[];
   /** Scopes, by default `<plural>:read` and `<plural>:write`. */
   readonly scopes?: { readonly read: string; readonly write: string };
   /** The version in its path, by default the current one. */
@@ -162,6 +172,8 @@ export interface LooseDeclaration
     | "filter"
     | "sort"
     | "search"
+    | "unique"
+    | "indexes"
     | "hooks"
     | "validate"
     | "markOnDelete"
@@ -173,6 +185,8 @@ export interface LooseDeclaration
   readonly filter?: readonly (string | Range)[];
   readonly sort?: readonly string[];
   readonly search?: readonly string[];
+  readonly unique?: readonly (readonly string[])[];
+  readonly indexes?: readonly (readonly string[])[];
   readonly hooks?: LooseHooks;
   readonly validate?: (
     input: Readonly<Record<string, unknown>>,

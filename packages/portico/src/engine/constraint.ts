@@ -55,9 +55,10 @@ export async function retryOnCollision<T>(resource: ResourceModel, work: () => P
   }
 }
 
-function isServerGenerated(error: unknown, { attributes }: ResourceModel): boolean {
+function isServerGenerated(error: unknown, { attributes, parent }: ResourceModel): boolean {
   if (!(error instanceof ConstraintError) || error.kind !== "unique") return false;
-  const violated = attributes.filter(({ column }) => error.columns.includes(column));
+  // The parent is read-only too, but it is given by the path, so that another attempt has the same.
+  const violated = attributes.filter((each) => each !== parent && error.columns.includes(each.column));
   return violated.length > 0 && violated.every(({ isReadOnly }) => isReadOnly);
 }
 

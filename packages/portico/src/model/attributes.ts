@@ -4,6 +4,7 @@ import type { FieldShape } from "../declare/field.ts";
 import type { Resource } from "../declare/resource.ts";
 import { OperatorError } from "../errors.ts";
 import { snakeCase } from "../lib/case.ts";
+import { indexesOf } from "./indexes.ts";
 import { bodySchemas } from "./json-schema.ts";
 import { type Attribute, defaultSort, type ResourceModel, type StatusRuleModel } from "./model.ts";
 
@@ -121,7 +122,8 @@ function uniqueScope({ options }: FieldShape): Attribute["unique"] {
 }
 
 /** Adds what a declaration refers to by the names of fields. @throws OperatorError for an unknown name */
-export function addNamedAttributes({ name, declaration }: Resource, model: Draft): void {
+export function addNamedAttributes(resource: Resource, model: Draft): void {
+  const { name, declaration } = resource;
   const attributeNamed = (attributeName: string, list: string): Attribute => {
     const attribute = model.attribute.get(attributeName);
     if (attribute && !attribute.isInternal) return attribute;
@@ -149,4 +151,5 @@ export function addNamedAttributes({ name, declaration }: Resource, model: Draft
   const mark = declaration.markOnDelete;
   model.markOnDelete = mark === undefined ? undefined : attributeNamed(mark, "markOnDelete");
   model.search = (declaration.search ?? []).map((each) => attributeNamed(each, "search"));
+  model.indexes = indexesOf(resource, model);
 }

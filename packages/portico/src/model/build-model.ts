@@ -92,6 +92,7 @@ function draftOf({ name, declaration }: Resource, currentVersion: string): Draft
     filters: new Map(),
     sorts: new Map(),
     search: [],
+    indexes: [],
     scopes: declaration.scopes ?? { read: `${scopeName}:read`, write: `${scopeName}:write` },
     version: declaration.version ?? currentVersion,
     isExposed: declaration.exposed ?? true,

@@ -43,6 +43,13 @@ export interface StatusRuleModel {
   readonly secondsBefore: number;
 }
 
+/** An index. The store lets it begin with the tenant, unless it is unique across tenants. */
+export interface IndexModel {
+  /** Ends with the id, which makes the order total, unless it is unique. */
+  readonly columns: readonly { readonly attribute: Attribute; readonly isDescending: boolean }[];
+  readonly unique: Attribute["unique"];
+}
+
 /** The attributes that a body can have. */
 export interface Shape {
   readonly name: string;
@@ -71,6 +78,7 @@ export interface ResourceModel extends Shape {
   readonly filters: ReadonlyMap<string, { readonly attribute: Attribute; readonly hasRange: boolean }>;
   readonly sorts: ReadonlyMap<string, Attribute>;
   readonly search: readonly Attribute[];
+  readonly indexes: readonly IndexModel[];
   readonly scopes: { readonly read: string; readonly write: string };
   readonly version: string;
   /** Whether protocols serve it. Only the server reads and writes the others. */

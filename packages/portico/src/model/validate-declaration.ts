@@ -3,6 +3,7 @@
 import { renameHint } from "../declare/renamed-options.ts";
 import { operationNames, type Resource } from "../declare/resource.ts";
 import { OperatorError } from "../errors.ts";
+import { validateIndexOptions } from "./indexes.ts";
 import { validateBehaviour, validateInputField } from "./validate-behaviour.ts";
 import { validateDeprecation, validateField } from "./validate-field.ts";
 import { validatePolicyOptions } from "./validate-policy.ts";
@@ -48,7 +49,7 @@ export function validateDeclaration({ name, declaration }: Resource): void {
 }
 
 const declarationOptions = [
-  "fields plural parent filter sort search scopes version paging policy inheritPolicy hooks validate markOnDelete actions nestedUnder exposed operations events description deprecated",
+  "fields plural parent filter sort search unique indexes scopes version paging policy inheritPolicy hooks validate markOnDelete actions nestedUnder exposed operations events description deprecated",
 ].flatMap((names) => names.split(" "));
 
 /** Checks what the compiler checks as well, for projects that are not compiled. */
@@ -67,6 +68,7 @@ function validateOptions(declaration: Resource["declaration"], refuse: (remedy: 
   if (!["cursor", "page"].includes(paging)) refuse("paging is cursor or page");
   if (scopes && !(scopes.read && scopes.write)) refuse("scopes needs both read and write");
   validatePolicyOptions(declaration, refuse);
+  validateIndexOptions(declaration, refuse);
   if (operations && !(operations.length > 0 && operations.every((each) => operationNames.includes(each))))
     refuse(
       operations.map((each) => renameHint("operation", each)).find((hint) => hint !== undefined) ??

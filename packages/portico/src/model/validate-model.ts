@@ -8,6 +8,8 @@ import { validatePolicies } from "./validate-policy.ts";
 
 /** An index entry of PostgreSQL holds 2,704 bytes; two texts of this many characters and the ids fit. */
 const maxIndexedTextLength = 255;
+/** The characters that the texts of one index may have in total. */
+const maxIndexTextLength = 2 * maxIndexedTextLength;
 /** A text-search vector of PostgreSQL holds 1 MiB. */
 const maxSearchedTextLength = 200_000;
 
@@ -69,11 +71,7 @@ function validateAttributeNames(resource: ResourceModel): void {
 }
 
 function validateIndexedFields(resource: ResourceModel): void {
-  const indexed: Attribute[] = [
-    ...[...resource.filters.values()].map((filter) => filter.attribute),
-    ...resource.sorts.values(),
-    ...resource.attributes.filter((attribute) => attribute.unique),
-  ];
+  const indexed = new Set(resource.indexes.flatMap(({ columns }) => columns.map((each) => each.attribute)));
   const sortedByStatus = [...resource.sorts.values()].find(({ field }) => field.kind === "computedStatus");
   if (sortedByStatus) {
     throw new OperatorError(
@@ -81,6 +79,11 @@ function validateIndexedFields(resource: ResourceModel): void {
     );
   }
   for (const { name, field } of indexed) {
+    if (field.kind === "computedStatus") {
+      throw new OperatorError(
+        `resource ${resource.name}, field ${name}: a computed status changes with time; index its timestamp`,
+      );
+    }
     if (isJson(field)) {
       throw new OperatorError(
         `resource ${resource.name}, field ${name}: ${field.kind === "list" ? "a list" : "JSON"} cannot be filtered or sorted by; remove it there`,
@@ -88,9 +91,22 @@ function validateIndexedFields(resource: ResourceModel): void {
     }
     if (field.kind !== "text" || (field.options.max ?? Infinity) <= maxIndexedTextLength) continue;
     throw new OperatorError(
-      `resource ${resource.name}, field ${name}: is filtered, sorted or unique, so it needs max: ${maxIndexedTextLength} or less`,
+      `resource ${resource.name}, field ${name}: is filtered, sorted, unique or indexed, so it needs max: ${maxIndexedTextLength} or less`,
     );
   }
+  for (const { columns } of resource.indexes) {
+    const total = columns.reduce((sum, { attribute }) => sum + textLength(attribute), 0);
+    if (total <= maxIndexTextLength) continue;
+    throw new OperatorError(
+      `resource ${resource.name}, index on ${columns.map(({ attribute }) => attribute.name).join(", ")}: its texts may have ${total} characters in total; set max so that the total is ${maxIndexTextLength} or less`,
+    );
+  }
+}
+
+/** The number of characters that an indexed text may have; of other values, which are short, 0. */
+function textLength({ name, field }: Attribute): number {
+  if (field.kind === "text") return field.options.max ?? 0;
+  return field.kind === "id" && name !== "id" ? maxIndexedTextLength : 0;
 }
 
 function validateSearch(resource: ResourceModel): void {

@@ -18,7 +18,8 @@ export async function migrateAtStart(store: Store, { tables, settings }: Assembl
 }
 
 async function migrateSandbox(store: Store, tables: Assembly["tables"], settings: Settings): Promise<void> {
-  await migrate(store, tables).catch((error: unknown) => {
+  // A sandbox has one process, so that no other version needs an index.
+  await migrate(store, tables, { isContraction: true }).catch((error: unknown) => {
     if (!(error instanceof OperatorError)) throw error;
     throw new OperatorError(`${error.message}\n${howToStartOver(settings)}`);
   });

@@ -51,7 +51,7 @@ export async function makeKeyDatabase(
   } as const;
   const model = buildModel(app({ name: "Keys", resources: [] }), [users, declareApiKeys(options)]);
   const store = await openStore(workspace.databaseUrl);
-  await migrate(store, tablesOf(model, [tenantsTable, passwordsTable, eventsTable]), false);
+  await migrate(store, tablesOf(model, [tenantsTable, passwordsTable, eventsTable]));
   const engine = new Engine(model, store);
   const keys = model.resource.get("apiKey")!;
   const caller = systemCaller(model, (await createTenant(store, "Tenant")).id);

@@ -143,3 +143,21 @@ export async function used(rows: Rows): Promise<void> {
   // @ts-expect-error: there is no such status
   await rows.update(posts, post.id, { status: "lost" });
 }
+
+resource("indexed", {
+  parent: posts,
+  fields: { name: text({ max: 100 }), secret: text({ max: 20, internal: true }) },
+  sort: ["name"],
+  unique: [["postId", "name"]],
+  indexes: [
+    ["postId", "-name"],
+    ["updatedAt", "-createdAt"],
+  ],
+});
+resource("wrong", {
+  fields: { name: text({ max: 100 }), secret: text({ max: 20, internal: true }) },
+  // @ts-expect-error there is no such field
+  unique: [["nope"]],
+  // @ts-expect-error an internal field
+  indexes: [["-secret"]],
+});

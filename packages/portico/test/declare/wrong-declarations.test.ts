@@ -24,6 +24,15 @@ const declareUntyped = resource as unknown as (name: string, declaration: object
 const looseList = list as unknown as (item: unknown) => ReturnType<typeof text>;
 
 const title = text({ max: 100 });
+const indexed = {
+  title,
+  kind: choice(["a", "b"]),
+  count: integer(),
+  body: text(),
+  hidden: text({ max: 20, internal: true }),
+};
+const longText = text({ max: 200 });
+const longTexts = { title: longText, subtitle: longText, name: longText, kind: choice(["a", "b"]) };
 const elsewhere = resource("elsewhere", { fields: { title } });
 
 const wrong: readonly (readonly [fact: string, resources: readonly Resource[], line: string])[] = [
@@ -37,7 +46,7 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
       [
         "an option that does not exist",
         { sorts: ["title"] },
-        "unknown option sorts; use some of fields, plural, parent, filter, sort, search, scopes, version, paging, policy, inheritPolicy, hooks, validate, markOnDelete, actions, nestedUnder, exposed, operations, events, description, deprecated",
+        "unknown option sorts; use some of fields, plural, parent, filter, sort, search, unique, indexes, scopes, version, paging, policy, inheritPolicy, hooks, validate, markOnDelete, actions, nestedUnder, exposed, operations, events, description, deprecated",
       ],
       ["an unknown paging", { paging: "offset" }, "paging is cursor or page"],
       ["one scope of two", { scopes: { read: "a:read" } }, "scopes needs both read and write"],
@@ -247,13 +256,109 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
   [
     "a filter by a text without max",
     [resource("post", { fields: { title: text() }, filter: ["title"] })],
-    "resource post, field title: is filtered, sorted or unique, so it needs max: 255 or less",
+    "resource post, field title: is filtered, sorted, unique or indexed, so it needs max: 255 or less",
   ],
   [
     "a unique text without max",
     [resource("post", { fields: { title: text({ unique: true }) } })],
-    "resource post, field title: is filtered, sorted or unique, so it needs max: 255 or less",
+    "resource post, field title: is filtered, sorted, unique or indexed, so it needs max: 255 or less",
   ],
+  ...(
+    [
+      [
+        "unique fields without an outer list",
+        { unique: ["title"] },
+        ': write unique as a list of lists of fields, [["ownerId", "name"]]',
+      ],
+      [
+        "an index on what is no name",
+        { indexes: [[5]] },
+        ': write indexes as a list of lists of fields, [["status", "-title"]]',
+      ],
+      [
+        "an empty list of unique fields",
+        { unique: [[]] },
+        ': unique has an empty list; name its fields, [["ownerId", "name"]]',
+      ],
+      [
+        "an index on nothing",
+        { indexes: [[]] },
+        ': indexes has an empty list; name its fields, [["status", "-title"]]',
+      ],
+      [
+        "an index on too many fields",
+        { indexes: [["title", "kind", "count", "createdAt", "updatedAt"]] },
+        ": indexes, title, kind, count, createdAt, updatedAt: has 5 fields; at most 4 are possible",
+      ],
+      [
+        "too many indexes",
+        { indexes: Array.from({ length: 17 }, () => ["kind", "title"]) },
+        ": indexes has 17 lists; at most 16 are possible",
+      ],
+      [
+        "an index on an unknown field",
+        { indexes: [["kind", "-nope"]] },
+        ", indexes kind, -nope: there is no field -nope; use some of title, kind, count, body, createdAt, updatedAt",
+      ],
+      [
+        "an internal field that is unique",
+        { unique: [["kind", "hidden"]] },
+        ", unique kind, hidden: there is no field hidden; use some of title, kind, count, body, createdAt, updatedAt",
+      ],
+      [
+        "a field that is indexed twice",
+        { indexes: [["title", "-title"]] },
+        ", indexes title, -title: a field is listed twice; remove one",
+      ],
+      [
+        "an index that is declared twice",
+        {
+          indexes: [
+            ["kind", "title"],
+            ["kind", "-title"],
+          ],
+        },
+        ", indexes kind, -title: this index is created for indexes kind, title; remove it",
+      ],
+      [
+        "unique fields that are declared twice",
+        {
+          unique: [
+            ["kind", "title"],
+            ["title", "kind"],
+          ],
+        },
+        ", unique title, kind: this index is created for unique kind, title; remove it",
+      ],
+      [
+        "an index that a filter has anyway",
+        { indexes: [["kind", "-createdAt"]] },
+        ", indexes kind, -createdAt: this index is created automatically; remove it",
+      ],
+      [
+        "an index whose last field is no sort",
+        { indexes: [["kind", "count"]] },
+        ", indexes kind, count: its last field orders a page; add count to sort",
+      ],
+      [
+        "unique texts that are too long together",
+        { unique: [["title", "subtitle", "name"]], fields: longTexts },
+        ", index on title, subtitle, name: its texts may have 600 characters in total; set max so that the total is 510 or less",
+      ],
+      [
+        "a unique text without an end, together with another",
+        { unique: [["kind", "body"]] },
+        ", field body: is filtered, sorted, unique or indexed, so it needs max: 255 or less",
+      ],
+    ] as const
+  ).map(
+    ([fact, more, line]) =>
+      [
+        fact,
+        [loosely("post", { fields: indexed, filter: ["kind"], sort: ["title"], ...more })],
+        `resource post${line}`,
+      ] as const,
+  ),
   [
     "a search in a number",
     [resource("post", { fields: { count: integer() }, search: ["count"] })],

@@ -1,6 +1,6 @@
 // Every shape of page that the declarations of a model allow: each sort, direction, filter and kind of position.
 
-import type { Attribute, Model, ResourceModel } from "../../src/model/model.ts";
+import { type Attribute, defaultSort, type Model, type ResourceModel } from "../../src/model/model.ts";
 import type { Condition, Position, Read, Value } from "../../src/query/read.ts";
 import { wholeRow } from "../../src/query/selection.ts";
 
@@ -8,30 +8,35 @@ export interface NamedRead {
   /** `post: status=, -title, backward from a value` */
   readonly name: string;
   readonly read: Read;
-  /** The filter, in addition to that of the parent. */
-  readonly filter: Attribute | undefined;
-  /** Whether nulls split the rest of the list into two ranges of the index. */
+  /** The filters beside the parent's. */
+  readonly filters: readonly Attribute[];
+  readonly way: Way;
+  /** Whether nulls make the rest of the list two ranges of the index. */
   readonly isMerged: boolean;
 }
+
+/** How a page is read: along a range of one index, or along the index of its sort, where the filter is tested row by row. */
+export type Way = "along a range" | "along the sort";
 
 export function everyRead(model: Model): NamedRead[] {
   return model.resources.flatMap((resource) =>
     [...resource.sorts.values()].flatMap((sort) =>
-      filtersOf(resource, sort).flatMap((filter) =>
+      filtersOf(resource, sort).flatMap((conditions) =>
         [false, true].flatMap((isDescending) =>
-          pagesOf(resource, sort, isDescending, filter).map(({ name, page, isMerged }): NamedRead => {
-            const filterName = filter ? `${filter.attribute.name} ${filter.operator}, ` : "";
+          pagesOf(resource, sort, isDescending, conditions).map(({ name, page, isMerged }): NamedRead => {
+            const filterName = conditions.map((each) => `${each.attribute.name} ${each.operator}, `).join("");
             return {
               name: `${resource.name}: ${filterName}${isDescending ? "-" : ""}${sort.name}, ${name}`,
               read: {
                 resource,
                 selection: wholeRow(resource),
-                conditions: [...below(resource), ...(filter ? [filter] : [])],
+                conditions: [...below(resource), ...conditions],
                 words: [],
                 sort: { attribute: sort, isDescending },
                 page,
               },
-              filter: filter?.attribute,
+              filters: conditions.map(({ attribute }) => attribute),
+              way: wayOf(conditions, sort),
               isMerged,
             };
           }),
@@ -42,22 +47,41 @@ export function everyRead(model: Model): NamedRead[] {
 }
 
 function below({ parent }: ResourceModel): Condition[] {
-  return parent ? [{ attribute: parent, operator: "in", values: [anyValue(parent)] }] : [];
+  return parent ? [equalTo(parent)] : [];
 }
 
-/** No filter, each filter by equality, and a range of the sorted attribute. */
-function filtersOf({ filters }: ResourceModel, sort: Attribute): (Condition | undefined)[] {
-  // A computed status has no index.
+/**
+ * What the reference of declarations says: each filter has an index for the default sort, and several filters have one for
+ * a sort where it is declared.
+ */
+function wayOf(conditions: readonly Condition[], sort: Attribute): Way {
+  const [{ attribute } = { attribute: sort }, ...more] = conditions;
+  const isDeclared = more.length > 0;
+  const hasIndex = isDeclared || attribute === sort || attribute.unique || sort.name === defaultSort;
+  return hasIndex ? "along a range" : "along the sort";
+}
+
+/** No filter, each filter by equality, a range of what the list is sorted by, and the filters of declared indexes. */
+function filtersOf({ filters, indexes, parent }: ResourceModel, sort: Attribute): Condition[][] {
+  // A state is worked out from row to row: no index has it.
   const indexed = [...filters.values()].filter(({ attribute }) => !attribute.statusRules);
-  const equal = indexed.map(
-    ({ attribute }): Condition => ({ attribute, operator: "in", values: [anyValue(attribute)] }),
-  );
+  const equal = indexed.map(({ attribute }) => equalTo(attribute));
   const ranges = filters.get(sort.name)?.hasRange
     ? (["gte", "lt"] as const).map(
         (operator): Condition => ({ attribute: sort, operator, values: [anyValue(sort)] }),
       )
     : [];
-  return [undefined, ...equal, ...ranges];
+  const declared = indexes
+    .filter(({ columns, unique }) => !unique && columns.at(-2)!.attribute === sort)
+    .map(({ columns }) => columns.slice(0, -2).map(({ attribute }) => attribute))
+    .map((attributes) => attributes.filter((attribute) => attribute !== parent))
+    .filter((attributes) => attributes.length > 1)
+    .map((attributes) => attributes.map((attribute) => equalTo(attribute)));
+  return [[], ...[...equal, ...ranges].map((each) => [each]), ...declared];
+}
+
+function equalTo(attribute: Attribute): Condition {
+  return { attribute, operator: "in", values: [anyValue(attribute)] };
 }
 
 interface NamedPage {
@@ -70,7 +94,7 @@ function pagesOf(
   { paging }: ResourceModel,
   sort: Attribute,
   isDescending: boolean,
-  filter: Condition | undefined,
+  conditions: readonly Condition[],
 ): NamedPage[] {
   if (paging === "page") {
     return [1, 3].map((number) => ({
@@ -83,8 +107,10 @@ function pagesOf(
   const starts: (readonly [string, Position | undefined])[] = [
     ["from the start", undefined],
     ["from a value", { value: anyValue(sort), id }],
-    // A list that is filtered by the sorted attribute contains no null.
-    ...(sort.isNullable && filter?.attribute !== sort ? [["from null", { value: null, id }] as const] : []),
+    // A list filtered by what it is sorted by holds no null.
+    ...(sort.isNullable && conditions[0]?.attribute !== sort
+      ? [["from null", { value: null, id }] as const]
+      : []),
   ];
   return starts.flatMap(([start, position]) =>
     [false, true].map((isBackward): NamedPage => {

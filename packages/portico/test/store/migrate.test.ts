@@ -21,7 +21,12 @@ import type { Model } from "../../src/model/model.ts";
 import { wholeRow } from "../../src/query/selection.ts";
 import { openStore } from "../../src/store/open.ts";
 import { tablesOf } from "../../src/store/schema/ddl.ts";
-import { migrate } from "../../src/store/schema/migrate.ts";
+import {
+  type Migration,
+  type MigrationOptions,
+  migrate,
+  pendingChanges,
+} from "../../src/store/schema/migrate.ts";
 import type { Store } from "../../src/store/store.ts";
 import { makeWorkspace, onEachDatabase, type Workspace } from "../support/server.ts";
 
@@ -40,6 +45,10 @@ const changed = (fields: object, more: object = {}): object => ({
   ...more,
   fields: { title, ...fields },
 });
+
+function namesOf({ indexes }: Migration, change: Migration["indexes"][number]["change"]): string[] {
+  return indexes.filter((index) => index.change === change).map(({ name }) => name);
+}
 
 function modelOf(declaration: object): Model {
   return buildModel(app({ name: "Changing", resources: [owner, declareUntyped("note", declaration)] }), []);
@@ -65,8 +74,12 @@ onEachDatabase("migrations", (database) => {
       return changing;
     }
 
-    migrate(declaration: object, isDryRun = false): Promise<string[]> {
-      return migrate(this.store, tablesOf(modelOf(declaration), []), isDryRun);
+    async migrate(declaration: object, isDryRun = false): Promise<readonly string[]> {
+      return (await this.change(declaration, { isDryRun })).statements;
+    }
+
+    change(declaration: object, options?: MigrationOptions): Promise<Migration> {
+      return migrate(this.store, tablesOf(modelOf(declaration), []), options);
     }
 
     async insert(name: string, values: object, id: string, declaration: object): Promise<void> {
@@ -189,20 +202,80 @@ onEachDatabase("migrations", (database) => {
       assert.deepEqual(await changing.migrate(declaration), []);
     }));
 
-  test("indexes are created and dropped with the filters and sorts of the declaration", () =>
+  const byTitle = "portico_notes_title_created_at_id";
+  const byUpdate = "portico_notes_updated_at_created_at_id";
+
+  test("indexes follow filters, and a contraction drops those that no filter needs", () =>
     withChanging(true, async (changing) => {
       const filtered = changed({}, { filter: ["title", range("updatedAt")] });
-      const statements = await changing.migrate(filtered);
-      assert.ok(
-        statements.length > 0 && statements.every((statement) => statement.startsWith("create index")),
-        statements.join(),
+      const created = await changing.change(filtered);
+      assert.deepEqual(
+        created.indexes,
+        [byTitle, byUpdate].map((name) => ({ name, table: "notes", change: "created", size: undefined })),
       );
-      const dropped = await changing.migrate(first);
-      assert.ok(
-        dropped.length > 0 && dropped.every((statement) => statement.startsWith("drop index")),
-        dropped.join(),
+      assert.equal(created.statements.length, 2);
+      assert.ok(created.statements.every((statement) => statement.startsWith("create index")));
+
+      for (const isDryRun of [true, false]) {
+        const waiting = await changing.change(first, { isDryRun });
+        assert.deepEqual(waiting.statements, [], "an earlier version may still read along them");
+        assert.deepEqual(namesOf(waiting, "unneeded"), [byTitle, byUpdate]);
+      }
+      assert.deepEqual(
+        await pendingChanges(changing.store, tablesOf(modelOf(filtered), [])),
+        [],
+        "the earlier version can be restarted",
       );
-      assert.deepEqual(await changing.migrate(first), []);
+
+      const planned = await changing.change(first, { isDryRun: true, isContraction: true });
+      const dropped = await changing.change(first, { isContraction: true });
+      assert.deepEqual(dropped, planned);
+      assert.deepEqual(namesOf(dropped, "dropped"), [byTitle, byUpdate]);
+      assert.ok(dropped.indexes.every(({ size }) => size !== undefined && size > 0 && size % 4096 === 0));
+      assert.ok(dropped.statements.every((statement) => statement.startsWith("drop index")));
+      assert.deepEqual(await changing.change(first, { isContraction: true }), {
+        statements: [],
+        indexes: [],
+      });
+    }));
+
+  test("a declared index is created in its direction, nulls as the smallest values", () =>
+    withChanging(true, async (changing) => {
+      const rank = changed({ rank: integer({ optional: true }) }, { sort: ["title", "rank"] });
+      await changing.migrate(rank);
+      const indexed = changed(
+        { rank: integer({ optional: true }) },
+        { sort: ["title", "rank"], indexes: [["title", "-rank"]] },
+      );
+      const nulls = database === "postgres" ? " nulls last" : "";
+      const [statement, ...others] = await changing.migrate(indexed);
+      assert.deepEqual(others, []);
+      assert.ok(
+        statement?.endsWith(
+          `"portico_notes_title_rank_desc_id_desc" on "notes" ("tenant_id", "title", "rank" desc${nulls}, "id" desc)`,
+        ),
+        String(statement),
+      );
+      assert.deepEqual(await changing.migrate(indexed), []);
+      assert.deepEqual(namesOf(await changing.change(rank), "unneeded"), [
+        "portico_notes_title_rank_desc_id_desc",
+      ]);
+    }));
+
+  test("several fields that are no longer unique together are free at once", () =>
+    withChanging(true, async (changing) => {
+      const kind = choice(["a", "b"], { default: "a" });
+      const unique = changed({ kind }, { unique: [["title", "kind"]] });
+      await changing.migrate(unique);
+      const row = { title: "Old", kind: "a" };
+      await assert.rejects(changing.insert("note", row, newId("note"), unique));
+      const free = await changing.change(changed({ kind }));
+      assert.deepEqual(namesOf(free, "dropped"), ["portico_unique_notes_title_kind"]);
+      await changing.insert("note", row, newId("note"), changed({ kind }));
+      await assert.rejects(
+        changing.migrate(unique),
+        /several rows have the same title and kind; change them first/,
+      );
     }));
 
   test("an added resource gets its table", () =>
@@ -210,7 +283,7 @@ onEachDatabase("migrations", (database) => {
       const resources = [owner, declareUntyped("note", first), declareUntyped("tag", { fields: { title } })];
       const tables = tablesOf(buildModel(app({ name: "Changing", resources }), []), []);
       await migrate(changing.store, tables);
-      assert.deepEqual(await migrate(changing.store, tables), []);
+      assert.deepEqual((await migrate(changing.store, tables)).statements, []);
     }));
 
   test("of several processes that migrate concurrently, one applies the migration", () =>
@@ -219,7 +292,7 @@ onEachDatabase("migrations", (database) => {
       const stores = await Promise.all([1, 2, 3].map(() => openStore(changing.workspace.databaseUrl)));
       const tables = tablesOf(modelOf(declaration), []);
       const done = await Promise.all(stores.map((store) => migrate(store, tables)));
-      assert.equal(done.filter((statements) => statements.length > 0).length, 1);
+      assert.equal(done.filter(({ statements }) => statements.length > 0).length, 1);
       await Promise.all(stores.map((store) => store.database.close()));
     }));
 
@@ -312,7 +385,7 @@ onEachDatabase("a database with tables of other applications", (database) => {
     await store.database.run("create table ledger (id integer primary key, amount integer)");
     await migrate(store, tablesOf(modelOf(first), []));
     await store.database.run("create index notes_by_hand on notes (created_at)");
-    assert.deepEqual(await migrate(store, tablesOf(modelOf(first), [])), []);
+    assert.deepEqual((await migrate(store, tablesOf(modelOf(first), []))).statements, []);
     await store.database.run("insert into ledger (id, amount) values (1, 2)");
     await store.database.run("drop index notes_by_hand");
   });

@@ -103,7 +103,7 @@ onEachDatabase("own queries", (database) => {
   test("a row has its columns by name, with the declared types", async () => {
     const { databaseUrl } = await makeWorkspace(database);
     const store = await openStore(databaseUrl);
-    await migrate(store, [samples], false);
+    await migrate(store, [samples]);
     const inserted = await store.transaction((session) => insertSample(store).first(session, sample));
     assert.deepEqual(inserted, { sequence: 1, is_open: true });
     assert.deepEqual(await selectSample(store).first(store.database, { title: "one" }), {

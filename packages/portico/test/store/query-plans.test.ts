@@ -1,5 +1,5 @@
-// The query plan of every page that the declarations allow scans a range of one index, and neither scans nor sorts the
-// table.
+// What the databases make of every page that the declarations allow: a walk along a range of one index; or, as a slow
+// read, a walk along the index of the sort within the tenant. Never a scan or a sort of the table.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -13,7 +13,7 @@ import { eventsTable } from "../../src/events/event.ts";
 import { inverseLists } from "../../src/graphql/schema/naming.ts";
 import { buildModel } from "../../src/model/build-model.ts";
 import { type Attribute, defaultSort, type Model, type ResourceModel } from "../../src/model/model.ts";
-import type { ReadOne } from "../../src/query/read.ts";
+import type { Read, ReadOne } from "../../src/query/read.ts";
 import { select, wholeRow } from "../../src/query/selection.ts";
 import { compileGet } from "../../src/store/compile/get.ts";
 import { compileList } from "../../src/store/compile/list.ts";
@@ -24,7 +24,7 @@ import type { Store } from "../../src/store/store.ts";
 import { requestLogs } from "../../src/usage/tables.ts";
 import library from "../fixtures/library/portico.config.ts";
 import { makeWorkspace, onEachDatabase, type Workspace } from "../support/server.ts";
-import { everyRead, type NamedRead } from "./every-read.ts";
+import { everyRead } from "./every-read.ts";
 
 const apps = { service, library };
 const ignore = async (): Promise<void> => {};
@@ -71,10 +71,19 @@ for (const [appName, app] of Object.entries(apps)) {
     });
 
     const explain = database === "sqlite" ? explainInSqlite : explainInPostgres;
-    test("every page uses an index that begins with the tenant and the filter", () =>
+    test("every page walks along an index that begins with tenant and filter, or is a slow read", () =>
       explain(workspace, store, model));
 
-    test("every list of children uses the index of its reference", () =>
+    test("only pages that read more than a range of an index are slow reads", () => {
+      for (const { name, read, way, filters } of everyRead(model)) {
+        // Filtered by what it is sorted by, a list is read from its first row on; a numbered page is counted.
+        const isSorted = filters.includes(read.sort.attribute) && isEquality(read, read.sort.attribute);
+        const isSlow = way !== "along a range" || read.page.style === "page" || isSorted;
+        assert.equal(compileList(store.dialect, read).mayScan, isSlow, name);
+      }
+    });
+
+    test("every list below a row walks along the index of its reference", () =>
       explainLists(workspace, store, model));
   });
 }
@@ -143,23 +152,31 @@ async function firstColumns(store: Store, { table }: ResourceModel): Promise<unk
 }
 
 async function explainInSqlite(_place: Workspace, store: Store, model: Model): Promise<void> {
-  for (const { name, read, filter, isMerged } of everyRead(model)) {
+  for (const { name, read, filters, way, isMerged } of everyRead(model)) {
     const statement = compileList(store.dialect, read);
     const explained = { sql: `explain query plan ${statement.sql}`, bind: statement.bind };
     const plan = (await store.database.query(explained, { tenantId, read })).map((row) => String(row[3]));
     const description = `${name}\n${plan.join("\n")}`;
     const searches = plan.filter((line) => /^SEARCH r USING (COVERING )?INDEX portico_/.test(line));
-    // Only results of searches are scanned, one for each subquery; there is no scan of an index or a table.
-    assert.equal(searches.length, (isMerged ? 2 : 1) + (read.page.style === "page" ? 1 : 0), description);
-    assert.ok(!plan.some((line) => /^SCAN .* USING/.test(line)), description);
-    if (!isMerged) assert.ok(!plan.includes("USE TEMP B-TREE FOR ORDER BY"), description);
+    // Scans are of what the searches found, one for each subquery; a scan of an index or table has no search.
+    assert.equal(searches.length, (isMerged ? 2 : 1) + (read.page.style === "page" ? 1 : 0), told);
+    assert.ok(!plan.some((line) => /^SCAN .* USING/.test(line)), told);
+    if (!isMerged) assert.ok(!plan.includes("USE TEMP B-TREE FOR ORDER BY"), told);
+    const isCounted = read.page.style === "page";
+    const pages = isCounted ? searches.slice(0, -1) : searches;
+    const total = isCounted ? searches.at(-1) : undefined;
     for (const line of searches) {
-      assert.match(line, /\(tenant_id=\?/, description);
-      if (filter && filter !== read.sort.attribute)
-        assert.ok(line.includes(`${filter.column}=?`), description);
+      assert.match(line, /\(tenant_id=\?/, told);
+      if (read.resource.parent) assert.ok(line.includes(`${read.resource.parent.column}=?`), told);
+      // The rows of a numbered page are counted along the index of the filter.
+      if (way === "along the sort" && line !== total) continue;
+      for (const filter of filters)
+        if (filter !== read.sort.attribute) assert.ok(line.includes(`${filter.column}=?`), told);
     }
-    // A list that is filtered by the sorted attribute has one value, and the scan of the index begins at its first row.
-    const isOfOneValue = filter === read.sort.attribute || isUnique(filter);
+    if (way === "along the sort")
+      for (const line of pages) assert.ok(line.includes(`INDEX ${indexOfSort(read)} (`), told);
+    // Filtered by what it is sorted by, the list is that of one value and the walk begins at its first row.
+    const isOfOneValue = filters.includes(read.sort.attribute) || filters.some(isUnique);
     if (read.page.style === "cursor" && read.page.position && !isOfOneValue) {
       assert.ok(
         searches.some((line) => /[<>]|=\? AND id/.test(line)),
@@ -169,9 +186,19 @@ async function explainInSqlite(_place: Workspace, store: Store, model: Model): P
   }
 }
 
-/** A filter by a unique attribute matches one row, which needs no sort. */
-function isUnique(filter: NamedRead["filter"]): boolean {
-  return filter?.unique !== undefined;
+/** Of what is unique there is one row, which needs no order. */
+function isUnique({ unique }: Attribute): boolean {
+  return unique !== undefined;
+}
+
+/** The name of the index that has only the rows of the list in its order. */
+function indexOfSort({ resource: { table, parent }, sort }: Read): string {
+  const columns = [...(parent ? [parent.column] : []), sort.attribute.column, "id"];
+  return `portico_${table}_${columns.join("_")}`;
+}
+
+function isEquality({ conditions }: Read, attribute: Attribute): boolean {
+  return conditions.some((each) => each.attribute === attribute && each.operator === "in");
 }
 
 interface PlanNode {
@@ -185,7 +212,7 @@ async function explainInPostgres({ databaseUrl }: Workspace, store: Store, model
   const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} });
   try {
     await fill(sql, model);
-    for (const { name, read, filter, isMerged } of everyRead(model)) {
+    for (const { name, read, filters, way, isMerged } of everyRead(model)) {
       const statement = compileList(store.dialect, read);
       // PostgreSQL first plans a statement for its values, and later once for all values.
       const plans = [
@@ -201,9 +228,17 @@ async function explainInPostgres({ databaseUrl }: Workspace, store: Store, model
         const below = nodes.filter((node) => node["Node Type"] === "Limit").flatMap(nodesOf);
         // The total of numbered pages counts all rows of the tenant, with any plan.
         const pageNodes = read.page.style === "page" ? below : nodes;
-        assert.ok(!pageNodes.some((node) => node["Node Type"] === "Seq Scan"), description);
-        if (isMerged || isUnique(filter)) continue;
-        assert.ok(!below.some((node) => node["Node Type"].endsWith("Sort")), description);
+        assert.ok(!pageNodes.some((node) => node["Node Type"] === "Seq Scan"), told);
+        if (isMerged || filters.some(isUnique)) continue;
+        if (way === "along the sort") {
+          // Half of the rows pass the filter, so that the planner finds a page soon.
+          assert.deepEqual(
+            below.flatMap((node) => node["Index Name"] ?? []),
+            [indexOfSort(read)],
+            told,
+          );
+        }
+        assert.ok(!below.some((node) => node["Node Type"].endsWith("Sort")), told);
         const walks = below.filter((node) => node["Index Name"] !== undefined);
         assert.equal(walks.length, 1, description);
         // If half of the rows match a filter, the planner can use the index of the sort alone.

@@ -4,7 +4,7 @@ import { eventsTable } from "../../events/event.ts";
 import { rewriteEventTypes } from "../../events/rewrite-event-types.ts";
 import { buildApi } from "../../graphql/schema/schema.ts";
 import { assemble, withStore } from "../../runtime/compose.ts";
-import { existingTables, migrate } from "../../store/schema/migrate.ts";
+import { existingTables, type IndexChange, migrate } from "../../store/schema/migrate.ts";
 import { undeclaredTables } from "../../store/schema/undeclared.ts";
 import type { Store } from "../../store/store.ts";
 import type { Command } from "../command.ts";
@@ -16,7 +16,9 @@ const migrateCommand: Command = {
   summary: "Apply the schema changes that the declarations need. No table or column is dropped.",
   options: {
     "dry-run": { help: "print the statements without applying them" },
-    contract: { help: "also rewrite rows from earlier versions; no server of one may be running" },
+    contract: {
+      help: "also rewrite rows and drop indexes of earlier versions; no server of one may be running",
+    },
   },
   async run(args) {
     const assembly = await assemble(args.project);
@@ -25,16 +27,18 @@ const migrateCommand: Command = {
     const isDryRun = args.isSet("dry-run");
     const isContraction = args.isSet("contract");
     const { tables } = assembly;
-    const { statements, undeclared, rewrittenEvents } = await withStore(assembly, async (store) => ({
-      statements: await migrate(store, tables, isDryRun),
+    const { migration, undeclared, rewrittenEvents } = await withStore(assembly, async (store) => ({
+      migration: await migrate(store, tables, { isDryRun, isContraction }),
       undeclared: await undeclaredTables(store, tables),
       rewrittenEvents: isContraction ? await contract(store, isDryRun) : undefined,
     }));
+    const { statements, indexes } = migration;
     const summary = statements.length === 0 ? "The database is up to date." : appliedCount(statements.length);
     return {
-      json: { statements, isDryRun, undeclared, rewrittenEvents },
+      json: { statements, indexes, isDryRun, undeclared, rewrittenEvents },
       lines: [
         ...(isDryRun && statements.length > 0 ? statements.map((statement) => `${statement};`) : [summary]),
+        ...indexes.map((index) => indexLine(index, isDryRun)),
         ...(rewrittenEvents === undefined ? [] : [rewrittenCount(rewrittenEvents, isDryRun)]),
         ...undeclared.map(noteOn),
       ],
@@ -53,6 +57,22 @@ async function contract(store: Store, isDryRun: boolean): Promise<number> {
     process.stderr.write(`${Math.floor(fraction * 100)} % of the events checked, ${count} rewritten\n`);
   };
   return rewriteEventTypes(store, { isDryRun, onProgress });
+}
+
+/** Written as an SQL comment in a dry run, so that its output can be executed. */
+function indexLine({ name, table, change, size }: IndexChange, isDryRun: boolean): string {
+  const index = `the index ${name} of ${table}`;
+  const sized = size === undefined ? index : `${index} (${formatSize(size)})`;
+  const capitalized = `T${sized.slice(1)}`;
+  if (change === "unneeded")
+    return `-- ${capitalized} is no longer needed. portico migrate --contract drops it.`;
+  if (isDryRun) return `-- ${capitalized} would be ${change}.`;
+  return `${change === "created" ? "Created" : "Dropped"} ${sized}.`;
+}
+
+function formatSize(bytes: number): string {
+  const kibibytes = Math.ceil(bytes / 1024);
+  return kibibytes < 1024 ? `${kibibytes} KiB` : `${(kibibytes / 1024).toFixed(1)} MiB`;
 }
 
 function appliedCount(count: number): string {

@@ -7,7 +7,7 @@ import type { Dialect } from "../dialect.ts";
 import { parameter } from "../statement.ts";
 import { boundValue, conditionsOf } from "./condition.ts";
 import { type Expression, getConditions, type ReadInput } from "./input.ts";
-import { maxBranches } from "./may-scan.ts";
+import { isIndexed, maxBranches } from "./page-index.ts";
 
 /** The conditions of one range, in addition to the tenant's. */
 export type IndexRange = readonly Expression[];
@@ -29,8 +29,10 @@ export function rangesOf(dialect: Dialect, read: Read, common: readonly Expressi
 }
 
 /** The filter with several values that gets one range for each of them. */
-function splitCondition({ conditions }: Read): Comparison | undefined {
-  return conditions
+function splitCondition(read: Read): Comparison | undefined {
+  // Without an index for it, each range would be a walk along the whole index of the sort.
+  if (!isIndexed(read)) return undefined;
+  return read.conditions
     .filter(isComparison)
     .find(
       ({ attribute, operator, values }) =>

@@ -1,11 +1,7 @@
 // Decides which reads may read many more rows than they return. They run apart from other reads, as slow reads.
 
-import { defaultSort } from "../../model/model.ts";
-import { type Condition, isComparison, type Read, type ReadOne, type Selection } from "../../query/read.ts";
-import { knownReference } from "./condition.ts";
-
-/** With more values than this, `in` is one condition instead of one index range for each value. */
-export const maxBranches = 20;
+import type { Read, ReadOne, Selection } from "../../query/read.ts";
+import { isIndexed } from "./page-index.ts";
 
 /** Reads that may return more rows than this, nested rows included, run as slow reads. */
 const maxRows = 1_000;
@@ -22,38 +18,12 @@ export function mayGetScan({ selection }: ReadOne): boolean {
   return selection.rows > maxRows || countNested(selection) > maxNested || hasFilteredLists(selection);
 }
 
-/**
- * Whether the page is more than a walk along one index. Searches and numbered pages count rows, and an index covers only
- * one condition besides the parent's.
- */
+/** Whether the page is more than a walk along one index. Searches and numbered pages count rows. */
 export function mayScan(read: Read): boolean {
-  const { conditions, words, page, resource, selection } = read;
+  const { words, page, selection } = read;
   if (mayBeLarge(read) || countNested(selection) > maxNested || words.length > 0 || page.style === "page")
     return true;
-  const others = conditions.filter((condition) =>
-    isComparison(condition)
-      ? condition.attribute !== resource.parent || condition.values.length > maxBranches
-      : knownReference(conditions, condition.attribute) === undefined,
-  );
-  return (
-    others.length > 1 ||
-    !others.every((condition) => isIndexed(read, condition)) ||
-    hasFilteredLists(selection)
-  );
-}
-
-/** Whether an index contains the rows that meet a condition in the order of the page (`store/schema/ddl.ts`). */
-function isIndexed({ sort, resource, conditions }: Read, condition: Condition): boolean {
-  const { attribute, operator } = condition;
-  if (operator === "is" || attribute.statusRules) return false;
-  if (operator !== "in") return attribute === sort.attribute;
-  // Rows with equal sort values are read from the first one on.
-  if (condition.values.length > maxBranches || attribute === sort.attribute) return false;
-  // Conditions of policies may name fields that callers cannot filter by.
-  const { name, reference, unique } = attribute;
-  if (name === "id" || unique || (reference && sort.attribute.name === defaultSort)) return true;
-  const isWithinParent = conditions.some((each) => isComparison(each) && each.attribute === resource.parent);
-  return resource.filters.has(name) && (!resource.parent || isWithinParent);
+  return !isIndexed(read) || hasFilteredLists(selection);
 }
 
 /** Whether a nested list has conditions: it may read many rows to find a few. */

@@ -45,10 +45,11 @@ export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error ? String(error.code) : undefined;
 }
 
-/** `Key (tenant_id, email)=(...) already exists.` */
+/** `Key (tenant_id, "order")=(...) already exists.` */
 function columnsOf(error: Error): string[] {
   const detail = "detail" in error ? String(error.detail) : "";
-  return /^Key \(([^)]*)\)=/.exec(detail)?.[1]?.split(", ") ?? [];
+  const columns = /^Key \(([^)]*)\)=/.exec(detail)?.[1]?.split(", ") ?? [];
+  return columns.map((column) => column.replaceAll('"', ""));
 }
 
 /** Lost or refused connections, deadlocks, lock time-outs, exhausted resources, statement time-outs, shutdown. */

@@ -41,6 +41,7 @@ export const postgresTables: TableDialect = {
   before: [],
   after: [],
   nullsFirst: sql` nulls first`,
+  nullsLast: sql` nulls last`,
 
   isConcurrent: true,
 
@@ -133,6 +134,18 @@ export const postgresTables: TableDialect = {
 
   addIndex: (table, index) => createIndex(postgresTables, table, index, sql`concurrently `),
   dropIndex: (name) => sql`drop index concurrently if exists ${sql.ref(name)}`,
+
+  async indexSizes(session, names) {
+    const sizes = await session.query(
+      {
+        sql: `select relname, pg_relation_size(oid)::text from pg_class
+              where relnamespace = current_schema()::regnamespace and relname in (select json_array_elements_text($1::json))`,
+        bind: () => [JSON.stringify(names)],
+      },
+      undefined,
+    );
+    return new Map(sizes.map(([name, size]) => [String(name), Number(size)]));
+  },
 
   rebuild: () => undefined,
 

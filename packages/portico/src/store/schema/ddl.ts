@@ -1,10 +1,9 @@
-// The tables of a model. Every index starts with the tenant. Each declared filter has an index for each declared sort, so
-// a page with one filter is a walk along an index.
+// The tables of a model.
 
 import { hash } from "node:crypto";
 import { isJson } from "../../declare/field.ts";
 import { OperatorError } from "../../errors.ts";
-import { type Attribute, defaultSort, type Model, type ResourceModel } from "../../model/model.ts";
+import type { Attribute, IndexModel, Model, ResourceModel } from "../../model/model.ts";
 
 export type ColumnType = "text" | "integer" | "number" | "boolean" | "timestamp" | "json" | "sequence";
 
@@ -20,8 +19,14 @@ export interface Column {
 
 export interface Index {
   readonly name: string;
-  readonly columns: readonly { readonly name: string; readonly isNullable: boolean }[];
+  readonly columns: readonly IndexColumn[];
   readonly isUnique: boolean;
+}
+
+interface IndexColumn {
+  readonly name: string;
+  readonly isNullable: boolean;
+  readonly isDescending?: boolean;
 }
 
 /** An index on the table of a resource that the server itself needs, to find rows across all tenants. */
@@ -123,7 +128,7 @@ function resourceTable(resource: ResourceModel): Table {
     name: resource.table,
     columns: columnsOf(resource),
     primaryKey: ["tenant_id", "id"],
-    indexes: resourceIndexes(resource),
+    indexes: resource.indexes.map((index) => tableIndex(resource, index)),
     foreignKeys: resource.references.map((attribute) => ({
       column: attribute.column,
       table: attribute.reference!.target.table,
@@ -181,37 +186,26 @@ function defaultValueOf(kind: Attribute["field"]["kind"], value: unknown): Colum
   return value as string | number | boolean;
 }
 
-function resourceIndexes(resource: ResourceModel): Index[] {
-  const indexes = new Map<string, Index>();
-  const add = (attributes: readonly Attribute[], unique?: Attribute["unique"]): void => {
-    const columns = [...new Set(attributes)].map(({ column, isNullable }) => ({ name: column, isNullable }));
-    const isUnique = unique !== undefined;
-    const name = indexName(resource.table, columns, isUnique);
-    const tenant = unique === "all tenants" ? [] : [{ name: "tenant_id", isNullable: false }];
-    indexes.set(name, { name, columns: [...tenant, ...columns], isUnique });
-  };
-  const id = resource.attribute.get("id")!;
-  const parent = resource.parent ? [resource.parent] : [];
-  for (const sort of resource.sorts.values()) {
-    add([...parent, sort, id]);
-    for (const { attribute } of resource.filters.values())
-      if (!attribute.statusRules) add([...parent, attribute, sort, id]);
-  }
-  for (const attribute of resource.attributes) if (attribute.unique) add([attribute], attribute.unique);
-  for (const attribute of resource.references) {
-    const isIndexed = [...indexes.values()].some((index) => index.columns[1]?.name === attribute.column);
-    // Nested lists of referring rows are sorted newest first.
-    if (!isIndexed) add([attribute, resource.sorts.get(defaultSort)!, id]);
-  }
-  return [...indexes.values()];
+/** Every index begins with the tenant, unless its values are unique across tenants. */
+function tableIndex({ table }: ResourceModel, { columns, unique }: IndexModel): Index {
+  const own = columns.map(({ attribute: { column, isNullable }, isDescending }) => ({
+    name: column,
+    isNullable,
+    isDescending,
+  }));
+  const tenant = unique === "all tenants" ? [] : [{ name: "tenant_id", isNullable: false }];
+  const isUnique = unique !== undefined;
+  return { name: indexName(table, own, isUnique), columns: [...tenant, ...own], isUnique };
 }
 
 /** The prefix of index names. A migration leaves indexes with other names alone. */
 export const indexPrefix = "portico_";
+export const uniqueIndexPrefix = `${indexPrefix}unique_`;
 
-function indexName(table: string, columns: readonly { name: string }[], isUnique: boolean): string {
-  const names = columns.map((column) => column.name).join("_");
-  return identifier(`${indexPrefix}${isUnique ? "unique_" : ""}${table}_${names}`);
+/** The name contains everything that an index consists of, so that a changed index is another one. */
+function indexName(table: string, columns: readonly IndexColumn[], isUnique: boolean): string {
+  const names = columns.map(({ name, isDescending }) => (isDescending ? `${name}_desc` : name));
+  return identifier(`${isUnique ? uniqueIndexPrefix : indexPrefix}${table}_${names.join("_")}`);
 }
 
 /** Shortens a name that PostgreSQL would truncate, and keeps it unique by a hash. */

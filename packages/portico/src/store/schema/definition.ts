@@ -5,19 +5,21 @@ import type { Column, ForeignKey, Index, Table } from "./ddl.ts";
 import type { TableDialect } from "./tables.ts";
 
 /**
- * `create index`. On PostgreSQL, nullable columns sort nulls first.
+ * `create index`. Nulls count as smallest, also on PostgreSQL.
  *
  * @param modifier `concurrently`, for a table that is in use
  */
 export function createIndex(
-  dialect: Pick<TableDialect, "nullsFirst">,
+  dialect: Pick<TableDialect, "nullsFirst" | "nullsLast">,
   table: Table,
   index: Index,
   modifier: RawBuilder<unknown> = sql``,
 ): RawBuilder<unknown> {
-  const columns = index.columns.map((column) =>
-    column.isNullable ? sql`${sql.ref(column.name)}${dialect.nullsFirst}` : sql.ref(column.name),
-  );
+  const columns = index.columns.map(({ name, isNullable, isDescending }) => {
+    const direction = isDescending ? sql` desc` : sql``;
+    const nulls = isDescending ? dialect.nullsLast : dialect.nullsFirst;
+    return sql`${sql.ref(name)}${direction}${isNullable ? nulls : sql``}`;
+  });
   return sql`create ${sql.raw(index.isUnique ? "unique " : "")}index ${modifier}${sql.ref(index.name)} on ${sql.table(table.name)} (${sql.join(columns)})`;
 }
 

@@ -15,17 +15,73 @@ import type { ExistingTable, TableDialect } from "./tables.ts";
 const lockTimeoutMs = 60_000;
 const retryIntervalMs = 500;
 
+export interface MigrationOptions {
+  /** Whether nothing is changed. */
+  readonly isDryRun?: boolean;
+  /** Whether to drop what only processes of earlier versions need. */
+  readonly isContraction?: boolean;
+}
+
+/** What a migration did, or with `isDryRun` would do. */
+export interface Migration {
+  /** The SQL statements. */
+  readonly statements: readonly string[];
+  /** The indexes of existing tables that are created, dropped, or left for the contraction. */
+  readonly indexes: readonly IndexChange[];
+}
+
+export interface IndexChange {
+  readonly name: string;
+  readonly table: string;
+  readonly change: "created" | "dropped" | "unneeded";
+  /** The size in bytes of an index that existed. */
+  readonly size: number | undefined;
+}
+
 /**
  * Migrates the database to the schema of `tables`. Processes that serve the previous version keep working: the columns
- * that they read and write stay, and their requests wait for locks only briefly.
+ * that they read and write stay, the indexes that they read along stay until the contraction, and their requests wait for
+ * locks only briefly.
  *
- * @returns the SQL statements that were run (with `isDryRun`: would be run)
  * @throws OperatorError for a change that could lose data
  */
-export async function migrate(store: Store, tables: readonly Table[], isDryRun = false): Promise<string[]> {
-  const planned = await plan(store, tables, store.database);
-  if (isDryRun || planned.length === 0) return textsOf(planned);
-  return store.database.maintain((session) => applySteps(store, tables, session));
+export async function migrate(
+  store: Store,
+  tables: readonly Table[],
+  { isDryRun = false, isContraction = false }: MigrationOptions = {},
+): Promise<Migration> {
+  const steps = await plan(store, tables, store.database);
+  if (isDryRun || !steps.some((step) => isDue(step, isContraction)))
+    return describeSteps(store, store.database, steps, isContraction);
+  return store.database.maintain((session) => applySteps(store, tables, session, isContraction));
+}
+
+function isDue(step: Step, isContraction: boolean): boolean {
+  return isContraction || !step.isContraction;
+}
+
+/** @param session sees the indexes that the steps will drop */
+async function describeSteps(
+  store: Store,
+  session: Session,
+  steps: readonly Step[],
+  isContraction: boolean,
+): Promise<Migration> {
+  const ofIndexes = steps.filter((step) => step.index !== undefined);
+  const removals = ofIndexes.filter(({ isRemoval }) => isRemoval).map(({ index }) => index!.name);
+  const sizes = removals.length > 0 ? await tableDialect(store).indexSizes(session, removals) : undefined;
+  const changeOf = (step: Step): IndexChange["change"] => {
+    if (!step.isRemoval) return "created";
+    return isDue(step, isContraction) ? "dropped" : "unneeded";
+  };
+  return {
+    statements: textsOf(steps.filter((step) => isDue(step, isContraction))),
+    indexes: ofIndexes.map((step) => ({
+      ...step.index!,
+      change: changeOf(step),
+      size: sizes?.get(step.index!.name),
+    })),
+  };
 }
 
 /**
@@ -60,23 +116,30 @@ async function plan(
   return steps;
 }
 
-async function applySteps(store: Store, tables: readonly Table[], session: Maintenance): Promise<string[]> {
+async function applySteps(
+  store: Store,
+  tables: readonly Table[],
+  session: Maintenance,
+  isContraction: boolean,
+): Promise<Migration> {
   const dialect = tableDialect(store);
   await dialect.lock(session);
   for (const text of dialect.before) await session.run(text);
   try {
-    const steps = await retryWhileLocked(dialect, () =>
+    const { steps, migration } = await retryWhileLocked(dialect, () =>
       session.transaction(async (part) => {
         await dialect.limitLockWait(part);
         // Another process may have migrated while this one waited.
-        const planned = await plan(store, tables, part);
+        const all = await plan(store, tables, part);
+        const migration = await describeSteps(store, part, all, isContraction);
+        const steps = all.filter((step) => isDue(step, isContraction));
         const inTransaction = (work: (session: Session) => Promise<void>): Promise<void> => work(part);
-        for (const step of planned) if (!step.isApart) await step.run(part, inTransaction);
-        return planned;
+        for (const step of steps) if (!step.isApart) await step.run(part, inTransaction);
+        return { steps, migration };
       }),
     );
     for (const step of steps) if (step.isApart) await step.run(session, (work) => session.transaction(work));
-    return textsOf(steps);
+    return migration;
   } finally {
     for (const text of dialect.after) await session.run(text);
   }

@@ -6,7 +6,7 @@ import { ConstraintError, type Session } from "../database.ts";
 import type { Dialect } from "../dialect.ts";
 import { backfillSearch } from "../search/backfill.ts";
 import { compile } from "../statement.ts";
-import { indexPrefix, searchColumn, type Table } from "./ddl.ts";
+import { indexPrefix, searchColumn, type Table, uniqueIndexPrefix } from "./ddl.ts";
 import { refuseDataLoss, refuseMissingValues, refuseOtherReferences } from "./refusals.ts";
 import type { ExistingTable, TableDialect } from "./tables.ts";
 
@@ -17,6 +17,10 @@ export interface Step {
   readonly isApart: boolean;
   /** Whether it only removes an index that the declarations do not need. */
   readonly isRemoval: boolean;
+  /** Whether it waits until no process of an earlier version is running, which could need what it removes. */
+  readonly isContraction: boolean;
+  /** The index that it creates or drops on an existing table. */
+  readonly index: { readonly name: string; readonly table: string } | undefined;
   run(session: Session, inTransaction: InTransaction): Promise<unknown>;
 }
 
@@ -31,16 +35,15 @@ export function textsOf(steps: readonly Step[]): string[] {
 export function sqlStep(
   dialect: Dialect,
   query: RawBuilder<unknown>,
-  { isApart = false, isRemoval = false, undo }: StepOptions = {},
+  { isApart = false, isRemoval = false, isContraction = false, index, undo }: StepOptions = {},
 ): Step {
   const { sql: text } = compile(dialect.builder, query);
   const undoText = undo && compile(dialect.builder, undo).sql;
-  return { text, isApart, isRemoval, run: (session) => runSql(session, text, undoText) };
+  const run = (session: Session): Promise<void> => runSql(session, text, undoText);
+  return { text, isApart, isRemoval, isContraction, index, run };
 }
 
-interface StepOptions {
-  readonly isApart?: boolean;
-  readonly isRemoval?: boolean;
+interface StepOptions extends Partial<Omit<Step, "text" | "run">> {
   /** Removes the remains of the step if it fails. */
   readonly undo?: RawBuilder<unknown>;
 }
@@ -120,24 +123,37 @@ function backfillSearchStep(
     text: `-- recompute the search words of ${table.name} from ${columns.join(", ")}`,
     isApart,
     isRemoval: false,
+    isContraction: false,
+    index: undefined,
     run: (_session, inTransaction) => backfillSearch(dialect, inTransaction, table, columns),
   };
 }
 
+/**
+ * Drops and creates indexes. A process of the previous version reads along indexes that this version does not need, so
+ * they are dropped last, by the contraction. A unique index is dropped at once, because this version writes rows that it
+ * would refuse.
+ */
 function indexSteps(dialect: Dialect, tables: TableDialect, table: Table, existing: ExistingTable): Step[] {
   const isApart = tables.isConcurrent;
   const declared = new Set(table.indexes.map((index) => index.name));
-  const stale = [...existing.indexes].filter((name) => !declared.has(name));
+  const drop = (name: string, isContraction: boolean): Step => {
+    const index = { name, table: table.name };
+    return sqlStep(dialect, tables.dropIndex(name), { isApart, isRemoval: true, isContraction, index });
+  };
+  const ownIndexes = (names: ReadonlySet<string>): string[] =>
+    [...names].filter((name) => name.startsWith(indexPrefix));
+  const unneeded = ownIndexes(existing.indexes).filter((name) => !declared.has(name));
   const missing = table.indexes.filter((index) => !existing.indexes.has(index.name));
   return [
-    ...[...stale, ...existing.brokenIndexes]
-      .filter((name) => name.startsWith(indexPrefix))
-      .map((name) => sqlStep(dialect, tables.dropIndex(name), { isApart, isRemoval: true })),
+    ...ownIndexes(existing.brokenIndexes).map((name) => drop(name, false)),
     ...missing.map((index) =>
       sqlStep(dialect, tables.addIndex(table, index), {
         isApart,
+        index: { name: index.name, table: table.name },
         ...(isApart && { undo: tables.dropIndex(index.name) }),
       }),
     ),
+    ...unneeded.map((name) => drop(name, !name.startsWith(uniqueIndexPrefix))),
   ];
 }

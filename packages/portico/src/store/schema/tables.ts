@@ -57,10 +57,14 @@ export interface TableDialect {
   /** Adds an index to a table that is in use. */
   addIndex(table: Table, index: Index): RawBuilder<unknown>;
   dropIndex(name: string): RawBuilder<unknown>;
+  /** The sizes of indexes in bytes. */
+  indexSizes(session: Session, names: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Creates the search index from the search words in the table. */
   createSearch(table: Table): RawBuilder<unknown>[];
   /** Drops search indexes that the table should not have. */
   dropSearch(table: Table, existing: ExistingTable): RawBuilder<unknown>[];
-  /** Follows a nullable column in an index. */
+  /** Follows a nullable column in an index, in ascending order. */
   readonly nullsFirst: RawBuilder<unknown>;
+  /** Follows a nullable column in an index, in descending order. */
+  readonly nullsLast: RawBuilder<unknown>;
 }

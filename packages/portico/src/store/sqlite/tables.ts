@@ -21,6 +21,7 @@ export const sqliteTables: TableDialect = {
   before: ["pragma foreign_keys = off"],
   after: ["pragma foreign_keys = on"],
   nullsFirst: sql``,
+  nullsLast: sql``,
 
   isConcurrent: false,
 
@@ -78,6 +79,18 @@ export const sqliteTables: TableDialect = {
 
   addIndex: (table, index) => createIndex(sqliteTables, table, index),
   dropIndex: (name) => sql`drop index ${sql.ref(name)}`,
+
+  async indexSizes(session, names) {
+    const sizes = new Map<string, number>();
+    for (const name of names) {
+      const statement = {
+        sql: "select pgsize from dbstat where name = ? and aggregate = true",
+        bind: () => [name],
+      };
+      for (const [size] of await session.query(statement, undefined)) sizes.set(name, Number(size));
+    }
+    return sizes;
+  },
 
   rebuild(table, columns) {
     const isReference = columns.some(({ name }) => table.foreignKeys.some((each) => each.column === name));

@@ -1,0 +1,129 @@
+// The indexes of a resource: those that its filters, sorts, references and unique fields need, and declared ones. The
+// store creates them, and decides by them which pages are slow reads.
+
+import type { Resource } from "../declare/resource.ts";
+import { OperatorError } from "../errors.ts";
+import { type Attribute, defaultSort, type IndexModel, type ResourceModel } from "./model.ts";
+
+/** Options of a resource that list indexes, and what each of their lists is, for messages. */
+const indexOptions = { unique: "a list of fields", indexes: "a list of fields" } as const;
+
+/** Each index slows down every write. */
+const maxIndexes = 16;
+const maxFields = 4;
+
+/**
+ * Checks the form of `unique` and `indexes`, for projects that are not compiled.
+ *
+ * @param refuse throws an error with this remedy
+ */
+export function validateIndexOptions(
+  declaration: Resource["declaration"],
+  refuse: (remedy: string) => never,
+): void {
+  for (const option of Object.keys(indexOptions) as (keyof typeof indexOptions)[]) {
+    const lists: unknown = declaration[option] ?? [];
+    const example = option === "unique" ? '[["ownerId", "name"]]' : '[["status", "-title"]]';
+    if (!Array.isArray(lists) || !lists.every(isListOfNames))
+      refuse(`write ${option} as a list of lists of fields, ${example}`);
+    const declared = lists as readonly (readonly string[])[];
+    if (declared.length > maxIndexes)
+      refuse(`${option} has ${declared.length} lists; at most ${maxIndexes} are possible`);
+    for (const fields of declared) {
+      if (fields.length === 0) refuse(`${option} has an empty list; name its fields, ${example}`);
+      if (fields.length > maxFields)
+        refuse(
+          `${option}, ${fields.join(", ")}: has ${fields.length} fields; at most ${maxFields} are possible`,
+        );
+    }
+  }
+}
+
+function isListOfNames(value: unknown): boolean {
+  return Array.isArray(value) && value.every((name) => typeof name === "string");
+}
+
+/**
+ * The indexes of a resource whose attributes, filters and sorts are known.
+ * @throws OperatorError for an unknown field, and for an index that exists twice
+ */
+export function indexesOf(
+  { name, declaration }: Resource,
+  resource: Omit<ResourceModel, "indexes">,
+): IndexModel[] {
+  const automatic = automaticIndexes(resource);
+  const seen = new Map(automatic.map((index) => [keyOf(index), "automatically"]));
+  const refuse = (option: string, fields: readonly string[], remedy: string): never => {
+    throw new OperatorError(`resource ${name}, ${option} ${fields.join(", ")}: ${remedy}`);
+  };
+  const columnsOf = (option: string, fields: readonly string[]): IndexModel["columns"] => {
+    const columns = fields.map((each) => {
+      const isDescending = option === "indexes" && each.startsWith("-");
+      const attribute = resource.attribute.get(isDescending ? each.slice(1) : each);
+      if (attribute && !attribute.isInternal && attribute.name !== "id") return { attribute, isDescending };
+      const known = [...resource.attribute.values()].filter((one) => !one.isInternal && one.name !== "id");
+      return refuse(
+        option,
+        fields,
+        `there is no field ${each}; use some of ${known.map((one) => one.name).join(", ")}`,
+      );
+    });
+    if (new Set(columns.map(({ attribute }) => attribute)).size < columns.length)
+      refuse(option, fields, "a field is listed twice; remove one");
+    return columns;
+  };
+  const add = (option: string, fields: readonly string[], index: IndexModel): IndexModel => {
+    const other = seen.get(keyOf(index));
+    if (other !== undefined) refuse(option, fields, `this index is created ${other}; remove it`);
+    seen.set(keyOf(index), `for ${option} ${fields.join(", ")}`);
+    return index;
+  };
+  const unique = (declaration.unique ?? []).map((fields) =>
+    add("unique", fields, { columns: columnsOf("unique", fields), unique: "in tenant" }),
+  );
+  const declared = (declaration.indexes ?? []).map((fields) => {
+    const columns = columnsOf("indexes", fields);
+    const sort = columns.at(-1)!;
+    if (!resource.sorts.has(sort.attribute.name))
+      refuse("indexes", fields, `its last field orders a page; add ${sort.attribute.name} to sort`);
+    const id = { attribute: resource.attribute.get("id")!, isDescending: sort.isDescending };
+    return add("indexes", fields, { columns: [...columns, id], unique: undefined });
+  });
+  return [...automatic, ...unique, ...declared];
+}
+
+/**
+ * The indexes that need no declaration: each sort alone, each filter with the default sort, each reference with the
+ * default sort (for nested lists, which are sorted newest first, and for deletions of the referenced row), and unique
+ * fields. All rows of a child resource are listed within their parent, so its indexes begin with the parent.
+ */
+function automaticIndexes({
+  attribute,
+  attributes,
+  filters,
+  parent,
+  references,
+  sorts,
+}: Omit<ResourceModel, "indexes">): IndexModel[] {
+  const indexes = new Map<string, IndexModel>();
+  const add = (members: readonly Attribute[], unique?: Attribute["unique"]): void => {
+    const columns = [...new Set(members)].map((each) => ({ attribute: each, isDescending: false }));
+    const index = { columns, unique };
+    indexes.set(keyOf(index), index);
+  };
+  const id = attribute.get("id")!;
+  const newest = attribute.get(defaultSort)!;
+  const container = parent ? [parent] : [];
+  for (const sort of sorts.values()) add([...container, sort, id]);
+  for (const { attribute: filter } of filters.values())
+    if (!filter.statusRules) add([...container, filter, newest, id]);
+  for (const reference of references) add([reference, newest, id]);
+  for (const each of attributes) if (each.unique) add([each], each.unique);
+  return [...indexes.values()];
+}
+
+/** The fields of an index. An index can be read in either direction, so the directions do not matter. */
+function keyOf({ columns, unique }: IndexModel): string {
+  const names = columns.map(({ attribute }) => attribute.name);
+  return unique ? `unique ${names.sort().join()}` : names.join();
+}

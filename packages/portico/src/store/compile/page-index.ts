@@ -1,0 +1,66 @@
+// Which index a page of rows is read along. The indexes are those of the model (`model/indexes.ts`).
+
+import type { Attribute, IndexModel } from "../../model/model.ts";
+import { type Comparison, type Condition, isComparison, type Read } from "../../query/read.ts";
+import { knownReference } from "./condition.ts";
+
+/** With more values than this, `in` is one condition instead of one index range for each value. */
+export const maxBranches = 20;
+
+/**
+ * Whether the page is a walk along one index: the index begins with what all conditions compare and continues with the
+ * sort, or a unique index leaves only a few rows.
+ */
+export function isIndexed(read: Read): boolean {
+  const { resource, sort, conditions } = read;
+  const others = conditions.filter((condition) => !isCheckedOnce(condition, conditions));
+  if (!others.every(isOfColumn)) return false;
+  const equalities = others.filter(isEquality);
+  if (!areBranches(equalities)) return false;
+  const compared = equalities.map(({ attribute }) => attribute);
+  if (isOfFewRows(read, equalities)) return true;
+  // Rows with equal sort values are read from the first one on.
+  if (compared.includes(sort.attribute) || new Set(compared).size < compared.length) return false;
+  const ranges = others.filter((condition) => !isEquality(condition));
+  // A range is part of the walk if the sort is what it limits. The index of a filter is not read in parts.
+  if (ranges.length > 1 || ranges.some(({ attribute }) => attribute !== sort.attribute)) return false;
+  if (ranges.length === 1 && compared.some((attribute) => attribute !== resource.parent)) return false;
+  return resource.indexes.some((index) => hasOrder(index, compared, sort.attribute));
+}
+
+/** Whether a condition on a referenced row is checked once for the page, because the reference is known. */
+function isCheckedOnce(condition: Condition, all: readonly Condition[]): boolean {
+  return !isComparison(condition) && knownReference(all, condition.attribute) !== undefined;
+}
+
+function isOfColumn(condition: Condition): condition is Comparison {
+  return isComparison(condition) && !condition.attribute.statusRules;
+}
+
+function isEquality({ operator }: Comparison): boolean {
+  return operator === "in";
+}
+
+/** Whether the values are few enough for one range of the index each. */
+function areBranches(equalities: readonly Comparison[]): boolean {
+  const several = equalities.filter(({ values }) => values.length > 1);
+  return several.length <= 1 && several.every(({ values }) => values.length <= maxBranches);
+}
+
+/** Whether the rows that meet the conditions are at most as many as their values. */
+function isOfFewRows({ resource }: Read, equalities: readonly Comparison[]): boolean {
+  const compared = equalities.filter(({ values }) => !values.includes(null)).map((each) => each.attribute);
+  return (
+    compared.some(({ name }) => name === "id") ||
+    resource.indexes.some(
+      ({ unique, columns }) => unique && columns.every(({ attribute }) => compared.includes(attribute)),
+    )
+  );
+}
+
+/** Whether an index begins with these attributes, in any order, and then has the order of the page. */
+function hasOrder({ unique, columns }: IndexModel, compared: readonly Attribute[], sort: Attribute): boolean {
+  // The last column is the id.
+  if (unique || columns.length !== compared.length + 2 || columns.at(-2)!.attribute !== sort) return false;
+  return columns.slice(0, -2).every(({ attribute }) => compared.includes(attribute));
+}
