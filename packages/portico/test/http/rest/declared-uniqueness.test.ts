@@ -69,7 +69,16 @@ onEachDatabase("fields that are unique together", (database) => {
     await served.create("/boards", { name: "Everywhere" });
     const run = (...args: string[]) => runCommand(served.workspace, args, { cwd });
     const { tenant } = await run("tenant", "create", "--name", "Elsewhere");
-    const { key } = await run("key", "create", "--name", "Theirs", "--scopes", "boards:read,boards:write", "--tenant", tenant.id);
+    const { key } = await run(
+      "key",
+      "create",
+      "--name",
+      "Theirs",
+      "--scopes",
+      "boards:read,boards:write",
+      "--tenant",
+      tenant.id,
+    );
     const body = { name: "Everywhere" };
     expectAnswer(await served.request("/boards", { key, body }), { status: 201 });
     expectAnswer(await served.request("/boards", { key, body }), conflict("name", "kind"));
