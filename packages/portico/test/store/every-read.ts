@@ -8,10 +8,10 @@ export interface NamedRead {
   /** `post: status=, -title, backward from a value` */
   readonly name: string;
   readonly read: Read;
-  /** The filters beside the parent's. */
+  /** The filters, in addition to that of the parent. */
   readonly filters: readonly Attribute[];
   readonly way: Way;
-  /** Whether nulls make the rest of the list two ranges of the index. */
+  /** Whether nulls split the rest of the list into two ranges of the index. */
   readonly isMerged: boolean;
 }
 
@@ -61,9 +61,9 @@ function wayOf(conditions: readonly Condition[], sort: Attribute): Way {
   return hasIndex ? "along a range" : "along the sort";
 }
 
-/** No filter, each filter by equality, a range of what the list is sorted by, and the filters of declared indexes. */
+/** No filter, each filter by equality, a range of the sorted attribute, and the filters of declared indexes. */
 function filtersOf({ filters, indexes, parent }: ResourceModel, sort: Attribute): Condition[][] {
-  // A state is worked out from row to row: no index has it.
+  // A computed status has no index.
   const indexed = [...filters.values()].filter(({ attribute }) => !attribute.statusRules);
   const equal = indexed.map(({ attribute }) => equalTo(attribute));
   const ranges = filters.get(sort.name)?.hasRange
@@ -107,7 +107,7 @@ function pagesOf(
   const starts: (readonly [string, Position | undefined])[] = [
     ["from the start", undefined],
     ["from a value", { value: anyValue(sort), id }],
-    // A list filtered by what it is sorted by holds no null.
+    // A list that is filtered by the sorted attribute contains no null.
     ...(sort.isNullable && conditions[0]?.attribute !== sort
       ? [["from null", { value: null, id }] as const]
       : []),

@@ -1,5 +1,5 @@
-// What the databases make of every page that the declarations allow: a walk along a range of one index; or, as a slow
-// read, a walk along the index of the sort within the tenant. Never a scan or a sort of the table.
+// The query plan of every page that the declarations allow scans a range of one index, or, as a slow read, the index of
+// the sort within the tenant. No plan scans or sorts the table.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -71,19 +71,19 @@ for (const [appName, app] of Object.entries(apps)) {
     });
 
     const explain = database === "sqlite" ? explainInSqlite : explainInPostgres;
-    test("every page walks along an index that begins with tenant and filter, or is a slow read", () =>
+    test("every page uses an index that begins with the tenant and the filter, or is a slow read that uses that of its sort", () =>
       explain(workspace, store, model));
 
     test("only pages that read more than a range of an index are slow reads", () => {
       for (const { name, read, way, filters } of everyRead(model)) {
-        // Filtered by what it is sorted by, a list is read from its first row on; a numbered page is counted.
+        // A list that is filtered by the sorted attribute is read from its first row on, and numbered pages are counted.
         const isSorted = filters.includes(read.sort.attribute) && isEquality(read, read.sort.attribute);
         const isSlow = way !== "along a range" || read.page.style === "page" || isSorted;
         assert.equal(compileList(store.dialect, read).mayScan, isSlow, name);
       }
     });
 
-    test("every list below a row walks along the index of its reference", () =>
+    test("every list of children uses the index of its reference", () =>
       explainLists(workspace, store, model));
   });
 }
@@ -158,20 +158,20 @@ async function explainInSqlite(_place: Workspace, store: Store, model: Model): P
     const plan = (await store.database.query(explained, { tenantId, read })).map((row) => String(row[3]));
     const description = `${name}\n${plan.join("\n")}`;
     const searches = plan.filter((line) => /^SEARCH r USING (COVERING )?INDEX portico_/.test(line));
-    // Scans are of what the searches found, one for each subquery; a scan of an index or table has no search.
-    assert.equal(searches.length, (isMerged ? 2 : 1) + (read.page.style === "page" ? 1 : 0), told);
-    assert.ok(!plan.some((line) => /^SCAN .* USING/.test(line)), told);
-    if (!isMerged) assert.ok(!plan.includes("USE TEMP B-TREE FOR ORDER BY"), told);
+    // Only results of searches are scanned, one for each subquery; there is no scan of an index or a table.
+    assert.equal(searches.length, (isMerged ? 2 : 1) + (read.page.style === "page" ? 1 : 0), description);
+    assert.ok(!plan.some((line) => /^SCAN .* USING/.test(line)), description);
+    if (!isMerged) assert.ok(!plan.includes("USE TEMP B-TREE FOR ORDER BY"), description);
     const isCounted = read.page.style === "page";
     const pages = isCounted ? searches.slice(0, -1) : searches;
     const total = isCounted ? searches.at(-1) : undefined;
     for (const line of searches) {
-      assert.match(line, /\(tenant_id=\?/, told);
-      if (read.resource.parent) assert.ok(line.includes(`${read.resource.parent.column}=?`), told);
+      assert.match(line, /\(tenant_id=\?/, description);
+      if (read.resource.parent) assert.ok(line.includes(`${read.resource.parent.column}=?`), description);
       // The rows of a numbered page are counted along the index of the filter.
       if (way === "along the sort" && line !== total) continue;
       for (const filter of filters)
-        if (filter !== read.sort.attribute) assert.ok(line.includes(`${filter.column}=?`), told);
+        if (filter !== read.sort.attribute) assert.ok(line.includes(`${filter.column}=?`), description);
     }
     if (way === "along the sort") {
       // Rows without a sort value are in the order of their ids, which the index of a sort by the filter has as well.
@@ -181,10 +181,10 @@ async function explainInSqlite(_place: Workspace, store: Store, model: Model): P
       for (const line of pages)
         assert.ok(
           names.some((name) => line.includes(name)),
-          told,
+          description,
         );
     }
-    // Filtered by what it is sorted by, the list is that of one value and the walk begins at its first row.
+    // A list that is filtered by the sorted attribute has one value, and the scan of the index begins at its first row.
     const isOfOneValue = filters.includes(read.sort.attribute) || filters.some(isUnique);
     if (read.page.style === "cursor" && read.page.position && !isOfOneValue) {
       assert.ok(
@@ -195,7 +195,7 @@ async function explainInSqlite(_place: Workspace, store: Store, model: Model): P
   }
 }
 
-/** Of what is unique there is one row, which needs no order. */
+/** A filter by a unique attribute matches one row, which needs no sort. */
 function isUnique({ unique }: Attribute): boolean {
   return unique !== undefined;
 }
@@ -237,17 +237,17 @@ async function explainInPostgres({ databaseUrl }: Workspace, store: Store, model
         const below = nodes.filter((node) => node["Node Type"] === "Limit").flatMap(nodesOf);
         // The total of numbered pages counts all rows of the tenant, with any plan.
         const pageNodes = read.page.style === "page" ? below : nodes;
-        assert.ok(!pageNodes.some((node) => node["Node Type"] === "Seq Scan"), told);
+        assert.ok(!pageNodes.some((node) => node["Node Type"] === "Seq Scan"), description);
         if (isMerged || filters.some(isUnique)) continue;
         if (way === "along the sort") {
           // Half of the rows pass the filter, so that the planner finds a page soon.
           assert.deepEqual(
             below.flatMap((node) => node["Index Name"] ?? []),
             [indexOfSort(read)],
-            told,
+            description,
           );
         }
-        assert.ok(!below.some((node) => node["Node Type"].endsWith("Sort")), told);
+        assert.ok(!below.some((node) => node["Node Type"].endsWith("Sort")), description);
         const walks = below.filter((node) => node["Index Name"] !== undefined);
         assert.equal(walks.length, 1, description);
         // If half of the rows match a filter, the planner can use the index of the sort alone.
