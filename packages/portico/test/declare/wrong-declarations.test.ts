@@ -355,7 +355,7 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
     ([fact, more, line]) =>
       [
         fact,
-        [loosely("post", { fields: indexed, filter: ["kind"], sort: ["title"], ...more })],
+        [declareUntyped("post", { fields: indexed, filter: ["kind"], sort: ["title"], ...more })],
         `resource post${line}`,
       ] as const,
   ),
