@@ -1,6 +1,6 @@
 // Loads the app of a project: the default export of its `portico.config.ts`.
 
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { App } from "../declare/app.ts";
@@ -40,7 +40,7 @@ async function load(file: string): Promise<{ default?: unknown }> {
     const [line = ""] = error.message.split("\n");
     const missing = /does not provide an export named '(\w+)'/.exec(line)?.[1];
     const message = renameHint("export", missing ?? "") ?? line;
-    const location = locationOf(error.stack ?? "");
+    const location = importLocation(line) ?? locationOf(error.stack ?? "");
     throw new OperatorError(
       `${configFile} cannot be loaded: ${message}${location ? ` (${relative(folder, location)})` : ""}`,
     );
@@ -58,6 +58,27 @@ function locationOf(stack: string): string | undefined {
   const own = new URL("..", import.meta.url).href;
   for (const [, url, position] of stack.matchAll(/(file:\/\/\S+?)(:\d+:\d+)/g))
     if (!url!.startsWith(own)) return fileURLToPath(url!) + position;
+  return undefined;
+}
+
+/**
+ * The position of the import of a file or package that does not exist, as `/path/file.ts:line:column`; undefined if the
+ * error is another one, or if the text does not contain the import as a literal.
+ */
+function importLocation(message: string): string | undefined {
+  const { missing, importer } =
+    /^Cannot find (?:module|package) '(?<missing>.+)' imported from (?<importer>\/.+)$/.exec(message)
+      ?.groups ?? {};
+  if (missing === undefined || importer === undefined || !existsSync(importer)) return undefined;
+  for (const [index, line] of readFileSync(importer, "utf8").split("\n").entries())
+    for (const { 1: specifier, index: column } of line.matchAll(
+      /\b(?:from|import)\b[\s(]*["']([^"']+)["']/g,
+    )) {
+      const isMissing = specifier!.startsWith(".")
+        ? resolve(dirname(importer), specifier!) === missing
+        : specifier === missing || specifier!.startsWith(`${missing}/`);
+      if (isMissing) return `${importer}:${index + 1}:${column + 1}`;
+    }
   return undefined;
 }
 
