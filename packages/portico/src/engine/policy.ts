@@ -28,7 +28,7 @@ export function ownPolicyConditions(caller: Caller, resource: ResourceModel): re
 }
 
 /** The condition that the parent of a row is visible; undefined if every parent is. */
-export function inheritedPolicyCondition(
+function inheritedPolicyCondition(
   caller: Caller,
   { parent, inheritsPolicy }: ResourceModel,
 ): ReferenceCondition | undefined {

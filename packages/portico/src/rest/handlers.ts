@@ -22,14 +22,14 @@ export interface RestOptions extends ResourceRouteOptions {
 }
 
 type Params = { readonly id: string; readonly parentId?: string };
-type Request = FastifyRequest<{ Params: Params }>;
+type RowRequest = FastifyRequest<{ Params: Params }>;
 
 /**
  * The body, or the reply if there is none. It is not always the reply, because Fastify waits for a promise of the reply
  * by listening to the socket.
  */
-type Response = Promise<string | FastifyReply>;
-type Handler = (request: Request, reply: FastifyReply) => Response;
+type HandlerResult = Promise<string | FastifyReply>;
+type Handler = (request: RowRequest, reply: FastifyReply) => HandlerResult;
 
 const jsonType = "application/json; charset=utf-8";
 
@@ -147,12 +147,17 @@ export class OperationHandlers implements Readonly<Record<OperationKind, Handler
     return this.#json(caller, text, reply);
   };
 
-  #containerOf({ params }: Request): Container | undefined {
+  #containerOf({ params }: RowRequest): Container | undefined {
     const { container } = this.#operation;
     return container && { by: container, id: params.parentId ?? params.id };
   }
 
-  #row(caller: Caller, request: Request, reply: FastifyReply, result: WriteResult): string | Promise<string> {
+  #row(
+    caller: Caller,
+    request: RowRequest,
+    reply: FastifyReply,
+    result: WriteResult,
+  ): string | Promise<string> {
     if (this.#mayBeDeprecated) this.#setDeprecation(reply, Object.keys(request.body ?? {}));
     reply.header("ETag", entityTag(this.#resource, result.text));
     return this.#json(caller, responseText(result), reply);

@@ -19,7 +19,7 @@ import {
   requireUndelegated,
 } from "./rules.ts";
 
-export const secretWarning = "Store the secret now: it is not shown again.";
+const secretWarning = "Store the secret now: it is not shown again.";
 
 const secretBytes = 32;
 

@@ -4,10 +4,10 @@
 // PORTICO_FUZZ_SEED repeats a run, PORTICO_FUZZ_MESSAGES makes it longer.
 
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TestSocket } from "../../support/graphql/web-socket.ts";
+import { countConnections, countHandles, rssMib } from "../../support/linux-process.ts";
 import { OwnPostgres } from "../../support/own-postgres.ts";
 import { randomRuns } from "../../support/random-runs.ts";
 import { RawConnection } from "../../support/raw-connection.ts";
@@ -123,7 +123,7 @@ onEachDatabase("random stream clients", (database) => {
   }, async () => {
     await callAll(seed, warmUpMessages);
     await settled();
-    const before = { rss: rssMib(portico.pid), handles: handles(portico.pid) };
+    const before = { rss: rssMib(portico.pid), handles: countHandles(portico.pid) };
 
     let isOver = false;
     const others = [writeAll(() => isOver), stopAndStart(() => isOver)];
@@ -135,16 +135,16 @@ onEachDatabase("random stream clients", (database) => {
     assert.deepEqual(faultsOf(portico, own !== undefined), []);
     await subscribeAll();
     await until(
-      () => handles(portico.pid) <= before.handles + slackHandles,
-      () => `${handles(portico.pid)} handles, ${before.handles} before`,
+      () => countHandles(portico.pid) <= before.handles + slackHandles,
+      () => `${countHandles(portico.pid)} handles, ${before.handles} before`,
     );
     await until(
       () => rssMib(portico.pid) < before.rss + slackMib,
       () => `${rssMib(portico.pid)} MiB, ${before.rss} before`,
     );
     await until(
-      () => connections(portico.url) <= 4,
-      () => `${connections(portico.url)} connections`,
+      () => countConnections(portico.url) <= 4,
+      () => `${countConnections(portico.url)} connections`,
     );
   });
 
@@ -155,8 +155,8 @@ onEachDatabase("random stream clients", (database) => {
       await sleep(100);
     }
     await until(
-      () => connections(portico.url) <= 4,
-      () => `${connections(portico.url)} connections`,
+      () => countConnections(portico.url) <= 4,
+      () => `${countConnections(portico.url)} connections`,
     );
   }
 
@@ -246,22 +246,4 @@ async function until(isReached: () => boolean, describe: () => string): Promise<
     await sleep(100);
   }
   assert.fail(describe());
-}
-
-/** The resident memory of a process, on Linux. */
-function rssMib(pid: number): number {
-  const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
-  return Math.round(Number(kibibytes) / 1024);
-}
-
-/** The number of connections that a server has open, on Linux. */
-function connections(url: string): number {
-  const port = Number(new URL(url).port).toString(16).toUpperCase().padStart(4, "0");
-  const lines = readFileSync("/proc/net/tcp", "utf8").split("\n");
-  return lines.filter((line) => new RegExp(`^ *\\d+: \\w+:${port} \\w+:\\w+ 0[18] `).test(line)).length;
-}
-
-/** The number of open files and sockets of a process. */
-function handles(pid: number): number {
-  return readdirSync(`/proc/${pid}/fd`).length;
 }

@@ -3,10 +3,10 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
+import { countConnections, countHandles, rssMib } from "../../support/linux-process.ts";
 import { randomRuns } from "../../support/random-runs.ts";
 import { runCommand, serveProcess, type TestServer } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
@@ -44,7 +44,11 @@ onEachDatabase("a server with misbehaving callers", (database) => {
     await warmUp(server, files);
     const quiet = percentile(await measure(server), 0.95);
     const { pid } = server.portico;
-    const before = { rss: rssMib(pid), handles: handles(pid), connections: connections(server.url) };
+    const before = {
+      rss: rssMib(pid),
+      handles: countHandles(pid),
+      connections: countConnections(server.url),
+    };
 
     const workerData: SoakTarget = { url: server.url, key, files, callers };
     const worker = new Worker(new URL("./soak-callers.ts", import.meta.url), { workerData });
@@ -74,9 +78,10 @@ onEachDatabase("a server with misbehaving callers", (database) => {
     assert.ok(p95 < Math.max(promisedMs, busyFactor * Math.max(quiet, quietAfter)), summary);
 
     const areGone = (): boolean =>
-      connections(server.url) <= before.connections + 2 && handles(pid) <= before.handles + poolSize;
+      countConnections(server.url) <= before.connections + 2 &&
+      countHandles(pid) <= before.handles + poolSize;
     for (const end = Date.now() + 15_000; Date.now() < end && !areGone(); ) await sleep(100);
-    const after = { connections: connections(server.url), handles: handles(pid) };
+    const after = { connections: countConnections(server.url), handles: countHandles(pid) };
     assert.ok(areGone(), `${JSON.stringify(after)}, ${JSON.stringify(before)} before`);
   });
 });
@@ -123,23 +128,4 @@ async function warmUp(server: TestServer, files: readonly string[]): Promise<voi
 function percentile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((one, other) => one - other);
   return sorted[Math.floor((sorted.length - 1) * share)]!;
-}
-
-/** The resident memory of a process, on Linux. */
-function rssMib(pid: number): number {
-  const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
-  return Math.round(Number(kibibytes) / 1024);
-}
-
-/** Connections to a server that it has not closed, on Linux. */
-function connections(url: string): number {
-  const port = Number(new URL(url).port).toString(16).toUpperCase().padStart(4, "0");
-  const lines = readFileSync("/proc/net/tcp", "utf8").split("\n");
-  // The local address, the remote one, and the state: established, or closed by the other side only.
-  return lines.filter((line) => new RegExp(`^ *\\d+: \\w+:${port} \\w+:\\w+ 0[18] `).test(line)).length;
-}
-
-/** The number of files and sockets that a process has open. */
-function handles(pid: number): number {
-  return readdirSync(`/proc/${pid}/fd`).length;
 }

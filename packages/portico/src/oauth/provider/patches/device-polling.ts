@@ -6,7 +6,7 @@ import type { BruteForceLimits } from "../../endpoints/brute-force-limits.ts";
 import type { Library } from "../library.ts";
 
 /** Seconds that a device waits between two polls. */
-export const pollIntervalSeconds = 5;
+const pollIntervalSeconds = 5;
 
 export function sendPollInterval(provider: Provider): void {
   provider.on("device_authorization.success", (_context, body) =>
