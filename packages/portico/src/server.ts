@@ -70,6 +70,7 @@ export class PorticoServer implements Server {
   readonly log: Log;
   /** The first key of a sandbox, with every scope: set by `listen` on an empty database, and stored as a hash only. */
   sandboxKey: string | undefined;
+  readonly #secrets: readonly string[];
   readonly #urls = Promise.withResolvers<OAuthUrls>();
   #http: FastifyInstance | undefined;
   #modules: RunningModules | undefined;
@@ -85,8 +86,6 @@ export class PorticoServer implements Server {
     this.#secrets = secretsFor(settings);
     this.engine = new Engine(model, store, new CursorCodec(this.#secrets));
   }
-
-  readonly #secrets: readonly string[];
 
   /** Starts the modules and registers their routes. */
   async prepare(): Promise<void> {
@@ -163,7 +162,8 @@ export class PorticoServer implements Server {
     try {
       await this.#listening;
     } catch (error) {
-      await this.close();
+      // The error that prevented the start is the one to report.
+      await this.close().catch((err: unknown) => this.log.logger.error({ err }, "closing failed"));
       throw error;
     }
   }

@@ -8,8 +8,8 @@ import type { ResourceModel } from "../model/model.ts";
 import type { Condition } from "../query/read.ts";
 import { wholeRow } from "../query/selection.ts";
 import type { RowValues } from "../query/write.ts";
-import { batchesOfIds, childrenOf, dependentsOf, rowIds } from "./dependents.ts";
 import { throwNotFound } from "./find-row.ts";
+import { batchesOfIds, rowIds } from "./row-ids.ts";
 import type { Precondition, WriteContext } from "./write-context.ts";
 
 /** Rows that are deleted together with another. Each has an event, and all of them are one transaction. */
@@ -81,14 +81,14 @@ export class RowDeletion {
     row: RowValues,
     deletedParents: readonly RowValues[],
   ): Promise<void> {
-    const { model, store, session, caller } = this.#context;
-    for (const child of childrenOf(model, resource)) {
+    const { store, session, caller } = this.#context;
+    for (const child of resource.children) {
       const conditions: Condition[] = [
         { attribute: child.parent!, operator: "in", values: [String(row.id)] },
       ];
       const isDependent = child.inheritsPolicy && resource.isRestricted;
       const parents = isDependent ? [policyValues(resource, row), ...deletedParents] : none;
-      const hasOwn = childrenOf(model, child).length > 0 || dependentsOf(model, child).length > 0;
+      const hasOwn = child.children.length > 0 || child.dependents.length > 0;
       // Newest first: a row may refer to an older one of its kind.
       const rows = { resource: child, conditions, isNewestFirst: true };
       for await (const ids of batchesOfIds(store, session, caller.tenantId, rows)) {
@@ -138,9 +138,9 @@ export class RowDeletion {
 
   /** Deletes the rows that are deleted with a row. In those that are only marked, the reference to it is set to null. */
   async #deleteDependents(resource: ResourceModel, id: string): Promise<void> {
-    const { model, store, session, caller } = this.#context;
+    const { store, session, caller } = this.#context;
     const { tenantId } = caller;
-    for (const [dependent, attribute] of dependentsOf(model, resource)) {
+    for (const { resource: dependent, attribute } of resource.dependents) {
       const condition: Condition = { attribute, operator: "in", values: [id] };
       for await (const each of rowIds(store, session, tenantId, dependent, [condition])) {
         await this.#countCascaded(1);

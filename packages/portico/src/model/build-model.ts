@@ -5,6 +5,7 @@ import { operationNames, type Resource } from "../declare/resource.ts";
 import { OperatorError } from "../errors.ts";
 import { kebabCase, plural, snakeCase, spaceCase } from "../lib/case.ts";
 import { addAttributes, addNamedAttributes, type Draft } from "./attributes.ts";
+import { childrenOf, dependentsOf } from "./deletion.ts";
 import { withExplainedFailures } from "./explained-failures.ts";
 import type { Model, ResourceModel } from "./model.ts";
 import { type ModuleOperation, operationsOf, type Report } from "./operations.ts";
@@ -45,9 +46,14 @@ export function buildModel(
   for (const resource of declared) addAttributes(resource, byName);
   for (const resource of declared) addNamedAttributes(resource, byName.get(resource.name)!);
   validateParents(byName.values());
-  for (const each of byName.values()) each.isRestricted = isRestricted(each);
+  const drafts = [...byName.values()];
+  for (const each of drafts) {
+    each.isRestricted = isRestricted(each);
+    each.children = childrenOf(drafts, each);
+    each.dependents = dependentsOf(drafts, each);
+  }
 
-  const resources = [...byName.values()].map((each) => Object.freeze(each));
+  const resources = drafts.map((each) => Object.freeze(each));
   const scoped = declared.filter(hasScopes).map(({ name }) => byName.get(name)!.scopes);
   const scopes = [...new Set(scoped.flatMap(({ read, write }) => [read, write]))];
   const model = {
@@ -89,6 +95,8 @@ function draftOf({ name, declaration }: Resource, currentVersion: string): Draft
     references: [],
     excludedFromETag: [],
     parent: undefined,
+    children: [],
+    dependents: [],
     filters: new Map(),
     sorts: new Map(),
     search: [],

@@ -59,6 +59,12 @@ export interface Shape {
   readonly attribute: ReadonlyMap<string, Attribute>;
 }
 
+/** A reference with `onDelete: "cascade"`, and the resource that has it. */
+export interface Dependent {
+  readonly resource: ResourceModel;
+  readonly attribute: Attribute;
+}
+
 export interface ResourceModel extends Shape {
   /** Its name in messages: `api key`. */
   readonly title: string;
@@ -74,6 +80,10 @@ export interface ResourceModel extends Shape {
   readonly excludedFromETag: readonly string[];
   /** The attribute with the id of the parent, for a resource with a parent. */
   readonly parent: Attribute | undefined;
+  /** The resources whose rows are deleted with their parent, in the order of their deletion. */
+  readonly children: readonly ResourceModel[];
+  /** The references to it whose rows are deleted with the row that they refer to. */
+  readonly dependents: readonly Dependent[];
   /** The filters by attribute name; `hasRange` allows ranges as well as equality. */
   readonly filters: ReadonlyMap<string, { readonly attribute: Attribute; readonly hasRange: boolean }>;
   readonly sorts: ReadonlyMap<string, Attribute>;
