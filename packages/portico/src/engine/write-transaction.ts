@@ -3,7 +3,6 @@
 import type { Caller } from "../declare/caller.ts";
 import type { HookContext, Rows } from "../declare/resource.ts";
 import { Problem } from "../errors.ts";
-import { newId } from "../lib/id.ts";
 import type { ActionModel, ResourceModel, Shape } from "../model/model.ts";
 import type { Condition } from "../query/read.ts";
 import { wholeRow } from "../query/selection.ts";
@@ -17,17 +16,10 @@ import {
 } from "./constraint.ts";
 import { findLocked, requireParentRow, throwNotFound } from "./find-row.ts";
 import { hookRows } from "./hook-rows.ts";
-import { ownPolicyConditions } from "./policy.ts";
+import { meetsOwnPolicy, newRow } from "./new-row.ts";
 import { changedReferences, requireVisibleReferences } from "./references.ts";
-import { satisfiesAll } from "./row-conditions.ts";
 import { RowDeletion } from "./row-deletion.ts";
-import {
-  currentValue,
-  insertValues,
-  patchedValues,
-  splitServerFields,
-  withSearchFields,
-} from "./validation/row-values.ts";
+import { insertValues, patchedValues, splitServerFields, withSearchFields } from "./validation/row-values.ts";
 import {
   type Precondition,
   WriteContext,
@@ -65,22 +57,20 @@ export class WriteTransaction {
     parentId?: string,
     serverFields: RowValues = {},
   ): Promise<WriteResult> {
-    const { parent, hooks, idPrefix } = resource;
+    const { hooks } = resource;
     const { store, session, caller, now } = this.#context;
     await this.#requireParent(resource, parentId);
     await this.#requireReferences(resource, input);
     const values = { ...insertValues(resource.attributes, input, caller, now), ...serverFields };
     const returnedOnce = {};
     const hookResult = await hooks.before?.create?.(values, this.#hookContext(returnedOnce));
-    const id = newId(idPrefix);
-    const row = {
-      ...values,
-      ...this.#context.hookValues(resource, hookResult),
-      ...(parent && { [parent.name]: parentId }),
-      id,
-      createdAt: now,
-      updatedAt: now,
-    };
+    const row = newRow(
+      resource,
+      { ...values, ...this.#context.hookValues(resource, hookResult) },
+      now,
+      parentId,
+    );
+    const { id } = row;
     this.#requirePolicy(resource, row);
     this.attempted = { values: row, callerValues: input };
     const text = await store.insert(session, { resource, tenantId: caller.tenantId, values: row });
@@ -225,10 +215,7 @@ export class WriteTransaction {
   /** Requires that the row meets the policy of its own resource; its parent was checked before and does not change. */
   #requirePolicy(resource: ResourceModel, row: RowValues): void {
     const { caller, now } = this.#context;
-    const conditions = ownPolicyConditions(caller, resource);
-    if (conditions.length === 0) return;
-    const current = conditions.map(({ attribute }) => [attribute.name, currentValue(attribute, row, now)]);
-    if (satisfiesAll(conditions, Object.fromEntries(current))) return;
+    if (meetsOwnPolicy(caller, resource, row, now)) return;
     throw new Problem("forbidden", `You are not allowed to write this ${resource.title}.`);
   }
 }

@@ -9,6 +9,7 @@ import type { Session, Transaction } from "../store/database.ts";
 import { requireScope, withPolicies } from "./authorize.ts";
 import { explainDeleteError, explainWriteError, retryOnCollision } from "./constraint.ts";
 import { containerConditions, requireContainer } from "./containers.ts";
+import { createAlone } from "./create-alone.ts";
 import { throwNotFound } from "./find-row.ts";
 import { policyConditions } from "./policy.ts";
 import { invalidBodyReferences } from "./references.ts";
@@ -51,7 +52,10 @@ export class Writes {
     const input = await this.#validated(caller, resource, undefined, body, () =>
       this.#dependencies.validator.validateWhole(resource, "create", body),
     );
-    return this.#write(caller, resource, (writing) => writing.insert(resource, input, parentId));
+    const created = this.#scope.transaction
+      ? undefined
+      : await createAlone(this.#dependencies, caller, resource, input, parentId);
+    return created ?? this.#write(caller, resource, (writing) => writing.insert(resource, input, parentId));
   }
 
   /** Replaces the fields of a row. Fields that the body omits get their defaults. */

@@ -3,7 +3,8 @@
 import { sql } from "kysely";
 import { newId } from "../lib/id.ts";
 import type { ResourceModel } from "../model/model.ts";
-import type { RowValues } from "../query/write.ts";
+import type { RecordedInsert, RowValues } from "../query/write.ts";
+import type { EventInsertion } from "../store/compile/write.ts";
 import type { Session, Statement } from "../store/database.ts";
 import { defineQuery, type ParametersOf, type Query } from "../store/own-tables/query.ts";
 import { ownTable } from "../store/own-tables/table.ts";
@@ -73,6 +74,15 @@ const insertMany = sql`insert into events
     ${parameter(({ deletedParents }: EventsOfRows) => (deletedParents ? JSON.stringify(deletedParents) : null))}::json
   from json_to_recordset(${parameter(({ rows }: EventsOfRows) => textOfRows(rows))}::json)
     as n (id text, row_id text, row json)`;
+
+/** The same for the row of an insert, in its statement. PostgreSQL only. */
+export const eventInsertion: EventInsertion = (resource) => sql`insert into events
+    (id, tenant_id, resource, kind, row_id, row, credential_id, created_at)
+  select ${parameter(() => newId("event"))}::text, ${parameter(({ tenantId }: RecordedInsert) => tenantId)}::text,
+    ${sql.lit(resource.name)}, ${sql.lit(eventType(resource.name, "created"))}, id, "row",
+    ${parameter(({ credentialId }: RecordedInsert) => credentialId)}::text,
+    ${parameter(({ at }: RecordedInsert) => at)}::timestamptz
+  from shown`;
 
 function textOfRows(rows: EventsOfRows["rows"]): string {
   const texts = [...rows].map(

@@ -111,6 +111,7 @@ function draftOf({ name, declaration }: Resource, currentVersion: string): Draft
     inheritsPolicy: declaration.inheritPolicy ?? true,
     isRestricted: false,
     hooks: declaration.hooks ?? {},
+    isCreatedAlone: !declaration.hooks?.before?.create && !declaration.hooks?.after?.create,
     validate: declaration.validate,
     markOnDelete: undefined,
     actions: new Map(),

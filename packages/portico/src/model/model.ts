@@ -104,6 +104,8 @@ export interface ResourceModel extends Shape {
   /** Whether any policy applies to its rows: its own, or an inherited one. */
   readonly isRestricted: boolean;
   readonly hooks: LooseHooks;
+  /** Whether nothing but the row and its event is written when a row is created: there are no hooks that could. */
+  readonly isCreatedAlone: boolean;
   readonly validate: LooseDeclaration["validate"];
   /** The timestamp that DELETE sets instead of deleting the row. */
   readonly markOnDelete: Attribute | undefined;

@@ -11,6 +11,13 @@ export interface Insert {
   readonly values: RowValues;
 }
 
+/** An insert that also records the event of the row. */
+export interface RecordedInsert extends Insert {
+  readonly credentialId: string;
+  /** The time of the event. */
+  readonly at: string;
+}
+
 export interface Update {
   readonly resource: ResourceModel;
   readonly tenantId: string;

@@ -39,6 +39,10 @@ export interface Database extends Session {
   /** Whether a statement crosses a network, so that one statement for several requests is worthwhile. */
   readonly isRemote: boolean;
   /**
+   * Runs one statement that writes, as a transaction of its own. Its rows are returned after the commit is on disk.
+   */
+  execute<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]>;
+  /**
    * Runs `work` in a transaction. Its result is returned after the commit is on disk; if it throws, the transaction is
    * rolled back.
    */

@@ -6,7 +6,7 @@ import type { Attribute, ResourceModel } from "../model/model.ts";
 import { AnswerTooLarge, maxAnswerBytes } from "../query/answer-size.ts";
 import type { StoredPage } from "../query/page.ts";
 import { conditionShape, type Read, type ReadOne } from "../query/read.ts";
-import type { Delete, Insert, RowValues, Update } from "../query/write.ts";
+import type { Delete, Insert, RecordedInsert, RowValues, Update } from "../query/write.ts";
 import { type BoundedRead, boundedGet, boundedList, isWholeRow, readBounded } from "./bounded-read.ts";
 import { rowsWithin } from "./compile/declared-size.ts";
 import { compileFilterIds, compileGet, type RowsById } from "./compile/get.ts";
@@ -16,8 +16,10 @@ import {
   compileDelete,
   compileDeleteMany,
   compileInsert,
+  compileRecordedInsert,
   compileUpdate,
   type DeleteMany,
+  type EventInsertion,
 } from "./compile/write.ts";
 import type { ColumnValues, Database, Session, Statement, Transaction } from "./database.ts";
 import type { Dialect, Lock } from "./dialect.ts";
@@ -59,6 +61,7 @@ export class Store {
   readonly #filters = new Shapes<Statement<ReadInput<RowsById>>>();
   readonly #updates = new Shapes<Statement<Update>>();
   readonly #inserts = new Shapes<Statement<Insert>>();
+  readonly #recordedInserts = new Shapes<Statement<RecordedInsert>>();
   readonly #deletes = new Shapes<Statement<Delete>>();
   readonly #deletesOfMany = new Shapes<Statement<DeleteMany>>();
 
@@ -174,6 +177,22 @@ export class Store {
     const { resource } = insert;
     const statement = this.#inserts.get(resource, "", () => compileInsert(this.dialect, resource));
     const [row] = await session.query(statement, insert);
+    return row![0] as string;
+  }
+
+  /**
+   * Inserts a row outside a transaction and returns its JSON text. PostgreSQL only.
+   *
+   * @param eventInsertion inserts the event in the same statement; undefined if the resource records no events
+   */
+  async insertAlone(insert: RecordedInsert, eventInsertion: EventInsertion | undefined): Promise<string> {
+    const { resource } = insert;
+    const statement = eventInsertion
+      ? this.#recordedInserts.get(resource, "", () =>
+          compileRecordedInsert(this.dialect, resource, eventInsertion),
+        )
+      : this.#inserts.get(resource, "", () => compileInsert(this.dialect, resource));
+    const [row] = await this.database.execute(statement, insert);
     return row![0] as string;
   }
 

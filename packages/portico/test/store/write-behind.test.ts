@@ -27,6 +27,9 @@ class FakeDatabase implements Database {
   async query(): Promise<never[]> {
     return [];
   }
+  async execute(): Promise<never> {
+    throw new Error("not used");
+  }
   async transaction<T>(work: (session: Transaction) => Promise<T>): Promise<T> {
     if (this.isUnavailable) throw new Error("unavailable");
     const written: FakeDatabase["transactions"][number] = [];

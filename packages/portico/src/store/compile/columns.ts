@@ -26,13 +26,13 @@ export function attributeValue(
 
 /** The columns that the JSON of a row is built from, and the columns of `others`. */
 export function columnsOf(
-  alias: string,
+  alias: string | undefined,
   { members }: Selection,
   others: readonly Attribute[] = [],
 ): Expression[] {
   const needed = members.flatMap(attributesOf);
   const names = new Set(["id", ...[...needed, ...others].map((attribute) => attribute.column)]);
-  return [...names].map((name) => sql.ref(`${alias}.${name}`));
+  return [...names].map((name) => sql.ref(alias ? `${alias}.${name}` : name));
 }
 
 /** The attributes of a row that a member of its JSON is built from. */

@@ -66,8 +66,13 @@ export function rowJson(
   return dialect.rowJson(membersOf(dialect, alias, selection, getOwnSelection).members);
 }
 
+/** The same as a JSON value. */
+export function rowValue(dialect: Dialect, alias: string, selection: Selection): RawBuilder<unknown> {
+  return nestedRow(dialect, alias, selection, getOwnSelection).json;
+}
+
 /** The JSON value of a nested row. */
-function rowValue(
+function nestedRow(
   dialect: Dialect,
   alias: string,
   selection: Selection,
@@ -128,7 +133,7 @@ function referencedRow(
   name: string,
 ): ReturnType<Dialect["joinReferenced"]> {
   const { target } = reference.reference!;
-  const row = rowValue(dialect, alias, selection, (input) => getMember(input).selection);
+  const row = nestedRow(dialect, alias, selection, (input) => getMember(input).selection);
   const matching = [
     isOfTenant(alias),
     sql`${sql.ref(`${alias}.id`)} = ${id}`,
@@ -150,7 +155,7 @@ function referringRows(
   id: Expression,
   getMember: GetMember<"list">,
 ): Expression {
-  const row = rowValue(dialect, alias, selection, (input) => getMember(input).selection);
+  const row = nestedRow(dialect, alias, selection, (input) => getMember(input).selection);
   const matching = [
     isOfTenant(alias),
     sql`${sql.ref(`${alias}.${reference.column}`)} = ${id}`,

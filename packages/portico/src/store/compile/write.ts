@@ -1,17 +1,45 @@
 // Inserts, updates and deletes. Each returns the row after the write (before it, for a delete) as JSON text.
 
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Attribute, ResourceModel } from "../../model/model.ts";
 import { wholeRow } from "../../query/selection.ts";
-import type { Delete, Insert, RowValues, Update } from "../../query/write.ts";
+import type { Delete, Insert, RecordedInsert, RowValues, Update } from "../../query/write.ts";
 import type { Statement } from "../database.ts";
 import type { Dialect } from "../dialect.ts";
 import { searchColumn, storedAttributes } from "../schema/ddl.ts";
 import { searchText } from "../search/index-terms.ts";
 import { compile, parameter } from "../statement.ts";
-import { rowJson } from "./row.ts";
+import { columnsOf } from "./columns.ts";
+import { rowJson, rowValue } from "./row.ts";
 
 export function compileInsert(dialect: Dialect, resource: ResourceModel): Statement<Insert> {
+  return compile(
+    dialect.builder,
+    sql`${insertion(dialect, resource)} returning ${rowJson(dialect, undefined, wholeRow(resource))}`,
+  );
+}
+
+/** The statement that inserts the event of a row, whose id and JSON are the columns `id` and `row` of the table `shown`. */
+export type EventInsertion = (resource: ResourceModel) => RawBuilder<unknown>;
+
+/** An insert that also records its event, so that it needs no transaction. PostgreSQL only. */
+export function compileRecordedInsert(
+  dialect: Dialect,
+  resource: ResourceModel,
+  eventInsertion: EventInsertion,
+): Statement<RecordedInsert> {
+  const selection = wholeRow(resource);
+  const columns = columnsOf(undefined, selection);
+  return compile(
+    dialect.builder,
+    sql`with written as (${insertion(dialect, resource)} returning ${sql.join(columns)}),
+      shown as (select id, ${rowValue(dialect, "written", selection)} as "row" from written),
+      recorded as (${eventInsertion(resource)})
+      select "row" from shown`,
+  );
+}
+
+function insertion(dialect: Dialect, resource: ResourceModel): RawBuilder<unknown> {
   const stored = storedAttributes(resource);
   const names = ["tenant_id", ...stored.map((attribute) => attribute.column)];
   const values = [
@@ -22,11 +50,8 @@ export function compileInsert(dialect: Dialect, resource: ResourceModel): Statem
     names.push(searchColumn);
     values.push(parameter(({ tenantId, values: row }: Insert) => searchWords(resource, tenantId, row)));
   }
-  return compile(
-    dialect.builder,
-    sql`insert into ${sql.table(resource.table)} (${sql.join(names.map((name) => sql.ref(name)))})
-      values (${sql.join(values)}) returning ${rowJson(dialect, undefined, wholeRow(resource))}`,
-  );
+  return sql`insert into ${sql.table(resource.table)} (${sql.join(names.map((name) => sql.ref(name)))})
+    values (${sql.join(values)})`;
 }
 
 /**

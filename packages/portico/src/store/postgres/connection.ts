@@ -74,6 +74,16 @@ export class Connection {
     return this.#rejections.size === 0;
   }
 
+  /** The number of statements that have not been answered. */
+  get pending(): number {
+    return this.#rejections.size;
+  }
+
+  /** Whether it is open: the server has answered a statement. */
+  get hasAnswered(): boolean {
+    return this.#answeredAt !== Number.NEGATIVE_INFINITY;
+  }
+
   get ageMs(): number {
     return performance.now() - this.#openedAt;
   }

@@ -19,13 +19,19 @@ import { codeOf, isConcurrencyConflict, tooManyConnections, translateError } fro
 import { Pool } from "./pool.ts";
 import { Reader } from "./reader.ts";
 import { type QueryInTransaction, transact } from "./transaction.ts";
+import { Writers } from "./writers.ts";
 
 /**
  * The sizes of the connection pools. Quick reads are pipelined: with fewer connections more statements share a packet, and
  * more connections than cores make them no faster. Transactions, which hold a connection for several round trips, and
  * slow reads have their own pools, so that quick reads do not wait behind them (`reader.ts`).
  */
-const poolSizes = { reads: Math.min(Math.max(availableParallelism() - 1, 1), 4), transactions: 8, slow: 4 };
+const poolSizes = {
+  reads: Math.min(Math.max(availableParallelism() - 1, 1), 4),
+  writes: 4,
+  transactions: 8,
+  slow: 4,
+};
 /** Concurrent slow reads of one tenant. */
 const slowReadsPerTenant = 3;
 /**
@@ -37,10 +43,14 @@ const maxPrepared = 400;
 const maxPreparedLength = 8_000;
 /** How long a read waits for a lock, while its table is being changed. */
 const lockTimeoutMs = 2_000;
+/** How long a pipelined write waits for a lock before it runs in a transaction instead: writes wait behind it. */
+const writeLockTimeoutMs = 100;
 /** How much longer than the time-out of the server this process waits for a slow read, in case the server does not answer. */
 const networkMs = 1_000;
 /** SQLSTATE of a statement that the server canceled because of its time-out (`query_canceled`). */
 const statementTimeout = "57014";
+/** SQLSTATE of a statement that waited too long for a lock (`lock_not_available`). */
+const lockTimeout = "55P03";
 /** How long after its time-out a reachable server has certainly canceled a statement. */
 const graceMs = 5_000;
 /** How long pending statements may take when the database is closed. */
@@ -54,6 +64,7 @@ export class PostgresDatabase implements Database {
   readonly #url: string;
   readonly #slowReadMs: number;
   readonly #readers: readonly Reader[];
+  readonly #writers: Writers;
   readonly #transactions: Pool;
   readonly #slow: Pool;
   readonly #queue: SlowReadQueue;
@@ -67,6 +78,10 @@ export class PostgresDatabase implements Database {
     this.#slowReadMs = slowReadMs;
     const openReader = (): Connection => new Connection(url, { lock_timeout: lockTimeoutMs });
     this.#readers = Array.from({ length: poolSizes.reads }, () => new Reader(openReader));
+    this.#writers = new Writers(
+      () => new Connection(url, { lock_timeout: writeLockTimeoutMs }),
+      poolSizes.writes,
+    );
     this.#transactions = new Pool(() => new Connection(url), poolSizes.transactions);
     const slow = { lock_timeout: lockTimeoutMs, statement_timeout: slowReadMs };
     this.#slow = new Pool(() => new Connection(url, slow), poolSizes.slow);
@@ -86,6 +101,7 @@ export class PostgresDatabase implements Database {
       maxSilentMs: Math.max(statementTimeoutMs, this.#slowReadMs) + graceMs,
       disconnect: (refusal) => {
         for (const reader of this.#readers) reader.destroy(refusal);
+        this.#writers.destroy(refusal);
         this.#transactions.destroy(refusal);
         this.#slow.destroy(refusal);
       },
@@ -132,6 +148,18 @@ export class PostgresDatabase implements Database {
     return undefined;
   }
 
+  async execute<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
+    this.#availability?.require();
+    try {
+      const values = statement.bind(input);
+      const rows = await this.#writers.run((connection) => this.#run(connection, statement.sql, values));
+      if (rows) return rows;
+    } catch (error) {
+      if (codeOf(error) !== lockTimeout && !isConcurrencyConflict(error)) throw this.#failure(error);
+    }
+    return this.transaction((session) => session.query(statement, input));
+  }
+
   async transaction<T>(work: (session: Transaction) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       this.#availability?.require();
@@ -172,9 +200,12 @@ export class PostgresDatabase implements Database {
 
   async close(): Promise<void> {
     this.#availability?.close();
-    const readers = this.#readers.flatMap((reader) => reader.connections);
+    const pipelined = [
+      ...this.#readers.flatMap(({ connections }) => connections),
+      ...this.#writers.connections,
+    ];
     await Promise.all([
-      ...readers.map((connection) => connection.close(closeTimeoutSeconds)),
+      ...pipelined.map((connection) => connection.close(closeTimeoutSeconds)),
       this.#transactions.close(closeTimeoutSeconds),
       this.#slow.close(closeTimeoutSeconds),
     ]);
@@ -202,6 +233,7 @@ export class PostgresDatabase implements Database {
 
   *#connections(): Iterable<Connection> {
     for (const reader of this.#readers) yield* reader.connections;
+    yield* this.#writers.connections;
     yield* this.#transactions.connections;
     yield* this.#slow.connections;
   }

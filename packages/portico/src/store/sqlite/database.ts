@@ -71,6 +71,10 @@ export class SqliteDatabase implements Database {
     return this.#readWorkers.query(tenantOf?.(input) ?? "", { sql, values: bind(input), maxBytes, isCut });
   }
 
+  execute<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
+    return this.transaction((session) => session.query(statement, input));
+  }
+
   async transaction<T>(work: (session: Transaction) => Promise<T>): Promise<T> {
     try {
       return await this.#writer.write(work);

@@ -1,0 +1,74 @@
+// On PostgreSQL, a row without hooks and its event are created by one statement. Its faults are those of a transaction.
+
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import postgres from "postgres";
+import { serve } from "../../support/scenario.ts";
+
+describe("creates in one statement (PostgreSQL)", { skip: !process.env.PORTICO_TEST_POSTGRES }, () => {
+  const server = serve("postgres");
+  let sql: postgres.Sql;
+  before(() => {
+    sql = postgres(server.workspace.databaseUrl, { max: 2 });
+  });
+  after(() => sql?.end());
+
+  test("one statement inserts the row and its event", async () => {
+    const post = await server.create("/posts", { title: "Alone" });
+    const comment = await server.create(`/posts/${post.id}/comments`, { body: "Alone too" });
+    // `cmin` counts the statements of a transaction.
+    const written = await sql`
+      select events.row_id, events.kind, events.row::text as row
+      from events join (select id, xmin, cmin from posts union all select id, xmin, cmin from comments) as rows
+        on rows.id = events.row_id and rows.xmin = events.xmin and rows.cmin = events.cmin
+      where events.row_id in (${post.id}, ${comment.id}) order by events.sequence`;
+    assert.deepEqual(
+      written.map(({ row_id: id, kind, row }) => [id, kind, JSON.parse(row)]),
+      [
+        [post.id, "post.created", post],
+        [comment.id, "comment.created", comment],
+      ],
+    );
+  });
+
+  test("a create that waits for a lock succeeds later and holds up no other", async () => {
+    const email = (name: string) => ({
+      name,
+      email: `${name}@example.com`,
+    });
+    const [locked, free] = [
+      await server.create("/users", email("locked")),
+      await server.create("/users", email("free")),
+    ];
+    const waiting: Promise<unknown>[] = [];
+    await sql.begin(async (transaction) => {
+      await transaction`select 1 from users where id = ${locked.id} for update`;
+      for (let number = 0; number < 4; number += 1)
+        waiting.push(server.create("/posts", { title: "Waits", authorId: locked.id }));
+      await sleep(20);
+      await Promise.all(
+        Array.from({ length: 40 }, () => server.create("/posts", { title: "Free", authorId: free.id })),
+      );
+      const { body } = await server.request(`/posts?authorId=${locked.id}`);
+      assert.deepEqual(body.data, []);
+    });
+    await Promise.all(waiting);
+    const events = await sql`select count(*)::int as count from events join posts on posts.id = events.row_id
+      where posts.title in ('Waits', 'Free')`;
+    assert.equal(events[0]!.count, 44);
+  });
+
+  test("of several faults, the one that a transaction finds first is reported", async () => {
+    const author = "user_01k00000000000000000000000";
+    const body = { body: "Nowhere", authorId: author };
+    const missing = await server.request("/posts/post_01k00000000000000000000000/comments", { body });
+    assert.equal(missing.status, 404, missing.text);
+    const post = await server.create("/posts", { title: "Present" });
+    const refused = await server.request(`/posts/${post.id}/comments`, { body });
+    assert.equal(refused.status, 422, refused.text);
+    assert.deepEqual(refused.body.error.details, [{ field: "authorId", issue: "reference" }]);
+    for (const id of ["%00", "post", "x".repeat(200)])
+      assert.equal((await server.request(`/posts/${id}/comments`, { body: { body: "No" } })).status, 404, id);
+  });
+});
