@@ -8,7 +8,7 @@ import type { RecordOf } from "../declare/record.ts";
 import type { Resource } from "../declare/resource.ts";
 import { Engine } from "../engine/engine.ts";
 import type { ResourceModel } from "../model/model.ts";
-import type { Condition } from "../query/read.ts";
+import type { Condition } from "../query/condition.ts";
 import { wholeRow } from "../query/selection.ts";
 import { type Assembly, assemble, withStore } from "../runtime/compose.ts";
 import type { Store } from "../store/store.ts";

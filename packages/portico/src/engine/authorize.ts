@@ -3,15 +3,8 @@
 import type { Caller } from "../declare/caller.ts";
 import { Problem } from "../errors.ts";
 import type { ResourceModel } from "../model/model.ts";
-import type {
-  Condition,
-  Member,
-  Read,
-  ReadOne,
-  SelectedList,
-  SelectedRow,
-  Selection,
-} from "../query/read.ts";
+import type { Condition } from "../query/condition.ts";
+import type { Member, Read, ReadOne, SelectedList, SelectedRow, Selection } from "../query/read.ts";
 import { selectMembers } from "../query/selection.ts";
 import { ownPolicyConditions, policyConditions } from "./policy.ts";
 

@@ -1,9 +1,10 @@
 // A page as protocols get it: the rows as text, and cursors, which are created only when they are read.
 
+import type { Condition } from "../query/condition.ts";
 import type { CursorCodec } from "../query/cursor.ts";
 import { listKey } from "../query/cursor.ts";
 import type { StoredPage } from "../query/page.ts";
-import type { Condition, ListRequest, Position, Read } from "../query/read.ts";
+import type { ListRequest, Position, Read } from "../query/read.ts";
 import { containerConditions } from "./containers.ts";
 
 /** A list of one tenant: what its statements read, and the cursors that are valid for it. */

@@ -5,7 +5,7 @@ import type { Caller } from "../declare/caller.ts";
 import { valueKey } from "../lib/value-key.ts";
 import type { Model, ResourceModel } from "../model/model.ts";
 import { allowedValues } from "../model/policy.ts";
-import type { Comparison, Condition, ReferenceCondition } from "../query/read.ts";
+import type { Comparison, Condition, ReferenceCondition } from "../query/condition.ts";
 
 const none: readonly never[] = Object.freeze([]);
 

@@ -5,7 +5,7 @@ import type { HookContext } from "../declare/resource.ts";
 import { Problem } from "../errors.ts";
 import { TimeSlice } from "../lib/time-slice.ts";
 import type { ResourceModel } from "../model/model.ts";
-import type { Condition } from "../query/read.ts";
+import type { Condition } from "../query/condition.ts";
 import { wholeRow } from "../query/selection.ts";
 import type { RowValues } from "../query/write.ts";
 import { throwNotFound } from "./find-row.ts";

@@ -2,7 +2,8 @@
 
 import type { ResourceModel } from "../model/model.ts";
 import { defaultSort } from "../model/model.ts";
-import type { Condition, Position } from "../query/read.ts";
+import type { Condition } from "../query/condition.ts";
+import type { Position } from "../query/read.ts";
 import { select } from "../query/selection.ts";
 import type { Session } from "../store/database.ts";
 import type { Store } from "../store/store.ts";

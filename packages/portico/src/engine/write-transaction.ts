@@ -4,7 +4,7 @@ import type { Caller } from "../declare/caller.ts";
 import type { HookContext, Rows } from "../declare/resource.ts";
 import { Problem } from "../errors.ts";
 import type { ActionModel, ResourceModel, Shape } from "../model/model.ts";
-import type { Condition } from "../query/read.ts";
+import type { Condition } from "../query/condition.ts";
 import { wholeRow } from "../query/selection.ts";
 import type { RowValues } from "../query/write.ts";
 import type { Transaction } from "../store/database.ts";

@@ -8,7 +8,8 @@ import { constantTimeEqual } from "../lib/constant-time-equal.ts";
 import { Hmac } from "../lib/hmac.ts";
 import { isId } from "../lib/id.ts";
 import type { Attribute } from "../model/model.ts";
-import type { Condition, Position, Sort, Value } from "./read.ts";
+import { type Condition, conditionKeys, type Value } from "./condition.ts";
+import type { Position, Sort } from "./read.ts";
 
 /** The list that a cursor belongs to. A token of one list is refused on another. */
 export interface ListIdentity {
@@ -104,16 +105,6 @@ function signedToken(key: Hmac, list: string, payload: string): string {
 export function listKey({ tenantId, collection, sort, conditions, words }: ListIdentity): string {
   const filter = conditionKeys(conditions);
   return JSON.stringify([tenantId, collection, sort.attribute.name, sort.isDescending, filter, words]);
-}
-
-function conditionKeys(conditions: readonly Condition[]): string[] {
-  return conditions
-    .map((condition) => {
-      const { attribute, operator } = condition;
-      const inner = operator === "is" ? conditionKeys(condition.conditions) : [...condition.values].sort();
-      return JSON.stringify([attribute.name, operator, ...inner]);
-    })
-    .sort();
 }
 
 type Payload = { readonly id: string } & Readonly<Record<string, unknown>>;

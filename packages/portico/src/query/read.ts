@@ -2,9 +2,7 @@
 // compiles each shape of a `Read` once. Reads contain values and no SQL.
 
 import type { Attribute, ResourceModel } from "../model/model.ts";
-
-/** A value of a column; timestamps are ISO texts. */
-export type Value = string | number | boolean | null;
+import type { Condition, Value } from "./condition.ts";
 
 /** The members of a row in a response, in their order. */
 export interface Selection {
@@ -63,32 +61,6 @@ export interface SelectedList {
 export interface ShownPart {
   readonly kind: "part";
   readonly selection: Selection;
-}
-
-export type Operator = "in" | "gte" | "gt" | "lte" | "lt";
-
-/** A condition on a row. */
-export type Condition = Comparison | ReferenceCondition;
-
-/**
- * A comparison of one attribute. `in` is true for any of the values, of which null means no value; without values it is
- * never true. The other operators have one value.
- */
-export interface Comparison {
-  readonly attribute: Attribute;
-  readonly operator: Operator;
-  readonly values: readonly Value[];
-}
-
-/** The row that a reference points to exists and meets all of the conditions. */
-export interface ReferenceCondition {
-  readonly attribute: Attribute;
-  readonly operator: "is";
-  readonly conditions: readonly Condition[];
-}
-
-export function isComparison(condition: Condition): condition is Comparison {
-  return condition.operator !== "is";
 }
 
 /** The `id` is always the last sort value, in the same direction, so that the order is total. */
@@ -167,22 +139,4 @@ export interface ReadOne {
   readonly selection: Selection;
   readonly id: string;
   readonly conditions: readonly Condition[];
-}
-
-/** Identifies conditions apart from their values. */
-export function conditionShape(conditions: readonly Condition[]): string {
-  let shape = "";
-  for (const condition of conditions) {
-    const { attribute, operator } = condition;
-    shape +=
-      operator === "is"
-        ? `${attribute.name} is(${conditionShape(condition.conditions)}),`
-        : `${attribute.name} ${operator}${valuesShape(condition.values)},`;
-  }
-  return shape;
-}
-
-/** Null is part of the statement and not a bound value. */
-function valuesShape(values: readonly Value[]): number | string {
-  return values.includes(null) ? values.map((value) => (value === null ? "-" : "?")).join("") : values.length;
 }

@@ -1,7 +1,8 @@
 // Builds selections of attributes and related rows.
 
 import type { Attribute, ResourceModel } from "../model/model.ts";
-import { conditionShape, type Member, type Selection } from "./read.ts";
+import { conditionShape } from "./condition.ts";
+import type { Member, Selection } from "./read.ts";
 
 const wholeRows = new WeakMap<ResourceModel, Selection>();
 

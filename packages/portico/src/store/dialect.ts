@@ -53,6 +53,8 @@ export interface Dialect {
   matches(resource: ResourceModel, searchText: RawBuilder<unknown>): RawBuilder<boolean>;
   /** The search text that matches the rows of a tenant that contain all words. */
   searchText(tenantId: string, words: readonly string[]): string;
+  /** The position of a text in another, from 1; 0 where the other does not contain it. Case matters. */
+  positionIn(text: RawBuilder<unknown>, part: RawBuilder<unknown>): RawBuilder<number>;
   /** A row limit: a parameter, or a literal for a planner that must know it. */
   limit(count: number, parameter: RawBuilder<unknown>): RawBuilder<unknown>;
   /** Converts a value into the form that the driver binds. */

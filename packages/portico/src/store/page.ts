@@ -2,8 +2,9 @@
 // last row.
 
 import { AnswerTooLarge } from "../query/answer-size.ts";
+import type { Value } from "../query/condition.ts";
 import { rowSeparator, type StoredPage } from "../query/page.ts";
-import type { Position, Read, Value } from "../query/read.ts";
+import type { Position, Read } from "../query/read.ts";
 import { type ListColumns, needsKeys } from "./compile/list.ts";
 
 /** Whether a bounded list returned all rows of its page. The surplus row, which only shows that there are more, may be missing. */

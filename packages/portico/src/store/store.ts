@@ -4,12 +4,13 @@ import { Problem } from "../errors.ts";
 import { BoundedMap } from "../lib/bounded-map.ts";
 import type { Attribute, ResourceModel } from "../model/model.ts";
 import { AnswerTooLarge, maxAnswerBytes } from "../query/answer-size.ts";
+import { type CollectionCondition, conditionShape } from "../query/condition.ts";
 import type { StoredPage } from "../query/page.ts";
-import { conditionShape, type Read, type ReadOne } from "../query/read.ts";
+import type { Read, ReadOne } from "../query/read.ts";
 import type { Delete, Insert, RecordedInsert, RowValues, Update } from "../query/write.ts";
 import { type BoundedRead, boundedGet, boundedList, isWholeRow, readBounded } from "./bounded-read.ts";
 import { rowsWithin } from "./compile/declared-size.ts";
-import { compileFilterIds, compileGet, type RowsById } from "./compile/get.ts";
+import { compileFilterIds, compileFilterReferred, compileGet, type RowsById } from "./compile/get.ts";
 import type { ReadInput } from "./compile/input.ts";
 import { type ListColumns, listShape } from "./compile/list.ts";
 import {
@@ -155,6 +156,23 @@ export class Store {
     if (ids.length === 0) return new Set();
     const statement = this.#filters.get(resource, conditionShape(conditions), () =>
       compileFilterIds(this.dialect, resource, conditions),
+    );
+    const rows = await session.query(statement, { tenantId, read });
+    return new Set(rows.map(([id]) => id as string));
+  }
+
+  /** Filters ids: returns those to which a row refers that meets the conditions. */
+  async filterReferred(
+    tenantId: string,
+    { resource, attribute }: Pick<CollectionCondition, "resource" | "attribute">,
+    read: RowsById,
+    session: Session = this.database,
+  ): Promise<ReadonlySet<string>> {
+    const { ids, conditions } = read;
+    if (ids.length === 0) return new Set();
+    const shape = `${attribute.name}|${conditionShape(conditions)}`;
+    const statement = this.#filters.get(resource, shape, () =>
+      compileFilterReferred(this.dialect, resource, attribute, conditions),
     );
     const rows = await session.query(statement, { tenantId, read });
     return new Set(rows.map(([id]) => id as string));

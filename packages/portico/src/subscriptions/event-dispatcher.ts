@@ -6,7 +6,7 @@ import { policyConditions, policyKey } from "../engine/policy.ts";
 import type { RecordedEvent } from "../events/recorded-event.ts";
 import { FairQueue } from "../lib/fair-queue.ts";
 import { TimeSlice } from "../lib/time-slice.ts";
-import { isComparison } from "../query/read.ts";
+import { isComparison } from "../query/condition.ts";
 import type { EventSource, Topic } from "./event-source.ts";
 import { parseEvents } from "./parsed-event.ts";
 import type { SubscriptionPlan } from "./plan.ts";

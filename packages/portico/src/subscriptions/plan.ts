@@ -4,7 +4,8 @@ import type { Caller } from "../declare/caller.ts";
 import { satisfiesAll } from "../engine/row-conditions.ts";
 import type { Problem } from "../errors.ts";
 import type { ResourceModel } from "../model/model.ts";
-import type { Comparison, Selection } from "../query/read.ts";
+import type { Comparison } from "../query/condition.ts";
+import type { Selection } from "../query/read.ts";
 import type { RowValues } from "../query/write.ts";
 import type { ParsedEvent } from "./parsed-event.ts";
 

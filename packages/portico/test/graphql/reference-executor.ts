@@ -26,8 +26,9 @@ import { inverseLists, pascalCase } from "../../src/graphql/schema/naming.ts";
 import type { Api } from "../../src/graphql/schema/schema.ts";
 import { isId } from "../../src/lib/id.ts";
 import type { Attribute, ResourceModel } from "../../src/model/model.ts";
+import type { Condition } from "../../src/query/condition.ts";
 import { rowSeparator } from "../../src/query/page.ts";
-import type { Condition, Container } from "../../src/query/read.ts";
+import type { Container } from "../../src/query/read.ts";
 import { wholeRow } from "../../src/query/selection.ts";
 
 interface Row {

@@ -7,7 +7,7 @@ import { app } from "../../src/declare/app.ts";
 import { belongsTo, text } from "../../src/declare/field.ts";
 import { type Resource, resource } from "../../src/declare/resource.ts";
 import { buildModel } from "../../src/model/build-model.ts";
-import { type Condition, conditionShape } from "../../src/query/read.ts";
+import { type Condition, conditionShape } from "../../src/query/condition.ts";
 import { wholeRow } from "../../src/query/selection.ts";
 import { compileGet } from "../../src/store/compile/get.ts";
 import { postgresDialect } from "../../src/store/postgres/dialect.ts";

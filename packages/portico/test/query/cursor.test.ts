@@ -8,8 +8,9 @@ import { resource } from "../../src/declare/resource.ts";
 import { Problem } from "../../src/errors.ts";
 import { newId } from "../../src/lib/id.ts";
 import { buildModel } from "../../src/model/build-model.ts";
+import type { Value } from "../../src/query/condition.ts";
 import { CursorCodec, type ListIdentity, listKey } from "../../src/query/cursor.ts";
-import type { Sort, Value } from "../../src/query/read.ts";
+import type { Sort } from "../../src/query/read.ts";
 
 const fields = { title: text({ max: 9 }), rank: integer({ optional: true }), isOpen: boolean() };
 const things = resource("thing", { fields, sort: ["title", "rank", "isOpen"], filter: ["title", "rank"] });

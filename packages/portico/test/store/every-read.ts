@@ -1,7 +1,8 @@
 // Every shape of page that the declarations of a model allow: each sort, direction, filter and kind of position.
 
 import { type Attribute, defaultSort, type Model, type ResourceModel } from "../../src/model/model.ts";
-import type { Condition, Position, Read, Value } from "../../src/query/read.ts";
+import type { Comparison, Value } from "../../src/query/condition.ts";
+import type { Position, Read } from "../../src/query/read.ts";
 import { wholeRow } from "../../src/query/selection.ts";
 
 export interface NamedRead {
@@ -46,7 +47,7 @@ export function everyRead(model: Model): NamedRead[] {
   );
 }
 
-function below({ parent }: ResourceModel): Condition[] {
+function below({ parent }: ResourceModel): Comparison[] {
   return parent ? [equalTo(parent)] : [];
 }
 
@@ -54,7 +55,7 @@ function below({ parent }: ResourceModel): Condition[] {
  * What the reference of declarations says: each filter has an index for the default sort, and several filters have one for
  * a sort where it is declared.
  */
-function wayOf(conditions: readonly Condition[], sort: Attribute): Way {
+function wayOf(conditions: readonly Comparison[], sort: Attribute): Way {
   const [{ attribute } = { attribute: sort }, ...more] = conditions;
   const isDeclared = more.length > 0;
   const hasIndex = isDeclared || attribute === sort || attribute.unique || sort.name === defaultSort;
@@ -62,13 +63,13 @@ function wayOf(conditions: readonly Condition[], sort: Attribute): Way {
 }
 
 /** No filter, each filter by equality, a range of the sorted attribute, and the filters of declared indexes. */
-function filtersOf({ filters, indexes, parent }: ResourceModel, sort: Attribute): Condition[][] {
+function filtersOf({ filters, indexes, parent }: ResourceModel, sort: Attribute): Comparison[][] {
   // A computed status has no index.
   const indexed = [...filters.values()].filter(({ attribute }) => !attribute.statusRules);
   const equal = indexed.map(({ attribute }) => equalTo(attribute));
   const ranges = filters.get(sort.name)?.hasRange
     ? (["gte", "lt"] as const).map(
-        (operator): Condition => ({ attribute: sort, operator, values: [anyValue(sort)] }),
+        (operator): Comparison => ({ attribute: sort, operator, values: [anyValue(sort)] }),
       )
     : [];
   const declared = indexes
@@ -80,7 +81,7 @@ function filtersOf({ filters, indexes, parent }: ResourceModel, sort: Attribute)
   return [[], ...[...equal, ...ranges].map((each) => [each]), ...declared];
 }
 
-function equalTo(attribute: Attribute): Condition {
+function equalTo(attribute: Attribute): Comparison {
   return { attribute, operator: "in", values: [anyValue(attribute)] };
 }
 
@@ -94,7 +95,7 @@ function pagesOf(
   { paging }: ResourceModel,
   sort: Attribute,
   isDescending: boolean,
-  conditions: readonly Condition[],
+  conditions: readonly Comparison[],
 ): NamedPage[] {
   if (paging === "page") {
     return [1, 3].map((number) => ({

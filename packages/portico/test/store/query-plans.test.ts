@@ -13,6 +13,7 @@ import { eventsTable } from "../../src/events/event.ts";
 import { inverseLists } from "../../src/graphql/schema/naming.ts";
 import { buildModel } from "../../src/model/build-model.ts";
 import { type Attribute, defaultSort, type Model, type ResourceModel } from "../../src/model/model.ts";
+import { isComparison } from "../../src/query/condition.ts";
 import type { Read, ReadOne } from "../../src/query/read.ts";
 import { select, wholeRow } from "../../src/query/selection.ts";
 import { compileGet } from "../../src/store/compile/get.ts";
@@ -207,7 +208,9 @@ function indexOfSort({ resource: { table, parent }, sort }: Read, attribute = so
 }
 
 function isEquality({ conditions }: Read, attribute: Attribute): boolean {
-  return conditions.some((each) => each.attribute === attribute && each.operator === "in");
+  return conditions.some(
+    (each) => isComparison(each) && each.attribute === attribute && each.operator === "in",
+  );
 }
 
 interface PlanNode {

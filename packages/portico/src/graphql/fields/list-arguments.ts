@@ -5,15 +5,8 @@ import { isStorable } from "../../engine/validation/storable.ts";
 import { validationError } from "../../errors.ts";
 import { defaultSort, type ResourceModel } from "../../model/model.ts";
 import { defaultLimit, maxLimit } from "../../model/operation-parameters.ts";
-import type {
-  Comparison,
-  Container,
-  CursorPage,
-  ListRequest,
-  Selection,
-  Sort,
-  Value,
-} from "../../query/read.ts";
+import type { Comparison, Value } from "../../query/condition.ts";
+import type { Container, CursorPage, ListRequest, Selection, Sort } from "../../query/read.ts";
 import type { AttributeTypes } from "../schema/attribute-type.ts";
 import { filterInput, rangeName, rangeOperators, sortEnum } from "../schema/inputs.ts";
 import { defaultListLimit } from "../schema/naming.ts";

@@ -5,7 +5,7 @@ import type { InputError, Issue } from "../../errors.ts";
 import { parseTimestamp } from "../../lib/timestamp.ts";
 import type { Attribute } from "../../model/model.ts";
 import type { Parameter } from "../../model/operation-parameters.ts";
-import type { Comparison, Value } from "../../query/read.ts";
+import type { Comparison, Value } from "../../query/condition.ts";
 
 /** The condition of a filter. Adds an error for each value that the attribute cannot have. */
 export function parseFilter(

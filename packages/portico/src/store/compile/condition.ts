@@ -1,16 +1,26 @@
 // Conditions as SQL. Their values are parameters, except null, which is part of the text.
+//
+// SQL has a third truth value for comparisons with null. It counts as false everywhere except below `not`, which is
+// therefore written as `is not true`.
 
 import { sql } from "kysely";
+import { prefixEnd } from "../../lib/prefix-end.ts";
 import type { Attribute } from "../../model/model.ts";
-import { type Comparison, type Condition, isComparison, type ReferenceCondition } from "../../query/read.ts";
+import {
+  type Combination,
+  type Comparison,
+  type Condition,
+  isComparison,
+  type RelatedCondition,
+} from "../../query/condition.ts";
 import type { Dialect } from "../dialect.ts";
 import { attributeValue, nextAlias } from "./columns.ts";
 import {
   type Expression,
   type GetFrom,
   getConditions as getOwnConditions,
+  isOfTenant,
   planParameter,
-  tenantParameter,
 } from "./input.ts";
 
 type GetConditions = GetFrom<readonly Condition[]>;
@@ -30,24 +40,24 @@ export function conditionsOf(
 ): Expression[] {
   return subset.map((condition) => {
     const index = all.indexOf(condition);
-    if (condition.operator !== "is") return comparison(dialect, alias, condition, getConditions, index);
-    const { attribute } = condition;
-    const known = knownReference(all, attribute);
-    const target = known
-      ? {
-          tenantId: tenantParameter(),
-          id: boundValue(dialect, attribute, getConditions, all.indexOf(known), 0),
-        }
-      : { tenantId: sql.ref(`${alias}.tenant_id`), id: sql.ref(`${alias}.${attribute.column}`) };
-    return referencedRowMatches(
-      dialect,
-      nextAlias(alias),
-      target,
-      condition,
-      (input) =>
-        // A statement is bound to conditions of the shape it was compiled from.
-        (getConditions(input)[index] as ReferenceCondition).conditions,
-    );
+    if (isComparison(condition)) return comparison(dialect, alias, condition, getConditions, index);
+    const getInner: GetConditions = (input) =>
+      // A statement is bound to conditions of the shape it was compiled from.
+      (getConditions(input)[index] as Exclude<Condition, Comparison>).conditions;
+    if (condition.operator === "is") {
+      const known = knownReference(all, condition.attribute);
+      const id = known
+        ? boundValue(dialect, condition.attribute, getConditions, all.indexOf(known), 0)
+        : sql.ref(`${alias}.${condition.attribute.column}`);
+      const { table } = condition.attribute.reference!.target;
+      return relatedRowExists(dialect, alias, condition, getInner, { table, column: "id", equals: id });
+    }
+    if (condition.operator === "some") {
+      const { table } = condition.resource;
+      const join = { table, column: condition.attribute.column, equals: sql.ref(`${alias}.id`) };
+      return relatedRowExists(dialect, alias, condition, getInner, join);
+    }
+    return combination(dialect, alias, condition, getInner);
   });
 }
 
@@ -64,54 +74,90 @@ export function knownReference(all: readonly Condition[], attribute: Attribute):
     );
 }
 
+function combination(
+  dialect: Dialect,
+  alias: string,
+  { operator, conditions }: Combination,
+  getConditions: GetConditions,
+): Expression {
+  const inner = conditionsOf(dialect, alias, conditions, { getConditions });
+  if (operator === "or") return inner.length === 0 ? sql`1 = 0` : sql`(${sql.join(inner, sql` or `)})`;
+  const all = inner.length === 0 ? sql`1 = 1` : sql.join(inner, sql` and `);
+  return operator === "and" ? sql`(${all})` : sql`((${all}) is not true)`;
+}
+
 function comparison(
   dialect: Dialect,
   alias: string,
-  { attribute, operator, values }: Comparison,
+  condition: Comparison,
   getConditions: GetConditions,
   index: number,
 ): Expression {
+  const { attribute, operator, values } = condition;
   const column = attributeValue(dialect, alias, attribute);
-  const bound = values.flatMap((value, valueIndex) =>
-    value === null && operator === "in"
-      ? []
-      : [boundValue(dialect, attribute, getConditions, index, valueIndex)],
-  );
-  if (operator !== "in") return sql`${column} ${sql.raw(comparisons[operator])} ${bound[0]}`;
+  const value = (valueIndex: number, convert?: (text: string) => string): Expression =>
+    boundValue(dialect, attribute, getConditions, index, valueIndex, convert);
+  switch (operator) {
+    case "in":
+      return isOneOf(column, values, value);
+    case "notIn":
+      if (values.length === 0) return sql`1 = 1`;
+      if (values.every((each) => each === null)) return sql`${column} is not null`;
+      return sql`(${isOneOf(column, values, value)} is not true)`;
+    case "contains":
+      return sql`${dialect.positionIn(column, value(0))} > 0`;
+    case "startsWith":
+      return sql`(${column} >= ${value(0)} and ${column} < ${value(0, (prefix) => prefixEnd(prefix)!)})`;
+    default:
+      return sql`${column} ${sql.raw(orders[operator])} ${value(0)}`;
+  }
+}
+
+const orders = { gte: ">=", gt: ">", lte: "<=", lt: "<" } as const;
+
+function isOneOf(
+  column: Expression,
+  values: readonly unknown[],
+  value: (index: number) => Expression,
+): Expression {
+  const bound = values.flatMap((each, index) => (each === null ? [] : [value(index)]));
   const any = bound.length === 1 ? sql`${column} = ${bound[0]}` : sql`${column} in (${sql.join(bound)})`;
   if (bound.length === values.length) return bound.length === 0 ? sql`1 = 0` : any;
   return bound.length === 0 ? sql`${column} is null` : sql`(${any} or ${column} is null)`;
 }
 
-const comparisons = { gte: ">=", gt: ">", lte: "<=", lt: "<" } as const;
-
-/** Whether a row with this id exists in the referenced resource and meets the conditions. */
-function referencedRowMatches(
+/** Whether a related row of the tenant exists and meets the conditions. */
+function relatedRowExists(
   dialect: Dialect,
-  alias: string,
-  { tenantId, id }: { readonly tenantId: Expression; readonly id: Expression },
-  { attribute, conditions }: ReferenceCondition,
+  outer: string,
+  { conditions }: RelatedCondition,
   getConditions: GetConditions,
+  { table, column, equals }: { readonly table: string; readonly column: string; readonly equals: Expression },
 ): Expression {
+  const alias = nextAlias(outer);
   const matching = [
-    sql`${sql.ref(`${alias}.tenant_id`)} = ${tenantId}`,
-    sql`${sql.ref(`${alias}.id`)} = ${id}`,
+    isOfTenant(alias),
+    sql`${sql.ref(`${alias}.${column}`)} = ${equals}`,
     ...conditionsOf(dialect, alias, conditions, { getConditions }),
   ];
-  const { table } = attribute.reference!.target;
   return sql`exists (select 1 from ${sql.table(table)} as ${sql.ref(alias)} where ${sql.join(matching, sql` and `)})`;
 }
 
-/** A value of the comparison at `index`, encoded as its column stores it. */
+/**
+ * A value of the comparison at `index`, encoded as its column stores it.
+ * @param convert converts a text before it is bound
+ */
 export function boundValue(
   dialect: Dialect,
   attribute: Attribute,
   getConditions: GetConditions,
   index: number,
   valueIndex: number,
+  convert: (text: string) => string = (text) => text,
 ): Expression {
-  return planParameter((input) =>
+  return planParameter((input) => {
     // A statement is bound to conditions of the shape it was compiled from.
-    dialect.encode(attribute, (getConditions(input)[index] as Comparison).values[valueIndex]),
-  );
+    const value = (getConditions(input)[index] as Comparison).values[valueIndex];
+    return dialect.encode(attribute, typeof value === "string" ? convert(value) : value);
+  });
 }

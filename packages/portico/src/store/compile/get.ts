@@ -1,8 +1,9 @@
 // Reads of rows by their ids, as one SQL statement each.
 
 import { sql } from "kysely";
-import type { ResourceModel } from "../../model/model.ts";
-import type { Condition, ReadOne } from "../../query/read.ts";
+import type { Attribute, ResourceModel } from "../../model/model.ts";
+import type { Condition } from "../../query/condition.ts";
+import type { ReadOne } from "../../query/read.ts";
 import type { Statement } from "../database.ts";
 import type { Dialect, Lock } from "../dialect.ts";
 import { compile, parameter } from "../statement.ts";
@@ -51,14 +52,34 @@ export function compileFilterIds(
   resource: ResourceModel,
   conditions: readonly Condition[],
 ): Statement<ReadInput<RowsById>> {
+  return compileFilter(dialect, resource, sql`r.id`, conditions);
+}
+
+/** The ids to which rows refer that meet the conditions. */
+export function compileFilterReferred(
+  dialect: Dialect,
+  resource: ResourceModel,
+  { column }: Attribute,
+  conditions: readonly Condition[],
+): Statement<ReadInput<RowsById>> {
+  return compileFilter(dialect, resource, sql.ref(`r.${column}`), conditions, sql`distinct `);
+}
+
+function compileFilter(
+  dialect: Dialect,
+  { table }: ResourceModel,
+  id: Expression,
+  conditions: readonly Condition[],
+  distinct: Expression = sql``,
+): Statement<ReadInput<RowsById>> {
   const ids = parameter(({ read }: ReadInput<RowsById>) => JSON.stringify(read.ids));
   const matching = [
     isOfTenant("r"),
-    sql`r.id in (${dialect.textsOf(ids)})`,
+    sql`${id} in (${dialect.textsOf(ids)})`,
     ...conditionsOf(dialect, "r", conditions),
   ];
   return compile(
     dialect.builder,
-    sql`select r.id from ${sql.table(resource.table)} as r where ${sql.join(matching, sql` and `)}`,
+    sql`select ${distinct}${id} from ${sql.table(table)} as r where ${sql.join(matching, sql` and `)}`,
   );
 }

@@ -2,7 +2,8 @@
 // ranges merges them.
 
 import { sql } from "kysely";
-import { type Comparison, isComparison, type Position, type Read } from "../../query/read.ts";
+import { type Comparison, isComparison } from "../../query/condition.ts";
+import type { Position, Read } from "../../query/read.ts";
 import type { Dialect } from "../dialect.ts";
 import { parameter } from "../statement.ts";
 import { boundValue, conditionsOf } from "./condition.ts";

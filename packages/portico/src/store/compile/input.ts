@@ -2,7 +2,8 @@
 // was compiled from, so one statement serves every plan of that shape.
 
 import { type RawBuilder, sql } from "kysely";
-import type { Condition, Selection } from "../../query/read.ts";
+import type { Condition } from "../../query/condition.ts";
+import type { Selection } from "../../query/read.ts";
 import { parameter } from "../statement.ts";
 
 /** What a compiled read is bound to: the values of one plan, and the tenant that reads. */

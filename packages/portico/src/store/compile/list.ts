@@ -2,8 +2,9 @@
 // shape - fields, filters, sort, direction - and bound to new values on every call.
 
 import { type RawBuilder, sql } from "kysely";
+import { conditionShape, type Value } from "../../query/condition.ts";
 import { rowSeparator } from "../../query/page.ts";
-import { conditionShape, type Read, type Value } from "../../query/read.ts";
+import type { Read } from "../../query/read.ts";
 import type { Statement } from "../database.ts";
 import type { Dialect } from "../dialect.ts";
 import { compile, parameter } from "../statement.ts";

@@ -1,7 +1,8 @@
 // Which index a page of rows is read along. The indexes are those of the model (`model/indexes.ts`).
 
 import type { Attribute, IndexModel } from "../../model/model.ts";
-import { type Comparison, type Condition, isComparison, type Read } from "../../query/read.ts";
+import { type Comparison, type Condition, isComparison, type Operator } from "../../query/condition.ts";
+import type { Read } from "../../query/read.ts";
 import { knownReference } from "./condition.ts";
 
 /** With more values than this, `in` is one condition instead of one index range for each value. */
@@ -30,12 +31,16 @@ export function isIndexed(read: Read): boolean {
 
 /** Whether a condition on a referenced row is checked once for the page, because the reference is known. */
 function isCheckedOnce(condition: Condition, all: readonly Condition[]): boolean {
-  return !isComparison(condition) && knownReference(all, condition.attribute) !== undefined;
+  return condition.operator === "is" && knownReference(all, condition.attribute) !== undefined;
 }
 
+/** Whether an index can find the rows that meet a condition. */
 function isOfColumn(condition: Condition): condition is Comparison {
-  return isComparison(condition) && !condition.attribute.statusRules;
+  return isComparison(condition) && !isWalked.has(condition.operator) && !condition.attribute.statusRules;
 }
+
+/** Operators that are evaluated on each row of the walk. */
+const isWalked: ReadonlySet<Operator> = new Set(["notIn", "contains"]);
 
 function isEquality({ operator }: Comparison): boolean {
   return operator === "in";

@@ -48,6 +48,7 @@ export const postgresDialect: Dialect = {
   matches: (_resource, searchText) =>
     sql`array_to_tsvector(string_to_array(r.search_words, ' ')) @@ ${searchText}::tsquery`,
   searchText: (tenantId, words) => words.map((word) => `'${taggedWord(tenantId, word)}':*`).join(" & "),
+  positionIn: (text, part) => sql`strpos(${text}, ${part})`,
   // For an unknown limit, a generic plan expects a tenth of the rows and prefers a sort to an index.
   limit: (count) => sql.lit(count),
   encode: ({ field }, value) => {

@@ -46,6 +46,7 @@ export const sqliteDialect: Dialect = {
     return sql`${index} match ${searchText} and r.row_no = ${index}.rowid`;
   },
   searchText: (tenantId, words) => words.map((word) => `"${taggedWord(tenantId, word)}"*`).join(" AND "),
+  positionIn: (text, part) => sql`instr(${text}, ${part})`,
   // SQLite reads the value of a bare limit parameter when it plans, and so prepares the statement again on every call, which
   // doubles the time of a page.
   limit: (_count, parameter) => sql`cast(${parameter} as integer)`,
