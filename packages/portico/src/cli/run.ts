@@ -11,6 +11,7 @@ const { version } = packageJson;
 const groups: Readonly<Record<string, () => Promise<{ readonly commands: readonly Command[] }>>> = {
   serve: () => import("./commands/serve.ts"),
   migrate: () => import("./commands/migrate.ts"),
+  explain: () => import("./commands/explain.ts"),
   schema: () => import("./commands/schema.ts"),
   tenant: () => import("./commands/tenant.ts"),
   user: () => import("./commands/user.ts"),

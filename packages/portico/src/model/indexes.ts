@@ -10,7 +10,7 @@ const indexOptions = { unique: "a list of fields", indexes: "a list of fields" }
 
 /** Each index slows down every write. */
 const maxIndexes = 16;
-const maxFields = 4;
+export const maxIndexFields = 4;
 
 /**
  * Checks the form of `unique` and `indexes`, for projects that are not compiled.
@@ -31,9 +31,9 @@ export function validateIndexOptions(
       refuse(`${option} has ${declared.length} lists; at most ${maxIndexes} are possible`);
     for (const fields of declared) {
       if (fields.length === 0) refuse(`${option} has an empty list; name its fields, ${example}`);
-      if (fields.length > maxFields)
+      if (fields.length > maxIndexFields)
         refuse(
-          `${option}, ${fields.join(", ")}: has ${fields.length} fields; at most ${maxFields} are possible`,
+          `${option}, ${fields.join(", ")}: has ${fields.length} fields; at most ${maxIndexFields} are possible`,
         );
     }
   }

@@ -14,6 +14,16 @@ export function secretsFor(settings: Settings): readonly string[] {
   return settings.secrets ?? [sandboxSecret(secretFile(settings.databaseUrl))];
 }
 
+/** The same, for commands that write nothing; undefined in a sandbox whose secret does not exist or cannot be read. */
+export function existingSecrets(settings: Settings): readonly string[] | undefined {
+  if (settings.secrets) return settings.secrets;
+  try {
+    return [readFileSync(secretFile(settings.databaseUrl), "utf8").trim()];
+  } catch {
+    return undefined;
+  }
+}
+
 /** Next to a SQLite database; in `./data` for others. */
 function secretFile(databaseUrl: string): string {
   const file = databaseFile(databaseUrl);

@@ -25,6 +25,8 @@ export class BoundedRead<Plan> {
   readonly plain: Statement<ReadInput<Plan>>;
   /** The statement to try first; undefined for a shape that may be both slow and large. */
   readonly quick: Statement<BoundedInput<Plan>> | undefined;
+  /** Whether an answer may be larger than that of a quick read, so that `large` may run after `quick`. */
+  readonly canBeLarge: boolean;
   /** Converts the rows of `large` into the columns of the other statements. */
   readonly collect: (plan: Plan, rows: readonly ColumnValues[]) => readonly ColumnValues[];
   readonly #makeBounded: () => Statement<BoundedInput<Plan>>;
@@ -39,9 +41,10 @@ export class BoundedRead<Plan> {
   ) {
     this.plain = plain;
     this.collect = collect;
+    this.canBeLarge = declaredBytes > quickAnswerBytes;
     this.#makeBounded = makeBounded;
     if (name === "sqlite") this.quick = { ...plain, failsIfLarge: true };
-    else if (declaredBytes <= quickAnswerBytes) this.quick = plain;
+    else if (!this.canBeLarge) this.quick = plain;
     else if (!plain.mayScan) this.quick = makeBounded();
   }
 
@@ -72,7 +75,19 @@ export function boundedGet(dialect: Dialect, read: ReadOne): BoundedRead<ReadOne
   );
 }
 
-/** @param isWhole whether the quick statement returned the whole answer */
+/**
+ * Runs the statements of a read.
+ *
+ * @param isWhole whether the quick statement returned the whole answer
+ * @returns the rows of the statement that returned it
+ */
+export type RunRead = <Plan>(
+  statements: BoundedRead<Plan>,
+  input: ReadInput<Plan>,
+  database: Session,
+  isWhole: (rows: readonly ColumnValues[]) => boolean,
+) => Promise<readonly ColumnValues[]>;
+
 export async function readBounded<Plan>(
   statements: BoundedRead<Plan>,
   { tenantId, read }: ReadInput<Plan>,

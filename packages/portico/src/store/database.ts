@@ -8,6 +8,8 @@ import type { CountRefused } from "./slow-read-queue.ts";
 export interface Statement<Input> {
   readonly sql: string;
   readonly bind: (input: Input) => unknown[];
+  /** What each of the bound values is, for `portico explain`. */
+  readonly meanings?: readonly string[];
   /** Whether it may read many more rows than it returns. Such a statement runs apart from others, and in turn. */
   readonly mayScan?: boolean;
   /** The tenant that it reads for: tenants take turns with statements that may take long. */

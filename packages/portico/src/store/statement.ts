@@ -18,14 +18,23 @@ import type { Statement } from "./database.ts";
 
 class Parameter<Input> {
   readonly read: (input: Input) => unknown;
-  constructor(read: (input: Input) => unknown) {
+  readonly meaning: string;
+  constructor(read: (input: Input) => unknown, meaning: string) {
     this.read = read;
+    this.meaning = meaning;
   }
 }
 
-/** A parameter whose value is read from the input of a call. `` sql`id = ${parameter((read: ReadOne) => read.id)}` `` */
-export function parameter<Input, Value = unknown>(read: (input: Input) => Value): RawBuilder<Value> {
-  return sql<Value>`${new Parameter(read)}`;
+/**
+ * A parameter whose value is read from the input of a call. `` sql`id = ${parameter((read: ReadOne) => read.id, "id")}` ``
+ *
+ * @param meaning what the value is, for `portico explain`
+ */
+export function parameter<Input, Value = unknown>(
+  read: (input: Input) => Value,
+  meaning = "value",
+): RawBuilder<Value> {
+  return sql<Value>`${new Parameter(read, meaning)}`;
 }
 
 /** Any table and column: their names come from the model, which is validated at start. */
@@ -69,5 +78,6 @@ export function statementOf<Input>(
     value instanceof Parameter ? (value.read as (input: Input) => unknown) : () => value,
   );
   const bind = (input: Input): unknown[] => readers.map((read) => read(input));
-  return Object.freeze({ sql: text, bind, mayScan, ...(tenantOf && { tenantOf }) });
+  const meanings = parameters.map((value) => (value instanceof Parameter ? value.meaning : "constant"));
+  return Object.freeze({ sql: text, bind, meanings, mayScan, ...(tenantOf && { tenantOf }) });
 }

@@ -8,7 +8,14 @@ import { type CollectionCondition, conditionShape } from "../query/condition.ts"
 import type { StoredPage } from "../query/page.ts";
 import type { Read, ReadOne } from "../query/read.ts";
 import type { Delete, Insert, RecordedInsert, RowValues, Update } from "../query/write.ts";
-import { type BoundedRead, boundedGet, boundedList, isWholeRow, readBounded } from "./bounded-read.ts";
+import {
+  type BoundedRead,
+  boundedGet,
+  boundedList,
+  isWholeRow,
+  type RunRead,
+  readBounded,
+} from "./bounded-read.ts";
 import { rowsWithin } from "./compile/declared-size.ts";
 import { compileFilterIds, compileFilterReferred, compileGet, type RowsById } from "./compile/get.ts";
 import type { ReadInput } from "./compile/input.ts";
@@ -56,6 +63,7 @@ class Shapes<Compiled> {
 export class Store {
   readonly dialect: Dialect;
   readonly database: Database;
+  readonly #runRead: RunRead;
   readonly #lists = new Shapes<BoundedRead<Read>>();
   readonly #gets = new Shapes<BoundedRead<ReadOne>>();
   readonly #lockingGets = new Shapes<Statement<ReadInput<ReadOne>>>();
@@ -66,9 +74,11 @@ export class Store {
   readonly #deletes = new Shapes<Statement<Delete>>();
   readonly #deletesOfMany = new Shapes<Statement<DeleteMany>>();
 
-  constructor(dialect: Dialect, database: Database) {
+  /** @param runRead runs the statements of a read; `portico explain` records them instead */
+  constructor(dialect: Dialect, database: Database, runRead: RunRead = readBounded) {
     this.dialect = dialect;
     this.database = database;
+    this.#runRead = runRead;
   }
 
   /**
@@ -128,7 +138,7 @@ export class Store {
     isWhole: (rows: readonly ColumnValues[]) => boolean,
   ): Promise<readonly ColumnValues[]> {
     if (session !== this.database) return session.query(statements.plain, input);
-    return readBounded(statements, input, session, isWhole);
+    return this.#runRead(statements, input, session, isWhole);
   }
 
   /** `get` within a transaction that will write the row: locks it until the transaction ends. */

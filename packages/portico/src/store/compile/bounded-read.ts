@@ -87,7 +87,7 @@ export function compileBoundedGet(dialect: Dialect, read: ReadOne): Statement<Bo
 }
 
 function maxBytes(): Expression {
-  return parameter(({ maxBytes }: BoundedInput<unknown>) => maxBytes);
+  return parameter(({ maxBytes }: BoundedInput<unknown>) => maxBytes, "bytes that it may return");
 }
 
 /** The running total of a value, in the order of the index. */

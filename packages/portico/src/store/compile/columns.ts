@@ -16,8 +16,9 @@ export function attributeValue(
   const columnOf = (name: string): Expression => sql.ref(alias ? `${alias}.${name}` : name);
   if (!statusRules || field.kind !== "computedStatus") return columnOf(column);
   const cases = statusRules.map(({ status, from, secondsBefore }) => {
-    const until = parameter(() =>
-      dialect.encode(from, new Date(Date.now() + secondsBefore * 1000).toISOString()),
+    const until = parameter(
+      () => dialect.encode(from, new Date(Date.now() + secondsBefore * 1000).toISOString()),
+      `when ${from.name} makes it ${status}`,
     );
     return sql`when ${columnOf(from.column)} <= ${until} then ${sql.lit(status)}`;
   });

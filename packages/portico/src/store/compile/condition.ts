@@ -159,5 +159,5 @@ export function boundValue(
     // A statement is bound to conditions of the shape it was compiled from.
     const value = (getConditions(input)[index] as Comparison).values[valueIndex];
     return dialect.encode(attribute, typeof value === "string" ? convert(value) : value);
-  });
+  }, attribute.name);
 }

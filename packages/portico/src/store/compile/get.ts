@@ -33,7 +33,7 @@ export function rowMatching(dialect: Dialect, { conditions }: ReadOne): Expressi
   return sql.join(
     [
       isOfTenant("r"),
-      sql`r.id = ${parameter(({ read }: ReadInput<ReadOne>) => read.id)}`,
+      sql`r.id = ${parameter(({ read }: ReadInput<ReadOne>) => read.id, "id")}`,
       ...conditionsOf(dialect, "r", conditions),
     ],
     sql` and `,

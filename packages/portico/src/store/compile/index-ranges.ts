@@ -55,10 +55,11 @@ function beyondPosition(dialect: Dialect, read: Read): IndexRange[] {
   if (page.style !== "cursor" || !page.position) return [[]];
   const isDescending = isTraversedDescending(read);
   const column = sql.ref(`r.${sort.attribute.column}`);
-  const value = parameter((input: ReadInput<Read>) =>
-    dialect.encode(sort.attribute, positionOf(input).value),
+  const value = parameter(
+    (input: ReadInput<Read>) => dialect.encode(sort.attribute, positionOf(input).value),
+    `${sort.attribute.name} in the cursor`,
   );
-  const rowId = parameter((input: ReadInput<Read>) => positionOf(input).id);
+  const rowId = parameter((input: ReadInput<Read>) => positionOf(input).id, "id in the cursor");
   const beyond = sql.raw(isDescending ? "<" : ">");
   // Nulls count as smallest: they come first in ascending order and last in descending order.
   if (page.position.value === null) {

@@ -26,8 +26,8 @@ export const getConditions: GetFrom<readonly Condition[]> = ({ read }) => read.c
 export const getSelection: GetFrom<Selection> = ({ read }) => read.selection;
 
 /** A parameter whose value comes from the plan. */
-export function planParameter(read: GetFrom<unknown>): Expression {
-  return parameter(read);
+export function planParameter(read: GetFrom<unknown>, meaning?: string): Expression {
+  return parameter(read, meaning);
 }
 
 export function tenantOf({ tenantId }: ReadInput<unknown>): string {
@@ -36,7 +36,7 @@ export function tenantOf({ tenantId }: ReadInput<unknown>): string {
 
 /** The tenant that reads, as a parameter. */
 export function tenantParameter(): Expression {
-  return parameter(tenantOf);
+  return parameter(tenantOf, "tenant");
 }
 
 /** The condition that the row `alias` belongs to the tenant that reads. */

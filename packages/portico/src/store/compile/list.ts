@@ -140,7 +140,7 @@ function rangeRows(
   const order = orderBy(dialect, "r", read.sort, isTraversedDescending(read));
   const offset =
     read.page.style === "page"
-      ? sql` offset ${parameter(({ read: { page } }: ReadInput<Read>) => (page.style === "page" ? (page.number - 1) * page.limit : 0))}`
+      ? sql` offset ${parameter(({ read: { page } }: ReadInput<Read>) => (page.style === "page" ? (page.number - 1) * page.limit : 0), "rows before the page")}`
       : sql``;
   return sql`select ${sql.join(columns)} from ${source(dialect, read)}${joins} where ${sql.join([isOfTenant("r"), ...range], sql` and `)}
     order by ${order} limit ${limit(dialect, read)}${offset}`;
@@ -149,7 +149,10 @@ function rangeRows(
 function limit(dialect: Dialect, read: Read): Expression {
   return dialect.limit(
     rowLimit(read),
-    parameter((input: ReadInput<Read>) => rowLimit(input.read)),
+    parameter(
+      (input: ReadInput<Read>) => rowLimit(input.read),
+      read.page.style === "cursor" ? "limit + 1" : "limit",
+    ),
   );
 }
 
@@ -164,7 +167,10 @@ function source(dialect: Dialect, { resource, words }: Read): Expression {
 
 function searchOf(dialect: Dialect, { resource, words }: Read): Expression[] {
   if (words.length === 0) return [];
-  const text = parameter(({ tenantId, read }: ReadInput<Read>) => dialect.searchText(tenantId, read.words));
+  const text = parameter(
+    ({ tenantId, read }: ReadInput<Read>) => dialect.searchText(tenantId, read.words),
+    "words of q",
+  );
   return [dialect.matches(resource, text)];
 }
 

@@ -13,17 +13,34 @@ export function mayBeLarge({ selection, page }: Read): boolean {
 /** A statement with more nested rows and lists than this takes long to plan. */
 const maxNested = 50;
 
+/** Why a read may read many more rows than it returns. */
+export type ScanReason = "rows" | "nested" | "filtered lists" | "search" | "count" | "no index";
+
 /** Whether a read by id may be slow: its nested rows may be many, or be filtered out of many. */
-export function mayGetScan({ selection }: ReadOne): boolean {
-  return selection.rows > maxRows || countNested(selection) > maxNested || hasFilteredLists(selection);
+export function mayGetScan(read: ReadOne): boolean {
+  return getScanReason(read) !== undefined;
+}
+
+export function getScanReason({ selection }: ReadOne): ScanReason | undefined {
+  return selection.rows > maxRows ? "rows" : nestedScanReason(selection);
 }
 
 /** Whether the page is more than a walk along one index. Searches and numbered pages count rows. */
 export function mayScan(read: Read): boolean {
+  return scanReason(read) !== undefined;
+}
+
+export function scanReason(read: Read): ScanReason | undefined {
   const { words, page, selection } = read;
-  if (mayBeLarge(read) || countNested(selection) > maxNested || words.length > 0 || page.style === "page")
-    return true;
-  return !isIndexed(read) || hasFilteredLists(selection);
+  if (words.length > 0) return "search";
+  if (page.style === "page") return "count";
+  if (!isIndexed(read)) return "no index";
+  return mayBeLarge(read) ? "rows" : nestedScanReason(selection);
+}
+
+function nestedScanReason(selection: Selection): ScanReason | undefined {
+  if (countNested(selection) > maxNested) return "nested";
+  return hasFilteredLists(selection) ? "filtered lists" : undefined;
 }
 
 /** Whether a nested list has conditions: it may read many rows to find a few. */

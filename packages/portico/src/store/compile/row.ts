@@ -115,7 +115,10 @@ function membersOf(
   const nameOf = ({ name }: NamedMember, index: number): JsonMember[0] =>
     name.length <= maxName
       ? name
-      : planParameter((input) => (getSelection(input).members[index] as NamedMember).name);
+      : planParameter(
+          (input) => (getSelection(input).members[index] as NamedMember).name,
+          "name of a member",
+        );
   // Parts exist only at the top level, where `rowParts` handles them.
   const members = (selection.members as readonly NamedMember[]).map(
     (member, index): JsonMember => [nameOf(member, index), expressionOf(member, index)],
@@ -164,7 +167,7 @@ function referringRows(
   const order = orderBy(dialect, alias, sort, sort.isDescending);
   const limitSql = dialect.limit(
     limit,
-    planParameter((input) => getMember(input).limit),
+    planParameter((input) => getMember(input).limit, `rows of ${resource.segment} in a row`),
   );
   return sql`(select ${dialect.rowsJson(row.json)} from (
     select ${sql.join(columnsOf(alias, selection))} from ${sql.table(resource.table)} as ${sql.ref(alias)}

@@ -35,8 +35,8 @@ export class SqliteConnection implements Session {
   );
 
   /** @param maxBytes maximum length of a stored or returned value; a statement beyond it fails with `AnswerTooLarge` */
-  constructor(file: string, busyTimeoutMs: number, maxBytes = maxValueBytes) {
-    this.native = new DatabaseSync(file, { timeout: openTimeoutMs });
+  constructor(file: string, busyTimeoutMs: number, maxBytes = maxValueBytes, readOnly = false) {
+    this.native = new DatabaseSync(file, { timeout: openTimeoutMs, readOnly });
     this.native.limits.length = maxBytes;
     this.native.exec(
       `pragma journal_mode = wal; pragma busy_timeout = ${busyTimeoutMs}; pragma synchronous = full; pragma foreign_keys = on; pragma cache_size = -${cacheKiB}`,

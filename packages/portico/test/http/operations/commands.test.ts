@@ -9,6 +9,7 @@ import { onEachDatabase, portico, porticoProcess } from "../../support/server.ts
 const commands = [
   "serve",
   "migrate",
+  "explain",
   "tenant create",
   "user create",
   "key create",

@@ -1,0 +1,52 @@
+// Passes a request to REST or GraphQL as the server does, with an engine whose store records reads instead of running them.
+
+import Fastify from "fastify";
+import type { Caller } from "../declare/caller.ts";
+import type { Engine } from "../engine/engine.ts";
+import { OperatorError, Problem } from "../errors.ts";
+import { requestOfBody } from "../graphql/document/request.ts";
+import { Executor } from "../graphql/execute/executor.ts";
+import { buildApi } from "../graphql/schema/schema.ts";
+import { sendError } from "../http/error-response.ts";
+import { registerRest } from "../rest/routes.ts";
+import { graphqlLimitsOf, type Settings } from "../runtime/settings/settings.ts";
+
+const chargeNothing = async (): Promise<void> => {};
+
+/** @param path with a query: `/v1/posts?status=draft` @throws OperatorError with the message of the server's error */
+export async function requestRest(engine: Engine, caller: Caller, path: string): Promise<void> {
+  if (!path.startsWith("/"))
+    throw new OperatorError(`PATH is '${path}'; it must begin with a slash: /v1/posts?limit=5`);
+  const server = Fastify({ routerOptions: { querystringParser: () => ({}) }, frameworkErrors: sendError });
+  server.setErrorHandler(sendError);
+  server.setNotFoundHandler(() => {
+    throw new Problem("not_found", "No resource is read at this path.");
+  });
+  registerRest(server, {
+    ...{ engine, reports: {}, basePath: "" },
+    callerOf: () => caller,
+    chargeResponse: chargeNothing,
+  });
+  const response = await server.inject({ method: "GET", url: path });
+  if (response.statusCode >= 400) throw new OperatorError(response.json().error.message);
+}
+
+/** @throws OperatorError with the message of the server's first error */
+export async function requestGraphql(
+  engine: Engine,
+  settings: Settings,
+  caller: Caller,
+  document: string,
+): Promise<void> {
+  const executor = new Executor({
+    api: buildApi(engine.model),
+    engine,
+    limits: graphqlLimitsOf(settings),
+    takeTokens: chargeNothing,
+    chargeResponse: chargeNothing,
+  });
+  const request = requestOfBody({ query: document });
+  const { hasData, failures } = await executor.execute(request, caller, true, () => {});
+  // A recorded read has no row, which a field of the document may not accept.
+  if (!hasData) throw new OperatorError(failures[0]!.formatted.message);
+}
