@@ -8,6 +8,7 @@ import type { App } from "./declare/app.ts";
 import { Engine } from "./engine/engine.ts";
 import { OperatorError } from "./errors.ts";
 import { EventFeed } from "./events/feed.ts";
+import { StoredNames } from "./events/stored-names.ts";
 import { createHttpServer, type HttpServerOptions } from "./http/http-server.ts";
 import { createLog, type Log } from "./http/logging/log.ts";
 import { OverloadLog } from "./http/logging/overload-log.ts";
@@ -132,7 +133,7 @@ export class PorticoServer implements Server {
     const server = authorizationServer(store, engine, assembly, secrets, urls, logger);
     const report: Report = (message, details) => logger.warn(details, message);
     const quotas = new RequestQuotas(new TokenBuckets(), new TokenBuckets(), settings.failedAuthQuota);
-    const events = new EventFeed(store, report);
+    const events = new EventFeed(store, report, new StoredNames(model.resources));
     const hub = new SubscriptionHub({
       ...{ engine, events },
       maxSubscriptions: settings.maxSubscriptions,

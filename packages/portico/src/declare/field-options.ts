@@ -16,6 +16,8 @@ interface Options {
   readonly immutable?: boolean;
   /** Excluded from the entity tag, because it changes without an update by a caller, such as a last use. */
   readonly excludeFromETag?: boolean;
+  /** The first name of a field that was renamed. The database and recorded events keep it, so it stays declared. */
+  readonly was?: string;
   /** One line for the documentation. */
   readonly description?: string;
   /** Deprecates the field: responses to requests that name it have the header `Deprecation`. */
@@ -96,6 +98,7 @@ const commonOptions = [
   "internal",
   "immutable",
   "excludeFromETag",
+  "was",
   "description",
   "deprecated",
 ];

@@ -100,6 +100,12 @@ export interface Declaration<F extends Fields = Fields, Parent = unknown> {
   readonly fields: F;
   /** The plural in camelCase, if the default is wrong: `people`. */
   readonly plural?: string;
+  /**
+   * The first name of a resource that was renamed, with its plural if that was declared. The table, recorded events, the
+   * prefix of ids and the default scopes keep it, so it stays declared. `was: "person"`,
+   * `was: { name: "person", plural: "people" }`
+   */
+  readonly was?: string | { readonly name: string; readonly plural: string };
   /** The parent resource: `/posts/{id}/comments`. Rows are deleted with their parent. */
   readonly parent?: Parent;
   /** Fields that callers may filter by. Each has an index for pages in the default order. */

@@ -11,6 +11,7 @@ import { ownTable } from "../store/own-tables/table.ts";
 import { compile, parameter } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
 import { eventType } from "./event-type.ts";
+import { storedParents, storedRow } from "./stored-names.ts";
 
 export interface Event {
   readonly tenantId: string;
@@ -59,7 +60,9 @@ const insertEvent = defineQuery([eventsTable], (db, event: ParametersOf<Event>) 
 const insertEventWithParents = defineQuery([eventsTable], (db, event: ParametersOf<Event>) =>
   db.insertInto("events").values({
     ...valuesOf(event),
-    deleted_parents: parameter(({ deletedParents }: Event) => JSON.stringify(deletedParents)),
+    deleted_parents: parameter(({ resource, deletedParents }: Event) =>
+      storedParents(resource, deletedParents!),
+    ),
   }),
 );
 
@@ -67,38 +70,39 @@ const insertEventWithParents = defineQuery([eventsTable], (db, event: Parameters
 const insertMany = sql`insert into events
     (id, tenant_id, resource, kind, row_id, row, credential_id, created_at, deleted_parents)
   select n.id, ${parameter(({ tenantId }: EventsOfRows) => tenantId)}::text,
-    ${parameter(({ resource }: EventsOfRows) => resource.name)}::text,
-    ${parameter(({ resource, action }: EventsOfRows) => eventType(resource.name, action))}::text, n.row_id, n.row,
+    ${parameter(({ resource }: EventsOfRows) => resource.storedName)}::text,
+    ${parameter(({ resource, action }: EventsOfRows) => eventType(resource.storedName, action))}::text, n.row_id, n.row,
     ${parameter(({ credentialId }: EventsOfRows) => credentialId)}::text,
     ${parameter(({ at }: EventsOfRows) => at)}::timestamptz,
-    ${parameter(({ deletedParents }: EventsOfRows) => (deletedParents ? JSON.stringify(deletedParents) : null))}::json
-  from json_to_recordset(${parameter(({ rows }: EventsOfRows) => textOfRows(rows))}::json)
+    ${parameter(({ resource, deletedParents }: EventsOfRows) => (deletedParents ? storedParents(resource, deletedParents) : null))}::json
+  from json_to_recordset(${parameter((events: EventsOfRows) => textOfRows(events))}::json)
     as n (id text, row_id text, row json)`;
 
 /** The same for the row of an insert, in its statement. PostgreSQL only. */
 export const eventInsertion: EventInsertion = (resource) => sql`insert into events
     (id, tenant_id, resource, kind, row_id, row, credential_id, created_at)
   select ${parameter(() => newId("event"))}::text, ${parameter(({ tenantId }: RecordedInsert) => tenantId)}::text,
-    ${sql.lit(resource.name)}, ${sql.lit(eventType(resource.name, "created"))}, id, "row",
+    ${sql.lit(resource.storedName)}, ${sql.lit(eventType(resource.storedName, "created"))}, id, recorded,
     ${parameter(({ credentialId }: RecordedInsert) => credentialId)}::text,
     ${parameter(({ at }: RecordedInsert) => at)}::timestamptz
-  from shown`;
+  from recordable`;
 
-function textOfRows(rows: EventsOfRows["rows"]): string {
+function textOfRows({ resource, rows }: EventsOfRows): string {
   const texts = [...rows].map(
-    ([rowId, text]) => `{"id":"${newId("event")}","row_id":${JSON.stringify(rowId)},"row":${text}}`,
+    ([rowId, text]) =>
+      `{"id":"${newId("event")}","row_id":${JSON.stringify(rowId)},"row":${storedRow(resource, text)}}`,
   );
   return `[${texts.join()}]`;
 }
 
-function valuesOf({ tenantId, rowId, row, credentialId, at }: ParametersOf<Event>) {
+function valuesOf({ tenantId, rowId, credentialId, at }: ParametersOf<Event>) {
   return {
     id: parameter<Event, string>(() => newId("event")),
     tenant_id: tenantId,
-    resource: parameter<Event, string>(({ resource }) => resource.name),
-    kind: parameter<Event, string>(({ resource, action }) => eventType(resource.name, action)),
+    resource: parameter<Event, string>(({ resource }) => resource.storedName),
+    kind: parameter<Event, string>(({ resource, action }) => eventType(resource.storedName, action)),
     row_id: rowId,
-    row,
+    row: parameter<Event, string>(({ resource, row }) => storedRow(resource, row)),
     credential_id: credentialId,
     created_at: at,
   };

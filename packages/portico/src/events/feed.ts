@@ -4,14 +4,14 @@
 import { sql } from "kysely";
 import type { Report } from "../lib/report.ts";
 import type { Statement } from "../store/database.ts";
-import { defineQuery, type ParametersOf, type QueryRow } from "../store/own-tables/query.ts";
+import { defineQuery, type ParametersOf } from "../store/own-tables/query.ts";
 import { compile } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
 import { eventsTable } from "./event.ts";
-import { currentEventType } from "./event-type.ts";
 import { type EventTopic, PurgedEvents } from "./purged-events.ts";
 import type { EventRange, RecordedEvent } from "./recorded-event.ts";
 import { SequenceGaps } from "./sequence-gaps.ts";
+import type { StoredNames } from "./stored-names.ts";
 
 /** Handles events in their order. The feed polls again when all listeners are done. */
 export type Listener = (events: readonly RecordedEvent[]) => Promise<void>;
@@ -37,8 +37,6 @@ const columns = [
   "row",
   "deleted_parents as deletedParents",
 ] as const;
-
-type EventRow = QueryRow<typeof selectNew>;
 
 const selectNew = defineQuery([eventsTable], (db, { position }: ParametersOf<{ position: number }>) =>
   db
@@ -85,6 +83,7 @@ const selectNewest = defineQuery([eventsTable], (db) =>
 export class EventFeed {
   readonly #store: Store;
   readonly #report: Report;
+  readonly #names: StoredNames;
   /** Selects the transactions that write events; undefined on SQLite, which has one writer. */
   readonly #selectWriters: Statement<undefined> | undefined;
   readonly #purged: PurgedEvents;
@@ -94,8 +93,9 @@ export class EventFeed {
   #timer: NodeJS.Timeout | undefined;
   #isPolling = false;
 
-  constructor(store: Store, report: Report) {
+  constructor(store: Store, report: Report, names: StoredNames) {
     this.#store = store;
+    this.#names = names;
     this.#report = report;
     this.#purged = new PurgedEvents(store);
     // On SQLite, numbers become visible in their order.
@@ -125,8 +125,9 @@ export class EventFeed {
 
   /** Reads delivered events again, oldest first, within bounds. */
   async readRange(range: EventRange): Promise<readonly RecordedEvent[]> {
-    const rows = await selectRange(this.#store).all(this.#store.database, range);
-    return rows.map(recordedEventOf);
+    const stored = { ...range, resource: this.#names.storedName(range.resource) };
+    const rows = await selectRange(this.#store).all(this.#store.database, stored);
+    return rows.map((row) => this.#names.currentEvent(row));
   }
 
   /** Reports an event that cannot be parsed, and is skipped. */
@@ -135,8 +136,8 @@ export class EventFeed {
   }
 
   /** The number of the last purged event of a topic; 0 if none was purged. */
-  lastPurged(topic: EventTopic): Promise<number> {
-    return this.#purged.last(topic);
+  lastPurged({ tenantId, resource }: EventTopic): Promise<number> {
+    return this.#purged.last({ tenantId, resource: this.#names.storedName(resource) });
   }
 
   async #startPosition(): Promise<SequenceGaps> {
@@ -190,7 +191,7 @@ export class EventFeed {
     if (gaps.isWaiting && !gaps.update(await this.#activeWriters())) return gapPollDelay(gaps);
     const rows = await selectNew(this.#store).all(this.#store.database, { position: gaps.position });
     if (rows.length === 0) return pollIntervalMs;
-    const events = rows.map(recordedEventOf);
+    const events = rows.map((row) => this.#names.currentEvent(row));
     const numbers = events.map(({ sequence }) => sequence);
     let count = gaps.advance(numbers);
     if (count < numbers.length && !gaps.isWaiting) {
@@ -218,7 +219,3 @@ function gapPollDelay({ waitedMs }: SequenceGaps): number {
 const selectWriters = sql`select virtualtransaction from pg_locks
   where locktype = 'relation' and relation = 'events'::regclass and mode = 'RowExclusiveLock' and granted
     and database = (select oid from pg_database where datname = current_database())`;
-
-function recordedEventOf({ kind, ...event }: EventRow): RecordedEvent {
-  return { ...event, type: currentEventType(kind) };
-}

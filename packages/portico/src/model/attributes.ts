@@ -35,10 +35,12 @@ export function addAttributes({ name, declaration }: Resource, drafts: ReadonlyM
     attributeName: string,
     field: FieldShape,
     reference?: Attribute["reference"],
+    storedName = attributeName,
   ): Attribute => ({
     ...serverAttribute,
     name: attributeName,
-    column: snakeCase(attributeName),
+    storedName,
+    column: snakeCase(storedName),
     field,
     deprecated: undefined,
     reference,
@@ -47,7 +49,8 @@ export function addAttributes({ name, declaration }: Resource, drafts: ReadonlyM
   if (declaration.parent) {
     const target = modelOf(declaration.parent, "parent");
     const field: FieldShape = { kind: "belongsTo", options: {}, target: () => declaration.parent! };
-    model.parent = serverAttributeOf(`${target.name}Id`, field, { name: target.name, target });
+    const reference = { name: target.name, target };
+    model.parent = serverAttributeOf(`${target.name}Id`, field, reference, `${target.storedName}Id`);
   }
   const declared = Object.entries(declaration.fields).map(([fieldName, field]) =>
     attributeOf(fieldName, field, modelOf),
@@ -82,11 +85,13 @@ function attributeOf(
   field: FieldShape,
   modelOf: (target: Resource | undefined, field: string) => ResourceModel,
 ): Attribute {
-  const name = field.kind === "belongsTo" ? `${fieldName}Id` : fieldName;
-  const { optional, readOnly, internal, immutable, deprecated } = field.options;
+  const suffix = field.kind === "belongsTo" ? "Id" : "";
+  const { optional, readOnly, internal, immutable, deprecated, was = fieldName } = field.options;
+  const storedName = was + suffix;
   return {
-    name,
-    column: snakeCase(name),
+    name: fieldName + suffix,
+    storedName,
+    column: snakeCase(storedName),
     field,
     isNullable: optional === true,
     isReadOnly: readOnly === true || internal === true,

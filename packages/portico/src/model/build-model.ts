@@ -1,7 +1,7 @@
 // Builds the model from declarations.
 
 import type { App } from "../declare/app.ts";
-import { operationNames, type Resource } from "../declare/resource.ts";
+import { type LooseDeclaration, operationNames, type Resource } from "../declare/resource.ts";
 import { OperatorError } from "../errors.ts";
 import { kebabCase, plural, snakeCase, spaceCase } from "../lib/case.ts";
 import { addAttributes, addNamedAttributes, type Draft } from "./attributes.ts";
@@ -53,6 +53,7 @@ export function buildModel(
     each.dependents = dependentsOf(drafts, each);
   }
 
+  requireUniqueStoredNames(drafts);
   const resources = drafts.map((each) => Object.freeze(each));
   const scoped = declared.filter(hasScopes).map(({ name }) => byName.get(name)!.scopes);
   const scopes = [...new Set(scoped.flatMap(({ read, write }) => [read, write]))];
@@ -69,6 +70,29 @@ export function buildModel(
   return Object.freeze(model);
 }
 
+/** The names under which rows and events of a resource are stored. */
+function storedNames(
+  name: string,
+  several: string,
+  was: LooseDeclaration["was"],
+): { readonly name: string; readonly plural: string } {
+  if (was === undefined) return { name, plural: several };
+  return typeof was === "string" ? { name: was, plural: plural(was) } : was;
+}
+
+/** @throws OperatorError for a resource whose name is the one that another had first */
+function requireUniqueStoredNames(resources: readonly ResourceModel[]): void {
+  const owners = new Map<string, string>();
+  for (const { name, storedName } of resources) {
+    const other = owners.get(storedName);
+    if (other !== undefined)
+      throw new OperatorError(
+        `resource ${name}: rows and events of ${other} are stored as ${storedName}; choose another name`,
+      );
+    owners.set(storedName, name);
+  }
+}
+
 function isRestricted({ policy, parent, inheritsPolicy }: ResourceModel): boolean {
   if (policy) return true;
   return inheritsPolicy && parent !== undefined && isRestricted(parent.reference!.target);
@@ -81,14 +105,17 @@ function hasScopes({ declaration }: Resource): boolean {
 
 function draftOf({ name, declaration }: Resource, currentVersion: string): Draft {
   const several = declaration.plural ?? plural(name);
-  const scopeName = kebabCase(several);
+  const stored = storedNames(name, several, declaration.was);
+  // Credentials keep the scopes that they have.
+  const scopeName = kebabCase(stored.plural);
   return {
     name,
+    storedName: stored.name,
     title: spaceCase(name),
     plural: several,
     segment: kebabCase(several),
-    table: snakeCase(several),
-    idPrefix: snakeCase(name),
+    table: snakeCase(stored.plural),
+    idPrefix: snakeCase(stored.name),
     description: declaration.description,
     attributes: [],
     attribute: new Map(),

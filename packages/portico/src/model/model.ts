@@ -17,6 +17,9 @@ import type { ModuleOperation, Operation } from "./operations.ts";
 /** A field as rows have it: `author: belongsTo(...)` is the attribute `authorId` in the column `author_id`. */
 export interface Attribute {
   readonly name: string;
+  /** Its name in recorded events: the first one, if it was renamed. */
+  readonly storedName: string;
+  /** Derived from the stored name. */
   readonly column: string;
   readonly field: FieldShape;
   readonly isNullable: boolean;
@@ -66,6 +69,8 @@ export interface Dependent {
 }
 
 export interface ResourceModel extends Shape {
+  /** Its name in recorded events: the first one, if it was renamed. */
+  readonly storedName: string;
   /** Its name in messages: `api key`. */
   readonly title: string;
   readonly plural: string;

@@ -32,6 +32,8 @@ export function validateDeclaration({ name, declaration }: Resource): void {
       refuse(field, "id, createdAt and updatedAt are added automatically; remove it");
     if (reservedParameters.includes(field)) refuse(field, "this name is a query parameter; choose another");
     validateField(shape, (remedy) => refuse(field, remedy));
+    if (!isFormerName("was" in shape.options ? shape.options.was : field))
+      refuse(field, 'was is the first name that the field had: was: "title"');
   }
   validateBehaviour(declaration, (remedy) => refuse("", remedy));
   for (const [segment, { input, verb = "do" }] of Object.entries(declaration.actions ?? {})) {
@@ -49,8 +51,22 @@ export function validateDeclaration({ name, declaration }: Resource): void {
 }
 
 const declarationOptions = [
-  "fields plural parent filter sort search unique indexes scopes version paging policy inheritPolicy hooks validate markOnDelete actions nestedUnder exposed operations events description deprecated",
+  "fields plural was parent filter sort search unique indexes scopes version paging policy inheritPolicy hooks validate markOnDelete actions nestedUnder exposed operations events description deprecated",
 ].flatMap((names) => names.split(" "));
+
+function isFormerName(was: unknown): boolean {
+  return typeof was === "string" && namePattern.test(was) && !serverManagedFields.includes(was);
+}
+
+function validateStoredName(was: unknown, refuse: (remedy: string) => never): void {
+  const names: readonly [string, unknown][] =
+    typeof was === "object" && was !== null ? Object.entries(was) : [["name", was]];
+  const isValid = names.every(
+    ([key, name]) => ["name", "plural"].includes(key) && typeof name === "string" && namePattern.test(name),
+  );
+  if (!isValid || names.length === 0 || (typeof was === "object" && names.length < 2))
+    refuse('write was as the first name of the resource, "person", or { name: "person", plural: "people" }');
+}
 
 /** Checks what the compiler checks as well, for projects that are not compiled. */
 function validateOptions(declaration: Resource["declaration"], refuse: (remedy: string) => never): void {
@@ -64,6 +80,7 @@ function validateOptions(declaration: Resource["declaration"], refuse: (remedy: 
   if (typeof fields !== "object" || fields === null)
     refuse("fields is missing; write fields: { title: text() }");
   if (plural !== undefined && !namePattern.test(plural)) refuse("write plural as one word in camelCase");
+  if ("was" in declaration) validateStoredName(declaration.was, refuse);
   if (version !== undefined && !/^v\d{1,4}$/.test(version)) refuse("write version as v1, v2 and so on");
   if (!["cursor", "page"].includes(paging)) refuse("paging is cursor or page");
   if (scopes && !(scopes.read && scopes.write)) refuse("scopes needs both read and write");

@@ -54,20 +54,25 @@ export function validateModel(model: Model): void {
 }
 
 function validateAttributeNames(resource: ResourceModel): void {
-  const columns = new Set<string>();
+  const columns = new Map<string, Attribute>();
   for (const attribute of resource.attributes) {
-    if (columns.has(attribute.column)) {
-      throw new OperatorError(
-        `resource ${resource.name}, field ${attribute.name}: this name is used twice; rename one`,
-      );
-    }
-    columns.add(attribute.column);
+    const other = columns.get(attribute.column);
+    if (other) throw new OperatorError(`resource ${resource.name}, ${takenName(attribute, other)}`);
+    columns.set(attribute.column, attribute);
     if (attribute.reference && resource.attribute.has(attribute.reference.name)) {
       throw new OperatorError(
         `resource ${resource.name}, field ${attribute.reference.name}: also the name of a reference; rename one`,
       );
     }
   }
+}
+
+/** @param other the attribute that has the same column */
+function takenName(attribute: Attribute, other: Attribute): string {
+  const [renamed, newer] = attribute.name === attribute.storedName ? [other, attribute] : [attribute, other];
+  if (renamed.name === renamed.storedName)
+    return `field ${attribute.name}: this name is used twice; rename one`;
+  return `field ${newer.name}: the values of ${renamed.name} are stored as ${renamed.storedName}; choose another name`;
 }
 
 function validateIndexedFields(resource: ResourceModel): void {

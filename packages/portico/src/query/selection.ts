@@ -22,6 +22,16 @@ export function wholeRow(resource: ResourceModel): Selection {
   return selection;
 }
 
+/** The same under the names that recorded events have. */
+export function recordedRow(resource: ResourceModel): Selection {
+  const whole = wholeRow(resource);
+  const shown = resource.attributes.filter((attribute) => !attribute.isInternal);
+  if (shown.every(({ name, storedName }) => name === storedName)) return whole;
+  return selectMembers(
+    shown.map((attribute) => ({ ...selectedValue(attribute), name: attribute.storedName })),
+  );
+}
+
 /** A selection of attributes, followed by other members. */
 export function select(attributes: readonly Attribute[], others: readonly Member[] = []): Selection {
   return selectMembers([...attributes.map(selectedValue), ...others]);

@@ -46,7 +46,7 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
       [
         "an option that does not exist",
         { sorts: ["title"] },
-        "unknown option sorts; use some of fields, plural, parent, filter, sort, search, unique, indexes, scopes, version, paging, policy, inheritPolicy, hooks, validate, markOnDelete, actions, nestedUnder, exposed, operations, events, description, deprecated",
+        "unknown option sorts; use some of fields, plural, was, parent, filter, sort, search, unique, indexes, scopes, version, paging, policy, inheritPolicy, hooks, validate, markOnDelete, actions, nestedUnder, exposed, operations, events, description, deprecated",
       ],
       ["an unknown paging", { paging: "offset" }, "paging is cursor or page"],
       ["one scope of two", { scopes: { read: "a:read" } }, "scopes needs both read and write"],
@@ -93,7 +93,7 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
       [
         "a misspelt option",
         { ...title, options: { mx: 5 } },
-        "unknown option mx; use some of optional, readOnly, internal, immutable, excludeFromETag, description, deprecated, min, max, default, unique, format, pattern",
+        "unknown option mx; use some of optional, readOnly, internal, immutable, excludeFromETag, was, description, deprecated, min, max, default, unique, format, pattern",
       ],
       ["a value that is not a field", "text", "write it with text(), integer(), choice() or another kind"],
       ["a negative bound", text({ min: -1 }), "min and max count characters"],
@@ -221,6 +221,58 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
     "two fields with one name",
     [elsewhere, declareUntyped("post", { fields: { author: belongsTo(() => elsewhere), authorId: title } })],
     "resource post, field authorId: this name is used twice; rename one",
+  ],
+  [
+    "a field with the name that another had",
+    [declareUntyped("post", { fields: { headline: text({ was: "title" }), title } })],
+    "resource post, field title: the values of headline are stored as title; choose another name",
+  ],
+  [
+    "a field that had the name of another",
+    [declareUntyped("post", { fields: { title, headline: text({ was: "title" }) } })],
+    "resource post, field title: the values of headline are stored as title; choose another name",
+  ],
+  [
+    "a reference with the name that another had",
+    [
+      elsewhere,
+      declareUntyped("post", {
+        fields: { author: belongsTo(() => elsewhere, { was: "writer" }), writer: belongsTo(() => elsewhere) },
+      }),
+    ],
+    "resource post, field writerId: the values of authorId are stored as writerId; choose another name",
+  ],
+  ...["", "id", "createdAt", "A title", 'x"; drop table posts; --', 7, null, ["title"], {}].map(
+    (was): (typeof wrong)[number] => [
+      `a field that was ${JSON.stringify(was)}`,
+      [declareUntyped("post", { fields: { title: text({ was: was as string }) } })],
+      'resource post, field title: was is the first name that the field had: was: "title"',
+    ],
+  ),
+  ...["", "Blog post", 7, null, ["post"], {}, { name: "post" }, { name: "post", plural: 7 }].map(
+    (was): (typeof wrong)[number] => [
+      `a resource that was ${JSON.stringify(was)}`,
+      [declareUntyped("article", { was, fields: { title } })],
+      'resource article: write was as the first name of the resource, "person", or { name: "person", plural: "people" }',
+    ],
+  ),
+  [
+    "a resource with the name that another had",
+    [
+      declareUntyped("article", { was: { name: "post", plural: "texts" }, fields: { title } }),
+      declareUntyped("post", { fields: { title } }),
+    ],
+    "resource post: rows and events of article are stored as post; choose another name",
+  ],
+  [
+    "the former name of a field of an action",
+    [
+      declareUntyped("post", {
+        fields: { title },
+        actions: { copies: { input: { name: text({ was: "title" }) }, run: () => undefined } },
+      }),
+    ],
+    "resource post, field copies.name: the input of an action comes from its caller; remove was",
   ],
   [
     "a field with the name of a reference",

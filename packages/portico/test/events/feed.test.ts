@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
 import { EventFeed } from "../../src/events/feed.ts";
 import type { RecordedEvent } from "../../src/events/recorded-event.ts";
+import { StoredNames } from "../../src/events/stored-names.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { makeWorkspace, onEachDatabase, Portico, type Workspace } from "../support/server.ts";
@@ -56,7 +57,7 @@ onEachDatabase("the feed of events", (database) => {
     const server = await Portico.start(workspace);
     await server.stop();
     store = await openStore(workspace.databaseUrl);
-    feed = new EventFeed(store, (message) => failures.push(message));
+    feed = new EventFeed(store, (message) => failures.push(message), new StoredNames([]));
   });
   after(async () => {
     await store?.database.close();
@@ -120,7 +121,7 @@ onEachDatabase("the feed of events", (database) => {
 
   test("an event that cannot be parsed is reported as skipped, with its number", () => {
     const reports: unknown[] = [];
-    const reporting = new EventFeed(store, (...report) => reports.push(report));
+    const reporting = new EventFeed(store, (...report) => reports.push(report), new StoredNames([]));
     const event = {
       sequence: 7,
       tenantId: "tenant",

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { EventFeed } from "../../src/events/feed.ts";
 import { rewriteEventTypes } from "../../src/events/rewrite-event-types.ts";
+import { StoredNames } from "../../src/events/stored-names.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { makeWorkspace, onEachDatabase, portico, type Workspace } from "../support/server.ts";
@@ -92,7 +93,7 @@ onEachDatabase("events from earlier versions", (database) => {
   });
 
   test("subscribers read the same types before, during and after the rewrite", async () => {
-    const feed = new EventFeed(store, (message) => assert.fail(message));
+    const feed = new EventFeed(store, (message) => assert.fail(message), new StoredNames([]));
     const newest = Number((await run("select max(sequence) from events"))[0]![0]);
     const range = { tenantId: "tenant_1", resource: "post", after: newest - 10, until: newest };
     const read = async () => (await feed.readRange(range)).map(({ type: kind }) => kind);

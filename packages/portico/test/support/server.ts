@@ -9,6 +9,7 @@ import { join, resolve } from "node:path";
 import { describe } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
+import type { App } from "../../src/declare/app.ts";
 import type { PorticoServer } from "../../src/server.ts";
 
 export const projectFolder = resolve(import.meta.dirname, "../../../..");
@@ -170,6 +171,11 @@ export abstract class Portico {
     return EmbeddedPortico.start(workspace, options);
   }
 
+  /** Starts a server for declarations instead of a project, inside this process. */
+  static startApp(workspace: Workspace, app: App, options: Omit<StartOptions, "cwd"> = {}): Promise<Portico> {
+    return EmbeddedPortico.startApp(workspace, app, options);
+  }
+
   /** The log so far; for a process, everything that it printed. */
   get output(): string {
     return this.#output.text;
@@ -221,15 +227,22 @@ class EmbeddedPortico extends Portico {
 
   static override async start(
     workspace: Workspace,
-    { env = {}, cwd = projectFolder, key }: StartOptions,
+    { cwd = projectFolder, ...options }: StartOptions,
+  ): Promise<EmbeddedPortico> {
+    const { loadApp } = await import("../../src/runtime/config.ts");
+    return EmbeddedPortico.startApp(workspace, await loadApp(cwd), options);
+  }
+
+  static override async startApp(
+    workspace: Workspace,
+    app: App,
+    { env = {}, key }: Omit<StartOptions, "cwd">,
   ): Promise<EmbeddedPortico> {
     // Loaded on use, as tests of pure functions need none of it.
-    const [{ createServer }, { loadApp }, { readSettings }] = await Promise.all([
+    const [{ createServer }, { readSettings }] = await Promise.all([
       import("../../src/server.ts"),
-      import("../../src/runtime/config.ts"),
       import("../../src/runtime/settings/settings.ts"),
     ]);
-    const app = await loadApp(cwd);
     const settings = readSettings(serverEnvironment(workspace, env), app.settings);
     const output = { text: "" };
     const write = (lines: string): void => {

@@ -8,7 +8,8 @@ export function ownText(row: RowValues, { members }: Selection): string | undefi
   const parts: string[] = [];
   for (const member of members) {
     if (member.kind !== "value" && member.kind !== "constant") return undefined;
-    const value = member.kind === "value" ? row[member.attribute.name] : member.text;
+    // A process of an earlier version records rows without a field that has been added since.
+    const value = member.kind === "value" ? (row[member.attribute.name] ?? null) : member.text;
     parts.push(`${JSON.stringify(member.name)}:${JSON.stringify(value)}`);
   }
   return `{${parts.join(",")}}`;

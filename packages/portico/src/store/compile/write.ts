@@ -2,7 +2,7 @@
 
 import { type RawBuilder, sql } from "kysely";
 import type { Attribute, ResourceModel } from "../../model/model.ts";
-import { wholeRow } from "../../query/selection.ts";
+import { recordedRow, wholeRow } from "../../query/selection.ts";
 import type { Delete, Insert, RecordedInsert, RowValues, Update } from "../../query/write.ts";
 import type { Statement } from "../database.ts";
 import type { Dialect } from "../dialect.ts";
@@ -19,7 +19,10 @@ export function compileInsert(dialect: Dialect, resource: ResourceModel): Statem
   );
 }
 
-/** The statement that inserts the event of a row, whose id and JSON are the columns `id` and `row` of the table `shown`. */
+/**
+ * The statement that inserts the event of a row. The table `recordable` has its id and its JSON under the names of events,
+ * in the columns `id` and `recorded`.
+ */
 export type EventInsertion = (resource: ResourceModel) => RawBuilder<unknown>;
 
 /** An insert that also records its event, so that it needs no transaction. PostgreSQL only. */
@@ -30,10 +33,16 @@ export function compileRecordedInsert(
 ): Statement<RecordedInsert> {
   const selection = wholeRow(resource);
   const columns = columnsOf(undefined, selection);
+  const recorded = recordedRow(resource);
+  const recordable =
+    recorded === selection
+      ? sql`select id, "row" as recorded from shown`
+      : sql`select id, ${rowValue(dialect, "written", recorded)} as recorded from written`;
   return compile(
     dialect.builder,
     sql`with written as (${insertion(dialect, resource)} returning ${sql.join(columns)}),
       shown as (select id, ${rowValue(dialect, "written", selection)} as "row" from written),
+      recordable as (${recordable}),
       recorded as (${eventInsertion(resource)})
       select "row" from shown`,
   );
