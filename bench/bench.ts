@@ -5,21 +5,22 @@ import { interrupt } from "./child.ts";
 import { type Measured, measure } from "./measure.ts";
 import { type DatabaseName, help, type Options, readOptions } from "./options.ts";
 import { installRivals } from "./rival-install.ts";
-import { memoryFloorMegabytes, startUpFloorMs, table } from "./table.ts";
+import { rivalKinds } from "./rival-kinds.ts";
+import { databaseFloorMegabytes, memoryFloorMegabytes, startUpFloorMs, table } from "./table.ts";
 
 async function main(): Promise<void> {
   const options = readOptions(process.argv.slice(2));
   if (!options) return print(help.trimEnd());
   const report = (line: string): boolean => process.stderr.write(`${line}\n`);
   const databases = databasesOf(options);
-  if (options.hasRivals) await installRivals(report);
+  if (databases.some((database) => needsPackages(database, options))) await installRivals(report);
   const measured: Measured[] = [];
   for (const database of databases) measured.push(await measure(database, options, report));
   const tool = measured[0]!.tool;
   const machine = { cores: availableParallelism(), processor: cpus()[0]?.model ?? "unknown" };
   if (options.isJson) {
     const { seconds, rounds, connections, posts } = options;
-    const floors = { startUpFloorMs, memoryFloorMegabytes };
+    const floors = { startUpFloorMs, memoryFloorMegabytes, databaseFloorMegabytes };
     return print(
       JSON.stringify({
         tool,
@@ -38,6 +39,13 @@ async function main(): Promise<void> {
       `node ${process.version}; ${machine.cores} cores, ${machine.processor}`,
       ...measured.flatMap((each) => ["", table(each)]),
     ].join("\n"),
+  );
+}
+
+/** Whether a server that is measured on the database needs packages of `bench/rivals`. */
+function needsPackages(database: DatabaseName, { hasRivals }: Options): boolean {
+  return rivalKinds[database].some(
+    ({ needsInstallation, floorPercent }) => needsInstallation && (hasRivals || floorPercent !== undefined),
   );
 }
 

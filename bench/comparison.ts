@@ -4,9 +4,9 @@ import type { LimitServer, RecordedResponse } from "./limit.ts";
 import type { Load, LoadResult, LoadTool } from "./load.ts";
 import { median } from "./median.ts";
 import type { BareOidcServer } from "./oauth.ts";
+import type { Opponent } from "./opponent.ts";
 import type { Options } from "./options.ts";
 import type { PorticoServer } from "./portico-server.ts";
-import type { Rival } from "./rival.ts";
 import type { Row } from "./rows.ts";
 
 export type Report = (line: string) => void;
@@ -24,27 +24,31 @@ export interface MeasuredRow {
   /** Portico's throughput as a share of the limit's: the median of the ratios of all rounds. */
   readonly ofLimitPercent: number;
   readonly floorPercent?: number;
-  /** Other servers with the same query; `times`: Portico's throughput divided by theirs. */
-  readonly rivals?: readonly {
-    readonly name: string;
-    readonly requestsPerSecond: number;
-    readonly times: number;
-  }[];
+  /** Others with the same requests; `times`: Portico's throughput divided by theirs. */
+  readonly opponents?: readonly MeasuredOpponent[];
   readonly ofRow?: { readonly name: string; readonly percent: number; readonly floorPercent: number };
+}
+
+export interface MeasuredOpponent {
+  readonly name: string;
+  readonly requestsPerSecond: number;
+  readonly times: number;
+  readonly isLimit: boolean;
+  readonly floorPercent?: number;
 }
 
 /** The results of one row in one round. */
 interface Round {
   readonly portico: LoadResult;
   readonly limit: LoadResult;
-  /** Of those that are measured on the row, in the order of the servers. */
-  readonly rivals: readonly LoadResult[];
+  /** Of those that are measured on the row, in their order. */
+  readonly opponents: readonly LoadResult[];
 }
 
 interface Servers {
   readonly portico: PorticoServer;
   readonly limit: LimitServer | BareOidcServer;
-  readonly rivals: readonly Rival[];
+  readonly opponents: readonly Opponent[];
 }
 
 export class Comparison {
@@ -63,11 +67,11 @@ export class Comparison {
   /** Measures all rows in each round, so that a slow minute of the machine affects all rows and servers alike. */
   async compare(title: string, rows: readonly Row[]): Promise<MeasuredRow[]> {
     const { rounds, seconds } = this.#options;
-    const { portico, limit, rivals } = this.#servers;
+    const { portico, limit, opponents } = this.#servers;
     const responses = await Promise.all(rows.map(({ load }) => firstResponse(portico.url, load)));
     for (const [index, row] of rows.entries())
-      for (const rival of rivals)
-        if (rival.isMeasuredOn(row)) await rival.requireSameResponse(row, responses[index]!.body);
+      for (const opponent of opponents)
+        if (opponent.isMeasuredOn(row)) await opponent.requireSameResponse(row, responses[index]!.body);
     const results = rows.map((): Round[] => []);
     for (let round = 0; round <= rounds; round += 1) {
       const isWarmUp = round === 0;
@@ -80,21 +84,20 @@ export class Comparison {
     }
     // The tools do not distinguish errors: a 429 would count as the expected 401.
     for (const { load } of rows) await firstResponse(portico.url, load);
-    return rows.map((row, index) => summary(row, responses[index]!, results, rows, index, rivals));
+    return rows.map((row, index) => summary(row, responses[index]!, results, rows, index, opponents));
   }
 
   async #runRound(row: Row, seconds: number, isLimitFirst: boolean): Promise<Round> {
     const { portico, limit } = this.#servers;
-    const run = ({ url }: { url: string }, sent = row.load): Promise<LoadResult> =>
-      this.#tool.run(url, sent, seconds);
-    const rivals: LoadResult[] = [];
-    for (const rival of this.#servers.rivals)
-      if (rival.isMeasuredOn(row)) rivals.push(await run(rival, rival.loadFor(row)));
+    const run = ({ url }: { url: string }): Promise<LoadResult> => this.#tool.run(url, row.load, seconds);
+    const opponents: LoadResult[] = [];
+    for (const opponent of this.#servers.opponents)
+      if (opponent.isMeasuredOn(row)) opponents.push(await opponent.run(this.#tool, row, seconds));
     if (isLimitFirst) {
       const limitResult = await run(limit);
-      return { limit: limitResult, portico: await run(portico), rivals };
+      return { limit: limitResult, portico: await run(portico), opponents };
     }
-    return { portico: await run(portico), limit: await run(limit), rivals };
+    return { portico: await run(portico), limit: await run(limit), opponents };
   }
 }
 
@@ -104,7 +107,7 @@ function summary(
   results: readonly (readonly Round[])[],
   rows: readonly Row[],
   index: number,
-  rivals: readonly Rival[],
+  opponents: readonly Opponent[],
 ): MeasuredRow {
   const { name, floorPercent, floorOfRow } = row;
   const rounds = results[index]!;
@@ -120,9 +123,9 @@ function summary(
     limitP99Ms: median(rounds.map(({ limit }) => limit.p99Ms)),
     ofLimitPercent: percent(rates, limitRates),
     ...(floorPercent !== undefined && { floorPercent }),
-    ...rivalsOf(
+    ...opponentsOf(
       rounds,
-      rivals.filter((rival) => rival.isMeasuredOn(row)),
+      opponents.filter((opponent) => opponent.isMeasuredOn(row)),
     ),
     ...(floorOfRow &&
       otherRounds && {
@@ -138,16 +141,22 @@ function summary(
   };
 }
 
-function rivalsOf(rounds: readonly Round[], rivals: readonly Rival[]): Pick<MeasuredRow, "rivals"> {
-  if (rounds[0]!.rivals.length === 0) return {};
+function opponentsOf(
+  rounds: readonly Round[],
+  opponents: readonly Opponent[],
+): Pick<MeasuredRow, "opponents"> {
+  if (opponents.length === 0) return {};
   return {
-    rivals: rivals.map(({ title }, index) => ({
-      name: title,
-      requestsPerSecond: median(rounds.map((round) => round.rivals[index]!.requestsPerSecond)),
-      times: median(
-        rounds.map((round) => round.portico.requestsPerSecond / round.rivals[index]!.requestsPerSecond),
-      ),
-    })),
+    opponents: opponents.map(({ title, isLimit, floorPercent }, index) => {
+      const rates = rounds.map((round) => round.opponents[index]!.requestsPerSecond);
+      return {
+        name: title,
+        requestsPerSecond: median(rates),
+        times: median(rounds.map(({ portico }, round) => portico.requestsPerSecond / rates[round]!)),
+        isLimit,
+        ...(floorPercent !== undefined && { floorPercent }),
+      };
+    }),
   };
 }
 

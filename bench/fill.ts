@@ -1,11 +1,13 @@
-// Fills an empty database with a tenant, a user, a key with all scopes, and as many posts as its argument says. It prints
-// the key and the ids of the tenant and the posts as JSON, and its progress to standard error.
+// Fills an empty database with a tenant, a user, a key with all scopes, as many posts as its argument says, and three
+// comments for each of them. It prints the key and the ids of the tenant, the user and the posts as JSON, and its
+// progress to standard error.
 
 import { systemCaller } from "../packages/portico/src/auth/system-caller.ts";
 import { createTenant } from "../packages/portico/src/auth/tenants/tenant.ts";
 import { createUser } from "../packages/portico/src/cli/create-user.ts";
 import { Engine } from "../packages/portico/src/engine/engine.ts";
 import { newId } from "../packages/portico/src/lib/id.ts";
+import type { ResourceModel } from "../packages/portico/src/model/model.ts";
 import type { RowValues } from "../packages/portico/src/query/write.ts";
 import { assemble, withStore } from "../packages/portico/src/runtime/compose.ts";
 import { migrate } from "../packages/portico/src/store/schema/migrate.ts";
@@ -15,6 +17,8 @@ import { postOf } from "./post.ts";
 export interface Filled {
   readonly key: string;
   readonly tenantId: string;
+  /** The author of all rows, and the owner of the key. */
+  readonly userId: string;
   readonly ids: readonly string[];
 }
 
@@ -23,11 +27,13 @@ const unlimitedQuota = { limit: 100_000_000, windowSeconds: 60 };
 const rowsPerTransaction = 1_000;
 const reportEvery = 20_000;
 const postIntervalMs = 60_000;
+const commentsPerPost = 3;
 
 const count = Number(process.argv[2]);
 const assembly = await assemble({ folder: process.cwd(), environment: process.env });
 const { model, tables } = assembly;
 const posts = model.resource.get("post")!;
+const comments = model.resource.get("comment")!;
 
 const filled = await withStore(assembly, async (store) => {
   await migrate(store, tables);
@@ -41,30 +47,59 @@ const filled = await withStore(assembly, async (store) => {
   const body = { name: "Bench", scopes: model.scopes, rateLimit: unlimitedQuota, ownerId: user.id };
   const created = await engine.create(systemCaller(model, tenant.id), model.resource.get("apiKey")!, body);
   const ids = await insertPosts(store, tenant.id, user.id);
+  await insertComments(store, tenant.id, user.id, ids);
   // PostgreSQL would do this automatically within minutes, in the middle of the measurement.
   if (store.dialect.name === "postgres") await store.database.run("vacuum analyze");
-  return { key: String(created.returnedOnce?.key), tenantId: tenant.id, ids } satisfies Filled;
+  return {
+    key: String(created.returnedOnce?.key),
+    tenantId: tenant.id,
+    userId: user.id,
+    ids,
+  } satisfies Filled;
 });
 process.stdout.write(JSON.stringify(filled));
 
 async function insertPosts(store: Store, tenantId: string, authorId: string): Promise<string[]> {
-  const ids: string[] = [];
   const first = Date.now() - count * postIntervalMs;
-  while (ids.length < count) {
+  return insertRows(store, posts, tenantId, count, (number) => {
+    const createdAt = new Date(first + number * postIntervalMs).toISOString();
+    return { ...postOf(number), authorId, createdAt, updatedAt: createdAt };
+  });
+}
+
+async function insertComments(
+  store: Store,
+  tenantId: string,
+  authorId: string,
+  postIds: readonly string[],
+): Promise<void> {
+  const createdAt = new Date().toISOString();
+  await insertRows(store, comments, tenantId, postIds.length * commentsPerPost, (number) => {
+    const { title: body } = postOf(number);
+    return { body, postId: postIds[number % postIds.length]!, authorId, createdAt, updatedAt: createdAt };
+  });
+}
+
+/** @returns their ids */
+async function insertRows(
+  store: Store,
+  resource: ResourceModel,
+  tenantId: string,
+  total: number,
+  valuesOf: (number: number) => RowValues,
+): Promise<string[]> {
+  const ids: string[] = [];
+  while (ids.length < total) {
     const rows = Array.from(
-      { length: Math.min(rowsPerTransaction, count - ids.length) },
-      (_, index): RowValues => {
-        const number = ids.length + index;
-        const createdAt = new Date(first + number * postIntervalMs).toISOString();
-        return { ...postOf(number), id: newId(posts.idPrefix), authorId, createdAt, updatedAt: createdAt };
-      },
+      { length: Math.min(rowsPerTransaction, total - ids.length) },
+      (_, index): RowValues => ({ ...valuesOf(ids.length + index), id: newId(resource.idPrefix) }),
     );
     await store.transaction((session) =>
-      Promise.all(rows.map((values) => store.insert(session, { resource: posts, tenantId, values }))),
+      Promise.all(rows.map((values) => store.insert(session, { resource, tenantId, values }))),
     );
     for (const { id } of rows) ids.push(String(id));
-    if (ids.length % reportEvery === 0 || ids.length === count) {
-      process.stderr.write(`  ${ids.length} of ${count} posts\n`);
+    if (ids.length % reportEvery === 0 || ids.length === total) {
+      process.stderr.write(`  ${ids.length} of ${total} ${resource.segment}\n`);
     }
   }
   return ids;

@@ -8,35 +8,33 @@ import { LimitServer } from "./limit.ts";
 import { keyHeader, type LoadTool } from "./load.ts";
 import { loadTool } from "./load-tool.ts";
 import { median } from "./median.ts";
+import { type Memory, measureMemory } from "./memory.ts";
 import { accessToken, BareOidcServer, type Client, createClient } from "./oauth.ts";
+import type { Opponent } from "./opponent.ts";
 import type { DatabaseName, Options } from "./options.ts";
+import { Pgbench } from "./pgbench.ts";
 import { environmentFor, PorticoServer, projectFolder } from "./portico-server.ts";
 import { Rival } from "./rival.ts";
 import { rivalKinds } from "./rival-kinds.ts";
-import { createRow, findDeepPage, mixedLoad, readRows, tokenRow } from "./rows.ts";
-import { createWorkspace } from "./workspace.ts";
+import { createRow, findDeepPage, mixedParts, readParts, readRows, tokenRow } from "./rows.ts";
+import { createWorkspace, type Workspace } from "./workspace.ts";
 
 export interface Measured {
   readonly database: DatabaseName;
   readonly tool: string;
   readonly rows: readonly MeasuredRow[];
   readonly startUpMs: number;
+  /** The size of the database once it is filled, with indexes. */
+  readonly databaseBytes: number;
   readonly memory: Memory;
-}
-
-/** Resident memory of a new process; undefined if the system does not report it. */
-export interface Memory {
-  readonly atStartMegabytes: number | undefined;
-  /** After increasing numbers of requests. */
-  readonly after: readonly { readonly requests: number; readonly megabytes: number | undefined }[];
+  /** With `--soak`: the same after nested queries and creates as well. */
+  readonly soakedMemory?: Memory;
 }
 
 const program = join(import.meta.dirname, "fill.ts");
 const fillTimeoutMs = 30 * 60_000;
 const starts = 5;
-/** The second measurement shows whether memory grows. */
 const requestsForMemory = [200_000, 1_000_000];
-const maxMinutesForMemory = 5;
 
 export async function measure(database: DatabaseName, options: Options, report: Report): Promise<Measured> {
   const workspace = await createWorkspace(database);
@@ -44,25 +42,43 @@ export async function measure(database: DatabaseName, options: Options, report: 
     const tool = loadTool(options, workspace.folder);
     report(`${database}: filling`);
     const filled = await fill(workspace.databaseUrl, options.posts);
+    const databaseBytes = await workspace.databaseBytes();
     const start = (): Promise<PorticoServer> =>
       PorticoServer.start(workspace.databaseUrl, `/posts/${filled.ids[0]}`, keyHeader(filled.key));
     report(`${database}: starting ${starts} times`);
     const startUpMs = await startUpTime(start);
-    const startRivals = (): Promise<Rival[]> =>
-      Promise.all(
-        (options.hasRivals ? rivalKinds[database] : []).map((kind) =>
-          Rival.start(kind, workspace.databaseUrl, filled.tenantId),
-        ),
-      );
-    const rows = await measureRows({ start, startRivals }, filled, tool, options, (line) =>
+    const startOpponents = (): Promise<Opponent[]> =>
+      opponentsOn(database, workspace, filled, options, (line) => report(`${database}: ${line}`));
+    const rows = await measureRows({ start, startOpponents }, filled, tool, options, (line) =>
       report(`${database}: ${line}`),
     );
     report(`${database}: memory after ${requestsForMemory.join(" and ")} requests`);
-    const memory = await measureMemory(start, filled, tool);
-    return { database, tool: tool.name, rows, startUpMs, memory };
+    const reads = { requests: requestsForMemory, parts: readParts(filled), maxMinutes: 5, seconds: 5 };
+    const memory = await measureMemory(start, reads, tool);
+    const measured = { database, tool: tool.name, rows, startUpMs, databaseBytes, memory };
+    if (!options.isSoaked) return measured;
+    report(`${database}: memory after as many requests, half of them nested queries and creates`);
+    const mixed = { requests: requestsForMemory, parts: mixedParts(filled), maxMinutes: 15, seconds: 2 };
+    return { ...measured, soakedMemory: await measureMemory(start, mixed, tool) };
   } finally {
     await workspace.remove();
   }
+}
+
+/** Servers that a service would be without Portico, and with `hasRivals` those that can be used instead of it. */
+async function opponentsOn(
+  database: DatabaseName,
+  workspace: Workspace,
+  filled: Filled,
+  { hasRivals }: Options,
+  report: Report,
+): Promise<Opponent[]> {
+  const kinds = rivalKinds[database].filter(({ floorPercent }) => hasRivals || floorPercent !== undefined);
+  const rivals: Promise<Opponent>[] = kinds.map((kind) => Rival.start(kind, workspace.databaseUrl, filled));
+  if (database === "sqlite") return Promise.all(rivals);
+  const pgbench = await Pgbench.prepare(workspace, filled.tenantId);
+  if (!pgbench) report("pgbench is not installed, so nested queries are not compared with it");
+  return Promise.all(pgbench ? [...rivals, pgbench] : rivals);
 }
 
 async function fill(databaseUrl: string, posts: number): Promise<Filled> {
@@ -87,7 +103,7 @@ async function startUpTime(start: Start): Promise<number> {
 }
 
 async function measureRows(
-  { start, startRivals }: { start: Start; startRivals: () => Promise<Rival[]> },
+  { start, startOpponents }: { start: Start; startOpponents: () => Promise<Opponent[]> },
   filled: Filled,
   tool: LoadTool,
   options: Options,
@@ -96,19 +112,19 @@ async function measureRows(
   const portico = await start();
   try {
     const limit = await LimitServer.start();
-    const rivals = await startRivals();
+    const opponents = await startOpponents();
     try {
       report("walking to page 2,500");
       const deepPath = await findDeepPage(portico.url, filled.key);
       const client = await createClient(portico.url, filled.key);
       const reads = readRows(filled, deepPath, await accessToken(portico.url, client));
-      const comparison = new Comparison({ portico, limit, rivals }, tool, options, report);
+      const comparison = new Comparison({ portico, limit, opponents }, tool, options, report);
       // Tokens and creates come last, because the rows that they add must not slow down reads.
       const rows = await comparison.compare("reads", reads);
       const tokens = await measureTokens(portico, client, tool, options, report);
       return [...rows, ...tokens, ...(await comparison.compare("creates", [createRow(filled)]))];
     } finally {
-      await Promise.all(rivals.map((rival) => rival.stop()));
+      await Promise.all(opponents.map((opponent) => opponent.stop()));
       await limit.stop();
     }
   } finally {
@@ -125,29 +141,9 @@ async function measureTokens(
 ): Promise<MeasuredRow[]> {
   const limit = await BareOidcServer.start(client);
   try {
-    const comparison = new Comparison({ portico, limit, rivals: [] }, tool, options, report);
+    const comparison = new Comparison({ portico, limit, opponents: [] }, tool, options, report);
     return await comparison.compare("tokens", [tokenRow(client)]);
   } finally {
     await limit.stop();
-  }
-}
-
-async function measureMemory(start: Start, filled: Filled, tool: LoadTool): Promise<Memory> {
-  const server = await start();
-  try {
-    const atStartMegabytes = server.memoryMegabytes;
-    const load = mixedLoad(filled);
-    const until = performance.now() + maxMinutesForMemory * 60_000;
-    const after: { requests: number; megabytes: number | undefined }[] = [];
-    let requests = 0;
-    for (const count of requestsForMemory) {
-      while (requests < count && performance.now() < until) {
-        requests += (await tool.run(server.url, load, 5)).requests;
-      }
-      after.push({ requests, megabytes: server.memoryMegabytes });
-    }
-    return { atStartMegabytes, after };
-  } finally {
-    await server.stop();
   }
 }

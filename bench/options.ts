@@ -12,15 +12,17 @@ export interface Options {
   readonly posts: number;
   readonly tool: "wrk" | "autocannon" | undefined;
   readonly only: DatabaseName | undefined;
-  /** Whether Portico is compared with other servers. */
+  /** Whether Portico is compared with other servers that can be used instead. */
   readonly hasRivals: boolean;
+  /** Whether memory is also measured after nested queries and creates. */
+  readonly isSoaked: boolean;
   readonly isJson: boolean;
 }
 
 export const help = `npm run bench -- [options]
 
 Measures Portico and a bare node:http server in turn and prints Portico's share of that limit.
-It takes about eight minutes for each database. PostgreSQL is measured if BENCH_DATABASE_URL names a
+It takes about nine minutes for each database. PostgreSQL is measured if BENCH_DATABASE_URL names a
 database (postgres://user:password@host/name); the bench creates a schema of its own and drops it.
 
   --seconds N        how long each server is measured in each round (2)
@@ -29,7 +31,9 @@ database (postgres://user:password@host/name); the bench creates a schema of its
   --posts N          posts in the database (100000)
   --tool NAME        wrk or autocannon (wrk if it is installed)
   --only NAME        sqlite or postgres
-  --no-rivals        measure no other servers, and install none
+  --no-rivals        measure no other servers, except creates of hand-written ones
+  --soak             also measure memory after a million requests, half of them nested
+                     queries and creates; it takes up to 15 minutes more
   --json             print one JSON object
   --help             show this help
 `;
@@ -47,6 +51,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
       tool: text,
       only: text,
       "no-rivals": { type: "boolean" },
+      soak: { type: "boolean" },
       json: { type: "boolean" },
       help: { type: "boolean" },
     },
@@ -61,6 +66,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
     tool: choice("tool", values.tool, ["wrk", "autocannon"]),
     only: choice("only", values.only, ["sqlite", "postgres"]),
     hasRivals: !values["no-rivals"],
+    isSoaked: values.soak ?? false,
     isJson: values.json ?? false,
   };
 }

@@ -2,9 +2,11 @@
 
 import type { Filled } from "./fill.ts";
 import { keyHeader, type Load } from "./load.ts";
+import type { LoadShare } from "./memory.ts";
 import { type Client, tokenLoad } from "./oauth.ts";
 import { postOf } from "./post.ts";
 import { flatQuery, nestedQuery, type Query } from "./queries.ts";
+import type { RivalKind } from "./rival-kinds.ts";
 
 export interface Row {
   readonly name: string;
@@ -13,10 +15,10 @@ export interface Row {
   readonly floorPercent?: number;
   /** Of the row `of`, in percent. */
   readonly floorOfRow?: { readonly of: string; readonly percent: number };
-  /** For rivals with GraphQL; undefined if they are not measured on this row. */
+  /** Which rivals are measured on this row. */
+  readonly rivals?: RivalKind["measures"];
+  /** The query of a row with GraphQL. */
   readonly query?: Query;
-  /** Whether rivals with REST are measured on this row. */
-  readonly isForRivals?: boolean;
 }
 
 const pageSize = 20;
@@ -39,13 +41,13 @@ export function readRows({ key, ids }: Filled, deepPath: string, token: string):
   });
   const byId = get(ids.map((id) => `/posts/${id}`));
   return [
-    { name: "post by id", load: byId, floorPercent: 35, isForRivals: true },
+    { name: "post by id", load: byId, floorPercent: 35, rivals: "reads" },
     {
       name: "post by id, access token",
       load: { ...byId, headers: keyHeader(token) },
       floorOfRow: { of: "post by id", percent: 90 },
     },
-    { name: "page of 20 newest", load: get([firstPage]), floorPercent: 22, isForRivals: true },
+    { name: "page of 20 newest", load: get([firstPage]), floorPercent: 22, rivals: "reads" },
     {
       name: "page 2,500 by cursor",
       load: get([deepPath]),
@@ -65,7 +67,8 @@ export function readRows({ key, ids }: Filled, deepPath: string, token: string):
 function graphqlRow(name: string, key: string, query: Query): Row {
   const headers = { ...keyHeader(key), "Content-Type": "application/json" };
   const body = JSON.stringify({ query: query.portico });
-  return { name, load: { status: 200, method: "POST", paths: ["/graphql"], headers, body }, query };
+  const load: Load = { status: 200, method: "POST", paths: ["/graphql"], headers, body };
+  return { name, load, rivals: "queries", query };
 }
 
 export function createRow({ key }: Filled): Row {
@@ -73,6 +76,7 @@ export function createRow({ key }: Filled): Row {
   return {
     name: "create",
     load: { status: 201, method: "POST", paths: ["/posts"], headers, body: JSON.stringify(postOf(1)) },
+    rivals: "creates",
   };
 }
 
@@ -81,15 +85,21 @@ export function tokenRow(client: Client): Row {
   return { name: "token by client_credentials", load: tokenLoad(client), floorPercent: 50 };
 }
 
-/** Alternates between posts by id and pages. */
-export function mixedLoad({ key, ids }: Filled): Load {
-  return {
-    status: 200,
-    method: "GET",
-    paths: ids.slice(0, 10_000).flatMap((id) => [`/posts/${id}`, firstPage]),
-    headers: keyHeader(key),
-    body: "",
-  };
+/** Posts by id and pages in turn. */
+export function readParts({ key, ids }: Filled): LoadShare[] {
+  const paths = ids.slice(0, 10_000).flatMap((id) => [`/posts/${id}`, firstPage]);
+  const load: Load = { status: 200, method: "GET", paths, headers: keyHeader(key), body: "" };
+  return [{ load, share: 1 }];
+}
+
+/** Half of the requests as `readParts`, the others nested queries and creates. */
+export function mixedParts(filled: Filled): LoadShare[] {
+  const [reads] = readParts(filled);
+  return [
+    { load: reads!.load, share: 1 / 2 },
+    { load: graphqlRow("nested", filled.key, nestedQuery).load, share: 1 / 4 },
+    { load: createRow(filled).load, share: 1 / 4 },
+  ];
 }
 
 /** Follows the cursors from page to page as a client does. @returns the path of page 2,500 */

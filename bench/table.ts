@@ -1,30 +1,41 @@
 // Formats a measurement as a text table.
 
-import type { MeasuredRow } from "./comparison.ts";
+import type { MeasuredOpponent, MeasuredRow } from "./comparison.ts";
 import type { Measured } from "./measure.ts";
+import type { Memory } from "./memory.ts";
 
 /** The promised limits for every database; memory is measured after a million requests. */
 export const startUpFloorMs = 1_000;
 export const memoryFloorMegabytes = 150;
+/** For 100,000 posts with 300,000 comments. */
+export const databaseFloorMegabytes = 280;
 
 const titles = { sqlite: "SQLite", postgres: "PostgreSQL" } as const;
 const nameWidth = 32;
 
-export function table({ database, rows, startUpMs, memory }: Measured): string {
+export function table({ database, rows, startUpMs, databaseBytes, memory, soakedMemory }: Measured): string {
   return [
     line(titles[database], "requests/s", "p99 ms", "limit/s", "of limit", "floor"),
     ...rows.flatMap(rowLines),
     "",
-    line("start-up to the first 200", `${whole(startUpMs)} ms`, "", "", "", `${whole(startUpFloorMs)} ms`),
-    line("memory at start", megabytes(memory.atStartMegabytes)),
-    ...memory.after.map((each) =>
-      line(
+    lineWithFloor("start-up to the first 200", `${whole(startUpMs)} ms`, `${whole(startUpFloorMs)} ms`),
+    lineWithFloor("database", megabytes(databaseBytes / 1e6), `${databaseFloorMegabytes} MB`),
+    ...memoryLines("memory at start", memory),
+    ...(soakedMemory ? memoryLines("memory at start, mixed load", soakedMemory) : []),
+  ].join("\n");
+}
+
+function memoryLines(title: string, { atStartMegabytes, after }: Memory): string[] {
+  return [
+    line(title, megabytes(atStartMegabytes)),
+    ...after.map((each) =>
+      lineWithFloor(
         `  after ${whole(each.requests)} requests`,
         megabytes(each.megabytes),
-        ...["", "", "", `${memoryFloorMegabytes} MB`],
+        `${memoryFloorMegabytes} MB`,
       ),
     ),
-  ].join("\n");
+  ];
 }
 
 function rowLines(row: MeasuredRow): string[] {
@@ -35,7 +46,7 @@ function rowLines(row: MeasuredRow): string[] {
     limitRequestsPerSecond,
     ofLimitPercent,
     floorPercent,
-    rivals,
+    opponents,
     ofRow,
   } = row;
   return [
@@ -47,13 +58,22 @@ function rowLines(row: MeasuredRow): string[] {
       percent(ofLimitPercent),
       floorPercent === undefined ? "" : `${floorPercent} %`,
     ),
-    ...(rivals ?? []).map((rival) =>
-      line(`  ${rival.name}`, whole(rival.requestsPerSecond), "", "", `1 : ${rival.times.toFixed(1)}`),
-    ),
+    ...(opponents ?? []).map(opponentLine),
     ...(ofRow
       ? [line(`  of ${ofRow.name}`, "", "", "", percent(ofRow.percent), `${ofRow.floorPercent} %`)]
       : []),
   ];
+}
+
+/** A limit with Portico's share of it; another server with how many times as fast Portico is. */
+function opponentLine({ name, requestsPerSecond, times, isLimit, floorPercent }: MeasuredOpponent): string {
+  const share = isLimit ? percent(100 * times) : `1 : ${times.toFixed(1)}`;
+  const floor = floorPercent === undefined ? "" : `${floorPercent} %`;
+  return line(`  ${isLimit ? "of " : ""}${name}`, whole(requestsPerSecond), "", "", share, floor);
+}
+
+function lineWithFloor(name: string, value: string, floor: string): string {
+  return line(name, value, "", "", "", floor);
 }
 
 function line(name: string, ...cells: readonly string[]): string {

@@ -1,7 +1,7 @@
 // The workspace of a bench: a folder for its files and an empty database, both removed at the end.
 
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import postgres from "postgres";
@@ -10,6 +10,8 @@ import type { DatabaseName } from "./options.ts";
 export interface Workspace {
   readonly folder: string;
   readonly databaseUrl: string;
+  /** The size of the database, with indexes. */
+  databaseBytes(): Promise<number>;
   remove(): Promise<void>;
 }
 
@@ -17,7 +19,13 @@ export async function createWorkspace(database: DatabaseName): Promise<Workspace
   const folder = mkdtempSync(join(tmpdir(), "portico-bench-"));
   const removeFolder = (): void => rmSync(folder, { recursive: true, force: true });
   if (database === "sqlite") {
-    return { folder, databaseUrl: `file:${join(folder, "portico.db")}`, remove: async () => removeFolder() };
+    const file = join(folder, "portico.db");
+    return {
+      folder,
+      databaseUrl: `file:${file}`,
+      databaseBytes: async () => statSync(file).size,
+      remove: async () => removeFolder(),
+    };
   }
   try {
     const schema = await createSchema(process.env.BENCH_DATABASE_URL!);
@@ -25,7 +33,7 @@ export async function createWorkspace(database: DatabaseName): Promise<Workspace
       removeFolder();
       await schema.drop();
     };
-    return { folder, databaseUrl: schema.url, remove };
+    return { folder, databaseUrl: schema.url, databaseBytes: () => schema.bytes(), remove };
   } catch (error) {
     removeFolder();
     throw error;
@@ -35,6 +43,8 @@ export async function createWorkspace(database: DatabaseName): Promise<Workspace
 interface Schema {
   /** Connections to this URL use only this schema. */
   readonly url: string;
+  /** The size of all tables, with indexes and TOAST. */
+  bytes(): Promise<number>;
   drop(): Promise<void>;
 }
 
@@ -46,13 +56,24 @@ async function createSchema(server: string): Promise<Schema> {
   const name = `portico_bench_${randomBytes(6).toString("hex")}`;
   await runStatement(server, `create schema ${name}`);
   url.searchParams.set("search_path", name);
-  return { url: url.href, drop: () => runStatement(server, `drop schema ${name} cascade`) };
+  return {
+    url: url.href,
+    async bytes() {
+      const [row] = await runStatement(
+        server,
+        `select sum(pg_total_relation_size(oid))::text as bytes from pg_class
+         where relnamespace = '${name}'::regnamespace and relkind = 'r'`,
+      );
+      return Number(row!.bytes);
+    },
+    drop: async () => void (await runStatement(server, `drop schema ${name} cascade`)),
+  };
 }
 
-async function runStatement(server: string, statement: string): Promise<void> {
+async function runStatement(server: string, statement: string): Promise<readonly postgres.Row[]> {
   const sql = postgres(server, { max: 1, connect_timeout: 10, onnotice: () => {} });
   try {
-    await sql.unsafe(statement);
+    return await sql.unsafe(statement);
   } catch (error) {
     throw new Error(`BENCH_DATABASE_URL: ${statement}: ${(error as Error).message}`);
   } finally {
