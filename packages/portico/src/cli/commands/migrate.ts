@@ -4,7 +4,8 @@ import { eventsTable } from "../../events/event.ts";
 import { rewriteEventTypes } from "../../events/rewrite-event-types.ts";
 import { buildApi } from "../../graphql/schema/schema.ts";
 import { assemble, withStore } from "../../runtime/compose.ts";
-import { existingTables, type IndexChange, migrate } from "../../store/schema/migrate.ts";
+import { type SizedIndexChange, withSizes } from "../../store/schema/index-sizes.ts";
+import { existingTables, migrate } from "../../store/schema/migrate.ts";
 import { undeclaredTables } from "../../store/schema/undeclared.ts";
 import type { Store } from "../../store/store.ts";
 import type { Command } from "../command.ts";
@@ -27,12 +28,15 @@ const migrateCommand: Command = {
     const isDryRun = args.isSet("dry-run");
     const isContraction = args.isSet("contract");
     const { tables } = assembly;
-    const { migration, undeclared, rewrittenEvents } = await withStore(assembly, async (store) => ({
-      migration: await migrate(store, tables, { isDryRun, isContraction }),
-      undeclared: await undeclaredTables(store, tables),
-      rewrittenEvents: isContraction ? await contract(store, isDryRun) : undefined,
-    }));
-    const { statements, indexes } = migration;
+    const { statements, indexes, undeclared, rewrittenEvents } = await withStore(assembly, async (store) => {
+      const { statements, indexes } = await migrate(store, tables, { isDryRun, isContraction });
+      return {
+        statements,
+        indexes: await withSizes(store, tables, indexes, isDryRun),
+        undeclared: await undeclaredTables(store, tables),
+        rewrittenEvents: isContraction ? await contract(store, isDryRun) : undefined,
+      };
+    });
     const summary = statements.length === 0 ? "The database is up to date." : appliedCount(statements.length);
     return {
       json: { statements, indexes, isDryRun, undeclared, rewrittenEvents },
@@ -60,9 +64,9 @@ async function contract(store: Store, isDryRun: boolean): Promise<number> {
 }
 
 /** Written as an SQL comment in a dry run, so that its output can be executed. */
-function indexLine({ name, table, change, size }: IndexChange, isDryRun: boolean): string {
+function indexLine({ name, table, change, size, isEstimate }: SizedIndexChange, isDryRun: boolean): string {
   const index = `the index ${name} of ${table}`;
-  const sized = size === undefined ? index : `${index} (${formatSize(size)})`;
+  const sized = size === undefined ? index : `${index} (${isEstimate ? "about " : ""}${formatSize(size)})`;
   const capitalized = `T${sized.slice(1)}`;
   if (change === "unneeded")
     return `-- ${capitalized} is no longer needed. portico migrate --contract drops it.`;

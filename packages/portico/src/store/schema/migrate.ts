@@ -168,6 +168,7 @@ export function existingTables(store: Store): Promise<ReadonlyMap<string, Existi
   return tableDialect(store).existing(store.database);
 }
 
-function tableDialect({ dialect }: Store): TableDialect {
+/** How the tables of a store are read and changed. */
+export function tableDialect({ dialect }: Store): TableDialect {
   return dialect.name === "sqlite" ? sqliteTables : postgresTables;
 }
