@@ -17,6 +17,8 @@ import { postOf } from "./post.ts";
 export interface Filled {
   readonly key: string;
   readonly tenantId: string;
+  /** How its rows name the tenant. */
+  readonly tenantNo: number;
   /** The author of all rows, and the owner of the key. */
   readonly userId: string;
   readonly ids: readonly string[];
@@ -53,6 +55,8 @@ const filled = await withStore(assembly, async (store) => {
   return {
     key: String(created.returnedOnce?.key),
     tenantId: tenant.id,
+    // Its posts have been inserted.
+    tenantNo: store.tenants.numberOf(tenant.id)!,
     userId: user.id,
     ids,
   } satisfies Filled;

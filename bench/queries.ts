@@ -3,7 +3,7 @@
 export interface Query {
   /** Hand-written servers get the same query. */
   readonly portico: string;
-  readonly postgraphile: (tenantId: string) => string;
+  readonly postgraphile: (tenantNo: number) => string;
 }
 
 const ownOrder = "orderBy: [CREATED_AT_DESC, ROW_ID_DESC]";
@@ -11,20 +11,20 @@ const ownOrder = "orderBy: [CREATED_AT_DESC, ROW_ID_DESC]";
 /** Two fields of each post. */
 export const flatQuery: Query = {
   portico: "{ posts(limit: 20) { id title } }",
-  postgraphile: (tenantId) => postgraphileQuery(tenantId, "id: rowId title"),
+  postgraphile: (tenantNo) => postgraphileQuery(tenantNo, "id: rowId title"),
 };
 
 /** Three levels of rows. */
 export const nestedQuery: Query = {
   portico: "{ posts(limit: 20) { id title author { id name posts(first: 5) { id title } } } }",
-  postgraphile: (tenantId) =>
+  postgraphile: (tenantNo) =>
     postgraphileQuery(
-      tenantId,
+      tenantNo,
       `id: rowId title author: userByTenantIdAndAuthorId { id: rowId name posts: postsByTenantIdAndAuthorId(first: 5, ${ownOrder}) { nodes { id: rowId title } } }`,
     ),
 };
 
 /** Reads from the same index as Portico's query: by tenant, newest first. */
-function postgraphileQuery(tenantId: string, fields: string): string {
-  return `{ posts: allPosts(first: 20, condition: { tenantId: "${tenantId}" }, ${ownOrder}) { nodes { ${fields} } } }`;
+function postgraphileQuery(tenantNo: number, fields: string): string {
+  return `{ posts: allPosts(first: 20, condition: { tenantNo: ${tenantNo} }, ${ownOrder}) { nodes { ${fields} } } }`;
 }

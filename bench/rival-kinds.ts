@@ -12,7 +12,7 @@ export interface RivalKind {
   /** The rows that it is measured on. */
   readonly measures: "reads" | "queries" | "creates";
   /** Its GraphQL query for the rows of a Portico query. */
-  readonly queryOf?: (query: Query, tenantId: string) => string;
+  readonly queryOf?: (query: Query, tenantNo: number) => string;
   /**
    * What Portico promises to reach, in percent. A server with a floor is what a service written by hand would be, and is
    * measured in every run.
@@ -66,7 +66,7 @@ export const rivalKinds: Readonly<Record<DatabaseName, readonly RivalKind[]>> = 
       measures: "queries",
       needsInstallation: true,
       argumentOf: (databaseUrl) => databaseUrl,
-      queryOf: ({ postgraphile }, tenantId) => postgraphile(tenantId),
+      queryOf: ({ postgraphile }, tenantNo) => postgraphile(tenantNo),
     },
   ],
 };

@@ -31,15 +31,15 @@ export const typeDefs = /* GraphQL */ `
 `;
 
 const database = new DatabaseSync(process.argv[2]!, { readOnly: true });
-const { id: tenant } = database.prepare("select id from tenants").get() as { id: string };
+const { no: tenant } = database.prepare("select no from tenants").get() as { no: number };
 const newest = database.prepare(
-  "select id, title, author_id from posts where tenant_id = ? order by created_at desc, id desc limit ?",
+  "select id, title, author_id from posts where tenant_no = ? order by created_at desc, id desc limit ?",
 );
 const byAuthor = database.prepare(
-  "select id, title, author_id from posts where tenant_id = ? and author_id = ? order by created_at desc, id desc limit ?",
+  "select id, title, author_id from posts where tenant_no = ? and author_id = ? order by created_at desc, id desc limit ?",
 );
 const authors = database.prepare(
-  "select id, name from users where tenant_id = ? and id in (select value from json_each(?))",
+  "select id, name from users where tenant_no = ? and id in (select value from json_each(?))",
 );
 
 /** The columns of each statement are those of the types. */

@@ -13,22 +13,22 @@ export class Rival implements Opponent {
   readonly title: string;
   readonly floorPercent: number | undefined;
   readonly #kind: RivalKind;
-  readonly #tenantId: string;
+  readonly #tenantNo: number;
   readonly #server: ChildServer;
 
-  private constructor(kind: RivalKind, tenantId: string, server: ChildServer) {
+  private constructor(kind: RivalKind, tenantNo: number, server: ChildServer) {
     this.title = kind.title;
     this.floorPercent = kind.floorPercent;
     this.#kind = kind;
-    this.#tenantId = tenantId;
+    this.#tenantNo = tenantNo;
     this.#server = server;
   }
 
   /** It serves the rows of the tenant, and creates rows of the user. */
-  static async start(kind: RivalKind, databaseUrl: string, { tenantId, userId }: Filled): Promise<Rival> {
+  static async start(kind: RivalKind, databaseUrl: string, { tenantNo, userId }: Filled): Promise<Rival> {
     const program = join(import.meta.dirname, kind.program);
-    const server = await startServer(program, [kind.argumentOf(databaseUrl), tenantId, userId]);
-    return new Rival(kind, tenantId, server);
+    const server = await startServer(program, [kind.argumentOf(databaseUrl), String(tenantNo), userId]);
+    return new Rival(kind, tenantNo, server);
   }
 
   get isLimit(): boolean {
@@ -48,7 +48,7 @@ export class Rival implements Opponent {
   #loadFor({ load, query }: Row): Load {
     const { queryOf } = this.#kind;
     if (!queryOf || !query) return load;
-    return { ...load, body: JSON.stringify({ query: queryOf(query, this.#tenantId) }) };
+    return { ...load, body: JSON.stringify({ query: queryOf(query, this.#tenantNo) }) };
   }
 
   /** @throws Error if the responses differ in more than white space, connections, cursors, and what differs in each row */

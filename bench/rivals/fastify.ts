@@ -5,7 +5,7 @@ import fastify from "fastify";
 import pg from "pg";
 import { host, reportPort } from "../serve.ts";
 
-const [connectionString, tenantId] = process.argv.slice(2);
+const [connectionString, tenantNo] = process.argv.slice(2);
 const schema = new URL(connectionString!).searchParams.get("search_path")!;
 const pool = new pg.Pool({ connectionString, options: `-c search_path=${schema}` });
 
@@ -13,24 +13,24 @@ const columns =
   'id, title, body, status, author_id as "authorId", created_at as "createdAt", updated_at as "updatedAt"';
 const one = {
   name: "one",
-  text: `select ${columns} from posts where tenant_id = $1 and id = $2`,
+  text: `select ${columns} from posts where tenant_no = $1 and id = $2`,
 };
 const page = {
   name: "page",
-  text: `select ${columns} from posts where tenant_id = $1 order by created_at desc, id desc limit $2`,
+  text: `select ${columns} from posts where tenant_no = $1 order by created_at desc, id desc limit $2`,
 };
 const defaultLimit = 20;
 
 const server = fastify();
 
 server.get<{ Params: { id: string } }>("/posts/:id", async ({ params }, reply) => {
-  const { rows } = await pool.query({ ...one, values: [tenantId, params.id] });
+  const { rows } = await pool.query({ ...one, values: [tenantNo, params.id] });
   return rows[0] ?? reply.code(404).send({ error: { code: "not_found" } });
 });
 
 server.get<{ Querystring: { limit?: string } }>("/posts", async ({ query }) => {
   const limit = Number(query.limit ?? defaultLimit);
-  const { rows } = await pool.query({ ...page, values: [tenantId, limit + 1] });
+  const { rows } = await pool.query({ ...page, values: [tenantNo, limit + 1] });
   const data = rows.slice(0, limit);
   const hasMore = rows.length > limit;
   const { createdAt, id } = data.at(-1);

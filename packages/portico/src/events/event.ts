@@ -4,7 +4,7 @@ import { sql } from "kysely";
 import { newId } from "../lib/id.ts";
 import type { ResourceModel } from "../model/model.ts";
 import type { RecordedInsert, RowValues } from "../query/write.ts";
-import type { EventInsertion } from "../store/compile/write.ts";
+import type { EventInsertion, Stored } from "../store/compile/write.ts";
 import type { Session, Statement } from "../store/database.ts";
 import { defineQuery, type ParametersOf, type Query } from "../store/own-tables/query.ts";
 import { ownTable } from "../store/own-tables/table.ts";
@@ -38,7 +38,7 @@ export const eventsTable = ownTable(
   {
     sequence: "sequence",
     id: "text",
-    tenant_id: "text",
+    tenant_no: "tenant",
     resource: "text",
     kind: "text",
     row_id: "text",
@@ -49,7 +49,7 @@ export const eventsTable = ownTable(
   },
   {
     primaryKey: ["sequence"],
-    indexes: [{ name: "portico_events_resource_sequence", columns: ["tenant_id", "resource", "sequence"] }],
+    indexes: [{ name: "portico_events_resource_sequence", columns: ["tenant_no", "resource", "sequence"] }],
   },
 );
 
@@ -67,9 +67,9 @@ const insertEventWithParents = defineQuery([eventsTable], (db, event: Parameters
 );
 
 /** The same for several rows, whose texts are members of one JSON text. PostgreSQL only. */
-const insertMany = sql`insert into events
-    (id, tenant_id, resource, kind, row_id, row, credential_id, created_at, deleted_parents)
-  select n.id, ${parameter(({ tenantId }: EventsOfRows) => tenantId)}::text,
+const insertMany = ({ tenants }: Store) => sql`insert into events
+    (id, tenant_no, resource, kind, row_id, row, credential_id, created_at, deleted_parents)
+  select n.id, ${parameter(({ tenantId }: EventsOfRows) => tenants.numberOf(tenantId))}::integer,
     ${parameter(({ resource }: EventsOfRows) => resource.storedName)}::text,
     ${parameter(({ resource, action }: EventsOfRows) => eventType(resource.storedName, action))}::text, n.row_id, n.row,
     ${parameter(({ credentialId }: EventsOfRows) => credentialId)}::text,
@@ -80,8 +80,8 @@ const insertMany = sql`insert into events
 
 /** The same for the row of an insert, in its statement. PostgreSQL only. */
 export const eventInsertion: EventInsertion = (resource) => sql`insert into events
-    (id, tenant_id, resource, kind, row_id, row, credential_id, created_at)
-  select ${parameter(() => newId("event"))}::text, ${parameter(({ tenantId }: RecordedInsert) => tenantId)}::text,
+    (id, tenant_no, resource, kind, row_id, row, credential_id, created_at)
+  select ${parameter(() => newId("event"))}::text, ${parameter(({ tenantNo }: Stored<RecordedInsert>) => tenantNo)}::integer,
     ${sql.lit(resource.storedName)}, ${sql.lit(eventType(resource.storedName, "created"))}, id, recorded,
     ${parameter(({ credentialId }: RecordedInsert) => credentialId)}::text,
     ${parameter(({ at }: RecordedInsert) => at)}::timestamptz
@@ -98,7 +98,7 @@ function textOfRows({ resource, rows }: EventsOfRows): string {
 function valuesOf({ tenantId, rowId, credentialId, at }: ParametersOf<Event>) {
   return {
     id: parameter<Event, string>(() => newId("event")),
-    tenant_id: tenantId,
+    tenant_no: tenantId,
     resource: parameter<Event, string>(({ resource }) => resource.storedName),
     kind: parameter<Event, string>(({ resource, action }) => eventType(resource.storedName, action)),
     row_id: rowId,
@@ -118,7 +118,9 @@ export class EventRecorder {
   constructor(store: Store) {
     this.#insert = insertEvent(store);
     this.#insertWithParents = insertEventWithParents(store);
-    this.#insertMany = store.database.isRemote ? compile(store.dialect.builder, insertMany) : undefined;
+    this.#insertMany = store.database.isRemote
+      ? compile(store.dialect.builder, insertMany(store))
+      : undefined;
   }
 
   /** Records an event in the transaction of `session`. */
@@ -129,6 +131,7 @@ export class EventRecorder {
   /** Records the events of several rows, in the order of the rows. */
   async recordMany(session: Session, events: EventsOfRows): Promise<void> {
     if (this.#insertMany) {
+      // The tenant is known, because its rows were deleted.
       await session.query(this.#insertMany, events);
       return;
     }

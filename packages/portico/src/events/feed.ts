@@ -30,7 +30,7 @@ const overlap = 1_000;
 
 const columns = [
   "sequence",
-  "tenant_id as tenantId",
+  "tenant_no as tenantId",
   "resource",
   "kind",
   "row_id as rowId",
@@ -57,7 +57,7 @@ const selectRange = defineQuery(
     const next = db
       .selectFrom("events")
       .select(["sequence", sql<number>`octet_length(cast("row" as text))`.as("bytes")])
-      .where("tenant_id", "=", range.tenantId)
+      .where("tenant_no", "=", range.tenantId)
       .where("resource", "=", range.resource)
       .where("sequence", ">", range.after)
       .where("sequence", "<=", range.until)

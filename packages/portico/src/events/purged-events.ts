@@ -6,6 +6,7 @@ import { dayMs, type RetentionPolicy } from "../jobs/purge.ts";
 import { defineQuery, type ParametersOf } from "../store/own-tables/query.ts";
 import { ownTable } from "../store/own-tables/table.ts";
 import type { Store } from "../store/store.ts";
+import type { TenantIdOf } from "../store/tenants.ts";
 
 /** Rows at the start of the table that are inspected: old events come first, apart from clock errors. */
 const inspectedRows = 1_000;
@@ -13,8 +14,8 @@ const inspectedRows = 1_000;
 /** The last purged event of each resource of a tenant. */
 export const purgedEventsTable = ownTable(
   "purged_events",
-  { tenant_id: "text", resource: "text", sequence: "integer" },
-  { primaryKey: ["tenant_id", "resource"] },
+  { tenant_no: "tenant", resource: "text", sequence: "integer" },
+  { primaryKey: ["tenant_no", "resource"] },
 );
 
 /** The events of a resource of a tenant. */
@@ -25,7 +26,7 @@ export interface EventTopic {
 
 /** What is known of a deleted event. */
 interface EventKey {
-  readonly tenant_id: string;
+  readonly tenant_no: number;
   readonly resource: string;
   readonly sequence: number;
 }
@@ -37,10 +38,10 @@ interface LastPurged extends EventTopic {
 const upsertLast = defineQuery([purgedEventsTable], (db, last: ParametersOf<LastPurged>) =>
   db
     .insertInto("purged_events")
-    .values({ tenant_id: last.tenantId, resource: last.resource, sequence: last.sequence })
+    .values({ tenant_no: last.tenantId, resource: last.resource, sequence: last.sequence })
     .onConflict((conflict) =>
       conflict
-        .columns(["tenant_id", "resource"])
+        .columns(["tenant_no", "resource"])
         .doUpdateSet(({ ref }) => ({ sequence: ref("excluded.sequence") }))
         .whereRef("purged_events.sequence", "<", "excluded.sequence"),
     ),
@@ -50,7 +51,7 @@ const selectLast = defineQuery([purgedEventsTable], (db, { tenantId, resource }:
   db
     .selectFrom("purged_events")
     .select("sequence")
-    .where("tenant_id", "=", tenantId)
+    .where("tenant_no", "=", tenantId)
     .where("resource", "=", resource),
 );
 
@@ -65,17 +66,20 @@ export function eventRetention(store: Store, days: number): RetentionPolicy {
       (select sequence, created_at from events order by sequence limit ${sql.lit(inspectedRows)}) as oldest
       where created_at < ${before} and sequence < (select max(sequence) from events) order by sequence`,
     encode: (time) => new Date(time).toISOString(),
-    returning: ["tenant_id", "resource", "sequence"],
+    returning: ["tenant_no", "resource", "sequence"],
     async onDeleted(session, rows: readonly EventKey[]) {
-      for (const last of lastOfEach(rows)) await upsertLast(store).run(session, last);
+      const numbers = rows.map(({ tenant_no }) => tenant_no);
+      const tenantIdOf = await store.tenants.findIds(store.database, numbers);
+      for (const last of lastOfEach(rows, tenantIdOf)) await upsertLast(store).run(session, last);
     },
   };
 }
 
 /** Sorted, so that two processes that purge at the same time cannot deadlock. */
-function lastOfEach(events: readonly EventKey[]): LastPurged[] {
+function lastOfEach(events: readonly EventKey[], tenantIdOf: TenantIdOf): LastPurged[] {
   const last = new Map<string, LastPurged>();
-  for (const { tenant_id: tenantId, resource, sequence } of events) {
+  for (const { tenant_no: tenantNo, resource, sequence } of events) {
+    const tenantId = tenantIdOf(tenantNo);
     const topic = `${tenantId} ${resource}`;
     if (sequence > (last.get(topic)?.sequence ?? 0)) last.set(topic, { tenantId, resource, sequence });
   }

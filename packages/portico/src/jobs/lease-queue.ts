@@ -20,7 +20,7 @@ import type { Store } from "../store/store.ts";
 
 export interface LeaseQueueOptions<Outcome> {
   /**
-   * A table with the columns `tenant_id`, `id`, `attempts`, `lease_id`, `next_attempt_at` and `updated_at`. An index has
+   * A table with the columns `tenant_no`, `id`, `attempts`, `lease_id`, `next_attempt_at` and `updated_at`. An index has
    * to find the pending rows in the order of `next_attempt_at`.
    */
   readonly table: string;
@@ -134,9 +134,16 @@ export class LeaseQueue<Job, Outcome extends JobOutcome> {
 
   async #leaseTogether(request: LeaseRequest): Promise<Leased<Job>[]> {
     const rows = await this.#store.transaction((session) => session.query(this.#lease, request));
-    return (rows as readonly (readonly [string, string])[]).map(([tenantId, text]) => ({
+    // The columns of the statement.
+    const jobs = rows as readonly (readonly [tenantNo: number, text: string])[];
+    const { tenants, database } = this.#store;
+    const tenantIdOf = await tenants.findIds(
+      database,
+      jobs.map(([tenantNo]) => tenantNo),
+    );
+    return jobs.map(([tenantNo, text]) => ({
       ...JSON.parse(text),
-      tenantId,
+      tenantId: tenantIdOf(tenantNo),
       lease: request.lease,
     }));
   }
@@ -161,18 +168,18 @@ function leaseStatement({ dialect }: Store, options: TableOptions): Statement<Le
   const from = parameter(({ lease }: LeaseRequest) => lease.from);
   return compile(
     dialect.builder,
-    sql`with due as (select tenant_id, id from ${table} where ${isDue(options, from)} order by next_attempt_at
+    sql`with due as (select tenant_no, id from ${table} where ${isDue(options, from)} order by next_attempt_at
         limit cast(${parameter(({ count }: LeaseRequest) => count)} as integer)
         offset cast(${parameter(({ skipped }: LeaseRequest) => skipped)} as integer)${dialect.skipLocked})
       update ${table} set attempts = attempts + 1, lease_id = ${parameter(({ lease }: LeaseRequest) => lease.id)},
         next_attempt_at = ${parameter(({ lease }: LeaseRequest) => lease.until)}
-      where (tenant_id, id) in (select tenant_id, id from due)
-      returning tenant_id, ${options.job}`,
+      where (tenant_no, id) in (select tenant_no, id from due)
+      returning tenant_no, ${options.job}`,
   );
 }
 
 function completeStatement<Outcome extends JobOutcome>(
-  { dialect }: Store,
+  { dialect, tenants }: Store,
   { table, outcomeColumns }: LeaseQueueOptions<Outcome>,
 ): Statement<Completion<Outcome>> {
   const ofOutcome = (value: (outcome: Outcome) => unknown) =>
@@ -187,7 +194,7 @@ function completeStatement<Outcome extends JobOutcome>(
     sql`update ${sql.table(table)} set ${sql.join(columns)}, lease_id = null,
         next_attempt_at = ${ofOutcome(({ nextAttemptAt, at }) => nextAttemptAt ?? at)},
         updated_at = ${ofOutcome(({ at }) => at)}
-      where tenant_id = ${ofJob(({ tenantId }) => tenantId)} and id = ${ofJob(({ id }) => id)}
+      where tenant_no = ${ofJob(({ tenantId }) => tenants.numberOf(tenantId))} and id = ${ofJob(({ id }) => id)}
         and lease_id = ${ofJob(({ lease }) => lease.id)}`,
   );
 }

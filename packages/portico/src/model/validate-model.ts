@@ -14,7 +14,7 @@ const maxIndexTextLength = 2 * maxIndexedTextLength;
 const maxSearchedTextLength = 200_000;
 
 /** Columns of the server. store/schema checks the names of tables, and http/reserved-paths.ts those of paths. */
-const reservedColumns = ["tenant_id", "row_no", "search_words"];
+const reservedColumns = ["tenant_no", "tenant_id", "row_no", "search_words"];
 
 function validateReservedNames({ name, attributes }: ResourceModel): void {
   const taken = attributes.find(({ column }) => reservedColumns.includes(column));

@@ -90,20 +90,20 @@ export type RunRead = <Plan>(
 
 export async function readBounded<Plan>(
   statements: BoundedRead<Plan>,
-  { tenantId, read }: ReadInput<Plan>,
+  { tenantId, tenantNo, read }: ReadInput<Plan>,
   database: Session,
   isWhole: (rows: readonly ColumnValues[]) => boolean,
 ): Promise<readonly ColumnValues[]> {
   const { quick } = statements;
   if (quick) {
     try {
-      const rows = await database.query(quick, { tenantId, read, maxBytes: quickAnswerBytes });
+      const rows = await database.query(quick, { tenantId, tenantNo, read, maxBytes: quickAnswerBytes });
       if (isWhole(rows)) return rows;
     } catch (error) {
       if (!(error instanceof AnswerTooLarge)) throw error;
     }
   }
-  const rows = await database.query(statements.large, { tenantId, read, maxBytes: maxAnswerBytes });
+  const rows = await database.query(statements.large, { tenantId, tenantNo, read, maxBytes: maxAnswerBytes });
   return statements.collect(read, rows);
 }
 

@@ -52,7 +52,7 @@ export interface Dialect {
   /** The condition that a row `r` matches a search text. */
   matches(resource: ResourceModel, searchText: RawBuilder<unknown>): RawBuilder<boolean>;
   /** The search text that matches the rows of a tenant that contain all words. */
-  searchText(tenantId: string, words: readonly string[]): string;
+  searchText(tenantNo: number | null, words: readonly string[]): string;
   /** The position of a text in another, from 1; 0 where the other does not contain it. Case matters. */
   positionIn(text: RawBuilder<unknown>, part: RawBuilder<unknown>): RawBuilder<number>;
   /** A row limit: a parameter, or a literal for a planner that must know it. */

@@ -28,11 +28,13 @@ import {
   compileUpdate,
   type DeleteMany,
   type EventInsertion,
+  type Stored,
 } from "./compile/write.ts";
 import type { ColumnValues, Database, Session, Statement, Transaction } from "./database.ts";
 import type { Dialect, Lock } from "./dialect.ts";
 import { isWholePage, pageOf } from "./page.ts";
 import { compile } from "./statement.ts";
+import { Tenants } from "./tenants.ts";
 
 /** Compiled statements cached for each resource and operation; a typical one is a few kilobytes of text and closures. */
 const maxShapeWeight = 500;
@@ -63,21 +65,23 @@ class Shapes<Compiled> {
 export class Store {
   readonly dialect: Dialect;
   readonly database: Database;
+  readonly tenants: Tenants;
   readonly #runRead: RunRead;
   readonly #lists = new Shapes<BoundedRead<Read>>();
   readonly #gets = new Shapes<BoundedRead<ReadOne>>();
   readonly #lockingGets = new Shapes<Statement<ReadInput<ReadOne>>>();
   readonly #filters = new Shapes<Statement<ReadInput<RowsById>>>();
-  readonly #updates = new Shapes<Statement<Update>>();
-  readonly #inserts = new Shapes<Statement<Insert>>();
-  readonly #recordedInserts = new Shapes<Statement<RecordedInsert>>();
-  readonly #deletes = new Shapes<Statement<Delete>>();
-  readonly #deletesOfMany = new Shapes<Statement<DeleteMany>>();
+  readonly #updates = new Shapes<Statement<Stored<Update>>>();
+  readonly #inserts = new Shapes<Statement<Stored<Insert>>>();
+  readonly #recordedInserts = new Shapes<Statement<Stored<RecordedInsert>>>();
+  readonly #deletes = new Shapes<Statement<Stored<Delete>>>();
+  readonly #deletesOfMany = new Shapes<Statement<Stored<DeleteMany>>>();
 
   /** @param runRead runs the statements of a read; `portico explain` records them instead */
   constructor(dialect: Dialect, database: Database, runRead: RunRead = readBounded) {
     this.dialect = dialect;
     this.database = database;
+    this.tenants = new Tenants(dialect, database);
     this.#runRead = runRead;
   }
 
@@ -90,7 +94,8 @@ export class Store {
     const statements = this.#lists.get(read.resource, listShape(this.dialect, read), () =>
       boundedList(this.dialect, read),
     );
-    const rows = await this.#read(statements, { tenantId, read }, session, ([columns]) =>
+    const input = await this.#inputOf(session, tenantId, read);
+    const rows = await this.#read(statements, input, session, ([columns]) =>
       isWholePage(read, columns as unknown as ListColumns),
     );
     // The statements have these columns.
@@ -103,7 +108,8 @@ export class Store {
    * @throws AnswerTooLarge
    */
   async get(tenantId: string, read: ReadOne, session: Session = this.database): Promise<string | undefined> {
-    const [row] = await this.#read(this.#getOf(read), { tenantId, read }, session, isWholeRow);
+    const input = await this.#inputOf(session, tenantId, read);
+    const [row] = await this.#read(this.#getOf(read), input, session, isWholeRow);
     if (row?.[0] === null) throw new AnswerTooLarge();
     return row?.[0] as string | undefined;
   }
@@ -118,9 +124,26 @@ export class Store {
   async getWithin(transaction: Transaction, tenantId: string, read: ReadOne): Promise<string | undefined> {
     const { quick, plain } = this.#getOf(read);
     if (!quick || plain.mayScan) throw slowReadInTransaction();
-    const [row] = await transaction.query(quick, { tenantId, read, maxBytes: maxAnswerBytes });
+    const input = await this.#inputOf(transaction, tenantId, read);
+    const [row] = await transaction.query(quick, { ...input, maxBytes: maxAnswerBytes });
     if (row?.[0] === null) throw new AnswerTooLarge();
     return row?.[0] as string | undefined;
+  }
+
+  /** Adds the number of the tenant, without waiting if it is known: reads that arrive together share a snapshot. */
+  #inputOf<Plan>(session: Session, tenantId: string, read: Plan): ReadInput<Plan> | Promise<ReadInput<Plan>> {
+    const tenantNo = this.tenants.numberOf(tenantId);
+    if (tenantNo !== undefined) return { tenantId, tenantNo, read };
+    return this.tenants.findNumber(session, tenantId).then((found) => ({ tenantId, tenantNo: found, read }));
+  }
+
+  #stored<Write extends { readonly tenantId: string }>(
+    session: Session,
+    write: Write,
+  ): Stored<Write> | Promise<Stored<Write>> {
+    const tenantNo = this.tenants.numberOf(write.tenantId);
+    if (tenantNo !== undefined) return { ...write, tenantNo };
+    return this.tenants.findNumber(session, write.tenantId).then((found) => ({ ...write, tenantNo: found }));
   }
 
   #getOf(read: ReadOne): BoundedRead<ReadOne> {
@@ -151,7 +174,7 @@ export class Store {
     const { resource, selection, conditions } = read;
     const shape = `${selection.key}|${conditionShape(conditions)}|${lock}`;
     const statement = this.#lockingGets.get(resource, shape, () => compileGet(this.dialect, read, lock));
-    const [row] = await session.query(statement, { tenantId, read });
+    const [row] = await session.query(statement, await this.#inputOf(session, tenantId, read));
     return row?.[0] as string | undefined;
   }
 
@@ -167,7 +190,7 @@ export class Store {
     const statement = this.#filters.get(resource, conditionShape(conditions), () =>
       compileFilterIds(this.dialect, resource, conditions),
     );
-    const rows = await session.query(statement, { tenantId, read });
+    const rows = await session.query(statement, await this.#inputOf(session, tenantId, read));
     return new Set(rows.map(([id]) => id as string));
   }
 
@@ -184,7 +207,7 @@ export class Store {
     const statement = this.#filters.get(resource, shape, () =>
       compileFilterReferred(this.dialect, resource, attribute, conditions),
     );
-    const rows = await session.query(statement, { tenantId, read });
+    const rows = await session.query(statement, await this.#inputOf(session, tenantId, read));
     return new Set(rows.map(([id]) => id as string));
   }
 
@@ -204,7 +227,7 @@ export class Store {
   async insert(session: Session, insert: Insert): Promise<string> {
     const { resource } = insert;
     const statement = this.#inserts.get(resource, "", () => compileInsert(this.dialect, resource));
-    const [row] = await session.query(statement, insert);
+    const [row] = await session.query(statement, await this.#stored(session, insert));
     return row![0] as string;
   }
 
@@ -220,7 +243,7 @@ export class Store {
           compileRecordedInsert(this.dialect, resource, eventInsertion),
         )
       : this.#inserts.get(resource, "", () => compileInsert(this.dialect, resource));
-    const [row] = await this.database.execute(statement, insert);
+    const [row] = await this.database.execute(statement, await this.#stored(this.database, insert));
     return row![0] as string;
   }
 
@@ -231,7 +254,7 @@ export class Store {
     const statement = this.#updates.get(update.resource, shape, () =>
       compileUpdate(this.dialect, update.resource, changed),
     );
-    const [row] = await session.query(statement, update);
+    const [row] = await session.query(statement, await this.#stored(session, update));
     return row?.[0] as string | undefined;
   }
 
@@ -239,7 +262,7 @@ export class Store {
   async delete(session: Session, deletion: Delete): Promise<string | undefined> {
     const { resource } = deletion;
     const statement = this.#deletes.get(resource, "", () => compileDelete(this.dialect, resource));
-    const [row] = await session.query(statement, deletion);
+    const [row] = await session.query(statement, await this.#stored(session, deletion));
     return row?.[0] as string | undefined;
   }
 
@@ -263,7 +286,7 @@ export class Store {
       return texts;
     }
     const statement = this.#deletesOfMany.get(resource, "", () => compileDeleteMany(this.dialect, resource));
-    const rows = await session.query(statement, deletion);
+    const rows = await session.query(statement, await this.#stored(session, deletion));
     const deleted = new Map(rows.map(([id, text]) => [id as string, text as string]));
     for (const id of ids) {
       const text = deleted.get(id);

@@ -19,7 +19,7 @@ export interface KeyUse {
 }
 
 const lastUseColumns = [
-  { name: "tenant_id", type: "text" },
+  { name: "tenant_no", type: "tenant" },
   { name: "id", type: "text" },
   { name: "used_at", type: "timestamp" },
 ] as const;
@@ -50,17 +50,17 @@ export class KeyUsageBuffer {
   readonly #report: Report;
 
   /** @param report called when uses could not be counted because the buffer was full */
-  constructor({ dialect }: Store, report: Report) {
+  constructor(store: Store, report: Report) {
     this.#report = report;
     this.#counters = new CounterBuffer({
       merge: (total, { count }) => {
         total.count += count;
       },
       rowOf: ({ tenantId, keyId, minute, route, statusClass, count }) => {
-        return { tenant_id: tenantId, key_id: keyId, minute, route, status_class: statusClass, count };
+        return { tenant_no: tenantId, key_id: keyId, minute, route, status_class: statusClass, count };
       },
       write: compileInsertRows(
-        dialect,
+        store,
         keyUsageTable.name,
         keyUsageTable.columns,
         sql`on conflict (${sql.join(keyUsageTable.primaryKey.map((name) => sql.ref(name)))})
@@ -72,14 +72,14 @@ export class KeyUsageBuffer {
         last.at = Math.max(last.at, at);
       },
       rowOf: ({ tenantId, keyId, at }) => {
-        return { tenant_id: tenantId, id: keyId, used_at: new Date(at).toISOString() };
+        return { tenant_no: tenantId, id: keyId, used_at: new Date(at).toISOString() };
       },
       // A use is not a change of the key, so `updated_at` stays and there is no event.
       write: compileManyRows(
-        dialect,
+        store,
         lastUseColumns,
         (rows) => sql`update api_keys set last_used_at = n.used_at from ${rows} as n
-          where api_keys.tenant_id = n.tenant_id and api_keys.id = n.id
+          where api_keys.tenant_no = n.tenant_no and api_keys.id = n.id
             and (api_keys.last_used_at is null or api_keys.last_used_at < n.used_at)`,
       ),
     });

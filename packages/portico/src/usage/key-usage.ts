@@ -148,7 +148,7 @@ function countsByStep(minutes: number) {
           "status_class as statusClass",
           fn.sum<number>("count").as("count"),
         ])
-        .where("tenant_id", "=", range.tenantId)
+        .where("tenant_no", "=", range.tenantId)
         .where("key_id", "=", range.keyId)
         .where("minute", ">=", range.first)
         .where("minute", "<", range.end)

@@ -45,14 +45,9 @@ export class RequestLog implements WriteBuffer {
   #reportedAt = 0;
 
   /** @param report called with the number of omitted requests */
-  constructor({ dialect }: Store, resource: ResourceModel, report: Report) {
+  constructor(store: Store, resource: ResourceModel, report: Report) {
     // Rows are written again if the connection was lost during the commit.
-    this.#insert = compileInsertRows(
-      dialect,
-      resource.table,
-      columnsOf(resource),
-      sql`on conflict do nothing`,
-    );
+    this.#insert = compileInsertRows(store, resource.table, columnsOf(resource), sql`on conflict do nothing`);
     this.#idPrefix = resource.idPrefix;
     this.#report = report;
   }
@@ -86,7 +81,7 @@ export class RequestLog implements WriteBuffer {
     }
     this.#allowance -= 1;
     this.#buffer.push({
-      tenant_id: caller.tenantId,
+      tenant_no: caller.tenantId,
       id: newId(this.#idPrefix),
       method: request.method,
       route,

@@ -11,7 +11,7 @@ import { ownTable } from "../store/own-tables/table.ts";
 export const keyUsageTable = ownTable(
   "key_usage",
   {
-    tenant_id: "text",
+    tenant_no: "tenant",
     key_id: "text",
     minute: "integer",
     route: "text",
@@ -19,7 +19,7 @@ export const keyUsageTable = ownTable(
     count: "integer",
   },
   {
-    primaryKey: ["tenant_id", "key_id", "minute", "route", "status_class"],
+    primaryKey: ["tenant_no", "key_id", "minute", "route", "status_class"],
     indexes: [{ columns: ["minute"] }],
   },
 );
@@ -64,7 +64,7 @@ export function requestLogRetention({ name }: Dialect, days: number): RetentionP
     table: "request_logs",
     retentionMs: days * dayMs,
     selectExpired: (column, before) => sql`select r.${column} from tenants as t ${joined} request_logs as r
-      on r.tenant_id = t.id where r.created_at < ${before}`,
+      on r.tenant_no = t.no where r.created_at < ${before}`,
     encode: (timestamp) => new Date(timestamp).toISOString(),
   };
 }

@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
+import { createTenant } from "../../src/auth/tenants/tenant.ts";
 import { EventFeed } from "../../src/events/feed.ts";
 import type { RecordedEvent } from "../../src/events/recorded-event.ts";
 import { StoredNames } from "../../src/events/stored-names.ts";
@@ -50,6 +51,8 @@ onEachDatabase("the feed of events", (database) => {
   let store: Store;
   const failures: string[] = [];
   let feed: EventFeed;
+  let tenantId: string;
+  let tenantNo: number;
 
   before(async () => {
     workspace = await makeWorkspace(database);
@@ -57,6 +60,8 @@ onEachDatabase("the feed of events", (database) => {
     const server = await Portico.start(workspace);
     await server.stop();
     store = await openStore(workspace.databaseUrl);
+    tenantId = (await createTenant(store, "Listening")).id;
+    tenantNo = (await store.tenants.findNumber(store.database, tenantId))!;
     feed = new EventFeed(store, (message) => failures.push(message), new StoredNames([]));
   });
   after(async () => {
@@ -65,8 +70,8 @@ onEachDatabase("the feed of events", (database) => {
   });
 
   const insertion = (row: string): string =>
-    `insert into events (id, tenant_id, resource, kind, row_id, row, credential_id, created_at)
-     values ('event_${row}', 'tenant', 'thing', 'thing.created', '${row}', '{}', 'key', '2026-01-01T00:00:00.000Z')`;
+    `insert into events (id, tenant_no, resource, kind, row_id, row, credential_id, created_at)
+     values ('event_${row}', ${tenantNo}, 'thing', 'thing.created', '${row}', '{}', 'key', '2026-01-01T00:00:00.000Z')`;
   const write = (row: string): Promise<void> => store.database.run(insertion(row));
 
   async function withListener(work: (listener: Listener) => Promise<void>): Promise<void> {
@@ -110,7 +115,7 @@ onEachDatabase("the feed of events", (database) => {
     const from = [...(await feed.visibleAfter(0))].at(-1)!;
     for (const row of ["s1", "s2", "s3"]) await write(row);
     const numbers = [...(await feed.visibleAfter(from))];
-    const range = { tenantId: "tenant", resource: "thing", after: numbers[0]!, until: numbers[2]! };
+    const range = { tenantId, resource: "thing", after: numbers[0]!, until: numbers[2]! };
     const events = await feed.readRange(range);
     assert.deepEqual(
       events.map(({ rowId }) => rowId),

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
+import { createTenant } from "../../src/auth/tenants/tenant.ts";
 import { EventFeed } from "../../src/events/feed.ts";
 import { rewriteEventTypes } from "../../src/events/rewrite-event-types.ts";
 import { StoredNames } from "../../src/events/stored-names.ts";
@@ -18,6 +19,8 @@ const outdated = (eventCount / storedTypes.length) * 4;
 onEachDatabase("events from earlier versions", (database) => {
   let workspace: Workspace;
   let store: Store;
+  let tenantId: string;
+  let tenantNo: number;
   const run = (text: string): Promise<readonly (readonly unknown[])[]> =>
     store.transaction((session) => session.query({ sql: text, bind: () => [] }, undefined));
   const typesInOrder = async (): Promise<string[]> =>
@@ -30,15 +33,17 @@ onEachDatabase("events from earlier versions", (database) => {
     const { code, stderr } = await portico(workspace, ["migrate"]);
     assert.equal(code, 0, stderr);
     store = await openStore(workspace.databaseUrl);
+    tenantId = (await createTenant(store, "Listening")).id;
+    tenantNo = (await store.tenants.findNumber(store.database, tenantId))!;
   });
   beforeEach(async () => {
     await run("delete from events");
     const rows = inEachEvent(storedTypes).map(
       (type, index) =>
-        `('event_${index}', 'tenant_1', '${type.split(".")[0]}', '${type}', 'row_${index}', '{}', 'key_1', '2026-01-01T00:00:00.000Z')`,
+        `('event_${index}', ${tenantNo}, '${type.split(".")[0]}', '${type}', 'row_${index}', '{}', 'key_1', '2026-01-01T00:00:00.000Z')`,
     );
     await run(
-      `insert into events (id, tenant_id, resource, kind, row_id, row, credential_id, created_at) values ${rows.join()}`,
+      `insert into events (id, tenant_no, resource, kind, row_id, row, credential_id, created_at) values ${rows.join()}`,
     );
   });
   after(async () => {
@@ -95,7 +100,7 @@ onEachDatabase("events from earlier versions", (database) => {
   test("subscribers read the same types before, during and after the rewrite", async () => {
     const feed = new EventFeed(store, (message) => assert.fail(message), new StoredNames([]));
     const newest = Number((await run("select max(sequence) from events"))[0]![0]);
-    const range = { tenantId: "tenant_1", resource: "post", after: newest - 10, until: newest };
+    const range = { tenantId, resource: "post", after: newest - 10, until: newest };
     const read = async () => (await feed.readRange(range)).map(({ type: kind }) => kind);
     const before = await read();
     assert.ok(before.includes("post.updated"));

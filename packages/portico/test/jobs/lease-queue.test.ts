@@ -10,6 +10,7 @@ import { migrate } from "../../src/store/schema/migrate.ts";
 import type { Store } from "../../src/store/store.ts";
 import { refusal } from "../support/refusal.ts";
 import { makeWorkspace, onEachDatabase, type Workspace } from "../support/server.ts";
+import { insertTenant } from "../support/tenants.ts";
 
 const column = (name: string, type: Column["type"], isNullable = false): Column => ({
   name,
@@ -22,7 +23,7 @@ const column = (name: string, type: Column["type"], isNullable = false): Column 
 const table: Table = {
   name: "deliveries",
   columns: [
-    column("tenant_id", "text"),
+    column("tenant_no", "tenant"),
     column("id", "text"),
     column("state", "text"),
     column("attempts", "integer"),
@@ -31,7 +32,7 @@ const table: Table = {
     column("updated_at", "timestamp"),
     column("answer", "text", true),
   ],
-  primaryKey: ["tenant_id", "id"],
+  primaryKey: ["tenant_no", "id"],
   indexes: [],
   foreignKeys: [],
   search: undefined,
@@ -63,13 +64,14 @@ onEachDatabase("a lease queue", (database) => {
     return Array.from(rows, (row) => [...row]);
   };
   const add = (id: string, minutes: number, state = "pending"): Promise<unknown> =>
-    run(`insert into deliveries (tenant_id, id, state, attempts, next_attempt_at, updated_at)
-      values ('tenant_1', '${id}', '${state}', 0, '${at(minutes)}', '${at(0)}')`);
+    run(`insert into deliveries (tenant_no, id, state, attempts, next_attempt_at, updated_at)
+      values (1, '${id}', '${state}', 0, '${at(minutes)}', '${at(0)}')`);
   const idsOf = (jobs: readonly Delivery[]): string[] => jobs.map(({ id }) => id);
   before(async () => {
     workspace = await makeWorkspace(database);
     store = await openStore(workspace.databaseUrl);
     await migrate(store, [table]);
+    await insertTenant(store, "tenant_1");
     const job = database === "sqlite" ? "json_object" : "json_build_object";
     queue = new LeaseQueue(
       store,

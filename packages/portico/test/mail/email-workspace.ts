@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expiryIndexes } from "../../src/auth/api-keys/expiry-notices.ts";
 import { declareApiKeys } from "../../src/auth/api-keys/resource.ts";
 import { systemCaller } from "../../src/auth/system-caller.ts";
-import { createTenant, tenantsTable } from "../../src/auth/tenants/tenant.ts";
+import { createTenant } from "../../src/auth/tenants/tenant.ts";
 import { passwordsTable } from "../../src/auth/users/password.ts";
 import { users } from "../../src/auth/users/resource.ts";
 import { app } from "../../src/declare/app.ts";
@@ -19,6 +19,7 @@ import { openStore } from "../../src/store/open.ts";
 import { tablesOf } from "../../src/store/schema/ddl.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
 import type { Store } from "../../src/store/store.ts";
+import { tenantsTable } from "../../src/store/tenants.ts";
 import { type DatabaseName, makeWorkspace, type Workspace } from "../support/server.ts";
 
 const ignore = async (): Promise<void> => {};

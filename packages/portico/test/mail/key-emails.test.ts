@@ -48,10 +48,14 @@ onEachDatabase("emails about keys", (database) => {
   /** The emails since the last call. */
   const emails = async () => {
     const rows = await mailing.run(
-      'delete from mails returning tenant_id, "to", kind, subject, status, text, html, attempts',
+      'delete from mails returning tenant_no, "to", kind, subject, status, text, html, attempts',
     );
-    return rows.map(([tenantId, to, kind, subject, status, text, html]) => ({
-      tenantId,
+    const tenantIdOf = await mailing.store.tenants.findIds(
+      mailing.store.database,
+      rows.map(([tenantNo]) => tenantNo as number),
+    );
+    return rows.map(([tenantNo, to, kind, subject, status, text, html]) => ({
+      tenantId: tenantIdOf(tenantNo as number),
       to,
       kind,
       subject,

@@ -47,7 +47,8 @@ for (const dialect of [sqliteDialect, postgresDialect]) {
     const { sql, bind } = compileGet(dialect, read, undefined);
     return {
       sql,
-      bind: (others: readonly Condition[]) => bind({ tenantId: "t", read: { ...read, conditions: others } }),
+      bind: (others: readonly Condition[]) =>
+        bind({ tenantId: "t", tenantNo: 1, read: { ...read, conditions: others } }),
     };
   };
 

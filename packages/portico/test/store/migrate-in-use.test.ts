@@ -68,8 +68,8 @@ onEachDatabase("migrations of tables in use", (database) => {
         .flatMap(({ indexes }) => indexes.filter((each) => each.isUnique))
         .map((each) => each.name);
       for (const id of ["a", "b"])
-        await sql`insert into notes (tenant_id, id, title, created_at, updated_at) values ('t', ${id}, 'Same', now(), now())`;
-      const index = `create unique index concurrently ${name} on notes (tenant_id, title)`;
+        await sql`insert into notes (tenant_no, id, title, created_at, updated_at) values (1, ${id}, 'Same', now(), now())`;
+      const index = `create unique index concurrently ${name} on notes (tenant_no, title)`;
       await assert.rejects(sql.unsafe(index).simple(), /duplicate|could not create unique index/);
       await sql`delete from notes where id = 'b'`;
       const { statements: done } = await migrate(store, unique);

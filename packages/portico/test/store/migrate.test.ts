@@ -29,6 +29,7 @@ import {
 } from "../../src/store/schema/migrate.ts";
 import type { Store } from "../../src/store/store.ts";
 import { makeWorkspace, onEachDatabase, type Workspace } from "../support/server.ts";
+import { insertTenant } from "../support/tenants.ts";
 
 const tenantId = newId("tenant");
 const now = "2026-11-21T09:30:00.000Z";
@@ -69,6 +70,7 @@ onEachDatabase("migrations", (database) => {
     static async begin(hasRow: boolean): Promise<Changing> {
       const workspace = await makeWorkspace(database);
       const changing = new Changing(workspace, await openStore(workspace.databaseUrl));
+      await insertTenant(changing.store, tenantId);
       await changing.migrate(first);
       if (hasRow) await changing.insert("note", { title: "Old" }, changing.id, first);
       return changing;
@@ -252,7 +254,7 @@ onEachDatabase("migrations", (database) => {
       assert.deepEqual(others, []);
       assert.ok(
         statement?.endsWith(
-          `"portico_notes_title_rank_desc_id_desc" on "notes" ("tenant_id", "title", "rank" desc${nulls}, "id" desc)`,
+          `"portico_notes_title_rank_desc_id_desc" on "notes" ("tenant_no", "title", "rank" desc${nulls}, "id" desc)`,
         ),
         String(statement),
       );

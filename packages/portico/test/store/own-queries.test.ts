@@ -4,11 +4,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { boolean, computedStatus, json, list, text, timestamp } from "../../src/declare/field.ts";
 import { resource } from "../../src/declare/resource.ts";
+import type { Session } from "../../src/store/database.ts";
 import { openStore } from "../../src/store/open.ts";
 import { defineQuery, type ParametersOf } from "../../src/store/own-tables/query.ts";
 import { ownTable } from "../../src/store/own-tables/table.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
 import { sqliteDialect } from "../../src/store/sqlite/dialect.ts";
+import { Tenants } from "../../src/store/tenants.ts";
 import { makeWorkspace, onEachDatabase } from "../support/server.ts";
 
 interface Sample {
@@ -130,7 +132,7 @@ onEachDatabase("own queries", (database) => {
   });
 });
 
-test("the rows of a resource have the columns of its table", () => {
+test("the rows of a resource have the columns of its table", async () => {
   const reports = resource("sampleReport", {
     fields: {
       title: text(),
@@ -144,22 +146,33 @@ test("the rows of a resource have the columns of its table", () => {
   const select = defineQuery([reports], (db, input: ParametersOf<{ id: string }>) =>
     db
       .selectFrom("sample_reports")
-      .select(["tenant_id", "is_draft", "tags", "extra", "ends_at"])
+      .select(["tenant_no", "is_draft", "tags", "extra", "ends_at"])
       .where("id", "=", input.id),
   );
-  const sqlite = select({ dialect: sqliteDialect });
-  assert.deepEqual(sqlite.rowOf(["t", 0, "[]", null, null]), {
-    tenant_id: "t",
-    is_draft: false,
-    tags: "[]",
-    extra: null,
-    ends_at: null,
-  });
-  assert.deepEqual(sqlite.statement.bind({ id: "1" }), ["1"]);
-  assert.equal(select({ dialect: sqliteDialect }), sqlite, "a query is compiled once");
+  const queries: string[] = [];
+  const session: Session = {
+    async query({ sql }) {
+      queries.push(sql.slice(0, sql.indexOf(" from ")));
+      return sql.includes("tenants") ? [[7, "tenant_7"]] : [[7, 0, "[]", null, null]];
+    },
+  };
+  const sqlite = { dialect: sqliteDialect, tenants: new Tenants(sqliteDialect, session) };
+  for (let times = 0; times < 2; times += 1)
+    assert.deepEqual(await select(sqlite).first(session, { id: "1" }), {
+      tenant_no: "tenant_7",
+      is_draft: false,
+      tags: "[]",
+      extra: null,
+      ends_at: null,
+    });
+  const row = 'select "tenant_no", "is_draft", "tags", "extra", "ends_at"';
+  assert.deepEqual(queries, [row, "select no, id", row], "a tenant is read once");
+  assert.deepEqual(select(sqlite).statement.bind({ id: "1" }), ["1"]);
+  assert.equal(select(sqlite), select(sqlite), "a query is compiled once");
 });
 
 test("a query that does not name its columns is refused when it is compiled", () => {
   const selectAll = defineQuery([samples], (db) => db.selectFrom("samples").selectAll());
-  assert.throws(() => selectAll({ dialect: sqliteDialect }), /names each column/);
+  const tenants = new Tenants(sqliteDialect, { query: async () => [] });
+  assert.throws(() => selectAll({ dialect: sqliteDialect, tenants }), /names each column/);
 });

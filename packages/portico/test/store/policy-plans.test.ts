@@ -17,6 +17,7 @@ import type { Comparison } from "../../src/query/condition.ts";
 import type { Read, ReadOne, Selection } from "../../src/query/read.ts";
 import { select, wholeRow } from "../../src/query/selection.ts";
 import { compileGet } from "../../src/store/compile/get.ts";
+import type { ReadInput } from "../../src/store/compile/input.ts";
 import { compileList } from "../../src/store/compile/list.ts";
 import type { Statement } from "../../src/store/database.ts";
 import { openStore } from "../../src/store/open.ts";
@@ -52,6 +53,7 @@ const model = buildModel(
   [users],
 );
 const tenantId = "tenant 1";
+const tenantNo = 1;
 const caller: Caller = {
   tenantId,
   userId: "user 1",
@@ -198,17 +200,16 @@ onEachDatabase("query plans of policies", (database) => {
 
   if (database === "sqlite") {
     test("the parent of a row is found by its id, and a list of children uses its index", async () => {
-      const planOf = async <R extends Read | ReadOne>(
-        statement: Statement<{ tenantId: string; read: R }>,
-        read: R,
-      ) => {
+      const planOf = async <R extends Read | ReadOne>(statement: Statement<ReadInput<R>>, read: R) => {
         const explained = { ...statement, sql: `explain query plan ${statement.sql}`, mayScan: false };
-        return (await store.database.query(explained, { tenantId, read })).map((row) => String(row[3]));
+        return (await store.database.query(explained, { tenantId, tenantNo, read })).map((row) =>
+          String(row[3]),
+        );
       };
       const list = listOf("remark", below("remark", "noteId"));
       const listed = await planOf(compileList(store.dialect, list), list);
       const searches = listed.filter((line) => line.startsWith("SEARCH"));
-      assert.match(searches.find((line) => / r /.test(line)) ?? "", /\(tenant_id=\? AND note_id=\?\)/);
+      assert.match(searches.find((line) => / r /.test(line)) ?? "", /\(tenant_no=\? AND note_id=\?\)/);
       assert.ok(!listed.includes("USE TEMP B-TREE FOR ORDER BY"), listed.join("\n"));
       const row = one("remark");
       const flat = listOf("remark");
@@ -220,7 +221,7 @@ onEachDatabase("query plans of policies", (database) => {
         for (const alias of ["r_0", "r_1"])
           assert.ok(
             plan.some(
-              (line) => line.startsWith(`SEARCH ${alias} `) && line.endsWith("(tenant_id=? AND id=?)"),
+              (line) => line.startsWith(`SEARCH ${alias} `) && line.endsWith("(tenant_no=? AND id=?)"),
             ),
             plan.join("\n"),
           );
@@ -233,7 +234,7 @@ onEachDatabase("query plans of policies", (database) => {
     try {
       await sql.unsafe("set session_replication_role = replica");
       // Each note has enough children for an index scan to be cheaper than a sort.
-      const rows = `select 'tenant ' || n % 3, 'row_' || lpad(n::text, 8, '0')`;
+      const rows = `select n % 3, 'row_' || lpad(n::text, 8, '0')`;
       const rest = `'name', 'user ' || n % 50, now() - n * interval '1 second', now() from generate_series(1, 12000) n`;
       await sql.unsafe(`insert into projects ${rows}, ${rest}`);
       await sql.unsafe(`insert into notes ${rows}, 'row_' || lpad((n % 8)::text, 8, '0'), ${rest}`);
@@ -242,7 +243,7 @@ onEachDatabase("query plans of policies", (database) => {
       const read = listOf("remark", below("remark", "noteId"));
       const { sql: text, bind } = compileList(store.dialect, read);
       for (const [row] of [
-        await sql.unsafe(`explain (format json) ${text}`, bind({ tenantId, read }) as never[]),
+        await sql.unsafe(`explain (format json) ${text}`, bind({ tenantId, tenantNo, read }) as never[]),
         await sql.unsafe(`explain (generic_plan, format json) ${text}`).simple(),
       ]) {
         const plan = JSON.stringify(row!["QUERY PLAN"]);

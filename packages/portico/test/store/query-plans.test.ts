@@ -6,7 +6,6 @@ import { after, before, test } from "node:test";
 import postgres from "postgres";
 import service from "../../../../portico.config.ts";
 import { declareApiKeys } from "../../src/auth/api-keys/resource.ts";
-import { tenantsTable } from "../../src/auth/tenants/tenant.ts";
 import { passwordsTable } from "../../src/auth/users/password.ts";
 import { users } from "../../src/auth/users/resource.ts";
 import { eventsTable } from "../../src/events/event.ts";
@@ -22,6 +21,7 @@ import { openStore } from "../../src/store/open.ts";
 import { storedAttributes, tablesOf } from "../../src/store/schema/ddl.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
 import type { Store } from "../../src/store/store.ts";
+import { tenantsTable } from "../../src/store/tenants.ts";
 import { requestLogs } from "../../src/usage/tables.ts";
 import library from "../fixtures/library/portico.config.ts";
 import { makeWorkspace, onEachDatabase, type Workspace } from "../support/server.ts";
@@ -37,6 +37,7 @@ const apiKeys = declareApiKeys({
   notices,
 });
 const tenantId = "tenant 1";
+const tenantNo = 1;
 /** Enough rows for a planner to prefer an index. */
 const rowsPerTable = 12_000;
 
@@ -64,7 +65,7 @@ for (const [appName, app] of Object.entries(apps)) {
           .filter(({ unique }) => unique === "all tenants")
           .map(({ column }) => column);
         assert.deepEqual(
-          columns.filter((column) => column !== "tenant_id"),
+          columns.filter((column) => column !== "tenant_no"),
           global,
           resource.name,
         );
@@ -116,8 +117,10 @@ async function explainLists({ databaseUrl }: Workspace, store: Store, model: Mod
     for (const { read, reference } of everyBackwardRead(model)) {
       const statement = compileGet(store.dialect, read, undefined);
       const explained = { sql: `explain query plan ${statement.sql}`, bind: statement.bind };
-      const plan = (await store.database.query(explained, { tenantId, read })).map((row) => String(row[3]));
-      const walk = `\\(tenant_id=\\? AND ${reference.column}=\\?\\)$`;
+      const plan = (await store.database.query(explained, { tenantId, tenantNo, read })).map((row) =>
+        String(row[3]),
+      );
+      const walk = `\\(tenant_no=\\? AND ${reference.column}=\\?\\)$`;
       assert.ok(
         plan.some(
           (line) => line.startsWith("SEARCH r_0 USING INDEX portico_") && new RegExp(walk).test(line),
@@ -156,7 +159,9 @@ async function explainInSqlite(_place: Workspace, store: Store, model: Model): P
   for (const { name, read, filters, way, isMerged } of everyRead(model)) {
     const statement = compileList(store.dialect, read);
     const explained = { sql: `explain query plan ${statement.sql}`, bind: statement.bind };
-    const plan = (await store.database.query(explained, { tenantId, read })).map((row) => String(row[3]));
+    const plan = (await store.database.query(explained, { tenantId, tenantNo, read })).map((row) =>
+      String(row[3]),
+    );
     const description = `${name}\n${plan.join("\n")}`;
     const searches = plan.filter((line) => /^SEARCH r USING (COVERING )?INDEX portico_/.test(line));
     // Only results of searches are scanned, one for each subquery; there is no scan of an index or a table.
@@ -167,7 +172,7 @@ async function explainInSqlite(_place: Workspace, store: Store, model: Model): P
     const pages = isCounted ? searches.slice(0, -1) : searches;
     const total = isCounted ? searches.at(-1) : undefined;
     for (const line of searches) {
-      assert.match(line, /\(tenant_id=\?/, description);
+      assert.match(line, /\(tenant_no=\?/, description);
       if (read.resource.parent) assert.ok(line.includes(`${read.resource.parent.column}=?`), description);
       // The rows of a numbered page are counted along the index of the filter.
       if (way === "along the sort" && line !== total) continue;
@@ -230,7 +235,7 @@ async function explainInPostgres({ databaseUrl }: Workspace, store: Store, model
       const plans = [
         await sql.unsafe(
           `explain (format json) ${statement.sql}`,
-          statement.bind({ tenantId, read }) as postgres.ParameterOrJSON<never>[],
+          statement.bind({ tenantId, tenantNo, read }) as postgres.ParameterOrJSON<never>[],
         ),
         await sql.unsafe(`explain (generic_plan, format json) ${statement.sql}`).simple(),
       ];
@@ -254,7 +259,7 @@ async function explainInPostgres({ databaseUrl }: Workspace, store: Store, model
         const walks = below.filter((node) => node["Index Name"] !== undefined);
         assert.equal(walks.length, 1, description);
         // If half of the rows match a filter, the planner can use the index of the sort alone.
-        assert.match(walks[0]!["Index Cond"] ?? "", /tenant_id = /, description);
+        assert.match(walks[0]!["Index Cond"] ?? "", /tenant_no = /, description);
       }
     }
   } finally {
@@ -282,8 +287,8 @@ async function fill(sql: postgres.Sql, model: Model): Promise<void> {
     });
     const searchWords =
       search.length > 0 ? { name: ", search_words", value: ", 'word ' || n" } : { name: "", value: "" };
-    await sql.unsafe(`insert into ${table} (tenant_id, ${attributes.map(({ column }) => `"${column}"`).join(", ")}${searchWords.name})
-      select 'tenant ' || n % 3, ${values.join(", ")}${searchWords.value} from generate_series(1, ${rowsPerTable}) n`);
+    await sql.unsafe(`insert into ${table} (tenant_no, ${attributes.map(({ column }) => `"${column}"`).join(", ")}${searchWords.name})
+      select n % 3, ${values.join(", ")}${searchWords.value} from generate_series(1, ${rowsPerTable}) n`);
     await sql.unsafe(`analyze ${table}`);
   }
 }

@@ -5,7 +5,7 @@ import { statSync } from "node:fs";
 import { after, before, test } from "node:test";
 import service from "../../../../portico.config.ts";
 import { systemCaller } from "../../src/auth/system-caller.ts";
-import { createTenant, tenantsTable } from "../../src/auth/tenants/tenant.ts";
+import { createTenant } from "../../src/auth/tenants/tenant.ts";
 import { users } from "../../src/auth/users/resource.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import { eventsTable } from "../../src/events/event.ts";
@@ -16,6 +16,7 @@ import { databaseFile, openStore } from "../../src/store/open.ts";
 import { tablesOf } from "../../src/store/schema/ddl.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
 import type { Store } from "../../src/store/store.ts";
+import { tenantsTable } from "../../src/store/tenants.ts";
 import { makeWorkspace, type Workspace } from "../support/server.ts";
 
 const inserts = 20_000;

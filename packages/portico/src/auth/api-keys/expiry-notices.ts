@@ -45,7 +45,7 @@ interface Due {
 const selectDue = defineQuery([apiKeysTable], (db, { now, until, after }: ParametersOf<DueKeysQuery>) =>
   db
     .selectFrom("api_keys")
-    .select(["tenant_id as tenantId", "id"])
+    .select(["tenant_no as tenantId", "id"])
     .where("expiry_notice_at", "is", null)
     .where("revoked_at", "is", null)
     .where("expires_at", ">", now)
@@ -86,7 +86,7 @@ export class ExpiryNotifier {
         db
           .updateTable("api_keys")
           .set({ expiry_notice_at: due.now })
-          .where("tenant_id", "=", due.tenantId)
+          .where("tenant_no", "=", due.tenantId)
           .where("id", "=", due.id)
           .where("expiry_notice_at", "is", null)
           .where("revoked_at", "is", null)

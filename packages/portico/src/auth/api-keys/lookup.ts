@@ -56,18 +56,19 @@ interface Batch {
 /** The record of an unknown prefix, so that refusing it takes as long as refusing a known one. */
 const dummyKey = {
   id: "api_key_00000000000000000000000000",
-  tenant_id: "tenant_00000000000000000000000000",
   key_hash: "0".repeat(64),
   type: "secret",
   scopes: "[]",
   expires_at: "2000-01-01T00:00:00.000Z",
 };
+const dummyTenantId = "tenant_00000000000000000000000000";
 const dummyNames = Object.keys(dummyKey) as readonly (keyof typeof dummyKey)[];
 
 interface KeyRow extends Readonly<Record<keyof typeof dummyKey, string | null>> {
   readonly prefix: string | null;
   /** Null if the key is unknown. */
   readonly known_id: string | null;
+  readonly tenant_no: string | null;
   readonly owner_id: string | null;
   readonly rate_limit: string | null;
   readonly revoked_at: string | null;
@@ -76,6 +77,7 @@ interface KeyRow extends Readonly<Record<keyof typeof dummyKey, string | null>> 
 const unknownKey: Omit<KeyRow, "prefix"> = {
   ...dummyKey,
   known_id: null,
+  tenant_no: null,
   owner_id: null,
   rate_limit: null,
   revoked_at: null,
@@ -86,7 +88,8 @@ const selectKey = defineQuery([apiKeysTable], (db, input: ParametersOf<{ prefix:
   db
     .selectFrom(db.selectNoFrom(input.prefix.as("prefix")).as("requested"))
     .leftJoin("api_keys as key", "key.prefix", "requested.prefix")
-    .select(["requested.prefix", "key.id as known_id", "key.owner_id", "key.rate_limit", "key.revoked_at"])
+    .select(["requested.prefix", "key.id as known_id", "key.tenant_no", "key.owner_id", "key.rate_limit"])
+    .select("key.revoked_at")
     .select(({ fn, ref }) =>
       dummyNames.map((name) => fn.coalesce(ref(`key.${name}`), sql.lit(dummyKey[name])).as(name)),
     ),
@@ -95,7 +98,7 @@ const selectKey = defineQuery([apiKeysTable], (db, input: ParametersOf<{ prefix:
 const selectKeys = defineQuery([apiKeysTable], (db, input: ParametersOf<{ prefixes: readonly string[] }>) =>
   db
     .selectFrom("api_keys")
-    .select(["prefix", "id as known_id", "owner_id", "rate_limit", "revoked_at", ...dummyNames])
+    .select(["prefix", "id as known_id", "tenant_no", "owner_id", "rate_limit", "revoked_at", ...dummyNames])
     .where("prefix", "=", sql<string>`any(${input.prefixes})`),
 );
 
@@ -148,7 +151,7 @@ export class KeyLookup {
       isKnown: row.known_id !== null,
       prefix: row.prefix!,
       id: row.id!,
-      tenantId: row.tenant_id!,
+      tenantId: row.tenant_no ?? dummyTenantId,
       ownerId: row.owner_id ?? undefined,
       keyHash: row.key_hash!,
       type: row.type as KeyType,

@@ -4,7 +4,7 @@ import { timingSafeEqual } from "node:crypto";
 import { isId } from "../../lib/id.ts";
 import { defineQuery, type ParametersOf } from "../../store/own-tables/query.ts";
 import type { Store } from "../../store/store.ts";
-import { tenantsTable } from "../tenants/tenant.ts";
+import { tenantsTable } from "../../store/tenants.ts";
 import { hashToken } from "../tokens/hash-token.ts";
 import { clientSecrets, oauthClients } from "./resource.ts";
 
@@ -40,11 +40,11 @@ const selectClient = defineQuery(
   (db, { clientId }: ParametersOf<{ clientId: string }>) =>
     db
       .selectFrom("oauth_clients as c")
-      .innerJoin("tenants as t", "t.id", "c.tenant_id")
+      .innerJoin("tenants as t", "t.no", "c.tenant_no")
       .leftJoin("client_secrets as s", (join) =>
-        join.onRef("s.tenant_id", "=", "c.tenant_id").onRef("s.client_id", "=", "c.id"),
+        join.onRef("s.tenant_no", "=", "c.tenant_no").onRef("s.client_id", "=", "c.id"),
       )
-      .select(["c.id", "c.tenant_id", "t.name as tenant_name", "c.name", "c.auth_method", "c.redirect_uris"])
+      .select(["c.id", "c.tenant_no", "t.name as tenant_name", "c.name", "c.auth_method", "c.redirect_uris"])
       .select(["c.grant_types", "c.scopes", "c.jwks", "c.jwks_uri", "c.requires_consent", "c.may_introspect"])
       .select(["s.hash", "s.expires_at"])
       .where("c.client_id", "=", clientId),
@@ -64,7 +64,7 @@ export class OAuthClientLookup {
     if (!client) return undefined;
     return {
       id: client.id,
-      tenantId: client.tenant_id,
+      tenantId: client.tenant_no,
       tenantName: client.tenant_name,
       clientId,
       name: client.name,

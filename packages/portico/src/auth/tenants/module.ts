@@ -1,5 +1,5 @@
 import type { Module } from "../../runtime/module.ts";
-import { tenantsTable } from "./tenant.ts";
+import { tenantsTable } from "../../store/tenants.ts";
 
 /** Tenants, which own all other rows. */
 export function tenantsModule(): Module {

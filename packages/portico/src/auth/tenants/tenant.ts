@@ -5,20 +5,14 @@ import { OperatorError } from "../../errors.ts";
 import { isId, newId } from "../../lib/id.ts";
 import type { Session } from "../../store/database.ts";
 import { defineQuery, type ParametersOf } from "../../store/own-tables/query.ts";
-import { ownTable } from "../../store/own-tables/table.ts";
 import type { Store } from "../../store/store.ts";
+import { tenantsTable } from "../../store/tenants.ts";
 import { users } from "../users/resource.ts";
 
 export interface Tenant {
   readonly id: string;
   readonly name: string;
 }
-
-export const tenantsTable = ownTable(
-  "tenants",
-  { id: "text", name: "text", created_at: "timestamp" },
-  { primaryKey: ["id"] },
-);
 
 interface NewTenant extends Tenant {
   readonly createdAt: string;
@@ -52,14 +46,14 @@ const selectFirstUser = defineQuery([users], (db, input: ParametersOf<{ tenantId
   db
     .selectFrom("users")
     .select("id")
-    .where("tenant_id", "=", input.tenantId)
+    .where("tenant_no", "=", input.tenantId)
     .orderBy("created_at")
     .orderBy("id")
     .limit(sql.lit(1)),
 );
 
 const selectUser = defineQuery([users], (db, input: ParametersOf<{ tenantId: string; id: string }>) =>
-  db.selectFrom("users").select("id").where("tenant_id", "=", input.tenantId).where("id", "=", input.id),
+  db.selectFrom("users").select("id").where("tenant_no", "=", input.tenantId).where("id", "=", input.id),
 );
 
 export async function createTenant(store: Store, name: string): Promise<Tenant> {

@@ -32,7 +32,7 @@ function unrevokedClient(
     .selectFrom("oauth_clients as c")
     .select("c.scopes")
     .where("c.client_id", "=", client_id)
-    .where("c.tenant_id", "=", tenant_id)
+    .where("c.tenant_no", "=", tenant_id)
     .where(({ exists, lit, not, selectFrom }) =>
       not(
         exists(
@@ -66,7 +66,7 @@ const selectUserStatus = defineQuery(statusTables, (db, claims: ParametersOf<Acc
       exists(
         selectFrom("users")
           .select(lit(1).as("one"))
-          .whereRef("users.tenant_id", "=", "c.tenant_id")
+          .whereRef("users.tenant_no", "=", "c.tenant_no")
           .where("users.id", "=", claims.sub),
       ),
     );

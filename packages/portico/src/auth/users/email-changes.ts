@@ -57,7 +57,7 @@ const usersWithChanges = defineQuery(
     db
       .selectFrom("email_changes as c")
       .distinct()
-      .select(["c.user_id as id", "c.tenant_id as tenantId"])
+      .select(["c.user_id as id", "c.tenant_no as tenantId"])
       .where("c.mailed_at", "is", null)
       .where("c.user_id", ">", after)
       .where(({ exists, lit, not, selectFrom }) =>
@@ -65,7 +65,7 @@ const usersWithChanges = defineQuery(
           exists(
             selectFrom("email_changes as m")
               .select(lit(1).as("one"))
-              .whereRef("m.tenant_id", "=", "c.tenant_id")
+              .whereRef("m.tenant_no", "=", "c.tenant_no")
               .whereRef("m.user_id", "=", "c.user_id")
               .where("m.mailed_at", ">", since),
           ),
@@ -79,7 +79,7 @@ const markNotified = defineQuery(tables, (db, user: ParametersOf<ChangedUser & {
   db
     .updateTable("email_changes")
     .set({ mailed_at: user.now })
-    .where("tenant_id", "=", user.tenantId)
+    .where("tenant_no", "=", user.tenantId)
     .where("user_id", "=", user.id)
     .where("mailed_at", "is", null)
     .returning("id"),
@@ -89,7 +89,7 @@ const changesOfUser = defineQuery(tables, (db, user: ParametersOf<ChangedUser>) 
   db
     .selectFrom("email_changes")
     .select(["id", "email", "previous_email as previousEmail", "is_pending as isPending", "address"])
-    .where("tenant_id", "=", user.tenantId)
+    .where("tenant_no", "=", user.tenantId)
     .where("user_id", "=", user.id)
     .orderBy("id"),
 );
@@ -98,7 +98,7 @@ const pendingChange = defineQuery(tables, (db, user: ParametersOf<UserEmail>) =>
   db
     .selectFrom("email_changes")
     .select("id")
-    .where("tenant_id", "=", user.tenantId)
+    .where("tenant_no", "=", user.tenantId)
     .where("user_id", "=", user.id)
     .where("email", "=", user.email)
     .where("is_pending", "=", sql.lit(true))
@@ -108,7 +108,7 @@ const pendingChange = defineQuery(tables, (db, user: ParametersOf<UserEmail>) =>
 const deleteConfirmed = defineQuery(tables, (db, user: ParametersOf<ConfirmedEmail>, dialect) =>
   db
     .deleteFrom("email_changes")
-    .where("tenant_id", "=", user.tenantId)
+    .where("tenant_no", "=", user.tenantId)
     .where("user_id", "=", user.id)
     .where(({ eb, or }) => or([eb("id", "in", idsIn(user.ids, dialect)), eb("email", "=", user.email)])),
 );
@@ -116,7 +116,7 @@ const deleteConfirmed = defineQuery(tables, (db, user: ParametersOf<ConfirmedEma
 const deleteOthers = defineQuery(tables, (db, user: ParametersOf<OtherChanges>, dialect) =>
   db
     .deleteFrom("email_changes")
-    .where("tenant_id", "=", user.tenantId)
+    .where("tenant_no", "=", user.tenantId)
     .where("user_id", "=", user.id)
     .where("id", "not in", idsIn(user.ids, dialect)),
 );

@@ -6,7 +6,7 @@ import type { Session } from "../../store/database.ts";
 import { defineQuery, type ParametersOf, type QueryRow } from "../../store/own-tables/query.ts";
 import type { DatabaseOf } from "../../store/own-tables/table.ts";
 import type { Store } from "../../store/store.ts";
-import { tenantsTable } from "../tenants/tenant.ts";
+import { tenantsTable } from "../../store/tenants.ts";
 import { passwordsTable, verifyPassword } from "./password.ts";
 import { emailChanges, users } from "./resource.ts";
 import { verifiedEmailsTable } from "./verified-email.ts";
@@ -39,23 +39,23 @@ const tables = [tenantsTable, users, emailChanges, verifiedEmailsTable, password
 function usersWithEmail(db: Kysely<DatabaseOf<typeof tables>>) {
   return db
     .selectFrom("tenants as t")
-    .innerJoin("users as u", "u.tenant_id", "t.id")
+    .innerJoin("users as u", "u.tenant_no", "t.no")
     .leftJoin("verified_emails as v", (join) =>
       join
-        .onRef("v.tenant_id", "=", "u.tenant_id")
+        .onRef("v.tenant_no", "=", "u.tenant_no")
         .onRef("v.user_id", "=", "u.id")
         .onRef("v.email", "=", "u.email"),
     )
     .leftJoin("passwords as p", (join) =>
-      join.onRef("p.tenant_id", "=", "u.tenant_id").onRef("p.user_id", "=", "u.id"),
+      join.onRef("p.tenant_no", "=", "u.tenant_no").onRef("p.user_id", "=", "u.id"),
     )
-    .select(["u.id", "u.tenant_id", "u.name", "u.email", "p.hash"])
+    .select(["u.id", "u.tenant_no", "u.name", "u.email", "p.hash"])
     .select(({ eb, exists, lit, selectFrom }) => [
       eb("v.email", "is not", null).as("is_verified"),
       exists(
         selectFrom("email_changes as c")
           .select(lit(1).as("one"))
-          .whereRef("c.tenant_id", "=", "u.tenant_id")
+          .whereRef("c.tenant_no", "=", "u.tenant_no")
           .whereRef("c.user_id", "=", "u.id")
           .whereRef("c.email", "=", "u.email"),
       ).as("is_unconfirmed"),
@@ -67,7 +67,7 @@ const selectById = defineQuery(tables, (db, { id }: ParametersOf<{ id: string }>
 );
 
 const selectByEmail = defineQuery(tables, (db, { tenantId, email }: ParametersOf<TenantEmail>) =>
-  usersWithEmail(db).where("u.tenant_id", "=", tenantId).where("u.email", "=", email),
+  usersWithEmail(db).where("u.tenant_no", "=", tenantId).where("u.email", "=", email),
 );
 
 type UserRow = QueryRow<typeof selectById>;
@@ -112,7 +112,7 @@ function isAddress(text: string): boolean {
   return text.length <= maxEmailLength && !text.includes("\0") && text.isWellFormed();
 }
 
-function userOf({ id, tenant_id: tenantId, name, email, is_verified, is_unconfirmed }: UserRow): User {
+function userOf({ id, tenant_no: tenantId, name, email, is_verified, is_unconfirmed }: UserRow): User {
   // SQLite returns 0 and 1 for the value of a condition.
   const isEmailUnconfirmed = Boolean(is_unconfirmed);
   const isEmailVerified = Boolean(is_verified) && !isEmailUnconfirmed;

@@ -16,7 +16,7 @@ export const maxPasskeys = 20;
 export const passkeysTable = ownTable(
   "passkeys",
   {
-    tenant_id: "text",
+    tenant_no: "tenant",
     id: "text",
     user_id: "text",
     credential_id: "text",
@@ -27,8 +27,8 @@ export const passkeysTable = ownTable(
     last_used_at: "timestamp?",
   },
   {
-    primaryKey: ["tenant_id", "id"],
-    indexes: [{ columns: ["credential_id"], isUnique: true }, { columns: ["tenant_id", "user_id"] }],
+    primaryKey: ["tenant_no", "id"],
+    indexes: [{ columns: ["credential_id"], isUnique: true }, { columns: ["tenant_no", "user_id"] }],
     foreignKeys: [{ column: "user_id", table: "users", onDelete: "cascade" }],
   },
 );
@@ -86,7 +86,7 @@ const listOfUser = defineQuery([passkeysTable], (db, { tenantId, userId }: Param
   db
     .selectFrom("passkeys")
     .select(columns)
-    .where("tenant_id", "=", tenantId)
+    .where("tenant_no", "=", tenantId)
     .where("user_id", "=", userId)
     .orderBy("id"),
 );
@@ -101,7 +101,7 @@ const insertPasskey = defineQuery([passkeysTable], (db, row: ParametersOf<NewRow
   db
     .insertInto("passkeys")
     .values({
-      tenant_id: row.tenantId,
+      tenant_no: row.tenantId,
       id: row.id,
       user_id: row.userId,
       credential_id: row.credentialId,
@@ -130,14 +130,14 @@ const updateCounter = defineQuery([passkeysTable], (db, use: ParametersOf<Passke
 const deletePasskey = defineQuery([passkeysTable], (db, { tenantId, userId, id }: ParametersOf<PasskeyKey>) =>
   db
     .deleteFrom("passkeys")
-    .where("tenant_id", "=", tenantId)
+    .where("tenant_no", "=", tenantId)
     .where("user_id", "=", userId)
     .where("id", "=", id)
     .returning("id"),
 );
 
 const deleteOfUser = defineQuery([passkeysTable], (db, { tenantId, userId }: ParametersOf<UserKey>) =>
-  db.deleteFrom("passkeys").where("tenant_id", "=", tenantId).where("user_id", "=", userId),
+  db.deleteFrom("passkeys").where("tenant_no", "=", tenantId).where("user_id", "=", userId),
 );
 
 /** WebAuthn, section 4: up to 1,023 bytes. */

@@ -18,9 +18,9 @@ const passwordLength = { min: 8, max: 256 } as const;
 
 export const passwordsTable = ownTable(
   "passwords",
-  { tenant_id: "text", user_id: "text", hash: "text", updated_at: "timestamp" },
+  { tenant_no: "tenant", user_id: "text", hash: "text", updated_at: "timestamp" },
   {
-    primaryKey: ["tenant_id", "user_id"],
+    primaryKey: ["tenant_no", "user_id"],
     foreignKeys: [{ column: "user_id", table: "users", onDelete: "cascade" }],
   },
 );
@@ -36,13 +36,13 @@ const upsertPassword = defineQuery([passwordsTable], (db, input: ParametersOf<St
   db
     .insertInto("passwords")
     .values({
-      tenant_id: input.tenantId,
+      tenant_no: input.tenantId,
       user_id: input.userId,
       hash: input.hash,
       updated_at: input.updatedAt,
     })
     .onConflict((conflict) =>
-      conflict.columns(["tenant_id", "user_id"]).doUpdateSet(({ ref }) => ({
+      conflict.columns(["tenant_no", "user_id"]).doUpdateSet(({ ref }) => ({
         hash: ref("excluded.hash"),
         updated_at: ref("excluded.updated_at"),
       })),

@@ -7,9 +7,9 @@ import type { Store } from "../../store/store.ts";
 
 export const verifiedEmailsTable = ownTable(
   "verified_emails",
-  { tenant_id: "text", user_id: "text", email: "text", verified_at: "timestamp" },
+  { tenant_no: "tenant", user_id: "text", email: "text", verified_at: "timestamp" },
   {
-    primaryKey: ["tenant_id", "user_id"],
+    primaryKey: ["tenant_no", "user_id"],
     foreignKeys: [{ column: "user_id", table: "users", onDelete: "cascade" }],
   },
 );
@@ -25,13 +25,13 @@ const upsertEmail = defineQuery([verifiedEmailsTable], (db, input: ParametersOf<
   db
     .insertInto("verified_emails")
     .values({
-      tenant_id: input.tenantId,
+      tenant_no: input.tenantId,
       user_id: input.userId,
       email: input.email,
       verified_at: input.verifiedAt,
     })
     .onConflict((conflict) =>
-      conflict.columns(["tenant_id", "user_id"]).doUpdateSet(({ ref }) => ({
+      conflict.columns(["tenant_no", "user_id"]).doUpdateSet(({ ref }) => ({
         email: ref("excluded.email"),
         verified_at: ref("excluded.verified_at"),
       })),

@@ -9,6 +9,8 @@ import { parameter } from "../statement.ts";
 /** What a compiled read is bound to: the values of one plan, and the tenant that reads. */
 export interface ReadInput<Plan> {
   readonly tenantId: string;
+  /** Null for a tenant that does not exist: the statement returns no rows. */
+  readonly tenantNo: number | null;
   readonly read: Plan;
 }
 
@@ -30,16 +32,17 @@ export function planParameter(read: GetFrom<unknown>, meaning?: string): Express
   return parameter(read, meaning);
 }
 
+/** The tenant whose turn a slow read takes. */
 export function tenantOf({ tenantId }: ReadInput<unknown>): string {
   return tenantId;
 }
 
 /** The tenant that reads, as a parameter. */
 export function tenantParameter(): Expression {
-  return parameter(tenantOf, "tenant");
+  return parameter(({ tenantNo }: ReadInput<unknown>) => tenantNo, "tenant");
 }
 
 /** The condition that the row `alias` belongs to the tenant that reads. */
 export function isOfTenant(alias: string): Expression {
-  return sql`${sql.ref(`${alias}.tenant_id`)} = ${tenantParameter()}`;
+  return sql`${sql.ref(`${alias}.tenant_no`)} = ${tenantParameter()}`;
 }

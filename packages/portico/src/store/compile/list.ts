@@ -168,7 +168,7 @@ function source(dialect: Dialect, { resource, words }: Read): Expression {
 function searchOf(dialect: Dialect, { resource, words }: Read): Expression[] {
   if (words.length === 0) return [];
   const text = parameter(
-    ({ tenantId, read }: ReadInput<Read>) => dialect.searchText(tenantId, read.words),
+    ({ tenantNo, read }: ReadInput<Read>) => dialect.searchText(tenantNo, read.words),
     "words of q",
   );
   return [dialect.matches(resource, text)];

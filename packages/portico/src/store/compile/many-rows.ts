@@ -4,12 +4,13 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Session, Statement } from "../database.ts";
 import type { Dialect } from "../dialect.ts";
+import type { QueryStore } from "../own-tables/query.ts";
 import type { Column } from "../schema/ddl.ts";
 import { compile, parameter } from "../statement.ts";
 
 type ColumnOfRows = Pick<Column, "name" | "type">;
 
-/** The values of a row by column name. */
+/** The values of a row by column name; the tenant by its id. */
 export type ColumnRow = Readonly<Record<string, string | number | null>>;
 
 /** Writes rows in the transaction of `session`. */
@@ -21,6 +22,26 @@ export type WriteRows = (session: Session, rows: readonly ColumnRow[]) => Promis
  * @param build builds the statement around the subquery: `` (rows) => sql`insert into t (a) select a from ${rows} as n` ``
  */
 export function compileManyRows(
+  { dialect, tenants }: QueryStore,
+  columns: readonly ColumnOfRows[],
+  build: (rows: RawBuilder<unknown>) => RawBuilder<unknown>,
+): WriteRows {
+  const write = compileStored(dialect, columns, build);
+  if (!columns.some(({ type }) => type === "tenant")) return write;
+  return async (session, rows) => {
+    // A row has one tenant, by its id.
+    const ids = new Set(rows.map((row) => row["tenant_no"] as string));
+    for (const id of ids) if (tenants.numberOf(id) === undefined) await tenants.findNumber(session, id);
+    const numberOf = (row: ColumnRow): number | null => tenants.numberOf(row["tenant_no"] as string) ?? null;
+    await write(
+      session,
+      rows.map((row) => ({ ...row, tenant_no: numberOf(row) })),
+    );
+  };
+}
+
+/** The same for rows with the numbers of their tenants. */
+function compileStored(
   dialect: Dialect,
   columns: readonly ColumnOfRows[],
   build: (rows: RawBuilder<unknown>) => RawBuilder<unknown>,
@@ -51,7 +72,7 @@ function fromJson({ columnType }: Dialect, columns: readonly ColumnOfRows[]): Ra
 
 /** @param onConflict what to do with rows that exist already: `on conflict ...` */
 export function compileInsertRows(
-  dialect: Dialect,
+  store: QueryStore,
   table: string,
   columns: readonly ColumnOfRows[],
   onConflict: RawBuilder<unknown> = sql``,
@@ -59,7 +80,7 @@ export function compileInsertRows(
   const names = sql.join(columns.map(({ name }) => sql.ref(name)));
   // Without `where`, SQLite would parse `on` as the constraint of a join.
   return compileManyRows(
-    dialect,
+    store,
     columns,
     (rows) =>
       sql`insert into ${sql.table(table)} (${names}) select ${names} from ${rows} as n where true ${onConflict}`,

@@ -12,7 +12,10 @@ import { compile, parameter } from "../statement.ts";
 import { columnsOf } from "./columns.ts";
 import { rowJson, rowValue } from "./row.ts";
 
-export function compileInsert(dialect: Dialect, resource: ResourceModel): Statement<Insert> {
+/** A write with the number of its tenant. */
+export type Stored<Write> = Write & { readonly tenantNo: number | null };
+
+export function compileInsert(dialect: Dialect, resource: ResourceModel): Statement<Stored<Insert>> {
   return compile(
     dialect.builder,
     sql`${insertion(dialect, resource)} returning ${rowJson(dialect, undefined, wholeRow(resource))}`,
@@ -30,7 +33,7 @@ export function compileRecordedInsert(
   dialect: Dialect,
   resource: ResourceModel,
   eventInsertion: EventInsertion,
-): Statement<RecordedInsert> {
+): Statement<Stored<RecordedInsert>> {
   const selection = wholeRow(resource);
   const columns = columnsOf(undefined, selection);
   const recorded = recordedRow(resource);
@@ -50,14 +53,16 @@ export function compileRecordedInsert(
 
 function insertion(dialect: Dialect, resource: ResourceModel): RawBuilder<unknown> {
   const stored = storedAttributes(resource);
-  const names = ["tenant_id", ...stored.map((attribute) => attribute.column)];
+  const names = ["tenant_no", ...stored.map((attribute) => attribute.column)];
   const values = [
-    parameter(({ tenantId }: Insert) => tenantId),
+    parameter(({ tenantNo }: Stored<Insert>) => tenantNo),
     ...stored.map((attribute) => valueParameter(dialect, attribute)),
   ];
   if (resource.search.length > 0) {
     names.push(searchColumn);
-    values.push(parameter(({ tenantId, values: row }: Insert) => searchWords(resource, tenantId, row)));
+    values.push(
+      parameter(({ tenantNo, values: row }: Stored<Insert>) => searchWords(resource, tenantNo, row)),
+    );
   }
   return sql`insert into ${sql.table(resource.table)} (${sql.join(names.map((name) => sql.ref(name)))})
     values (${sql.join(values)})`;
@@ -71,13 +76,13 @@ export function compileUpdate(
   dialect: Dialect,
   resource: ResourceModel,
   attributes: readonly Attribute[],
-): Statement<Update> {
+): Statement<Stored<Update>> {
   const assignments = attributes.map(
     (attribute) => sql`${sql.ref(attribute.column)} = ${valueParameter(dialect, attribute)}`,
   );
   if (attributes.some((attribute) => resource.search.includes(attribute))) {
     assignments.push(
-      sql`${sql.ref(searchColumn)} = ${parameter(({ tenantId, values }: Update) => searchWords(resource, tenantId, values))}`,
+      sql`${sql.ref(searchColumn)} = ${parameter(({ tenantNo, values }: Stored<Update>) => searchWords(resource, tenantNo, values))}`,
     );
   }
   return compile(
@@ -87,7 +92,7 @@ export function compileUpdate(
   );
 }
 
-export function compileDelete(dialect: Dialect, resource: ResourceModel): Statement<Delete> {
+export function compileDelete(dialect: Dialect, resource: ResourceModel): Statement<Stored<Delete>> {
   return compile(
     dialect.builder,
     sql`delete from ${sql.table(resource.table)} where ${target()}
@@ -103,19 +108,19 @@ export interface DeleteMany {
 }
 
 /** Returns the id and the text of each row. The ids are bound as one JSON list, so one statement serves any number. */
-export function compileDeleteMany(dialect: Dialect, resource: ResourceModel): Statement<DeleteMany> {
-  const tenantId = parameter(({ tenantId }: DeleteMany) => tenantId);
+export function compileDeleteMany(dialect: Dialect, resource: ResourceModel): Statement<Stored<DeleteMany>> {
+  const tenantNo = parameter(({ tenantNo }: Stored<DeleteMany>) => tenantNo);
   const ids = parameter(({ ids }: DeleteMany) => JSON.stringify(ids));
   return compile(
     dialect.builder,
-    sql`delete from ${sql.table(resource.table)} where tenant_id = ${tenantId} and id in (${dialect.textsOf(ids)})
+    sql`delete from ${sql.table(resource.table)} where tenant_no = ${tenantNo} and id in (${dialect.textsOf(ids)})
       returning id, ${rowJson(dialect, undefined, wholeRow(resource))}`,
   );
 }
 
 function target() {
-  const tenantId = parameter((write: Update | Delete) => write.tenantId);
-  return sql`tenant_id = ${tenantId} and id = ${parameter((write: Update | Delete) => write.id)}`;
+  const tenantNo = parameter((write: Stored<Update | Delete>) => write.tenantNo);
+  return sql`tenant_no = ${tenantNo} and id = ${parameter((write: Update | Delete) => write.id)}`;
 }
 
 function valueParameter(dialect: Dialect, attribute: Attribute) {
@@ -126,9 +131,9 @@ function valueParameter(dialect: Dialect, attribute: Attribute) {
   );
 }
 
-function searchWords(resource: ResourceModel, tenantId: string, values: RowValues): string {
+function searchWords(resource: ResourceModel, tenantNo: number | null, values: RowValues): string {
   return searchText(
-    tenantId,
+    tenantNo,
     resource.search.map(({ name }) => values[name]),
   );
 }

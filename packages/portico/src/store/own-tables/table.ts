@@ -88,8 +88,18 @@ type RowOf<T> = T extends { readonly columnTypes: infer Columns extends OwnColum
     ? ResourceRow<F>
     : never;
 
+declare const isTenantId: unique symbol;
+
+/**
+ * The id of a tenant in the row of a query. A column of this type takes a parameter that is named `tenantId` or
+ * `tenant_id`, which is bound to the number of the tenant; the compiler refuses any other.
+ */
+export type TenantId = string & { readonly [isTenantId]: true };
+
 /** Timestamps are ISO 8601 in UTC with milliseconds, and JSON is text, on both databases. */
 interface ColumnValues {
+  /** The id of the tenant whose number the column holds. */
+  readonly tenant: TenantId;
   readonly text: string;
   readonly integer: number;
   readonly number: number;
@@ -106,7 +116,7 @@ type ColumnValue<Type> = Type extends keyof ColumnValues
     : never;
 
 type ResourceRow<F extends Fields> = {
-  tenant_id: string;
+  tenant_no: TenantId;
   id: string;
   created_at: string;
   updated_at: string;
@@ -124,6 +134,11 @@ type StoredValue<F> = F extends { kind: "json" | "list" }
 type SnakeCase<Name extends string> = Name extends `${infer Head}${infer Tail}`
   ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${SnakeCase<Tail>}`
   : Name;
+
+/** Whether a column of any table holds the number of a tenant. */
+export function isTenantColumn(name: string | undefined): boolean {
+  return name === "tenant_no";
+}
 
 /** The names of the boolean columns of a table: SQLite stores 0 and 1 in them. */
 export function booleanColumns(table: QueryTable): string[] {

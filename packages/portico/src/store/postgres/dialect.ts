@@ -19,6 +19,7 @@ export const postgresDialect: Dialect = {
     // Not jsonb, which does not preserve the order of keys.
     json: "json",
     sequence: "bigint generated always as identity",
+    tenant: "integer",
   },
   rowJson: (members) => rowOfColumns(members, sql<string>`row_to_json(q)::text`, sql`text`),
   rowValue: (members) => rowOfColumns(members, sql`row_to_json(q)`, sql`json`),
@@ -47,7 +48,7 @@ export const postgresDialect: Dialect = {
   searched: (resource) => sql`${sql.table(resource.table)} as r`,
   matches: (_resource, searchText) =>
     sql`array_to_tsvector(string_to_array(r.search_words, ' ')) @@ ${searchText}::tsquery`,
-  searchText: (tenantId, words) => words.map((word) => `'${taggedWord(tenantId, word)}':*`).join(" & "),
+  searchText: (tenantNo, words) => words.map((word) => `'${taggedWord(tenantNo, word)}':*`).join(" & "),
   positionIn: (text, part) => sql`strpos(${text}, ${part})`,
   // For an unknown limit, a generic plan expects a tenth of the rows and prefers a sort to an index.
   limit: (count) => sql.lit(count),

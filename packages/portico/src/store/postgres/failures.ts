@@ -45,7 +45,7 @@ export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error ? String(error.code) : undefined;
 }
 
-/** `Key (tenant_id, "order")=(...) already exists.` */
+/** `Key (tenant_no, "order")=(...) already exists.` */
 function columnsOf(error: Error): string[] {
   const detail = "detail" in error ? String(error.detail) : "";
   const columns = /^Key \(([^)]*)\)=/.exec(detail)?.[1]?.split(", ") ?? [];

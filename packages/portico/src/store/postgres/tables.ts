@@ -28,6 +28,7 @@ const migrationLock = 7_016_400;
 const typeNames: Readonly<Record<string, ColumnType>> = {
   text: "text",
   bigint: "integer",
+  integer: "tenant",
   "double precision": "number",
   boolean: "boolean",
   "timestamp with time zone": "timestamp",
@@ -93,7 +94,7 @@ export const postgresTables: TableDialect = {
       session,
       `select f.conrelid::regclass::text, a.attname, f.confrelid::regclass::text
        from pg_constraint f join pg_attribute a on a.attrelid = f.conrelid and a.attnum = any(f.conkey)
-       where f.contype = 'f' and f.connamespace = current_schema()::regnamespace and a.attname <> 'tenant_id'`,
+       where f.contype = 'f' and f.connamespace = current_schema()::regnamespace and a.attname <> 'tenant_no'`,
     );
     for (const [table, column, target] of references) tables.get(table!)?.references.set(column!, target!);
     return tables;

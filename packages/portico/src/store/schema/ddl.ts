@@ -5,7 +5,16 @@ import { isJson } from "../../declare/field.ts";
 import { OperatorError } from "../../errors.ts";
 import type { Attribute, IndexModel, Model, ResourceModel } from "../../model/model.ts";
 
-export type ColumnType = "text" | "integer" | "number" | "boolean" | "timestamp" | "json" | "sequence";
+/** `tenant` is the number of a tenant (`store/tenants.ts`). */
+export type ColumnType =
+  | "text"
+  | "integer"
+  | "number"
+  | "boolean"
+  | "timestamp"
+  | "json"
+  | "sequence"
+  | "tenant";
 
 export interface Column {
   readonly name: string;
@@ -117,7 +126,7 @@ export function columnsOf(resource: ResourceModel): Column[] {
     from: `resource ${resource.name}`,
   });
   return [
-    column("tenant_id", "text"),
+    column("tenant_no", "tenant"),
     ...storedAttributes(resource).map((attribute) => attributeColumn(resource, attribute)),
     ...(resource.search.length > 0 ? [{ ...column(searchColumn, "text"), defaultValue: "" }] : []),
   ];
@@ -127,7 +136,7 @@ function resourceTable(resource: ResourceModel): Table {
   return {
     name: resource.table,
     columns: columnsOf(resource),
-    primaryKey: ["tenant_id", "id"],
+    primaryKey: ["tenant_no", "id"],
     indexes: resource.indexes.map((index) => tableIndex(resource, index)),
     foreignKeys: resource.references.map((attribute) => ({
       column: attribute.column,
@@ -193,7 +202,7 @@ function tableIndex({ table }: ResourceModel, { columns, unique }: IndexModel): 
     isNullable,
     isDescending,
   }));
-  const tenant = unique === "all tenants" ? [] : [{ name: "tenant_id", isNullable: false }];
+  const tenant = unique === "all tenants" ? [] : [{ name: "tenant_no", isNullable: false }];
   const isUnique = unique !== undefined;
   return { name: indexName(table, own, isUnique), columns: [...tenant, ...own], isUnique };
 }

@@ -43,5 +43,5 @@ type Fill = NonNullable<Column["defaultValue"]>;
 
 /** A foreign key that includes the tenant: the database refuses a reference to a row of another tenant. */
 export function foreignKeyDefinition({ column, table, onDelete }: ForeignKey): RawBuilder<unknown> {
-  return sql`foreign key (tenant_id, ${sql.ref(column)}) references ${sql.table(table)} (tenant_id, id) on delete ${sql.raw(onDelete)}`;
+  return sql`foreign key (tenant_no, ${sql.ref(column)}) references ${sql.table(table)} (tenant_no, id) on delete ${sql.raw(onDelete)}`;
 }

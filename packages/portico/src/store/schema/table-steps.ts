@@ -54,7 +54,7 @@ async function runSql(session: Session, text: string, undo: string | undefined):
   } catch (error) {
     if (undo !== undefined) await session.query({ sql: undo, bind: () => [] }, undefined);
     if (!(error instanceof ConstraintError)) throw error;
-    const shared = error.columns.filter((column) => column !== "tenant_id").join(" and ");
+    const shared = error.columns.filter((column) => column !== "tenant_no").join(" and ");
     throw new OperatorError(
       `several rows have the same ${shared}; change them first. This statement failed: ${text}`,
     );

@@ -6,7 +6,7 @@ import { existingTables } from "./migrate.ts";
 import type { ExistingTable } from "./tables.ts";
 
 /** The columns that the table of every resource has. */
-const resourceColumns = ["tenant_id", "id", "created_at", "updated_at"];
+const resourceColumns = ["tenant_no", "id", "created_at", "updated_at"];
 
 /** The names of such tables that contain rows. */
 export async function undeclaredTables(store: Store, tables: readonly Table[]): Promise<string[]> {

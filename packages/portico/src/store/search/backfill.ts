@@ -11,7 +11,7 @@ import { searchText } from "./index-terms.ts";
 const batchSize = 500;
 
 interface RowKey {
-  readonly tenantId: string;
+  readonly tenantNo: number;
   readonly id: string;
 }
 
@@ -27,26 +27,26 @@ export async function backfillSearch(
   columns: readonly string[],
 ): Promise<void> {
   const name = sql.table(table.name);
-  const after = sql`(tenant_id, id) > (${parameter(({ tenantId }: RowKey) => tenantId)}, ${parameter(({ id }: RowKey) => id)})`;
+  const after = sql`(tenant_no, id) > (${parameter(({ tenantNo }: RowKey) => tenantNo)}, ${parameter(({ id }: RowKey) => id)})`;
   const read = compile<RowKey>(
     dialect.builder,
-    sql`select tenant_id, id, ${sql.join(columns.map((column) => sql.ref(column)))} from ${name} where ${after} order by tenant_id, id limit ${sql.lit(batchSize)}${dialect.locks.update}`,
+    sql`select tenant_no, id, ${sql.join(columns.map((column) => sql.ref(column)))} from ${name} where ${after} order by tenant_no, id limit ${sql.lit(batchSize)}${dialect.locks.update}`,
   );
   const write = compile<Words>(
     dialect.builder,
     sql`update ${name} set ${sql.ref(searchColumn)} = ${parameter(({ words }: Words) => words)}
-      where tenant_id = ${parameter(({ tenantId }: Words) => tenantId)} and id = ${parameter(({ id }: Words) => id)}`,
+      where tenant_no = ${parameter(({ tenantNo }: Words) => tenantNo)} and id = ${parameter(({ id }: Words) => id)}`,
   );
-  let last: RowKey | undefined = { tenantId: "", id: "" };
+  let last: RowKey | undefined = { tenantNo: 0, id: "" };
   while (last) {
     const from: RowKey = last;
     await inTransaction(async (session) => {
       const rows: readonly ColumnValues[] = await session.query(read, from);
       last = undefined;
-      for (const [tenantId, id, ...values] of rows) {
-        // The first two columns are texts.
-        last = { tenantId: tenantId as string, id: id as string };
-        await session.query(write, { ...last, words: searchText(last.tenantId, values) });
+      for (const [tenantNo, id, ...values] of rows) {
+        // The columns of the key have these types.
+        last = { tenantNo: tenantNo as number, id: id as string };
+        await session.query(write, { ...last, words: searchText(last.tenantNo, values) });
       }
     });
   }

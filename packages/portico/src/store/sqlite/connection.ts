@@ -121,7 +121,7 @@ export function translateError(error: unknown): unknown {
   if (error.errcode === constraintForeignKey || error.errcode === constraintTrigger)
     return new ConstraintError("reference", [], error);
   if (error.errcode === constraintUnique || error.errcode === constraintPrimaryKey) {
-    // "UNIQUE constraint failed: users.tenant_id, users.email"
+    // "UNIQUE constraint failed: users.tenant_no, users.email"
     const columns = error.message.split(": ").at(-1)!.split(", ");
     return new ConstraintError(
       "unique",

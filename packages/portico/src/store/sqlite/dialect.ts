@@ -19,6 +19,7 @@ export const sqliteDialect: Dialect = {
     timestamp: "timestamp_text",
     json: "json_text",
     sequence: "integer",
+    tenant: "tenant_integer",
   },
   rowJson: jsonObject,
   rowValue: jsonObject,
@@ -45,7 +46,7 @@ export const sqliteDialect: Dialect = {
     const index = sql.table(searchTable(resource.table));
     return sql`${index} match ${searchText} and r.row_no = ${index}.rowid`;
   },
-  searchText: (tenantId, words) => words.map((word) => `"${taggedWord(tenantId, word)}"*`).join(" AND "),
+  searchText: (tenantNo, words) => words.map((word) => `"${taggedWord(tenantNo, word)}"*`).join(" AND "),
   positionIn: (text, part) => sql`instr(${text}, ${part})`,
   // SQLite reads the value of a bare limit parameter when it plans, and so prepares the statement again on every call, which
   // doubles the time of a page.

@@ -58,7 +58,7 @@ export const sqliteTables: TableDialect = {
     const references = await rows(
       session,
       `select t.name, f."from", f."table" from sqlite_schema t, pragma_foreign_key_list(t.name) f
-       where t.type = 'table' and f."from" <> 'tenant_id'`,
+       where t.type = 'table' and f."from" <> 'tenant_no'`,
     );
     for (const [table, column, target] of references) {
       tables.get(table as string)?.references.set(column as string, target as string);

@@ -46,8 +46,8 @@ onEachDatabase("expired events", (database) => {
     reader.write(`update events set created_at = '${daysAgo(days)}' where ${condition}`);
   /** Inserts events of another resource. */
   const copies = (many: number, days: number): Promise<void> => {
-    const columns = "id, tenant_id, resource, kind, row_id, row, credential_id, created_at";
-    const tenant = "(select id from tenants limit 1)";
+    const columns = "id, tenant_no, resource, kind, row_id, row, credential_id, created_at";
+    const tenant = "(select no from tenants limit 1)";
     const rows = Array.from(
       { length: many },
       (_, n) =>

@@ -91,8 +91,8 @@ onEachDatabase("queues of a server", (database) => {
       await stream.results(1);
       // PostgreSQL stores valid JSON only, which may still not be a row.
       const unreadable = database === "sqlite" ? "'{'" : "'null'";
-      await write(`insert into events (id, tenant_id, resource, kind, row_id, row, credential_id, created_at)
-        select 'planted', tenant_id, resource, kind, row_id, ${unreadable}, credential_id, created_at from events
+      await write(`insert into events (id, tenant_no, resource, kind, row_id, row, credential_id, created_at)
+        select 'planted', tenant_no, resource, kind, row_id, ${unreadable}, credential_id, created_at from events
           where resource = 'post' limit 1`);
       await server.create("/posts", { title: "After" });
       const results = await stream.results(2);

@@ -135,18 +135,18 @@ onEachDatabase("expired rows", (database) => {
       await first.stop();
       const { keys } = await runCommand(workspace, ["key", "list"]);
       const reader = openReader(workspace.databaseUrl);
-      const [[tenantId]] = (await reader.rows("select id from tenants")) as [[string]];
+      const [[tenantNo]] = (await reader.rows("select no from tenants")) as [[number]];
       const ago = (days: number): number => Date.now() - days * 86_400_000;
       const logged = (days: number): string =>
-        `('${tenantId}', 'request_log_${randomUUID()}', 'GET', '/old', 200, 1, 'k', 'r', ${["created", "updated"].map(() => `'${new Date(ago(days)).toISOString()}'`).join()})`;
+        `(${tenantNo}, 'request_log_${randomUUID()}', 'GET', '/old', 200, 1, 'k', 'r', ${["created", "updated"].map(() => `'${new Date(ago(days)).toISOString()}'`).join()})`;
       const counted = (days: number, n: number): string =>
-        `('${tenantId}', '${keys[0].id}', ${Math.floor(ago(days) / 60_000)}, '/old/${n}', 2, 1)`;
+        `(${tenantNo}, '${keys[0].id}', ${Math.floor(ago(days) / 60_000)}, '/old/${n}', 2, 1)`;
       const many = Array.from({ length: 600 }, (_, n) => n);
       await reader.write(
-        `insert into request_logs (tenant_id, id, method, route, status, duration_ms, key_id, request_id, created_at, updated_at) values ${[...many.map(() => logged(8)), logged(6)].join()}`,
+        `insert into request_logs (tenant_no, id, method, route, status, duration_ms, key_id, request_id, created_at, updated_at) values ${[...many.map(() => logged(8)), logged(6)].join()}`,
       );
       await reader.write(
-        `insert into key_usage (tenant_id, key_id, minute, route, status_class, count) values ${[...many.map((n) => counted(91, n)), counted(89, 0)].join()}`,
+        `insert into key_usage (tenant_no, key_id, minute, route, status_class, count) values ${[...many.map((n) => counted(91, n)), counted(89, 0)].join()}`,
       );
       const remainingIds = async (): Promise<number[]> => {
         const [[logs]] = (await reader.rows("select count(*) from request_logs where route = '/old'")) as [

@@ -26,9 +26,9 @@ onEachDatabase("children of deleted rows", (database) => {
           where post_id = '${postId}'`)
       : reader.write(`insert into comments (${columns}) select ${copies("lpad(i::text, 26, '0')")} from comments,
           generate_series(1, ${count}) as n (i) where post_id = '${postId}'`);
-  const columns = "tenant_id, id, post_id, body, author_id, created_at, updated_at";
+  const columns = "tenant_no, id, post_id, body, author_id, created_at, updated_at";
   const copies = (number: string): string =>
-    `tenant_id, 'comment_' || ${number}, post_id, body, author_id, created_at, updated_at`;
+    `tenant_no, 'comment_' || ${number}, post_id, body, author_id, created_at, updated_at`;
 
   const postWithComment = async (): Promise<{ id: string; commentId: string }> => {
     const { id } = await server.create("/posts", { title: "Discussed" });
