@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import fc from "fast-check";
+import { createTenant } from "../../src/auth/tenants/tenant.ts";
 import { app } from "../../src/declare/app.ts";
 import type { Caller } from "../../src/declare/caller.ts";
 import {
@@ -19,7 +20,6 @@ import { type Resource, type RowFilter, resource } from "../../src/declare/resou
 import { Engine } from "../../src/engine/engine.ts";
 import { Problem } from "../../src/errors.ts";
 import { eventsTable } from "../../src/events/event.ts";
-import { newId } from "../../src/lib/id.ts";
 import { buildModel } from "../../src/model/build-model.ts";
 import type { Model, ResourceModel } from "../../src/model/model.ts";
 import type { ListRequest, Member, Selection, Sort } from "../../src/query/read.ts";
@@ -28,6 +28,7 @@ import { openStore } from "../../src/store/open.ts";
 import { tablesOf } from "../../src/store/schema/ddl.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
 import type { Store } from "../../src/store/store.ts";
+import { tenantsTable } from "../../src/store/tenants.ts";
 import { makeWorkspace, onEachDatabase, type Workspace } from "../support/server.ts";
 
 const levels = ["top", "mid", "leaf"] as const;
@@ -136,7 +137,7 @@ onEachDatabase("random policies agree with a plain model", (database) => {
   before(async () => {
     workspace = await makeWorkspace(database);
     store = await openStore(workspace.databaseUrl);
-    await migrate(store, tablesOf(modelOf(true), [eventsTable]));
+    await migrate(store, tablesOf(modelOf(true), [tenantsTable, eventsTable]));
   });
   after(async () => {
     await store?.database.close();
@@ -181,7 +182,8 @@ onEachDatabase("random policies agree with a plain model", (database) => {
           forest,
           fc.array(anyPolicies, { minLength: 5, maxLength: 5 }),
           async (forest, tried) => {
-            const caller: Caller = { tenantId: newId("tenant"), credentialId: "key", scopes };
+            const { id: tenantId } = await createTenant(store, "Random");
+            const caller: Caller = { tenantId, credentialId: "key", scopes };
             const rows = await insertForest(engine, forest, caller);
             for (policies of tried) {
               for (const level of levels) {
@@ -228,7 +230,8 @@ onEachDatabase("random policies agree with a plain model", (database) => {
           forest,
           fc.array(anyWrite, { minLength: 40, maxLength: 40 }),
           async (planted, writes) => {
-            const caller: Caller = { tenantId: newId("tenant"), credentialId: "key", scopes };
+            const { id: tenantId } = await createTenant(store, "Random");
+            const caller: Caller = { tenantId, credentialId: "key", scopes };
             const rows = await insertForest(engine, planted, caller);
             for (const write of writes) {
               const { level, kind } = write;

@@ -81,7 +81,7 @@ function listOf(
 
 /** The condition for the rows that refer to one row. */
 function below(name: string, attribute: string): readonly Comparison[] {
-  return [{ attribute: of(name).attribute.get(attribute)!, operator: "in", values: ["row_00000007"] }];
+  return [{ attribute: of(name).attribute.get(attribute)!, operator: "in", values: ["row_00011998"] }];
 }
 
 /** The selection of a row with the first rows of another resource that refer to it. */
@@ -105,7 +105,7 @@ function withList(name: string, inside: string, attribute: string): Selection {
 }
 
 function one(name: string, selection = wholeRow(of(name))): ReadOne {
-  return withPolicies(caller, { resource: of(name), selection, id: "row_00000007", conditions: [] });
+  return withPolicies(caller, { resource: of(name), selection, id: "row_00011998", conditions: [] });
 }
 
 const facts: readonly (readonly [fact: string, mayScan: boolean, read: () => Read | ReadOne])[] = [
@@ -233,12 +233,13 @@ onEachDatabase("query plans of policies", (database) => {
     const sql = postgres(workspace.databaseUrl, { max: 1, onnotice: () => {} });
     try {
       await sql.unsafe("set session_replication_role = replica");
+      // The parents have late ids: a merge join would read most rows to reach them.
       // Each note has enough children for an index scan to be cheaper than a sort.
       const rows = `select n % 3, 'row_' || lpad(n::text, 8, '0')`;
       const rest = `'name', 'user ' || n % 50, now() - n * interval '1 second', now() from generate_series(1, 12000) n`;
       await sql.unsafe(`insert into projects ${rows}, ${rest}`);
-      await sql.unsafe(`insert into notes ${rows}, 'row_' || lpad((n % 8)::text, 8, '0'), ${rest}`);
-      await sql.unsafe(`insert into remarks ${rows}, 'row_' || lpad((n % 8)::text, 8, '0'), ${rest}`);
+      await sql.unsafe(`insert into notes ${rows}, 'row_' || lpad((11991 + n % 8)::text, 8, '0'), ${rest}`);
+      await sql.unsafe(`insert into remarks ${rows}, 'row_' || lpad((11991 + n % 8)::text, 8, '0'), ${rest}`);
       await sql.unsafe("analyze");
       const read = listOf("remark", below("remark", "noteId"));
       const { sql: text, bind } = compileList(store.dialect, read);

@@ -163,7 +163,9 @@ async function explainInSqlite(_place: Workspace, store: Store, model: Model): P
       String(row[3]),
     );
     const description = `${name}\n${plan.join("\n")}`;
-    const searches = plan.filter((line) => /^SEARCH r USING (COVERING )?INDEX portico_/.test(line));
+    const searches = plan.filter((line) =>
+      /^SEARCH r USING (COVERING )?INDEX (portico|sqlite_autoindex)_/.test(line),
+    );
     // Only results of searches are scanned, one for each subquery; there is no scan of an index or a table.
     assert.equal(searches.length, (isMerged ? 2 : 1) + (read.page.style === "page" ? 1 : 0), description);
     assert.ok(!plan.some((line) => /^SCAN .* USING/.test(line)), description);

@@ -14,6 +14,7 @@ import { tablesOf } from "../../src/store/schema/ddl.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
 import type { Store } from "../../src/store/store.ts";
 import { makeWorkspace, onEachDatabase } from "../support/server.ts";
+import { insertTenant } from "../support/tenants.ts";
 
 const tenantId = newId("tenant");
 
@@ -22,6 +23,7 @@ onEachDatabase("search as a declaration changes", (database) => {
     const workspace = await makeWorkspace(database);
     const store = await openStore(workspace.databaseUrl);
     try {
+      await insertTenant(store, tenantId);
       const plain = modelOf([]);
       await migrate(store, tablesOf(plain, []));
       await insert(store, plain, "Engine", "weaves");

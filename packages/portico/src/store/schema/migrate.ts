@@ -4,6 +4,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { OperatorError } from "../../errors.ts";
 import type { Maintenance, Session } from "../database.ts";
+import { refuseOldLayout } from "../layout/layout.ts";
 import { postgresTables } from "../postgres/tables.ts";
 import { sqliteTables } from "../sqlite/tables.ts";
 import type { Store } from "../store.ts";
@@ -103,6 +104,7 @@ async function plan(
 ): Promise<Step[]> {
   const dialect = tableDialect(store);
   const existing = await dialect.existing(session);
+  refuseOldLayout(existing);
   const steps: Step[] = [];
   for (const table of tables) {
     const existingTarget = existing.get(table.name);
