@@ -12,6 +12,7 @@ import { openStore } from "../../src/store/open.ts";
 import { tablesOf } from "../../src/store/schema/ddl.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
 import { makeWorkspace } from "../support/server.ts";
+import { insertTenant } from "../support/tenants.ts";
 
 const body = "word ".repeat(2_000);
 const notes = resource("note", { fields: { body: text() } });
@@ -22,6 +23,8 @@ test("a full disk refuses writes, is logged once, and accepts writes again when 
   const store = await openStore(workspace.databaseUrl);
   const reports: string[] = [];
   try {
+    const tenantId = newId("tenant");
+    await insertTenant(store, tenantId);
     await migrate(store, tablesOf(model, []));
     store.database.watch(
       (message) => reports.push(message),
@@ -30,7 +33,7 @@ test("a full disk refuses writes, is logged once, and accepts writes again when 
     const insert = async (): Promise<string> => {
       const now = new Date().toISOString();
       const values = { id: newId("note"), body, createdAt: now, updatedAt: now };
-      const row = { resource: model.resource.get("note")!, tenantId: newId("tenant"), values };
+      const row = { resource: model.resource.get("note")!, tenantId, values };
       await store.transaction((session) => store.insert(session, row));
       return values.id;
     };
