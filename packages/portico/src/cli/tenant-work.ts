@@ -2,11 +2,12 @@
 
 import type { ApiKeys } from "../auth/api-keys/resource.ts";
 import { systemCaller } from "../auth/system-caller.ts";
-import { findTenant } from "../auth/tenants/tenant.ts";
+import { findTenant, listTenants } from "../auth/tenants/tenant.ts";
 import type { Caller } from "../declare/caller.ts";
 import type { RecordOf } from "../declare/record.ts";
 import type { Resource } from "../declare/resource.ts";
 import { Engine } from "../engine/engine.ts";
+import { OperatorError } from "../errors.ts";
 import type { ResourceModel } from "../model/model.ts";
 import type { Condition } from "../query/condition.ts";
 import { wholeRow } from "../query/selection.ts";
@@ -70,6 +71,17 @@ export async function withTenant<T>(
     const tenant = await findTenant(store, args.text("tenant"));
     return work(new TenantContext(store, assembly, tenant.id));
   });
+}
+
+/**
+ * For commands that revoke or delete everything: which tenant is meant must not depend on which was created first.
+ * @throws OperatorError if there are several tenants and `--tenant` names none
+ */
+export async function requireNamedTenant(args: Arguments, store: Store): Promise<void> {
+  if (args.text("tenant") !== undefined) return;
+  const { length } = await listTenants(store);
+  if (length > 1)
+    throw new OperatorError(`there are ${length} tenants; name one with --tenant (portico tenant list)`);
 }
 
 /** A member of a request body; no member for undefined. */

@@ -7,7 +7,7 @@ import type { WriteResult } from "../../engine/write-result.ts";
 import { OperatorError } from "../../errors.ts";
 import { quota } from "../../runtime/settings/parsers.ts";
 import type { Arguments, Command, CommandOutput } from "../command.ts";
-import { ifPresent, tenantOption, withTenant } from "../tenant-work.ts";
+import { ifPresent, requireNamedTenant, tenantOption, withTenant } from "../tenant-work.ts";
 import { keyUsage } from "./key-usage.ts";
 
 const quotaOptions = {
@@ -124,12 +124,16 @@ const keyRevoke: Command = {
 const keyRevokeAll: Command = {
   name: "key revoke-all",
   summary: "Revoke all keys of a tenant, or with --user those of one user.",
-  options: { user: { value: "ID", help: "only the keys of this user" }, tenant: tenantOption },
+  options: {
+    user: { value: "ID", help: "only the keys of this user" },
+    tenant: { value: "ID", help: "the tenant (required if there are several, except with --user)" },
+  },
   run: (args) =>
     withTenant(args, async (context) => {
-      const { engine, caller } = context;
-      const keys = context.model(context.apiKeys);
+      const { engine, caller, store } = context;
       const user = args.text("user");
+      if (user === undefined) await requireNamedTenant(args, store);
+      const keys = context.model(context.apiKeys);
       const owner = keys.attribute.get("ownerId")!;
       const container =
         user === undefined ? ({ by: "tenant", id: caller.tenantId } as const) : { by: owner, id: user };

@@ -193,6 +193,22 @@ onEachDatabase("commands", (database) => {
     ]);
   });
 
+  test("key revoke-all revokes nothing until it is told which of several tenants is meant", async () => {
+    const { tenant } = await server.command(...words("tenant create --name Many"));
+    const { id } = await server.command(...words("key create --name K --scopes posts:read"));
+    await server.command(...words("key create --name K --scopes posts:read --tenant"), tenant.id);
+    const statuses = async (...more: string[]): Promise<string[]> =>
+      (await server.command("key", "list", ...more)).keys.map(({ status }: { status: string }) => status);
+
+    await refused(words("key revoke-all"), /^portico: there are \d+ tenants; name one with --tenant/);
+    assert.ok((await statuses("--tenant", tenant.id)).includes("active"));
+    assert.equal((await server.request(`/api-keys/${id}`)).body.status, "active");
+
+    await server.command("key", "revoke-all", "--tenant", tenant.id);
+    assert.deepEqual(await statuses("--tenant", tenant.id), ["revoked"]);
+    assert.equal((await server.request(`/api-keys/${id}`)).body.status, "active");
+  });
+
   test("migrate has nothing to do while a server runs", async () => {
     const { statements } = await server.command("migrate");
     assert.deepEqual(statements, []);
