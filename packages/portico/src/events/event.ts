@@ -32,7 +32,10 @@ export interface EventsOfRows extends Omit<Event, "rowId" | "row"> {
   readonly rows: ReadonlyMap<string, string>;
 }
 
-/** `sequence` is the order in which the events of a resource are read. */
+/**
+ * The order of events is that of `sequence` on SQLite, and of `transaction_id` and `sequence` on PostgreSQL
+ * (`position.ts`). The database fills both.
+ */
 export const eventsTable = ownTable(
   "events",
   {
@@ -46,10 +49,27 @@ export const eventsTable = ownTable(
     credential_id: "text",
     created_at: "timestamp",
     deleted_parents: "json?",
+    transaction_id: "transaction",
   },
   {
     primaryKey: ["sequence"],
-    indexes: [{ name: "portico_events_resource_sequence", columns: ["tenant_no", "resource", "sequence"] }],
+    indexes: [
+      {
+        name: "portico_events_resource_sequence",
+        columns: ["tenant_no", "resource", "sequence"],
+        database: "sqlite",
+      },
+      {
+        name: "portico_events_resource_position",
+        columns: ["tenant_no", "resource", "transaction_id", "sequence"],
+        database: "postgres",
+      },
+      {
+        name: "portico_events_position",
+        columns: ["transaction_id", "sequence"],
+        database: "postgres",
+      },
+    ],
   },
 );
 

@@ -1,110 +1,74 @@
-// Delivers new events in the order of their sequence numbers, whichever process recorded them. The table is polled while
-// there are listeners, which works on both databases and needs nothing else.
+// Delivers new events in the order of their positions, whichever process recorded them. The table is polled while there are
+// listeners. Commits of this process and signals of others make the next poll immediate; the polling beneath needs
+// neither.
 
-import { sql } from "kysely";
 import type { Report } from "../lib/report.ts";
-import type { Statement } from "../store/database.ts";
-import { defineQuery, type ParametersOf } from "../store/own-tables/query.ts";
-import { compile } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
-import { eventsTable } from "./event.ts";
+import {
+  afterPosition,
+  maxBatchSize,
+  positionOf,
+  rangeInput,
+  selectNew,
+  selectNewest,
+  selectPositions,
+  selectRange,
+  storedEventOf,
+} from "./event-queries.ts";
+import { horizonOf, nextTransactionOf, ownerOf } from "./horizon.ts";
+import { Position } from "./position.ts";
 import { type EventTopic, PurgedEvents } from "./purged-events.ts";
 import type { EventRange, RecordedEvent } from "./recorded-event.ts";
-import { SequenceGaps } from "./sequence-gaps.ts";
 import type { StoredNames } from "./stored-names.ts";
 
 /** Handles events in their order. The feed polls again when all listeners are done. */
 export type Listener = (events: readonly RecordedEvent[]) => Promise<void>;
 
 const pollIntervalMs = 25;
-/** Polling interval while a gap is pending. It grows with the wait. */
-const gapPollIntervalMs = { min: 5, max: 100 };
+/** Polling interval while visible events wait for earlier transactions. It grows with the wait. */
+const waitingPollIntervalMs = { min: 5, max: 100 };
 const retryIntervalMs = 500;
-/** Events that one poll reads. If there are more, the next poll follows immediately. */
-const maxBatchSize = 250;
-/** Bounds of `readRange`. A range always has at least one event, whatever its size. */
-const maxRangeSize = 32;
-const maxRangeBytes = 256 * 1024;
-/** How far before the newest number the feed starts if transactions are in progress: theirs can be lower. */
-const overlap = 1_000;
 
-const columns = [
-  "sequence",
-  "tenant_no as tenantId",
-  "resource",
-  "kind",
-  "row_id as rowId",
-  "row",
-  "deleted_parents as deletedParents",
-] as const;
+export interface FeedOptions {
+  /** How long events wait before transactions of other databases are looked up, which costs two statements a poll. */
+  readonly foreignLookupMs: number;
+  /** How long events wait for a transaction before that is reported. */
+  readonly longWaitMs: number;
+}
 
-const selectNew = defineQuery([eventsTable], (db, { position }: ParametersOf<{ position: number }>) =>
-  db
-    .selectFrom("events")
-    .select(columns)
-    .where("sequence", ">", position)
-    .orderBy("sequence")
-    .limit(sql.lit(maxBatchSize)),
-);
+const standardOptions: FeedOptions = { foreignLookupMs: 1_000, longWaitMs: 10_000 };
 
-const selectSequences = defineQuery([eventsTable], (db, { position }: ParametersOf<{ position: number }>) =>
-  db.selectFrom("events").select("sequence").where("sequence", ">", position).orderBy("sequence"),
-);
-
-const selectRange = defineQuery(
-  [eventsTable],
-  (db, range: ParametersOf<EventRange>) => {
-    const next = db
-      .selectFrom("events")
-      .select(["sequence", sql<number>`octet_length(cast("row" as text))`.as("bytes")])
-      .where("tenant_no", "=", range.tenantId)
-      .where("resource", "=", range.resource)
-      .where("sequence", ">", range.after)
-      .where("sequence", "<=", range.until)
-      .orderBy("sequence")
-      .limit(sql.lit(maxRangeSize));
-    const sized = db
-      .selectFrom(next.as("next"))
-      .select(["sequence", sql<number>`sum(bytes) over (order by sequence) - bytes`.as("bytes_before")]);
-    const fitting = db
-      .selectFrom(sized.as("sized"))
-      .select("sequence")
-      .where("bytes_before", "<", sql.lit(maxRangeBytes));
-    return db.selectFrom("events").select(columns).where("sequence", "in", fitting).orderBy("sequence");
-  },
-  // Many subscribers can read ranges at the same time, so these reads are queued by tenant.
-  { mayScan: true, tenantOf },
-);
-
-const selectNewest = defineQuery([eventsTable], (db) =>
-  db.selectFrom("events").select(({ fn }) => fn.max("sequence").as("sequence")),
-);
+/** The visible events from one on wait for an earlier transaction. */
+interface Wait {
+  readonly first: string;
+  readonly since: number;
+  isReported: boolean;
+}
 
 export class EventFeed {
   readonly #store: Store;
   readonly #report: Report;
   readonly #names: StoredNames;
-  /** Selects the transactions that write events; undefined on SQLite, which has one writer. */
-  readonly #selectWriters: Statement<undefined> | undefined;
+  readonly #options: FeedOptions;
   readonly #purged: PurgedEvents;
   readonly #listeners = new Set<Listener>();
-  /** The position, and the gaps before the newest number; undefined while there are no listeners. */
-  #gaps: SequenceGaps | undefined;
+  /** Events up to this one have been passed to the listeners; undefined while there are no listeners. */
+  #position: Position | undefined;
+  #wait: Wait | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isPolling = false;
 
-  constructor(store: Store, report: Report, names: StoredNames) {
+  constructor(store: Store, report: Report, names: StoredNames, options: FeedOptions = standardOptions) {
     this.#store = store;
     this.#names = names;
     this.#report = report;
+    this.#options = options;
     this.#purged = new PurgedEvents(store);
-    // On SQLite, numbers become visible in their order.
-    this.#selectWriters = store.database.isRemote ? compile(store.dialect.builder, selectWriters) : undefined;
   }
 
   /** Calls `listener` with every event from now on. @returns a function that removes the listener */
   async listen(listener: Listener): Promise<() => void> {
-    this.#gaps ??= await this.#startPosition();
+    this.#position ??= await this.#startPosition();
     this.#listeners.add(listener);
     this.#schedulePoll(pollIntervalMs);
     return () => {
@@ -112,46 +76,58 @@ export class EventFeed {
     };
   }
 
-  /** Events up to this number have been passed to the listeners. */
-  get position(): number {
-    return this.#gaps?.position ?? 0;
+  /** Events up to this one have been passed to the listeners. */
+  get position(): Position {
+    return this.#position ?? Position.start;
   }
 
-  /** Numbers after `position` that are visible already. A listener that starts now has to skip them. */
-  async visibleAfter(position: number): Promise<ReadonlySet<number>> {
-    const rows = await selectSequences(this.#store).all(this.#store.database, { position });
-    return new Set(rows.map(({ sequence }) => sequence));
+  /** Events after `position` that are visible already. A listener that starts now has to skip them. */
+  async visibleAfter(position: Position): Promise<ReadonlySet<string>> {
+    const rows = await selectPositions(this.#store).all(this.#store.database, afterPosition(position));
+    return new Set(rows.map((row) => positionOf(row).toString()));
+  }
+
+  /**
+   * Where to resume after an event whose id a client has kept.
+   *
+   * @returns undefined if there is no such event yet
+   */
+  async resumedAt(position: Position): Promise<Position | undefined> {
+    const newest = await selectNewest(this.#store).first(this.#store.database);
+    if (position.sequence > (newest?.sequence ?? 0)) return undefined;
+    const isKnown =
+      position.transactionId === 0 || position.transactionId < (await nextTransactionOf(this.#store));
+    // The database was restored from a dump since: the events of the dump have no transactions.
+    return isKnown ? position : new Position(0, position.sequence);
   }
 
   /** Reads delivered events again, oldest first, within bounds. */
   async readRange(range: EventRange): Promise<readonly RecordedEvent[]> {
     const stored = { ...range, resource: this.#names.storedName(range.resource) };
-    const rows = await selectRange(this.#store).all(this.#store.database, stored);
-    return rows.map((row) => this.#names.currentEvent(row));
+    const rows = await selectRange(this.#store).all(this.#store.database, rangeInput(stored));
+    return rows.map((row) => this.#names.currentEvent(storedEventOf(row)));
   }
 
   /** Reports an event that cannot be parsed, and is skipped. */
-  skip({ sequence }: RecordedEvent, err: unknown): void {
+  skip({ position: { sequence } }: RecordedEvent, err: unknown): void {
     this.#report("an event cannot be parsed and is skipped", { sequence, err });
   }
 
-  /** The number of the last purged event of a topic; 0 if none was purged. */
-  lastPurged({ tenantId, resource }: EventTopic): Promise<number> {
+  /** The position of the last purged event of a topic; the start if none was purged. */
+  lastPurged({ tenantId, resource }: EventTopic): Promise<Position> {
     return this.#purged.last({ tenantId, resource: this.#names.storedName(resource) });
   }
 
-  async #startPosition(): Promise<SequenceGaps> {
-    const row = await selectNewest(this.#store).first(this.#store.database);
-    const newest = row?.sequence ?? 0;
-    const isAnyActive = (await this.#activeWriters()).length > 0;
+  async #startPosition(): Promise<Position> {
+    const position = await this.#presentPosition();
     // Another listener may have started in the meantime.
-    return this.#gaps ?? new SequenceGaps(isAnyActive ? Math.max(0, newest - overlap) : newest);
+    return this.#position ?? position;
   }
 
-  async #activeWriters(): Promise<readonly string[]> {
-    if (!this.#selectWriters) return [];
-    const rows = await this.#store.database.query(this.#selectWriters, undefined);
-    return rows.map(([writer]) => String(writer));
+  async #presentPosition(): Promise<Position> {
+    if (this.#store.database.isRemote) return Position.before(await horizonOf(this.#store));
+    const newest = await selectNewest(this.#store).first(this.#store.database);
+    return new Position(0, newest?.sequence ?? 0);
   }
 
   #schedulePoll(delayMs: number): void {
@@ -163,16 +139,16 @@ export class EventFeed {
 
   async #poll(): Promise<void> {
     this.#timer = undefined;
-    const gaps = this.#gaps;
-    if (!gaps || this.#listeners.size === 0) {
+    const position = this.#position;
+    if (!position || this.#listeners.size === 0) {
       // The next listener starts with the events recorded then.
-      this.#gaps = undefined;
+      this.#position = undefined;
       return;
     }
     this.#isPolling = true;
     let delayMs = pollIntervalMs;
     try {
-      delayMs = await this.#deliver(gaps);
+      delayMs = await this.#deliver(position);
     } catch (error) {
       this.#reportUnreadable(error);
       delayMs = retryIntervalMs;
@@ -186,36 +162,53 @@ export class EventFeed {
   }
 
   /** Reads new events and passes them to the listeners. @returns the delay until the next poll */
-  async #deliver(gaps: SequenceGaps): Promise<number> {
-    // Writers first: what a writer that has ended by now wrote is visible to the read that follows.
-    if (gaps.isWaiting && !gaps.update(await this.#activeWriters())) return gapPollDelay(gaps);
-    const rows = await selectNew(this.#store).all(this.#store.database, { position: gaps.position });
-    if (rows.length === 0) return pollIntervalMs;
-    const events = rows.map((row) => this.#names.currentEvent(row));
-    const numbers = events.map(({ sequence }) => sequence);
-    let count = gaps.advance(numbers);
-    if (count < numbers.length && !gaps.isWaiting) {
-      gaps.waitFor(numbers.at(-1)!, await this.#activeWriters());
-      // With one writer, no lower number can become visible later.
-      if (!this.#selectWriters) count += gaps.advance(numbers.slice(count));
+  async #deliver(position: Position): Promise<number> {
+    const horizon = await this.#horizon();
+    const rows = await selectNew(this.#store).all(this.#store.database, {
+      ...afterPosition(position),
+      horizon,
+    });
+    const complete = rows.filter(({ isComplete }) => isComplete);
+    if (complete.length > 0) {
+      const events = complete.map((row) => this.#names.currentEvent(storedEventOf(row)));
+      this.#position = events.at(-1)!.position;
+      await Promise.all([...this.#listeners].map((listener) => listener(events)));
     }
-    const delivered = events.slice(0, count);
-    if (count > 0) await Promise.all([...this.#listeners].map((listener) => listener(delivered)));
-    if (count < rows.length) return gaps.isWaiting ? gapPollDelay(gaps) : 0;
-    return rows.length === maxBatchSize ? 0 : pollIntervalMs;
+    if (complete.length === maxBatchSize) return 0;
+    return this.#delayBefore(rows[complete.length]);
+  }
+
+  /** Transactions before this one have ended; 0 where that is not known yet. */
+  async #horizon(): Promise<number> {
+    const { foreignLookupMs, longWaitMs } = this.#options;
+    const wait = this.#wait;
+    if (!wait || waitedMs(wait) < foreignLookupMs) return 0;
+    const horizon = await horizonOf(this.#store);
+    if (waitedMs(wait) >= longWaitMs && !wait.isReported) {
+      wait.isReported = true;
+      const seconds = Math.round(waitedMs(wait) / 1000);
+      const owner = await ownerOf(this.#store, horizon);
+      const details = { seconds, transaction: horizon, ...owner };
+      this.#report("events wait for a transaction that has not ended", details);
+    }
+    return horizon;
+  }
+
+  /** @param incomplete the first event that waits; undefined if none does */
+  #delayBefore(
+    incomplete: { readonly transactionId: number; readonly sequence: number } | undefined,
+  ): number {
+    if (!incomplete) {
+      this.#wait = undefined;
+      return pollIntervalMs;
+    }
+    const first = positionOf(incomplete).toString();
+    if (this.#wait?.first !== first) this.#wait = { first, since: performance.now(), isReported: false };
+    const { min, max } = waitingPollIntervalMs;
+    return Math.min(Math.max(waitedMs(this.#wait) / 10, min), max);
   }
 }
 
-function tenantOf({ tenantId }: EventRange): string {
-  return tenantId;
+function waitedMs({ since }: Wait): number {
+  return performance.now() - since;
 }
-
-/** A tenth of the time that the gap has been pending. */
-function gapPollDelay({ waitedMs }: SequenceGaps): number {
-  return Math.min(Math.max(waitedMs / 10, gapPollIntervalMs.min), gapPollIntervalMs.max);
-}
-
-/** A transaction that writes to the table holds this lock until its end. */
-const selectWriters = sql`select virtualtransaction from pg_locks
-  where locktype = 'relation' and relation = 'events'::regclass and mode = 'RowExclusiveLock' and granted
-    and database = (select oid from pg_database where datname = current_database())`;

@@ -1,4 +1,4 @@
-// The retention of events. The number of the last purged event of each resource is kept, so that a subscriber that
+// The retention of events. The position of the last purged event of each resource is kept, so that a subscriber that
 // resumes before it learns that it has missed events.
 
 import { sql } from "kysely";
@@ -7,6 +7,8 @@ import { defineQuery, type ParametersOf } from "../store/own-tables/query.ts";
 import { ownTable } from "../store/own-tables/table.ts";
 import type { Store } from "../store/store.ts";
 import type { TenantIdOf } from "../store/tenants.ts";
+import { positionOf } from "./event-queries.ts";
+import { Position } from "./position.ts";
 
 /** Rows at the start of the table that are inspected: old events come first, apart from clock errors. */
 const inspectedRows = 1_000;
@@ -14,7 +16,8 @@ const inspectedRows = 1_000;
 /** The last purged event of each resource of a tenant. */
 export const purgedEventsTable = ownTable(
   "purged_events",
-  { tenant_no: "tenant", resource: "text", sequence: "integer" },
+  // An earlier version knew no transactions.
+  { tenant_no: "tenant", resource: "text", sequence: "integer", transaction_id: "integer?" },
   { primaryKey: ["tenant_no", "resource"] },
 );
 
@@ -29,28 +32,42 @@ interface EventKey {
   readonly tenant_no: number;
   readonly resource: string;
   readonly sequence: number;
+  /** Absent on SQLite. */
+  readonly transaction_id?: number;
 }
 
 interface LastPurged extends EventTopic {
   readonly sequence: number;
+  readonly transactionId: number;
 }
 
 const upsertLast = defineQuery([purgedEventsTable], (db, last: ParametersOf<LastPurged>) =>
   db
     .insertInto("purged_events")
-    .values({ tenant_no: last.tenantId, resource: last.resource, sequence: last.sequence })
+    .values({
+      tenant_no: last.tenantId,
+      resource: last.resource,
+      sequence: last.sequence,
+      transaction_id: last.transactionId,
+    })
     .onConflict((conflict) =>
       conflict
         .columns(["tenant_no", "resource"])
-        .doUpdateSet(({ ref }) => ({ sequence: ref("excluded.sequence") }))
-        .whereRef("purged_events.sequence", "<", "excluded.sequence"),
+        .doUpdateSet(({ ref }) => ({
+          sequence: ref("excluded.sequence"),
+          transaction_id: ref("excluded.transaction_id"),
+        }))
+        .where(
+          sql<boolean>`(coalesce(purged_events.transaction_id, 0), purged_events.sequence)
+            < (excluded.transaction_id, excluded.sequence)`,
+        ),
     ),
 );
 
 const selectLast = defineQuery([purgedEventsTable], (db, { tenantId, resource }: ParametersOf<EventTopic>) =>
   db
     .selectFrom("purged_events")
-    .select("sequence")
+    .select(["sequence", sql<number>`coalesce(transaction_id, 0)`.as("transactionId")])
     .where("tenant_no", "=", tenantId)
     .where("resource", "=", resource),
 );
@@ -66,7 +83,7 @@ export function eventRetention(store: Store, days: number): RetentionPolicy {
       (select sequence, created_at from events order by sequence limit ${sql.lit(inspectedRows)}) as oldest
       where created_at < ${before} and sequence < (select max(sequence) from events) order by sequence`,
     encode: (time) => new Date(time).toISOString(),
-    returning: ["tenant_no", "resource", "sequence"],
+    returning: ["tenant_no", "resource", "sequence", ...(store.database.isRemote ? ["transaction_id"] : [])],
     async onDeleted(session, rows: readonly EventKey[]) {
       const numbers = rows.map(({ tenant_no }) => tenant_no);
       const tenantIdOf = await store.tenants.findIds(store.database, numbers);
@@ -78,10 +95,12 @@ export function eventRetention(store: Store, days: number): RetentionPolicy {
 /** Sorted, so that two processes that purge at the same time cannot deadlock. */
 function lastOfEach(events: readonly EventKey[], tenantIdOf: TenantIdOf): LastPurged[] {
   const last = new Map<string, LastPurged>();
-  for (const { tenant_no: tenantNo, resource, sequence } of events) {
+  for (const { tenant_no: tenantNo, resource, sequence, transaction_id: transactionId = 0 } of events) {
     const tenantId = tenantIdOf(tenantNo);
     const topic = `${tenantId} ${resource}`;
-    if (sequence > (last.get(topic)?.sequence ?? 0)) last.set(topic, { tenantId, resource, sequence });
+    const purged = { tenantId, resource, sequence, transactionId };
+    const known = last.get(topic);
+    if (!known || positionOf(purged).isAfter(positionOf(known))) last.set(topic, purged);
   }
   return [...last].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, each]) => each);
 }
@@ -93,8 +112,9 @@ export class PurgedEvents {
     this.#store = store;
   }
 
-  /** The number of the last purged event of a topic; 0 if none was purged. */
-  async last(topic: EventTopic): Promise<number> {
-    return (await selectLast(this.#store).first(this.#store.database, topic))?.sequence ?? 0;
+  /** The position of the last purged event of a topic; the start if none was purged. */
+  async last(topic: EventTopic): Promise<Position> {
+    const purged = await selectLast(this.#store).first(this.#store.database, topic);
+    return purged ? positionOf(purged) : Position.start;
   }
 }

@@ -1,8 +1,10 @@
 // An event as it was recorded with a write, and ranges of events.
 
+import type { Position } from "./position.ts";
+
 export interface RecordedEvent {
   /** Its position among all events. A subscriber resumes after it. */
-  readonly sequence: number;
+  readonly position: Position;
   readonly tenantId: string;
   /** The name of the resource: `post`. */
   readonly resource: string;
@@ -19,7 +21,7 @@ export interface RecordedEvent {
 export interface EventRange {
   readonly tenantId: string;
   readonly resource: string;
-  /** Sequence numbers; the first one is excluded. */
-  readonly after: number;
-  readonly until: number;
+  /** The first position is excluded. */
+  readonly after: Position;
+  readonly until: Position;
 }

@@ -103,7 +103,7 @@ export class EventDispatcher {
       const kinds = new Set(groups.map(({ plan }) => plan.kind));
       const selected = recorded.filter(({ type: kind }) => kinds.has(kind));
       const parsed = await parseEvents(selected, this.#events, slice);
-      const until = recorded.at(-1)!.sequence;
+      const until = recorded.at(-1)!.position;
       for (const group of groups) {
         const delivery = group.deliver(parsed, until, slice);
         // A group that reads rows must not delay the others.

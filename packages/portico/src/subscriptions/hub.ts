@@ -36,13 +36,13 @@ export interface SubscriptionRequest {
  * - A subscription receives the events of its caller's tenant that its plan selects and whose rows the caller's policies
  *   let it see. The recorded row decides about its own fields, the present rows about related ones.
  * - Messages come in the order of the events, each once. To continue after an interruption, open another subscription
- *   and start it after the `sequence` of the last message received.
+ *   and start it after the `position` of the last message received.
  * - A slow sink does not use memory: its subscription reads the events it missed from the database.
  * - The caller's quota is charged for the messages. The subscription waits while no tokens are left.
  *
  * ```ts
  * const subscription = hub.open({ plan, caller, sink, onEnd: (cause) => disable(endpoint, cause) });
- * await subscription.start(endpoint.lastSequence); // or start() for events from now on
+ * await subscription.start(endpoint.lastPosition); // or start() for events from now on
  * subscription.update(currentCaller);              // whenever the credential is verified again
  * subscription.end();
  * ```

@@ -1,12 +1,13 @@
 // Recorded events with their rows parsed.
 
+import type { Position } from "../events/position.ts";
 import type { RecordedEvent } from "../events/recorded-event.ts";
 import type { TimeSlice } from "../lib/time-slice.ts";
 import type { RowValues } from "../query/write.ts";
 import type { EventSource } from "./event-source.ts";
 
 export interface ParsedEvent {
-  readonly sequence: number;
+  readonly position: Position;
   /** `post.created` */
   readonly kind: string;
   readonly rowId: string;
@@ -26,12 +27,12 @@ export async function parseEvents(
   const parsed: ParsedEvent[] = [];
   for (const event of events) {
     if (slice.isOver) await slice.yield();
-    const { sequence, type: kind, rowId, row, deletedParents } = event;
+    const { position, type: kind, rowId, row, deletedParents } = event;
     try {
       const values: RowValues | null = JSON.parse(row);
       if (values === null) throw new Error("the row is null");
       const parents: readonly RowValues[] = deletedParents === null ? none : JSON.parse(deletedParents);
-      parsed.push({ sequence, kind, rowId, row: values, deletedParents: parents });
+      parsed.push({ position, kind, rowId, row: values, deletedParents: parents });
     } catch (error) {
       source.skip(event, error);
     }

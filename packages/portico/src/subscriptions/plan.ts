@@ -3,6 +3,7 @@
 import type { Caller } from "../declare/caller.ts";
 import { satisfiesAll } from "../engine/row-conditions.ts";
 import type { Problem } from "../errors.ts";
+import type { Position } from "../events/position.ts";
 import type { ResourceModel } from "../model/model.ts";
 import type { Comparison } from "../query/condition.ts";
 import type { Selection } from "../query/read.ts";
@@ -30,7 +31,7 @@ export interface SubscriptionPlan {
   /** The selection of a recorded row as JSON text. Only called if `isRowSufficient`. */
   rowText(row: RowValues): string;
   /** Renders the message of an event. @param row the selection as JSON text */
-  render(sequence: number, row: string): string;
+  render(position: Position, row: string): string;
   /** The error for a caller that lacks a scope; undefined if it has all of them. Checked whenever the caller changes. */
   missingScope(caller: Caller): Problem | undefined;
 }

@@ -1,11 +1,12 @@
 // What the hub passes to the owner of a subscription: its messages, and why it ended.
 
 import type { Problem } from "../errors.ts";
+import type { Position } from "../events/position.ts";
 
 /** An event, rendered for a subscription. */
 export interface Message {
-  /** The sequence number of the event. A subscription can resume after it. */
-  readonly sequence: number;
+  /** The position of the event. A subscription can resume after it. */
+  readonly position: Position;
   /** What `SubscriptionPlan.render` returned. */
   readonly text: string;
   /** Length of `text` in UTF-8. */

@@ -4,6 +4,7 @@
 import type { Caller } from "../declare/caller.ts";
 import type { Engine } from "../engine/engine.ts";
 import { orNull } from "../engine/or-null.ts";
+import { Position } from "../events/position.ts";
 import { TimeSlice } from "../lib/time-slice.ts";
 import type { EventSource } from "./event-source.ts";
 import { type ParsedEvent, parseEvents } from "./parsed-event.ts";
@@ -24,7 +25,7 @@ export interface GroupMember {
   readonly isBehind: boolean;
   deliver(messages: readonly Message[]): void;
   /** There are no further messages up to this event. */
-  advance(sequence: number): void;
+  advance(position: Position): void;
   fail(error: unknown): void;
 }
 
@@ -50,9 +51,9 @@ export class SubscriptionGroup {
   readonly #events: EventSource;
   readonly #queueRead: GroupOptions["queueRead"];
   /** Every member that is not behind has received the messages up to this event. */
-  #position: number;
+  #position: Position;
   /** The last event to deliver. */
-  #newest: number;
+  #newest: Position;
   #isDelivering = false;
 
   constructor({ key, plan, tenantId, mustRead, engine, events, queueRead }: GroupOptions) {
@@ -83,8 +84,8 @@ export class SubscriptionGroup {
       const batch = events.slice(index, index + maxConcurrentReads);
       const texts = await Promise.all(batch.map(({ rowId }) => this.#read(rowId, caller)));
       // A row that has been deleted since then has a later event.
-      const messages = batch.flatMap(({ sequence }, index) =>
-        texts[index] === "null" ? [] : [renderMessage(this.plan, sequence, texts[index]!)],
+      const messages = batch.flatMap(({ position }, index) =>
+        texts[index] === "null" ? [] : [renderMessage(this.plan, position, texts[index]!)],
       );
       if (messages.length > 0) yield messages;
     }
@@ -99,17 +100,17 @@ export class SubscriptionGroup {
    * Delivers events to all members. Events that arrive while earlier ones are being delivered are read from the
    * database afterwards, so that none of them waits in memory.
    *
-   * @param until the sequence number up to which `events` is complete
+   * @param until the position up to which `events` is complete
    */
-  async deliver(events: readonly ParsedEvent[], until: number, slice: TimeSlice): Promise<void> {
-    this.#newest = Math.max(this.#newest, until);
+  async deliver(events: readonly ParsedEvent[], until: Position, slice: TimeSlice): Promise<void> {
+    this.#newest = Position.latest(this.#newest, until);
     if (this.#isDelivering) return;
     this.#isDelivering = true;
     try {
       if (!this.mustRead) await this.#deliverTo(events, until, slice);
       else if (events.length <= maxHeldEvents)
         await this.#queueRead(() => this.#deliverTo(events, until, new TimeSlice()));
-      while (this.#position < this.#newest) await this.#queueRead(() => this.#deliverMissed());
+      while (this.#newest.isAfter(this.#position)) await this.#queueRead(() => this.#deliverMissed());
     } catch (error) {
       for (const member of this.members) member.fail(error);
     } finally {
@@ -127,12 +128,12 @@ export class SubscriptionGroup {
     const recorded = await this.#events.readRange({ ...topic, after: this.#position, until });
     const ofKind = recorded.filter(({ type: kind }) => kind === plan.kind);
     const parsed = await parseEvents(ofKind, this.#events, slice);
-    await this.#deliverTo(parsed, recorded.at(-1)?.sequence ?? until, slice);
+    await this.#deliverTo(parsed, recorded.at(-1)?.position ?? until, slice);
   }
 
-  async #deliverTo(events: readonly ParsedEvent[], until: number, slice: TimeSlice): Promise<void> {
+  async #deliverTo(events: readonly ParsedEvent[], until: Position, slice: TimeSlice): Promise<void> {
     const first = this.#firstLive;
-    const undelivered = events.filter(({ sequence }) => sequence > this.#position);
+    const undelivered = events.filter(({ position }) => position.isAfter(this.#position));
     if (first && undelivered.length > 0)
       for await (const messages of this.messagesOf(undelivered, first.caller)) {
         for (const member of this.members) {
@@ -141,7 +142,7 @@ export class SubscriptionGroup {
         }
         if (!this.#firstLive) break;
       }
-    this.#position = Math.max(this.#position, until);
+    this.#position = Position.latest(this.#position, until);
     for (const member of this.members) member.advance(this.#position);
   }
 
@@ -159,8 +160,8 @@ function* recordedMessages(
 ): Generator<readonly Message[]> {
   let messages: Message[] = [];
   let characters = 0;
-  for (const { sequence, row } of events) {
-    const message = renderMessage(plan, sequence, plan.rowText(row));
+  for (const { position, row } of events) {
+    const message = renderMessage(plan, position, plan.rowText(row));
     messages.push(message);
     characters += message.text.length;
     if (characters < maxBatchCharacters) continue;
@@ -171,7 +172,7 @@ function* recordedMessages(
   if (messages.length > 0) yield messages;
 }
 
-function renderMessage(plan: SubscriptionPlan, sequence: number, row: string): Message {
-  const text = plan.render(sequence, row);
-  return { sequence, text, bytes: Buffer.byteLength(text) };
+function renderMessage(plan: SubscriptionPlan, position: Position, row: string): Message {
+  const text = plan.render(position, row);
+  return { position, text, bytes: Buffer.byteLength(text) };
 }

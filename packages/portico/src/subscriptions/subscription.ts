@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Caller } from "../declare/caller.ts";
 import { Problem, validationError } from "../errors.ts";
+import { Position } from "../events/position.ts";
 import { TimeSlice } from "../lib/time-slice.ts";
 import type { EventDispatcher } from "./event-dispatcher.ts";
 import type { EventSource, Topic } from "./event-source.ts";
@@ -39,9 +40,9 @@ export class Subscription implements GroupMember {
   #isEnded = false;
   #isBehind = false;
   /** Events up to this one have been sent, or precede the start. */
-  #position = 0;
+  #position = Position.start;
   /** Events after the start position that were already visible at the start. */
-  #skipped: ReadonlySet<number> = new Set();
+  #skipped: ReadonlySet<string> = new Set();
 
   constructor(options: SubscriptionOptions) {
     this.#options = options;
@@ -60,26 +61,28 @@ export class Subscription implements GroupMember {
    * Starts sending the messages of later events. The promise resolves once no event recorded from then on will be
    * missed, and earlier ones after `after` have been sent.
    *
-   * @param after the sequence number of the last event received, to resume after it
+   * @param after the position of the last event received, to resume after it
    * @throws Problem `validation_error` if there is no such event, or later ones have been deleted by retention
    */
-  async start(after?: number): Promise<void> {
+  async start(after?: Position): Promise<void> {
     const { dispatcher, events, plan } = this.#options;
     await dispatcher.listen();
     if (this.#isEnded) return;
+    const resumed = after && (await this.#resumedAt(after));
     const visible = await events.visibleAfter(events.position);
     if (this.#isEnded) return;
-    const { position } = events;
-    let newest = position;
-    for (const sequence of visible) newest = Math.max(newest, sequence);
-    if (after === undefined) this.#skipped = visible;
-    else if (after > newest)
-      throw validationError("lastEventId", "reference", `There is no event ${after} yet.`);
-    if (after !== undefined) await this.#requireNotPurged(after);
-    if (this.#isEnded) return;
-    this.#position = after ?? position;
+    if (!resumed) this.#skipped = visible;
+    this.#position = resumed ?? events.position;
     this.#group = dispatcher.join(this, plan);
-    await this.#catchUp(this.#group, after !== undefined);
+    await this.#catchUp(this.#group, resumed !== undefined);
+  }
+
+  /** @throws Problem `validation_error` if there is no such event, or later ones have been deleted by retention */
+  async #resumedAt(after: Position): Promise<Position> {
+    const resumed = await this.#options.events.resumedAt(after);
+    if (!resumed) throw validationError("lastEventId", "reference", `There is no event ${after} yet.`);
+    await this.#requireNotPurged(resumed);
+    return resumed;
   }
 
   /**
@@ -126,8 +129,8 @@ export class Subscription implements GroupMember {
     else this.#catchUp(this.#group!, false).catch((error: unknown) => this.fail(error));
   }
 
-  advance(sequence: number): void {
-    if (!this.#isBehind) this.#position = Math.max(this.#position, sequence);
+  advance(position: Position): void {
+    if (!this.#isBehind) this.#position = Position.latest(this.#position, position);
   }
 
   get #topic(): Topic {
@@ -135,9 +138,9 @@ export class Subscription implements GroupMember {
   }
 
   /** @throws Problem `validation_error` if events after this one have been deleted by retention */
-  async #requireNotPurged(after: number): Promise<void> {
+  async #requireNotPurged(after: Position): Promise<void> {
     const last = await this.#options.events.lastPurged(this.#topic);
-    if (after >= last) return;
+    if (!last.isAfter(after)) return;
     throw validationError(
       "lastEventId",
       "min",
@@ -149,7 +152,7 @@ export class Subscription implements GroupMember {
   async #catchUp(group: SubscriptionGroup, isResumed: boolean): Promise<void> {
     const { dispatcher, events, meter } = this.#options;
     this.#isBehind = true;
-    while (!this.#isEnded && this.#position < events.position) {
+    while (!this.#isEnded && events.position.isAfter(this.#position)) {
       // Wait before reading, so that events do not wait in memory for each slow subscription.
       await this.#waitForSink();
       await meter.refilled();
@@ -171,11 +174,11 @@ export class Subscription implements GroupMember {
     const parsed = await parseEvents(ofKind, source, new TimeSlice());
     for await (const messages of group.messagesOf(parsed, this.#caller)) {
       unsentBytes -= this.#send(messages);
-      this.#position = Math.max(this.#position, messages.at(-1)!.sequence);
+      this.#position = Position.latest(this.#position, messages.at(-1)!.position);
       // The next batch reads the others.
       if (!this.#canSend) return;
     }
-    this.#position = events.at(-1)?.sequence ?? until;
+    this.#position = events.at(-1)?.position ?? until;
     // Events that were only read are charged as well.
     if (unsentBytes > 0) meter.charge(this.#caller, unsentBytes);
   }
@@ -204,12 +207,12 @@ export class Subscription implements GroupMember {
   /** @returns the number of bytes sent */
   #send(messages: readonly Message[]): number {
     if (this.#isEnded) return 0;
-    const isNew = ({ sequence }: Message): boolean =>
-      sequence > this.#position && !this.#skipped.has(sequence);
+    const isNew = ({ position }: Message): boolean =>
+      position.isAfter(this.#position) && !(this.#skipped.size > 0 && this.#skipped.has(position.toString()));
     const fresh = messages.every(isNew) ? messages : messages.filter(isNew);
     if (fresh.length === 0) return 0;
     const { plan, sink, meter } = this.#options;
-    this.#position = fresh.at(-1)!.sequence;
+    this.#position = fresh.at(-1)!.position;
     sink.send(fresh);
     const bytes = fresh.reduce((sum, message) => sum + message.bytes, 0);
     meter.charge(this.#caller, bytes + fresh.length * plan.readCostBytes);

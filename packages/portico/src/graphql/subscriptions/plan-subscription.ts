@@ -33,7 +33,7 @@ export function planSubscription(
     readCostBytes: isRowSufficient ? 0 : Math.floor(compiled.cost / rowsPerToken) * bytesOfToken,
     // Only called if the row is sufficient.
     rowText: (row) => ownText(row, events.selection)!,
-    render: (sequence, row) => `{"data":{"${fieldName}":${row}},"extensions":{"eventId":"${sequence}"}}`,
+    render: (position, row) => `{"data":{"${fieldName}":${row}},"extensions":{"eventId":"${position}"}}`,
     missingScope: (caller) => missingScopes(caller, compiled.scopes)[0]?.problem,
   };
 }

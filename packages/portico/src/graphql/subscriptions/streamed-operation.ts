@@ -2,6 +2,7 @@
 
 import type { Caller } from "../../declare/caller.ts";
 import { LoggedProblem, type Problem, validationError } from "../../errors.ts";
+import { Position } from "../../events/position.ts";
 import { yieldToEventLoop } from "../../lib/time-slice.ts";
 import type { SubscriptionHub } from "../../subscriptions/hub.ts";
 import type { EndCause } from "../../subscriptions/result-sink.ts";
@@ -124,10 +125,11 @@ export class StreamedOperation implements CredentialListener {
 }
 
 /** @throws Problem `validation_error` */
-function parseLastEventId(lastEventId: unknown): number | undefined {
+function parseLastEventId(lastEventId: unknown): Position | undefined {
   if (lastEventId === undefined || lastEventId === null || lastEventId === "") return undefined;
   if (typeof lastEventId !== "string" && typeof lastEventId !== "number")
     throw validationError("lastEventId", "type", "lastEventId must be an event id, as a string.");
-  if (/^\d{1,15}$/.test(String(lastEventId))) return Number(lastEventId);
+  const position = Position.parse(String(lastEventId));
+  if (position) return position;
   throw validationError("lastEventId", "format", "lastEventId is not a valid event id.");
 }

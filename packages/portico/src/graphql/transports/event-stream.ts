@@ -1,5 +1,5 @@
 // The response to one operation as server-sent events (graphql-sse, distinct connections mode): `next` for each result,
-// then `complete`. The id of an event is its sequence number, from which a client resumes with Last-Event-ID.
+// then `complete`. The id of an event is its position, from which a client resumes with Last-Event-ID.
 
 import type { ServerResponse } from "node:http";
 import type { GraphQLFormattedError } from "graphql";
@@ -17,7 +17,7 @@ const encoded = new WeakMap<readonly Message[], Buffer>();
 function bytesOf(messages: readonly Message[]): Buffer {
   const cached = encoded.get(messages);
   if (cached) return cached;
-  const bytes = Buffer.from(messages.map(({ sequence, text }) => `id: ${sequence}\n${next(text)}`).join(""));
+  const bytes = Buffer.from(messages.map(({ position, text }) => `id: ${position}\n${next(text)}`).join(""));
   encoded.set(messages, bytes);
   return bytes;
 }

@@ -5,7 +5,7 @@ import type { Generated } from "kysely";
 import type { FieldShape } from "../../declare/field.ts";
 import type { Fields, RowKey, ValueIn } from "../../declare/record.ts";
 import { plural, snakeCase } from "../../lib/case.ts";
-import type { Column, ColumnType, ForeignKey, Table } from "../schema/ddl.ts";
+import type { Column, ColumnType, ForeignKey, Index, Table } from "../schema/ddl.ts";
 
 /** The type of a column; with a question mark it is nullable. */
 type OwnColumnType = ColumnType | `${ColumnType}?`;
@@ -25,6 +25,7 @@ interface OwnTableOptions<ColumnName> {
     readonly name?: string;
     readonly columns: readonly ColumnName[];
     readonly isUnique?: boolean;
+    readonly database?: Index["database"];
   }[];
   readonly foreignKeys?: readonly (ForeignKey & { readonly column: ColumnName })[];
 }
@@ -50,15 +51,17 @@ export function ownTable<const Name extends string, const Columns extends OwnCol
         // What is left without the question mark is a column type.
         type: type.replace("?", "") as ColumnType,
         isNullable: isNullable(column),
-        defaultValue: undefined,
+        // Rows that exist when the column is added.
+        defaultValue: type === "transaction" ? 0 : undefined,
         from: name,
       }),
     ),
     primaryKey,
-    indexes: indexes.map(({ name: indexName, columns, isUnique = false }) => ({
+    indexes: indexes.map(({ name: indexName, columns, isUnique = false, database }) => ({
       name: indexName ?? `portico_${name}_${columns.join("_")}`,
       columns: columns.map((column) => ({ name: column, isNullable: isNullable(column) })),
       isUnique,
+      database,
     })),
     foreignKeys,
     search: undefined,
@@ -107,6 +110,7 @@ interface ColumnValues {
   readonly timestamp: string;
   readonly json: string;
   readonly sequence: Generated<number>;
+  readonly transaction: Generated<number>;
 }
 
 type ColumnValue<Type> = Type extends keyof ColumnValues

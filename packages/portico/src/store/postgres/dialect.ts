@@ -20,6 +20,7 @@ export const postgresDialect: Dialect = {
     json: "json",
     sequence: "bigint generated always as identity",
     tenant: "integer",
+    transaction: "bigint default pg_current_xact_id()::text::bigint",
   },
   rowJson: (members) => rowOfColumns(members, sql<string>`row_to_json(q)::text`, sql`text`),
   rowValue: (members) => rowOfColumns(members, sql`row_to_json(q)`, sql`json`),

@@ -66,7 +66,9 @@ export const postgresTables: TableDialect = {
     const tables = new Map<string, TableDescription>();
     const columns = await rows(
       session,
-      `select c.table_name, c.column_name, case when c.is_identity = 'YES' then 'sequence' else c.data_type end, c.is_nullable,
+      `select c.table_name, c.column_name,
+         case when c.is_identity = 'YES' then 'sequence' when c.column_default like '%pg_current_xact_id()%' then 'transaction'
+           else c.data_type end, c.is_nullable,
          (c.column_default is not null or c.is_identity = 'YES')::text
        from information_schema.columns c where c.table_schema = current_schema()`,
     );
@@ -163,6 +165,14 @@ export const postgresTables: TableDialect = {
 };
 
 function addColumn(table: Table, column: Column): RawBuilder<unknown>[] {
+  if (column.type === "transaction") {
+    // Existing rows get the constant, which precedes all transactions, and rows of any later process its transaction.
+    const [name, added] = [sql.table(table.name), sql.ref(column.name)];
+    return [
+      sql`alter table ${name} add column ${added} bigint not null default 0`,
+      sql`alter table ${name} alter column ${added} set default pg_current_xact_id()::text::bigint`,
+    ];
+  }
   const definition = columnDefinition(postgresDialect.columnType[column.type], column);
   return [sql`alter table ${sql.table(table.name)} add column ${definition}${defaultOf(column)}`];
 }

@@ -5,7 +5,11 @@ import { isJson } from "../../declare/field.ts";
 import { OperatorError } from "../../errors.ts";
 import type { Attribute, IndexModel, Model, ResourceModel } from "../../model/model.ts";
 
-/** `tenant` is the number of a tenant (`store/tenants.ts`). */
+/**
+ * `sequence` is a number that the database assigns to each row. `transaction` is the number of the transaction that
+ * inserted the row; such a column exists only on PostgreSQL.
+ * `tenant` is the number of a tenant (`store/tenants.ts`).
+ */
 export type ColumnType =
   | "text"
   | "integer"
@@ -14,7 +18,8 @@ export type ColumnType =
   | "timestamp"
   | "json"
   | "sequence"
-  | "tenant";
+  | "tenant"
+  | "transaction";
 
 export interface Column {
   readonly name: string;
@@ -30,7 +35,11 @@ export interface Index {
   readonly name: string;
   readonly columns: readonly IndexColumn[];
   readonly isUnique: boolean;
+  /** The database that needs it, if the other does not. */
+  readonly database?: DatabaseName;
 }
+
+type DatabaseName = "sqlite" | "postgres";
 
 interface IndexColumn {
   readonly name: string;
@@ -88,6 +97,15 @@ export function tablesOf(
   });
   requireUniqueNames(model, ownTables);
   return [...plain!, ...ofResources, ...referencing!];
+}
+
+/** A table as one of the databases has it. */
+export function tableOn(database: DatabaseName, table: Table): Table {
+  return {
+    ...table,
+    columns: table.columns.filter(({ type }) => database === "postgres" || type !== "transaction"),
+    indexes: table.indexes.filter((index) => !index.database || index.database === database),
+  };
 }
 
 /** @throws OperatorError for a resource whose table name is taken by another resource or by the server itself */

@@ -8,7 +8,7 @@ import { refuseOldLayout } from "../layout/layout.ts";
 import { postgresTables } from "../postgres/tables.ts";
 import { sqliteTables } from "../sqlite/tables.ts";
 import type { Store } from "../store.ts";
-import type { Table } from "./ddl.ts";
+import { type Table, tableOn } from "./ddl.ts";
 import { type Step, sqlStep, tableSteps, textsOf } from "./table-steps.ts";
 import type { ExistingTable, TableDialect } from "./tables.ts";
 
@@ -98,13 +98,14 @@ export async function pendingChanges(store: Store, tables: readonly Table[]): Pr
 
 async function plan(
   store: Store,
-  tables: readonly Table[],
+  declared: readonly Table[],
   session: Session,
   isServing = false,
 ): Promise<Step[]> {
   const dialect = tableDialect(store);
   const existing = await dialect.existing(session);
   refuseOldLayout(existing);
+  const tables = declared.map((table) => tableOn(store.dialect.name, table));
   const steps: Step[] = [];
   for (const table of tables) {
     const existingTarget = existing.get(table.name);

@@ -20,6 +20,8 @@ export const sqliteDialect: Dialect = {
     json: "json_text",
     sequence: "integer",
     tenant: "tenant_integer",
+    // Only PostgreSQL has such columns.
+    transaction: "integer",
   },
   rowJson: jsonObject,
   rowValue: jsonObject,

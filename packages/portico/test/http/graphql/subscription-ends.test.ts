@@ -146,7 +146,7 @@ function slowReaders(server: TestServer): void {
     response.resume();
     // The connection may have been terminated.
     await new Promise((resolve) => response.on("close", resolve));
-    const ids = [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => id!);
+    const ids = [...text.matchAll(/^id: ([\d-]+)$/gm)].map(([, id]) => id!);
     // The last event may be incomplete.
     const whole = text.split("\n\n").length - 1;
     const last = ids[Math.min(whole, ids.length) - 1]!;

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "graphql-ws";
 import { WebSocket } from "ws";
+import { Position } from "../../../src/events/position.ts";
 import { TestStream } from "../../support/graphql/event-stream.ts";
 import { dataOf, expectError, requestGraphql } from "../../support/graphql/request.ts";
 import {
@@ -160,10 +161,10 @@ function events(server: TestServer): void {
           Array.from({ length: changes }, (_, index) => String(index + 1)),
         );
       }
-      const ids = results.map(({ extensions }) => Number(extensions.eventId));
+      const ids = results.map(({ extensions }) => Position.parse(extensions.eventId)!);
       assert.deepEqual(
         ids,
-        ids.toSorted((one, other) => one - other),
+        ids.toSorted((one, other) => (one.isAfter(other) ? 1 : -1)),
       );
     });
   });

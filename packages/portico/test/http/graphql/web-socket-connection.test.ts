@@ -5,6 +5,7 @@ import { createServer } from "node:http";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket, WebSocketServer } from "ws";
+import { Position } from "../../../src/events/position.ts";
 import { WebSocketConnection } from "../../../src/graphql/transports/web-socket-connection.ts";
 import { framesOf, nextPrefix } from "../../../src/graphql/transports/web-socket-frame.ts";
 
@@ -57,7 +58,11 @@ test("frames of every length are decoded correctly", () =>
     await new Promise((resolve) => socket.once("open", resolve));
     const prefix = nextPrefix("ü");
     const lengths = [0, 1, 83, 84, 85, 65_480, 65_496, 65_497, 65_536, 100_000];
-    const sent = lengths.map((bytes, sequence) => ({ sequence, bytes, text: `"${"é".repeat(bytes / 2)}"` }));
+    const sent = lengths.map((bytes, sequence) => ({
+      position: new Position(0, sequence),
+      bytes,
+      text: `"${"é".repeat(bytes / 2)}"`,
+    }));
     connection.write(framesOf(prefix, sent));
     while (received.length < sent.length) await sleep(5);
     assert.deepEqual(

@@ -47,21 +47,21 @@ onEachDatabase("policies in subscriptions", (database) => {
     const depth = parent.depth + 1;
     return makeRow(server, { tree: parent.tree, depth, resource: parent.tree.levels[depth]!, parent }, owner);
   };
-  const open = (query: string, { key }: User, lastEventId?: number): Promise<TestStream> =>
+  const open = (query: string, { key }: User, lastEventId?: string): Promise<TestStream> =>
     TestStream.open(server.portico, query, {
       key,
       extensions: lastEventId === undefined ? {} : { lastEventId },
     });
   const receivedNames = (stream: TestStream): string[] =>
     stream.allResults.map(({ data }) => (Object.values(data)[0] as { name: string }).name);
-  /** The number of the newest event. */
-  const newest = async (): Promise<number> => {
+  /** The id of the newest event. */
+  const newest = async (): Promise<string> => {
     const stream = await open("subscription { tagCreated { id } }", treeRows.ann);
     try {
       await subscriptionStarted();
       await server.create("/tags", { name: "now" });
       const [{ extensions }] = await stream.results(1);
-      return Number(extensions.eventId);
+      return extensions.eventId;
     } finally {
       stream.close();
     }
@@ -77,7 +77,7 @@ onEachDatabase("policies in subscriptions", (database) => {
   const assertResumed = async (
     query: string,
     user: User,
-    since: number,
+    since: string,
     names: readonly string[],
   ): Promise<void> => {
     const stream = await open(query, user, since);
