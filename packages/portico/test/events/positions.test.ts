@@ -200,6 +200,38 @@ describe("positions of events (PostgreSQL)", { skip: !process.env.PORTICO_TEST_P
     }
   });
 
+  test("events from before the migration come first, and a process of the earlier version writes positions", async () => {
+    const upgraded = await makeWorkspace("postgres");
+    const earlier = postgres(upgraded.databaseUrl, { max: 1, onnotice: () => {} });
+    try {
+      await (await Portico.start(upgraded)).stop();
+      await earlier`delete from events`;
+      await earlier`alter table events drop column transaction_id`;
+      await earlier`alter table purged_events drop column transaction_id`;
+      for (const row of ["old1", "old2"]) await earlier.unsafe(insertion(row));
+      await (await Portico.start(upgraded, { key: "known" })).stop();
+      for (const row of ["new1", "new2"]) await earlier.unsafe(insertion(row));
+      const rows =
+        await earlier`select row_id, transaction_id::int as id from events order by transaction_id, sequence`;
+      assert.deepEqual(
+        rows.map((row) => row.row_id),
+        ["old1", "old2", "new1", "new2"],
+      );
+      const [old1, old2, new1, new2] = rows.map(({ id }) => Number(id));
+      assert.deepEqual([old1, old2], [0, 0]);
+      assert.ok(new1! > 0 && new2! > new1!);
+      const indexes =
+        await earlier`select indexname from pg_indexes where indexname like 'portico_events%' order by 1`;
+      assert.deepEqual(
+        indexes.map(({ indexname }) => indexname),
+        ["portico_events_position", "portico_events_resource_position"],
+      );
+    } finally {
+      await earlier.end();
+      await upgraded.remove();
+    }
+  });
+
   test("events that were restored from a dump of another server precede those that are written now", async () => {
     await sql.unsafe(insertion("before"));
     await sql`update events set transaction_id = 900000000000 where row_id = 'before'`;
