@@ -5,7 +5,7 @@ import type { Server, ServerOptions } from "./runtime/embedded-server.ts";
 
 export { users } from "./auth/users/resource.ts";
 export { type App, app } from "./declare/app.ts";
-export type { Caller } from "./declare/caller.ts";
+export type { Caller, CallerKind } from "./declare/caller.ts";
 export {
   belongsTo,
   boolean,
@@ -33,6 +33,7 @@ export {
   resource,
   type ValidationContext,
 } from "./declare/resource.ts";
+export type { RoleDeclarations, RoleScopes } from "./declare/roles.ts";
 export { type Detail, type ErrorCode, type FieldError, Problem } from "./errors.ts";
 export type { Server, ServerOptions } from "./runtime/embedded-server.ts";
 

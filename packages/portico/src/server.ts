@@ -106,7 +106,7 @@ export class PorticoServer implements Server {
       settings.mode === "sandbox" ? "test" : "live",
       settings.keyQuota,
       tokenAuthenticator(store, settings, oauth.server, logger),
-      assembly.model.scopes,
+      assembly.model,
     );
     const options: HttpServerOptions = {
       ...{ log, overloads, quotas },

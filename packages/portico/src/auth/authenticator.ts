@@ -5,6 +5,7 @@ import { timingSafeEqual } from "node:crypto";
 import type { Caller, Quota } from "../declare/caller.ts";
 import { Problem } from "../errors.ts";
 import type { PresentedHeaders } from "../lib/presented-headers.ts";
+import type { Model } from "../model/model.ts";
 import type { Store } from "../store/store.ts";
 import { type Environment, keyHash, keyPattern, keyPrefixPattern, prefixLength } from "./api-keys/format.ts";
 import { KeyLookup } from "./api-keys/lookup.ts";
@@ -21,16 +22,16 @@ export class Authenticator {
 
   /**
    * @param quota of keys without a quota of their own
-   * @param scopes every scope of the API
+   * @param model with every scope of the API, and the roles of users
    */
   constructor(
     store: Store,
     environment: Environment,
     quota: Quota,
     tokens: Pick<AccessTokens, "caller">,
-    scopes: readonly string[],
+    model: Pick<Model, "scopes" | "roles">,
   ) {
-    this.#keys = new KeyLookup(store, scopes);
+    this.#keys = new KeyLookup(store, model);
     this.#environment = environment;
     this.#quota = quota;
     this.#tokens = tokens;
@@ -69,14 +70,18 @@ export class Authenticator {
     // Hash and compare in any case, so that all refusals take the same time.
     const isSame = timingSafeEqual(Buffer.from(keyHash(presented)), Buffer.from(record.keyHash));
     if (!record.isKnown || record.isRevoked || record.expiresAt <= Date.now()) throw invalidCredential();
-    if (!isSame) throw invalidCredential();
+    if (!isSame || record.isOwnerInactive) throw invalidCredential();
+    const isSecret = record.type === "secret";
     return {
+      // A publishable key identifies a tenant and grants nothing.
+      kind: isSecret ? "key" : "anonymous",
       tenantId: record.tenantId,
-      userId: record.ownerId,
+      userId: isSecret ? record.ownerId : null,
+      role: isSecret ? record.role : null,
       credentialId: record.id,
       keyId: record.id,
-      // A publishable key identifies a tenant and grants nothing.
-      scopes: record.type === "secret" ? record.scopes : noScopes,
+      scopes: isSecret ? record.scopes.scopes : noScopes,
+      scopesOutsideRole: isSecret ? record.scopes.scopesOutsideRole : undefined,
       quota: record.quota ?? this.#quota,
       address,
     };

@@ -12,6 +12,7 @@ export interface NewUser {
   readonly email: string;
   readonly name: string;
   readonly password: string;
+  readonly role?: string | undefined;
 }
 
 /** @throws OperatorError for a password that is too short or too long, Problem for an invalid address or one in use */
@@ -19,13 +20,13 @@ export async function createUser(
   engine: Engine,
   store: Store,
   tenantId: string,
-  { email, name, password }: NewUser,
+  { email, name, password, role }: NewUser,
 ): Promise<RecordOf<typeof users>> {
   const fault = passwordError(password);
   if (fault !== undefined) throw new OperatorError(fault);
   const hash = await hashPassword(password);
   return engine.inTransaction(systemCaller(engine.model, tenantId), async (rows, session) => {
-    const user = await rows.create(users, { email, name });
+    const user = await rows.create(users, { email, name, ...(role !== undefined && { role }) });
     await setPassword(store, session, { tenantId, userId: user.id }, hash);
     return user;
   });

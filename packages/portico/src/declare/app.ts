@@ -3,6 +3,7 @@
 import { OperatorError } from "../errors.ts";
 import { renameHint } from "./renamed-options.ts";
 import type { Resource, Rows } from "./resource.ts";
+import { type RoleDeclarations, validateRoles } from "./roles.ts";
 
 export interface App {
   /** The name that pages and documents show. */
@@ -10,6 +11,8 @@ export interface App {
   /** The version that unversioned paths serve. */
   readonly version: string;
   readonly resources: readonly Resource[];
+  /** The roles of users; undefined for `owner` and `member`. */
+  readonly roles: RoleDeclarations | undefined;
   /** Creates sample rows in an empty sandbox. It runs once, on behalf of the first user. */
   readonly seed: ((rows: Rows) => Promise<void>) | undefined;
   /** Default values of settings, for those that the environment does not set: `{ PORT: "8080" }`. */
@@ -21,11 +24,13 @@ export interface App {
  *
  * @example
  * export default app({ name: "Blog", resources: [posts, comments] });
+ * @throws OperatorError for an option that was renamed, and for invalid roles
  */
 export function app(description: {
   readonly name: string;
   readonly version?: string;
   readonly resources: readonly Resource[];
+  readonly roles?: RoleDeclarations;
   readonly seed?: (rows: Rows) => Promise<void>;
   readonly settings?: Readonly<Record<string, string>>;
 }): App {
@@ -33,5 +38,6 @@ export function app(description: {
     const hint = renameHint("app", option);
     if (hint !== undefined) throw new OperatorError(`app: ${hint}`);
   }
-  return Object.freeze({ version: "v1", seed: undefined, settings: {}, ...description });
+  if (description.roles !== undefined) validateRoles(description.roles);
+  return Object.freeze({ version: "v1", roles: undefined, seed: undefined, settings: {}, ...description });
 }

@@ -1,19 +1,28 @@
 // The caller of a request, after its credential was verified.
 
+/**
+ * What presented the credential: a secret API key, a user through a client, a client that acts for itself, nobody in
+ * particular (a publishable key), or the server itself, in commands and the seed.
+ */
+export type CallerKind = "key" | "user" | "client" | "anonymous" | "system";
+
 export interface Caller {
+  readonly kind: CallerKind;
   readonly tenantId: string;
-  /** The user that the caller acts for; undefined for an application that acts for itself. */
-  readonly userId?: string | undefined;
+  /** The user that the caller acts for: of a token, or the owner of a key. Null for one that acts for no user. */
+  readonly userId: string | null;
+  /** The role of that user at the time of the request. Null without a user. */
+  readonly role: string | null;
   /** Identifies the caller in quotas, events and logs: the id of an API key, or of a client and its user. */
   readonly credentialId: string;
-  /**
-   * Whether a user granted this access to an application, by an access token. Such a caller can change no other user, and
-   * cannot create credentials that could. API keys and applications that act for themselves have no such restriction.
-   */
+  /** Whether a user granted this access to an application, by an access token. */
   readonly isDelegated?: boolean | undefined;
   /** The API key of the request; undefined for an access token. Requests of keys are counted and logged. */
   readonly keyId?: string | undefined;
+  /** What the caller may do: the scopes of the credential that the role of its user includes. */
   readonly scopes: ReadonlySet<string>;
+  /** The scopes of the credential that the role lacks, for messages. */
+  readonly scopesOutsideRole?: ReadonlySet<string> | undefined;
   /** The quota of the credential; undefined for unlimited callers, such as the server itself. */
   readonly quota?: Quota | undefined;
   /** The network address that the request came from; undefined for a command. */

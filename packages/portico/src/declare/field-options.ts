@@ -14,6 +14,8 @@ interface Options {
   readonly internal?: boolean;
   /** Set when the row is created and never changed. An update that sends it is rejected with `read_only`. */
   readonly immutable?: boolean;
+  /** A PUT that leaves it out keeps its value, instead of setting it to the default. */
+  readonly keepOnReplace?: boolean;
   /** Excluded from the entity tag, because it changes without an update by a caller, such as a last use. */
   readonly excludeFromETag?: boolean;
   /** The first name of a field that was renamed. The database and recorded events keep it, so it stays declared. */
@@ -97,6 +99,7 @@ const commonOptions = [
   "readOnly",
   "internal",
   "immutable",
+  "keepOnReplace",
   "excludeFromETag",
   "was",
   "description",

@@ -11,7 +11,9 @@ import { ownPolicyConditions, policyConditions } from "./policy.ts";
 /** @throws Problem `insufficient_scope` with the name of the missing scope (RFC 6750, section 3.1) */
 export function requireScope(caller: Caller, scope: string): void {
   if (caller.scopes.has(scope)) return;
-  const message = `This operation requires the scope \`${scope}\`.`;
+  const isOutsideRole = caller.scopesOutsideRole?.has(scope) === true;
+  const reason = isOutsideRole ? ` The role \`${caller.role}\` of this user does not include it.` : "";
+  const message = `This operation requires the scope \`${scope}\`.${reason}`;
   throw new Problem("insufficient_scope", message, [], scopeChallenge([scope]));
 }
 

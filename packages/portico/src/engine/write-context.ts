@@ -1,5 +1,6 @@
 // What the writes of one transaction on behalf of one caller share: locked rows, hooks and events.
 
+import type { OwnHookContext } from "../auth/own-hook-context.ts";
 import type { Caller } from "../declare/caller.ts";
 import { renameHint } from "../declare/renamed-options.ts";
 import type { HookContext, Rows } from "../declare/resource.ts";
@@ -80,9 +81,11 @@ export class WriteContext {
   /** @param returnedOnce receives the members that hooks return once */
   hookContext(rows: Rows, returnedOnce: Record<string, unknown>): HookContext {
     const returnOnce: HookContext["returnOnce"] = (members) => void Object.assign(returnedOnce, members);
-    const context = {
+    const context: OwnHookContext & { readonly reveal: () => never } = {
       caller: this.caller,
       now: this.now,
+      model: this.model,
+      query: (definition, input) => definition(this.store).all(this.session, input),
       rows,
       returnOnce,
       reveal: () => this.#refuseReveal(),

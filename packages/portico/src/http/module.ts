@@ -12,9 +12,9 @@ export function httpModule(): Module {
       ]);
       return {
         registerOpen(routes, { quotas, addressOf }) {
-          const { brand, scopes } = server.dependencies;
+          const { brand, model } = server.dependencies;
           registerHealth(routes, store.database);
-          const issuer = urls.then((known) => issuerOf(known, brand, scopes));
+          const issuer = urls.then((known) => issuerOf(known, brand, model));
           registerFrontPage(routes, issuer, ({ raw }) => quotas.countFile(addressOf(raw)));
         },
       };

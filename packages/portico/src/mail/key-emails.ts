@@ -80,7 +80,7 @@ export class KeyEmails {
     const { address, credentialId, userId } = caller;
     if (address === undefined) return { by: "a command on the server", at: now, address };
     const key = await this.#directory.key(rows, credentialId);
-    const user = userId === undefined ? undefined : await this.#directory.user(rows, userId);
+    const user = userId === null ? undefined : await this.#directory.user(rows, userId);
     const credential = key ? `the API key ${key.name} (${key.prefix}…)` : credentialId;
     return { by: user ? `${credential} of ${user.name}` : credential, at: now, address };
   }

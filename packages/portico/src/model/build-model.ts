@@ -9,6 +9,7 @@ import { childrenOf, dependentsOf } from "./deletion.ts";
 import { withExplainedFailures } from "./explained-failures.ts";
 import type { Model, ResourceModel } from "./model.ts";
 import { type ModuleOperation, operationsOf, type Report } from "./operations.ts";
+import { rolesOf } from "./roles.ts";
 import { validateDeclaration } from "./validate-declaration.ts";
 import { validateModel, validateParents } from "./validate-model.ts";
 
@@ -55,8 +56,11 @@ export function buildModel(
 
   requireUniqueStoredNames(drafts);
   const resources = drafts.map((each) => Object.freeze(each));
-  const scoped = declared.filter(hasScopes).map(({ name }) => byName.get(name)!.scopes);
-  const scopes = [...new Set(scoped.flatMap(({ read, write }) => [read, write]))];
+  const scopesOf = (each: readonly Resource[]): readonly string[] => {
+    const scoped = each.filter(hasScopes).map(({ name }) => byName.get(name)!.scopes);
+    return [...new Set(scoped.flatMap(({ read, write }) => [read, write]))];
+  };
+  const scopes = scopesOf(declared);
   const model = {
     name: app.name,
     version: app.version,
@@ -64,6 +68,7 @@ export function buildModel(
     resource: byName,
     operations: operationsOf(resources, app.version, reports, operations),
     scopes,
+    roles: rolesOf(app, scopes, new Set(scopesOf(ownResources))),
     explainsFailures,
   };
   validateModel(model);

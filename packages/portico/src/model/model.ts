@@ -13,6 +13,7 @@ import type {
 } from "../declare/resource.ts";
 import type { BodySchemas } from "./json-schema.ts";
 import type { ModuleOperation, Operation } from "./operations.ts";
+import type { Role } from "./roles.ts";
 
 /** A field as rows have it: `author: belongsTo(...)` is the attribute `authorId` in the column `author_id`. */
 export interface Attribute {
@@ -139,6 +140,8 @@ export interface Model {
   readonly operations: readonly (Operation | ModuleOperation)[];
   /** Every scope that a credential can hold. */
   readonly scopes: readonly string[];
+  /** The roles of users. The first holds `*`, the last is that of users created without a role. */
+  readonly roles: readonly Role[];
   /** Whether responses explain errors of code in the declarations, as in the sandbox. */
   readonly explainsFailures: boolean;
 }

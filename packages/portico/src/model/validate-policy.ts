@@ -22,8 +22,9 @@ export function validatePolicyOptions(
  * @throws OperatorError for a policy whose result for a caller is not a filter, or that throws for all callers. A policy
  * that throws for some may look up ids that the sample callers do not have.
  */
-export function validatePolicies({ resources, scopes }: Pick<Model, "resources" | "scopes">): void {
-  const callers = sampleCallers(new Set(scopes));
+export function validatePolicies(model: Pick<Model, "resources" | "scopes" | "roles">): void {
+  const { resources } = model;
+  const callers = sampleCallers(model);
   for (const resource of resources.filter(({ policy }) => policy)) {
     const failures = callers.flatMap((caller) => policyErrors(resource, caller));
     if (failures.length < callers.length) continue;
@@ -47,18 +48,28 @@ function policyErrors(resource: ResourceModel, caller: Caller): Error[] {
 const [tenantId, userId, keyId, clientId] = ["tenant", "user", "api_key", "client"].map(
   (prefix) => `${prefix}_00000000000000000000000000`,
 ) as [string, string, string, string];
+const credentialId = `${clientId}/${userId}`;
 const quota = { limit: 1_000, windowSeconds: 60 };
 const address = "192.0.2.1";
 
-/** A key with and without an owner, a user through a client, a client, and the server itself; with all scopes and with none. */
-function sampleCallers(scopes: ReadonlySet<string>): readonly Caller[] {
+/**
+ * Callers of every kind and role, with all scopes and with none: keys with and without an owner, users through a client,
+ * a client, a publishable key, and the server itself.
+ */
+function sampleCallers({ scopes: known, roles }: Pick<Model, "scopes" | "roles">): readonly Caller[] {
+  const scopes = new Set(known);
+  const noUser = { tenantId, userId: null, role: null, quota, address };
+  const ofUsers = roles.flatMap(({ name: role }): readonly Omit<Caller, "scopes">[] => [
+    { kind: "key", tenantId, userId, role, credentialId: keyId, keyId, quota, address },
+    { kind: "user", tenantId, userId, role, isDelegated: true, credentialId, quota, address },
+  ]);
   const callers: readonly Omit<Caller, "scopes">[] = [
-    { tenantId, userId, credentialId: keyId, keyId, quota, address },
-    { tenantId, credentialId: keyId, keyId, quota, address },
-    { tenantId, userId, isDelegated: true, credentialId: `${clientId}/${userId}`, quota, address },
-    { tenantId, credentialId: clientId, quota, address },
-    { tenantId, userId, credentialId: "system" },
-    { tenantId, credentialId: "system" },
+    ...ofUsers,
+    { kind: "key", ...noUser, credentialId: keyId, keyId },
+    { kind: "client", ...noUser, credentialId: clientId },
+    { kind: "anonymous", ...noUser, credentialId: keyId, keyId },
+    { kind: "system", tenantId, userId, role: null, credentialId: "system" },
+    { kind: "system", tenantId, userId: null, role: null, credentialId: "system" },
   ];
   return callers.flatMap((caller) => [
     { ...caller, scopes },

@@ -11,6 +11,7 @@ import type { EmailLinks } from "../auth/users/email-links.ts";
 import type { UserLookup } from "../auth/users/lookup.ts";
 import type { Passkeys } from "../auth/users/passkeys.ts";
 import type { SignInSessions } from "../auth/users/sign-in-sessions.ts";
+import type { Model } from "../model/model.ts";
 import type { BruteForceLimits } from "./endpoints/brute-force-limits.ts";
 import { type Issuer, issuerOf } from "./endpoints/issuer.ts";
 import type { Brand } from "./pages/brand.ts";
@@ -36,7 +37,8 @@ export interface AuthorizationServerDependencies {
   /** Resolved once the server listens. */
   readonly urls: Promise<OAuthUrls>;
   readonly brand: Brand;
-  readonly scopes: readonly string[];
+  /** With every scope of the API, and the roles of users. */
+  readonly model: Pick<Model, "scopes" | "roles">;
 }
 
 /** oidc-provider with one set of signing keys. */
@@ -69,9 +71,9 @@ export class AuthorizationServer {
   }
 
   async #start(keys: readonly SigningKey[]): Promise<RunningProvider> {
-    const { urls, brand, scopes, records, clients, tokens, users, bruteForce, sessions, secrets, keySets } =
+    const { urls, brand, model, records, clients, tokens, users, bruteForce, sessions, secrets, keySets } =
       this.dependencies;
-    const issuer = issuerOf(await urls, brand, scopes);
+    const issuer = issuerOf(await urls, brand, model);
     this.#library ??= loadLibrary();
     const library = await this.#library;
     const storage = { records, clients, users, tokens, bruteForce, sessions };

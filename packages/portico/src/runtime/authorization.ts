@@ -46,7 +46,7 @@ export function authorizationServer(
       ? new StoredSigningKeys(store, encryption)
       : new FileSigningKeys(signingKeyFile, (message, details) => logger.warn(details, message)),
   );
-  const tokens = new AccessTokens(store, records, keys, urls, settings.keyQuota);
+  const tokens = new AccessTokens(store, records, keys, urls, settings.keyQuota, model);
   const userLookup = new UserLookup(store);
   const sessions = new SignInSessions(store, records);
   const emails = new AccountEmails(store, model, emailSettings(app, settings));
@@ -81,7 +81,7 @@ export function authorizationServer(
   };
   const brand = brandOf(app, settings);
   return new AuthorizationServer(
-    { ...dependencies, records, keys, tokens, secrets, urls, brand, scopes: model.scopes },
+    { ...dependencies, records, keys, tokens, secrets, urls, brand, model },
     (error) => logger.error({ err: error }, "the authorization server failed"),
   );
 }

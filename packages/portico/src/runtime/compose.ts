@@ -30,7 +30,7 @@ import { readSettings, type Settings } from "./settings/settings.ts";
 function modulesOf(options: ModuleOptions, apiKeys: Module): readonly Module[] {
   return [
     tenantsModule(),
-    usersModule(),
+    usersModule(options),
     apiKeys,
     usageModule(options),
     mailModule(options),

@@ -1,5 +1,6 @@
 // Brings the database to the schema at start. A sandbox migrates automatically; in live mode the operator decides when.
 
+import { appointOwners, firstUsers, planRoles } from "../auth/users/role-upgrade.ts";
 import { OperatorError } from "../errors.ts";
 import { migrate, pendingChanges } from "../store/schema/migrate.ts";
 import type { Store } from "../store/store.ts";
@@ -8,8 +9,9 @@ import type { Settings } from "./settings/settings.ts";
 import { standardDatabaseUrl } from "./settings/table.ts";
 
 /** @throws OperatorError for a schema that cannot be migrated, and in live mode for pending changes */
-export async function migrateAtStart(store: Store, { tables, settings }: Assembly): Promise<void> {
-  if (settings.mode === "sandbox") return migrateSandbox(store, tables, settings);
+export async function migrateAtStart(store: Store, assembly: Assembly): Promise<void> {
+  const { tables, settings } = assembly;
+  if (settings.mode === "sandbox") return migrateSandbox(store, assembly);
   const statements = await pendingChanges(store, tables);
   if (statements.length === 0) return;
   throw new OperatorError(
@@ -17,12 +19,14 @@ export async function migrateAtStart(store: Store, { tables, settings }: Assembl
   );
 }
 
-async function migrateSandbox(store: Store, tables: Assembly["tables"], settings: Settings): Promise<void> {
+async function migrateSandbox(store: Store, { tables, model, settings }: Assembly): Promise<void> {
+  const { isUpgrade, owners } = await planRoles(store, model, [firstUsers]);
   // A sandbox has one process, so that no other version needs an index.
   await migrate(store, tables, { isContraction: true }).catch((error: unknown) => {
     if (!(error instanceof OperatorError)) throw error;
     throw new OperatorError(`${error.message}\n${howToStartOver(settings)}`);
   });
+  if (isUpgrade) await appointOwners(store, model, owners);
 }
 
 /** For a developer who has replaced the declarations and needs none of the sandbox's rows. */

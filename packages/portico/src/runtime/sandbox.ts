@@ -2,13 +2,13 @@
 
 import { randomBytes } from "node:crypto";
 import type { ApiKeys } from "../auth/api-keys/resource.ts";
-import { everyScope } from "../auth/api-keys/rules.ts";
 import { systemCaller } from "../auth/system-caller.ts";
 import { hasNoTenant, insertTenant } from "../auth/tenants/tenant.ts";
 import { hashPassword, setPassword } from "../auth/users/password.ts";
 import { users } from "../auth/users/resource.ts";
 import type { App } from "../declare/app.ts";
 import type { Rows } from "../declare/resource.ts";
+import { everyScope } from "../declare/roles.ts";
 import type { Engine } from "../engine/engine.ts";
 import { OperatorError, Problem } from "../errors.ts";
 import type { Store } from "../store/store.ts";

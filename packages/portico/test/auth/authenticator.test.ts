@@ -16,7 +16,7 @@ onEachDatabase("the authenticator", (database) => {
   let keys: readonly string[] = [];
   before(async () => {
     keyDatabase = await makeKeyDatabase(database);
-    authenticator = new Authenticator(keyDatabase.store, "test", quota, noTokens, []);
+    authenticator = new Authenticator(keyDatabase.store, "test", quota, noTokens, { scopes: [], roles: [] });
     const types = ["secret", "secret", "publishable"];
     keys = (await Promise.all(types.map((type) => keyDatabase.create({ type })))).map(({ key }) =>
       String(key),
@@ -147,7 +147,10 @@ onEachDatabase("the authenticator", (database) => {
   test("a key of another environment is refused without a query", async () => {
     const closed = await makeKeyDatabase(database);
     await closed.close();
-    const withoutDatabase = new Authenticator(closed.store, "test", quota, noTokens, []);
+    const withoutDatabase = new Authenticator(closed.store, "test", quota, noTokens, {
+      scopes: [],
+      roles: [],
+    });
     for (const kind of ["sk", "pk"])
       assert.equal(
         await codeOf("x-api-key", `${kind}_live_${"a".repeat(43)}`, withoutDatabase),

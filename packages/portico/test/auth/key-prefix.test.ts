@@ -19,7 +19,10 @@ function sequenceOf(prefixes: readonly string[]): { generate: GenerateKey; count
 }
 
 async function opens({ store }: KeyDatabase, key: unknown): Promise<boolean> {
-  const authenticator = new Authenticator(store, "test", { limit: 1, windowSeconds: 1 }, noTokens, []);
+  const authenticator = new Authenticator(store, "test", { limit: 1, windowSeconds: 1 }, noTokens, {
+    scopes: [],
+    roles: [],
+  });
   const rawHeaders = ["X-API-Key", String(key)];
   return authenticator.caller({ headers: { "x-api-key": String(key) }, rawHeaders }).then(
     () => true,

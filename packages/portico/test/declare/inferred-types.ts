@@ -47,7 +47,7 @@ const posts = resource("post", {
         holds<Equal<typeof input.status, "draft" | "published" | undefined>>();
         holds<Equal<typeof input.title, string>>();
         holds<Equal<typeof now, string>>();
-        holds<Equal<typeof caller.userId, string | undefined>>();
+        holds<Equal<typeof caller.userId, string | null>>();
         return { views: 0, body: input.body ?? "" };
       },
       update(changes, { current }) {

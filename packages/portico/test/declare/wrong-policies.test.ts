@@ -150,16 +150,15 @@ for (const [fact, policy, line] of wrong) {
 }
 
 const branches: readonly (readonly [kind: string, isSuch: (caller: Caller) => boolean])[] = [
-  ["a key with an owner", ({ keyId, userId }) => keyId !== undefined && userId !== undefined],
-  ["a key without an owner", ({ keyId, userId }) => keyId !== undefined && userId === undefined],
+  ["a key with an owner", ({ kind, userId }) => kind === "key" && userId !== null],
+  ["a key without an owner", ({ kind, userId }) => kind === "key" && userId === null],
   [
     "a user through a client",
-    ({ keyId, userId, quota }) => keyId === undefined && userId !== undefined && quota !== undefined,
+    ({ keyId, userId, quota }) => keyId === undefined && userId !== null && quota !== undefined,
   ],
-  [
-    "a client",
-    ({ keyId, userId, quota }) => keyId === undefined && userId === undefined && quota !== undefined,
-  ],
+  ["a client", ({ keyId, userId, quota }) => keyId === undefined && userId === null && quota !== undefined],
+  ["a user with a role", ({ role }) => role === "member"],
+  ["a publishable key", ({ kind }) => kind === "anonymous"],
   ["the server itself", ({ quota }) => quota === undefined],
   ["a caller without scopes", ({ scopes }) => scopes.size === 0],
   ["a caller with the scopes of the app", ({ scopes }) => scopes.has("notes:read")],
@@ -175,13 +174,20 @@ for (const [kind, isSuch] of branches) {
 
 test("a policy may throw for some sample callers", () => {
   const model = modelWith(({ userId }) => {
-    if (userId !== undefined) throw new Error("there is no such user");
+    if (userId !== null) throw new Error("there is no such user");
     return { rank: 1 };
   });
   assert.equal(model.resource.get("note")!.isRestricted, true);
 });
 
-const caller: Caller = { tenantId: "tenant_1", userId: undefined, credentialId: "key_1", scopes: new Set() };
+const caller: Caller = {
+  kind: "key",
+  tenantId: "tenant_1",
+  userId: null,
+  role: null,
+  credentialId: "key_1",
+  scopes: new Set(),
+};
 
 /** The values that a policy allows, by the names of attributes. */
 function allowed(answer: unknown): object {

@@ -183,7 +183,14 @@ onEachDatabase("random policies agree with a plain model", (database) => {
           fc.array(anyPolicies, { minLength: 5, maxLength: 5 }),
           async (forest, tried) => {
             const { id: tenantId } = await createTenant(store, "Random");
-            const caller: Caller = { tenantId, credentialId: "key", scopes };
+            const caller: Caller = {
+              kind: "key",
+              tenantId,
+              userId: null,
+              role: null,
+              credentialId: "key",
+              scopes,
+            };
             const rows = await insertForest(engine, forest, caller);
             for (policies of tried) {
               for (const level of levels) {
@@ -231,7 +238,14 @@ onEachDatabase("random policies agree with a plain model", (database) => {
           fc.array(anyWrite, { minLength: 40, maxLength: 40 }),
           async (planted, writes) => {
             const { id: tenantId } = await createTenant(store, "Random");
-            const caller: Caller = { tenantId, credentialId: "key", scopes };
+            const caller: Caller = {
+              kind: "key",
+              tenantId,
+              userId: null,
+              role: null,
+              credentialId: "key",
+              scopes,
+            };
             const rows = await insertForest(engine, planted, caller);
             for (const write of writes) {
               const { level, kind } = write;

@@ -39,7 +39,9 @@ export async function openReference(
   const [api, engine] = [buildApi(model), new Engine(model, store, new CursorCodec([secret]))];
   const caller: Caller = {
     tenantId: await firstTenant(workspace),
+    kind: "key",
     userId,
+    role: "owner",
     credentialId: "reference",
     scopes: new Set(model.scopes),
   };

@@ -36,7 +36,9 @@ onEachDatabase("emails about keys", (database) => {
   const command = (): Caller => systemCaller(model, mailing.tenantId);
   const request = (): Caller => ({
     tenantId: mailing.tenantId,
+    kind: "key",
     userId: ada,
+    role: "owner",
     credentialId: adminKey.id,
     scopes: new Set(["keys:manage"]),
     address: "192.0.2.7",
@@ -106,7 +108,7 @@ onEachDatabase("emails about keys", (database) => {
   });
 
   test("a credential other than a key is named by its id", async () => {
-    const caller = { ...request(), userId: undefined, credentialId: "client_1" };
+    const caller = { ...request(), userId: null, credentialId: "client_1" };
     await within(caller, (context) => notices.revoked(keyOf(ada), context));
     const [email] = await emails();
     assert.match(email!.text, /^ {2}By: +client_1$/m);

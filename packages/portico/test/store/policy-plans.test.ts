@@ -56,7 +56,9 @@ const tenantId = "tenant 1";
 const tenantNo = 1;
 const caller: Caller = {
   tenantId,
+  kind: "key",
   userId: "user 1",
+  role: "owner",
   credentialId: "key",
   scopes: new Set(model.scopes),
 };

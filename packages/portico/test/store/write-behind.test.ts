@@ -59,7 +59,15 @@ class FakeDatabase implements Database {
 const at = Date.parse("2026-11-21T09:30:00.000Z");
 
 function requests(count: number, keyId = "api_key_1") {
-  const caller = { tenantId: "tenant_1", credentialId: keyId, keyId, scopes: new Set<string>() };
+  const caller = {
+    kind: "key" as const,
+    tenantId: "tenant_1",
+    userId: null,
+    role: null,
+    credentialId: keyId,
+    keyId,
+    scopes: new Set<string>(),
+  };
   const request = { requestId: "r", method: "GET", route: "/posts", status: 200, durationMs: 1, caller };
   return Array.from({ length: count }, () => request);
 }

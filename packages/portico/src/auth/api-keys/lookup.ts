@@ -3,23 +3,31 @@
 
 import { sql } from "kysely";
 import type { Quota } from "../../declare/caller.ts";
+import { everyScope } from "../../declare/roles.ts";
 import { BoundedMap } from "../../lib/bounded-map.ts";
+import type { Model } from "../../model/model.ts";
 import { defineQuery, type ParametersOf, type Query } from "../../store/own-tables/query.ts";
 import type { Store } from "../../store/store.ts";
+import { type EffectiveScopes, RoleScopes } from "../role-scopes.ts";
+import { users } from "../users/resource.ts";
 import type { KeyType } from "./format.ts";
 import { apiKeysTable } from "./resource.ts";
-import { everyScope } from "./rules.ts";
 
 export interface KeyRecord {
   /** Whether a key with this prefix exists. If not, the other members are those of a dummy. */
   readonly isKnown: boolean;
   readonly id: string;
   readonly tenantId: string;
-  readonly ownerId: string | undefined;
+  readonly ownerId: string | null;
+  /** The role of the owner; null for a key without one. */
+  readonly role: string | null;
+  /** Whether the owner was deactivated. */
+  readonly isOwnerInactive: boolean;
   readonly prefix: string;
   readonly keyHash: string;
   readonly type: KeyType;
-  readonly scopes: ReadonlySet<string>;
+  /** Its scopes that the role of its owner includes. */
+  readonly scopes: EffectiveScopes;
   /** The key's own quota; undefined if the standard one applies. */
   readonly quota: Quota | undefined;
   /** Milliseconds since 1970. */
@@ -27,26 +35,8 @@ export interface KeyRecord {
   readonly isRevoked: boolean;
 }
 
-/** Distinct column values whose parsed form is cached; keys share few of them. */
-const maxCached = 1_000;
-
-/** Parses each distinct text of a column once. */
-class ParseCache<Value> {
-  readonly #cache = new BoundedMap<string, Value>(maxCached);
-  readonly #parse: (text: string) => Value;
-
-  constructor(parse: (text: string) => Value) {
-    this.#parse = parse;
-  }
-
-  get(text: string): Value {
-    const cached = this.#cache.get(text);
-    if (cached !== undefined) return cached;
-    const value = this.#parse(text);
-    this.#cache.set(text, value);
-    return value;
-  }
-}
+/** Distinct quotas whose parsed form is cached; keys share few of them. */
+const maxCachedQuotas = 1_000;
 
 interface Batch {
   readonly prefixes: string[];
@@ -70,6 +60,8 @@ interface KeyRow extends Readonly<Record<keyof typeof dummyKey, string | null>> 
   readonly known_id: string | null;
   readonly tenant_no: string | null;
   readonly owner_id: string | null;
+  readonly role: string | null;
+  readonly active: boolean | null;
   readonly rate_limit: string | null;
   readonly revoked_at: string | null;
 }
@@ -79,42 +71,58 @@ const unknownKey: Omit<KeyRow, "prefix"> = {
   known_id: null,
   tenant_no: null,
   owner_id: null,
+  role: null,
+  active: null,
   rate_limit: null,
   revoked_at: null,
 };
 
-/** On SQLite the database fills in the dummy, which takes no longer than returning a row. */
-const selectKey = defineQuery([apiKeysTable], (db, input: ParametersOf<{ prefix: string }>) =>
+/**
+ * On SQLite the database fills in the dummy, which takes no longer than returning a row. The owner is part of the
+ * statement, so a changed role counts at the next request.
+ */
+const selectKey = defineQuery([apiKeysTable, users], (db, input: ParametersOf<{ prefix: string }>) =>
   db
     .selectFrom(db.selectNoFrom(input.prefix.as("prefix")).as("requested"))
     .leftJoin("api_keys as key", "key.prefix", "requested.prefix")
-    .select(["requested.prefix", "key.id as known_id", "key.tenant_no", "key.owner_id", "key.rate_limit"])
-    .select("key.revoked_at")
+    .leftJoin("users as owner", (join) =>
+      join.onRef("owner.tenant_no", "=", "key.tenant_no").onRef("owner.id", "=", "key.owner_id"),
+    )
+    .select(["requested.prefix", "key.id as known_id", "key.tenant_no", "key.owner_id"])
+    .select(["key.rate_limit", "key.revoked_at"])
+    .select(["owner.role", "owner.active"])
     .select(({ fn, ref }) =>
       dummyNames.map((name) => fn.coalesce(ref(`key.${name}`), sql.lit(dummyKey[name])).as(name)),
     ),
 );
 
-const selectKeys = defineQuery([apiKeysTable], (db, input: ParametersOf<{ prefixes: readonly string[] }>) =>
-  db
-    .selectFrom("api_keys")
-    .select(["prefix", "id as known_id", "tenant_no", "owner_id", "rate_limit", "revoked_at", ...dummyNames])
-    .where("prefix", "=", sql<string>`any(${input.prefixes})`),
+const selectKeys = defineQuery(
+  [apiKeysTable, users],
+  (db, input: ParametersOf<{ prefixes: readonly string[] }>) =>
+    db
+      .selectFrom("api_keys as key")
+      .leftJoin("users as owner", (join) =>
+        join.onRef("owner.tenant_no", "=", "key.tenant_no").onRef("owner.id", "=", "key.owner_id"),
+      )
+      .select(["key.prefix", "key.id as known_id", "key.tenant_no", "key.owner_id"])
+      .select(["key.rate_limit", "key.revoked_at"])
+      .select(["owner.role", "owner.active"])
+      .select(({ ref }) => dummyNames.map((name) => ref(`key.${name}`).as(name)))
+      .where("key.prefix", "=", sql<string>`any(${input.prefixes})`),
 );
 
 export class KeyLookup {
   readonly #store: Store;
   readonly #one: Query<KeyRow, { prefix: string }>;
   readonly #many: Query<KeyRow, { prefixes: readonly string[] }>;
-  readonly #scopes: ParseCache<ReadonlySet<string>>;
-  readonly #quotas = new ParseCache((text): Quota => JSON.parse(text));
+  readonly #scopes: RoleScopes;
+  readonly #quotas = new BoundedMap<string, Quota>(maxCachedQuotas);
   #batch: Batch | undefined;
 
-  /** @param scopes every scope of the API, which a key with `*` has */
-  constructor(store: Store, scopes: readonly string[]) {
+  constructor(store: Store, model: Pick<Model, "scopes" | "roles">) {
     this.#store = store;
-    const every = new Set([...scopes, everyScope]);
-    this.#scopes = new ParseCache((text): ReadonlySet<string> => {
+    const every = new Set([...model.scopes, everyScope]);
+    this.#scopes = new RoleScopes(model, (text): ReadonlySet<string> => {
       const own: string[] = JSON.parse(text);
       return own.includes(everyScope) ? every : new Set(own);
     });
@@ -152,13 +160,23 @@ export class KeyLookup {
       prefix: row.prefix!,
       id: row.id!,
       tenantId: row.tenant_no ?? dummyTenantId,
-      ownerId: row.owner_id ?? undefined,
+      ownerId: row.owner_id,
+      role: row.role,
+      isOwnerInactive: row.active === false,
       keyHash: row.key_hash!,
       type: row.type as KeyType,
-      scopes: this.#scopes.get(row.scopes!),
-      quota: row.rate_limit ? this.#quotas.get(row.rate_limit) : undefined,
+      scopes: this.#scopes.of(row.scopes!, row.role),
+      quota: row.rate_limit ? this.#quotaOf(row.rate_limit) : undefined,
       expiresAt: Date.parse(row.expires_at!),
       isRevoked: row.revoked_at !== null,
     };
+  }
+
+  #quotaOf(text: string): Quota {
+    const cached = this.#quotas.get(text);
+    if (cached !== undefined) return cached;
+    const quota: Quota = JSON.parse(text);
+    this.#quotas.set(text, quota);
+    return quota;
   }
 }

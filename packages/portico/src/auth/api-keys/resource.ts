@@ -4,9 +4,13 @@ import type { Caller, Quota } from "../../declare/caller.ts";
 import { belongsTo, choice, computedStatus, id, json, list, text, timestamp } from "../../declare/field.ts";
 import type { RecordOf } from "../../declare/record.ts";
 import { type HookContext, type Resource, type Rows, resource } from "../../declare/resource.ts";
+import { everyScope } from "../../declare/roles.ts";
+import { Problem } from "../../errors.ts";
 import type { KeyNotifications, NotifiedKey } from "../../mail/key-emails.ts";
+import { ownContext } from "../own-hook-context.ts";
 import { rotationInput } from "../rotation.ts";
 import { users } from "../users/resource.ts";
+import { assertOutranks, scopesOfRole } from "../users/role-rules.ts";
 import { type Environment, type GenerateKey, generateKey, keyHash, prefixLength } from "./format.ts";
 import {
   assertCanGrantQuota,
@@ -90,22 +94,26 @@ export function declareApiKeys({
     validate: keyErrors,
     hooks: {
       before: {
-        create(input, { caller, now, returnOnce }) {
+        async create(input, context) {
+          const { caller, now, returnOnce } = context;
           assertCanGrantScopes(scopeList(input), caller);
           // A replacement keeps the owner of the old key, or its lack of one.
           requireOwnKey(isReplacement(input) ? input.ownerId : (input.ownerId ?? undefined), caller);
+          await requireRoleWithin(input.ownerId, isReplacement(input), context);
           const key = generate(input.type ?? "secret", environment);
           returnOnce({ key, warning: keyWarning });
           return {
             prefix: key.slice(0, prefixLength),
             keyHash: keyHash(key),
             rateLimit: quotaOfNewKey(input, standardQuota, caller),
-            ownerId: input.ownerId ?? (isReplacement(input) ? null : (caller.userId ?? null)),
+            ownerId: input.ownerId ?? (isReplacement(input) ? null : caller.userId),
             expiresAt: input.expiresAt ?? defaultExpiry(now),
           };
         },
-        update(changes, { caller, current }) {
+        async update(changes, context) {
+          const { caller, current } = context;
           requireOwnKey(current.ownerId, caller);
+          await requireRoleWithin(current.ownerId, true, context);
           requireUsable(current);
           assertCanGrantScopes(scopeList(changes), caller);
           const rateLimit = asQuota(changes.rateLimit);
@@ -134,6 +142,33 @@ export function declareApiKeys({
     },
   });
   return apiKeys;
+}
+
+/**
+ * A user manages keys of other users only if their roles are within the user's own, because a key acts for its owner, and
+ * keys without an owner only with every scope, because no role restricts them. Revoking a key needs no role.
+ *
+ * @param ownerId null or undefined for a key without an owner, if it exists, or for one of the caller's user
+ * @throws Problem `forbidden`
+ */
+async function requireRoleWithin(
+  ownerId: string | null | undefined,
+  isExisting: boolean,
+  context: HookContext,
+): Promise<void> {
+  const { caller, rows } = context;
+  if (caller.role === null || ownerId === caller.userId) return;
+  const { model } = ownContext(context);
+  if (typeof ownerId === "string") {
+    const owner = await rows.get(users, ownerId);
+    if (owner) assertOutranks(model, owner.role, caller);
+    return;
+  }
+  if (!isExisting || scopesOfRole(model, caller.role).has(everyScope)) return;
+  throw new Problem(
+    "forbidden",
+    `The role ${caller.role} does not include every scope, so you cannot change keys without an owner.`,
+  );
 }
 
 /** Creates a replacement with the same name, scopes and quota. The old key stays valid for the overlap. */

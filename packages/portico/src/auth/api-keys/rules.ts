@@ -2,11 +2,9 @@
 
 import type { Caller, Quota } from "../../declare/caller.ts";
 import type { ValidationContext } from "../../declare/resource.ts";
+import { everyScope } from "../../declare/roles.ts";
 import { type FieldError, Problem } from "../../errors.ts";
-import { usersWriteScope } from "../users/resource.ts";
-
-/** The scope of a key that grants every scope, including those of resources declared later. */
-export const everyScope = "*";
+import { administrativeScopes } from "../administrative-scopes.ts";
 
 const defaultYears = 1;
 const maxYears = 2;
@@ -118,14 +116,6 @@ export function isQuotaWithin({ limit, windowSeconds }: Quota, bound: Quota | un
   return limit <= bound.limit && limit * bound.windowSeconds <= bound.limit * windowSeconds;
 }
 
-/** Scopes that affect other users, or create credentials that do. */
-const administrativeScopes: ReadonlySet<string> = new Set([
-  usersWriteScope,
-  "keys:manage",
-  "clients:manage",
-  everyScope,
-]);
-
 /**
  * A key acts for itself. With one of these scopes it could do to every user of the tenant what the access token that
  * created it cannot.
@@ -152,7 +142,7 @@ function requireDelegableScopes(scopes: readonly string[], caller: Caller): void
 export function requireOwnKey(ownerId: string | null | undefined, caller: Caller): void {
   if (!caller.isDelegated) return;
   const owner = ownerId === undefined ? caller.userId : ownerId;
-  if (owner !== undefined && owner === caller.userId) return;
+  if (owner !== null && owner === caller.userId) return;
   throw new Problem("forbidden", "An access token granted by a user can manage keys of that user only.");
 }
 

@@ -7,7 +7,7 @@ import type { Session } from "../../store/database.ts";
 import { defineQuery, type ParametersOf } from "../../store/own-tables/query.ts";
 import type { Store } from "../../store/store.ts";
 import { tenantsTable } from "../../store/tenants.ts";
-import { users } from "../users/resource.ts";
+import { usersTable } from "../users/fields.ts";
 
 export interface Tenant {
   readonly id: string;
@@ -42,7 +42,7 @@ const selectById = defineQuery([tenantsTable], (db, input: ParametersOf<{ id: st
   db.selectFrom("tenants").select(["id", "name"]).where("id", "=", input.id),
 );
 
-const selectFirstUser = defineQuery([users], (db, input: ParametersOf<{ tenantId: string }>) =>
+const selectFirstUser = defineQuery([usersTable], (db, input: ParametersOf<{ tenantId: string }>) =>
   db
     .selectFrom("users")
     .select("id")
@@ -52,7 +52,7 @@ const selectFirstUser = defineQuery([users], (db, input: ParametersOf<{ tenantId
     .limit(sql.lit(1)),
 );
 
-const selectUser = defineQuery([users], (db, input: ParametersOf<{ tenantId: string; id: string }>) =>
+const selectUser = defineQuery([usersTable], (db, input: ParametersOf<{ tenantId: string; id: string }>) =>
   db.selectFrom("users").select("id").where("tenant_no", "=", input.tenantId).where("id", "=", input.id),
 );
 

@@ -1,31 +1,34 @@
 // Access tokens of the authorization server at the API (RFC 9068). They are verified locally; the database is asked
-// whether the token, its grant, its client and its user still exist.
+// whether the token, its grant, its client and its user still exist, and for the role of the user.
 
 import type { Caller, Quota } from "../../declare/caller.ts";
 import { BoundedMap } from "../../lib/bounded-map.ts";
+import type { Model } from "../../model/model.ts";
 import type { Store } from "../../store/store.ts";
+import { openIdScopes } from "../clients/rules.ts";
 import { invalidCredential } from "../presented-credential.ts";
+import { RoleScopes } from "../role-scopes.ts";
 import { type AccessClaims, clockSkewSeconds, unverifiedClaims, verifiedClaims } from "./access-claims.ts";
 import { hashToken } from "./hash-token.ts";
 import type { OAuthRecords } from "./oauth-records.ts";
 import type { OAuthUrls } from "./oauth-urls.ts";
 import type { SigningKeyRing } from "./signing-keys.ts";
-import { revokedModel, TokenStatus } from "./token-status.ts";
+import { type CurrentRights, revokedModel, TokenStatus } from "./token-status.ts";
 
 const maxCachedTokens = 10_000;
-/** How long the status of a token is reused. A revocation takes effect within a second. */
+/** How long the status of a token is reused. A revocation or a changed role takes effect within a second. */
 const statusTtlMs = 500;
 /** Longer than any token that the server issues. */
 const maxTokenLength = 8_000;
 
 interface VerifiedToken {
   readonly claims: AccessClaims;
-  /** With the scopes that both the token and its client have. */
+  /** With the scopes that the token, its client and the role of its user have in common. */
   caller: Caller;
-  /** The scopes of the client as a JSON list; undefined if the token does not count any more. */
-  clientScopes: Promise<string | undefined>;
-  /** The client scopes that `caller` was built from. */
-  callerScopes: string | undefined;
+  /** Undefined if the token does not count any more. */
+  rights: Promise<CurrentRights | undefined>;
+  /** The rights that `caller` was built from. */
+  callerRights: CurrentRights | undefined;
   statusReadAt: number;
 }
 
@@ -35,6 +38,7 @@ export class AccessTokens {
   readonly #urls: Promise<OAuthUrls>;
   readonly #quota: Quota;
   readonly #status: TokenStatus;
+  readonly #scopes: RoleScopes;
   readonly #verified = new BoundedMap<string, VerifiedToken>(maxCachedTokens);
 
   /**
@@ -47,22 +51,28 @@ export class AccessTokens {
     keys: SigningKeyRing,
     urls: Promise<OAuthUrls>,
     quota: Quota,
+    model: Pick<Model, "roles">,
   ) {
     this.#records = records;
     this.#keys = keys;
     this.#urls = urls;
     this.#quota = quota;
     this.#status = new TokenStatus(store);
+    const parse = (scope: string) => new Set(scope.split(" ").filter((each) => each !== ""));
+    this.#scopes = new RoleScopes(model, parse, openIdScopes);
   }
 
   /** The caller of a token. @throws Problem `invalid_credential` */
   async caller(token: string): Promise<Caller> {
     const verified = await this.#current(token);
     if (!verified) throw invalidCredential();
-    const clientScopes = await verified.clientScopes;
-    if (verified.callerScopes !== clientScopes) {
-      verified.callerScopes = clientScopes;
-      verified.caller = { ...verified.caller, scopes: commonScopes(verified.claims, clientScopes) };
+    const rights = await verified.rights;
+    const { callerRights } = verified;
+    if (callerRights?.scopes !== rights?.scopes || callerRights?.role !== rights?.role) {
+      verified.callerRights = rights;
+      const role = rights?.role ?? null;
+      const scopes = this.#scopes.of(commonScopes(verified.claims, rights?.scopes), role);
+      verified.caller = { ...verified.caller, role, ...scopes };
     }
     return verified.caller;
   }
@@ -73,11 +83,16 @@ export class AccessTokens {
     return unverifiedClaims(token.slice(0, maxTokenLength))?.["iss"] === issuer;
   }
 
-  /** The claims of a valid token, with the scopes that its client still has; undefined for any other token. */
+  /**
+   * The claims of a valid token, with the scopes that its client and the role of its user still have; undefined for any
+   * other token.
+   */
   async claims(token: string): Promise<AccessClaims | undefined> {
     const verified = await this.#current(token, 0);
     if (!verified) return undefined;
-    const scopes = commonScopes(verified.claims, await verified.clientScopes);
+    const rights = await verified.rights;
+    const scope = commonScopes(verified.claims, rights?.scopes);
+    const { scopes } = this.#scopes.of(scope, rights?.role ?? null);
     return { ...verified.claims, scope: [...scopes].join(" ") };
   }
 
@@ -92,13 +107,13 @@ export class AccessTokens {
     const now = performance.now();
     if (now - verified.statusReadAt >= maxAgeMs) {
       verified.statusReadAt = now;
-      verified.clientScopes = this.#status.clientScopes(verified.claims);
+      verified.rights = this.#status.current(verified.claims);
       // After a failure, the next request reads the status again.
-      verified.clientScopes.catch(() => {
+      verified.rights.catch(() => {
         verified.statusReadAt = -statusTtlMs;
       });
     }
-    return (await verified.clientScopes) === undefined ? undefined : verified;
+    return (await verified.rights) === undefined ? undefined : verified;
   }
 
   async #verify(token: string): Promise<VerifiedToken | undefined> {
@@ -111,8 +126,8 @@ export class AccessTokens {
     const verified: VerifiedToken = {
       claims,
       caller: this.#callerOf(claims),
-      clientScopes: Promise.resolve(undefined),
-      callerScopes: undefined,
+      rights: Promise.resolve(undefined),
+      callerRights: undefined,
       statusReadAt: -statusTtlMs,
     };
     this.#verified.set(key, verified);
@@ -123,18 +138,24 @@ export class AccessTokens {
     const { tenant_id: tenantId, client_id: clientId, sub } = claims;
     const isUser = sub !== clientId;
     return {
+      kind: isUser ? "user" : "client",
       tenantId,
-      userId: isUser ? sub : undefined,
+      userId: isUser ? sub : null,
+      role: null,
       isDelegated: isUser,
       credentialId: isUser ? `${clientId}/${sub}` : clientId,
-      scopes: commonScopes(claims, undefined),
+      scopes: new Set(),
       quota: this.#quota,
     };
   }
 }
 
-/** @param clientScopes a JSON list */
-function commonScopes({ scope = "" }: AccessClaims, clientScopes: string | undefined): ReadonlySet<string> {
+/**
+ * The scopes of the token that its client still has, separated by spaces.
+ * @param clientScopes a JSON list
+ */
+function commonScopes({ scope = "" }: AccessClaims, clientScopes: string | undefined): string {
   const allowed = new Set<string>(clientScopes === undefined ? [] : JSON.parse(clientScopes));
-  return new Set(scope.split(" ").filter((each) => allowed.has(each)));
+  const scopes = scope.split(" ").filter((each) => allowed.has(each));
+  return scopes.join(" ");
 }

@@ -94,7 +94,7 @@ export function oauthRecordStatements(store: Store, encryption: Encryption) {
     delete: deleteRecord(store),
     deleteByGrant: deleteByGrant(store),
     deleteGrant: deleteGrant(store),
-    deleteAccount: deleteAccount(store),
+    deleteAccount: deleteAccountRecords(store),
     listByAccount: listByAccount(store),
   };
 }
@@ -192,8 +192,11 @@ const deleteGrant = defineQuery(tables, (db, { grantId }: ParametersOf<{ grantId
   db.deleteFrom("oauth_records").where("grant_id", "=", grantId).returning("model"),
 );
 
-const deleteAccount = defineQuery(tables, (db, { accountId }: ParametersOf<{ accountId: string }>) =>
-  db.deleteFrom("oauth_records").where("account_id", "=", accountId),
+/** Deletes all records of a user: sessions, grants with their codes and tokens, links sent by email. */
+export const deleteAccountRecords = defineQuery(
+  tables,
+  (db, { accountId }: ParametersOf<{ accountId: string }>) =>
+    db.deleteFrom("oauth_records").where("account_id", "=", accountId),
 );
 
 const listByAccount = defineQuery(tables, (db, { model, accountId }: ParametersOf<AccountKey>) =>

@@ -2,12 +2,12 @@
 // While the endpoint fails, every token is refused with 503.
 
 import type { Caller, Quota } from "../../declare/caller.ts";
+import { everyScope } from "../../declare/roles.ts";
 import { LoggedProblem, type Problem } from "../../errors.ts";
 import { BoundedMap } from "../../lib/bounded-map.ts";
 import { epochSeconds } from "../../lib/epoch-seconds.ts";
 import type { Report } from "../../lib/report.ts";
 import { OutboundFetch } from "../../net/outbound-fetch.ts";
-import { everyScope } from "../api-keys/rules.ts";
 import { invalidCredential } from "../presented-credential.ts";
 import type { AccessTokens } from "./access-tokens.ts";
 import { hashToken } from "./hash-token.ts";
@@ -149,7 +149,11 @@ export class IntrospectedTokens {
     const { client_id: clientId, sub } = introspection;
     const names = [clientId, sub].filter((name) => typeof name === "string");
     const caller: Caller = {
+      kind: "client",
       tenantId: await this.#tenantId(),
+      // The users of the other issuer are no users of this server.
+      userId: null,
+      role: null,
       // Only a token whose subject is its client acts for no user (RFC 9068, section 2.2).
       isDelegated: sub === undefined || sub !== clientId,
       credentialId: ["foreign", ...names].map(encodeName).join("/"),

@@ -1,4 +1,5 @@
-// Whether an access token still counts: neither it nor its grant was revoked, and its client and user exist.
+// Whether an access token still counts: neither it nor its grant was revoked, its client exists, and its user exists and
+// is active.
 
 import { type Kysely, sql } from "kysely";
 import { epochSeconds } from "../../lib/epoch-seconds.ts";
@@ -15,9 +16,12 @@ import { oauthRecordsTable } from "./oauth-records-table.ts";
 /** The model of the records of revoked tokens. */
 export const revokedModel = "RevokedToken";
 
-interface ClientScopes {
-  /** A JSON list. */
+/** What a token that counts may do, besides its own scopes. */
+export interface CurrentRights {
+  /** The scopes of its client as a JSON list. */
   readonly scopes: string;
+  /** The role of its user; null for a client that acts for itself. */
+  readonly role: string | null;
 }
 
 const statusTables = [oauthClients, oauthRecordsTable, users] as const;
@@ -46,10 +50,10 @@ function unrevokedClient(
 }
 
 const selectClientStatus = defineQuery(statusTables, (db, claims: ParametersOf<AccessClaims>) =>
-  unrevokedClient(db, claims),
+  unrevokedClient(db, claims).select(sql.lit(null).as("role")),
 );
 
-/** The same for a token of a user, whose grant and account must still exist. */
+/** The same for a token of a user, whose grant must still exist, and whose account must be active. */
 const selectUserStatus = defineQuery(statusTables, (db, claims: ParametersOf<AccessClaims>) => {
   const grant = parameter((token: AccessClaims) => hashToken(token.grant_id ?? ""));
   return unrevokedClient(db, claims)
@@ -62,20 +66,16 @@ const selectUserStatus = defineQuery(statusTables, (db, claims: ParametersOf<Acc
           .where("expires_at", ">", parameter(epochSeconds)),
       ),
     )
-    .where(({ exists, lit, selectFrom }) =>
-      exists(
-        selectFrom("users")
-          .select(lit(1).as("one"))
-          .whereRef("users.tenant_no", "=", "c.tenant_no")
-          .where("users.id", "=", claims.sub),
-      ),
-    );
+    .innerJoin("users as u", "u.tenant_no", "c.tenant_no")
+    .select("u.role")
+    .where("u.id", "=", claims.sub)
+    .where("u.active", "=", sql.lit(true));
 });
 
 export class TokenStatus {
   readonly #store: Store;
-  readonly #ofClient: Query<ClientScopes, AccessClaims>;
-  readonly #ofUser: Query<ClientScopes, AccessClaims>;
+  readonly #ofClient: Query<CurrentRights, AccessClaims>;
+  readonly #ofUser: Query<CurrentRights, AccessClaims>;
 
   constructor(store: Store) {
     this.#store = store;
@@ -83,9 +83,9 @@ export class TokenStatus {
     this.#ofUser = selectUserStatus(store);
   }
 
-  /** The scopes of the token's client as a JSON list; undefined if the token does not count any more. */
-  async clientScopes(claims: AccessClaims): Promise<string | undefined> {
+  /** What the token may do now; undefined if it does not count any more. */
+  current(claims: AccessClaims): Promise<CurrentRights | undefined> {
     const query = claims.sub === claims.client_id ? this.#ofClient : this.#ofUser;
-    return (await query.first(this.#store.database, claims))?.scopes;
+    return query.first(this.#store.database, claims);
   }
 }

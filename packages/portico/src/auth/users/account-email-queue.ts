@@ -105,7 +105,7 @@ export class AccountEmailQueue {
   async #notify(session: Session, user: ChangedUser): Promise<void> {
     const { users, changes } = this.#dependencies;
     const all = await changes.take(user, session);
-    const recipient = await users.find(user.id, session);
+    const recipient = await users.findAny(user.id, session);
     const newChanges = all.filter(({ isNew }) => isNew);
     if (!recipient || newChanges.length === 0) return;
     await this.#notifyPrevious(session, recipient, newChanges);

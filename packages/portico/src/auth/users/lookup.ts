@@ -20,6 +20,7 @@ export interface User {
   readonly isEmailVerified: boolean;
   /** Whether the address was changed after the user was created, and is not confirmed yet. */
   readonly isEmailUnconfirmed: boolean;
+  readonly role: string;
 }
 
 /** Including surrounding spaces, which are ignored. */
@@ -49,7 +50,7 @@ function usersWithEmail(db: Kysely<DatabaseOf<typeof tables>>) {
     .leftJoin("passwords as p", (join) =>
       join.onRef("p.tenant_no", "=", "u.tenant_no").onRef("p.user_id", "=", "u.id"),
     )
-    .select(["u.id", "u.tenant_no", "u.name", "u.email", "p.hash"])
+    .select(["u.id", "u.tenant_no", "u.name", "u.email", "u.role", "u.active", "p.hash"])
     .select(({ eb, exists, lit, selectFrom }) => [
       eb("v.email", "is not", null).as("is_verified"),
       exists(
@@ -72,6 +73,7 @@ const selectByEmail = defineQuery(tables, (db, { tenantId, email }: ParametersOf
 
 type UserRow = QueryRow<typeof selectById>;
 
+/** Finds active users, unless a method says otherwise: one who was deactivated is nobody who could sign in. */
 export class UserLookup {
   readonly #store: Store;
 
@@ -80,9 +82,18 @@ export class UserLookup {
   }
 
   async find(id: string, session: Session = this.#store.database): Promise<User | undefined> {
-    if (!isId(id)) return undefined;
-    const row = await selectById(this.#store).first(session, { id });
+    const row = await this.#rowOfId(id, session);
+    return row?.active ? userOf(row) : undefined;
+  }
+
+  /** The user with this id, active or not. */
+  async findAny(id: string, session: Session = this.#store.database): Promise<User | undefined> {
+    const row = await this.#rowOfId(id, session);
     return row && userOf(row);
+  }
+
+  async #rowOfId(id: string, session: Session): Promise<UserRow | undefined> {
+    return isId(id) ? selectById(this.#store).first(session, { id }) : undefined;
   }
 
   async findByEmail(
@@ -91,14 +102,14 @@ export class UserLookup {
     session: Session = this.#store.database,
   ): Promise<User | undefined> {
     const row = await this.#rowOf(tenantId, email, session);
-    return row && userOf(row);
+    return row?.active ? userOf(row) : undefined;
   }
 
   /** The user with this address and password. Unknown addresses take as long as wrong passwords. */
   async authenticate(tenantId: string, email: string, password: string): Promise<User | undefined> {
     const row = await this.#rowOf(tenantId, email, this.#store.database);
     const isCorrect = await verifyPassword(password, row?.hash);
-    return row && isCorrect ? userOf(row) : undefined;
+    return row?.active && isCorrect ? userOf(row) : undefined;
   }
 
   async #rowOf(tenantId: string, address: string, session: Session): Promise<UserRow | undefined> {
@@ -112,9 +123,10 @@ function isAddress(text: string): boolean {
   return text.length <= maxEmailLength && !text.includes("\0") && text.isWellFormed();
 }
 
-function userOf({ id, tenant_no: tenantId, name, email, is_verified, is_unconfirmed }: UserRow): User {
+function userOf(row: UserRow): User {
+  const { id, tenant_no: tenantId, name, email, role, is_verified, is_unconfirmed } = row;
   // SQLite returns 0 and 1 for the value of a condition.
   const isEmailUnconfirmed = Boolean(is_unconfirmed);
   const isEmailVerified = Boolean(is_verified) && !isEmailUnconfirmed;
-  return { id, tenantId, name, email, isEmailVerified, isEmailUnconfirmed };
+  return { id, tenantId, name, email, role, isEmailVerified, isEmailUnconfirmed };
 }

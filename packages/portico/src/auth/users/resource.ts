@@ -2,43 +2,105 @@
 
 import type { Caller } from "../../declare/caller.ts";
 import { belongsTo, boolean, text, timestamp } from "../../declare/field.ts";
+import type { RecordOf } from "../../declare/record.ts";
 import { type Resource, resource } from "../../declare/resource.ts";
+import { standardRoleNames } from "../../declare/roles.ts";
 import { Problem } from "../../errors.ts";
+import { usersWriteScope } from "../administrative-scopes.ts";
+import { type OwnHookContext, ownContext } from "../own-hook-context.ts";
+import { deleteAccountRecords } from "../tokens/oauth-record-statements.ts";
+import { userFields } from "./fields.ts";
+import { assertCanGiveRole, assertOutranks, scopesOfRole } from "./role-rules.ts";
+import { isFirstUser, requireOtherOwner } from "./tenant-owners.ts";
 
-/** The scope that changes users. A token that a user granted cannot grant it to a key. */
-export const usersWriteScope = "users:write";
+/** The type of the built-in resource for users. */
+export type Users = Resource<"user", ReturnType<typeof userFields>, undefined>;
+type UserRow = RecordOf<Users>;
 
-/** The built-in resource for users. Refer to it with `belongsTo(() => users)`. */
-export const users = resource("user", {
-  fields: {
-    name: text({ min: 1, max: 200 }),
-    email: text({ max: 254, format: "email", unique: true }),
-  },
-  filter: ["email"],
-  sort: ["createdAt", "name", "email"],
-  search: ["name", "email"],
-  paging: "page",
-  scopes: { read: "users:read", write: usersWriteScope },
-  hooks: {
-    before: {
-      create: ({ email }) => ({ email: email.toLowerCase() }),
-      async update({ email: requestedEmail }, { caller, current, rows }) {
-        requireSameUser(caller, current.id);
-        const email = requestedEmail?.toLowerCase();
-        if (email === undefined) return undefined;
-        if (email === current.email) return { email };
-        const isPending = caller.isDelegated === true;
-        const { id: userId, email: previousEmail } = current;
-        const address = caller.address ?? null;
-        await rows.create(emailChanges, { userId, email, previousEmail, isPending, address });
-        return { email: isPending ? previousEmail : email };
-      },
-      delete({ caller, current }) {
-        requireSameUser(caller, current.id);
+/** Declares the users of an app. @param roleNames in the order of their declaration */
+export function declareUsers(roleNames: readonly string[]): Users {
+  return resource("user", {
+    fields: userFields(roleNames),
+    filter: ["email"],
+    sort: ["createdAt", "name", "email"],
+    search: ["name", "email"],
+    paging: "page",
+    scopes: { read: "users:read", write: usersWriteScope },
+    hooks: {
+      before: {
+        async create({ email, role, active }, context) {
+          return {
+            email: email.toLowerCase(),
+            role: await roleOfNewUser(role!, active!, ownContext(context)),
+          };
+        },
+        async update(changes, context) {
+          const { caller, current, rows } = context;
+          const own = ownContext(context);
+          requireKnownUser(caller, current.id);
+          await changeRights(changes, current, own);
+          const email = changes.email?.toLowerCase();
+          if (email === undefined) return undefined;
+          if (email === current.email) return { email };
+          const isOwn = caller.userId === current.id;
+          if (!isOwn) assertOutranks(own.model, current.role, caller);
+          const isPending = isOwn && caller.isDelegated === true;
+          const { id: userId, email: previousEmail } = current;
+          const address = caller.address ?? null;
+          await rows.create(emailChanges, { userId, email, previousEmail, isPending, address });
+          return { email: isPending ? previousEmail : email };
+        },
+        async delete(context) {
+          const { caller, current } = context;
+          const own = ownContext(context);
+          requireKnownUser(caller, current.id);
+          if (caller.userId !== current.id) assertOutranks(own.model, current.role, caller);
+          if (isActiveOwner(current, own)) await requireOtherOwner(own, current.id);
+        },
       },
     },
-  },
-});
+  });
+}
+
+/** The built-in resource for users. Refer to it with `belongsTo(() => users)`. */
+export const users: Users = declareUsers(standardRoleNames);
+
+/** The first user of a tenant gets the first role from those who may give it. */
+async function roleOfNewUser(role: string, active: boolean, context: OwnHookContext): Promise<string> {
+  const { caller, model } = context;
+  const [first] = model.roles;
+  const isFirst = active && (await isFirstUser(context));
+  if (isFirst && first!.scopes.isSubsetOf(caller.scopes)) return first!.name;
+  // The default role is not chosen by the caller.
+  if (role === model.roles.at(-1)!.name) assertOutranks(model, role, caller);
+  else assertCanGiveRole(model, role, caller);
+  return role;
+}
+
+/** Checks a change of the role or of `active`. A user who is deactivated is signed out everywhere. */
+async function changeRights(
+  { role, active }: Partial<Pick<UserRow, "role" | "active">>,
+  current: UserRow,
+  context: OwnHookContext,
+): Promise<void> {
+  const { caller, model } = context;
+  const isNewRole = role !== undefined && role !== current.role;
+  const isNewActive = active !== undefined && active !== current.active;
+  if (!isNewRole && !isNewActive) return;
+  if (caller.userId !== current.id) assertOutranks(model, current.role, caller);
+  if (isNewRole) assertCanGiveRole(model, role, caller);
+  const next = { role: role ?? current.role, active: active ?? current.active };
+  if (isActiveOwner(current, context) && !isActiveOwner(next, context))
+    await requireOtherOwner(context, current.id);
+  if (isNewActive && !active) await context.query(deleteAccountRecords, { accountId: current.id });
+}
+
+function isActiveOwner(
+  { role, active }: Pick<UserRow, "role" | "active">,
+  { model }: OwnHookContext,
+): boolean {
+  return active && scopesOfRole(model, role).has("*");
+}
 
 /**
  * Unconfirmed changes of email addresses. While a user's current address is unconfirmed, no password link is sent to it.
@@ -62,15 +124,11 @@ export const emailChanges = resource("emailChange", {
 });
 
 /**
- * A user who grants `users:write` to an application grants it for their own account only. Otherwise any member could take
- * over any other account by changing its address to their own.
+ * A token of another issuer acts for somebody whose role is unknown, so it changes no users.
  *
  * @throws Problem `forbidden`
  */
-function requireSameUser(caller: Caller, userId: string): void {
-  if (!caller.isDelegated || caller.userId === userId) return;
-  throw new Problem(
-    "forbidden",
-    "An access token granted by a user can change or delete that user only. Use an API key.",
-  );
+function requireKnownUser(caller: Caller, userId: string): void {
+  if (!caller.isDelegated || caller.userId !== null) return;
+  throw new Problem("forbidden", `A token of another issuer cannot change or delete the user ${userId}.`);
 }

@@ -1,5 +1,12 @@
 // portico migrate
 
+import {
+  appointOwners,
+  type NewOwner,
+  planRoles,
+  type ReducedKey,
+  tenantsWithoutOwner,
+} from "../../auth/users/role-upgrade.ts";
 import { eventsTable } from "../../events/event.ts";
 import { rewriteEventTypes } from "../../events/rewrite-event-types.ts";
 import { buildApi } from "../../graphql/schema/schema.ts";
@@ -17,6 +24,11 @@ const migrateCommand: Command = {
   summary: "Apply the schema changes that the declarations need. No table or column is dropped.",
   options: {
     "dry-run": { help: "print the statements without applying them" },
+    owner: {
+      value: "USER",
+      help: "address or id of the user who becomes the owner of a tenant that has none, or first for each first user",
+      isRepeated: true,
+    },
     contract: {
       help: "also rewrite rows and drop indexes of earlier versions; no server of one may be running",
     },
@@ -27,23 +39,34 @@ const migrateCommand: Command = {
     buildApi(assembly.model);
     const isDryRun = args.isSet("dry-run");
     const isContraction = args.isSet("contract");
-    const { tables } = assembly;
-    const { statements, indexes, undeclared, rewrittenEvents } = await withStore(assembly, async (store) => {
-      const { statements, indexes } = await migrate(store, tables, { isDryRun, isContraction });
-      return {
-        statements,
-        indexes: await withSizes(store, tables, indexes, isDryRun),
-        undeclared: await undeclaredTables(store, tables),
-        rewrittenEvents: isContraction ? await contract(store, isDryRun) : undefined,
-      };
-    });
+    const { tables, model } = assembly;
+    const { statements, indexes, undeclared, rewrittenEvents, roles, ownerless } = await withStore(
+      assembly,
+      async (store) => {
+        const roles = await planRoles(store, model, args.all("owner"));
+        const { statements, indexes } = await migrate(store, tables, { isDryRun, isContraction });
+        if (!isDryRun) await appointOwners(store, model, roles.owners);
+        return {
+          statements,
+          indexes: await withSizes(store, tables, indexes, isDryRun),
+          undeclared: await undeclaredTables(store, tables),
+          rewrittenEvents: isContraction ? await contract(store, isDryRun) : undefined,
+          roles,
+          ownerless: isDryRun ? [] : await tenantsWithoutOwner(store, model),
+        };
+      },
+    );
+    const { owners, reducedKeys } = roles;
     const summary = statements.length === 0 ? "The database is up to date." : appliedCount(statements.length);
     return {
-      json: { statements, indexes, isDryRun, undeclared, rewrittenEvents },
+      json: { statements, indexes, isDryRun, undeclared, rewrittenEvents, owners, reducedKeys },
       lines: [
         ...(isDryRun && statements.length > 0 ? statements.map((statement) => `${statement};`) : [summary]),
         ...indexes.map((index) => indexLine(index, isDryRun)),
         ...(rewrittenEvents === undefined ? [] : [rewrittenCount(rewrittenEvents, isDryRun)]),
+        ...owners.map((owner) => ownerLine(owner, model.roles[0]!.name, isDryRun)),
+        ...reducedKeys.map((key) => reducedKeyLine(key, isDryRun)),
+        ...ownerless.map(noteOnOwnerless),
         ...undeclared.map(noteOn),
       ],
     };
@@ -89,6 +112,24 @@ function rewrittenCount(count: number, isDryRun: boolean): string {
   return isDryRun
     ? `-- ${events} from earlier versions would be rewritten.`
     : `Rewrote ${events} from earlier versions.`;
+}
+
+function ownerLine({ email, tenantName, tenantId }: NewOwner, role: string, isDryRun: boolean): string {
+  const tenant = `the tenant ${tenantName} (${tenantId})`;
+  return isDryRun
+    ? `-- ${email} would be the ${role} of ${tenant}.`
+    : `${email} is the ${role} of ${tenant}.`;
+}
+
+function reducedKeyLine({ name, prefix, role, lostScopes }: ReducedKey, isDryRun: boolean): string {
+  const key = `key ${name} (${prefix}…)`;
+  const reason = `which the role ${role} of its owner does not include`;
+  if (isDryRun) return `-- The ${key} would lose ${lostScopes.join(", ")}, ${reason}.`;
+  return `The ${key} has lost ${lostScopes.join(", ")}, ${reason}.`;
+}
+
+function noteOnOwnerless(tenantId: string): string {
+  return `-- No active user of the tenant ${tenantId} has every scope. Appoint one: portico migrate --owner USER.`;
 }
 
 /** Written as an SQL comment, so that the output of a dry run can be executed. */

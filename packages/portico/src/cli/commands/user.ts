@@ -1,6 +1,7 @@
-// portico user create, list
+// portico user create, list, role
 
 import { users } from "../../auth/users/resource.ts";
+import { OperatorError } from "../../errors.ts";
 import type { Command } from "../command.ts";
 import { createUser } from "../create-user.ts";
 import { tenantOption, withTenant } from "../tenant-work.ts";
@@ -12,6 +13,7 @@ const userCreate: Command = {
     email: { value: "ADDRESS", help: "email address, unique in the tenant", isRequired: true },
     name: { value: "NAME", help: "name of the person", isRequired: true },
     password: { value: "TEXT", help: "at least 8 characters", isRequired: true },
+    role: { value: "ROLE", help: "its role (default: the last declared one; the first user has the first)" },
     tenant: tenantOption,
   },
   async run(args) {
@@ -20,6 +22,7 @@ const userCreate: Command = {
         email: args.required("email"),
         name: args.required("name"),
         password: args.required("password"),
+        role: args.text("role"),
       }),
     );
     return { json: { user }, lines: [`Created the user ${user.name} <${user.email}>: ${user.id}`] };
@@ -38,9 +41,30 @@ const userList: Command = {
   async run(args) {
     const limit = args.number("limit") ?? standardLimit;
     const listed = await withTenant(args, (context) => context.newest(users, limit));
-    const lines = listed.map(({ id, createdAt, email, name }) => `${id}  ${createdAt}  ${email}  ${name}`);
+    const lines = listed.map(
+      ({ id, createdAt, email, name, role, active }) =>
+        `${id}  ${createdAt}  ${email}  ${role}${active ? "" : ", inactive"}  ${name}`,
+    );
     return { json: { users: listed }, lines: lines.length > 0 ? lines : ["No users yet."] };
   },
 };
 
-export const commands: readonly Command[] = [userCreate, userList];
+const userRole: Command = {
+  name: "user role",
+  summary:
+    "Change the role of a user. Its credentials have the scopes of the new role at their next request.",
+  options: { tenant: tenantOption },
+  positionals: ["ID", "ROLE"],
+  run: (args) =>
+    withTenant(args, async (context) => {
+      const [id = "", role = ""] = args.positionals;
+      const known = context.engine.model.roles.map(({ name }) => name);
+      if (!known.includes(role))
+        throw new OperatorError(`there is no role ${role}; use one of ${known.join(", ")}`);
+      const written = await context.engine.update(context.caller, context.model(users), id, { role });
+      const user = JSON.parse(written.text);
+      return { json: { user }, lines: [`${user.name} <${user.email}> now has the role ${user.role}.`] };
+    }),
+};
+
+export const commands: readonly Command[] = [userCreate, userList, userRole];

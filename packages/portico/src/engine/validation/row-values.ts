@@ -62,7 +62,10 @@ export function replacementValues(
   caller: Caller,
   now: string,
 ): Values {
-  const updatable = resource.attributes.filter(({ isReadOnly, isImmutable }) => !isReadOnly && !isImmutable);
+  const updatable = resource.attributes.filter((attribute) => {
+    const isKept = attribute.field.options.keepOnReplace === true && valueIn(body, attribute) === undefined;
+    return !attribute.isReadOnly && !attribute.isImmutable && !isKept;
+  });
   return insertValues(updatable, body, caller, now);
 }
 
@@ -70,7 +73,7 @@ function defaultValue(attribute: Attribute, caller: Caller, now: string): unknow
   const { field, name } = attribute;
   const value = constantDefault(attribute);
   if (field.kind === "belongsTo" && value === "caller") {
-    if (caller.userId !== undefined) return caller.userId;
+    if (caller.userId !== null) return caller.userId;
     throw validationError(
       name,
       "required",

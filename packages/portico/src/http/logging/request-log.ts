@@ -132,7 +132,7 @@ export function credentialOf({ keyId, credentialId, tenantId }: Caller): object 
 }
 
 function usageMembers({ keyId, userId, address }: Caller): string {
-  const owner = userId === undefined ? "" : `,"ownerId":"${userId}"`;
+  const owner = userId === null ? "" : `,"ownerId":"${userId}"`;
   const ip = address === undefined ? "" : `,"ip":${JSON.stringify(address)}`;
   return `,"keyId":"${keyId}"${owner}${ip}`;
 }

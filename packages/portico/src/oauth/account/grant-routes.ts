@@ -27,7 +27,7 @@ export function registerGrantRoutes(
     const caller = callerOf(request);
     requireScope(caller, listGrants.scope);
     const { userId } = caller;
-    if (userId === undefined)
+    if (userId === null)
       throw new Problem("forbidden", "This credential belongs to no user, and only users have grants.");
     const { limit, cursor } = parseGrantsQuery(request.url);
     const after = cursor === undefined ? undefined : cursors.decode(userId, cursor);

@@ -3,6 +3,7 @@
 import { hash } from "node:crypto";
 import { isIP } from "node:net";
 import type { OAuthUrls } from "../../auth/tokens/oauth-urls.ts";
+import type { Role } from "../../model/roles.ts";
 import type { Brand } from "../pages/brand.ts";
 
 export interface Issuer extends OAuthUrls {
@@ -18,19 +19,21 @@ export interface Issuer extends OAuthUrls {
   readonly rpId: string | undefined;
   /** Every scope of the API. */
   readonly scopes: readonly string[];
+  /** The roles of users. */
+  readonly roles: readonly Role[];
 }
 
 export function issuerOf(
   { issuer: url, resource }: OAuthUrls,
   brand: Brand,
-  scopes: readonly string[],
+  { scopes, roles }: Pick<Issuer, "scopes" | "roles">,
 ): Issuer {
   const { origin, host, hostname, protocol: scheme } = new URL(url);
   const protocol = scheme === "https:" ? "https" : "http";
   const isAddress = isIP(hostname) !== 0 || hostname.startsWith("[");
   const rpId = isAddress ? undefined : hostname;
   const path = pathOf(url);
-  return { issuer: url, resource, brand, scopes, origin, host, protocol, rpId, path };
+  return { issuer: url, resource, brand, scopes, roles, origin, host, protocol, rpId, path };
 }
 
 /** The path of AUTH_URL as requests arrive: without the path of PUBLIC_URL, which a proxy removes. */

@@ -22,7 +22,7 @@ export function registerResourceMetadata(
       return {
         resource,
         authorization_servers: [issuer],
-        scopes_supported: dependencies.scopes,
+        scopes_supported: dependencies.model.scopes,
         bearer_methods_supported: ["header"],
         resource_name: dependencies.brand.name,
       };

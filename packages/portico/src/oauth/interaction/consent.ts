@@ -1,6 +1,8 @@
 // The consent page, and the grant that stores what the user allows.
 
+import type { User } from "../../auth/users/lookup.ts";
 import { consentPage } from "../pages/consent-page.ts";
+import { grantableScopes, rejectScopes } from "../provider/scopes-of-role.ts";
 import type { PageContext, PageRequest } from "./page-request.ts";
 import { type PendingAuthorization, sendInteractionPage } from "./pending-authorization.ts";
 
@@ -11,27 +13,43 @@ export async function handleConsent(
 ): Promise<void> {
   const { provider } = context;
   const { request, response, form } = pageRequest;
+  const { scopes } = await grantable(context, pending);
+  if (scopes.length === 0 && pending.client.requiresConsent) {
+    const denied = {
+      error: "access_denied",
+      error_description: "the role of the user includes none of the requested scopes",
+    };
+    return provider.interactionFinished(request, response, denied, { mergeWithLastSubmission: false });
+  }
   const isAllowed = form?.get("choice") === "allow" || !pending.client.requiresConsent;
   if (!isAllowed)
     return sendInteractionPage(context, pageRequest, pending, 200, await consentPageOf(context, pending));
-  const result = { consent: { grantId: await saveGrant(context, pending) } };
+  const result = { consent: { grantId: await saveGrant(context, pending, scopes) } };
   return provider.interactionFinished(request, response, result, { mergeWithLastSubmission: true });
 }
 
-export async function consentPageOf(
-  { issuer, users }: PageContext,
-  { interaction, client, csrf }: PendingAuthorization,
-): Promise<string> {
-  const user = await users.find(interaction.session?.accountId ?? "");
+export async function consentPageOf(context: PageContext, pending: PendingAuthorization): Promise<string> {
+  const { issuer } = context;
+  const { interaction, client, csrf } = pending;
+  const { user, scopes } = await grantable(context, pending);
   const redirectUri = interaction.params["redirect_uri"];
   return consentPage(issuer, {
     clientName: client.name,
     organization: client.tenantName,
     email: user?.email ?? "",
-    scopes: requestedScopes(interaction),
+    scopes,
     csrf,
     redirectHost: typeof redirectUri === "string" ? new URL(redirectUri).host : undefined,
   });
+}
+
+/** The signed-in user, and the requested scopes that their role includes. */
+async function grantable(
+  { issuer, users }: PageContext,
+  { interaction }: PendingAuthorization,
+): Promise<{ readonly user: User | undefined; readonly scopes: readonly string[] }> {
+  const user = await users.find(interaction.session?.accountId ?? "");
+  return { user, scopes: grantableScopes(issuer, user?.role, requestedScopes(interaction)) };
 }
 
 function requestedScopes({ params }: PendingAuthorization["interaction"]): readonly string[] {
@@ -40,20 +58,27 @@ function requestedScopes({ params }: PendingAuthorization["interaction"]): reado
     .filter((scope) => scope !== "");
 }
 
-/** Stores the scopes of the page, which are those of OpenID Connect and of the API in one list. @returns the grant's id */
+/**
+ * Stores the scopes of the page, which are those of OpenID Connect and of the API in one list, and rejects the requested
+ * ones that the page does not show.
+ * @returns the grant's id
+ */
 async function saveGrant(
-  { provider }: PageContext,
+  { provider, issuer }: PageContext,
   { interaction, client }: PendingAuthorization,
+  shown: readonly string[],
 ): Promise<string> {
   const { grantId, session, prompt } = interaction;
   const { clientId } = client;
   const existing = grantId === undefined ? undefined : await provider.Grant.find(grantId);
   const grant = existing ?? new provider.Grant({ accountId: session!.accountId, clientId });
-  grant.addOIDCScope(requestedScopes(interaction).join(" "));
+  grant.addOIDCScope(shown.join(" "));
   const missing = (prompt.details["missingResourceScopes"] ?? {}) as Readonly<
     Record<string, readonly string[]>
   >;
   for (const [resource, scopes] of Object.entries(missing))
-    grant.addResourceScope(resource, scopes.join(" "));
+    grant.addResourceScope(resource, scopes.filter((scope) => shown.includes(scope)).join(" "));
+  const outsideRole = requestedScopes(interaction).filter((scope) => !shown.includes(scope));
+  rejectScopes(grant, issuer, outsideRole);
   return grant.save();
 }

@@ -18,6 +18,7 @@ import type { Library } from "./library.ts";
 import { setPage } from "./page-response.ts";
 import { routes } from "./routes.ts";
 import { allowedScopes } from "./scopes.ts";
+import { scopesAtIssue } from "./scopes-of-role.ts";
 
 export interface Settings {
   readonly library: Library;
@@ -100,8 +101,9 @@ export function configuration({ library, storage, issuer, keys, secrets, keySets
         getResourceServerInfo: async (context, resource, client) => {
           if (resource !== issuer.resource && resource !== `${issuer.resource}/`)
             throw new errors.InvalidTarget();
+          const allowed = allowedScopes(context, client, issuer, errors);
           return {
-            scope: allowedScopes(context, client, issuer, errors).join(" "),
+            scope: (await scopesAtIssue(context, issuer, users, allowed)).join(" "),
             audience: issuer.resource,
             accessTokenFormat: "jwt",
             jwt: { sign: { alg: "ES256" } },
@@ -135,7 +137,7 @@ export function configuration({ library, storage, issuer, keys, secrets, keySets
       const tenantId = context.oidc.client?.["tenant_id"];
       return user && (tenantId === undefined || tenantId === user.tenantId) ? accountOf(user) : undefined;
     },
-    loadExistingGrant: existingGrant,
+    loadExistingGrant: (context) => existingGrant(context, issuer, users),
     renderError: async (context, out) => setPage(context, errorPage(issuer, { ...out })),
   };
 }

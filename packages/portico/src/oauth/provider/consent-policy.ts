@@ -2,7 +2,9 @@
 
 import type { Grant, KoaContextWithOIDC } from "oidc-provider";
 import type { UserLookup } from "../../auth/users/lookup.ts";
+import type { Issuer } from "../endpoints/issuer.ts";
 import type { Library } from "./library.ts";
+import { restoreScopes } from "./scopes-of-role.ts";
 
 /** The library's policy, with sign-in required where the session's user is of another tenant than the client. */
 export function signInPolicy({ interactionPolicy }: Library, users: UserLookup) {
@@ -26,12 +28,20 @@ export function signInPolicy({ interactionPolicy }: Library, users: UserLookup) 
 const consentNotRequested = "urn:portico:unasked";
 
 /** The grant of the session's user to the client. First-party clients are granted what they request. */
-export async function existingGrant({ oidc }: KoaContextWithOIDC): Promise<Grant | undefined> {
+export async function existingGrant(
+  { oidc }: KoaContextWithOIDC,
+  issuer: Issuer,
+  users: UserLookup,
+): Promise<Grant | undefined> {
   const { client, session, provider } = oidc;
   const grantId = oidc.result?.consent?.grantId ?? session?.grantIdFor(client!.clientId);
   const storedGrant = grantId === undefined ? undefined : await provider.Grant.find(grantId);
-  if (client!["requires_consent"] !== false)
-    return storedGrant?.resources?.[consentNotRequested] ? undefined : storedGrant;
+  if (client!["requires_consent"] !== false) {
+    if (!storedGrant || storedGrant.resources?.[consentNotRequested]) return undefined;
+    const user = await users.find(session?.accountId ?? "");
+    if (restoreScopes(storedGrant, issuer, user?.role)) await storedGrant.save();
+    return storedGrant;
+  }
   if (!session?.accountId) return storedGrant;
   const grant =
     storedGrant ?? new provider.Grant({ accountId: session.accountId, clientId: client!.clientId });

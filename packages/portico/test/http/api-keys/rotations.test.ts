@@ -172,9 +172,11 @@ onEachDatabase("rotation of an API key", (database) => {
     const words = ["--name", "Without owner", "--scopes", scopes.join(), "--tenant", tenant.id];
     const unowned = await server.command("key", "create", ...words);
     assert.equal(unowned.ownerId, null);
-    const first = { name: "First", email: "first@example.com" };
-    const { id: ownerId } = await server.create("/users", first, { key: unowned.key });
-    const { key } = await makeKey(server, { scopes, ownerId }, { key: unowned.key });
+    const ofFirst = ["--name", "First", "--email", "first@example.com", "--password", "correct horse"];
+    const created = await server.command("user", "create", ...ofFirst, "--tenant", tenant.id);
+    const ownerId = created.user.id;
+    const owned = ["--name", "Owned", "--scopes", scopes.join(), "--tenant", tenant.id, "--user", ownerId];
+    const { key } = await server.command("key", "create", ...owned);
     assert.equal((await rotate(unowned.id, {}, { key })).body.ownerId, null);
   });
 

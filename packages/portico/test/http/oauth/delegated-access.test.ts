@@ -1,4 +1,4 @@
-// An access token that a user granted cannot affect other users.
+// An access token that a user granted has no more rights than its scopes and the role of the user.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -23,8 +23,8 @@ onEachDatabase("delegated access", (database) => {
   let key: string;
   const server = serve(database, {
     prepare: async (server) => {
-      member = await makeUser(server, "member@example.com");
-      other = await makeUser(server, "administrator@example.com");
+      member = await makeUser(server, "member@example.com", "--role", "owner");
+      other = await makeUser(server, "administrator@example.com", "--role", "owner");
       const client = await makePublicClient(server, scopes.replaceAll(" ", ","));
       ({ access_token: key } = await obtainTokens(server, client, member, scopes));
     },
@@ -34,12 +34,12 @@ onEachDatabase("delegated access", (database) => {
   const patch = (id: string, body: object, credential = key) =>
     server.request(`/users/${id}`, { method: "PATCH", key: credential, body });
 
-  test("other users cannot be changed, replaced or deleted", async () => {
+  test("users of higher roles cannot be changed, replaced or deleted", async () => {
     const before = (await server.request(`/users/${other.id}`)).body;
     const existing = { email: "taken@example.com", name: "Taken" };
     expectAnswer(await patch(other.id, { email: existing.email }), forbidden);
-    expectAnswer(await patch(other.id, { name: "Taken" }), forbidden);
-    expectAnswer(await patch(other.id, {}), forbidden);
+    expectAnswer(await patch(other.id, { role: "member" }), forbidden);
+    expectAnswer(await patch(other.id, { active: false }), forbidden);
     const path = `/users/${other.id}`;
     expectAnswer(await server.request(path, { method: "PUT", key, body: existing }), forbidden);
     expectAnswer(await server.request(`/v1${path}`, { method: "PUT", key, body: existing }), forbidden);
@@ -54,10 +54,14 @@ onEachDatabase("delegated access", (database) => {
     expectAnswer(await server.request(path), { status: 200, body: before });
   });
 
-  test("users can change themselves and add users", async () => {
+  test("users with users:write change themselves, and add and change members", async () => {
     expectAnswer(await patch(member.id, { name: "Grace Brewster Hopper" }), { status: 200 });
     const added = await server.create("/users", { name: "New", email: "new@example.com" }, { key });
-    expectAnswer(await patch(added.id, { name: "Renamed" }), forbidden);
+    assert.equal(added.role, "member");
+    const changed = await patch(added.id, { name: "Renamed", email: "renamed@example.com" });
+    expectAnswer(changed, { status: 200, body: { email: "renamed@example.com" } });
+    expectAnswer(await patch(added.id, { role: "owner" }), forbidden);
+    expectAnswer(await patch(member.id, { role: "member" }), forbidden);
   });
 
   test("neither a key nor a client can be granted more than the application has", async () => {

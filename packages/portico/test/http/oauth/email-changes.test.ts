@@ -22,6 +22,8 @@ import { expectAnswer, serve } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
 import { changeDuringRequest } from "../../support/write-order.ts";
 
+/** Only some roles may write users. */
+const owner = ["--role", "owner"];
 const scope = "openid email users:read users:write";
 const changed = "account.email_changed";
 const confirmation = "account.email_link";
@@ -53,7 +55,7 @@ onEachDatabase("changed addresses", (database) => {
   };
 
   test("a user's address does not change until the new one is confirmed with the password", async () => {
-    const user = await makeUser(server, "own@example.com");
+    const user = await makeUser(server, "own@example.com", ...owner);
     const { access_token: key } = await tokensOf(user);
     const answer = await change(user.id, "Own-New@example.com", key);
     expectAnswer(answer, { status: 200, body: { email: "own@example.com" } });
@@ -74,7 +76,7 @@ onEachDatabase("changed addresses", (database) => {
   });
 
   test("an address that a key sets is valid immediately, but gets no password link before it is confirmed", async () => {
-    const user = await makeUser(server, "key-changed@example.com");
+    const user = await makeUser(server, "key-changed@example.com", ...owner);
     assert.equal((await requestPasswordLink(user.email)).status, 200);
     const before = linkIn(await emailTo(server, user.email, reset));
     const moved = "key-changed-new@example.com";
@@ -94,7 +96,7 @@ onEachDatabase("changed addresses", (database) => {
   });
 
   test("an address that is changed back is unconfirmed, and earlier links stay invalid", async () => {
-    const user = await makeUser(server, "back@example.com");
+    const user = await makeUser(server, "back@example.com", ...owner);
     assert.equal((await requestPasswordLink(user.email)).status, 200);
     const link = linkIn(await emailTo(server, user.email, reset));
     assert.equal((await change(user.id, "forth@example.com")).status, 200);
@@ -124,7 +126,7 @@ onEachDatabase("changed addresses", (database) => {
     ["a confirmation of a pending address", true],
   ] as const) {
     test(`${fact} of a user who is deleted meanwhile is refused`, async () => {
-      const user = await makeUser(server, `deleted-${isPending}@example.com`);
+      const user = await makeUser(server, `deleted-${isPending}@example.com`, ...owner);
       const email = `deleted-${isPending}-new@example.com`;
       const { access_token: key } = await tokensOf(user);
       expectAnswer(await change(user.id, email, isPending ? key : undefined), { status: 200 });
@@ -141,7 +143,7 @@ onEachDatabase("changed addresses", (database) => {
   }
 
   test("a new password of a user who is deleted meanwhile is refused", async () => {
-    const user = await makeUser(server, "deleted-reset@example.com");
+    const user = await makeUser(server, "deleted-reset@example.com", ...owner);
     await requestPasswordLink(user.email);
     const browser = new Browser();
     const page = await browser.open(linkIn(await emailTo(server, user.email, reset)));
@@ -160,7 +162,7 @@ onEachDatabase("changed addresses", (database) => {
   });
 
   test("an address that another user has meanwhile is not confirmed", async () => {
-    const user = await makeUser(server, "late@example.com");
+    const user = await makeUser(server, "late@example.com", ...owner);
     const { access_token: key } = await tokensOf(user);
     expectAnswer(await change(user.id, "wanted@example.com", key), { status: 200 });
     const link = linkIn(await emailTo(server, "wanted@example.com", confirmation));
@@ -170,7 +172,7 @@ onEachDatabase("changed addresses", (database) => {
   });
 
   test("an address that is changed while the previous one is being confirmed stays unconfirmed", async () => {
-    const user = await makeUser(server, "race@example.com");
+    const user = await makeUser(server, "race@example.com", ...owner);
     const [first, second] = ["race-1@example.com", "race-2@example.com"] as const;
     await change(user.id, first);
     const browser = new Browser();
@@ -196,7 +198,7 @@ onEachDatabase("changed addresses", (database) => {
   });
 
   test("changes in quick succession cause one email, so accounts cannot be used to send spam", async () => {
-    const user = await makeUser(server, "many@example.com");
+    const user = await makeUser(server, "many@example.com", ...owner);
     const { access_token: key } = await tokensOf(user);
     await change(user.id, "many-1@example.com", key);
     await emailTo(server, "many-1@example.com", confirmation);

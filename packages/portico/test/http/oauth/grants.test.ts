@@ -28,7 +28,7 @@ onEachDatabase("grants", (database) => {
   const server = serve(database, {
     prepare: async (server) => {
       client = await makePublicClient(server, scope.replaceAll(" ", ","));
-      user = await makeUser(server, "grace@example.com");
+      user = await makeUser(server, "grace@example.com", "--role", "owner");
     },
   });
   const tokenOf = async (giver: User): Promise<string> =>
@@ -50,7 +50,7 @@ onEachDatabase("grants", (database) => {
 
   test("a user does not see the grants of other users, of the same tenant or another one", async () => {
     await tokenOf(user);
-    const other = await makeUser(server, "other@example.com");
+    const other = await makeUser(server, "other@example.com", "--role", "owner");
     const seen = (await server.request(path, { key: await tokenOf(other) })).body.data;
     assert.equal(seen.length, 1);
     assert.deepEqual((await server.request(path)).body.data, []);
@@ -86,7 +86,7 @@ onEachDatabase("grants", (database) => {
   });
 
   test("grants are paged, newest first, and a cursor is valid for its user only", async () => {
-    const many = await makeUser(server, "many@example.com");
+    const many = await makeUser(server, "many@example.com", "--role", "owner");
     const key = await tokenOf(many);
     for (let more = 0; more < 4; more += 1)
       await signInAndAllow(new Browser(), authorizeUrl(server, client, "openid").url, many);

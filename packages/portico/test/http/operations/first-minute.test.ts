@@ -68,7 +68,7 @@ onEachDatabase("the first minute", (database) => {
     const { body } = await server.request("/users");
     deepEqual(JSON.parse(listed.stdout).users, body.data);
     const users = await porticoProcess(workspace, ["user", "list"]);
-    match(users.stdout, /^user_\w+ {2}\d{4}-\S+Z {2}ada@example\.com {2}Ada Lovelace\n$/);
+    match(users.stdout, /^user_\w+ {2}\d{4}-\S+Z {2}ada@example\.com {2}owner {2}Ada Lovelace\n$/);
   });
 
   test("the log says where the server listens", () => {

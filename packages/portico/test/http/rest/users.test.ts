@@ -23,7 +23,7 @@ onEachDatabase("users", (database) => {
 
   test("a user has a name and an email address, and never a password", async () => {
     const [user] = (await server.request("/users?sort=createdAt")).body.data;
-    assert.deepEqual(Object.keys(user), ["id", "name", "email", "createdAt", "updatedAt"]);
+    assert.deepEqual(Object.keys(user), ["id", "name", "email", "role", "active", "createdAt", "updatedAt"]);
     assert.equal(user.email, "ada@example.com");
   });
 
@@ -112,10 +112,13 @@ onEachDatabase("users", (database) => {
   });
 
   test("a user with references to them cannot be deleted", async () => {
-    const [ada] = (await server.request("/users?email=ada@example.com")).body.data;
-    const refused = await server.request(`/users/${ada.id}`, { method: "DELETE" });
-    expectAnswer(refused, { status: 409, code: "conflict", message: /referred to/ });
-    expectAnswer(await server.request(`/users/${ada.id}`), { status: 200 });
+    const { id } = await server.create("/users", { name: "Author", email: "author@example.com" });
+    const post = await server.create("/posts", { title: "Mine", authorId: id });
+    const refused = await server.request(`/users/${id}`, { method: "DELETE" });
+    expectAnswer(refused, { status: 409, code: "conflict", message: /referred to.*"active": false/ });
+    expectAnswer(await server.request(`/users/${id}`), { status: 200 });
+    for (const path of [`/posts/${post.id}`, `/users/${id}`])
+      expectAnswer(await server.request(path, { method: "DELETE" }), { status: 204 });
   });
 
   scenarios(server, [

@@ -1,0 +1,57 @@
+// Who may give and take away roles.
+
+import type { Caller } from "../../declare/caller.ts";
+import { everyScope } from "../../declare/roles.ts";
+import { Problem } from "../../errors.ts";
+import type { Model } from "../../model/model.ts";
+import type { Role } from "../../model/roles.ts";
+import { administrativeScopes } from "../administrative-scopes.ts";
+
+const noScopes: ReadonlySet<string> = new Set();
+
+/** The scopes of a role; none if it is not declared any more. */
+export function scopesOfRole({ roles }: Pick<Model, "roles">, name: string | null): ReadonlySet<string> {
+  return roles.find((role) => role.name === name)?.scopes ?? noScopes;
+}
+
+/** The roles with `*`, of which each tenant keeps at least one user. */
+export function ownerRoles({ roles }: Pick<Model, "roles">): readonly Role[] {
+  return roles.filter(({ scopes }) => scopes.has(everyScope));
+}
+
+/**
+ * A role is given only by those who have its scopes themselves.
+ * @throws Problem `forbidden`
+ */
+export function assertCanGiveRole(model: Model, role: string, caller: Caller): void {
+  const missing = [...scopesOfRole(model, role)].find((scope) => !caller.scopes.has(scope));
+  if (missing === undefined) {
+    assertOutranks(model, role, caller);
+    return;
+  }
+  throw new Problem(
+    "forbidden",
+    `You lack the scope ${missing} of the role ${role}, so you cannot give it to anybody.`,
+    [{ field: "role", issue: "choice" }],
+  );
+}
+
+/**
+ * A user with a role cannot manage users whose role has scopes that their own lacks, and no credential can manage users
+ * with administrative scopes that it lacks: it could take over such an account by changing its address.
+ *
+ * @throws Problem `forbidden`
+ */
+export function assertOutranks(model: Model, role: string, caller: Caller): void {
+  const scopes = scopesOfRole(model, role);
+  const own = caller.role === null ? undefined : scopesOfRole(model, caller.role);
+  const missing = [...scopes].find((scope) => {
+    const isOutsideCredential = administrativeScopes.has(scope) && !caller.scopes.has(scope);
+    return isOutsideCredential || (own !== undefined && !own.has(scope));
+  });
+  if (missing === undefined) return;
+  throw new Problem(
+    "forbidden",
+    `You lack the scope ${missing} of the role ${role}, so you cannot manage users with this role.`,
+  );
+}
