@@ -4,16 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type RawBuilder, sql } from "kysely";
 import { Problem } from "../../errors.ts";
 import type { Session } from "../database.ts";
-import {
-  type Column,
-  type ColumnType,
-  type ForeignKey,
-  identifier,
-  indexPrefix,
-  searchColumn,
-  type Table,
-} from "../schema/ddl.ts";
+import { type Column, type ColumnType, type ForeignKey, searchColumn, type Table } from "../schema/ddl.ts";
 import { columnDefinition, createIndex, defaultOf, foreignKeyDefinition } from "../schema/definition.ts";
+import { identifier, indexPrefix } from "../schema/index-names.ts";
 import { TableDescription, type TableDialect } from "../schema/tables.ts";
 import { postgresDialect } from "./dialect.ts";
 import { codeOf } from "./failures.ts";

@@ -1,9 +1,9 @@
 // The tables of a model.
 
-import { hash } from "node:crypto";
 import { isJson } from "../../declare/field.ts";
 import { OperatorError } from "../../errors.ts";
 import type { Attribute, IndexModel, Model, ResourceModel } from "../../model/model.ts";
+import { namedIndexes, searchIndexName } from "./index-names.ts";
 
 /**
  * `sequence` is a number that the database assigns to each row. `transaction` is the number of the transaction that
@@ -68,9 +68,6 @@ export interface Table {
   readonly search: { readonly index: string; readonly columns: readonly string[] } | undefined;
 }
 
-/** PostgreSQL truncates longer names. */
-const maxIdentifierLength = 63;
-
 /** The column that holds the search words of a row. */
 export const searchColumn = "search_words";
 
@@ -88,13 +85,16 @@ export function tablesOf(
   const [referencing, plain] = [true, false].map((hasForeignKey) =>
     ownTables.filter((table) => table.foreignKeys.length > 0 === hasForeignKey),
   );
-  const ofResources = parentsFirst(model.resources).map((resource) => {
-    const table = resourceTable(resource);
-    return {
-      ...table,
-      indexes: [...table.indexes, ...ownIndexes.filter((each) => each.table === table.name)],
-    };
-  });
+  const resources = parentsFirst(model.resources);
+  const withoutIndexes = resources.map(resourceTable);
+  const named = [...withoutIndexes, ...ownTables];
+  const ofResources = withoutIndexes.map((table, position) => ({
+    ...table,
+    indexes: [
+      ...namedIndexes(table, resources[position]!.indexes.map(tableIndex), named),
+      ...ownIndexes.filter((each) => each.table === table.name),
+    ],
+  }));
   requireUniqueNames(model, ownTables);
   return [...plain!, ...ofResources, ...referencing!];
 }
@@ -150,12 +150,13 @@ export function columnsOf(resource: ResourceModel): Column[] {
   ];
 }
 
+/** The table of a resource, without indexes: their names depend on all tables. */
 function resourceTable(resource: ResourceModel): Table {
   return {
     name: resource.table,
     columns: columnsOf(resource),
     primaryKey: ["tenant_no", "id"],
-    indexes: resource.indexes.map((index) => tableIndex(resource, index)),
+    indexes: [],
     foreignKeys: resource.references.map((attribute) => ({
       column: attribute.column,
       table: attribute.reference!.target.table,
@@ -165,14 +166,10 @@ function resourceTable(resource: ResourceModel): Table {
   };
 }
 
-/** Its name contains a hash of its columns, so that it is recreated when the declaration changes them. */
 function searchOf({ table, search }: ResourceModel): Table["search"] {
   if (search.length === 0) return undefined;
   const columns = search.map(({ column }) => column);
-  return {
-    index: `${indexPrefix}${searchTable(table)}_${hash("sha256", columns.join(), "hex").slice(0, 8)}`,
-    columns,
-  };
+  return { index: searchIndexName(table, columns), columns };
 }
 
 function attributeColumn(resource: ResourceModel, { name, column, field, isNullable }: Attribute): Column {
@@ -214,29 +211,12 @@ function defaultValueOf(kind: Attribute["field"]["kind"], value: unknown): Colum
 }
 
 /** Every index begins with the tenant, unless its values are unique across tenants. */
-function tableIndex({ table }: ResourceModel, { columns, unique }: IndexModel): Index {
+function tableIndex({ columns, unique }: IndexModel): Omit<Index, "name"> {
   const own = columns.map(({ attribute: { column, isNullable }, isDescending }) => ({
     name: column,
     isNullable,
     isDescending,
   }));
   const tenant = unique === "all tenants" ? [] : [{ name: "tenant_no", isNullable: false }];
-  const isUnique = unique !== undefined;
-  return { name: indexName(table, own, isUnique), columns: [...tenant, ...own], isUnique };
-}
-
-/** The prefix of index names. A migration leaves indexes with other names alone. */
-export const indexPrefix = "portico_";
-export const uniqueIndexPrefix = `${indexPrefix}unique_`;
-
-/** The name contains everything that an index consists of, so that a changed index is another one. */
-function indexName(table: string, columns: readonly IndexColumn[], isUnique: boolean): string {
-  const names = columns.map(({ name, isDescending }) => (isDescending ? `${name}_desc` : name));
-  return identifier(`${isUnique ? uniqueIndexPrefix : indexPrefix}${table}_${names.join("_")}`);
-}
-
-/** Shortens a name that PostgreSQL would truncate, and keeps it unique by a hash. */
-export function identifier(name: string): string {
-  if (name.length <= maxIdentifierLength) return name;
-  return `${name.slice(0, maxIdentifierLength - 9)}_${hash("sha256", name, "hex").slice(0, 8)}`;
+  return { columns: [...tenant, ...own], isUnique: unique !== undefined };
 }

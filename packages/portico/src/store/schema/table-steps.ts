@@ -6,7 +6,8 @@ import { ConstraintError, type Session } from "../database.ts";
 import type { Dialect } from "../dialect.ts";
 import { backfillSearch } from "../search/backfill.ts";
 import { compile } from "../statement.ts";
-import { indexPrefix, searchColumn, type Table, uniqueIndexPrefix } from "./ddl.ts";
+import { searchColumn, type Table } from "./ddl.ts";
+import { indexPrefix, uniqueIndexPrefix } from "./index-names.ts";
 import { refuseDataLoss, refuseMissingValues, refuseOtherReferences } from "./refusals.ts";
 import type { ExistingTable, TableDialect } from "./tables.ts";
 
@@ -154,6 +155,6 @@ function indexSteps(dialect: Dialect, tables: TableDialect, table: Table, existi
         ...(isApart && { undo: tables.dropIndex(index.name) }),
       }),
     ),
-    ...unneeded.map((name) => drop(name, !name.startsWith(uniqueIndexPrefix))),
+    ...unneeded.map((name) => drop(name, !name.startsWith(`${uniqueIndexPrefix}${table.name}_`))),
   ];
 }

@@ -3,8 +3,9 @@
 
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
-import { type Column, indexPrefix, searchColumn, searchTable, type Table } from "../schema/ddl.ts";
+import { type Column, searchColumn, searchTable, type Table } from "../schema/ddl.ts";
 import { columnDefinition, createIndex, defaultOf, foreignKeyDefinition } from "../schema/definition.ts";
+import { indexPrefix } from "../schema/index-names.ts";
 import { TableDescription, type TableDialect } from "../schema/tables.ts";
 import { isBusy } from "./connection.ts";
 import { sqliteDialect } from "./dialect.ts";
